@@ -1,0 +1,199 @@
+"""The use cases of users and tokens."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final
+
+from wmsd.accounts import store, tokens
+from wmsd.accounts.passwords import Passwords
+from wmsd.accounts.rules import Token, User, abilities_of_new_user, caller_of, check_abilities, grant
+from wmsd.accounts.schema import CurrentUser, IssuedToken, Message, NewUser, SignIn
+from wmsd.base.operation import Operation, operation
+from wmsd.base.problems import FieldErrors, Problem, invalid, not_found
+from wmsd.companies import store as companies
+from wmsd.companies.schema import CompanyList
+from wmsd.db.database import Database
+from wmsd.db.transaction import Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class SignInDesk:
+    """What signing in needs beside its transaction: hashing a password must not hold a database thread."""
+
+    platform: Database
+    passwords: Passwords
+    lifetime: timedelta
+
+
+@operation(
+    tag="Authentication",
+    answer="object",
+    returns=IssuedToken,
+    scope="platform",
+    limit="sign-in",
+    signed_in=False,
+    codes=("UNAUTHORIZED", "FORBIDDEN"),
+)
+async def issue_token(desk: SignInDesk, body: SignIn) -> dict[str, object]:
+    """Get a token for a user's e-mail address and password.
+
+    The token is shown this once. It may do what `abilities` say, no more than its user may do.
+    """
+    user = await desk.platform.read(lambda tx: store.user_by_email(tx, body.email))
+    known = user if user is not None and not user.disabled else None
+    good = await desk.passwords.check(body.email, body.password, known.password_hash if known else None)
+    if not good or known is None:
+        raise Problem("UNAUTHORIZED", "The e-mail address or the password is wrong.")
+    abilities = grant(known, body.abilities)
+
+    def issue(tx: Transaction) -> str:
+        return tokens.issue(
+            tx,
+            user_id=known.id,
+            name=body.device_name,
+            abilities=abilities,
+            company_ids=None,
+            lifetime=desk.lifetime,
+        )
+
+    return {"token": await desk.platform.write(issue), "abilities": abilities}
+
+
+@operation(tag="Authentication", answer="object", returns=Message, scope="platform", writes=True)
+def revoke_token(tx: Transaction) -> dict[str, object]:
+    """Revoke the token that this request carries.
+
+    It is refused from the next request on.
+    """
+    assert tx.actor.token_id is not None
+    store.revoke_token(tx, tx.actor.token_id)
+    return {"message": "The token is revoked."}
+
+
+@operation(tag="Authentication", answer="object", returns=CurrentUser, scope="platform")
+def get_user(tx: Transaction) -> dict[str, object]:
+    """Get the current user and token."""
+    token, user = _current(tx)
+    return {
+        "id": user.id,
+        "name": user.name,
+        "email": user.email,
+        "role": user.role,
+        "token": {"name": token.name, "abilities": list(token.abilities), "expires_at": token.expires_at},
+    }
+
+
+@operation(tag="Authentication", answer="object", returns=CompanyList, scope="platform", codes=("FORBIDDEN",))
+def list_companies(tx: Transaction, operator_id: int | None) -> dict[str, object]:
+    """List the companies that the token may use.
+
+    `X-Three-Pl-Id` narrows the list to the companies of one operator.
+    """
+    caller = caller_of(*_current(tx), tx.timestamp)
+    usable = [company for company in companies.companies(tx) if caller and caller.may_use(company.id)]
+    if operator_id is not None:
+        usable = [c for c in usable if c.operator is not None and c.operator.id == operator_id]
+        if not usable:
+            raise Problem("FORBIDDEN", "This token may not use this operator's companies.")
+    return {"data": [{"id": c.id, "name": c.name, "code": c.code} for c in usable]}
+
+
+def _current(tx: Transaction) -> tuple[Token, User]:
+    """The token that this request carries, and its user."""
+    found = store.token_and_user(tx, id=tx.actor.token_id)
+    if found is None:  # swept since it was checked
+        raise Problem("UNAUTHORIZED", "The token is expired.")
+    return found
+
+
+def create_user(tx: Transaction, new: NewUser, password_hash: str) -> int:
+    """Raises Problem (422) with every error at once."""
+    errors: FieldErrors = check_abilities(new.abilities)
+    if store.user_by_email(tx, new.email) is not None:
+        errors["email"] = ["is taken by another user"]
+    ids = {company.code: company.id for company in companies.companies(tx)}
+    for place, code in enumerate(new.company_codes):
+        if code not in ids:
+            errors[f"company_codes.{place}"] = [f"{code} is not a company of this installation"]
+    if new.role == "platform-admin" and new.company_codes:
+        errors["company_codes"] = ["a platform admin has every company"]
+    if errors:
+        raise invalid(errors)
+    companies.audit(tx, f"user.create {new.role}", new.email)
+    return store.insert_user(
+        tx,
+        email=new.email,
+        name=new.name,
+        role=new.role,
+        password_hash=password_hash,
+        abilities=abilities_of_new_user(new.role, new.abilities),
+        company_ids=sorted({ids[code] for code in new.company_codes}),
+    )
+
+
+def create_token(
+    tx: Transaction,
+    *,
+    email: str,
+    name: str,
+    abilities: Sequence[str],
+    company_codes: Sequence[str],
+    lifetime: timedelta,
+) -> str:
+    """A token made by an admin. Raises Problem when it would go beyond its user."""
+    user = user_of_email(tx, email)
+    granted = grant(user, abilities)
+    company_ids = [_usable(tx, user, code) for code in dict.fromkeys(company_codes)] or None
+    companies.audit(tx, f"token.create {name}", user.email)
+    return tokens.issue(
+        tx, user_id=user.id, name=name, abilities=granted, company_ids=company_ids, lifetime=lifetime
+    )
+
+
+def _usable(tx: Transaction, user: User, code: str) -> int:
+    for company in companies.companies(tx):
+        if company.code == code and (user.may_use is None or company.id in user.may_use):
+            return company.id
+    raise invalid({"company": [f"{code} is not a company that {user.email} may use"]})
+
+
+def user_of_email(tx: Transaction, email: str) -> User:
+    user = store.user_by_email(tx, email)
+    if user is None or user.disabled:
+        raise not_found(f"active user as {email}")
+    return user
+
+
+def disable_user(tx: Transaction, email: str) -> None:
+    """Its tokens are refused from now on."""
+    user = user_of_email(tx, email)
+    store.disable_user(tx, user.id)
+    companies.audit(tx, "user.disable", user.email)
+
+
+def set_password(tx: Transaction, email: str, password_hash: str) -> None:
+    user = user_of_email(tx, email)
+    store.set_password(tx, user.id, password_hash)
+    companies.audit(tx, "user.set-password", user.email)
+
+
+def revoke_token_by_id(tx: Transaction, token_id: int) -> bool:
+    """Answers whether it was still good. Raises Problem (404) when there is none."""
+    if store.token_and_user(tx, id=token_id) is None:
+        raise not_found(f"token as {token_id}")
+    revoked = store.revoke_token(tx, token_id)
+    companies.audit(tx, "token.revoke", str(token_id))
+    return revoked
+
+
+def rotate_signing_key(tx: Transaction) -> None:
+    store.add_signing_key(tx, tx.ids.unique()[:8], tx.ids.secret())
+    companies.audit(tx, "key.rotate", "signing key")
+
+
+def list_tokens(tx: Transaction) -> list[dict[str, Any]]:
+    return store.list_tokens(tx)
+
+
+OPERATIONS: Final[tuple[Operation, ...]] = (issue_token, revoke_token, get_user, list_companies)

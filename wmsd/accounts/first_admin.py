@@ -1,0 +1,46 @@
+"""The one-time link by which a new installation gets its first admin. Only its hash is kept."""
+
+import hashlib
+import hmac
+from datetime import timedelta
+
+from wmsd.accounts import store
+from wmsd.accounts.actions import create_user
+from wmsd.accounts.schema import NewUser
+from wmsd.base import timestamps
+from wmsd.base.problems import Problem
+from wmsd.db.transaction import Transaction
+
+SECRET = "first-admin"
+LIFETIME = timedelta(hours=24)
+
+
+def offer(tx: Transaction) -> str | None:
+    """A new code, in place of any before; None when there is an admin already."""
+    if store.has_admin(tx):
+        store.drop_secret(tx, SECRET)
+        return None
+    code = tx.ids.secret()
+    store.set_secret(tx, SECRET, f"{timestamps.to_text(tx.now + LIFETIME)} {_digest(code)}")
+    return code
+
+
+def is_open(tx: Transaction, code: str) -> bool:
+    kept = store.secret(tx, SECRET)
+    if kept is None or store.has_admin(tx):
+        return False
+    until, digest = kept.split(" ")
+    return tx.timestamp < until and hmac.compare_digest(digest, _digest(code))
+
+
+def redeem(tx: Transaction, code: str, new: NewUser, password_hash: str) -> int:
+    """The first admin's id. Raises Problem (404) when the link is used, old or wrong."""
+    if not is_open(tx, code):
+        raise Problem("NOT_FOUND", "This link was used already or is no longer valid.")
+    user_id = create_user(tx, new, password_hash)
+    store.drop_secret(tx, SECRET)
+    return user_id
+
+
+def _digest(code: str) -> str:
+    return hashlib.sha256(code.encode()).hexdigest()

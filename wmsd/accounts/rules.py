@@ -1,0 +1,86 @@
+"""Who may do what. Pure: rows come in, decisions come out (decisions, section 5)."""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from wmsd.base.access import ABILITIES, EVERYTHING, READ_ABILITIES, Role, expand
+from wmsd.base.context import Actor, Caller
+from wmsd.base.problems import FieldErrors, forbidden, invalid
+
+MAX_TOKEN_DAYS = 3650
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    id: int
+    email: str
+    name: str
+    role: Role
+    password_hash: str
+    abilities: tuple[str, ...]
+    company_ids: frozenset[int]
+    disabled: bool
+
+    @property
+    def may_do(self) -> frozenset[str]:
+        """Admins everything, a member what it was given."""
+        return expand(self.abilities) if self.role == "member" else frozenset(ABILITIES)
+
+    @property
+    def may_use(self) -> frozenset[int] | None:
+        """The companies; None for all of them."""
+        return None if self.role == "platform-admin" else self.company_ids
+
+
+@dataclass(frozen=True, slots=True)
+class Token:
+    id: int
+    name: str
+    abilities: tuple[str, ...]
+    company_ids: frozenset[int] | None
+    expires_at: str
+    revoked: bool
+
+
+def caller_of(token: Token, user: User, now: str) -> Caller | None:
+    """What the token may do now: its rights cut to its user's. None when it may do nothing at all."""
+    if token.revoked or user.disabled or token.expires_at <= now:
+        return None
+    return Caller(
+        actor=Actor(f"{user.email} ({token.name})", user.id, token.id),
+        abilities=expand(token.abilities) & user.may_do,
+        company_ids=_both(token.company_ids, user.may_use),
+        expires_at=token.expires_at,
+    )
+
+
+def _both(first: frozenset[int] | None, second: frozenset[int] | None) -> frozenset[int] | None:
+    if first is None or second is None:
+        return second if first is None else first
+    return first & second
+
+
+def check_abilities(requested: Sequence[str], path: str = "abilities") -> FieldErrors:
+    """Errors for names that are not in the platform's whitelist."""
+    return {
+        f"{path}.{place}": ["is not an ability of this platform"]
+        for place, name in enumerate(requested)
+        if name != EVERYTHING and name not in ABILITIES
+    }
+
+
+def grant(user: User, requested: Sequence[str]) -> list[str]:
+    """The abilities of a new token, each once. Raises Problem: 422 for unknown ones, 403 beyond the user's."""
+    if errors := check_abilities(requested):
+        raise invalid(errors)
+    beyond = sorted(expand(requested) - user.may_do)
+    if beyond:
+        raise forbidden(f"This user may not give {', '.join(beyond)}.")
+    return list(dict.fromkeys(requested))
+
+
+def abilities_of_new_user(role: Role, requested: Iterable[str]) -> list[str]:
+    """A member gets what it is given, or the reading abilities; an admin's follow from the role."""
+    if role != "member":
+        return [EVERYTHING]
+    return list(dict.fromkeys(requested)) or sorted(READ_ABILITIES)

@@ -1,0 +1,57 @@
+"""Users and tokens: what goes in and what comes out."""
+
+from typing import Annotated
+
+from pydantic import BaseModel, Field
+
+from wmsd.base.access import Role
+from wmsd.base.fields import Email, Id, Input, Name, Timestamp
+
+MIN_PASSWORD = 10
+Password = Annotated[str, Field(min_length=1, max_length=1024)]
+NewPassword = Annotated[str, Field(min_length=MIN_PASSWORD, max_length=1024)]
+AbilityNames = Annotated[list[str], Field(min_length=1, max_length=50)]
+
+
+class SignIn(Input):
+    email: Annotated[str, Field(max_length=254)]
+    password: Password
+    abilities: Annotated[
+        AbilityNames, Field(description="What the token is for; no more than its user may do.")
+    ]
+    device_name: Name = "API"
+
+
+class IssuedToken(BaseModel):
+    """A new token. It is shown this once."""
+
+    token: str
+    abilities: list[str]
+
+
+class Message(BaseModel):
+    message: str
+
+
+class CurrentToken(BaseModel):
+    name: str
+    abilities: list[str]
+    expires_at: Timestamp
+
+
+class CurrentUser(BaseModel):
+    """The user behind the token, and the token."""
+
+    id: Id
+    name: str
+    email: str
+    role: Role
+    token: CurrentToken
+
+
+class NewUser(Input):
+    email: Email
+    name: Name
+    role: Role
+    company_codes: list[str] = []
+    abilities: list[str] = []

@@ -1,0 +1,214 @@
+"""The SQL of users, tokens and keys."""
+
+import json
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from wmsd.accounts.rules import Token, User
+from wmsd.base.strict_json import dumps
+from wmsd.db.transaction import Transaction
+
+USER_COLUMNS: Final = """
+    users.id, users.email, users.name, users.role, users.password_hash, users.abilities, users.disabled_at,
+    (SELECT json_group_array(company_id) FROM user_companies WHERE user_id = users.id) AS company_ids
+"""
+USER_BY_EMAIL: Final = f"SELECT {USER_COLUMNS} FROM users WHERE email = ?"
+USER_BY_ID: Final = f"SELECT {USER_COLUMNS} FROM users WHERE id = ?"
+USERS: Final = f"SELECT {USER_COLUMNS} FROM users ORDER BY email"
+
+
+def user_by_email(tx: Transaction, email: str) -> User | None:
+    row = tx.record(USER_BY_EMAIL, (email.lower(),))
+    return None if row is None else _user(row)
+
+
+def user_by_id(tx: Transaction, user_id: int) -> User | None:
+    row = tx.record(USER_BY_ID, (user_id,))
+    return None if row is None else _user(row)
+
+
+def users(tx: Transaction) -> list[User]:
+    return [_user(row) for row in tx.records(USERS)]
+
+
+def _user(row: dict[str, Any]) -> User:
+    return User(
+        id=row["id"],
+        email=row["email"],
+        name=row["name"],
+        role=row["role"],
+        password_hash=row["password_hash"],
+        abilities=tuple(json.loads(row["abilities"])),
+        company_ids=frozenset(json.loads(row["company_ids"])),
+        disabled=row["disabled_at"] is not None,
+    )
+
+
+INSERT_USER: Final = """
+    INSERT INTO users (email, name, password_hash, role, abilities, created_at, updated_at)
+    VALUES (:email, :name, :password_hash, :role, :abilities, :now, :now)
+"""
+GIVE_COMPANY: Final = "INSERT INTO user_companies (user_id, company_id) VALUES (?, ?)"
+
+
+def insert_user(
+    tx: Transaction,
+    *,
+    email: str,
+    name: str,
+    role: str,
+    password_hash: str,
+    abilities: Sequence[str],
+    company_ids: Iterable[int],
+) -> int:
+    user_id = tx.insert(
+        INSERT_USER,
+        {
+            "email": email.lower(),
+            "name": name,
+            "role": role,
+            "password_hash": password_hash,
+            "abilities": dumps(list(abilities)),
+            "now": tx.timestamp,
+        },
+    )
+    tx.executemany(GIVE_COMPANY, [(user_id, company_id) for company_id in company_ids])
+    return user_id
+
+
+SET_PASSWORD: Final = "UPDATE users SET password_hash = ?, updated_at = ? WHERE id = ?"
+DISABLE: Final = "UPDATE users SET disabled_at = ?, updated_at = ? WHERE id = ? AND disabled_at IS NULL"
+ADMINS: Final = "SELECT count(*) FROM users WHERE role = 'platform-admin' AND disabled_at IS NULL"
+
+
+def set_password(tx: Transaction, user_id: int, password_hash: str) -> None:
+    tx.execute(SET_PASSWORD, (password_hash, tx.timestamp, user_id))
+
+
+def disable_user(tx: Transaction, user_id: int) -> bool:
+    return tx.execute(DISABLE, (tx.timestamp, tx.timestamp, user_id)).rowcount > 0
+
+
+def has_admin(tx: Transaction) -> bool:
+    return bool(tx.value(ADMINS))
+
+
+TOKEN_COLUMNS: Final = "id, user_id, name, abilities, company_ids, expires_at, revoked_at"
+TOKEN_BY_JTI: Final = f"SELECT {TOKEN_COLUMNS} FROM tokens WHERE jti = ?"
+TOKEN_BY_ID: Final = f"SELECT {TOKEN_COLUMNS} FROM tokens WHERE id = ?"
+
+
+def token_and_user(
+    tx: Transaction, *, jti: str | None = None, id: int | None = None
+) -> tuple[Token, User] | None:
+    row = tx.record(TOKEN_BY_JTI, (jti,)) if jti is not None else tx.record(TOKEN_BY_ID, (id,))
+    user = user_by_id(tx, row["user_id"]) if row else None
+    return None if row is None or user is None else (_token(row), user)
+
+
+def _token(row: dict[str, Any]) -> Token:
+    companies = row["company_ids"]
+    return Token(
+        id=row["id"],
+        name=row["name"],
+        abilities=tuple(json.loads(row["abilities"])),
+        company_ids=None if companies is None else frozenset(json.loads(companies)),
+        expires_at=row["expires_at"],
+        revoked=row["revoked_at"] is not None,
+    )
+
+
+INSERT_TOKEN: Final = """
+    INSERT INTO tokens (jti, user_id, name, abilities, company_ids, created_at, expires_at)
+    VALUES (:jti, :user_id, :name, :abilities, :company_ids, :now, :expires_at)
+"""
+
+
+def insert_token(
+    tx: Transaction,
+    *,
+    jti: str,
+    user_id: int,
+    name: str,
+    abilities: Sequence[str],
+    company_ids: Sequence[int] | None,
+    expires_at: str,
+) -> int:
+    return tx.insert(
+        INSERT_TOKEN,
+        {
+            "jti": jti,
+            "user_id": user_id,
+            "name": name,
+            "abilities": dumps(list(abilities)),
+            "company_ids": None if company_ids is None else dumps(list(company_ids)),
+            "now": tx.timestamp,
+            "expires_at": expires_at,
+        },
+    )
+
+
+REVOKE: Final = "UPDATE tokens SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL"
+NOTE_USE: Final = "UPDATE tokens SET last_used_at = max(coalesce(last_used_at, ''), ?) WHERE id = ?"
+SWEEP: Final = "DELETE FROM tokens WHERE expires_at <= ?"
+LIST_TOKENS: Final = """
+    SELECT tokens.id, users.email AS user, tokens.name, tokens.abilities, tokens.company_ids, tokens.created_at,
+        tokens.expires_at, tokens.last_used_at, tokens.revoked_at
+    FROM tokens JOIN users ON users.id = tokens.user_id ORDER BY tokens.id
+"""
+
+
+def revoke_token(tx: Transaction, token_id: int) -> bool:
+    return tx.execute(REVOKE, (tx.timestamp, token_id)).rowcount > 0
+
+
+def note_token_uses(tx: Transaction, used_at: Iterable[tuple[str, int]]) -> None:
+    tx.executemany(NOTE_USE, used_at)
+
+
+def sweep_expired_tokens(tx: Transaction) -> int:
+    return tx.execute(SWEEP, (tx.timestamp,)).rowcount
+
+
+def list_tokens(tx: Transaction) -> list[dict[str, Any]]:
+    rows = tx.records(LIST_TOKENS)
+    for row in rows:
+        row["abilities"] = json.loads(row["abilities"])
+        row["company_ids"] = json.loads(row["company_ids"]) if row["company_ids"] else None
+    return rows
+
+
+KEYS: Final = "SELECT kid, secret FROM signing_keys ORDER BY position DESC LIMIT 2"
+ADD_KEY: Final = "INSERT INTO signing_keys (kid, secret, created_at) VALUES (?, ?, ?)"
+KEEP_KEYS: Final = """
+    DELETE FROM signing_keys WHERE position NOT IN (SELECT position FROM signing_keys ORDER BY position DESC LIMIT 2)
+"""
+
+
+def signing_keys(tx: Transaction) -> list[tuple[str, str]]:
+    """The accepted keys, newest first: (kid, secret)."""
+    return [(row[0], row[1]) for row in tx.rows(KEYS)]
+
+
+def add_signing_key(tx: Transaction, kid: str, secret: str) -> None:
+    """The newest key signs; the one before it is still accepted, older ones no more."""
+    tx.execute(ADD_KEY, (kid, secret, tx.timestamp))
+    tx.execute(KEEP_KEYS)
+
+
+SECRET: Final = "SELECT value FROM secrets WHERE name = ?"
+SET_SECRET: Final = "INSERT OR REPLACE INTO secrets (name, value) VALUES (?, ?)"
+DROP_SECRET: Final = "DELETE FROM secrets WHERE name = ?"
+
+
+def secret(tx: Transaction, name: str) -> str | None:
+    found: str | None = tx.value(SECRET, (name,))
+    return found
+
+
+def set_secret(tx: Transaction, name: str, value: str) -> None:
+    tx.execute(SET_SECRET, (name, value))
+
+
+def drop_secret(tx: Transaction, name: str) -> bool:
+    return tx.execute(DROP_SECRET, (name,)).rowcount > 0

@@ -1,0 +1,70 @@
+"""API tokens: JWTs (RFC 7519), HS256 and nothing else, each with a row that can revoke it."""
+
+from collections.abc import Mapping, Sequence
+from datetime import timedelta
+
+import jwt
+
+from wmsd.accounts import store
+from wmsd.base import timestamps
+from wmsd.db.transaction import Transaction
+
+ALGORITHM = "HS256"
+ISSUER = "wmsd"
+LONGEST_TOKEN = 4096
+
+
+def issue(
+    tx: Transaction,
+    *,
+    user_id: int,
+    name: str,
+    abilities: Sequence[str],
+    company_ids: Sequence[int] | None,
+    lifetime: timedelta,
+) -> str:
+    """Writes the token's row and answers the token. `company_ids` None: every company of its user."""
+    jti = tx.ids.unique()
+    expires = tx.now + lifetime
+    store.insert_token(
+        tx,
+        jti=jti,
+        user_id=user_id,
+        name=name,
+        abilities=abilities,
+        company_ids=company_ids,
+        expires_at=timestamps.to_text(expires),
+    )
+    kid, secret = store.signing_keys(tx)[0]
+    claims = {
+        "iss": ISSUER,
+        "sub": str(user_id),
+        "jti": jti,
+        "iat": int(tx.now.timestamp()),
+        "exp": int(expires.timestamp()),
+    }
+    return jwt.encode(claims, secret, algorithm=ALGORITHM, headers={"kid": kid})
+
+
+def jti_of(token: str, keys: Mapping[str, str]) -> str | None:
+    """The token's id when one of our keys signed it. Whether it still holds, its row says."""
+    if len(token) > LONGEST_TOKEN:
+        return None
+    try:
+        key = keys.get(str(jwt.get_unverified_header(token).get("kid")))
+        if key is None:
+            return None
+        claims = jwt.decode(
+            token,
+            key,
+            algorithms=[ALGORITHM],
+            issuer=ISSUER,
+            options={
+                "require": ["iss", "sub", "jti", "iat", "exp"],
+                "verify_exp": False,
+                "verify_iat": False,
+            },
+        )
+    except (jwt.InvalidTokenError, ValueError):
+        return None
+    return str(claims["jti"])

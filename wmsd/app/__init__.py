@@ -1,0 +1,1 @@
+"""What makes one service of the capabilities: settings, the one door, limits, jobs, the composition root."""

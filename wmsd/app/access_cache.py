@@ -1,0 +1,105 @@
+"""Who may do what, in memory: read from `platform.db` when first asked, forgotten when that file changes.
+
+A change made by this process is seen by the next request, one made by another (the command line) within a
+second: a job looks at SQLite's `data_version`.
+"""
+
+from wmsd.accounts import store as accounts
+from wmsd.accounts.rules import Token, User, caller_of
+from wmsd.accounts.tokens import jti_of
+from wmsd.base import timestamps
+from wmsd.base.clock import Clock
+from wmsd.base.context import Caller, Company
+from wmsd.base.problems import Problem
+from wmsd.companies import store as companies
+from wmsd.db.database import Database
+from wmsd.db.transaction import Transaction
+
+MOST_TOKENS = 10_000
+
+
+class AccessCache:
+    def __init__(self, platform: Database, clock: Clock) -> None:
+        self._platform = platform
+        self._clock = clock
+        self._version: int | None = None
+        self._generation = 0
+        self._keys: dict[str, str] | None = None
+        self._companies: dict[int, Company] | None = None
+        self._callers: dict[str, Caller] = {}
+        self._uses: dict[int, str] = {}
+
+    def forget(self) -> None:
+        self._generation += 1
+        self._keys, self._companies = None, None
+        self._callers.clear()
+
+    async def forget_if_changed(self) -> None:
+        """Notices what another process committed."""
+        version = await self._platform.read(lambda tx: tx.value("PRAGMA data_version"))
+        if version != self._version:
+            self._version = version
+            self.forget()
+
+    @property
+    def entries(self) -> int:
+        return len(self._callers) + len(self._companies or ())
+
+    async def caller(self, token: str | None) -> Caller:
+        """Raises Problem (401)."""
+        if not token:
+            raise unauthorized("This needs a token: send Authorization: Bearer <token>.")
+        caller = self._callers.get(token)
+        if caller is None:
+            caller = await self._look_up(token)
+        now = timestamps.to_text(self._clock.now())
+        if caller.expires_at is not None and caller.expires_at <= now:
+            raise unauthorized()
+        if caller.actor.token_id is not None:
+            self._uses[caller.actor.token_id] = now
+        return caller
+
+    async def _look_up(self, token: str) -> Caller:
+        generation = self._generation
+        keys = self._keys
+        if keys is None:
+            keys = self._keys = dict(await self._platform.read(accounts.signing_keys))
+        jti = jti_of(token, keys)
+        if jti is None:
+            raise unauthorized()
+        found = await self._platform.read(lambda tx: _found(tx, jti))
+        caller = caller_of(*found, timestamps.to_text(self._clock.now())) if found else None
+        if caller is None:
+            raise unauthorized()
+        if generation == self._generation:
+            if len(self._callers) >= MOST_TOKENS:
+                self._callers.clear()
+            self._callers[token] = caller
+        return caller
+
+    async def company(self, company_id: int) -> Company | None:
+        return (await self.companies()).get(company_id)
+
+    async def companies(self) -> dict[int, Company]:
+        known = self._companies
+        if known is None:
+            generation = self._generation
+            known = {company.id: company for company in await self._platform.read(companies.companies)}
+            if generation == self._generation:
+                self._companies = known
+        return known
+
+    async def write_token_uses(self) -> None:
+        """Once a minute, from memory: reading never costs a write."""
+        uses, self._uses = self._uses, {}
+        if uses:
+            rows = [(moment, token_id) for token_id, moment in uses.items()]
+            await self._platform.write(lambda tx: accounts.note_token_uses(tx, rows))
+
+
+def _found(tx: Transaction, jti: str) -> tuple[Token, User] | None:
+    return accounts.token_and_user(tx, jti=jti)
+
+
+def unauthorized(message: str = "The token is missing, invalid, revoked or expired.") -> Problem:
+    return Problem("UNAUTHORIZED", message, headers={"WWW-Authenticate": "Bearer"})

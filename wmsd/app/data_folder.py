@@ -1,0 +1,143 @@
+"""The data folder: made on purpose only, checked before use, served by one server at a time."""
+
+import fcntl
+import json
+import logging
+import os
+import shutil
+from pathlib import Path
+from typing import IO
+
+from wmsd.accounts import store as accounts
+from wmsd.base.clock import OrderedClock
+from wmsd.base.ids import Ids
+from wmsd.db.database import Database
+from wmsd.db.failures import StorageError
+from wmsd.db.migrations import PLATFORM, create, migrate
+from wmsd.db.sqlite import connect, sqlite3
+from wmsd.db.transaction import Transaction
+
+LOG = logging.getLogger("wmsd.data")
+LEAST_FREE_BYTES = 32 * 1024 * 1024
+CURSOR_SECRET = "cursor"
+
+
+class DataFolder:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        self.platform_file = path / "platform.db"
+        self.companies = path / "companies"
+        self._lock: IO[str] | None = None
+
+    @property
+    def is_made(self) -> bool:
+        return self.platform_file.exists()
+
+    def make(self) -> None:
+        """A new, empty installation. Raises StorageError when the folder holds something else."""
+        try:
+            self.path.mkdir(parents=True, exist_ok=True)
+            self.companies.mkdir(exist_ok=True)
+        except OSError as error:
+            raise StorageError(f"The data folder {self.path} cannot be made: {_reason(error)}.") from None
+        orphans = sorted(self.companies.glob("*.db"))
+        if orphans:
+            raise StorageError(
+                f"{self.path} holds companies ({orphans[0].name} …) but no platform.db. "
+                "Nothing was changed. Restore platform.db from a backup, or choose another folder with --data."
+            )
+        self.check_writable()
+        create(self.platform_file, PLATFORM)
+
+    def open(self) -> None:
+        """Checks what is there and brings `platform.db` up to this program. Raises StorageError."""
+        self.check_writable()
+        migrate(self.platform_file, PLATFORM)
+        connection = connect(self.platform_file)
+        try:
+            verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
+        except sqlite3.DatabaseError as error:
+            verdict = str(error)
+        finally:
+            connection.close()
+        if verdict != "ok":
+            raise StorageError(
+                f"{self.platform_file} is damaged: {verdict}. Nothing was changed. Restore it from a backup."
+            )
+
+    def check_writable(self) -> None:
+        probe = self.path / ".wmsd-probe"
+        try:
+            with probe.open("wb") as file:
+                file.write(b"\0" * 65_536)
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise StorageError(f"The data folder {self.path} cannot be written: {_reason(error)}.") from None
+        finally:
+            probe.unlink(missing_ok=True)
+        free = shutil.disk_usage(self.path).free
+        if free < LEAST_FREE_BYTES:
+            raise StorageError(
+                f"The disk of the data folder {self.path} is full: {free // 1024} KiB are free, "
+                f"{LEAST_FREE_BYTES // 1024} KiB are needed. Make room, then start again."
+            )
+
+    def lock(self, listen: str) -> None:
+        """Held until the process ends, however it ends. Raises StorageError that says who has it."""
+        path = self.path / "server.lock"
+        file = path.open("a+", encoding="utf-8")
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            file.seek(0)
+            holder = _holder(file.read())
+            file.close()
+            raise StorageError(
+                f"Another wmsd serves the data folder {self.path} already{holder}. "
+                "Stop it first, or give this one another folder with --data."
+            ) from None
+        file.seek(0)
+        file.truncate()
+        json.dump({"pid": os.getpid(), "listen": listen}, file)
+        file.flush()
+        self._lock = file
+
+    def unlock(self) -> None:
+        if self._lock is not None:
+            self._lock.truncate(0)
+            self._lock.close()
+            self._lock = None
+
+
+def _holder(text: str) -> str:
+    try:
+        found = json.loads(text)
+        return f": process {int(found['pid'])}, listening on {found['listen']}"
+    except (ValueError, KeyError, TypeError):
+        return ""
+
+
+def _reason(error: OSError) -> str:
+    return (error.strerror or str(error)).lower()
+
+
+async def open_platform(folder: DataFolder, clock: OrderedClock, ids: Ids) -> tuple[Database, bytes]:
+    """The platform's database, and the key that signs cursors; both keys are made at the first opening."""
+    platform = Database(folder.platform_file, clock, ids)
+
+    def prepare(tx: Transaction) -> str:
+        if not accounts.signing_keys(tx):
+            accounts.add_signing_key(tx, tx.ids.unique()[:8], tx.ids.secret())
+        key = accounts.secret(tx, CURSOR_SECRET)
+        if key is None:
+            key = tx.ids.secret()
+            accounts.set_secret(tx, CURSOR_SECRET, key)
+        return key
+
+    try:
+        key = await platform.read(lambda tx: accounts.secret(tx, CURSOR_SECRET))
+        return platform, (key or await platform.write(prepare)).encode()
+    except BaseException:
+        await platform.close()
+        raise

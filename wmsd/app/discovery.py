@@ -1,0 +1,170 @@
+"""What the service says of itself: index, health, meta and the machine-readable descriptions."""
+
+from dataclasses import dataclass
+from typing import Any, Final, Literal
+
+from pydantic import BaseModel
+
+from wmsd import __version__
+from wmsd.app.health import health
+from wmsd.app.jobs import Jobs
+from wmsd.app.site import Site
+from wmsd.base.access import MODULES
+from wmsd.base.context import Company
+from wmsd.base.operation import Operation, operation
+from wmsd.base.results import Shown
+
+CHANGELOG: Final = "/docs/changelog"
+
+
+@dataclass(slots=True)
+class Documents:
+    """Made by the composition of the interfaces, which alone knows every route."""
+
+    index: dict[str, Any]
+    openapi_v1: dict[str, Any]
+    openapi_v2: dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class HealthDesk:
+    site: Site
+    jobs: Jobs
+
+
+class Index(BaseModel):
+    """Every endpoint of the installation."""
+
+    name: str
+    version: str
+    documentation: str
+    endpoints: list[dict[str, Any]]
+
+
+class Check(BaseModel):
+    ok: bool
+
+
+class Checks(BaseModel):
+    database: Check
+    cache: Check
+    job_queue: Check
+    disk: Check
+
+
+class Health(BaseModel):
+    """What each check found. `degraded`: some company's file is unavailable, the others go on."""
+
+    status: Literal["ok", "degraded", "unavailable"]
+    checks: Checks
+
+
+class VersionState(BaseModel):
+    version: str
+    state: Literal["current", "supported", "deprecated"]
+    path: str
+
+
+class Meta(BaseModel):
+    """The versions, and the modules of the company that the request names, if any."""
+
+    version: str
+    versions: list[VersionState]
+    features: dict[str, bool] | None
+    changelog_url: str
+
+
+class Description(BaseModel):
+    """An OpenAPI 3.1 document."""
+
+    openapi: str
+    info: dict[str, Any]
+    paths: dict[str, Any]
+
+
+@operation(
+    tag="Discovery",
+    answer="object",
+    returns=Index,
+    scope="platform",
+    limit="none",
+    signed_in=False,
+    ignores_query=True,
+)
+async def get_index(documents: Documents) -> dict[str, Any]:
+    """List every endpoint."""
+    return documents.index
+
+
+@operation(
+    tag="Discovery",
+    answer="object",
+    returns=Health,
+    scope="platform",
+    limit="none",
+    signed_in=False,
+    ignores_query=True,
+    codes=("SERVICE_UNAVAILABLE",),
+)
+async def get_health(desk: HealthDesk) -> Shown:
+    """Check database, cache, job queue and disk.
+
+    503 when the service as a whole cannot work. One company's unavailable file only degrades it.
+    """
+    status, found = await health(desk.site, desk.jobs)
+    return Shown(status, found)
+
+
+@operation(
+    tag="Discovery", answer="object", returns=Description, scope="platform", limit="none", signed_in=False
+)
+async def get_openapi_v1(documents: Documents) -> dict[str, Any]:
+    """Get this description of version 1."""
+    return documents.openapi_v1
+
+
+@operation(
+    tag="Discovery", answer="object", returns=Description, scope="platform", limit="none", signed_in=False
+)
+async def get_openapi_v2(documents: Documents) -> dict[str, Any]:
+    """Get this description of version 2."""
+    return documents.openapi_v2
+
+
+@operation(
+    tag="Discovery",
+    answer="object",
+    returns=Meta,
+    scope="platform",
+    limit="none",
+    signed_in=False,
+    codes=("UNAUTHORIZED",),
+)
+async def get_meta(documents: Documents, company: Company | None) -> dict[str, Any]:
+    """Get the versions and the feature flags.
+
+    With a token and `X-Company-Id`, `features` says which modules are on for that company; else it is null.
+    """
+    features = None if company is None else {module: module in company.modules for module in MODULES}
+    return {
+        "version": documents.openapi_v2["info"]["version"],
+        "versions": [
+            {"version": "1", "state": "supported", "path": "/api"},
+            {"version": "2", "state": "current", "path": "/api/v2"},
+        ],
+        "features": features,
+        "changelog_url": CHANGELOG,
+    }
+
+
+def index(routes: list[tuple[str, str, Operation]]) -> dict[str, Any]:
+    """The index of (method, path, operation) lines."""
+    return {
+        "name": "wmsd",
+        "version": __version__,
+        "documentation": "/docs",
+        "endpoints": [
+            {"method": method, "path": path, "purpose": declared.summary, "ability": declared.ability}
+            for method, path, declared in routes
+        ],
+    }

@@ -1,0 +1,52 @@
+"""The health check: database, cache, job queue, disk (specification section 4)."""
+
+import shutil
+from typing import Any
+
+from wmsd.app.jobs import Jobs
+from wmsd.app.site import Site
+from wmsd.db.sqlite import sqlite3
+
+SLOWEST_TICK_SECONDS = 30.0
+LEAST_FREE_BYTES = 64 * 1024 * 1024
+
+
+async def health(site: Site, jobs: Jobs) -> tuple[int, dict[str, Any]]:
+    """The status, 200 or 503, and what each check found. No path and no version is told."""
+    checks = {
+        "database": await _database(site),
+        "cache": {"ok": True, "entries": site.access.entries},
+        "job_queue": _job_queue(jobs),
+        "disk": _disk(site),
+    }
+    broken = [name for name, found in checks.items() if not found["ok"] and not found.get("degraded")]
+    degraded = [name for name, found in checks.items() if found.get("degraded")]
+    status = "unavailable" if broken else "degraded" if degraded else "ok"
+    return (503 if broken else 200), {"status": status, "checks": checks}
+
+
+async def _database(site: Site) -> dict[str, Any]:
+    started = site.clock.monotonic()
+    try:
+        await site.platform.read(lambda tx: tx.value("SELECT count(*) FROM companies"))
+    except sqlite3.Error:
+        return {"ok": False, "milliseconds": _since(site, started)}
+    failed = len(site.files.failed)
+    found: dict[str, Any] = {"ok": not failed, "milliseconds": _since(site, started)}
+    if failed:
+        found |= {"degraded": True, "companies_unavailable": failed}
+    return found
+
+
+def _job_queue(jobs: Jobs) -> dict[str, Any]:
+    seconds = jobs.seconds_since_tick
+    return {"ok": seconds < SLOWEST_TICK_SECONDS, "seconds_since_tick": round(seconds, 3)}
+
+
+def _disk(site: Site) -> dict[str, Any]:
+    free = shutil.disk_usage(site.folder.path).free
+    return {"ok": free >= LEAST_FREE_BYTES, "free_bytes": free}
+
+
+def _since(site: Site, started: float) -> float:
+    return round((site.clock.monotonic() - started) * 1000, 3)

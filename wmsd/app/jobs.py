@@ -1,0 +1,69 @@
+"""What happens by itself. APScheduler only ticks; what is due stands in the tables."""
+
+import logging
+from collections.abc import Awaitable, Callable
+
+from apscheduler.schedulers.asyncio import AsyncIOScheduler
+
+from wmsd.accounts import store as accounts
+from wmsd.app.site import Site
+from wmsd.base.clock import Clock
+
+LOG = logging.getLogger("wmsd.jobs")
+NOTICE_CHANGES_SECONDS = 0.5
+"""Half of the second within which a running server acts on what the command line changed."""
+
+Job = Callable[[], Awaitable[object]]
+
+
+class Jobs:
+    def __init__(self, site: Site) -> None:
+        self._site = site
+        self._clock: Clock = site.clock
+        self._scheduler = AsyncIOScheduler(
+            timezone="UTC",
+            job_defaults={"misfire_grace_time": None, "coalesce": True, "max_instances": 1},
+        )
+        for name in ("apscheduler.scheduler", "apscheduler.executors.default"):
+            logging.getLogger(name).setLevel(logging.WARNING)
+        self.last_tick = self._clock.monotonic()
+        self._every(NOTICE_CHANGES_SECONDS, self._notice_changes)
+        self._every(60, site.access.write_token_uses)
+        self._every(3600, self._sweep_tokens)
+        self._every(86_400, self._keep_statistics)
+
+    def start(self) -> None:
+        self._scheduler.start()
+
+    async def stop(self) -> None:
+        self._scheduler.shutdown(wait=False)
+        await self._site.access.write_token_uses()
+
+    @property
+    def seconds_since_tick(self) -> float:
+        return self._clock.monotonic() - self.last_tick
+
+    def _every(self, seconds: float, job: Job) -> None:
+        async def run() -> None:
+            try:
+                await job()
+            except Exception:
+                LOG.exception("the job %s failed; it runs again at its next time", job.__name__)
+
+        self._scheduler.add_job(run, "interval", seconds=seconds, id=job.__name__)
+
+    async def _notice_changes(self) -> None:
+        self.last_tick = self._clock.monotonic()
+        await self._site.access.forget_if_changed()
+
+    async def _sweep_tokens(self) -> None:
+        swept = await self._site.platform.write(accounts.sweep_expired_tokens)
+        if swept:
+            LOG.info("swept %d expired tokens", swept)
+
+    async def _keep_statistics(self) -> None:
+        """Without statistics SQLite picks bad plans as tables grow."""
+        for company_id in await self._site.access.companies():
+            if company_id not in self._site.files.failed:
+                database = await self._site.files.get(company_id)
+                await database.write(lambda tx: tx.execute("PRAGMA optimize"))

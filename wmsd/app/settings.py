@@ -1,0 +1,250 @@
+"""Every setting: declared here with its default, its check and its comment.
+
+Flag over environment (`WMSD_SECTION_KEY`) over TOML over default. `config.example.toml` is written from these
+declarations, and a test holds it to them.
+"""
+
+import difflib
+import ipaddress
+import os
+import tomllib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated, Any, Literal, get_origin
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+
+from wmsd.base.validation import field_errors
+
+ENVIRONMENT = "WMSD_"
+NOT_SETTINGS = frozenset({"WMSD_CONFIG"})
+
+
+class SettingsError(Exception):
+    """A setting is wrong; the message names it, says where it came from, and what to write instead."""
+
+
+def _listen(value: str) -> str:
+    host, separator, port = value.rpartition(":")
+    if not separator or not host or not port.isdigit() or int(port) > 65_535:
+        raise ValueError("must be HOST:PORT, such as 127.0.0.1:8480 or 0.0.0.0:8480")
+    return value
+
+
+def _networks(values: list[str]) -> list[str]:
+    for value in values:
+        try:
+            ipaddress.ip_network(value)
+        except ValueError as error:
+            raise ValueError(f"holds {value!r}, which is not a network: {error}") from None
+    return values
+
+
+Networks = Annotated[list[str], AfterValidator(_networks)]
+PerMinute = Annotated[int, Field(ge=1, le=1_000_000_000)]
+
+
+class Section(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Server(Section):
+    """Where the service listens and keeps its data."""
+
+    listen: Annotated[
+        str,
+        AfterValidator(_listen),
+        Field(description="Address and port. 0.0.0.0:8480 opens it to the whole LAN."),
+    ] = "127.0.0.1:8480"
+    data: Annotated[str, Field(description="The folder that holds everything. Back it up.")] = "data"
+    tls: Annotated[
+        str,
+        Field(description="A PEM file with the certificate chain and its private key; empty: plain HTTP."),
+    ] = ""
+    trusted_proxies: Annotated[
+        Networks, Field(description="Networks of proxies whose X-Forwarded-For counts, as CIDR.")
+    ] = []
+
+
+class Limits(Section):
+    """Requests per minute, in a sliding window. A company can have its own."""
+
+    data_per_minute: Annotated[PerMinute, Field(description="Data requests of a company.")] = 60
+    sandbox_per_minute: Annotated[PerMinute, Field(description="Data requests of a sandbox company.")] = 12
+    graphql_per_minute: Annotated[PerMinute, Field(description="GraphQL requests of a company.")] = 30
+    auth_per_minute: Annotated[PerMinute, Field(description="Sign-ins from one address.")] = 10
+    refused_per_minute: Annotated[
+        PerMinute, Field(description="Requests without a valid token or access, from one address.")
+    ] = 120
+
+
+class Tokens(Section):
+    """API tokens."""
+
+    lifetime_days: Annotated[
+        int, Field(ge=1, le=3650, description="Days that a token lasts when its maker does not say.")
+    ] = 90
+
+
+class Webhooks(Section):
+    """Where webhooks may go, beside the public internet over https."""
+
+    allow_networks: Annotated[
+        Networks, Field(description="Private networks that receivers may be in, as CIDR.")
+    ] = []
+    allow_http: Annotated[bool, Field(description="Allow http: to those networks.")] = False
+    ca_file: Annotated[
+        str,
+        Field(description="A PEM file of private certificate authorities to trust beside the public ones."),
+    ] = ""
+
+
+class Returns(Section):
+    """Returns."""
+
+    require_write_ability: Annotated[
+        bool, Field(description="Creating returns needs returns:write; otherwise returns:read is enough.")
+    ] = False
+
+
+class Log(Section):
+    """What the service tells on standard error."""
+
+    format: Annotated[Literal["human", "json"], Field(description="human, or json: one object a line.")] = (
+        "human"
+    )
+    level: Annotated[
+        Literal["debug", "info", "warning", "error"], Field(description="debug, info, warning or error.")
+    ] = "info"
+    requests: Annotated[bool, Field(description="A line for every request.")] = True
+
+
+class Settings(Section):
+    server: Server = Server()
+    limits: Limits = Limits()
+    tokens: Tokens = Tokens()
+    webhooks: Webhooks = Webhooks()
+    returns: Returns = Returns()
+    log: Log = Log()
+
+
+Values = dict[str, dict[str, Any]]
+
+
+def load(
+    file: Path | None = None,
+    flags: Mapping[tuple[str, str], str] | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Settings:
+    """Raises SettingsError for what cannot be read, is not known or is not valid."""
+    environment = os.environ if environment is None else environment
+    layers: list[tuple[str, Values]] = []
+    if file is not None:
+        layers.append((str(file), _read(file)))
+    layers.append(("the environment", _from_environment(environment)))
+    given: Values = {}
+    for (section, key), value in (flags or {}).items():
+        given.setdefault(section, {})[key] = value
+    layers.append(("the command line", given))
+    merged: Values = {}
+    for source, values in layers:
+        _check(source, values)
+        for section, keys in values.items():
+            merged.setdefault(section, {}).update(keys)
+    return Settings.model_validate(merged)
+
+
+def _read(file: Path) -> Values:
+    try:
+        return tomllib.loads(file.read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        raise SettingsError(f"{file}: there is no such file.") from None
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+        raise SettingsError(f"{file}: {error}.") from None
+
+
+def _from_environment(environment: Mapping[str, str]) -> Values:
+    values: Values = {}
+    known = {f"{ENVIRONMENT}{section}_{key}".upper(): (section, key) for section, key, _ in declared()}
+    for name, text in environment.items():
+        if not name.startswith(ENVIRONMENT) or name in NOT_SETTINGS:
+            continue
+        if name not in known:
+            raise SettingsError(f"the environment: {name} is not a setting{_nearest(name, known)}.")
+        section, key = known[name]
+        is_list = get_origin(_section(section).model_fields[key].annotation) is list
+        values.setdefault(section, {})[key] = (
+            [part.strip() for part in text.split(",") if part.strip()] if is_list else text
+        )
+    return values
+
+
+def _check(source: str, values: Values) -> None:
+    names = [f"{section}.{key}" for section, key, _ in declared()]
+    for section, keys in values.items():
+        if section not in Settings.model_fields or not isinstance(keys, dict):
+            nearest = _nearest(section, Settings.model_fields)
+            raise SettingsError(f"{source}: [{section}] is not a section{nearest}.")
+        for key in keys:
+            if f"{section}.{key}" not in names:
+                nearest = _nearest(f"{section}.{key}", names)
+                raise SettingsError(f"{source}: {section}.{key} is not a setting{nearest}.")
+    try:
+        Settings.model_validate(values)
+    except ValidationError as error:
+        sentences = [
+            f"{source}: {path} {text.removeprefix('Value error, ')}."
+            for path, texts in field_errors(error).items()
+            for text in texts
+        ]
+        raise SettingsError("\n".join(sentences)) from None
+
+
+def _nearest(name: str, known: Any) -> str:
+    found = difflib.get_close_matches(name, list(known), n=1, cutoff=0.4)
+    return f"; did you mean {found[0]}?" if found else ""
+
+
+def declared() -> list[tuple[str, str, Any]]:
+    """Every setting: section, key, default."""
+    return [
+        (section, key, field.default)
+        for section in Settings.model_fields
+        for key, field in _section(section).model_fields.items()
+    ]
+
+
+def _section(name: str) -> type[Section]:
+    annotation = Settings.model_fields[name].annotation
+    assert annotation is not None
+    return annotation
+
+
+def example() -> str:
+    """The text of `config.example.toml`: every key with its comment and default."""
+    lines = [
+        "# Settings of wmsd. Every key is here with its default; remove the `#` of those that you change.",
+        "# A flag is stronger than the environment (WMSD_SERVER_LISTEN=…), and that than this file.",
+    ]
+    for section in Settings.model_fields:
+        model = _section(section)
+        lines += ["", f"# {model.__doc__}", f"[{section}]"]
+        for key, field in model.model_fields.items():
+            lines += [f"# {field.description}", f"# {key} = {_toml(field.default)}"]
+    return "\n".join(lines) + "\n"
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list):
+        return f"[{', '.join(_toml(member) for member in value)}]"
+    return str(value) if isinstance(value, int) else f'"{value}"'
+
+
+def as_toml(settings: Settings) -> str:
+    """The settings in force, as a file would say them."""
+    lines: list[str] = []
+    for section, keys in settings.model_dump().items():
+        lines += [f"[{section}]", *(f"{key} = {_toml(value)}" for key, value in keys.items()), ""]
+    return "\n".join(lines)

@@ -1,0 +1,68 @@
+"""The composition root: one installation, opened. Everything is made here and handed down; nothing is global."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+from datetime import timedelta
+
+from wmsd.accounts.actions import SignInDesk
+from wmsd.accounts.passwords import Passwords
+from wmsd.app.access_cache import AccessCache
+from wmsd.app.data_folder import DataFolder, open_platform
+from wmsd.app.door import Door
+from wmsd.app.limits import Limiter
+from wmsd.app.settings import Settings
+from wmsd.base.clock import Clock, OrderedClock, SystemClock
+from wmsd.base.cursor import CursorSigner
+from wmsd.base.ids import Ids, RandomIds
+from wmsd.db.company_files import CompanyFiles
+from wmsd.db.database import Database
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    settings: Settings
+    folder: DataFolder
+    clock: OrderedClock
+    ids: Ids
+    platform: Database
+    files: CompanyFiles
+    access: AccessCache
+    passwords: Passwords
+    door: Door
+
+
+@asynccontextmanager
+async def open_site(
+    settings: Settings,
+    folder: DataFolder,
+    *,
+    clock: Clock | None = None,
+    ids: Ids | None = None,
+    passwords: Passwords | None = None,
+) -> AsyncIterator[Site]:
+    """Opens the files of a data folder that was opened; closes every connection at the end."""
+    ordered = OrderedClock(clock or SystemClock())
+    ids = ids or RandomIds()
+    passwords = passwords or Passwords()
+    platform, cursor_key = await open_platform(folder, ordered, ids)
+    files = CompanyFiles(folder.companies, ordered, ids)
+    access = AccessCache(platform, ordered)
+    platform.after_commit = access.forget
+    door = Door(
+        settings=settings,
+        clock=ordered,
+        platform=platform,
+        files=files,
+        access=access,
+        limiter=Limiter(),
+        signer=CursorSigner(cursor_key),
+        desks={
+            SignInDesk: SignInDesk(platform, passwords, timedelta(days=settings.tokens.lifetime_days)),
+        },
+    )
+    try:
+        yield Site(settings, folder, ordered, ids, platform, files, access, passwords, door)
+    finally:
+        await files.close()
+        await platform.close()

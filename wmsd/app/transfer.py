@@ -1,0 +1,202 @@
+"""CSV in and out. A table says what each kind's columns are; import and export are loops over it."""
+
+import csv
+import difflib
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import IO, Any, Final
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from wmsd.articles import store as articles
+from wmsd.articles.imports import import_articles
+from wmsd.articles.schema import ArticleFields
+from wmsd.base import cells
+from wmsd.base.importing import CellError, ImportRefused, Outcome, Row
+from wmsd.db.transaction import Transaction
+from wmsd.directory import store as directory
+from wmsd.directory.imports import ADDRESS, import_records
+from wmsd.directory.schema import Address, ClientFields, PartnerFields, WarehouseFields
+from wmsd.directory.store import DirectoryKind
+from wmsd.stock import store as stock
+from wmsd.stock.imports import CountRow, import_stock
+
+DELIMITERS: Final = (",", ";", "\t")
+CSV_FIELD_LIMIT: Final = 1024 * 1024
+
+Upsert = Callable[[Transaction, Iterable[Row], Outcome], None]
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What can be transferred: its columns in the order of an export, and how rows go in and records come out."""
+
+    columns: dict[str, FieldInfo]
+    required: tuple[str, ...]
+    upsert: Upsert
+    records: Callable[[Transaction], Iterator[dict[str, Any]]]
+
+
+def _article_columns() -> dict[str, FieldInfo]:
+    columns = dict(ArticleFields.model_fields)
+    columns["client_code"] = FieldInfo(annotation=str | None)  # type: ignore[arg-type]  # pydantic takes any
+    del columns["client_id"]
+    return columns
+
+
+def _directory_columns(model: type[BaseModel]) -> dict[str, FieldInfo]:
+    columns = dict(model.model_fields)
+    del columns["address"]
+    return {**columns, **{f"{ADDRESS}{name}": part for name, part in Address.model_fields.items()}}
+
+
+def _articles(tx: Transaction) -> Iterator[dict[str, Any]]:
+    codes = {identity: code for code, identity in directory.ids_by_code(tx, directory.CLIENTS).items()}
+    for record in _parsed(articles.every(tx)):
+        client_id = record["client_id"]
+        yield {**record, "client_code": None if client_id is None else codes[int(client_id)]}
+
+
+def _directory(kind: DirectoryKind, tx: Transaction) -> Iterator[dict[str, Any]]:
+    for record in _parsed(directory.every(tx, kind)):
+        address = record["address"] or {}
+        yield {**record, **{f"{ADDRESS}{name}": value for name, value in address.items()}}
+
+
+def _stock(tx: Transaction) -> Iterator[dict[str, Any]]:
+    return _parsed(stock.every(tx))
+
+
+def _parsed(texts: Iterable[str]) -> Iterator[dict[str, Any]]:
+    """Records with their numbers kept as texts: exports neither round nor reformat them."""
+    return (json.loads(text, parse_float=str, parse_int=str) for text in texts)
+
+
+def _directory_kind(kind: DirectoryKind, model: type[BaseModel]) -> Kind:
+    return Kind(
+        _directory_columns(model),
+        ("code", "name"),
+        partial(import_records, kind=kind),
+        partial(_directory, kind),
+    )
+
+
+KINDS: Final[Mapping[str, Kind]] = {
+    "articles": Kind(_article_columns(), ("code",), import_articles, _articles),
+    "clients": _directory_kind(directory.CLIENTS, ClientFields),
+    "partners": _directory_kind(directory.PARTNERS, PartnerFields),
+    "warehouses": _directory_kind(directory.WAREHOUSES, WarehouseFields),
+    "stock": Kind(dict(CountRow.model_fields), tuple(CountRow.model_fields), import_stock, _stock),
+}
+
+
+class Unreadable(Exception):
+    """The file cannot be read as CSV at all; the sentence says where and why."""
+
+
+def import_csv(tx: Transaction, kind: Kind, lines: Iterable[bytes], dry_run: bool = False) -> Outcome:
+    """All rows or none. Raises ImportRefused with every error, Unreadable for what is no CSV file."""
+    outcome = Outcome()
+    kind.upsert(tx, _rows(kind, lines, outcome), outcome)
+    if outcome.errors:
+        outcome.errors.sort(key=lambda error: error.line)
+        raise ImportRefused(outcome)
+    if dry_run:
+        raise DryRun(outcome)
+    return outcome
+
+
+class DryRun(Exception):
+    """Everything was fine, and is undone as was asked."""
+
+    def __init__(self, outcome: Outcome) -> None:
+        super().__init__("dry run")
+        self.outcome = outcome
+
+
+def export_csv(tx: Transaction, kind: Kind, file: IO[str]) -> int:
+    """Writes what import takes back unchanged. The number of rows."""
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(kind.columns)
+    count = 0
+    for count, record in enumerate(kind.records(tx), start=1):
+        writer.writerow([cells.write(record.get(column)) for column in kind.columns])
+    return count
+
+
+def _rows(kind: Kind, lines: Iterable[bytes], outcome: Outcome) -> Iterator[Row]:
+    texts = _decoded(lines)
+    header = next(texts, "")
+    delimiter = max(DELIMITERS, key=header.count)
+    csv.field_size_limit(CSV_FIELD_LIMIT)
+    reader = csv.reader(_chained(header, texts), delimiter=delimiter, strict=True)
+    try:
+        columns = _columns(kind, next(reader, []))
+        readers = [(name, cells.reader(kind.columns[name]), kind.columns[name]) for name in columns]
+        for row in reader:
+            if row:
+                values = _values(readers, row, reader.line_num, outcome)
+                if values is not None:
+                    yield Row(reader.line_num, values)
+    except csv.Error as error:
+        raise Unreadable(f"line {reader.line_num}: this is not CSV: {error}.") from None
+
+
+def _chained(first: str, rest: Iterator[str]) -> Iterator[str]:
+    yield first
+    yield from rest
+
+
+def _decoded(lines: Iterable[bytes]) -> Iterator[str]:
+    for number, line in enumerate(lines, start=1):
+        try:
+            text = line.decode("utf-8")
+        except UnicodeDecodeError:
+            raise Unreadable(f"line {number} is not UTF-8 text. Save the file as CSV UTF-8.") from None
+        yield text.removeprefix("\ufeff") if number == 1 else text
+
+
+def _columns(kind: Kind, header: list[str]) -> list[str]:
+    names = [name.strip() for name in header]
+    if not any(names):
+        raise Unreadable(f"the first line must name the columns: {', '.join(kind.columns)}.")
+    sentences = []
+    for name in names:
+        if name not in kind.columns:
+            near = difflib.get_close_matches(name, list(kind.columns), n=1)
+            hint = f"did you mean {near[0]}?" if near else f"the columns are {', '.join(kind.columns)}."
+            sentences.append(f"there is no column {name!r}; {hint}")
+    sentences += [
+        f"the column {name!r} is there twice." for name in sorted(set(names)) if names.count(name) > 1
+    ]
+    sentences += [f"the column {name!r} is missing." for name in kind.required if name not in names]
+    if sentences:
+        raise Unreadable(" ".join(sentences))
+    return names
+
+
+def _values(
+    readers: list[tuple[str, cells.ReadCell, FieldInfo]], row: list[str], line: int, outcome: Outcome
+) -> dict[str, object] | None:
+    if len(row) != len(readers):
+        sentence = f"has {len(row)} cells where the header has {len(readers)}"
+        outcome.errors.append(CellError(line, "", sentence))
+        return None
+    values: dict[str, object] = {}
+    refused = False
+    for cell, (name, read, field) in zip(row, readers, strict=True):
+        if cell == "":
+            if cells.is_nullable(field):
+                values[name] = None
+            elif read is cells.MEMBERS:
+                values[name] = []
+            continue
+        try:
+            values[name] = read(cell)
+        except ValueError as error:
+            outcome.errors.append(CellError(line, name, str(error)))
+            refused = True
+    return None if refused else values

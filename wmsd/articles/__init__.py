@@ -1,0 +1,1 @@
+"""Articles: what a company keeps, orders and receives."""

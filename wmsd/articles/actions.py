@@ -1,0 +1,169 @@
+"""The use cases of articles."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from wmsd.articles import store
+from wmsd.articles.rules import Holders, check_references, wanted_fields
+from wmsd.articles.schema import (
+    Article,
+    ArticleChanges,
+    ArticleFields,
+    ArticleQuery,
+    ArticleSyncQuery,
+    SparseArticleQuery,
+)
+from wmsd.base.operation import Operation, operation
+from wmsd.base.problems import not_found
+from wmsd.base.results import CursorPage, Page, Record
+from wmsd.db.table import stored
+from wmsd.db.transaction import Transaction
+from wmsd.directory import store as directory
+from wmsd.outbox.events import record_event
+
+
+@operation(tag="Articles", answer="page", returns=Article, ability="articles:read", module="articles")
+def list_articles(tx: Transaction, query: ArticleQuery) -> Page:
+    """List articles.
+
+    `search` matches code, name and barcodes: every word of it must begin a word there. `code` is exact.
+    """
+    return store.page(tx, query, query.filters(), None)
+
+
+@operation(tag="Articles", answer="page", returns=Article, ability="articles:read", module="articles")
+def list_sparse_articles(tx: Transaction, query: SparseArticleQuery) -> Page:
+    """List articles, whole or by chosen fields.
+
+    `fields` names the fields to send; `id` is always there.
+    """
+    return store.page(tx, query, query.filters(), wanted_fields(query.fields, Article.model_fields))
+
+
+@operation(tag="Articles", answer="record", returns=Article, ability="articles:read", module="articles")
+def get_article(tx: Transaction, id: int) -> Record:
+    """Get an article."""
+    return _one(tx, id)
+
+
+@operation(tag="Articles", answer="cursor", returns=Article, ability="articles:read", module="articles")
+def sync_articles(tx: Transaction, query: ArticleSyncQuery, position: int) -> CursorPage:
+    """Walk the articles in the order of their changes.
+
+    Follow `next_cursor` until it is null. Begin the next walk with `updated_since` set to the largest
+    `updated_at` that you have seen: what changes during a walk is met in it or in the next, whatever the
+    server's clock does.
+    """
+    return store.changes(tx, query, max(position, query.updated_since or 0))
+
+
+@operation(
+    tag="Articles",
+    answer="record",
+    returns=Article,
+    ability="articles:write",
+    module="articles",
+    writes=True,
+    creates=True,
+    events=("article.created",),
+)
+def create_article(tx: Transaction, body: ArticleFields) -> Record:
+    """Create an article."""
+    values = stored(body.model_dump())
+    _check(tx, None, values)
+    record = _one(tx, store.insert(tx, values))
+    record_event(tx, "article.created", record.id, record.json)
+    return record
+
+
+@operation(
+    tag="Articles",
+    answer="record",
+    returns=Article,
+    ability="articles:write",
+    module="articles",
+    writes=True,
+    events=("article.updated",),
+)
+def replace_article(tx: Transaction, id: int, body: ArticleFields) -> Record:
+    """Replace an article.
+
+    A field that is not sent takes its default. When nothing differs, nothing is written and no event is sent.
+    """
+    return change(tx, id, stored(body.model_dump()))
+
+
+@operation(
+    tag="Articles",
+    answer="record",
+    returns=Article,
+    ability="articles:write",
+    module="articles",
+    writes=True,
+    events=("article.updated",),
+)
+def update_article(tx: Transaction, id: int, body: ArticleChanges) -> Record:
+    """Change some fields of an article.
+
+    When nothing differs, nothing is written and no event is sent.
+    """
+    return change(tx, id, stored(body.given()))
+
+
+@operation(
+    tag="Articles",
+    answer="record",
+    returns=Article,
+    ability="articles:write",
+    module="articles",
+    writes=True,
+    events=("article.updated",),
+)
+def update_article_by_code(tx: Transaction, code: str, body: ArticleChanges) -> Record:
+    """Change some fields of the article with this code."""
+    article_id = store.id_of_code(tx, code)
+    if article_id is None:
+        raise not_found("article")
+    return change(tx, article_id, stored(body.given()))
+
+
+def change(tx: Transaction, article_id: int, given: Mapping[str, object]) -> Record:
+    """Lays the given columns over the current ones; writes and tells only when something differs."""
+    current = store.columns(tx, article_id)
+    if current is None:
+        raise not_found("article")
+    values = {**current, **given}
+    if values != current:
+        _check(tx, article_id, values)
+        store.update(tx, article_id, values)
+        record_event(tx, "article.updated", article_id, _one(tx, article_id).json)
+    return _one(tx, article_id)
+
+
+def _one(tx: Transaction, article_id: int) -> Record:
+    record = store.one(tx, article_id)
+    if record is None:
+        raise not_found("article")
+    return record
+
+
+def _check(tx: Transaction, article_id: int | None, values: Mapping[str, Any]) -> None:
+    external_ref, client_id = values["external_ref"], values["client_id"]
+    holders = Holders(
+        of_code=store.id_of_code(tx, values["code"]),
+        of_external_ref=store.id_of_external_ref(tx, external_ref) if external_ref else None,
+        client_exists=client_id is None or directory.exists(tx, directory.CLIENTS, client_id),
+    )
+    check_references(article_id, holders)
+
+
+OPERATIONS: Final[tuple[Operation, ...]] = (
+    list_articles,
+    list_sparse_articles,
+    get_article,
+    sync_articles,
+    create_article,
+    replace_article,
+    update_article,
+    update_article_by_code,
+)

@@ -1,0 +1,85 @@
+"""An article's fields (decisions, section 2)."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field
+
+from wmsd.base.fields import (
+    Amount,
+    Code,
+    Id,
+    Input,
+    Label,
+    Name,
+    OptionalLabel,
+    OptionalText,
+    Quantity,
+    Recorded,
+    refuse,
+)
+from wmsd.base.listing import CursorQuery, Moment, PageQuery
+from wmsd.base.quantity import SCALE
+
+
+def _unique(values: list[str]) -> list[str]:
+    if len(set(values)) != len(values):
+        raise refuse("must not name one barcode twice")
+    return values
+
+
+class ArticleFields(Input):
+    code: Annotated[Code, Field(description="The SKU, unique in the company.")]
+    name: Name
+    unit: Annotated[Label, Field(description="Unit of measure of every quantity.")] = "pcs"
+    description: OptionalText = None
+    barcode: OptionalLabel = None
+    barcodes: Annotated[list[Label], Field(max_length=50), AfterValidator(_unique)] = []
+    unit_3pl: Annotated[OptionalLabel, Field(description="The unit that receptions count in.")] = None
+    um3pl_factor: Annotated[Quantity, Field(description="How many `unit` are in one `unit_3pl`.")] = SCALE
+    min_stock: Annotated[
+        Amount | None, Field(description="`stock.low` tells when available falls to or under it.")
+    ] = None
+    track_lot: bool = False
+    track_serial: bool = False
+    weight_kg: Amount | None = None
+    length_mm: Amount | None = None
+    width_mm: Amount | None = None
+    height_mm: Amount | None = None
+    over_receipt_pct: Annotated[
+        Amount | None, Field(description="Per cent of the order that may be received beyond it.")
+    ] = None
+    active: bool = True
+    client_id: Id | None = None
+    external_ref: Annotated[
+        OptionalLabel, Field(description="The integrator's own number, unique in the company.")
+    ] = None
+
+
+class ArticleChanges(ArticleFields, partial=True):
+    """The fields to change; the others stay."""
+
+
+class Article(ArticleFields, Recorded):
+    """An article as the interfaces show it."""
+
+
+MAX_SEARCH = 64
+Search = Annotated[
+    str,
+    Field(max_length=MAX_SEARCH, description="Words or beginnings of words in code, name and barcodes."),
+]
+
+
+class ArticleQuery(PageQuery):
+    search: Search | None = None
+    code: str | None = None
+
+
+class SparseArticleQuery(ArticleQuery):
+    fields: Annotated[
+        str | None, Field(max_length=1000, description="Names of fields, by commas; `id` is always there.")
+    ] = None
+
+
+class ArticleSyncQuery(CursorQuery):
+    updated_since: Annotated[Moment | None, Field(description="Only articles changed after it.")] = None

@@ -1,0 +1,154 @@
+"""The SQL of articles."""
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from wmsd.articles.schema import Article, ArticleFields
+from wmsd.base.listing import CursorQuery, PageQuery
+from wmsd.base.results import CursorPage, Page, Record
+from wmsd.db.listing import Listing
+from wmsd.db.record import record_sql
+from wmsd.db.table import insert_sql, update_sql
+from wmsd.db.transaction import Transaction
+
+RECORD: Final = record_sql(Article)
+COLUMNS: Final = tuple(ArticleFields.model_fields)
+
+LISTING: Final = Listing(
+    source="articles",
+    order="id",
+    filters={
+        "code": "code = :code",
+        "search": "id IN (SELECT rowid FROM article_search WHERE article_search MATCH :search)",
+    },
+    count="articles",
+)
+CHANGES: Final = Listing(source="articles", order="change_seq", filters={}, count="articles")
+
+
+def page(
+    tx: Transaction, query: PageQuery, values: Mapping[str, object], fields: Iterable[str] | None
+) -> Page:
+    if "search" in values:
+        words = search_terms(str(values["search"]))
+        if not words:
+            return Page([], 0)
+        values = {**values, "search": words}
+    return LISTING.page(tx, RECORD if fields is None else record_sql(Article, fields=fields), query, values)
+
+
+def search_terms(text: str) -> str:
+    """An FTS5 query: every word of the text, as the beginning of a word. Empty when there is no word."""
+    words: list[str] = re.findall(r"\w+", text.replace("_", " "))
+    return " ".join(f'"{word}"*' for word in words)
+
+
+def changes(tx: Transaction, query: CursorQuery, after: int) -> CursorPage:
+    return CHANGES.after(tx, RECORD, query, after, {})
+
+
+ALL: Final = f"SELECT {RECORD} FROM articles ORDER BY id"
+
+
+def every(tx: Transaction) -> Iterator[str]:
+    """Every article, one at a time: for exports."""
+    return (row[0] for row in tx.execute(ALL))
+
+
+ONE: Final = f"SELECT {RECORD} FROM articles WHERE id = ?"
+
+
+def one(tx: Transaction, article_id: int) -> Record | None:
+    text = tx.value(ONE, (article_id,))
+    return None if text is None else Record(article_id, text)
+
+
+ID_OF_CODE: Final = "SELECT id FROM articles WHERE code = ?"
+
+
+def id_of_code(tx: Transaction, code: str) -> int | None:
+    found: int | None = tx.value(ID_OF_CODE, (code,))
+    return found
+
+
+ID_OF_EXTERNAL_REF: Final = "SELECT id FROM articles WHERE external_ref = ?"
+
+
+def id_of_external_ref(tx: Transaction, external_ref: str) -> int | None:
+    found: int | None = tx.value(ID_OF_EXTERNAL_REF, (external_ref,))
+    return found
+
+
+COLUMNS_OF_ONE: Final = f"SELECT {', '.join(COLUMNS)} FROM articles WHERE id = ?"
+
+
+def columns(tx: Transaction, article_id: int) -> dict[str, Any] | None:
+    """The article's fields as they are stored."""
+    return tx.record(COLUMNS_OF_ONE, (article_id,))
+
+
+BY_CODES: Final = f"""
+    SELECT id, {", ".join(COLUMNS)} FROM articles WHERE code IN (SELECT value FROM json_each(?))
+"""
+
+
+def columns_by_code(tx: Transaction, codes_json: str) -> dict[str, dict[str, Any]]:
+    return {row["code"]: row for row in tx.records(BY_CODES, (codes_json,))}
+
+
+CODES_BY_EXTERNAL_REF: Final = """
+    SELECT external_ref, code FROM articles WHERE external_ref IN (SELECT value FROM json_each(?))
+"""
+
+
+def codes_by_external_ref(tx: Transaction, external_refs_json: str) -> dict[str, str]:
+    return dict(tx.rows(CODES_BY_EXTERNAL_REF, (external_refs_json,)))
+
+
+WRITTEN: Final = (*COLUMNS, "change_seq", "created_at", "updated_at")
+INSERT: Final = insert_sql("articles", WRITTEN)
+
+
+def insert(tx: Transaction, values: Mapping[str, object]) -> int:
+    return tx.insert(
+        INSERT,
+        {
+            **values,
+            "change_seq": tx.next_change(),
+            "created_at": tx.timestamp,
+            "updated_at": tx.timestamp,
+        },
+    )
+
+
+INSERT_MANY: Final = f"INSERT INTO articles ({', '.join(WRITTEN)}) VALUES ({', '.join('?' * len(WRITTEN))})"
+
+
+def insert_many(tx: Transaction, rows: list[tuple[object, ...]]) -> None:
+    """Each row: the values of COLUMNS, in their order."""
+    first = tx.next_change(len(rows)) - len(rows) + 1
+    now = tx.timestamp
+    tx.executemany(INSERT_MANY, [(*row, first + place, now, now) for place, row in enumerate(rows)])
+
+
+UPDATE: Final = update_sql("articles", (*COLUMNS, "change_seq", "updated_at"))
+
+
+def update(tx: Transaction, article_id: int, values: Mapping[str, object]) -> None:
+    tx.execute(
+        UPDATE, {**values, "id": article_id, "change_seq": tx.next_change(), "updated_at": tx.timestamp}
+    )
+
+
+LAST_ID: Final = "SELECT coalesce(max(id), 0) FROM articles"
+
+
+def last_id(tx: Transaction) -> int:
+    found: int = tx.value(LAST_ID)
+    return found
+
+
+CREATED_AFTER: Final = (
+    f"SELECT id AS entity_id, {RECORD} AS data FROM articles WHERE id > :last_id ORDER BY id"
+)

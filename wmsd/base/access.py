@@ -1,0 +1,50 @@
+"""Abilities, modules and roles: declared here, and nowhere else (specification sections 1 and 5)."""
+
+from collections.abc import Iterable
+from typing import Final, Literal
+
+EVERYTHING: Final = "*"
+
+ABILITIES: Final[dict[str, str]] = {
+    "articles:read": "read articles",
+    "articles:write": "create and update articles, article sync",
+    "stock:read": "read stock",
+    "sales-orders:read": "read sales orders",
+    "sales-orders:write": "create and update sales orders",
+    "purchase-orders:read": "read purchase orders",
+    "purchase-orders:write": "create and update purchase orders",
+    "receptions:read": "read receptions",
+    "receptions:write": "create and update receptions",
+    "returns:read": "read returns",
+    "webhooks:read": "read webhook subscriptions, deliveries and the event log",
+    "webhooks:write": "configure webhooks",
+    "clients:read": "read clients",
+    "partners:read": "read partners",
+    "warehouses:read": "read warehouses",
+}
+"""The platform's whitelist; beside it there is only `*`, everything."""
+
+READ_ABILITIES: Final = frozenset(name for name in ABILITIES if name.endswith(":read"))
+
+MODULES: Final[dict[str, str]] = {
+    "api": "the REST and GraphQL interfaces",
+    "articles": "articles",
+    "stock": "stock and packaging",
+    "outbound": "sales orders",
+    "inbound": "purchase orders and receptions",
+    "returns": "returns",
+    "webhooks": "webhooks and the event log",
+}
+
+Role = Literal["platform-admin", "company-admin", "member"]
+ROLES: Final[dict[Role, str]] = {
+    "platform-admin": "everything, in every company",
+    "company-admin": "everything, in its companies",
+    "member": "its own abilities, in its companies",
+}
+
+
+def expand(abilities: Iterable[str]) -> frozenset[str]:
+    """The single abilities that a list of them stands for."""
+    names = frozenset(abilities)
+    return frozenset(ABILITIES) if EVERYTHING in names else names

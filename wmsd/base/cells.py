@@ -1,0 +1,103 @@
+"""CSV cells to and from field values. What `write` makes, `read` takes back unchanged.
+
+Lists are written with `;` between their members, or as a JSON array where a member holds one.
+"""
+
+import json
+import types
+from collections.abc import Callable
+from decimal import Decimal, InvalidOperation
+from typing import Any, Union, get_args, get_origin
+
+from pydantic.fields import FieldInfo
+
+from wmsd.base.fields import Decimals
+from wmsd.base.strict_json import dumps
+
+TRUE = frozenset({"true", "1", "yes", "da"})
+FALSE = frozenset({"false", "0", "no", "nu"})
+
+ReadCell = Callable[[str], object]
+
+
+def reader(field: FieldInfo) -> ReadCell:
+    """How a cell of this field is read. The reader raises ValueError with a sentence."""
+    plain, marks = _plain(field)
+    if Decimals in marks:
+        return _number
+    if plain is bool:
+        return _flag
+    if get_origin(plain) is list:
+        return _members
+    return _text
+
+
+def write(value: object) -> str:
+    """The cell of a value from a record's JSON, in which numbers were kept as texts."""
+    if value is None:
+        return ""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, list):
+        plain = all(";" not in member and member == member.strip() for member in value)
+        simple = plain and bool(value) and not str(value[0]).startswith("[")
+        return ";".join(value) if simple else dumps(value) if value else ""
+    return str(value)
+
+
+def is_nullable(field: FieldInfo) -> bool:
+    return any(type(None) in get_args(part) for part in _parts(field.annotation))
+
+
+def _number(cell: str) -> object:
+    try:
+        return Decimal(cell.strip())
+    except InvalidOperation:
+        raise ValueError("must be a number with a decimal point, such as 12.5") from None
+
+
+def _flag(cell: str) -> object:
+    word = cell.strip().lower()
+    if word not in TRUE | FALSE:
+        raise ValueError("must be true or false")
+    return word in TRUE
+
+
+def _members(cell: str) -> object:
+    if cell.startswith("["):
+        try:
+            return json.loads(cell)
+        except (json.JSONDecodeError, RecursionError):
+            raise ValueError("must be members with ; between them, or a JSON array") from None
+    return [member for member in cell.split(";") if member]
+
+
+MEMBERS: ReadCell = _members
+
+
+def _text(cell: str) -> object:
+    return cell
+
+
+def _plain(field: FieldInfo) -> tuple[Any, tuple[Any, ...]]:
+    """The field's type without None and Annotated, and the marks that it carried."""
+    marks = list(field.metadata)
+    annotation: Any = field.annotation
+    for part in _parts(annotation):
+        marks += getattr(part, "__metadata__", ())
+        if get_origin(part) not in (Union, types.UnionType) and part is not type(None):
+            annotation = part
+    while hasattr(annotation, "__metadata__"):
+        annotation = get_args(annotation)[0]
+    return annotation, tuple(marks)
+
+
+def _parts(annotation: Any) -> list[Any]:
+    """The annotation and everything that it is a union of, through Annotated."""
+    parts = [annotation]
+    if hasattr(annotation, "__metadata__"):
+        parts += _parts(get_args(annotation)[0])
+    elif get_origin(annotation) in (Union, types.UnionType):
+        for option in get_args(annotation):
+            parts += _parts(option)
+    return parts

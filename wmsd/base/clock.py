@@ -1,0 +1,44 @@
+"""Time comes in from outside: the one place that asks the machine's clocks."""
+
+import time
+from datetime import UTC, datetime
+from typing import Protocol
+
+
+class Clock(Protocol):
+    def now(self) -> datetime:
+        """The wall clock, aware, in UTC. It may jump; nothing that must not skip may rely on it."""
+        ...
+
+    def monotonic(self) -> float:
+        """Seconds that only grow, for windows and waits."""
+        ...
+
+
+class SystemClock:
+    def now(self) -> datetime:
+        return datetime.now(UTC)
+
+    def monotonic(self) -> float:
+        return time.monotonic()
+
+
+class OrderedClock:
+    """A clock that also remembers the latest moment that it has ever told."""
+
+    def __init__(self, clock: Clock) -> None:
+        self._clock = clock
+        self._latest = clock.now()
+
+    def now(self) -> datetime:
+        now = self._clock.now()
+        self._latest = max(self._latest, now)
+        return now
+
+    def latest(self) -> datetime:
+        """Never goes back while the process runs, whatever the wall clock does."""
+        self.now()
+        return self._latest
+
+    def monotonic(self) -> float:
+        return self._clock.monotonic()

@@ -1,0 +1,53 @@
+"""Who acts, and for which company: what every unit of work is told."""
+
+from dataclasses import dataclass, field
+
+
+@dataclass(frozen=True, slots=True)
+class Operator:
+    """A third-party-logistics operator."""
+
+    id: int
+    code: str
+    name: str
+    sandbox: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Company:
+    """A tenant, as the process holds it in memory."""
+
+    id: int
+    code: str
+    name: str
+    operator: Operator | None = None
+    sandbox: bool = False
+    modules: frozenset[str] = field(default_factory=frozenset)
+    requests_per_minute: int | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Actor:
+    """Who did it, as ledgers and audits keep it."""
+
+    name: str
+    user_id: int | None = None
+    token_id: int | None = None
+
+
+PROGRAM = Actor("wmsd")
+"""The service itself, and the site admin at the command line."""
+
+
+@dataclass(frozen=True, slots=True)
+class Caller:
+    """Who asks, and what they may do now: a token's rights cut to those of its user."""
+
+    actor: Actor
+    abilities: frozenset[str]
+    company_ids: frozenset[int] | None
+    """None: every company of the installation."""
+    expires_at: str | None = None
+
+    def may_use(self, company_id: int) -> bool:
+        return self.company_ids is None or company_id in self.company_ids

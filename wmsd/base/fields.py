@@ -1,0 +1,183 @@
+"""The field types that every record is built from, and the two kinds of model that use them.
+
+A field is declared once, in a capability's `schema.py`. From the type follow its check, the sentence of its
+error, its JSON schema and the SQL that renders it. Sentences read after the field's name: "quantity must be …".
+"""
+
+import re
+from datetime import date
+from decimal import Decimal
+from typing import Annotated, Any, Final
+
+from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic_core import PydanticCustomError
+
+from wmsd.base import quantity, timestamps
+
+MAX_ID: Final = 2**53 - 1
+"""The largest whole number that every JSON reader keeps exactly."""
+
+
+def refuse(sentence: str) -> PydanticCustomError:
+    """What a validator raises: the sentence is shown as it is."""
+    return PydanticCustomError("sentence", "{sentence}", {"sentence": sentence})
+
+
+class Decimals:
+    """Marks a field that is stored as millionths and sent as a JSON number."""
+
+
+def _decimal(minimum: int, strictly: bool) -> BeforeValidator:
+    def check(value: object) -> int:
+        if isinstance(value, bool) or not isinstance(value, int | Decimal):
+            raise refuse("must be a number")
+        try:
+            millionths = quantity.from_decimal(value)
+        except ValueError as error:
+            raise refuse(str(error)) from None
+        if strictly and millionths <= minimum:
+            raise refuse("must be greater than 0")
+        if millionths < minimum:
+            raise refuse("must not be below 0")
+        return millionths
+
+    return BeforeValidator(check)
+
+
+_NUMBER_LIMITS: dict[str, Any] = {"type": "number", "maximum": 999999999.999999}
+
+Quantity = Annotated[
+    int, _decimal(0, strictly=True), Decimals, WithJsonSchema({**_NUMBER_LIMITS, "exclusiveMinimum": 0})
+]
+"""What is ordered or moved: greater than 0, at most 6 decimal places; in millionths."""
+
+Amount = Annotated[
+    int, _decimal(0, strictly=False), Decimals, WithJsonSchema({**_NUMBER_LIMITS, "minimum": 0})
+]
+"""A balance or a measure: 0 or more; in millionths."""
+
+
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
+_CONTROL_BUT_LINES = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
+
+
+def _no_control(value: str) -> str:
+    if _CONTROL.search(value):
+        raise refuse("must not contain control characters")
+    return value
+
+
+def _no_control_but_lines(value: str) -> str:
+    if _CONTROL_BUT_LINES.search(value):
+        raise refuse("must not contain control characters other than line breaks and tabs")
+    return value
+
+
+def _trimmed(value: str) -> str:
+    if value != value.strip():
+        raise refuse("must not begin or end with a blank")
+    return value
+
+
+Code = Annotated[
+    str, Field(min_length=1, max_length=64), AfterValidator(_no_control), AfterValidator(_trimmed)
+]
+Name = Annotated[
+    str, Field(min_length=1, max_length=255), AfterValidator(_no_control), AfterValidator(_trimmed)
+]
+Label = Annotated[
+    str, Field(min_length=1, max_length=64), AfterValidator(_no_control), AfterValidator(_trimmed)
+]
+Text = Annotated[str, Field(min_length=1, max_length=4000), AfterValidator(_no_control_but_lines)]
+
+EmptyIsNull = BeforeValidator(lambda value: None if value == "" else value)
+"""An empty text says nothing: it is kept as null, so that what a form or a CSV file leaves empty is one thing."""
+
+OptionalLabel = Annotated[Label | None, EmptyIsNull]
+OptionalText = Annotated[Text | None, EmptyIsNull]
+
+
+def _id(value: object) -> int:
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise refuse("must be a whole number")
+    if not 1 <= value <= MAX_ID:
+        raise refuse("must be a positive id")
+    return value
+
+
+Id = Annotated[
+    int, BeforeValidator(_id), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": MAX_ID})
+]
+
+
+def _timestamp(value: object) -> str:
+    if not isinstance(value, str):
+        raise refuse("must be an ISO 8601 date and time in a string")
+    try:
+        return timestamps.to_text(timestamps.from_text(value))
+    except ValueError as error:
+        raise refuse(str(error)) from None
+
+
+Timestamp = Annotated[
+    str, BeforeValidator(_timestamp), WithJsonSchema({"type": "string", "format": "date-time"})
+]
+"""Any offset comes in; UTC with milliseconds and `Z` is kept and goes out."""
+
+
+def _date(value: object) -> str:
+    try:
+        return date.fromisoformat(value).isoformat() if isinstance(value, str) else _no_date()
+    except ValueError:
+        return _no_date()
+
+
+def _no_date() -> str:
+    raise refuse("must be a date such as 2026-11-20")
+
+
+Date = Annotated[str, BeforeValidator(_date), WithJsonSchema({"type": "string", "format": "date"})]
+
+_EMAIL = re.compile(r"[^@\s]+@[^@\s.]+(\.[^@\s.]+)*")
+
+
+def _email(value: str) -> str:
+    if not _EMAIL.fullmatch(value):
+        raise refuse("must be an e-mail address")
+    return value
+
+
+Email = Annotated[
+    str, Field(min_length=3, max_length=254), AfterValidator(_no_control), AfterValidator(_email)
+]
+OptionalEmail = Annotated[Email | None, EmptyIsNull]
+
+
+class Input(BaseModel):
+    """What a caller sends. Unknown fields are refused by name; types are not guessed."""
+
+    model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    def __init_subclass__(cls, partial: bool = False, **options: Any) -> None:
+        super().__init_subclass__(**options)
+
+    @classmethod
+    def __pydantic_init_subclass__(cls, partial: bool = False, **options: Any) -> None:
+        """`partial=True` makes every inherited field optional: the body of a PATCH."""
+        super().__pydantic_init_subclass__(**options)
+        if partial:
+            for field in cls.model_fields.values():
+                field.default, field.default_factory = None, None
+            cls.model_rebuild(force=True)
+
+    def given(self) -> dict[str, object]:
+        """The fields that the caller sent, with their values."""
+        return {name: getattr(self, name) for name in self.model_fields_set}
+
+
+class Recorded(BaseModel):
+    """What every record carries beside its own fields."""
+
+    id: Id
+    created_at: Timestamp
+    updated_at: Timestamp

@@ -1,0 +1,23 @@
+"""Random names come in from outside, so that tests can steer them."""
+
+import secrets
+import uuid
+from typing import Protocol
+
+
+class Ids(Protocol):
+    def unique(self) -> str:
+        """A name that nothing else has: for events, tokens and requests."""
+        ...
+
+    def secret(self) -> str:
+        """A text that nobody can guess (256 bits, URL-safe)."""
+        ...
+
+
+class RandomIds:
+    def unique(self) -> str:
+        return uuid.uuid4().hex
+
+    def secret(self) -> str:
+        return secrets.token_urlsafe(32)

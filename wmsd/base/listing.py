@@ -1,0 +1,86 @@
+"""The query parameters that lists share (decisions, section 4). Query values arrive as texts."""
+
+import re
+from typing import Annotated
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+
+from wmsd.base import timestamps
+from wmsd.base.fields import MAX_ID, refuse
+
+_WHOLE_NUMBER = re.compile(r"[0-9]{1,15}")
+
+
+def _whole_number(minimum: int, maximum: int) -> BeforeValidator:
+    def check(value: object) -> int:
+        if isinstance(value, int):
+            return value
+        if not isinstance(value, str) or not _WHOLE_NUMBER.fullmatch(value):
+            raise refuse("must be a whole number")
+        if not minimum <= int(value) <= maximum:
+            raise refuse(f"must be from {minimum} to {maximum}")
+        return int(value)
+
+    return BeforeValidator(check)
+
+
+def _number_schema(minimum: int, maximum: int) -> WithJsonSchema:
+    return WithJsonSchema({"type": "integer", "minimum": minimum, "maximum": maximum})
+
+
+MAX_PAGE = 10**9
+QueryId = Annotated[int, _whole_number(1, MAX_ID), _number_schema(1, MAX_ID)]
+
+
+def _moment(value: object) -> int:
+    if isinstance(value, int):
+        return value
+    try:
+        # A "+" that was not escaped arrives as a blank: the one offset that nobody means otherwise.
+        return timestamps.microseconds(timestamps.from_text(str(value).replace(" ", "+")))
+    except ValueError as error:
+        raise refuse(str(error)) from None
+
+
+Moment = Annotated[int, BeforeValidator(_moment), WithJsonSchema({"type": "string", "format": "date-time"})]
+"""An ISO 8601 timestamp, as microseconds since 1970: the unit of change sequences."""
+
+
+def _true_or_false(value: object) -> bool:
+    if value in ("true", "1", True):
+        return True
+    if value in ("false", "0", False):
+        return False
+    raise refuse("must be true or false")
+
+
+QueryFlag = Annotated[bool, BeforeValidator(_true_or_false), WithJsonSchema({"type": "boolean"})]
+
+
+class Query(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class NoQuery(Query):
+    """A route without query parameters: whatever is sent is refused by name."""
+
+
+class PageQuery(Query):
+    page: Annotated[int, _whole_number(1, MAX_PAGE), _number_schema(1, MAX_PAGE)] = 1
+    per_page: Annotated[int, _whole_number(1, 200), _number_schema(1, 200)] = 50
+
+    @property
+    def offset(self) -> int:
+        return (self.page - 1) * self.per_page
+
+    def filters(self) -> dict[str, object]:
+        """The filters that the caller gave, without the paging."""
+        return self.model_dump(exclude_none=True, exclude={"page", "per_page", "fields"})
+
+
+class CursorQuery(Query):
+    cursor: Annotated[str, Field(max_length=200)] | None = None
+    per_page: Annotated[int, _whole_number(1, 500), _number_schema(1, 500)] = 100
+
+    def filters(self) -> dict[str, object]:
+        return self.model_dump(exclude_none=True, exclude={"cursor", "per_page", "fields"})

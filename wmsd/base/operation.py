@@ -1,0 +1,129 @@
+"""An operation: a use case, declared once. Every interface is a loop over these declarations.
+
+The declaration is the action's own signature plus what it cannot say: the ability and module that it needs,
+the record that it answers with, the events that it may cause. From it follow the access check, the decoding
+of the request, the OpenAPI entry and the reference page.
+"""
+
+import inspect
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+
+from pydantic import BaseModel
+
+from wmsd.base.access import ABILITIES, MODULES
+
+Scope = Literal["company", "platform"]
+Limit = Literal["company", "user", "sign-in", "none"]
+Answer = Literal["record", "page", "cursor", "nothing", "object"]
+NOT_IN_THE_PATH = ("query", "body", "position", "operator_id", "company")
+
+
+@dataclass(frozen=True, slots=True)
+class Operation:
+    name: str
+    action: Callable[..., Any]
+    summary: str
+    description: str
+    tag: str
+    path_types: dict[str, type]
+    query: type[BaseModel] | None
+    body: type[BaseModel] | None
+    returns: type[BaseModel] | None
+    answer: Answer
+    ability: str | None
+    module: str | None
+    scope: Scope
+    limit: Limit
+    signed_in: bool
+    writes: bool
+    creates: bool
+    needs: type | None
+    events: tuple[str, ...]
+    codes: tuple[str, ...]
+    ignores_query: bool
+    read_only: frozenset[str]
+
+    @property
+    def takes(self) -> frozenset[str]:
+        """The parameters of the action, without the first."""
+        return frozenset(list(inspect.signature(self.action).parameters)[1:])
+
+
+def operation(
+    *,
+    tag: str,
+    answer: Answer,
+    returns: type[BaseModel] | None = None,
+    ability: str | None = None,
+    module: str | None = "api",
+    scope: Scope = "company",
+    limit: Limit | None = None,
+    signed_in: bool = True,
+    writes: bool = False,
+    creates: bool = False,
+    events: tuple[str, ...] = (),
+    codes: tuple[str, ...] = (),
+    ignores_query: bool = False,
+) -> Callable[[Callable[..., Any]], Operation]:
+    """Declares the function below as an operation.
+
+    Its first parameter is the transaction. (An async function is a flow: it waits for something, so it opens
+    its own units of work, and its first parameter is the desk where it finds what it needs.) `query` and `body`
+    are the models of their types, `position` is where a cursor list goes on, `operator_id` and `company` come
+    from the headers; every other parameter is a part of the path. Its docstring's first line is the summary, the rest the description. `codes` are the errors
+    beyond those that the declaration implies.
+    """
+    assert ability is None or ability in ABILITIES, ability
+    assert module is None or module in MODULES, module
+
+    def declare(action: Callable[..., Any]) -> Operation:
+        hints = get_type_hints(action, include_extras=True)
+        names = list(inspect.signature(action).parameters)[1:]
+        path_types = {name: _bare(hints[name]) for name in names if name not in NOT_IN_THE_PATH}
+        body: type[BaseModel] | None = hints.get("body")
+        summary, _, description = inspect.cleandoc(action.__doc__ or action.__name__).partition("\n")
+        return Operation(
+            name=action.__name__,
+            action=action,
+            summary=summary.rstrip("."),
+            description=description.strip(),
+            tag=tag,
+            path_types=path_types,
+            query=hints.get("query"),
+            body=body,
+            returns=returns,
+            answer=answer,
+            ability=ability,
+            module=module if scope == "company" else None,
+            scope=scope,
+            limit=limit or ("company" if scope == "company" else "user"),
+            signed_in=signed_in,
+            writes=writes,
+            creates=creates,
+            needs=_first(hints) if inspect.iscoroutinefunction(action) else None,
+            events=events,
+            codes=codes,
+            ignores_query=ignores_query,
+            read_only=_read_only(body, returns),
+        )
+
+    return declare
+
+
+def _first(hints: dict[str, Any]) -> type:
+    desk: type = next(iter(hints.values()))
+    return desk
+
+
+def _bare(hint: Any) -> type:
+    bare: type = get_args(hint)[0] if get_origin(hint) is Annotated else hint
+    return bare
+
+
+def _read_only(body: type[BaseModel] | None, returns: type[BaseModel] | None) -> frozenset[str]:
+    """Fields that an answer shows and a body cannot set: a client may send back what it got."""
+    if body is None or returns is None:
+        return frozenset()
+    return frozenset(returns.model_fields) - frozenset(body.model_fields)

@@ -1,0 +1,78 @@
+"""The error contract: every code that a caller can meet, and the exception that carries it.
+
+Specification section 7; decisions section 7.
+"""
+
+from collections.abc import Mapping
+from typing import Final
+
+STATUS_OF_CODE: Final[Mapping[str, int]] = {
+    "UNAUTHORIZED": 401,
+    "FORBIDDEN": 403,
+    "NOT_FOUND": 404,
+    "METHOD_NOT_ALLOWED": 405,
+    "INVALID_STATUS": 409,
+    "PRECONDITION_FAILED": 412,
+    "VALIDATION_FAILED": 422,
+    "COMPANY_REQUIRED": 422,
+    "INSUFFICIENT_STOCK": 422,
+    "INVALID_PARTNER": 422,
+    "INVALID_WAREHOUSE": 422,
+    "INVALID_ARTICLE": 422,
+    "RATE_LIMIT_EXCEEDED": 429,
+    "SERVER_ERROR": 500,
+    "SERVICE_UNAVAILABLE": 503,
+}
+
+FieldErrors = dict[str, list[str]]
+"""Field path (`lines.0.quantity`) to the sentences that say what is wrong with it."""
+
+
+class Problem(Exception):
+    """A refusal that the caller is told of; anything else that is raised is a 500."""
+
+    def __init__(
+        self,
+        code: str,
+        message: str,
+        *,
+        status: int | None = None,
+        errors: FieldErrors | None = None,
+        details: Mapping[str, object] | None = None,
+        headers: Mapping[str, str] | None = None,
+    ) -> None:
+        super().__init__(message)
+        self.code = code
+        self.message = message
+        self.status = status or STATUS_OF_CODE[code]
+        self.errors = errors or {}
+        self.details = details
+        self.headers = dict(headers or {})
+
+    def body(self) -> dict[str, object]:
+        """The JSON object of the answer: message, code and, where they say more, errors and details."""
+        body: dict[str, object] = {"message": self.message, "code": self.code}
+        if self.errors:
+            body["errors"] = self.errors
+        if self.details is not None:
+            body["details"] = self.details
+        return body
+
+
+def not_found(what: str) -> Problem:
+    """The one answer for a record of another company and for one that never was."""
+    return Problem("NOT_FOUND", f"There is no such {what}.")
+
+
+def invalid(errors: FieldErrors) -> Problem:
+    count = sum(len(sentences) for sentences in errors.values())
+    message = "One field is not valid." if count == 1 else f"{count} fields are not valid."
+    return Problem("VALIDATION_FAILED", message, errors=errors)
+
+
+def forbidden(message: str) -> Problem:
+    return Problem("FORBIDDEN", message)
+
+
+def unavailable(message: str, retry_after: int = 5) -> Problem:
+    return Problem("SERVICE_UNAVAILABLE", message, headers={"Retry-After": str(retry_after)})

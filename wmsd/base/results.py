@@ -1,0 +1,30 @@
+"""What an action hands back. Records are JSON texts: SQLite renders them (see `db/record.py`)."""
+
+from dataclasses import dataclass
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    id: int
+    json: str
+
+
+@dataclass(frozen=True, slots=True)
+class Page:
+    records: list[str]
+    total: int
+
+
+@dataclass(frozen=True, slots=True)
+class CursorPage:
+    records: list[str]
+    next_position: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    """An object with a status of its own: the health check's 503."""
+
+    status: int
+    body: dict[str, Any]

@@ -1,0 +1,111 @@
+"""JSON from strangers: what the standard parser lets through and we must not.
+
+Duplicate keys, NaN and Infinity, numbers past all bounds, lone surrogates and deep nesting are named with
+their field path, all at once (decisions, section 1). Fractions arrive as Decimal, never as float.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass
+from decimal import Decimal
+
+from wmsd.base.problems import FieldErrors, Problem
+
+MAX_NESTING = 32
+MAX_INTEGER_DIGITS = 18
+MAX_NUMBER_LENGTH = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Flaw:
+    """Stands in a parsed document where the text held something that JSON should not."""
+
+    sentence: str
+
+
+def loads(raw: bytes) -> tuple[dict[str, object], FieldErrors]:
+    """The object in `raw`, and what is wrong inside it by field path.
+
+    Raises Problem (400) when it is not UTF-8, not JSON or not an object, and (422) when it is nested so
+    deeply that the parser gives up.
+    """
+    try:
+        document = _DECODER.decode(raw.decode("utf-8"))
+    except UnicodeDecodeError:
+        raise _malformed("The request body is not UTF-8.") from None
+    except json.JSONDecodeError as error:
+        raise _malformed(
+            f"The request body is not valid JSON: {error.msg} at line {error.lineno}, column {error.colno}."
+        ) from None
+    except RecursionError:
+        sentence = f"The request body is nested over {MAX_NESTING} levels."
+        raise Problem("VALIDATION_FAILED", sentence) from None
+    if not isinstance(document, dict):
+        raise _malformed("The request body must be a JSON object.")
+    errors: FieldErrors = {}
+    for path, sentence in _flaws(document, "", 1):
+        errors.setdefault(path, []).append(sentence)
+    return document, errors
+
+
+def dumps(value: object) -> str:
+    """Compact JSON, in the letters as they are."""
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+
+
+def _malformed(message: str) -> Problem:
+    return Problem("VALIDATION_FAILED", message, status=400)
+
+
+def _flaws(value: object, path: str, depth: int) -> Iterator[tuple[str, str]]:
+    if isinstance(value, Flaw):
+        yield path, value.sentence
+    elif isinstance(value, str):
+        if _has_surrogate(value):
+            yield path, "must not contain half of a surrogate pair"
+    elif isinstance(value, dict | list):
+        if depth > MAX_NESTING:
+            yield path, f"is nested over {MAX_NESTING} levels"
+            return
+        members = value.items() if isinstance(value, dict) else enumerate(value)
+        for key, member in members:
+            name = printable(str(key))
+            if name != str(key):
+                yield f"{path}.{name}".lstrip("."), "has a name with half of a surrogate pair"
+            yield from _flaws(member, f"{path}.{name}".lstrip("."), depth + 1)
+
+
+def _has_surrogate(text: str) -> bool:
+    return not text.isascii() and any("\ud800" <= character <= "\udfff" for character in text)
+
+
+def printable(text: str) -> str:
+    """The text with what UTF-8 cannot carry replaced, so that it can stand in an answer."""
+    return text.encode("utf-8", "replace").decode("utf-8")
+
+
+def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
+    members: dict[str, object] = {}
+    for key, value in pairs:
+        members[key] = Flaw("is given twice") if key in members else value
+    return members
+
+
+def _integer(text: str) -> object:
+    return int(text) if len(text.lstrip("-")) <= MAX_INTEGER_DIGITS else Flaw("is out of bounds")
+
+
+def _fraction(text: str) -> object:
+    if len(text) > MAX_NUMBER_LENGTH:
+        return Flaw("has too many digits")
+    number = Decimal(text)
+    return number if abs(number.adjusted()) <= MAX_INTEGER_DIGITS else Flaw("is out of bounds")
+
+
+def _constant(text: str) -> object:
+    return Flaw(f"must be a number, not {text}")
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_object, parse_int=_integer, parse_float=_fraction, parse_constant=_constant
+)

@@ -1,0 +1,29 @@
+"""Timestamps: ISO 8601 UTC with milliseconds and `Z` (decisions, section 1)."""
+
+from datetime import UTC, datetime
+
+
+def to_text(moment: datetime) -> str:
+    """`2026-11-20T13:25:00.123Z`; microseconds are cut, not rounded."""
+    utc = moment.astimezone(UTC)
+    return f"{utc:%Y-%m-%dT%H:%M:%S}.{utc.microsecond // 1000:03d}Z"
+
+
+def from_text(text: str) -> datetime:
+    """An aware moment in UTC from any offset. Raises ValueError with a sentence."""
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        raise ValueError("must be an ISO 8601 date and time, such as 2026-11-20T13:25:00Z") from None
+    if moment.tzinfo is None:
+        raise ValueError("must say its offset from UTC, such as Z or +02:00")
+    try:
+        return moment.astimezone(UTC)
+    except OverflowError:
+        raise ValueError("is out of the range of dates") from None
+
+
+def microseconds(moment: datetime) -> int:
+    """Microseconds since 1970, exact (a float's seconds are not)."""
+    delta = moment - datetime(1970, 1, 1, tzinfo=UTC)
+    return (delta.days * 86_400 + delta.seconds) * 1_000_000 + delta.microseconds

@@ -1,0 +1,79 @@
+"""Turns what the models refuse into the errors that a caller reads: field path and English sentence."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from wmsd.base.problems import FieldErrors, invalid
+
+Model = TypeVar("Model", bound=BaseModel)
+
+
+def _length(unit: str, bound: str, key: str) -> Callable[[Mapping[str, Any]], str]:
+    def sentence(context: Mapping[str, Any]) -> str:
+        count = context[key]
+        return f"must have at {bound} {count} {unit if count == 1 else unit + 's'}"
+
+    return sentence
+
+
+SENTENCES: dict[str, str | Callable[[Mapping[str, Any]], str]] = {
+    "missing": "is required",
+    "extra_forbidden": "is not a field that can be sent here",
+    "string_type": "must be a string",
+    "string_too_short": _length("character", "least", "min_length"),
+    "string_too_long": _length("character", "most", "max_length"),
+    "string_unicode": "must be Unicode text",
+    "int_type": "must be a whole number",
+    "int_parsing": "must be a whole number",
+    "int_from_float": "must be a whole number",
+    "int_parsing_size": "is out of bounds",
+    "bool_type": "must be true or false",
+    "bool_parsing": "must be true or false",
+    "list_type": "must be an array",
+    "too_short": _length("item", "least", "min_length"),
+    "too_long": _length("item", "most", "max_length"),
+    "dict_type": "must be an object",
+    "model_type": "must be an object",
+    "model_attributes_type": "must be an object",
+    "literal_error": lambda context: f"must be {context['expected']}",
+    "greater_than": lambda context: f"must be greater than {context['gt']}",
+    "greater_than_equal": lambda context: f"must be at least {context['ge']}",
+    "less_than_equal": lambda context: f"must be at most {context['le']}",
+    "sentence": lambda context: str(context["sentence"]),
+}
+
+
+def check(model: type[Model], values: Mapping[str, object], flaws: FieldErrors | None = None) -> Model:
+    """The model made of the values. Raises Problem with every error at once.
+
+    `flaws` are errors already found in the text; they stand instead of the model's own at the same path.
+    """
+    errors = dict(flaws or {})
+    checked: Model | None = None
+    try:
+        checked = model.model_validate(values)
+    except ValidationError as error:
+        for path, sentences in field_errors(error).items():
+            if not any(path == known or path.startswith(known + ".") for known in (flaws or {})):
+                errors.setdefault(path, []).extend(sentences)
+    if errors or checked is None:
+        raise invalid(errors)
+    return checked
+
+
+def field_errors(error: ValidationError) -> FieldErrors:
+    errors: FieldErrors = {}
+    for detail in error.errors(include_url=False, include_input=False):
+        path = ".".join(str(step) for step in detail["loc"])
+        errors.setdefault(path, []).append(_sentence(detail))
+    return errors
+
+
+def _sentence(detail: ErrorDetails) -> str:
+    known = SENTENCES.get(detail["type"])
+    if known is None:
+        return detail["msg"]
+    return known if isinstance(known, str) else known(detail.get("ctx", {}))

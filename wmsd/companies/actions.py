@@ -1,0 +1,69 @@
+"""The use cases of operators, companies and modules."""
+
+from collections.abc import Callable
+
+from wmsd.base.access import MODULES
+from wmsd.base.context import Company, Operator
+from wmsd.base.problems import FieldErrors, invalid, not_found
+from wmsd.companies import store
+from wmsd.companies.schema import NewCompany, NewOperator
+from wmsd.db.transaction import Transaction
+
+
+def create_operator(tx: Transaction, new: NewOperator) -> int:
+    if any(operator.code == new.code for operator in store.operators(tx)):
+        raise invalid({"code": ["is taken by another operator"]})
+    store.audit(tx, "operator.create", new.code)
+    return store.insert_operator(tx, new.code, new.name, new.sandbox)
+
+
+def create_company(tx: Transaction, new: NewCompany, create_file: Callable[[int], None]) -> int:
+    """The id of the new company. `create_file` makes its file, before the company is committed."""
+    errors: FieldErrors = {}
+    if any(company.code == new.code for company in store.companies(tx)):
+        errors["code"] = ["is taken by another company"]
+    operator = None
+    if new.operator_code is not None:
+        operator = _operator(tx, new.operator_code)
+        if operator is None:
+            errors["operator_code"] = ["is not an operator of this installation"]
+    errors |= check_modules(new.modules)
+    if errors:
+        raise invalid(errors)
+    company_id = store.insert_company(tx, new.code, new.name, operator.id if operator else None, new.sandbox)
+    for module in new.modules:
+        store.set_module(tx, company_id, module, True)
+    store.audit(tx, "company.create", new.code)
+    create_file(company_id)
+    return company_id
+
+
+def set_module(tx: Transaction, company_code: str, module: str, enabled: bool) -> bool:
+    """Answers whether that changed anything."""
+    if errors := check_modules([module]):
+        raise invalid(errors)
+    company = company_of_code(tx, company_code)
+    changed = store.set_module(tx, company.id, module, enabled)
+    if changed:
+        store.audit(tx, f"module.{'enable' if enabled else 'disable'} {module}", company_code)
+    return changed
+
+
+def company_of_code(tx: Transaction, code: str) -> Company:
+    for company in store.companies(tx):
+        if company.code == code:
+            return company
+    raise not_found(f"company as {code}")
+
+
+def check_modules(modules: list[str]) -> FieldErrors:
+    known = ", ".join(MODULES)
+    return {
+        f"modules.{place}": [f"{module} is not a module; the modules are {known}"]
+        for place, module in enumerate(modules)
+        if module not in MODULES
+    }
+
+
+def _operator(tx: Transaction, code: str) -> Operator | None:
+    return next((operator for operator in store.operators(tx) if operator.code == code), None)

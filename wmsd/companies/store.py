@@ -1,0 +1,84 @@
+"""The SQL of operators, companies and modules."""
+
+from typing import Any, Final
+
+from wmsd.base.context import Company, Operator
+from wmsd.db.transaction import Transaction
+
+COMPANIES: Final = """
+    SELECT companies.id, companies.code, companies.name, companies.sandbox, companies.requests_per_minute,
+        operators.id AS operator_id, operators.code AS operator_code, operators.name AS operator_name,
+        operators.sandbox AS operator_sandbox,
+        (SELECT group_concat(module) FROM company_modules WHERE company_id = companies.id) AS modules
+    FROM companies LEFT JOIN operators ON operators.id = companies.operator_id
+    ORDER BY companies.id
+"""
+
+
+def companies(tx: Transaction) -> list[Company]:
+    return [_company(row) for row in tx.records(COMPANIES)]
+
+
+def _company(row: dict[str, Any]) -> Company:
+    operator = None
+    if row["operator_id"] is not None:
+        operator = Operator(
+            row["operator_id"], row["operator_code"], row["operator_name"], bool(row["operator_sandbox"])
+        )
+    return Company(
+        id=row["id"],
+        code=row["code"],
+        name=row["name"],
+        operator=operator,
+        sandbox=bool(row["sandbox"]) or (operator is not None and operator.sandbox),
+        modules=frozenset((row["modules"] or "").split(",")) - {""},
+        requests_per_minute=row["requests_per_minute"],
+    )
+
+
+INSERT_COMPANY: Final = """
+    INSERT INTO companies (code, name, operator_id, sandbox, created_at, updated_at)
+    VALUES (:code, :name, :operator_id, :sandbox, :now, :now)
+"""
+
+
+def insert_company(tx: Transaction, code: str, name: str, operator_id: int | None, sandbox: bool) -> int:
+    return tx.insert(
+        INSERT_COMPANY,
+        {"code": code, "name": name, "operator_id": operator_id, "sandbox": sandbox, "now": tx.timestamp},
+    )
+
+
+OPERATORS: Final = "SELECT id, code, name, sandbox FROM operators ORDER BY id"
+
+
+def operators(tx: Transaction) -> list[Operator]:
+    return [Operator(row[0], row[1], row[2], bool(row[3])) for row in tx.rows(OPERATORS)]
+
+
+INSERT_OPERATOR: Final = """
+    INSERT INTO operators (code, name, sandbox, created_at, updated_at)
+    VALUES (:code, :name, :sandbox, :now, :now)
+"""
+
+
+def insert_operator(tx: Transaction, code: str, name: str, sandbox: bool) -> int:
+    return tx.insert(INSERT_OPERATOR, {"code": code, "name": name, "sandbox": sandbox, "now": tx.timestamp})
+
+
+ENABLE_MODULE: Final = "INSERT OR IGNORE INTO company_modules (company_id, module) VALUES (?, ?)"
+DISABLE_MODULE: Final = "DELETE FROM company_modules WHERE company_id = ? AND module = ?"
+
+
+def set_module(tx: Transaction, company_id: int, module: str, enabled: bool) -> bool:
+    """Answers whether that changed anything."""
+    sql = ENABLE_MODULE if enabled else DISABLE_MODULE
+    return tx.execute(sql, (company_id, module)).rowcount > 0
+
+
+AUDIT: Final = "INSERT INTO audit (at, actor, action, subject) VALUES (?, ?, ?, ?)"
+
+
+def audit(tx: Transaction, action: str, subject: str) -> None:
+    """Who did what to whom, for changes of the installation itself."""
+    tx.execute(AUDIT, (tx.timestamp, tx.actor.name, action, subject))

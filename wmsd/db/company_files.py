@@ -1,0 +1,95 @@
+"""The tenants' files: `companies/<id>.db`. One that fails makes its own company unavailable, no other."""
+
+import logging
+from collections.abc import Callable, Iterable
+from functools import partial
+from pathlib import Path
+
+from wmsd.base import timestamps
+from wmsd.base.clock import OrderedClock
+from wmsd.base.ids import Ids
+from wmsd.base.problems import unavailable
+from wmsd.db.database import Database
+from wmsd.db.failures import StorageError
+from wmsd.db.migrations import COMPANY, create, migrate
+
+LOG = logging.getLogger("wmsd.companies")
+MOST_OPEN = 64
+"""Each open file holds up to three threads; the least recently used beyond this number are closed."""
+
+
+class CompanyFiles:
+    def __init__(self, folder: Path, clock: OrderedClock, ids: Ids) -> None:
+        self.folder = folder
+        self.failed: dict[int, str] = {}
+        self.after_commit: Callable[[int], None] | None = None
+        self._clock = clock
+        self._ids = ids
+        self._databases: dict[int, Database] = {}
+        self._ready: set[int] = set()
+
+    def path(self, company_id: int) -> Path:
+        return self.folder / f"{company_id}.db"
+
+    def create(self, company_id: int) -> None:
+        """The file of a new company. What stands in its place, after a restore say, is moved aside."""
+        path = self.path(company_id)
+        if path.exists():
+            moment = timestamps.to_text(self._clock.now()).replace(":", "")
+            for suffix in ("", "-wal", "-shm"):
+                stray = path.with_name(path.name + suffix)
+                if stray.exists():
+                    stray.rename(stray.with_name(f"{company_id}.db.orphan-{moment}{suffix}"))
+            LOG.warning("a file without a company was moved aside: %s.orphan-%s", path, moment)
+        create(path, COMPANY)
+
+    def prepare_all(self, company_ids: Iterable[int]) -> None:
+        """Migrates every file; those that fail are noted, told in the log, and left as they are."""
+        for company_id in company_ids:
+            self._prepare(company_id)
+
+    async def get(self, company_id: int) -> Database:
+        """The company's database. Raises Problem (503) when its file cannot be used."""
+        database = self._databases.get(company_id)
+        if database is None or company_id not in self._ready:
+            if company_id not in self._ready:
+                self._prepare(company_id)
+            if company_id in self.failed:
+                raise unavailable("This company's data cannot be read now.", 60)
+            database = self._databases.setdefault(company_id, self._database(company_id))
+        if not database.is_open:
+            await self._close_least_used()
+        return database
+
+    def suspect(self, company_id: int, error: Exception) -> None:
+        """Notes that the file failed in use; the next request looks at it again before it uses it."""
+        LOG.error("company %d is unavailable: %s", company_id, error)
+        self.failed[company_id] = str(error)
+        self._ready.discard(company_id)
+
+    def _database(self, company_id: int) -> Database:
+        told = self.after_commit
+        after_commit = None if told is None else partial(told, company_id)
+        return Database(self.path(company_id), self._clock, self._ids, after_commit)
+
+    def _prepare(self, company_id: int) -> None:
+        try:
+            migrate(self.path(company_id), COMPANY)
+        except StorageError as error:
+            if self.failed.get(company_id) != str(error):
+                LOG.error("company %d is unavailable: %s", company_id, error)
+            self.failed[company_id] = str(error)
+        else:
+            self.failed.pop(company_id, None)
+            self._ready.add(company_id)
+
+    async def _close_least_used(self) -> None:
+        """A closed database opens again at its next use, so nothing that holds it is disturbed."""
+        opened = [database for database in self._databases.values() if database.is_open]
+        idle = sorted((d for d in opened if d.is_idle), key=lambda database: database.last_used)
+        for database in idle[: max(0, len(opened) - MOST_OPEN + 1)]:
+            await database.close()
+
+    async def close(self) -> None:
+        for database in self._databases.values():
+            await database.close()

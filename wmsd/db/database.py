@@ -1,0 +1,112 @@
+"""One SQLite file: a writer, a few readers, opened when they are first needed."""
+
+import asyncio
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from wmsd.base.clock import OrderedClock
+from wmsd.base.context import PROGRAM, Actor
+from wmsd.base.ids import Ids
+from wmsd.db.lane import GroupRunner, HopConnection, Lane
+from wmsd.db.sqlite import connect, sqlite3
+from wmsd.db.transaction import Transaction
+from wmsd.db.unit_of_work import commit_group, read_group
+
+Result = TypeVar("Result")
+READERS = 2
+
+
+class Database:
+    """The file must exist and be migrated (see `migrations.py`)."""
+
+    def __init__(
+        self, path: Path, clock: OrderedClock, ids: Ids, after_commit: Callable[[], None] | None = None
+    ) -> None:
+        self.path = path
+        self.after_commit = after_commit
+        self._clock = clock
+        self._ids = ids
+        self._writer: Lane | None = None
+        self._readers: list[Lane] = []
+        self._opening = asyncio.Lock()
+        self.last_used = 0.0
+
+    async def write(self, action: Callable[[Transaction], Result], actor: Actor = PROGRAM) -> Result:
+        """The action's result, once it is on disk. Raises what the action raises, with nothing changed."""
+        writer = self._writer or await self._open_writer()
+        self.last_used = self._clock.monotonic()
+        result: Result = await writer.run(_as(actor, action))
+        return result
+
+    async def read(self, action: Callable[[Transaction], Result], actor: Actor = PROGRAM) -> Result:
+        """The action's result over one snapshot that holds all that was committed before this call."""
+        readers = self._readers
+        if not readers:
+            reader = await self._add_reader()
+        else:
+            reader = min(readers, key=_load)
+            if reader.load and len(readers) < READERS:
+                reader = await self._add_reader()
+        self.last_used = self._clock.monotonic()
+        result: Result = await reader.run(_as(actor, action))
+        return result
+
+    @property
+    def is_open(self) -> bool:
+        return bool(self._lanes())
+
+    @property
+    def is_idle(self) -> bool:
+        return not self._opening.locked() and not any(lane.load for lane in self._lanes())
+
+    def _committed(self) -> None:
+        if self.after_commit is not None:
+            self.after_commit()
+
+    def _lanes(self) -> list[Lane]:
+        return self._readers if self._writer is None else [*self._readers, self._writer]
+
+    async def close(self) -> None:
+        """Waits for what is under way. The one place where connections, and so their threads, end."""
+        async with self._opening:
+            lanes = self._lanes()
+            self._readers, self._writer = [], None
+            for lane in lanes:
+                await lane.close()
+
+    async def _open_writer(self) -> Lane:
+        async with self._opening:
+            if self._writer is None:
+                self._writer = await self._open(commit_group(self._clock, self._ids), read_only=False)
+                self._writer.after_group = self._committed
+            return self._writer
+
+    async def _add_reader(self) -> Lane:
+        async with self._opening:
+            if len(self._readers) < READERS:
+                lane = await self._open(read_group(self._clock, self._ids), read_only=True)
+                self._readers.append(lane)
+            return min(self._readers, key=_load)
+
+    async def _open(self, run_group: GroupRunner, read_only: bool) -> Lane:
+        def opened() -> sqlite3.Connection:
+            # A reader of a WAL database may have to make the -shm file, so it opens to write and is then bound.
+            connection = connect(self.path)
+            if read_only:
+                connection.execute("PRAGMA query_only = ON")
+            return connection
+
+        return Lane(await HopConnection(opened, iter_chunk_size=64), run_group)
+
+
+def _as(actor: Actor, action: Callable[[Transaction], Result]) -> Callable[[Transaction], Result]:
+    def unit(tx: Transaction) -> Result:
+        tx.actor = actor
+        return action(tx)
+
+    return unit
+
+
+def _load(lane: Lane) -> int:
+    return lane.load

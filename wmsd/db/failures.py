@@ -1,0 +1,30 @@
+"""What can be wrong with a database file, in the words of the person who has to mend it."""
+
+from wmsd.base.problems import Problem, unavailable
+from wmsd.db.sqlite import sqlite3
+
+FULL = ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_FSYNC", "SQLITE_READONLY", "SQLITE_IOERR_TRUNCATE")
+BUSY = ("SQLITE_BUSY", "SQLITE_LOCKED")
+DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_CANTOPEN", "SQLITE_IOERR")
+
+
+class StorageError(Exception):
+    """The data folder or one of its files cannot be used; the sentence says why and what to do."""
+
+
+def explain(error: sqlite3.Error) -> Problem | None:
+    """The 503 that stands for a failure of the file or the disk; None for a mistake in the program."""
+    name = getattr(error, "sqlite_errorname", "") or ""
+    if name.startswith(FULL):
+        return unavailable("The server cannot write to its disk now; nothing was changed.", 30)
+    if name.startswith(BUSY):
+        return unavailable("Another program is writing to this company's data; nothing was changed.")
+    if name.startswith(DAMAGED):
+        return unavailable("This company's data cannot be read now.", 60)
+    return None
+
+
+def is_damage(error: sqlite3.Error) -> bool:
+    """Whether the file itself is to blame, and not the disk's space or another writer."""
+    name = getattr(error, "sqlite_errorname", "") or ""
+    return name.startswith(DAMAGED) and not name.startswith(FULL)

@@ -1,0 +1,98 @@
+"""Migrations, one folder a kind of file: `NNNN_what.sql`, run in the order of their numbers, each in a
+transaction of its own. `PRAGMA user_version` is the number of the last; `application_id` tells the kind.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from wmsd.db.failures import StorageError
+from wmsd.db.sqlite import connect, sqlite3
+
+FOLDER = Path(__file__).parent
+
+
+@dataclass(frozen=True, slots=True)
+class FileKind:
+    name: str
+    application_id: int
+
+    def scripts(self) -> list[Path]:
+        return sorted((FOLDER / self.name).glob("[0-9]*.sql"))
+
+
+PLATFORM: Final = FileKind("platform", 0x776D7370)
+COMPANY: Final = FileKind("company", 0x776D7363)
+
+
+def create(path: Path, kind: FileKind) -> None:
+    """A new file of this kind. Raises StorageError; never touches a file that is there."""
+    if path.exists():
+        raise StorageError(f"{path} is there already; it was left as it is.")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _run(path, kind, create_file=True)
+    except (sqlite3.Error, OSError) as error:
+        raise StorageError(f"{path} cannot be created: {error}.") from error
+
+
+def migrate(path: Path, kind: FileKind) -> None:
+    """Brings a file up to this program. Raises StorageError, with the file as it was, when that can't be."""
+    if not path.exists():
+        raise StorageError(f"{path} is missing. Restore it from a backup; wmsd does not make it anew.")
+    try:
+        _run(path, kind, create_file=False)
+    except sqlite3.DatabaseError as error:
+        raise StorageError(
+            f"{path} cannot be used: {error}. Nothing was changed. Restore it from a backup."
+        ) from error
+
+
+def _run(path: Path, kind: FileKind, create_file: bool) -> None:
+    if not create_file:
+        _check(path, kind)
+    connection = connect(path, create=create_file)
+    try:
+        done = connection.execute("PRAGMA user_version").fetchone()[0]
+        for script in kind.scripts()[done:]:
+            connection.execute("BEGIN EXCLUSIVE")
+            if create_file:
+                connection.execute(f"PRAGMA application_id = {kind.application_id}")
+            for statement in _statements(script.read_text(encoding="utf-8")):
+                connection.execute(statement)
+            connection.execute(f"PRAGMA user_version = {int(script.name[:4])}")
+            connection.execute("COMMIT")
+    finally:
+        connection.close()
+
+
+def _check(path: Path, kind: FileKind) -> None:
+    """Looks without writing: is it ours, is it whole enough to read, is it not from the future?"""
+    connection = connect(path, read_only=True)
+    try:
+        application_id = connection.execute("PRAGMA application_id").fetchone()[0]
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+    finally:
+        connection.close()
+    if application_id != kind.application_id:
+        raise StorageError(
+            f"{path} is not a {kind.name} file of wmsd. It was left as it is; restore it from a backup."
+        )
+    known = len(kind.scripts())
+    if version > known:
+        raise StorageError(
+            f"{path} was made by a newer wmsd (schema {version}; this program knows up to {known}). "
+            "It was left as it is; start the newer program."
+        )
+
+
+def _statements(script: str) -> Iterator[str]:
+    pending = ""
+    for line in script.splitlines(keepends=True):
+        pending += line
+        if sqlite3.complete_statement(pending):
+            yield pending
+            pending = ""
+    assert not pending.strip(), f"a migration ends in the middle of a statement: {pending!r}"

@@ -1,0 +1,68 @@
+"""SQLite renders the records.
+
+From the output model of a record, the one place that declares its fields, comes the SQL expression that makes
+its JSON text. Answers, events and exports are that text: one rendering, made outside Python's lock (a page of
+50 articles of 24 fields: 135 us, against 173 us through rows, dicts and the fastest JSON library).
+"""
+
+import types
+from collections.abc import Iterable
+from typing import Any, Union, get_args, get_origin
+
+from pydantic import BaseModel
+from pydantic.fields import FieldInfo
+
+from wmsd.base.fields import Decimals
+
+LAST = ("created_at", "updated_at")
+
+
+def record_sql(
+    model: type[BaseModel], columns: dict[str, str] | None = None, fields: Iterable[str] | None = None
+) -> str:
+    """`json_object(…)` of the model's fields, `id` first and times last.
+
+    `columns` names the SQL of those fields that are not columns of their own name; `fields` picks some.
+    """
+    chosen = set(fields) if fields is not None else set(model.model_fields)
+    names = sorted((name for name in model.model_fields if name in chosen), key=_place)
+    pairs = (
+        f"'{name}', {_value((columns or {}).get(name, name), model.model_fields[name])}" for name in names
+    )
+    return f"json_object({', '.join(pairs)})"
+
+
+def decimal_sql(column: str) -> str:
+    """Millionths as the shortest decimal text; NULL stays NULL."""
+    whole = f"iif({column} < 0, '-', '') || (abs({column}) / 1000000)"
+    fraction = f"substr(1000000 + abs({column}) % 1000000, 2)"
+    return f"rtrim(rtrim({whole} || '.' || {fraction}, '0'), '.')"
+
+
+def _place(name: str) -> int:
+    return -1 if name == "id" else 1 + LAST.index(name) if name in LAST else 0
+
+
+def _value(column: str, field: FieldInfo) -> str:
+    plain = _without_none(field.annotation)
+    if Decimals in field.metadata or Decimals in _inner_metadata(field.annotation):
+        return f"json({decimal_sql(column)})"
+    if plain is bool:
+        return f"json(iif({column}, 'true', 'false'))"
+    if get_origin(plain) is list or (isinstance(plain, type) and issubclass(plain, BaseModel)):
+        return f"json({column})"
+    return column
+
+
+def _without_none(annotation: Any) -> Any:
+    if get_origin(annotation) in (Union, types.UnionType):
+        (annotation,) = (part for part in get_args(annotation) if part is not type(None))
+    if hasattr(annotation, "__metadata__"):
+        annotation = get_args(annotation)[0]
+    return annotation
+
+
+def _inner_metadata(annotation: Any) -> tuple[Any, ...]:
+    if get_origin(annotation) in (Union, types.UnionType):
+        return tuple(mark for part in get_args(annotation) for mark in getattr(part, "__metadata__", ()))
+    return ()

@@ -1,0 +1,58 @@
+"""Which SQLite this is.
+
+Python here links SQLite 3.40, whose WAL mode can corrupt a database that two connections use (the "WAL-reset"
+bug, mended in 3.51.3). `pysqlite3` carries its own SQLite; it takes the place of `sqlite3` before aiosqlite
+is imported, so everything above writes `import sqlite3` and means this one.
+"""
+
+import sys
+
+import pysqlite3
+
+sys.modules["sqlite3"] = pysqlite3
+sys.modules["sqlite3.dbapi2"] = pysqlite3.dbapi2
+
+import sqlite3  # noqa: E402  (the line above decides which)
+from pathlib import Path  # noqa: E402
+
+import aiosqlite  # noqa: E402
+
+__all__ = ["aiosqlite", "connect", "sqlite3"]
+
+OLDEST_SAFE = (3, 51, 3)
+BUSY_SECONDS = 10.0
+CACHE_KIB = 16_384
+
+if sqlite3.sqlite_version_info < OLDEST_SAFE:
+    raise ImportError(
+        f"SQLite {sqlite3.sqlite_version} can corrupt a database in WAL mode; "
+        f"wmsd needs {'.'.join(map(str, OLDEST_SAFE))} or later."
+    )
+
+
+def connect(path: Path, *, create: bool = False, read_only: bool = False) -> sqlite3.Connection:
+    """An autocommit connection, durable (`synchronous=FULL`) and strict about foreign keys.
+
+    The file must be there unless `create` says so. Raises sqlite3.Error.
+    """
+    mode = "ro" if read_only else "rwc" if create else "rw"
+    connection = sqlite3.connect(
+        f"{path.resolve().as_uri()}?mode={mode}",
+        uri=True,
+        isolation_level=None,
+        check_same_thread=False,
+        cached_statements=256,
+        timeout=BUSY_SECONDS,
+    )
+    try:
+        if not read_only:
+            connection.execute("PRAGMA journal_mode = WAL")
+            connection.execute("PRAGMA synchronous = FULL")
+            connection.execute("PRAGMA foreign_keys = ON")
+            connection.execute("PRAGMA recursive_triggers = ON")
+        connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+        connection.execute("PRAGMA trusted_schema = OFF")
+    except sqlite3.Error:
+        connection.close()
+        raise
+    return connection

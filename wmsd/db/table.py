@@ -1,0 +1,31 @@
+"""The two statements that a model's fields imply, and how its values are stored."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from pydantic import BaseModel
+
+from wmsd.base.strict_json import dumps
+
+
+def insert_sql(table: str, columns: Iterable[str]) -> str:
+    names = list(columns)
+    values = ", ".join(f":{name}" for name in names)
+    return f"INSERT INTO {table} ({', '.join(names)}) VALUES ({values})"
+
+
+def update_sql(table: str, columns: Iterable[str]) -> str:
+    return f"UPDATE {table} SET {', '.join(f'{name} = :{name}' for name in columns)} WHERE id = :id"
+
+
+def stored(values: Mapping[str, Any]) -> dict[str, object]:
+    """Field values as columns hold them: lists and objects as JSON text, the rest as it is."""
+    return {name: _stored(value) for name, value in values.items()}
+
+
+def _stored(value: Any) -> object:
+    if isinstance(value, BaseModel):
+        return dumps(value.model_dump())
+    if isinstance(value, list | dict):
+        return dumps(value)
+    return int(value) if isinstance(value, bool) else value

@@ -1,0 +1,100 @@
+"""The unit of work, as an action sees it."""
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from datetime import datetime
+from typing import Any, TypeVar
+
+from wmsd.base import timestamps
+from wmsd.base.context import PROGRAM, Actor
+from wmsd.base.ids import Ids
+from wmsd.db.sqlite import sqlite3
+
+Parameters = Sequence[object] | Mapping[str, object]
+Row = tuple[Any, ...]
+Gathered = TypeVar("Gathered")
+
+ADVANCE_CHANGES = """
+    UPDATE change_sequence SET value = max(:earliest, value + 1) + :count - 1 RETURNING value
+"""
+
+
+class Transaction:
+    """Statements inside one transaction, with its own frozen time.
+
+    `now` is the moment of BEGIN. `ordered_now` never goes back while the process runs: change sequences
+    follow it, records show `now`.
+    """
+
+    def __init__(
+        self, connection: sqlite3.Connection, now: datetime, ordered_now: datetime, ids: Ids
+    ) -> None:
+        self._connection = connection
+        self.now = now
+        self.ordered_now = ordered_now
+        self.ids = ids
+        self.timestamp = timestamps.to_text(now)
+        self.actor: Actor = PROGRAM
+        self._at_end: dict[str, tuple[Callable[[Any], None], Any]] = {}
+
+    def execute(self, sql: str, parameters: Parameters = ()) -> sqlite3.Cursor:
+        return self._connection.execute(sql, parameters)
+
+    def executemany(self, sql: str, rows: Iterable[Parameters]) -> None:
+        self._connection.executemany(sql, rows)
+
+    def row(self, sql: str, parameters: Parameters = ()) -> Row | None:
+        found: Row | None = self._connection.execute(sql, parameters).fetchone()
+        return found
+
+    def rows(self, sql: str, parameters: Parameters = ()) -> list[Row]:
+        return self._connection.execute(sql, parameters).fetchall()
+
+    def value(self, sql: str, parameters: Parameters = ()) -> Any:
+        """The first column of the first row, or None when there is no row."""
+        found = self._connection.execute(sql, parameters).fetchone()
+        return None if found is None else found[0]
+
+    def record(self, sql: str, parameters: Parameters = ()) -> dict[str, Any] | None:
+        """The first row by column name."""
+        cursor = self._connection.execute(sql, parameters)
+        found = cursor.fetchone()
+        return None if found is None else dict(zip(_names(cursor), found, strict=True))
+
+    def records(self, sql: str, parameters: Parameters = ()) -> list[dict[str, Any]]:
+        cursor = self._connection.execute(sql, parameters)
+        names = _names(cursor)
+        return [dict(zip(names, found, strict=True)) for found in cursor]
+
+    def insert(self, sql: str, parameters: Parameters = ()) -> int:
+        """The id of the row that the statement inserts."""
+        identity = self._connection.execute(sql, parameters).lastrowid
+        assert identity is not None
+        return identity
+
+    def next_change(self, count: int = 1) -> int:
+        """The last of `count` new places in the company's change sequence.
+
+        A hybrid logical clock (Kulkarni et al., 2014): microseconds since 1970, but always past every
+        place given before, so that "changed after this moment" is a comparison of places and stays right
+        when the wall clock is set back.
+        """
+        millisecond = timestamps.microseconds(self.ordered_now) // 1000 * 1000
+        last: int = self.value(ADVANCE_CHANGES, {"earliest": millisecond, "count": count})
+        return last
+
+    def at_end(self, name: str, run: Callable[[Gathered], None], start: Callable[[], Gathered]) -> Gathered:
+        """What the unit of work gathers under `name`; `run` gets it once, when the action has returned."""
+        if name not in self._at_end:
+            self._at_end[name] = (run, start())
+        gathered: Gathered = self._at_end[name][1]
+        return gathered
+
+    def finish(self) -> None:
+        """Runs what was put off to the end. The unit of work calls it; an action does not."""
+        while self._at_end:
+            _, (run, gathered) = self._at_end.popitem()
+            run(gathered)
+
+
+def _names(cursor: sqlite3.Cursor) -> list[str]:
+    return [column[0] for column in cursor.description]

@@ -1,0 +1,65 @@
+"""How a group of units of work runs: writers share one commit, readers one snapshot."""
+
+from collections.abc import Callable
+from functools import partial
+
+from wmsd.base.clock import OrderedClock
+from wmsd.base.ids import Ids
+from wmsd.db.lane import GroupRunner, Work
+from wmsd.db.sqlite import sqlite3
+from wmsd.db.transaction import Transaction
+
+Begin = Callable[[sqlite3.Connection], Transaction]
+
+
+def commit_group(clock: OrderedClock, ids: Ids) -> GroupRunner:
+    """Each unit in its own savepoint, all in one transaction: one sync makes the whole group durable.
+
+    A unit that fails is rolled back alone. When the commit fails, every unit of the group has failed.
+    """
+
+    def run(connection: sqlite3.Connection, group: list[Work]) -> None:
+        connection.execute("BEGIN IMMEDIATE")
+        try:
+            now, ordered_now = clock.now(), clock.latest()
+            for work in group:
+                if not work.future.cancelled():
+                    _run_unit(connection, Transaction(connection, now, ordered_now, ids), work)
+            connection.execute("COMMIT")
+        except BaseException:
+            if connection.in_transaction:
+                connection.execute("ROLLBACK")
+            raise
+
+    return run
+
+
+def _run_unit(connection: sqlite3.Connection, tx: Transaction, work: Work) -> None:
+    connection.execute("SAVEPOINT unit")
+    try:
+        work.result = work.action(tx)
+        tx.finish()
+    except BaseException as error:
+        if not connection.in_transaction:  # a full disk rolls the whole group back
+            raise
+        connection.execute("ROLLBACK TO unit")
+        work.error = error
+    connection.execute("RELEASE unit")
+
+
+def read_group(clock: OrderedClock, ids: Ids) -> GroupRunner:
+    """One snapshot for all: it begins after the last of them was asked for, so each sees what was committed."""
+    return partial(_read_group, clock, ids)
+
+
+def _read_group(clock: OrderedClock, ids: Ids, connection: sqlite3.Connection, group: list[Work]) -> None:
+    connection.execute("BEGIN")
+    try:
+        now, ordered_now = clock.now(), clock.latest()
+        for work in group:
+            try:
+                work.result = work.action(Transaction(connection, now, ordered_now, ids))
+            except BaseException as error:
+                work.error = error
+    finally:
+        connection.execute("COMMIT")

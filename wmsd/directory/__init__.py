@@ -1,0 +1,1 @@
+"""Clients, partners and warehouses: who the company works for and with, and where its goods stand."""

@@ -1,0 +1,64 @@
+"""Clients, partners and warehouses in bulk: new codes are created, known ones changed."""
+
+from collections.abc import Iterable
+from typing import Any
+
+from pydantic import ValidationError
+
+from wmsd.base.importing import FirstSeen, Outcome, Row
+from wmsd.base.problems import FieldErrors
+from wmsd.base.validation import field_errors
+from wmsd.db.table import stored
+from wmsd.db.transaction import Transaction
+from wmsd.directory import store
+from wmsd.directory.store import DirectoryKind
+
+ADDRESS = "address."
+
+
+def import_records(tx: Transaction, rows: Iterable[Row], outcome: Outcome, kind: DirectoryKind) -> None:
+    """Rows of the kind's fields; an address has columns of its own: `address.city`."""
+    codes = FirstSeen()
+    for row in rows:
+        code = str(row.values.get("code", ""))
+        current = store.by_code(tx, kind, code)
+        values = _nested(row.values)
+        shown = kind.shown_fields(current) if current else {}
+        errors: FieldErrors = {}
+        columns: dict[str, Any] = {}
+        try:
+            checked = kind.fields.model_validate(_laid_over(shown, values))
+            columns = stored(checked.model_dump())
+        except ValidationError as error:
+            errors = field_errors(error)
+        before = codes.line_before(code, row.line)
+        if before is not None:
+            errors["code"] = [f"is given twice; first in row {before}"]
+        if errors:
+            outcome.refuse(row.line, errors)
+        elif current is None:
+            store.insert(tx, kind, columns)
+            outcome.created += 1
+        elif columns == stored(shown):
+            outcome.unchanged += 1
+        else:
+            store.update(tx, kind, current["id"], columns)
+            outcome.updated += 1
+
+
+def _nested(values: dict[str, object]) -> dict[str, Any]:
+    nested: dict[str, Any] = {}
+    for name, value in values.items():
+        if name.startswith(ADDRESS):
+            nested.setdefault("address", {})[name.removeprefix(ADDRESS)] = value
+        else:
+            nested[name] = value
+    return nested
+
+
+def _laid_over(current: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+    merged = {**current, **given}
+    if "address" in given:
+        address = {**(current.get("address") or {}), **given["address"]}
+        merged["address"] = address if any(value is not None for value in address.values()) else None
+    return merged

@@ -1,0 +1,71 @@
+"""Clients, partners and warehouses: their fields (decisions, section 2)."""
+
+from typing import Literal
+
+from wmsd.base.fields import (
+    Code,
+    Input,
+    Name,
+    OptionalEmail,
+    OptionalLabel,
+    OptionalText,
+    Recorded,
+)
+from wmsd.base.listing import PageQuery, QueryFlag
+
+PartnerType = Literal["CLIENT", "FURNIZOR", "TRANSPORTATOR"]
+
+
+class Address(Input):
+    street: OptionalText = None
+    city: OptionalLabel = None
+    postal_code: OptionalLabel = None
+    country: OptionalLabel = None
+
+
+class ContactFields(Input):
+    code: Code
+    name: Name
+    tax_id: OptionalLabel = None
+    email: OptionalEmail = None
+    phone: OptionalLabel = None
+    address: Address | None = None
+    active: bool = True
+
+
+class ClientFields(ContactFields):
+    """A client: whose goods they are."""
+
+
+class PartnerFields(ContactFields):
+    """A partner: who receives, supplies or carries goods."""
+
+    type: PartnerType = "CLIENT"
+
+
+class WarehouseFields(Input):
+    code: Code
+    name: Name
+    address: Address | None = None
+    active: bool = True
+
+
+class Client(ClientFields, Recorded):
+    """A client as the interfaces show it."""
+
+
+class Partner(PartnerFields, Recorded):
+    """A partner as the interfaces show it."""
+
+
+class Warehouse(WarehouseFields, Recorded):
+    """A warehouse as the interfaces show it."""
+
+
+class DirectoryQuery(PageQuery):
+    code: str | None = None
+    active: QueryFlag | None = None
+
+
+class PartnerQuery(DirectoryQuery):
+    type: PartnerType | None = None

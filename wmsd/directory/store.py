@@ -1,0 +1,92 @@
+"""The SQL of clients, partners and warehouses. They differ in their columns only, so one shape serves all."""
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from pydantic import BaseModel
+
+from wmsd.base.fields import Input
+from wmsd.base.listing import PageQuery
+from wmsd.base.results import Page, Record
+from wmsd.db.listing import Listing
+from wmsd.db.record import record_sql
+from wmsd.db.table import insert_sql, update_sql
+from wmsd.db.transaction import Transaction
+from wmsd.directory.schema import Client, ClientFields, Partner, PartnerFields, Warehouse, WarehouseFields
+
+FILTERS: Final = {"code": "code = :code", "active": "active = :active", "type": "type = :type"}
+
+
+@dataclass(frozen=True)
+class DirectoryKind:
+    name: str
+    table: str
+    fields: type[Input]
+    model: type[BaseModel]
+
+    @property
+    def record(self) -> str:
+        return record_sql(self.model)
+
+    @property
+    def listing(self) -> Listing:
+        return Listing(self.table, "id", FILTERS, self.table)
+
+    def shown_fields(self, row: Mapping[str, Any]) -> dict[str, Any]:
+        """A stored row's own fields, as a caller would send them."""
+        fields = {name: row[name] for name in self.fields.model_fields}
+        address = fields["address"]
+        return {
+            **fields,
+            "active": bool(fields["active"]),
+            "address": None if address is None else json.loads(address),
+        }
+
+
+CLIENTS: Final = DirectoryKind("client", "clients", ClientFields, Client)
+PARTNERS: Final = DirectoryKind("partner", "partners", PartnerFields, Partner)
+WAREHOUSES: Final = DirectoryKind("warehouse", "warehouses", WarehouseFields, Warehouse)
+
+
+def page(tx: Transaction, kind: DirectoryKind, query: PageQuery) -> Page:
+    return kind.listing.page(tx, kind.record, query, query.filters())
+
+
+def one(tx: Transaction, kind: DirectoryKind, record_id: int) -> Record | None:
+    text = tx.value(f"SELECT {kind.record} FROM {kind.table} WHERE id = ?", (record_id,))
+    return None if text is None else Record(record_id, text)
+
+
+def by_code(tx: Transaction, kind: DirectoryKind, code: str) -> dict[str, Any] | None:
+    return tx.record(f"SELECT * FROM {kind.table} WHERE code = ?", (code,))
+
+
+def id_of_code(tx: Transaction, kind: DirectoryKind, code: str) -> int | None:
+    found: int | None = tx.value(f"SELECT id FROM {kind.table} WHERE code = ?", (code,))
+    return found
+
+
+def ids_by_code(tx: Transaction, kind: DirectoryKind) -> dict[str, int]:
+    return dict(tx.rows(f"SELECT code, id FROM {kind.table}"))
+
+
+def every(tx: Transaction, kind: DirectoryKind) -> Iterator[str]:
+    """Every record, one at a time: for exports."""
+    return (row[0] for row in tx.execute(f"SELECT {kind.record} FROM {kind.table} ORDER BY id"))
+
+
+def exists(tx: Transaction, kind: DirectoryKind, record_id: int) -> bool:
+    return tx.value(f"SELECT 1 FROM {kind.table} WHERE id = ?", (record_id,)) is not None
+
+
+def insert(tx: Transaction, kind: DirectoryKind, columns: Mapping[str, object]) -> int:
+    times = {"created_at": tx.timestamp, "updated_at": tx.timestamp}
+    row = {**columns, **times}
+    return tx.insert(insert_sql(kind.table, row), row)
+
+
+def update(tx: Transaction, kind: DirectoryKind, record_id: int, columns: Mapping[str, object]) -> None:
+    row = {**columns, "updated_at": tx.timestamp}
+    tx.execute(update_sql(kind.table, row), {**row, "id": record_id})

@@ -1,0 +1,1 @@
+"""The user's guide, as Markdown; the program serves it at /docs."""

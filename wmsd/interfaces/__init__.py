@@ -1,0 +1,1 @@
+"""How the world reaches the one door. Interfaces do not import each other."""

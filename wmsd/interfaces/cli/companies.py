@@ -1,0 +1,185 @@
+"""`wmsd company`, `wmsd operator`, `wmsd module`."""
+
+from typing import Any
+
+import click
+
+from wmsd.app.site import Site
+from wmsd.base.access import MODULES
+from wmsd.base.problems import invalid
+from wmsd.base.validation import check
+from wmsd.companies import actions, store
+from wmsd.companies.schema import NewCompany, NewOperator
+from wmsd.interfaces.cli.installation import Installation, installed, json_option, note, say
+
+
+@click.group()
+def company_command() -> None:
+    """Make and list companies. Each company is a tenant with a file of its own."""
+
+
+@company_command.command("create")
+@click.argument("code")
+@click.option("--name", required=True, help="What people call it.")
+@click.option("--operator", "operator_code", metavar="CODE", help="The operator that runs its warehouse.")
+@click.option("--sandbox", is_flag=True, help="For trying things out: lower limits, webhooks off.")
+@click.option(
+    "--module", "modules", multiple=True, metavar="M", help=f"Switch a module on: {', '.join(MODULES)}."
+)
+@click.option("--all-modules", is_flag=True, help="Switch every module on.")
+@click.option("--init", is_flag=True, help="Make the data folder when there is none.")
+@json_option
+@installed
+def create_company(
+    installation: Installation,
+    code: str,
+    name: str,
+    operator_code: str | None,
+    sandbox: bool,
+    modules: tuple[str, ...],
+    all_modules: bool,
+    init: bool,
+    as_json: bool,
+) -> None:
+    """Make the company CODE.
+
+    Without modules nothing of it can be used: give --all-modules, or --module for each. The module api goes
+    with every other.
+    """
+    chosen = list(MODULES) if all_modules else list(dict.fromkeys(modules))
+    if chosen and "api" not in chosen:
+        chosen.insert(0, "api")
+    new = check(
+        NewCompany,
+        {"code": code, "name": name, "operator_code": operator_code, "sandbox": sandbox, "modules": chosen},
+    )
+    if errors := actions.check_modules(chosen):
+        raise invalid(errors)
+    if init and not installation.folder.is_made:
+        installation.folder.make()
+
+    async def work(site: Site) -> int:
+        return await site.platform.write(lambda tx: actions.create_company(tx, new, site.files.create))
+
+    company_id = installation.run(work)
+    say({"id": company_id, "code": code, "name": name, "modules": chosen}, as_json)
+    if not chosen:
+        note(f"No module is on yet: wmsd module enable {code} api articles stock")
+
+
+@company_command.command("list")
+@json_option
+@installed
+def list_companies(installation: Installation, as_json: bool) -> None:
+    """List the companies."""
+
+    async def work(site: Site) -> list[dict[str, Any]]:
+        return [
+            {
+                "id": company.id,
+                "code": company.code,
+                "name": company.name,
+                "operator": company.operator.code if company.operator else None,
+                "sandbox": company.sandbox,
+                "modules": [module for module in MODULES if module in company.modules],
+            }
+            for company in await site.platform.read(store.companies)
+        ]
+
+    say(installation.run(work), as_json, "No company yet: wmsd company create CODE --name NAME --all-modules")
+
+
+@click.group()
+def operator_command() -> None:
+    """Make and list operators, who run the warehouses of several companies."""
+
+
+@operator_command.command("create")
+@click.argument("code")
+@click.option("--name", required=True, help="What people call it.")
+@click.option("--sandbox", is_flag=True, help="All its companies are sandboxes.")
+@json_option
+@installed
+def create_operator(installation: Installation, code: str, name: str, sandbox: bool, as_json: bool) -> None:
+    """Make the operator CODE."""
+    new = check(NewOperator, {"code": code, "name": name, "sandbox": sandbox})
+
+    async def work(site: Site) -> int:
+        return await site.platform.write(lambda tx: actions.create_operator(tx, new))
+
+    say({"id": installation.run(work), "code": code, "name": name, "sandbox": sandbox}, as_json)
+
+
+@operator_command.command("list")
+@json_option
+@installed
+def list_operators(installation: Installation, as_json: bool) -> None:
+    """List the operators."""
+
+    async def work(site: Site) -> list[dict[str, Any]]:
+        return [
+            {"id": found.id, "code": found.code, "name": found.name, "sandbox": found.sandbox}
+            for found in await site.platform.read(store.operators)
+        ]
+
+    say(installation.run(work), as_json)
+
+
+@click.group()
+def module_command() -> None:
+    """Switch a company's modules on and off. A running server follows within a second."""
+
+
+@module_command.command("list")
+@click.argument("company", metavar="COMPANY")
+@json_option
+@installed
+def list_modules(installation: Installation, company: str, as_json: bool) -> None:
+    """List the modules, and whether they are on for COMPANY."""
+
+    async def work(site: Site) -> list[dict[str, Any]]:
+        found = await site.platform.read(lambda tx: actions.company_of_code(tx, company))
+        return [
+            {"module": module, "enabled": module in found.modules, "for": what}
+            for module, what in MODULES.items()
+        ]
+
+    say(installation.run(work), as_json)
+
+
+@module_command.command("enable")
+@click.argument("company", metavar="COMPANY")
+@click.argument("modules", metavar="MODULE...", nargs=-1, required=True)
+@json_option
+@installed
+def enable_modules(installation: Installation, company: str, modules: tuple[str, ...], as_json: bool) -> None:
+    """Switch modules on for COMPANY."""
+    _switch(installation, company, modules, True, as_json)
+
+
+@module_command.command("disable")
+@click.argument("company", metavar="COMPANY")
+@click.argument("modules", metavar="MODULE...", nargs=-1, required=True)
+@json_option
+@installed
+def disable_modules(
+    installation: Installation, company: str, modules: tuple[str, ...], as_json: bool
+) -> None:
+    """Switch modules off for COMPANY. Its data stays."""
+    _switch(installation, company, modules, False, as_json)
+
+
+def _switch(
+    installation: Installation, company: str, modules: tuple[str, ...], enabled: bool, as_json: bool
+) -> None:
+    async def work(site: Site) -> list[bool]:
+        return await site.platform.write(
+            lambda tx: [actions.set_module(tx, company, module, enabled) for module in modules]
+        )
+
+    changed = installation.run(work)
+    rows = [
+        {"module": module, "enabled": enabled, "changed": did}
+        for module, did in zip(modules, changed, strict=True)
+    ]
+    say(rows, as_json)

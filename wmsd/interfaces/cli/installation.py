@@ -1,0 +1,147 @@
+"""What every command shares: which installation it acts on, how it opens it, how it fails."""
+
+import asyncio
+import functools
+import json
+import os
+import sqlite3 as standard_sqlite3
+import sys
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Concatenate, NoReturn, ParamSpec, TypeVar
+
+import click
+
+from wmsd.app.data_folder import DataFolder
+from wmsd.app.settings import Settings, SettingsError, load
+from wmsd.app.site import Site, open_site
+from wmsd.base.problems import Problem
+from wmsd.db.failures import StorageError, explain
+
+P = ParamSpec("P")
+Result = TypeVar("Result")
+DEFAULT_CONFIG = Path("config.toml")
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    settings: Settings
+    folder: DataFolder
+    config_file: Path | None
+
+    def run(self, work: Callable[[Site], Awaitable[Result]]) -> Result:
+        """Opens the data folder, which must be there, and does the work in it."""
+        self.say_folder()
+        if not self.folder.is_made:
+            raise StorageError(
+                f"There is no wmsd data in {self.folder.path.resolve()}. "
+                "Start `wmsd serve` there first, use `wmsd company create --init`, or name another folder "
+                "with --data."
+            )
+        self.folder.open()
+
+        async def opened() -> Result:
+            async with open_site(self.settings, self.folder) as site:
+                return await work(site)
+
+        return asyncio.run(opened())
+
+    def say_folder(self) -> None:
+        note(f"Data folder: {self.folder.path.resolve()}")
+
+
+def installed(command: Callable[Concatenate[Installation, P], Result]) -> Callable[P, Result]:
+    """Gives a command --config and --data, its installation, and one line for whatever goes wrong."""
+
+    @click.option(
+        "--config",
+        "config_file",
+        type=click.Path(path_type=Path, dir_okay=False),
+        envvar="WMSD_CONFIG",
+        help="Configuration file.  [default: ./config.toml, where there is one]",
+    )
+    @click.option(
+        "--data",
+        "data_folder",
+        type=click.Path(path_type=Path, file_okay=False),
+        help="Data folder.  [default: ./data]",
+    )
+    @functools.wraps(command)
+    def wrapped(*args: Any, config_file: Path | None, data_folder: Path | None, **options: Any) -> Result:
+        try:
+            file = config_file or (DEFAULT_CONFIG if DEFAULT_CONFIG.exists() else None)
+            flags = {("server", "data"): str(data_folder)} if data_folder else {}
+            flags |= {("server", "listen"): listen} if (listen := options.get("listen")) else {}
+            settings = load(file, flags)
+            installation = Installation(settings, DataFolder(Path(settings.server.data)), file)
+            return command(installation, *args, **options)  # type: ignore[arg-type]  # click passes by name
+        except Problem as problem:
+            fail(_sentences(problem))
+        except (SettingsError, StorageError) as error:
+            fail([str(error)])
+        except standard_sqlite3.Error as error:
+            problem = explain(error)
+            fail([f"The data cannot be used: {problem.message if problem else error} ({error})"])
+        except PermissionError as error:
+            fail([f"{error.filename}: {error.strerror or error}."])
+
+    return wrapped
+
+
+def _sentences(problem: Problem) -> list[str]:
+    if not problem.errors:
+        return [problem.message]
+    return [f"{path} {text}." for path, texts in problem.errors.items() for text in texts]
+
+
+def fail(sentences: Iterable[str]) -> NoReturn:
+    """Says what is wrong and exits with 1."""
+    for sentence in sentences:
+        click.secho(f"wmsd: {sentence}", err=True, fg="red" if sys.stderr.isatty() else None)
+    sys.exit(1)
+
+
+def note(text: str) -> None:
+    """For the person at the terminal: beside the output, never in it."""
+    click.echo(text, err=True)
+
+
+def say(shown: Mapping[str, Any] | list[dict[str, Any]], as_json: bool, empty: str = "None yet.") -> None:
+    """A result: JSON for programs; a table, or a line for each field, for people."""
+    if as_json:
+        click.echo(json.dumps(shown, ensure_ascii=False, indent=2))
+    elif isinstance(shown, list):
+        _table(shown, empty)
+    else:
+        width = max(len(name) for name in shown)
+        for name, value in shown.items():
+            click.echo(f"{name:<{width}}  {_cell(value)}")
+
+
+def _table(rows: list[dict[str, Any]], empty: str) -> None:
+    if not rows:
+        note(empty)
+        return
+    names = list(rows[0])
+    table = [names, *([_cell(row[name]) for name in names] for row in rows)]
+    widths = [max(len(line[place]) for line in table) for place in range(len(names))]
+    for line in table:
+        click.echo("  ".join(f"{cell:<{width}}" for cell, width in zip(line, widths, strict=True)).rstrip())
+
+
+def _cell(value: Any) -> str:
+    if value is None or value == []:
+        return "-"
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
+
+
+def unprivileged_note() -> None:
+    """A folder made by root cannot be served by another user: say so before it hurts."""
+    if hasattr(os, "geteuid") and os.geteuid() == 0:
+        note("You are root: whoever serves this folder later must be allowed to write it.")

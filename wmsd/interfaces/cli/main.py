@@ -1,0 +1,60 @@
+"""`wmsd`: the table of commands."""
+
+import importlib
+import sys
+from typing import Final
+
+import click
+
+COMMANDS: Final = {
+    "serve": ("serving", "Serve the API and the pages."),
+    "company": ("companies", "Make and list companies, the tenants."),
+    "operator": ("companies", "Make and list third-party-logistics operators."),
+    "module": ("companies", "Switch a company's modules on and off."),
+    "user": ("people", "Make and change users."),
+    "token": ("people", "Make and revoke API tokens."),
+    "import": ("transfer", "Take in a CSV file, all of it or nothing."),
+    "export": ("transfer", "Write a CSV file that import takes back."),
+    "config": ("configuring", "Show and check the settings."),
+    "version": ("about", "Show the version."),
+}
+
+
+class Commands(click.Group):
+    """Knows the names and the help of all commands, and imports only the one that runs."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in COMMANDS:
+            return None
+        module = importlib.import_module(f"wmsd.interfaces.cli.{COMMANDS[cmd_name][0]}")
+        command: click.Command = getattr(module, f"{cmd_name}_command")
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, help_text) for name, (_, help_text) in COMMANDS.items()])
+
+
+@click.group(
+    cls=Commands,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    epilog="A first day: wmsd serve --demo. Each command explains itself with --help.",
+)
+def wmsd() -> None:
+    """The warehouse service that a small site can own.
+
+    Everything is in one data folder: ./data, unless --data, WMSD_SERVER_DATA or the configuration file says
+    otherwise.
+    """
+
+
+def main() -> None:
+    """Exit codes: 0 done, 1 failed, 2 not understood."""
+    try:
+        wmsd(prog_name="wmsd")
+    except BrokenPipeError:
+        sys.stderr.close()
+        sys.exit(1)

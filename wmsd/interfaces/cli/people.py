@@ -1,0 +1,235 @@
+"""`wmsd user`, `wmsd token`."""
+
+import re
+from datetime import timedelta
+from typing import Any, Final
+
+import click
+
+from wmsd.accounts import actions, store
+from wmsd.accounts.rules import MAX_TOKEN_DAYS
+from wmsd.accounts.schema import MIN_PASSWORD, NewUser
+from wmsd.app.site import Site
+from wmsd.base.access import ABILITIES, ROLES
+from wmsd.base.problems import invalid
+from wmsd.base.validation import check
+from wmsd.companies import store as companies
+from wmsd.interfaces.cli.installation import Installation, installed, json_option, note, say
+
+ABILITIES_HELP = f"What it may do; repeat it. One of: {', '.join(ABILITIES)}, or * for everything."
+password_option = click.option(
+    "--password-stdin", is_flag=True, help="Read the password from the first line of standard input."
+)
+
+
+@click.group()
+def user_command() -> None:
+    """Make and change users. A password is never an argument: others would see it."""
+
+
+@user_command.command("create")
+@click.argument("email")
+@click.option("--role", required=True, type=click.Choice(list(ROLES)), help="What it may do, and where.")
+@click.option("--company", "codes", multiple=True, metavar="CODE", help="A company it may use; repeat it.")
+@click.option("--name", help="What people call it.  [default: the e-mail address]")
+@click.option("--ability", "abilities", multiple=True, metavar="A", help="For a member. " + ABILITIES_HELP)
+@password_option
+@json_option
+@installed
+def create_user(
+    installation: Installation,
+    email: str,
+    role: str,
+    codes: tuple[str, ...],
+    name: str | None,
+    abilities: tuple[str, ...],
+    password_stdin: bool,
+    as_json: bool,
+) -> None:
+    """Make the user EMAIL.
+
+    A platform-admin may do everything everywhere, a company-admin everything in its companies, a member what
+    --ability says in its companies (without it: read).
+    """
+    new = check(
+        NewUser,
+        {
+            "email": email,
+            "name": name or email,
+            "role": role,
+            "company_codes": list(codes),
+            "abilities": list(abilities),
+        },
+    )
+    if role != "platform-admin" and not codes:
+        note("This user has no company yet; without --company it can sign in and see nothing.")
+    password = _password(password_stdin)
+
+    async def work(site: Site) -> int:
+        password_hash = await site.passwords.hash(password)
+        return await site.platform.write(lambda tx: actions.create_user(tx, new, password_hash))
+
+    say({"id": installation.run(work), "email": email.lower(), "role": role}, as_json)
+
+
+@user_command.command("list")
+@json_option
+@installed
+def list_users(installation: Installation, as_json: bool) -> None:
+    """List the users."""
+
+    async def work(site: Site) -> list[dict[str, Any]]:
+        codes = {company.id: company.code for company in await site.platform.read(companies.companies)}
+        return [
+            {
+                "id": user.id,
+                "email": user.email,
+                "name": user.name,
+                "role": user.role,
+                "companies": sorted(codes[company_id] for company_id in user.company_ids),
+                "abilities": list(user.abilities),
+                "disabled": user.disabled,
+            }
+            for user in await site.platform.read(store.users)
+        ]
+
+    say(installation.run(work), as_json, "No user yet: wmsd user create EMAIL --role platform-admin")
+
+
+@user_command.command("disable")
+@click.argument("email")
+@installed
+def disable_user(installation: Installation, email: str) -> None:
+    """Shut the user EMAIL out, with all its tokens. A running server follows within a second."""
+
+    async def work(site: Site) -> None:
+        await site.platform.write(lambda tx: actions.disable_user(tx, email))
+
+    installation.run(work)
+    note(f"{email} is disabled; its tokens are refused.")
+
+
+@user_command.command("set-password")
+@click.argument("email")
+@password_option
+@installed
+def set_password(installation: Installation, email: str, password_stdin: bool) -> None:
+    """Give the user EMAIL a new password. Its tokens stay."""
+    password = _password(password_stdin)
+
+    async def work(site: Site) -> None:
+        password_hash = await site.passwords.hash(password)
+        await site.platform.write(lambda tx: actions.set_password(tx, email, password_hash))
+
+    installation.run(work)
+    note(f"{email} has a new password.")
+
+
+def _password(from_stdin: bool) -> str:
+    if from_stdin:
+        password = click.get_text_stream("stdin").readline().rstrip("\r\n")
+    else:
+        password = click.prompt(
+            "Password", hide_input=True, confirmation_prompt="The password again", err=True
+        )
+    if not MIN_PASSWORD <= len(password) <= 1024:
+        raise invalid({"password": [f"must have from {MIN_PASSWORD} to 1024 characters"]})
+    return str(password)
+
+
+@click.group()
+def token_command() -> None:
+    """Make, list and revoke API tokens."""
+
+
+class Lifetime(click.ParamType):
+    """`90d`, `12h`."""
+
+    name = "90d"
+    UNITS: Final = {"d": "days", "h": "hours"}
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
+        if isinstance(value, timedelta):
+            return value
+        found = re.fullmatch(r"([1-9][0-9]{0,5})([dh])", str(value), re.ASCII)
+        if not found:
+            self.fail(f"{value!r} is not a time such as 90d or 12h.", param, ctx)
+        lifetime = timedelta(**{self.UNITS[found[2]]: int(found[1])})
+        if lifetime > timedelta(days=MAX_TOKEN_DAYS):
+            self.fail(f"at most {MAX_TOKEN_DAYS}d.", param, ctx)
+        return lifetime
+
+
+@token_command.command("create")
+@click.option("--user", "email", required=True, metavar="EMAIL", help="Whose token it is.")
+@click.option("--ability", "abilities", multiple=True, required=True, metavar="A", help=ABILITIES_HELP)
+@click.option(
+    "--company",
+    "codes",
+    multiple=True,
+    metavar="CODE",
+    help="Only for this company; repeat it.  [default: all of the user's]",
+)
+@click.option("--name", default="command line", show_default=True, help="What it is for.")
+@click.option("--expires", type=Lifetime(), help="When it ends.  [default: 90d, or what the settings say]")
+@installed
+def create_token(
+    installation: Installation,
+    email: str,
+    abilities: tuple[str, ...],
+    codes: tuple[str, ...],
+    name: str,
+    expires: timedelta | None,
+) -> None:
+    """Make a token. It alone is printed on standard output, this once: keep it safe."""
+    lifetime = expires or timedelta(days=installation.settings.tokens.lifetime_days)
+
+    async def work(site: Site) -> str:
+        return await site.platform.write(
+            lambda tx: actions.create_token(
+                tx, email=email, name=name, abilities=abilities, company_codes=codes, lifetime=lifetime
+            )
+        )
+
+    token = installation.run(work)
+    note(f"A token for {email}, {lifetime.days} days. It is shown this once.")
+    click.echo(token)
+
+
+@token_command.command("list")
+@json_option
+@installed
+def list_tokens(installation: Installation, as_json: bool) -> None:
+    """List the tokens; never their text."""
+
+    async def work(site: Site) -> list[dict[str, Any]]:
+        return await site.platform.read(actions.list_tokens)
+
+    say(installation.run(work), as_json)
+
+
+@token_command.command("revoke")
+@click.argument("token_id", metavar="ID", type=int)
+@installed
+def revoke_token(installation: Installation, token_id: int) -> None:
+    """Revoke the token with this ID (see `wmsd token list`). A running server follows within a second."""
+
+    async def work(site: Site) -> bool:
+        return await site.platform.write(lambda tx: actions.revoke_token_by_id(tx, token_id))
+
+    note(f"Token {token_id} {'is revoked' if installation.run(work) else 'was revoked before'}.")
+
+
+@token_command.command("rotate-key")
+@installed
+def rotate_key(installation: Installation) -> None:
+    """Sign new tokens with a new key.
+
+    Tokens of the key before it are still accepted; those of older keys no more. Rotate twice to end them all.
+    """
+
+    async def work(site: Site) -> None:
+        await site.platform.write(actions.rotate_signing_key)
+
+    installation.run(work)
+    note("New tokens are signed with a new key; those of the key before it still hold.")

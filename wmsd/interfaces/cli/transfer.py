@@ -1,0 +1,109 @@
+"""`wmsd import`, `wmsd export`."""
+
+import sys
+from collections.abc import Iterator
+from contextlib import nullcontext
+from pathlib import Path
+from typing import IO, Any
+
+import click
+
+from wmsd.app.site import Site
+from wmsd.app.transfer import KINDS, DryRun, Unreadable, export_csv, import_csv
+from wmsd.base.importing import ImportRefused, Outcome
+from wmsd.companies import actions as companies
+from wmsd.interfaces.cli.installation import Installation, fail, installed, json_option, note, say
+
+MOST_ERRORS_SHOWN = 50
+
+
+@click.command("import")
+@click.argument("kind", type=click.Choice(list(KINDS)))
+@click.argument("file", type=click.File("rb"), metavar="FILE.csv")
+@click.option("--company", "code", required=True, metavar="CODE", help="Whose data it is.")
+@click.option("--dry-run", is_flag=True, help="Check everything, change nothing.")
+@json_option
+@installed
+def import_command(
+    installation: Installation, kind: str, file: IO[bytes], code: str, dry_run: bool, as_json: bool
+) -> None:
+    """Take in a CSV file of articles, clients, partners, warehouses or stock; `-` reads standard input.
+
+    The first line names the columns: the field names of the resource, with references by code (client_code,
+    article_code, warehouse_code). Known codes are changed, new ones created; columns that are not there stay
+    as they are. Stock rows say how much there is now. All rows go in, or none: errors are told by row and
+    column.
+    """
+    with _progress(file, kind) as bar:
+
+        async def work(site: Site) -> Outcome:
+            company = await site.platform.read(lambda tx: companies.company_of_code(tx, code))
+            database = await site.files.get(company.id)
+            lines = _counted(file, bar)
+            outcome = await database.write(lambda tx: import_csv(tx, KINDS[kind], lines, dry_run))
+            await database.write(lambda tx: tx.execute("PRAGMA optimize"))
+            return outcome
+
+        try:
+            outcome = installation.run(work)
+        except Unreadable as error:
+            fail([f"{file.name}: {error}"])
+        except ImportRefused as refused:
+            _refuse(refused.outcome, as_json)
+        except DryRun as dry:
+            outcome = dry.outcome
+    shown = {"created": outcome.created, "updated": outcome.updated, "unchanged": outcome.unchanged}
+    say({"kind": kind, **shown, "dry_run": dry_run}, as_json)
+    if dry_run:
+        note("Nothing was changed: this was a dry run.")
+
+
+def _progress(file: IO[bytes], kind: str) -> Any:
+    try:
+        size = Path(file.name).stat().st_size
+    except (OSError, TypeError):
+        size = 0
+    if not size or not sys.stderr.isatty():
+        return nullcontext()
+    return click.progressbar(length=size, label=f"Importing {kind}", file=sys.stderr)
+
+
+def _counted(file: IO[bytes], bar: Any) -> Iterator[bytes]:
+    """The file's lines, telling the bar in strides."""
+    pending = 0
+    for line in file:
+        pending += len(line)
+        if bar is not None and pending > 65_536:
+            bar.update(pending)
+            pending = 0
+        yield line
+    if bar is not None:
+        bar.update(pending)
+
+
+def _refuse(outcome: Outcome, as_json: bool) -> None:
+    errors = outcome.errors
+    if as_json:
+        say({"errors": [{"row": e.line, "column": e.column, "message": e.sentence} for e in errors]}, as_json)
+    sentences = [f"row {e.line}{f', {e.column}' if e.column else ''}: {e.sentence}." for e in errors]
+    more = len(sentences) - MOST_ERRORS_SHOWN
+    sentences = sentences[:MOST_ERRORS_SHOWN] + ([f"… and {more} more."] if more > 0 else [])
+    fail([*sentences, "Nothing was imported. Mend the rows above and import the whole file again."])
+
+
+@click.command("export")
+@click.argument("kind", type=click.Choice(list(KINDS)))
+@click.option("--company", "code", required=True, metavar="CODE", help="Whose data it is.")
+@installed
+def export_command(installation: Installation, kind: str, code: str) -> None:
+    """Write articles, clients, partners, warehouses or stock as CSV on standard output.
+
+    `wmsd import` takes it back unchanged.
+    """
+
+    async def work(site: Site) -> int:
+        company = await site.platform.read(lambda tx: companies.company_of_code(tx, code))
+        database = await site.files.get(company.id)
+        return await database.read(lambda tx: export_csv(tx, KINDS[kind], sys.stdout))
+
+    note(f"{installation.run(work)} rows.")

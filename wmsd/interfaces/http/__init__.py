@@ -1,0 +1,1 @@
+"""HTTP: turns requests into calls at the door, and replies into responses."""

@@ -1,0 +1,261 @@
+"""OpenAPI 3.1, generated from the declarations: nothing here knows a route by name."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from pydantic import BaseModel
+from pydantic.json_schema import models_json_schema
+
+from wmsd.base.operation import Operation
+from wmsd.base.problems import STATUS_OF_CODE
+from wmsd.base.route import Route
+
+SCHEMA: Final = "#/components/schemas/"
+
+EXAMPLES: Final[dict[str, dict[str, Any]]] = {
+    "UNAUTHORIZED": {"message": "The token is missing, invalid, revoked or expired."},
+    "FORBIDDEN": {"message": "This token lacks the ability articles:write."},
+    "NOT_FOUND": {"message": "There is no such article."},
+    "INVALID_STATUS": {
+        "message": "A delivered order cannot be cancelled.",
+        "details": {"current": "LIVRAT", "requested": "ANULAT", "allowed": []},
+    },
+    "VALIDATION_FAILED": {
+        "message": "One field is not valid.",
+        "errors": {"code": ["must have at least 1 character"]},
+    },
+    "COMPANY_REQUIRED": {"message": "Send X-Company-Id with the id of a company that this token may use."},
+    "RATE_LIMIT_EXCEEDED": {"message": "Too many requests: the limit is 60 a minute. Try again in 12 s."},
+    "SERVICE_UNAVAILABLE": {"message": "The server cannot write to its disk now; nothing was changed."},
+    "SERVER_ERROR": {"message": "Something went wrong on the server. Its log has the request id."},
+}
+
+PHRASES: Final = {
+    400: "The body is not a JSON object",
+    401: "Token missing, invalid or expired",
+    403: "Ability missing or module off",
+    404: "No such record",
+    409: "The status does not allow it",
+    413: "The body is too large",
+    415: "The body is not plain JSON",
+    422: "Invalid data",
+    429: "Too many requests",
+    500: "Internal error",
+    503: "Unavailable now",
+}
+
+
+class Problem(BaseModel):
+    """The form of every error."""
+
+    message: str
+    code: str
+    errors: dict[str, list[str]] = {}
+    details: dict[str, Any] = {}
+
+
+def document(title: str, version: str, routes: Sequence[Route]) -> dict[str, Any]:
+    """The description of an interface, from its table of contents."""
+    models = list(dict.fromkeys(_models(routes)))
+    _, schemas = models_json_schema(
+        [(model, "validation") for model in [*models, Problem]], ref_template=SCHEMA + "{model}"
+    )
+    components: dict[str, Any] = schemas["$defs"]
+    for route in routes:
+        for model in (route.operation.returns,):
+            if model is not None and model.__name__ in components:
+                # What goes out is always whole, whatever was optional coming in.
+                components[model.__name__]["required"] = sorted(model.model_fields)
+    paths: dict[str, dict[str, Any]] = {}
+    for route in routes:
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route)
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": title,
+            "version": version,
+            "description": "The guide is at /docs.",
+            "license": {"name": "MIT", "identifier": "MIT"},
+        },
+        "servers": [{"url": "/"}],
+        "tags": [{"name": name} for name in dict.fromkeys(route.operation.tag for route in routes)],
+        "paths": paths,
+        "components": {
+            "schemas": components,
+            "securitySchemes": {"token": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}},
+        },
+    }
+
+
+def _models(routes: Iterable[Route]) -> Iterable[type[BaseModel]]:
+    for route in routes:
+        for model in (route.operation.body, route.operation.returns):
+            if model is not None:
+                yield model
+
+
+def _operation(route: Route) -> dict[str, Any]:
+    declared = route.operation
+    described: dict[str, Any] = {
+        "operationId": declared.name,
+        "tags": [declared.tag],
+        "summary": declared.summary,
+        "description": _description(declared),
+        "parameters": [*_path(declared), *_query(declared), *_headers(declared)],
+        "responses": {**_success(declared), **_failures(declared)},
+        "security": [{"token": []}] if declared.signed_in else [],
+    }
+    if declared.body is not None:
+        described["requestBody"] = {
+            "required": True,
+            "content": {"application/json": {"schema": _reference(declared.body)}},
+        }
+    return described
+
+
+def _description(declared: Operation) -> str:
+    parts = [declared.description]
+    if declared.ability:
+        parts.append(f"Ability: `{declared.ability}`.")
+    if declared.module and declared.module != "api":
+        parts.append(f"Modules: `{declared.module}` and `api`.")
+    if declared.events:
+        parts.append(f"Events: {', '.join(f'`{event}`' for event in declared.events)}.")
+    return "\n\n".join(part for part in parts if part)
+
+
+def _path(declared: Operation) -> list[dict[str, Any]]:
+    return [
+        {
+            "name": name,
+            "in": "path",
+            "required": True,
+            "schema": {"type": "integer", "minimum": 1} if kind is int else {"type": "string"},
+        }
+        for name, kind in declared.path_types.items()
+    ]
+
+
+def _query(declared: Operation) -> list[dict[str, Any]]:
+    if declared.query is None:
+        return []
+    properties = declared.query.model_json_schema()["properties"]
+    return [_parameter(name, schema) for name, schema in properties.items()]
+
+
+def _parameter(name: str, schema: dict[str, Any]) -> dict[str, Any]:
+    plain = {key: value for key, value in schema.items() if key not in ("title", "description", "anyOf")}
+    options = [option for option in schema.get("anyOf", []) if option.get("type") != "null"]
+    if options:
+        plain |= options[0]
+    if plain.get("default", 0) is None:
+        del plain["default"]
+    parameter: dict[str, Any] = {"name": name, "in": "query", "required": False, "schema": plain}
+    if "description" in schema:
+        parameter["description"] = schema["description"]
+    return parameter
+
+
+def _headers(declared: Operation) -> list[dict[str, Any]]:
+    company = {"name": "X-Company-Id", "in": "header", "schema": {"type": "integer", "minimum": 1}}
+    operator = {"name": "X-Three-Pl-Id", "in": "header", "required": False, "schema": {"type": "integer"}}
+    if declared.scope == "company":
+        return [{**company, "required": True}, operator]
+    if "operator_id" in declared.takes:
+        return [operator]
+    return [{**company, "required": False}] if "company" in declared.takes else []
+
+
+def _success(declared: Operation) -> dict[str, Any]:
+    if declared.answer == "nothing":
+        return {"204": {"description": "Done"}}
+    assert declared.returns is not None, declared.name
+    schema = _envelope(declared)
+    answer: dict[str, Any] = {
+        "description": declared.summary,
+        "content": {"application/json": {"schema": schema}},
+    }
+    headers = {}
+    if declared.limit != "none":
+        headers = {
+            name: {"schema": {"type": "integer"}, "description": text}
+            for name, text in (
+                ("X-RateLimit-Limit", "Requests a minute."),
+                ("X-RateLimit-Remaining", "What is left of them."),
+                ("X-RateLimit-Reset", "Seconds until the whole window is free."),
+            )
+        }
+    if declared.creates:
+        headers["Location"] = {"schema": {"type": "string"}, "description": "The address of the new record."}
+    if headers:
+        answer["headers"] = headers
+    return {"201" if declared.creates else "200": answer}
+
+
+def _envelope(declared: Operation) -> dict[str, Any]:
+    assert declared.returns is not None
+    record: dict[str, Any] = _reference(declared.returns)
+    if declared.query is not None and "fields" in declared.query.model_fields:
+        record = {"type": "object", "required": ["id"], "description": "The chosen fields of the record."}
+    if declared.answer == "page":
+        meta = dict.fromkeys(("current_page", "last_page", "per_page", "total"), {"type": "integer"})
+        return _object(
+            {
+                "data": {"type": "array", "items": record},
+                "meta": _object(meta),
+            }
+        )
+    if declared.answer == "cursor":
+        return _object(
+            {
+                "data": {"type": "array", "items": record},
+                "next_cursor": {"type": ["string", "null"], "description": "null at the end."},
+            }
+        )
+    return record
+
+
+def _object(properties: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "object", "required": list(properties), "properties": properties}
+
+
+def codes_of(declared: Operation) -> list[str]:
+    """Every error code that the operation can answer with: what its declaration implies, and its own."""
+    codes = list(declared.codes)
+    if declared.signed_in:
+        codes.append("UNAUTHORIZED")
+    if declared.scope == "company":
+        codes += ["FORBIDDEN", "COMPANY_REQUIRED", "SERVICE_UNAVAILABLE"]
+    if declared.path_types:
+        codes.append("NOT_FOUND")
+    if not declared.ignores_query:
+        codes.append("VALIDATION_FAILED")
+    if declared.limit != "none":
+        codes.append("RATE_LIMIT_EXCEEDED")
+    return [*dict.fromkeys(codes), "SERVER_ERROR"]
+
+
+def _failures(declared: Operation) -> dict[str, Any]:
+    by_status: dict[int, list[str]] = {}
+    for code in codes_of(declared):
+        by_status.setdefault(STATUS_OF_CODE[code], []).append(code)
+    if declared.body is not None:
+        for status in (400, 413, 415):
+            by_status[status] = ["VALIDATION_FAILED"]
+    return {str(status): _failure(status, codes) for status, codes in sorted(by_status.items())}
+
+
+def _failure(status: int, codes: list[str]) -> dict[str, Any]:
+    examples = {code: {"value": {**EXAMPLES.get(code, {"message": code}), "code": code}} for code in codes}
+    failure: dict[str, Any] = {
+        "description": PHRASES[status],
+        "headers": {"X-Request-Id": {"schema": {"type": "string"}, "description": "The log has it too."}},
+        "content": {"application/json": {"schema": {"$ref": SCHEMA + "Problem"}, "examples": examples}},
+    }
+    if status in (429, 503):
+        failure["headers"]["Retry-After"] = {"schema": {"type": "integer"}, "description": "Seconds to wait."}
+    return failure
+
+
+def _reference(model: type[BaseModel]) -> dict[str, Any]:
+    return {"$ref": SCHEMA + model.__name__}

@@ -1,0 +1,89 @@
+"""What an HTTP request says: its address, token, query and body. Refuses what HTTP itself gets wrong."""
+
+import ipaddress
+from collections.abc import Sequence
+from typing import Final
+
+from aiohttp import web
+
+from wmsd.base.problems import FieldErrors, Problem, invalid
+from wmsd.base.strict_json import loads, printable
+
+MAX_BODY: Final = 1024 * 1024
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+
+def client_address(request: web.Request, trusted: Sequence[Network]) -> str:
+    """The caller's address; behind trusted proxies, the one that they vouch for. IPv6 counts by its /64."""
+    address = request.remote or ""
+    if trusted:
+        hops = [hop.strip() for hop in ",".join(request.headers.getall("X-Forwarded-For", [])).split(",")]
+        while hops and _is_trusted(address, trusted):
+            hop = hops.pop()
+            if not _is_address(hop):
+                break
+            address = hop
+    return _budget_key(address)
+
+
+def _is_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def _is_trusted(address: str, trusted: Sequence[Network]) -> bool:
+    return _is_address(address) and any(ipaddress.ip_address(address) in network for network in trusted)
+
+
+def _budget_key(address: str) -> str:
+    if ":" not in address or not _is_address(address):
+        return address
+    parsed = ipaddress.IPv6Address(address.partition("%")[0])
+    if parsed.ipv4_mapped is not None:
+        return str(parsed.ipv4_mapped)
+    return str(ipaddress.IPv6Network((parsed, 64), strict=False))
+
+
+def bearer(request: web.Request) -> str | None:
+    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+    return token.strip() or None if scheme.lower() == "bearer" else None
+
+
+def query(request: web.Request) -> dict[str, str]:
+    """Raises Problem (422) for a parameter that is given twice or is not Unicode text."""
+    if not request.query_string:
+        return {}
+    values: dict[str, str] = {}
+    errors: FieldErrors = {}
+    for name, value in request.query.items():
+        shown = printable(name)
+        if shown != name or printable(value) != value:
+            errors[shown] = ["must be UTF-8 text"]
+        elif name in values:
+            errors[name] = ["is given twice"]
+        values[name] = value
+    if errors:
+        raise invalid(errors)
+    return values
+
+
+async def json_body(request: web.Request) -> tuple[dict[str, object], FieldErrors]:
+    """The object in the body, and its flaws. Raises Problem: 415, 413 or 400."""
+    if request.headers.get("Content-Encoding", "identity").lower() != "identity":
+        raise _refused(415, "Compressed request bodies are not accepted; send it as it is.")
+    if request.content_type != "application/json":
+        raise _refused(415, "Send the body as JSON, with Content-Type: application/json.")
+    if (request.charset or "utf-8").lower().replace("-", "") != "utf8":
+        raise _refused(415, "Send the body in UTF-8.")
+    try:
+        raw = await request.read()
+    except web.HTTPRequestEntityTooLarge:
+        raise _refused(413, f"The request body is over {MAX_BODY // 1024} KiB.") from None
+    return loads(raw)
+
+
+def _refused(status: int, message: str) -> Problem:
+    return Problem("VALIDATION_FAILED", message, status=status)

@@ -1,0 +1,122 @@
+"""The HTTP server: one handler for every declared route, one place for errors, headers and the request log."""
+
+import ipaddress
+import logging
+import time
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from functools import partial
+from typing import Final
+
+from aiohttp import web
+
+from wmsd.app.door import Call, Reply, refusal
+from wmsd.app.jobs import Jobs
+from wmsd.app.site import Site
+from wmsd.base.problems import Problem
+from wmsd.base.route import Route
+from wmsd.base.strict_json import printable
+from wmsd.interfaces.http import requests
+from wmsd.interfaces.http.requests import MAX_BODY, Network
+
+LOG = logging.getLogger("wmsd.request")
+SITE: Final = web.AppKey("site", Site)
+JOBS: Final = web.AppKey("jobs", Jobs)
+REQUEST_ID: Final = "X-Request-Id"
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+def make_app(site: Site, jobs: Jobs, routes: Iterable[Route]) -> web.Application:
+    app = web.Application(client_max_size=MAX_BODY, middlewares=[_answer_everything])
+    app[SITE], app[JOBS] = site, jobs
+    trusted = [ipaddress.ip_network(network) for network in site.settings.server.trusted_proxies]
+    for route in routes:
+        app.router.add_route(route.method, route.path, partial(_handle, site, trusted, route))
+    return app
+
+
+async def _handle(site: Site, trusted: Sequence[Network], route: Route, request: web.Request) -> web.Response:
+    headers = request.headers
+    try:
+        query = requests.query(request)
+    except Problem as problem:
+        return response(refusal(problem))
+    call = Call(
+        operation=route.operation,
+        address=requests.client_address(request, trusted),
+        request_id=request["id"],
+        path={name: printable(value) for name, value in request.match_info.items()},
+        query=query,
+        load_body=partial(requests.json_body, request),
+        token=requests.bearer(request),
+        company=headers.get("X-Company-Id"),
+        operator=headers.get("X-Three-Pl-Id"),
+    )
+    reply = await site.door.perform(call)
+    if reply.created_id is not None:
+        reply.headers["Location"] = f"{route.path}/{reply.created_id}"
+    return response(reply)
+
+
+def response(reply: Reply) -> web.Response:
+    if reply.status == 204:
+        return web.Response(status=204, headers=reply.headers)
+    reply.headers["Content-Type"] = "application/json"
+    return web.Response(status=reply.status, body=reply.body, headers=reply.headers)
+
+
+@web.middleware
+async def _answer_everything(request: web.Request, handler: Handler) -> web.StreamResponse:
+    """Gives the request its id, every error its form, and the log its line."""
+    site = request.app[SITE]
+    request_id = request["id"] = site.ids.unique()
+    started = time.perf_counter()
+    try:
+        answer = await handler(request)
+    except web.HTTPException as error:
+        answer = _http_error(request, error)
+    except Exception:
+        LOG.exception("%s %s failed", request.method, request.path, extra={"request_id": request_id})
+        problem = Problem("SERVER_ERROR", "Something went wrong on the server. Its log has the request id.")
+        answer = response(refusal(problem))
+    answer.headers[REQUEST_ID] = request_id
+    if site.settings.log.requests:
+        _log(request, answer.status, time.perf_counter() - started)
+    return answer
+
+
+def _http_error(request: web.Request, error: web.HTTPException) -> web.StreamResponse:
+    if not request.path.startswith(("/api", "/openapi.json")):
+        return web.Response(status=error.status, text=f"{error.reason}.\n", headers=_kept(error))
+    if isinstance(error, web.HTTPMethodNotAllowed):
+        message = f"{request.method} is not possible here; {', '.join(sorted(error.allowed_methods))} are."
+        problem = Problem("METHOD_NOT_ALLOWED", message, headers=_kept(error))
+    elif error.status == 404:
+        problem = Problem("NOT_FOUND", "There is nothing at this address.")
+    elif error.status == 413:
+        problem = Problem(
+            "VALIDATION_FAILED", f"The request body is over {MAX_BODY // 1024} KiB.", status=413
+        )
+    else:
+        code = "VALIDATION_FAILED" if error.status < 500 else "SERVER_ERROR"
+        problem = Problem(code, f"{error.reason}.", status=error.status)
+    return response(refusal(problem))
+
+
+def _kept(error: web.HTTPException) -> dict[str, str]:
+    return {name: error.headers[name] for name in ("Allow", "Location") if name in error.headers}
+
+
+def _log(request: web.Request, status: int, seconds: float) -> None:
+    if LOG.isEnabledFor(logging.INFO):
+        LOG.info(
+            "%s %s %d %.1f ms",
+            request.method,
+            request.rel_url.raw_path,
+            status,
+            seconds * 1000,
+            extra={
+                "request_id": request["id"],
+                "company_id": request.headers.get("X-Company-Id", "")[:16],
+                "status": status,
+            },
+        )

@@ -1,0 +1,34 @@
+"""REST v1: its table of contents."""
+
+from typing import Final
+
+from wmsd.accounts import actions as accounts
+from wmsd.app import discovery
+from wmsd.articles import actions as articles
+from wmsd.base.route import Route
+from wmsd.directory import actions as directory
+from wmsd.stock import actions as stock
+
+ROUTES: Final = (
+    Route("GET", "/api", discovery.get_index),
+    Route("GET", "/api/health", discovery.get_health),
+    Route("GET", "/openapi.json", discovery.get_openapi_v1),
+    Route("POST", "/api/auth/token", accounts.issue_token),
+    Route("POST", "/api/auth/revoke", accounts.revoke_token),
+    Route("GET", "/api/user", accounts.get_user),
+    Route("GET", "/api/companies", accounts.list_companies),
+    Route("GET", "/api/articles", articles.list_articles),
+    Route("POST", "/api/articles", articles.create_article),
+    Route("GET", "/api/articles/sync", articles.sync_articles),
+    Route("PATCH", "/api/articles/by-code/{code}", articles.update_article_by_code),
+    Route("GET", "/api/articles/{id}", articles.get_article),
+    Route("PUT", "/api/articles/{id}", articles.replace_article),
+    Route("PATCH", "/api/articles/{id}", articles.update_article),
+    Route("GET", "/api/stock", stock.list_stock),
+    Route("GET", "/api/clients", directory.list_clients),
+    Route("GET", "/api/clients/{id}", directory.get_client),
+    Route("GET", "/api/partners", directory.list_partners),
+    Route("GET", "/api/partners/{id}", directory.get_partner),
+    Route("GET", "/api/warehouses", directory.list_warehouses),
+    Route("GET", "/api/warehouses/{id}", directory.get_warehouse),
+)

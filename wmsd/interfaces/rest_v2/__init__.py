@@ -1,0 +1,1 @@
+"""REST, version 2."""

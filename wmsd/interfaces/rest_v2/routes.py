@@ -1,0 +1,15 @@
+"""REST v2: its table of contents."""
+
+from typing import Final
+
+from wmsd.app import discovery
+from wmsd.articles import actions as articles
+from wmsd.base.route import Route
+from wmsd.stock import actions as stock
+
+ROUTES: Final = (
+    Route("GET", "/api/v2/meta", discovery.get_meta),
+    Route("GET", "/api/v2/openapi.json", discovery.get_openapi_v2),
+    Route("GET", "/api/v2/articles", articles.list_sparse_articles),
+    Route("GET", "/api/v2/stock", stock.walk_stock),
+)

@@ -1,0 +1,71 @@
+"""The events that there are (specification, section 6), and how one is recorded."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from wmsd.db.transaction import Transaction
+
+EVENTS: Final[dict[str, str]] = {
+    "article.created": "An article was created; data is the record.",
+    "article.updated": "An article was changed; data is the record.",
+    "sales_order.created": "A sales order was created; data is the record.",
+    "sales_order.updated": "A sales order was changed; data is the record.",
+    "sales_order.status_changed": "A sales order moved to another status.",
+    "purchase_order.created": "A purchase order was created; data is the record.",
+    "purchase_order.updated": "A purchase order was changed; data is the record.",
+    "purchase_order.status_changed": "A purchase order moved to another status.",
+    "reception.created": "A reception was created; data is the record.",
+    "reception.updated": "A reception was changed; data is the record.",
+    "reception.partial": "Goods arrived and the purchase order still lacks some.",
+    "reception.status_changed": "A reception moved to another status.",
+    "return.created": "A return was created; data is the record.",
+    "return.updated": "A return was changed; data is the record.",
+    "return.status_changed": "A return moved to another status.",
+    "stock.updated": "The stock of an article in a warehouse changed; once in a transaction.",
+    "stock.low": "The available stock of an article fell to or under its min_stock.",
+    "packaging.movement_recorded": "Returnable packaging came in or went out.",
+}
+
+RECORD = """
+    INSERT INTO events (event, entity, entity_id, occurred_at, data)
+    VALUES (:event, :entity, :entity_id, :occurred_at, :data)
+"""
+COUNT_FOR_BILLING = """
+    INSERT INTO event_counts (month, event, count) VALUES (:month, :event, :count)
+    ON CONFLICT (month, event) DO UPDATE SET count = count + excluded.count
+"""
+
+
+def record_event(tx: Transaction, event: str, entity_id: int, data: str) -> None:
+    """`data` is the JSON text of the payload's data."""
+    tx.execute(
+        RECORD,
+        {
+            "event": event,
+            "entity": _entity(event),
+            "entity_id": entity_id,
+            "occurred_at": tx.timestamp,
+            "data": data,
+        },
+    )
+    _count(tx, event, 1)
+
+
+def record_events(tx: Transaction, event: str, rows: str, parameters: Mapping[str, object]) -> None:
+    """An event for each row of a SELECT of (entity_id, data), in one statement: for imports."""
+    added = tx.execute(
+        "INSERT INTO events (event, entity, entity_id, occurred_at, data) "
+        f"SELECT :event, :entity, entity_id, :occurred_at, data FROM ({rows})",
+        {**parameters, "event": event, "entity": _entity(event), "occurred_at": tx.timestamp},
+    ).rowcount
+    if added:
+        _count(tx, event, added)
+
+
+def _entity(event: str) -> str:
+    assert event in EVENTS, event
+    return event.partition(".")[0]
+
+
+def _count(tx: Transaction, event: str, count: int) -> None:
+    tx.execute(COUNT_FOR_BILLING, {"month": tx.timestamp[:7], "event": event, "count": count})

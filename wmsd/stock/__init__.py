@@ -1,0 +1,1 @@
+"""Stock: balances, and the ledger of movements whose sums they are."""

@@ -1,0 +1,46 @@
+"""The use cases of stock. The REST interfaces read it; counts come from the command line and the admin pages."""
+
+from typing import Final
+
+from wmsd.base.operation import Operation, operation
+from wmsd.base.problems import invalid
+from wmsd.base.quantity import to_text
+from wmsd.base.results import CursorPage, Page
+from wmsd.db.transaction import Transaction
+from wmsd.stock import store
+from wmsd.stock.ledger import Movement, post
+from wmsd.stock.schema import StockCursorQuery, StockQuery, StockRecord
+
+
+@operation(tag="Stock", answer="page", returns=StockRecord, ability="stock:read", module="stock")
+def list_stock(tx: Transaction, query: StockQuery) -> Page:
+    """List stock records, page by page."""
+    return store.page(tx, query)
+
+
+@operation(tag="Stock", answer="cursor", returns=StockRecord, ability="stock:read", module="stock")
+def walk_stock(tx: Transaction, query: StockCursorQuery, position: int) -> CursorPage:
+    """List stock records by cursor.
+
+    Follow `next_cursor` until it is null.
+    """
+    return store.after(tx, query, position)
+
+
+def count_stock(tx: Transaction, article_id: int, warehouse_id: int, counted: int, reason: str) -> bool:
+    """Sets the quantity to what was counted (millionths), as a movement of the difference.
+
+    Answers whether anything moved. Raises Problem (422 on `quantity`) when orders or quarantine hold more.
+    """
+    stock_id = store.id_of(tx, article_id, warehouse_id)
+    balance = store.balance(tx, stock_id)
+    held = balance["reserved"] + balance["quarantined"]
+    if counted < held:
+        raise invalid({"quantity": [f"is below the {to_text(held)} that orders and quarantine hold"]})
+    difference = counted - balance["quantity"]
+    if difference:
+        post(tx, stock_id, Movement(quantity=difference, kind="count", reason=reason))
+    return difference != 0
+
+
+OPERATIONS: Final[tuple[Operation, ...]] = (list_stock, walk_stock)

@@ -1,0 +1,53 @@
+"""A stock record's fields (decisions, section 2)."""
+
+from typing import Annotated
+
+from pydantic import BaseModel, Field
+
+from wmsd.base.fields import Amount, Code, Id, Name, Timestamp
+from wmsd.base.listing import CursorQuery, Moment, PageQuery, QueryId
+
+
+class StockRecord(BaseModel):
+    """What a warehouse holds of an article: `available = quantity - reserved - quarantined`."""
+
+    id: Id
+    article_id: Id
+    article_code: Code
+    article_name: Name
+    warehouse_id: Id
+    warehouse_code: Code
+    quantity: Annotated[Amount, Field(description="What is there.")]
+    reserved: Annotated[Amount, Field(description="What open sales orders hold.")]
+    quarantined: Annotated[Amount, Field(description="What may not be sold yet.")]
+    available: Annotated[Amount, Field(description="quantity - reserved - quarantined.")]
+    created_at: Timestamp
+    updated_at: Timestamp
+
+
+class StockUpdated(BaseModel):
+    """The data of `stock.updated` (specification, section 6)."""
+
+    article_id: Id
+    article_code: Code
+    warehouse_id: Id
+    quantity: Amount
+    available: Amount
+
+
+class StockLow(StockUpdated):
+    """The data of `stock.low`."""
+
+    min_stock: Amount
+
+
+class StockQuery(PageQuery):
+    warehouse_id: QueryId | None = None
+    article_id: QueryId | None = None
+    updated_since: Moment | None = None
+
+
+class StockCursorQuery(CursorQuery):
+    warehouse_id: QueryId | None = None
+    article_id: QueryId | None = None
+    updated_since: Moment | None = None
