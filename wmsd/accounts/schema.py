@@ -16,9 +16,7 @@ AbilityNames = Annotated[list[str], Field(min_length=1, max_length=50)]
 class SignIn(Input):
     email: Annotated[str, Field(max_length=254)]
     password: Password
-    abilities: Annotated[
-        AbilityNames, Field(description="What the token is for; no more than its user may do.")
-    ]
+    abilities: Annotated[AbilityNames, Field(description="What the token is for; no more than its user may do.")]
     device_name: Name = "API"
 
 

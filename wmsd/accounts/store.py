@@ -98,9 +98,7 @@ TOKEN_BY_JTI: Final = f"SELECT {TOKEN_COLUMNS} FROM tokens WHERE jti = ?"
 TOKEN_BY_ID: Final = f"SELECT {TOKEN_COLUMNS} FROM tokens WHERE id = ?"
 
 
-def token_and_user(
-    tx: Transaction, *, jti: str | None = None, id: int | None = None
-) -> tuple[Token, User] | None:
+def token_and_user(tx: Transaction, *, jti: str | None = None, id: int | None = None) -> tuple[Token, User] | None:
     row = tx.record(TOKEN_BY_JTI, (jti,)) if jti is not None else tx.record(TOKEN_BY_ID, (id,))
     user = user_by_id(tx, row["user_id"]) if row else None
     return None if row is None or user is None else (_token(row), user)
@@ -181,7 +179,8 @@ def list_tokens(tx: Transaction) -> list[dict[str, Any]]:
 KEYS: Final = "SELECT kid, secret FROM signing_keys ORDER BY position DESC LIMIT 2"
 ADD_KEY: Final = "INSERT INTO signing_keys (kid, secret, created_at) VALUES (?, ?, ?)"
 KEEP_KEYS: Final = """
-    DELETE FROM signing_keys WHERE position NOT IN (SELECT position FROM signing_keys ORDER BY position DESC LIMIT 2)
+    DELETE FROM signing_keys
+    WHERE position NOT IN (SELECT position FROM signing_keys ORDER BY position DESC LIMIT 2)
 """
 
 

@@ -137,7 +137,9 @@ async def open_platform(folder: DataFolder, clock: OrderedClock, ids: Ids) -> tu
 
     try:
         key = await platform.read(lambda tx: accounts.secret(tx, CURSOR_SECRET))
-        return platform, (key or await platform.write(prepare)).encode()
+        if key is None:
+            key = await platform.write(prepare)
+        return platform, key.encode()
     except BaseException:
         await platform.close()
         raise

@@ -115,17 +115,13 @@ async def get_health(desk: HealthDesk) -> Shown:
     return Shown(status, found)
 
 
-@operation(
-    tag="Discovery", answer="object", returns=Description, scope="platform", limit="none", signed_in=False
-)
+@operation(tag="Discovery", answer="object", returns=Description, scope="platform", limit="none", signed_in=False)
 async def get_openapi_v1(documents: Documents) -> dict[str, Any]:
     """Get this description of version 1."""
     return documents.openapi_v1
 
 
-@operation(
-    tag="Discovery", answer="object", returns=Description, scope="platform", limit="none", signed_in=False
-)
+@operation(tag="Discovery", answer="object", returns=Description, scope="platform", limit="none", signed_in=False)
 async def get_openapi_v2(documents: Documents) -> dict[str, Any]:
     """Get this description of version 2."""
     return documents.openapi_v2

@@ -104,9 +104,7 @@ class Door:
             return None, None
         try:
             caller = await self._access.caller(call.token)
-            if call.operation.scope == "platform" and not (
-                call.company and "company" in call.operation.takes
-            ):
+            if call.operation.scope == "platform" and not (call.company and "company" in call.operation.takes):
                 return caller, None
             company = await self._company(call, caller)
             if call.operation.scope == "platform":

@@ -110,9 +110,7 @@ class Returns(Section):
 class Log(Section):
     """What the service tells on standard error."""
 
-    format: Annotated[Literal["human", "json"], Field(description="human, or json: one object a line.")] = (
-        "human"
-    )
+    format: Annotated[Literal["human", "json"], Field(description="human, or json: one object a line.")] = "human"
     level: Annotated[
         Literal["debug", "info", "warning", "error"], Field(description="debug, info, warning or error.")
     ] = "info"
@@ -215,9 +213,8 @@ def declared() -> list[tuple[str, str, Any]]:
 
 
 def _section(name: str) -> type[Section]:
-    annotation = Settings.model_fields[name].annotation
-    assert annotation is not None
-    return annotation
+    section: Section = Settings.model_fields[name].default
+    return type(section)
 
 
 def example() -> str:

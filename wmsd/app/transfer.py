@@ -42,7 +42,7 @@ class Kind:
 
 def _article_columns() -> dict[str, FieldInfo]:
     columns = dict(ArticleFields.model_fields)
-    columns["client_code"] = FieldInfo(annotation=str | None)  # type: ignore[arg-type]  # pydantic takes any
+    columns["client_code"] = FieldInfo(annotation=str | None)
     del columns["client_id"]
     return columns
 
@@ -122,8 +122,9 @@ def export_csv(tx: Transaction, kind: Kind, file: IO[str]) -> int:
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(kind.columns)
     count = 0
-    for count, record in enumerate(kind.records(tx), start=1):
+    for record in kind.records(tx):
         writer.writerow([cells.write(record.get(column)) for column in kind.columns])
+        count += 1
     return count
 
 
@@ -169,9 +170,7 @@ def _columns(kind: Kind, header: list[str]) -> list[str]:
             near = difflib.get_close_matches(name, list(kind.columns), n=1)
             hint = f"did you mean {near[0]}?" if near else f"the columns are {', '.join(kind.columns)}."
             sentences.append(f"there is no column {name!r}; {hint}")
-    sentences += [
-        f"the column {name!r} is there twice." for name in sorted(set(names)) if names.count(name) > 1
-    ]
+    sentences += [f"the column {name!r} is there twice." for name in sorted(set(names)) if names.count(name) > 1]
     sentences += [f"the column {name!r} is missing." for name in kind.required if name not in names]
     if sentences:
         raise Unreadable(" ".join(sentences))

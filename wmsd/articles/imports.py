@@ -42,7 +42,7 @@ def import_articles(tx: Transaction, rows: Iterable[Row], outcome: Outcome) -> N
                 _change(tx, line, current, given, outcome)
                 continue
             errors = missing(REQUIRED, given)
-            if taken.get(given.get("external_ref"), given["code"]) != given["code"]:
+            if taken.get(given.get("external_ref") or "", given["code"]) != given["code"]:
                 errors["external_ref"] = ["is taken by another article"]
             if errors:
                 outcome.refuse(line, errors)
@@ -83,9 +83,7 @@ def _checked(
     return given
 
 
-def _change(
-    tx: Transaction, line: int, current: dict[str, Any], given: dict[str, Any], outcome: Outcome
-) -> None:
+def _change(tx: Transaction, line: int, current: dict[str, Any], given: dict[str, Any], outcome: Outcome) -> None:
     if all(current[name] == value for name, value in given.items()):
         outcome.unchanged += 1
         return

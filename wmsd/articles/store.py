@@ -27,9 +27,7 @@ LISTING: Final = Listing(
 CHANGES: Final = Listing(source="articles", order="change_seq", filters={}, count="articles")
 
 
-def page(
-    tx: Transaction, query: PageQuery, values: Mapping[str, object], fields: Iterable[str] | None
-) -> Page:
+def page(tx: Transaction, query: PageQuery, values: Mapping[str, object], fields: Iterable[str] | None) -> Page:
     if "search" in values:
         words = search_terms(str(values["search"]))
         if not words:
@@ -136,9 +134,7 @@ UPDATE: Final = update_sql("articles", (*COLUMNS, "change_seq", "updated_at"))
 
 
 def update(tx: Transaction, article_id: int, values: Mapping[str, object]) -> None:
-    tx.execute(
-        UPDATE, {**values, "id": article_id, "change_seq": tx.next_change(), "updated_at": tx.timestamp}
-    )
+    tx.execute(UPDATE, {**values, "id": article_id, "change_seq": tx.next_change(), "updated_at": tx.timestamp})
 
 
 LAST_ID: Final = "SELECT coalesce(max(id), 0) FROM articles"
@@ -149,6 +145,4 @@ def last_id(tx: Transaction) -> int:
     return found
 
 
-CREATED_AFTER: Final = (
-    f"SELECT id AS entity_id, {RECORD} AS data FROM articles WHERE id > :last_id ORDER BY id"
-)
+CREATED_AFTER: Final = f"SELECT id AS entity_id, {RECORD} AS data FROM articles WHERE id > :last_id ORDER BY id"

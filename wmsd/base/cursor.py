@@ -36,8 +36,6 @@ class CursorSigner:
             raise ValueError("is not a cursor of this company, this list and these filters")
         return int.from_bytes(packed, "big", signed=True)
 
-    def _signature(
-        self, packed: bytes, company_id: int, list_name: str, filters: Mapping[str, object]
-    ) -> bytes:
+    def _signature(self, packed: bytes, company_id: int, list_name: str, filters: Mapping[str, object]) -> bytes:
         bound_to = json.dumps([company_id, list_name, sorted(filters.items())], default=str).encode()
         return hmac.new(self.key, packed + bound_to, hashlib.sha256).digest()[:SIGNATURE_BYTES]

@@ -51,9 +51,7 @@ Quantity = Annotated[
 ]
 """What is ordered or moved: greater than 0, at most 6 decimal places; in millionths."""
 
-Amount = Annotated[
-    int, _decimal(0, strictly=False), Decimals, WithJsonSchema({**_NUMBER_LIMITS, "minimum": 0})
-]
+Amount = Annotated[int, _decimal(0, strictly=False), Decimals, WithJsonSchema({**_NUMBER_LIMITS, "minimum": 0})]
 """A balance or a measure: 0 or more; in millionths."""
 
 
@@ -79,15 +77,9 @@ def _trimmed(value: str) -> str:
     return value
 
 
-Code = Annotated[
-    str, Field(min_length=1, max_length=64), AfterValidator(_no_control), AfterValidator(_trimmed)
-]
-Name = Annotated[
-    str, Field(min_length=1, max_length=255), AfterValidator(_no_control), AfterValidator(_trimmed)
-]
-Label = Annotated[
-    str, Field(min_length=1, max_length=64), AfterValidator(_no_control), AfterValidator(_trimmed)
-]
+Code = Annotated[str, Field(min_length=1, max_length=64), AfterValidator(_no_control), AfterValidator(_trimmed)]
+Name = Annotated[str, Field(min_length=1, max_length=255), AfterValidator(_no_control), AfterValidator(_trimmed)]
+Label = Annotated[str, Field(min_length=1, max_length=64), AfterValidator(_no_control), AfterValidator(_trimmed)]
 Text = Annotated[str, Field(min_length=1, max_length=4000), AfterValidator(_no_control_but_lines)]
 
 EmptyIsNull = BeforeValidator(lambda value: None if value == "" else value)
@@ -105,9 +97,7 @@ def _id(value: object) -> int:
     return value
 
 
-Id = Annotated[
-    int, BeforeValidator(_id), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": MAX_ID})
-]
+Id = Annotated[int, BeforeValidator(_id), WithJsonSchema({"type": "integer", "minimum": 1, "maximum": MAX_ID})]
 
 
 def _timestamp(value: object) -> str:
@@ -119,9 +109,7 @@ def _timestamp(value: object) -> str:
         raise refuse(str(error)) from None
 
 
-Timestamp = Annotated[
-    str, BeforeValidator(_timestamp), WithJsonSchema({"type": "string", "format": "date-time"})
-]
+Timestamp = Annotated[str, BeforeValidator(_timestamp), WithJsonSchema({"type": "string", "format": "date-time"})]
 """Any offset comes in; UTC with milliseconds and `Z` is kept and goes out."""
 
 
@@ -147,9 +135,7 @@ def _email(value: str) -> str:
     return value
 
 
-Email = Annotated[
-    str, Field(min_length=3, max_length=254), AfterValidator(_no_control), AfterValidator(_email)
-]
+Email = Annotated[str, Field(min_length=3, max_length=254), AfterValidator(_no_control), AfterValidator(_email)]
 OptionalEmail = Annotated[Email | None, EmptyIsNull]
 
 

@@ -72,8 +72,8 @@ def operation(
     Its first parameter is the transaction. (An async function is a flow: it waits for something, so it opens
     its own units of work, and its first parameter is the desk where it finds what it needs.) `query` and `body`
     are the models of their types, `position` is where a cursor list goes on, `operator_id` and `company` come
-    from the headers; every other parameter is a part of the path. Its docstring's first line is the summary, the rest the description. `codes` are the errors
-    beyond those that the declaration implies.
+    from the headers; every other parameter is a part of the path. Its docstring's first line is the summary,
+    the rest the description. `codes` are the errors beyond those that the declaration implies.
     """
     assert ability is None or ability in ABILITIES, ability
     assert module is None or module in MODULES, module

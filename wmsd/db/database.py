@@ -97,7 +97,9 @@ class Database:
                 connection.execute("PRAGMA query_only = ON")
             return connection
 
-        return Lane(await HopConnection(opened, iter_chunk_size=64), run_group)
+        connection = HopConnection(opened, iter_chunk_size=64)
+        await connection
+        return Lane(connection, run_group)
 
 
 def _as(actor: Actor, action: Callable[[Transaction], Result]) -> Callable[[Transaction], Result]:

@@ -22,7 +22,7 @@ class HopConnection(aiosqlite.Connection):
         aiosqlite's own calls are one hop a statement, about 100 us each; its queue, which runs any function,
         has no public name.
         """
-        return await self._execute(function, self._conn)
+        return await self._execute(function, self._conn)  # type: ignore[no-untyped-call]  # theirs
 
 
 @dataclass(slots=True)

@@ -26,9 +26,7 @@ def record_sql(
     """
     chosen = set(fields) if fields is not None else set(model.model_fields)
     names = sorted((name for name in model.model_fields if name in chosen), key=_place)
-    pairs = (
-        f"'{name}', {_value((columns or {}).get(name, name), model.model_fields[name])}" for name in names
-    )
+    pairs = (f"'{name}', {_value((columns or {}).get(name, name), model.model_fields[name])}" for name in names)
     return f"json_object({', '.join(pairs)})"
 
 

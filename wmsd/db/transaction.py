@@ -25,9 +25,7 @@ class Transaction:
     follow it, records show `now`.
     """
 
-    def __init__(
-        self, connection: sqlite3.Connection, now: datetime, ordered_now: datetime, ids: Ids
-    ) -> None:
+    def __init__(self, connection: sqlite3.Connection, now: datetime, ordered_now: datetime, ids: Ids) -> None:
         self._connection = connection
         self.now = now
         self.ordered_now = ordered_now

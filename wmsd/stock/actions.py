@@ -37,7 +37,7 @@ def count_stock(tx: Transaction, article_id: int, warehouse_id: int, counted: in
     held = balance["reserved"] + balance["quarantined"]
     if counted < held:
         raise invalid({"quantity": [f"is below the {to_text(held)} that orders and quarantine hold"]})
-    difference = counted - balance["quantity"]
+    difference: int = counted - balance["quantity"]
     if difference:
         post(tx, stock_id, Movement(quantity=difference, kind="count", reason=reason))
     return difference != 0

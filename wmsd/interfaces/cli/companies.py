@@ -23,9 +23,7 @@ def company_command() -> None:
 @click.option("--name", required=True, help="What people call it.")
 @click.option("--operator", "operator_code", metavar="CODE", help="The operator that runs its warehouse.")
 @click.option("--sandbox", is_flag=True, help="For trying things out: lower limits, webhooks off.")
-@click.option(
-    "--module", "modules", multiple=True, metavar="M", help=f"Switch a module on: {', '.join(MODULES)}."
-)
+@click.option("--module", "modules", multiple=True, metavar="M", help=f"Switch a module on: {', '.join(MODULES)}.")
 @click.option("--all-modules", is_flag=True, help="Switch every module on.")
 @click.option("--init", is_flag=True, help="Make the data folder when there is none.")
 @json_option
@@ -140,8 +138,7 @@ def list_modules(installation: Installation, company: str, as_json: bool) -> Non
     async def work(site: Site) -> list[dict[str, Any]]:
         found = await site.platform.read(lambda tx: actions.company_of_code(tx, company))
         return [
-            {"module": module, "enabled": module in found.modules, "for": what}
-            for module, what in MODULES.items()
+            {"module": module, "enabled": module in found.modules, "for": what} for module, what in MODULES.items()
         ]
 
     say(installation.run(work), as_json)
@@ -162,9 +159,7 @@ def enable_modules(installation: Installation, company: str, modules: tuple[str,
 @click.argument("modules", metavar="MODULE...", nargs=-1, required=True)
 @json_option
 @installed
-def disable_modules(
-    installation: Installation, company: str, modules: tuple[str, ...], as_json: bool
-) -> None:
+def disable_modules(installation: Installation, company: str, modules: tuple[str, ...], as_json: bool) -> None:
     """Switch modules off for COMPANY. Its data stays."""
     _switch(installation, company, modules, False, as_json)
 

@@ -4,7 +4,6 @@ import asyncio
 import functools
 import json
 import os
-import sqlite3 as standard_sqlite3
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -18,6 +17,7 @@ from wmsd.app.settings import Settings, SettingsError, load
 from wmsd.app.site import Site, open_site
 from wmsd.base.problems import Problem
 from wmsd.db.failures import StorageError, explain
+from wmsd.db.sqlite import sqlite3
 
 P = ParamSpec("P")
 Result = TypeVar("Result")
@@ -75,18 +75,18 @@ def installed(command: Callable[Concatenate[Installation, P], Result]) -> Callab
             flags |= {("server", "listen"): listen} if (listen := options.get("listen")) else {}
             settings = load(file, flags)
             installation = Installation(settings, DataFolder(Path(settings.server.data)), file)
-            return command(installation, *args, **options)  # type: ignore[arg-type]  # click passes by name
+            return command(installation, *args, **options)
         except Problem as problem:
             fail(_sentences(problem))
         except (SettingsError, StorageError) as error:
             fail([str(error)])
-        except standard_sqlite3.Error as error:
-            problem = explain(error)
-            fail([f"The data cannot be used: {problem.message if problem else error} ({error})"])
+        except sqlite3.Error as error:
+            known = explain(error)
+            fail([f"The data cannot be used: {known.message if known else error} ({error})"])
         except PermissionError as error:
             fail([f"{error.filename}: {error.strerror or error}."])
 
-    return wrapped
+    return wrapped  # type: ignore[return-value]  # click adds the two options
 
 
 def _sentences(problem: Problem) -> list[str]:

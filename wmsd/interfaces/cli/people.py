@@ -1,8 +1,9 @@
 """`wmsd user`, `wmsd token`."""
 
 import re
+import sys
 from datetime import timedelta
-from typing import Any, Final
+from typing import Any, ClassVar
 
 import click
 
@@ -127,11 +128,9 @@ def set_password(installation: Installation, email: str, password_stdin: bool) -
 
 def _password(from_stdin: bool) -> str:
     if from_stdin:
-        password = click.get_text_stream("stdin").readline().rstrip("\r\n")
+        password = sys.stdin.readline().rstrip("\r\n")
     else:
-        password = click.prompt(
-            "Password", hide_input=True, confirmation_prompt="The password again", err=True
-        )
+        password = click.prompt("Password", hide_input=True, confirmation_prompt="The password again", err=True)
     if not MIN_PASSWORD <= len(password) <= 1024:
         raise invalid({"password": [f"must have from {MIN_PASSWORD} to 1024 characters"]})
     return str(password)
@@ -142,11 +141,11 @@ def token_command() -> None:
     """Make, list and revoke API tokens."""
 
 
-class Lifetime(click.ParamType):
+class Lifetime(click.ParamType[timedelta]):
     """`90d`, `12h`."""
 
     name = "90d"
-    UNITS: Final = {"d": "days", "h": "hours"}
+    UNITS: ClassVar = {"d": "days", "h": "hours"}
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> timedelta:
         if isinstance(value, timedelta):

@@ -29,7 +29,7 @@ GRACE_SECONDS = 10.0
 @click.option("--listen", metavar="HOST:PORT", help="Where to listen.  [default: 127.0.0.1:8480]")
 @click.option("--demo", "with_demo", is_flag=True, help="Have a demo company too, and a token for it.")
 @installed
-def serve_command(installation: Installation, listen: str | None, with_demo: bool) -> None:  # noqa: ARG001  (the settings have it)
+def serve_command(installation: Installation, listen: str | None, with_demo: bool) -> None:
     """Serve the API and the pages until Ctrl-C.
 
     Makes the data folder when there is none. One server at a time can have a data folder; the other commands

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from pydantic import BaseModel
-from pydantic.json_schema import models_json_schema
+from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
 from wmsd.base.operation import Operation
 from wmsd.base.problems import STATUS_OF_CODE
@@ -56,16 +56,14 @@ class Problem(BaseModel):
 
 def document(title: str, version: str, routes: Sequence[Route]) -> dict[str, Any]:
     """The description of an interface, from its table of contents."""
-    models = list(dict.fromkeys(_models(routes)))
-    _, schemas = models_json_schema(
-        [(model, "validation") for model in [*models, Problem]], ref_template=SCHEMA + "{model}"
-    )
+    models: dict[type[BaseModel], None] = dict.fromkeys([*_models(routes), Problem])
+    shapes: list[tuple[type[BaseModel], JsonSchemaMode]] = [(model, "validation") for model in models]
+    _, schemas = models_json_schema(shapes, ref_template=SCHEMA + "{model}")
     components: dict[str, Any] = schemas["$defs"]
     for route in routes:
-        for model in (route.operation.returns,):
-            if model is not None and model.__name__ in components:
-                # What goes out is always whole, whatever was optional coming in.
-                components[model.__name__]["required"] = sorted(model.model_fields)
+        if (model := route.operation.returns) is not None:
+            # What goes out is always whole, whatever was optional coming in.
+            components[model.__name__]["required"] = sorted(model.model_fields)
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
         paths.setdefault(route.path, {})[route.method.lower()] = _operation(route)
@@ -198,7 +196,7 @@ def _envelope(declared: Operation) -> dict[str, Any]:
     if declared.query is not None and "fields" in declared.query.model_fields:
         record = {"type": "object", "required": ["id"], "description": "The chosen fields of the record."}
     if declared.answer == "page":
-        meta = dict.fromkeys(("current_page", "last_page", "per_page", "total"), {"type": "integer"})
+        meta = {name: {"type": "integer"} for name in ("current_page", "last_page", "per_page", "total")}
         return _object(
             {
                 "data": {"type": "array", "items": record},

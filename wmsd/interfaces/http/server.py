@@ -21,7 +21,7 @@ from wmsd.interfaces.http.requests import MAX_BODY, Network
 LOG = logging.getLogger("wmsd.request")
 SITE: Final = web.AppKey("site", Site)
 JOBS: Final = web.AppKey("jobs", Jobs)
-REQUEST_ID: Final = "X-Request-Id"
+REQUEST_ID: Final = web.RequestKey("request_id", str)
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
@@ -43,7 +43,7 @@ async def _handle(site: Site, trusted: Sequence[Network], route: Route, request:
     call = Call(
         operation=route.operation,
         address=requests.client_address(request, trusted),
-        request_id=request["id"],
+        request_id=request[REQUEST_ID],
         path={name: printable(value) for name, value in request.match_info.items()},
         query=query,
         load_body=partial(requests.json_body, request),
@@ -68,7 +68,7 @@ def response(reply: Reply) -> web.Response:
 async def _answer_everything(request: web.Request, handler: Handler) -> web.StreamResponse:
     """Gives the request its id, every error its form, and the log its line."""
     site = request.app[SITE]
-    request_id = request["id"] = site.ids.unique()
+    request_id = request[REQUEST_ID] = site.ids.unique()
     started = time.perf_counter()
     try:
         answer = await handler(request)
@@ -78,7 +78,8 @@ async def _answer_everything(request: web.Request, handler: Handler) -> web.Stre
         LOG.exception("%s %s failed", request.method, request.path, extra={"request_id": request_id})
         problem = Problem("SERVER_ERROR", "Something went wrong on the server. Its log has the request id.")
         answer = response(refusal(problem))
-    answer.headers[REQUEST_ID] = request_id
+    answer.headers["X-Request-Id"] = request_id
+    answer.headers["Server"] = "wmsd"
     if site.settings.log.requests:
         _log(request, answer.status, time.perf_counter() - started)
     return answer
@@ -93,9 +94,7 @@ def _http_error(request: web.Request, error: web.HTTPException) -> web.StreamRes
     elif error.status == 404:
         problem = Problem("NOT_FOUND", "There is nothing at this address.")
     elif error.status == 413:
-        problem = Problem(
-            "VALIDATION_FAILED", f"The request body is over {MAX_BODY // 1024} KiB.", status=413
-        )
+        problem = Problem("VALIDATION_FAILED", f"The request body is over {MAX_BODY // 1024} KiB.", status=413)
     else:
         code = "VALIDATION_FAILED" if error.status < 500 else "SERVER_ERROR"
         problem = Problem(code, f"{error.reason}.", status=error.status)
@@ -115,7 +114,7 @@ def _log(request: web.Request, status: int, seconds: float) -> None:
             status,
             seconds * 1000,
             extra={
-                "request_id": request["id"],
+                "request_id": request[REQUEST_ID],
                 "company_id": request.headers.get("X-Company-Id", "")[:16],
                 "status": status,
             },

@@ -1,0 +1,13 @@
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.world import UNLIMITED, World, open_world
+
+
+@pytest.fixture
+async def world(tmp_path: Path) -> AsyncIterator[World]:
+    """An installation with the company ACME, and limits that do not bite."""
+    async with open_world(tmp_path / "data", UNLIMITED) as opened:
+        yield opened

@@ -1,0 +1,222 @@
+"""A whole installation for a test: real files, real HTTP on loopback, steered time.
+
+`world.call(…)` is the scenario helper: a request, the status that it must have, and the events that it must
+cause, in order, and no others. Every answer is also held to the served OpenAPI description.
+"""
+
+import json
+from collections.abc import AsyncIterator, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+from aiohttp import web
+from argon2 import PasswordHasher
+
+from tests.support.contract import Contract
+from tests.support.steering import CountedIds, SteeredClock
+from wmsd.accounts import actions as accounts
+from wmsd.accounts.passwords import Passwords
+from wmsd.accounts.schema import NewUser
+from wmsd.app.data_folder import DataFolder
+from wmsd.app.jobs import Jobs
+from wmsd.app.settings import Settings
+from wmsd.app.site import Site, open_site
+from wmsd.app.transfer import KINDS, import_csv
+from wmsd.base.access import EVERYTHING, MODULES, Role
+from wmsd.base.importing import Outcome
+from wmsd.companies import actions as companies
+from wmsd.companies.schema import NewCompany, NewOperator
+from wmsd.db.database import Database
+from wmsd.db.transaction import Transaction
+from wmsd.interfaces.service import service
+
+PASSWORD = "correct horse battery"
+QUICK_HASHER = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
+UNLIMITED: dict[str, Any] = {"limits": {"data_per_minute": 10**9, "refused_per_minute": 10**9}}
+
+
+@dataclass
+class Answer:
+    status: int
+    headers: Any
+    raw: bytes
+
+    @property
+    def body(self) -> Any:
+        return json.loads(self.raw) if self.raw else None
+
+    @property
+    def id(self) -> int:
+        return int(self.body["id"])
+
+    @property
+    def errors(self) -> Any:
+        return self.body.get("errors", {})
+
+
+@dataclass
+class World:
+    site: Site
+    jobs: Jobs
+    clock: SteeredClock
+    base_url: str
+    session: aiohttp.ClientSession
+    company: int = 0
+    token: str = ""
+    contract: Contract = field(default_factory=Contract)
+
+    async def call(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        status: int = 200,
+        events: Sequence[str] = (),
+        raw: bytes | None = None,
+        token: str | None = None,
+        company: Any = None,
+        headers: dict[str, str] | None = None,
+    ) -> Answer:
+        """`token=""` and `company=""` leave the header out; by default they are the world's own."""
+        before = await self.last_event()
+        answer = await self.send(method, path, body, raw=raw, token=token, company=company, headers=headers)
+        assert answer.status == status, f"{method} {path}: {answer.status} {answer.raw.decode()}"
+        assert [name for name, _ in await self.events_after(before)] == list(events), f"{method} {path}"
+        if method != "HEAD":
+            self.contract.check(method, path.partition("?")[0], status, answer.body)
+        return answer
+
+    async def send(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        *,
+        raw: bytes | None = None,
+        token: str | None = None,
+        company: Any = None,
+        headers: dict[str, str] | None = None,
+    ) -> Answer:
+        """The request alone, with nothing expected of it."""
+        sent = {"Content-Type": "application/json"} if body is not None or raw is not None else {}
+        if bearer := (self.token if token is None else token):
+            sent["Authorization"] = f"Bearer {bearer}"
+        if in_company := (self.company if company is None else company):
+            sent["X-Company-Id"] = str(in_company)
+        data = raw if raw is not None else None if body is None else json.dumps(body).encode()
+        url = f"{self.base_url}{path}"
+        async with self.session.request(
+            method, url, data=data, headers={**sent, **(headers or {})}, allow_redirects=False
+        ) as response:
+            return Answer(response.status, response.headers, await response.read())
+
+    async def database(self, company: int | None = None) -> Database:
+        return await self.site.files.get(company or self.company)
+
+    async def last_event(self) -> int:
+        if not self.company or self.company in self.site.files.failed:
+            return 0
+        database = await self.database()
+        last: int = await database.read(lambda tx: tx.value("SELECT coalesce(max(sequence), 0) FROM events"))
+        return last
+
+    async def events_after(self, sequence: int) -> list[tuple[str, Any]]:
+        """(name, data) of the company's events after that one, in order."""
+        if not self.company or self.company in self.site.files.failed:
+            return []
+        database = await self.database()
+        rows = await database.read(
+            lambda tx: tx.rows("SELECT event, data FROM events WHERE sequence > ? ORDER BY sequence", (sequence,))
+        )
+        return [(event, json.loads(data)) for event, data in rows]
+
+    async def new_operator(self, code: str, sandbox: bool = False) -> int:
+        new = NewOperator(code=code, name=code, sandbox=sandbox)
+        return await self.site.platform.write(lambda tx: companies.create_operator(tx, new))
+
+    async def new_company(
+        self, code: str, modules: Sequence[str] = tuple(MODULES), operator: str | None = None
+    ) -> int:
+        new = NewCompany(code=code, name=f"Company {code}", operator_code=operator, modules=list(modules))
+        return await self.site.platform.write(
+            lambda tx: companies.create_company(tx, new, self.site.files.create)
+        )
+
+    async def set_module(self, code: str, module: str, enabled: bool) -> None:
+        await self.site.platform.write(lambda tx: companies.set_module(tx, code, module, enabled))
+
+    async def new_user(
+        self, email: str, role: Role, codes: Sequence[str] = (), abilities: Sequence[str] = ()
+    ) -> int:
+        new = NewUser(email=email, name=email, role=role, company_codes=list(codes), abilities=list(abilities))
+        password_hash = await self.site.passwords.hash(PASSWORD)
+        return await self.site.platform.write(lambda tx: accounts.create_user(tx, new, password_hash))
+
+    async def new_token(
+        self,
+        email: str,
+        abilities: Sequence[str] = (EVERYTHING,),
+        codes: Sequence[str] = (),
+        lifetime: timedelta = timedelta(days=90),
+    ) -> str:
+        return await self.site.platform.write(
+            lambda tx: accounts.create_token(
+                tx, email=email, name="test", abilities=abilities, company_codes=codes, lifetime=lifetime
+            )
+        )
+
+    async def import_csv(self, kind: str, text: str) -> Outcome:
+        database = await self.database()
+        lines = text.encode().splitlines(keepends=True)
+        return await database.write(partial(import_csv, kind=KINDS[kind], lines=lines))
+
+    async def rows(self, sql: str) -> list[Any]:
+        """Rows of the company's file."""
+
+        def read(tx: Transaction) -> list[Any]:
+            return tx.rows(sql)
+
+        return await (await self.database()).read(read)
+
+
+@asynccontextmanager
+async def open_world(folder: Path, settings: dict[str, Any] | None = None) -> AsyncIterator[World]:
+    """An installation with one company, ACME, and an admin's token for it."""
+    data = DataFolder(folder)
+    if not data.is_made:
+        data.make()
+    data.open()
+    clock = SteeredClock()
+    chosen = Settings.model_validate(settings or {})
+    async with open_site(
+        chosen, data, clock=clock, ids=CountedIds(), passwords=Passwords(QUICK_HASHER)
+    ) as site:
+        app, jobs = service(site)
+        async with _served(app) as base_url, aiohttp.ClientSession(auto_decompress=False) as session:
+            world = World(site, jobs, clock, base_url, session)
+            v1 = (await world.send("GET", "/openapi.json")).body
+            v2 = (await world.send("GET", "/api/v2/openapi.json")).body
+            world.contract = Contract(v1, v2)
+            if not await site.access.companies():
+                world.company = await world.new_company("ACME")
+                await world.new_user("admin@example.com", "platform-admin")
+                world.token = await world.new_token("admin@example.com")
+            yield world
+
+
+@asynccontextmanager
+async def _served(app: web.Application) -> AsyncIterator[str]:
+    """The address of the application on a free port of loopback."""
+    runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=1)
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
+    finally:
+        await runner.cleanup()
