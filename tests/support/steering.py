@@ -29,7 +29,7 @@ class CountedIds:
 
     def unique(self) -> str:
         self.count += 1
-        return f"{self.count:032x}"
+        return f"{self.count:08x}{0:024x}"
 
     def secret(self) -> str:
         return f"secret-{self.unique()}"

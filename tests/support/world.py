@@ -4,6 +4,7 @@
 cause, in order, and no others. Every answer is also held to the served OpenAPI description.
 """
 
+import io
 import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
@@ -109,7 +110,8 @@ class World:
             sent["Authorization"] = f"Bearer {bearer}"
         if in_company := (self.company if company is None else company):
             sent["X-Company-Id"] = str(in_company)
-        data = raw if raw is not None else None if body is None else json.dumps(body).encode()
+        content = raw if raw is not None else None if body is None else json.dumps(body).encode()
+        data = None if content is None else io.BytesIO(content)
         url = f"{self.base_url}{path}"
         async with self.session.request(
             method, url, data=data, headers={**sent, **(headers or {})}, allow_redirects=False

@@ -104,7 +104,7 @@ async def get_index(documents: Documents) -> dict[str, Any]:
     limit="none",
     signed_in=False,
     ignores_query=True,
-    codes=("SERVICE_UNAVAILABLE",),
+    also_shown_with=503,
 )
 async def get_health(desk: HealthDesk) -> Shown:
     """Check database, cache, job queue and disk.

@@ -6,9 +6,10 @@ declarations, and a test holds it to them.
 
 import difflib
 import ipaddress
+import json
 import os
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_origin
 
@@ -56,7 +57,9 @@ class Server(Section):
         AfterValidator(_listen),
         Field(description="Address and port. 0.0.0.0:8480 opens it to the whole LAN."),
     ] = "127.0.0.1:8480"
-    data: Annotated[str, Field(description="The folder that holds everything. Back it up.")] = "data"
+    data: Annotated[
+        str, Field(min_length=1, description="The folder that holds everything. Back it up.")
+    ] = "data"
     tls: Annotated[
         str,
         Field(description="A PEM file with the certificate chain and its private key; empty: plain HTTP."),
@@ -136,17 +139,17 @@ def load(
 ) -> Settings:
     """Raises SettingsError for what cannot be read, is not known or is not valid."""
     environment = os.environ if environment is None else environment
-    layers: list[tuple[str, Values]] = []
+    layers: list[tuple[str, Values, bool]] = []
     if file is not None:
-        layers.append((str(file), _read(file)))
-    layers.append(("the environment", _from_environment(environment)))
+        layers.append((str(file), _read(file), True))
+    layers.append(("the environment", _from_environment(environment), False))
     given: Values = {}
     for (section, key), value in (flags or {}).items():
         given.setdefault(section, {})[key] = value
-    layers.append(("the command line", given))
+    layers.append(("the command line", given, False))
     merged: Values = {}
-    for source, values in layers:
-        _check(source, values)
+    for source, values, has_types in layers:
+        _check(source, values, has_types)
         for section, keys in values.items():
             merged.setdefault(section, {}).update(keys)
     return Settings.model_validate(merged)
@@ -168,7 +171,7 @@ def _from_environment(environment: Mapping[str, str]) -> Values:
         if not name.startswith(ENVIRONMENT) or name in NOT_SETTINGS:
             continue
         if name not in known:
-            raise SettingsError(f"the environment: {name} is not a setting{_nearest(name, known)}.")
+            raise SettingsError(f"the environment: {name} is not a setting{_nearest(name, known)}")
         section, key = known[name]
         is_list = get_origin(_section(section).model_fields[key].annotation) is list
         values.setdefault(section, {})[key] = (
@@ -177,18 +180,20 @@ def _from_environment(environment: Mapping[str, str]) -> Values:
     return values
 
 
-def _check(source: str, values: Values) -> None:
+def _check(source: str, values: Values, has_types: bool) -> None:
+    """`has_types` where the source tells a number from a text: the environment and flags cannot."""
     names = [f"{section}.{key}" for section, key, _ in declared()]
     for section, keys in values.items():
-        if section not in Settings.model_fields or not isinstance(keys, dict):
-            nearest = _nearest(section, Settings.model_fields)
-            raise SettingsError(f"{source}: [{section}] is not a section{nearest}.")
+        if not isinstance(keys, dict):
+            raise SettingsError(f"{source}: {section} stands in no section{_nearest(section, names)}")
+        if section not in Settings.model_fields:
+            raise SettingsError(f"{source}: [{section}] is not a section{_nearest(section, Settings.model_fields)}")
         for key in keys:
             if f"{section}.{key}" not in names:
                 nearest = _nearest(f"{section}.{key}", names)
-                raise SettingsError(f"{source}: {section}.{key} is not a setting{nearest}.")
+                raise SettingsError(f"{source}: {section}.{key} is not a setting{nearest}")
     try:
-        Settings.model_validate(values)
+        Settings.model_validate(values, strict=has_types)
     except ValidationError as error:
         sentences = [
             f"{source}: {path} {text.removeprefix('Value error, ')}."
@@ -198,9 +203,10 @@ def _check(source: str, values: Values) -> None:
         raise SettingsError("\n".join(sentences)) from None
 
 
-def _nearest(name: str, known: Any) -> str:
+def _nearest(name: str, known: Iterable[str]) -> str:
+    """The end of the sentence that refuses `name`."""
     found = difflib.get_close_matches(name, list(known), n=1, cutoff=0.4)
-    return f"; did you mean {found[0]}?" if found else ""
+    return f"; did you mean {found[0]}?" if found else "."
 
 
 def declared() -> list[tuple[str, str, Any]]:
@@ -236,7 +242,7 @@ def _toml(value: Any) -> str:
         return "true" if value else "false"
     if isinstance(value, list):
         return f"[{', '.join(_toml(member) for member in value)}]"
-    return str(value) if isinstance(value, int) else f'"{value}"'
+    return str(value) if isinstance(value, int) else json.dumps(value, ensure_ascii=False)
 
 
 def as_toml(settings: Settings) -> str:

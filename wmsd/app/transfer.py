@@ -102,11 +102,19 @@ def import_csv(tx: Transaction, kind: Kind, lines: Iterable[bytes], dry_run: boo
     outcome = Outcome()
     kind.upsert(tx, _rows(kind, lines, outcome), outcome)
     if outcome.errors:
-        outcome.errors.sort(key=lambda error: error.line)
+        outcome.errors = _told_once(outcome.errors)
         raise ImportRefused(outcome)
     if dry_run:
         raise DryRun(outcome)
     return outcome
+
+
+def _told_once(errors: list[CellError]) -> list[CellError]:
+    """By line; of each cell the first error only, which is its reader's when it could not be read."""
+    first: dict[tuple[int, str], CellError] = {}
+    for error in errors:
+        first.setdefault((error.line, error.column), error)
+    return sorted(first.values(), key=lambda error: error.line)
 
 
 class DryRun(Exception):
@@ -180,12 +188,12 @@ def _columns(kind: Kind, header: list[str]) -> list[str]:
 def _values(
     readers: list[tuple[str, cells.ReadCell, FieldInfo]], row: list[str], line: int, outcome: Outcome
 ) -> dict[str, object] | None:
+    """The row's columns. What could not be read stays a text, so that the row's other errors are found too."""
     if len(row) != len(readers):
         sentence = f"has {len(row)} cells where the header has {len(readers)}"
         outcome.errors.append(CellError(line, "", sentence))
         return None
     values: dict[str, object] = {}
-    refused = False
     for cell, (name, read, field) in zip(row, readers, strict=True):
         if cell == "":
             if cells.is_nullable(field):
@@ -197,5 +205,5 @@ def _values(
             values[name] = read(cell)
         except ValueError as error:
             outcome.errors.append(CellError(line, name, str(error)))
-            refused = True
-    return None if refused else values
+            values[name] = cell
+    return values

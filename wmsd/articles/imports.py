@@ -1,6 +1,6 @@
 """Articles in bulk: new codes are created, known ones changed, by the rules and with the events of single ones."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any, Final
 
 from pydantic import ValidationError
@@ -8,7 +8,7 @@ from pydantic import ValidationError
 from wmsd.articles import actions, store
 from wmsd.articles.schema import ArticleChanges, ArticleFields
 from wmsd.base.importing import FirstSeen, Outcome, Row, chunks, missing
-from wmsd.base.problems import FieldErrors, Problem
+from wmsd.base.problems import Problem
 from wmsd.base.strict_json import dumps
 from wmsd.base.validation import field_errors
 from wmsd.db.table import stored
@@ -26,12 +26,12 @@ def import_articles(tx: Transaction, rows: Iterable[Row], outcome: Outcome) -> N
     codes, external_refs = FirstSeen(), FirstSeen()
     last_id = store.last_id(tx)
     for chunk in chunks(rows):
+        known = store.columns_by_code(tx, dumps([row.values["code"] for row in chunk if "code" in row.values]))
         checked = [
             (row.line, given)
             for row in chunk
-            if (given := _checked(row, clients, codes, external_refs, outcome)) is not None
+            if (given := _checked(row, known, clients, codes, external_refs, outcome)) is not None
         ]
-        known = store.columns_by_code(tx, dumps([given["code"] for _, given in checked]))
         taken = store.codes_by_external_ref(
             tx, dumps([given["external_ref"] for _, given in checked if given.get("external_ref")])
         )
@@ -41,11 +41,8 @@ def import_articles(tx: Transaction, rows: Iterable[Row], outcome: Outcome) -> N
             if current is not None:
                 _change(tx, line, current, given, outcome)
                 continue
-            errors = missing(REQUIRED, given)
             if taken.get(given.get("external_ref") or "", given["code"]) != given["code"]:
-                errors["external_ref"] = ["is taken by another article"]
-            if errors:
-                outcome.refuse(line, errors)
+                outcome.refuse(line, {"external_ref": ["is taken by another article"]})
                 continue
             values = {**DEFAULTS, **given}
             created.append(tuple(values[name] for name in store.COLUMNS))
@@ -57,11 +54,16 @@ def import_articles(tx: Transaction, rows: Iterable[Row], outcome: Outcome) -> N
 
 
 def _checked(
-    row: Row, clients: dict[str, int], codes: FirstSeen, external_refs: FirstSeen, outcome: Outcome
+    row: Row,
+    known: Mapping[str, object],
+    clients: dict[str, int],
+    codes: FirstSeen,
+    external_refs: FirstSeen,
+    outcome: Outcome,
 ) -> dict[str, Any] | None:
     """The row's columns as they are stored; None when it has errors."""
     values = dict(row.values)
-    errors: FieldErrors = {}
+    errors = missing(("code",) if values.get("code") in known else REQUIRED, values)
     if "client_code" in values:
         client_code = values.pop("client_code")
         values["client_id"] = clients.get(str(client_code)) if client_code is not None else None
@@ -72,9 +74,8 @@ def _checked(
     except ValidationError as error:
         errors |= field_errors(error)
         given = {}
-    errors |= {} if errors else missing(("code",), given)
     for column, seen in (("code", codes), ("external_ref", external_refs)):
-        before = seen.line_before(given[column], row.line) if given.get(column) else None
+        before = seen.line_before(values[column], row.line) if values.get(column) else None
         if before is not None:
             errors[column] = [f"is given twice; first in row {before}"]
     if errors:

@@ -35,7 +35,10 @@ class ArticleFields(Input):
     barcode: OptionalLabel = None
     barcodes: Annotated[list[Label], Field(max_length=50), AfterValidator(_unique)] = []
     unit_3pl: Annotated[OptionalLabel, Field(description="The unit that receptions count in.")] = None
-    um3pl_factor: Annotated[Quantity, Field(description="How many `unit` are in one `unit_3pl`.")] = SCALE
+    um3pl_factor: Annotated[
+        Quantity,
+        Field(description="How many `unit` are in one `unit_3pl`.", json_schema_extra={"default": 1}),
+    ] = SCALE
     min_stock: Annotated[
         Amount | None, Field(description="`stock.low` tells when available falls to or under it.")
     ] = None

@@ -4,9 +4,10 @@ Lists are written with `;` between their members, or as a JSON array where a mem
 """
 
 import json
+import re
 import types
 from collections.abc import Callable
-from decimal import Decimal, InvalidOperation
+from decimal import Decimal
 from typing import Any, Union, get_args, get_origin
 
 from pydantic.fields import FieldInfo
@@ -16,6 +17,7 @@ from wmsd.base.strict_json import dumps
 
 TRUE = frozenset({"true", "1", "yes", "da"})
 FALSE = frozenset({"false", "0", "no", "nu"})
+NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]{1,3})?", re.ASCII | re.IGNORECASE)
 
 ReadCell = Callable[[str], object]
 
@@ -50,10 +52,10 @@ def is_nullable(field: FieldInfo) -> bool:
 
 
 def _number(cell: str) -> object:
-    try:
-        return Decimal(cell.strip())
-    except InvalidOperation:
-        raise ValueError("must be a number with a decimal point, such as 12.5") from None
+    text = cell.strip()
+    if not NUMBER.fullmatch(text):
+        raise ValueError("must be a number with a decimal point, such as 12.5")
+    return Decimal(text)
 
 
 def _flag(cell: str) -> object:
@@ -67,7 +69,7 @@ def _members(cell: str) -> object:
     if cell.startswith("["):
         try:
             return json.loads(cell)
-        except (json.JSONDecodeError, RecursionError):
+        except (ValueError, RecursionError):
             raise ValueError("must be members with ; between them, or a JSON array") from None
     return [member for member in cell.split(";") if member]
 
@@ -76,7 +78,8 @@ MEMBERS: ReadCell = _members
 
 
 def _text(cell: str) -> object:
-    return cell
+    """A line break inside a cell is kept as `\\n`, however the file ends its lines."""
+    return cell.replace("\r\n", "\n")
 
 
 def _plain(field: FieldInfo) -> tuple[Any, tuple[Any, ...]]:

@@ -154,11 +154,16 @@ class Input(BaseModel):
         if partial:
             for field in cls.model_fields.values():
                 field.default, field.default_factory = None, None
+                field.json_schema_extra = _without_default
             cls.model_rebuild(force=True)
 
     def given(self) -> dict[str, object]:
         """The fields that the caller sent, with their values."""
         return {name: getattr(self, name) for name in self.model_fields_set}
+
+
+def _without_default(schema: dict[str, Any]) -> None:
+    schema.pop("default", None)
 
 
 class Recorded(BaseModel):

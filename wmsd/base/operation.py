@@ -43,6 +43,7 @@ class Operation:
     events: tuple[str, ...]
     codes: tuple[str, ...]
     ignores_query: bool
+    also_shown_with: int | None
     read_only: frozenset[str]
 
     @property
@@ -66,6 +67,7 @@ def operation(
     events: tuple[str, ...] = (),
     codes: tuple[str, ...] = (),
     ignores_query: bool = False,
+    also_shown_with: int | None = None,
 ) -> Callable[[Callable[..., Any]], Operation]:
     """Declares the function below as an operation.
 
@@ -73,7 +75,7 @@ def operation(
     its own units of work, and its first parameter is the desk where it finds what it needs.) `query` and `body`
     are the models of their types, `position` is where a cursor list goes on, `operator_id` and `company` come
     from the headers; every other parameter is a part of the path. Its docstring's first line is the summary,
-    the rest the description. `codes` are the errors beyond those that the declaration implies.
+    the rest the description. `codes` are the errors beyond those that the declaration implies; `also_shown_with` is a second status of the same answer.
     """
     assert ability is None or ability in ABILITIES, ability
     assert module is None or module in MODULES, module
@@ -106,6 +108,7 @@ def operation(
             events=events,
             codes=codes,
             ignores_query=ignores_query,
+            also_shown_with=also_shown_with,
             read_only=_read_only(body, returns),
         )
 

@@ -5,8 +5,7 @@ from datetime import UTC, datetime
 
 def to_text(moment: datetime) -> str:
     """`2026-11-20T13:25:00.123Z`; microseconds are cut, not rounded."""
-    utc = moment.astimezone(UTC)
-    return f"{utc:%Y-%m-%dT%H:%M:%S}.{utc.microsecond // 1000:03d}Z"
+    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
 
 
 def from_text(text: str) -> datetime:

@@ -31,7 +31,7 @@ def import_records(tx: Transaction, rows: Iterable[Row], outcome: Outcome, kind:
             columns = stored(checked.model_dump())
         except ValidationError as error:
             errors = field_errors(error)
-        before = codes.line_before(code, row.line)
+        before = codes.line_before(code, row.line) if code else None
         if before is not None:
             errors["code"] = [f"is given twice; first in row {before}"]
         if errors:

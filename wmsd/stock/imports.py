@@ -15,6 +15,7 @@ from wmsd.directory import store as directory
 from wmsd.stock.actions import count_stock
 
 REASON: Final = "import"
+REFERENCES: Final = ("article_code", "warehouse_code")
 
 
 class CountRow(Input):
@@ -27,26 +28,27 @@ def import_stock(tx: Transaction, rows: Iterable[Row], outcome: Outcome) -> None
     warehouses = directory.ids_by_code(tx, directory.WAREHOUSES)
     places = FirstSeen()
     for row in rows:
-        try:
-            counted = CountRow.model_validate(row.values)
-        except ValidationError as error:
-            outcome.refuse(row.line, field_errors(error))
-            continue
-        article_id = articles.id_of_code(tx, counted.article_code)
-        warehouse_id = warehouses.get(counted.warehouse_code)
+        article_code, warehouse_code = (str(row.values.get(name, "")) for name in REFERENCES)
+        article_id = articles.id_of_code(tx, article_code)
+        warehouse_id = warehouses.get(warehouse_code)
         errors: FieldErrors = {}
         if article_id is None:
             errors["article_code"] = ["is not an article of this company"]
         if warehouse_id is None:
             errors["warehouse_code"] = ["is not a warehouse of this company"]
-        before = places.line_before((counted.article_code, counted.warehouse_code), row.line)
-        if before is not None:
+        before = places.line_before((article_code, warehouse_code), row.line)
+        if before is not None and not errors:
             errors["article_code"] = [f"is counted twice in this warehouse; first in row {before}"]
+        quantity = 0
+        try:
+            quantity = CountRow.model_validate(row.values).quantity
+        except ValidationError as error:
+            errors |= field_errors(error)
         if errors or article_id is None or warehouse_id is None:
             outcome.refuse(row.line, errors)
             continue
         try:
-            moved = count_stock(tx, article_id, warehouse_id, counted.quantity, REASON)
+            moved = count_stock(tx, article_id, warehouse_id, quantity, REASON)
         except Problem as problem:
             outcome.refuse(row.line, problem.errors)
             continue

@@ -57,34 +57,33 @@ def installed(command: Callable[Concatenate[Installation, P], Result]) -> Callab
     @click.option(
         "--config",
         "config_file",
-        type=click.Path(path_type=Path, dir_okay=False),
+        metavar="FILE",
+        type=click.Path(path_type=Path),
         envvar="WMSD_CONFIG",
         help="Configuration file.  [default: ./config.toml, where there is one]",
     )
-    @click.option(
-        "--data",
-        "data_folder",
-        type=click.Path(path_type=Path, file_okay=False),
-        help="Data folder.  [default: ./data]",
-    )
+    @click.option("--data", metavar="DIR", help="Data folder.  [default: ./data]")
     @functools.wraps(command)
-    def wrapped(*args: Any, config_file: Path | None, data_folder: Path | None, **options: Any) -> Result:
+    def wrapped(*args: Any, config_file: Path | None, data: str | None, **options: Any) -> Result:
         try:
             file = config_file or (DEFAULT_CONFIG if DEFAULT_CONFIG.exists() else None)
-            flags = {("server", "data"): str(data_folder)} if data_folder else {}
-            flags |= {("server", "listen"): listen} if (listen := options.get("listen")) else {}
-            settings = load(file, flags)
+            given = {"data": data, "listen": options.get("listen")}
+            settings = load(file, {("server", key): value for key, value in given.items() if value is not None})
             installation = Installation(settings, DataFolder(Path(settings.server.data)), file)
             return command(installation, *args, **options)
         except Problem as problem:
             fail(_sentences(problem))
         except (SettingsError, StorageError) as error:
-            fail([str(error)])
+            fail(str(error).splitlines())
         except sqlite3.Error as error:
             known = explain(error)
             fail([f"The data cannot be used: {known.message if known else error} ({error})"])
-        except PermissionError as error:
-            fail([f"{error.filename}: {error.strerror or error}."])
+        except UnicodeEncodeError:
+            fail(["An argument is not UTF-8 text."])
+        except BrokenPipeError:
+            raise
+        except OSError as error:
+            fail([f"{error.filename or 'Reading or writing failed'}: {error.strerror or error}."])
 
     return wrapped  # type: ignore[return-value]  # click adds the two options
 

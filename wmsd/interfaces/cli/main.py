@@ -1,6 +1,7 @@
 """`wmsd`: the table of commands."""
 
 import importlib
+import io
 import sys
 from typing import Final
 
@@ -52,7 +53,9 @@ def wmsd() -> None:
 
 
 def main() -> None:
-    """Exit codes: 0 done, 1 failed, 2 not understood."""
+    """Exit codes: 0 done, 1 failed, 2 not understood. Output is UTF-8 in every locale."""
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(encoding="utf-8")
     try:
         wmsd(prog_name="wmsd")
     except BrokenPipeError:

@@ -12,6 +12,7 @@ from wmsd.accounts.rules import MAX_TOKEN_DAYS
 from wmsd.accounts.schema import MIN_PASSWORD, NewUser
 from wmsd.app.site import Site
 from wmsd.base.access import ABILITIES, ROLES
+from wmsd.base.fields import MAX_ID, Input, Name
 from wmsd.base.problems import invalid
 from wmsd.base.validation import check
 from wmsd.companies import store as companies
@@ -128,7 +129,10 @@ def set_password(installation: Installation, email: str, password_stdin: bool) -
 
 def _password(from_stdin: bool) -> str:
     if from_stdin:
-        password = sys.stdin.readline().rstrip("\r\n")
+        try:
+            password = sys.stdin.buffer.readline().decode().rstrip("\r\n")
+        except UnicodeDecodeError:
+            raise invalid({"password": ["must be UTF-8 text"]}) from None
     else:
         password = click.prompt("Password", hide_input=True, confirmation_prompt="The password again", err=True)
     if not MIN_PASSWORD <= len(password) <= 1024:
@@ -139,6 +143,10 @@ def _password(from_stdin: bool) -> str:
 @click.group()
 def token_command() -> None:
     """Make, list and revoke API tokens."""
+
+
+class TokenName(Input):
+    name: Name
 
 
 class Lifetime(click.ParamType[timedelta]):
@@ -181,6 +189,7 @@ def create_token(
     expires: timedelta | None,
 ) -> None:
     """Make a token. It alone is printed on standard output, this once: keep it safe."""
+    check(TokenName, {"name": name})
     lifetime = expires or timedelta(days=installation.settings.tokens.lifetime_days)
 
     async def work(site: Site) -> str:
@@ -191,7 +200,9 @@ def create_token(
         )
 
     token = installation.run(work)
-    note(f"A token for {email}, {lifetime.days} days. It is shown this once.")
+    hours = lifetime // timedelta(hours=1)
+    lasts = f"{hours}h" if hours % 24 else f"{hours // 24}d"
+    note(f"A token for {email}; it lasts {lasts}. It is shown this once.")
     click.echo(token)
 
 
@@ -208,7 +219,7 @@ def list_tokens(installation: Installation, as_json: bool) -> None:
 
 
 @token_command.command("revoke")
-@click.argument("token_id", metavar="ID", type=int)
+@click.argument("token_id", metavar="ID", type=click.IntRange(1, MAX_ID))
 @installed
 def revoke_token(installation: Installation, token_id: int) -> None:
     """Revoke the token with this ID (see `wmsd token list`). A running server follows within a second."""

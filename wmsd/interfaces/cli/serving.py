@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import logging
+import os
 import signal
 import ssl
 import sys
@@ -68,10 +69,10 @@ async def _serve(installation: Installation, tls: ssl.SSLContext | None, with_de
         listener = web.TCPSite(runner, host.strip("[]"), int(port), ssl_context=tls)
         try:
             await listener.start()
-        except OSError as error:
+        except (OSError, UnicodeError) as error:
             await runner.cleanup()
             raise StorageError(
-                f"Cannot listen on {settings.server.listen}: {error.strerror or error}. "
+                f"Cannot listen on {settings.server.listen}: {_reason(error)}. "
                 "Choose another address with --listen HOST:PORT."
             ) from None
         address = _address(runner, tls)
@@ -103,6 +104,14 @@ async def _greet(site: Site, address: str, loaded: demo.Loaded | None) -> None:
     click.echo("\n".join(lines))
     sys.stdout.flush()
     LOG.info("serving %s", address)
+
+
+def _reason(error: OSError | UnicodeError) -> str:
+    """In short: asyncio puts a sentence of its own around the system's."""
+    if isinstance(error, UnicodeError):
+        return "there can be no such host"
+    number = error.errno or 0
+    return (os.strerror(number) if number > 0 else error.strerror or str(error)).lower()
 
 
 def _address(runner: web.AppRunner, tls: ssl.SSLContext | None) -> str:

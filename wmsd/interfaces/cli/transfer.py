@@ -106,4 +106,6 @@ def export_command(installation: Installation, kind: str, code: str) -> None:
         database = await site.files.get(company.id)
         return await database.read(lambda tx: export_csv(tx, KINDS[kind], sys.stdout))
 
-    note(f"{installation.run(work)} rows.")
+    count = installation.run(work)
+    sys.stdout.flush()
+    note(f"{count} rows.")

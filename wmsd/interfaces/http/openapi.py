@@ -187,7 +187,8 @@ def _success(declared: Operation) -> dict[str, Any]:
         headers["Location"] = {"schema": {"type": "string"}, "description": "The address of the new record."}
     if headers:
         answer["headers"] = headers
-    return {"201" if declared.creates else "200": answer}
+    shown = {"201" if declared.creates else "200": answer}
+    return shown if declared.also_shown_with is None else {**shown, str(declared.also_shown_with): answer}
 
 
 def _envelope(declared: Operation) -> dict[str, Any]:

@@ -1,0 +1,56 @@
+"""`scripts/bench`: every measurement, or those that are asked for, and a table of what came out."""
+
+import argparse
+import json
+import signal
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Final
+
+from benchmarks import articles, executable, imports, memory, pages
+from benchmarks.figures import Figure, table
+from benchmarks.load import has_wrk
+from benchmarks.processes import Failed
+
+PARTS: Final[dict[str, Callable[[], Iterator[Figure]]]] = {
+    "articles": articles.measure,
+    "import": imports.measure,
+    "pages": pages.measure,
+    "memory": memory.measure,
+    "executable": executable.measure,
+}
+
+
+def main() -> int:
+    """0 when every goal that was measured is met, 1 otherwise."""
+    options = _options()
+    chosen = options.only or list(PARTS)
+    if "articles" in chosen and not has_wrk():
+        print("scripts/bench needs wrk: sudo apt install wrk", file=sys.stderr)
+        return 1
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that servers are stopped and folders removed
+    figures: list[Figure] = []
+    failed = False
+    for part in chosen:
+        try:
+            figures += PARTS[part]()
+        except Failed as error:
+            print(f"bench: {part}: {error}", file=sys.stderr)
+            failed = True
+    print(table(figures))
+    if options.json:
+        shown = [figure.as_json() for figure in figures]
+        options.json.write_text(json.dumps(shown, ensure_ascii=False, indent=2) + "\n", encoding="utf-8")
+    return int(failed or any(figure.met is False for figure in figures))
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="scripts/bench", description="Measure wmsd beside its floors.")
+    parser.add_argument("--only", action="append", choices=list(PARTS), help="measure this part; repeat it")
+    parser.add_argument("--json", type=Path, metavar="FILE", help="write the figures there too")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())

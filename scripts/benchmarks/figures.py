@@ -1,0 +1,111 @@
+"""What is measured, the goals that it is held to, and how it is shown."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Any, Final
+
+ONE_ARTICLE: Final = "GET /api/articles/{id}, 32 connections"
+PAGE_OF_ARTICLES: Final = "GET /api/articles?per_page=50, 32 connections"
+IMPORT: Final = "import of 100 000 articles"
+FIRST_PAGE: Final = "page 1 of /api/articles, 1 000 000 against 10 000"
+LAST_SYNC_PAGE: Final = "last page of /api/articles/sync, 1 000 000 against 10 000"
+FIRST_STOCK_PAGE: Final = "page 1 of /api/v2/stock, 1 000 000 against 10 000"
+LAST_STOCK_PAGE: Final = "last page of /api/v2/stock, 1 000 000 against 10 000"
+MEMORY_IDLE: Final = "resident memory after start"
+MEMORY_USED: Final = "resident memory after one request"
+VERSION: Final = "dist/wmsd version"
+SERVE: Final = "dist/wmsd serve until healthy"
+
+
+@dataclass(frozen=True, slots=True)
+class Goal:
+    """A bound on the ratio to the floor or, where there is no floor, on the figure itself."""
+
+    limit: float
+    at_least: bool
+
+    def is_met_by(self, value: float) -> bool:
+        return value >= self.limit if self.at_least else value <= self.limit
+
+    def __str__(self) -> str:
+        return f"{'>=' if self.at_least else '<='} {self.limit:.3g}"
+
+
+GOALS: Final[dict[str, Goal]] = {
+    ONE_ARTICLE: Goal(0.40, at_least=True),
+    PAGE_OF_ARTICLES: Goal(0.20, at_least=True),
+    IMPORT: Goal(1 / 3, at_least=True),
+    FIRST_PAGE: Goal(1.5, at_least=False),
+    LAST_SYNC_PAGE: Goal(1.5, at_least=False),
+    FIRST_STOCK_PAGE: Goal(1.5, at_least=False),
+    LAST_STOCK_PAGE: Goal(1.5, at_least=False),
+    MEMORY_IDLE: Goal(90, at_least=False),
+    MEMORY_USED: Goal(90, at_least=False),
+    VERSION: Goal(3, at_least=False),
+    SERVE: Goal(3, at_least=False),
+}
+HEADER: Final = ("figure", "wmsd", "floor", "unit", "ratio", "goal", "met")
+
+
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """`measured` is None for what could not be measured; `note` says why."""
+
+    name: str
+    unit: str
+    measured: float | None
+    floor: float | None = None
+    note: str = ""
+
+    @property
+    def ratio(self) -> float | None:
+        return self.measured / self.floor if self.measured is not None and self.floor else None
+
+    @property
+    def met(self) -> bool | None:
+        """None where there is no goal, or nothing to hold to it."""
+        goal = GOALS.get(self.name)
+        value = self.measured if self.floor is None else self.ratio
+        return None if goal is None or value is None else goal.is_met_by(value)
+
+    def cells(self) -> list[str]:
+        if self.measured is None:
+            return [self.name, self.note, "", "", "", str(GOALS.get(self.name, "")), ""]
+        return [
+            self.name,
+            shown(self.measured),
+            "" if self.floor is None else shown(self.floor),
+            self.unit,
+            "" if self.ratio is None else f"{self.ratio:.2f}",
+            str(GOALS.get(self.name, "")),
+            {True: "yes", False: "NO", None: ""}[self.met],
+        ]
+
+    def as_json(self) -> dict[str, Any]:
+        goal = GOALS.get(self.name)
+        return {
+            "figure": self.name,
+            "unit": self.unit,
+            "wmsd": self.measured,
+            "floor": self.floor,
+            "ratio": self.ratio,
+            "goal": None if goal is None else str(goal),
+            "met": self.met,
+            "note": self.note,
+        }
+
+
+def shown(value: float) -> str:
+    """Four digits, of which none stands behind the point in a large number."""
+    if value >= 1000:
+        return f"{value:,.0f}".replace(",", " ")
+    return f"{value:.1f}" if value >= 100 else f"{value:.3g}"
+
+
+def table(figures: Iterable[Figure]) -> str:
+    lines = [list(HEADER), *(figure.cells() for figure in figures)]
+    widths = [max(len(line[place]) for line in lines) for place in range(len(HEADER))]
+    lines.insert(1, ["-" * width for width in widths])
+    return "\n".join(
+        "  ".join(f"{cell:<{width}}" for cell, width in zip(line, widths, strict=True)).rstrip() for line in lines
+    )

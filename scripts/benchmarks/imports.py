@@ -1,0 +1,96 @@
+"""How fast an import is, beside SQLite that is given the same rows, ready made.
+
+    python -m benchmarks.imports wmsd DATA COMPANY_ID FILE.csv
+    python -m benchmarks.imports floor IMPORTED.db NEW.db
+
+Each is timed in a process of its own, without its start: seconds on standard output.
+"""
+
+import asyncio
+import statistics
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Final
+
+from benchmarks.figures import IMPORT, Figure
+from benchmarks.processes import Failed, progress, run
+from benchmarks.site import Installation, articles_csv, installation
+
+ROWS: Final = 100_000
+ROUNDS: Final = 3
+
+
+def measure() -> Iterator[Figure]:
+    with installation() as site:
+        file = site.data.parent / "articles.csv"
+        file.write_text(articles_csv(ROWS), encoding="utf-8")
+        seconds = [_round(site, file, number) for number in range(ROUNDS)]
+        ours, floor, whole = (statistics.median(found) for found in zip(*seconds, strict=True))
+        yield Figure(IMPORT, "rows/s", ROWS / ours, ROWS / floor)
+        yield Figure(f"{IMPORT}, the whole command", "seconds", whole)
+
+
+def _round(site: Installation, file: Path, number: int) -> tuple[float, float, float]:
+    progress(f"{IMPORT}, {number + 1} of {ROUNDS}")
+    timed, commanded = site.company(f"TIMED{number}"), site.company(f"COMMAND{number}")
+    module = [sys.executable, "-m", "benchmarks.imports"]
+    folder, companies = site.data.parent, site.data / "companies"
+    ours = run([*module, "wmsd", site.data, str(timed.id), file], folder)
+    bare = folder / f"floor-{number}.db"
+    floor = run([*module, "floor", companies / f"{timed.id}.db", bare], folder)
+    started = time.perf_counter()
+    site.wmsd("import", "articles", file, "--company", commanded.code)
+    return float(ours), float(floor), time.perf_counter() - started
+
+
+async def _import(data: Path, company_id: int, file: Path) -> float:
+    """The command's own way: the file's lines, through the checks, in one unit of work on the writer's thread."""
+    from wmsd.app.data_folder import DataFolder
+    from wmsd.app.settings import Settings
+    from wmsd.app.site import open_site
+    from wmsd.app.transfer import KINDS, import_csv
+
+    async with open_site(Settings(), DataFolder(data)) as site:
+        database = await site.files.get(company_id)
+        with file.open("rb") as lines:
+            started = time.perf_counter()
+            outcome = await database.write(lambda tx: import_csv(tx, KINDS["articles"], lines))
+            seconds = time.perf_counter() - started
+    if outcome.created != ROWS:
+        raise Failed(f"{outcome.created} of {ROWS} articles were created.")
+    return seconds
+
+
+def _bare(imported: Path, new: Path) -> float:
+    """The rows of a company that was imported, into a new file of the same schema and the same durability."""
+    from wmsd.db.migrations import COMPANY, create
+    from wmsd.db.sqlite import connect
+
+    source = connect(imported)
+    rows = source.execute("SELECT * FROM articles ORDER BY id").fetchall()
+    source.close()
+    create(new, COMPANY)
+    target = connect(new)
+    insert = f"INSERT INTO articles VALUES ({', '.join('?' * len(rows[0]))})"
+    started = time.perf_counter()
+    target.execute("BEGIN IMMEDIATE")
+    target.executemany(insert, rows)
+    target.execute("COMMIT")
+    seconds = time.perf_counter() - started
+    (count,) = target.execute("SELECT count(*) FROM articles").fetchone()
+    target.close()
+    if count != ROWS:
+        raise Failed(f"{count} of {ROWS} rows are in the floor's file.")
+    return seconds
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case ["wmsd", data, company_id, file]:
+            print(asyncio.run(_import(Path(data), int(company_id), Path(file))))
+        case ["floor", imported, new]:
+            print(_bare(Path(imported), Path(new)))
+        case _:
+            sys.exit(__doc__)

@@ -1,0 +1,142 @@
+"""Other processes: the commands and servers that are measured. Only what was started here is ever ended."""
+
+import http.client
+import os
+import shutil
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).resolve().parents[2]
+WMSD: Final = ROOT / ".venv" / "bin" / "wmsd"
+HOST: Final = "127.0.0.1"
+START_SECONDS: Final = 60.0
+STOP_SECONDS: Final = 20.0
+UNLIMITED: Final = {
+    f"WMSD_LIMITS_{what}_PER_MINUTE": "1000000000" for what in ("DATA", "SANDBOX", "GRAPHQL", "AUTH", "REFUSED")
+}
+QUIET: Final = {**UNLIMITED, "WMSD_LOG_LEVEL": "warning"}
+
+
+class Failed(Exception):
+    """A measurement cannot be made; the sentence says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Server:
+    """A server that listens."""
+
+    pid: int
+    port: int
+
+    @property
+    def url(self) -> str:
+        return f"http://{HOST}:{self.port}"
+
+    def get(self, path: str, headers: Mapping[str, str] | None = None) -> bytes:
+        connection = self.connect()
+        try:
+            return get(connection, path, headers or {})
+        finally:
+            connection.close()
+
+    def connect(self) -> http.client.HTTPConnection:
+        return http.client.HTTPConnection(HOST, self.port, timeout=60)
+
+    def resident_mb(self) -> float:
+        """VmRSS, in millions of bytes of 1024 * 1024."""
+        for line in Path(f"/proc/{self.pid}/status").read_text(encoding="utf-8").splitlines():
+            if line.startswith("VmRSS:"):
+                return int(line.split()[1]) / 1024
+        raise Failed(f"process {self.pid} has no VmRSS; this needs Linux.")
+
+
+def get(connection: http.client.HTTPConnection, path: str, headers: Mapping[str, str]) -> bytes:
+    """The body of a 200. Raises Failed for any other answer."""
+    connection.request("GET", path, headers=dict(headers))
+    answer = connection.getresponse()
+    body = answer.read()
+    if answer.status != 200:
+        raise Failed(f"GET {path} was answered {answer.status}: {body[:300]!r}")
+    return body
+
+
+def progress(text: str) -> None:
+    print(f"bench: {text}", file=sys.stderr, flush=True)
+
+
+@contextmanager
+def folder() -> Iterator[Path]:
+    path = Path(tempfile.mkdtemp(prefix="wmsd-bench-"))
+    try:
+        yield path
+    finally:
+        shutil.rmtree(path, ignore_errors=True)
+
+
+def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
+    """Without the settings of the person who measures: they would be measured too."""
+    kept = {name: value for name, value in os.environ.items() if not name.startswith("WMSD_")}
+    return {**kept, "PYTHONPATH": str(ROOT / "scripts"), **(extra or {})}
+
+
+def run(command: Sequence[str | Path], cwd: Path, stdin: str = "") -> str:
+    """Standard output of a command that must succeed."""
+    done = subprocess.run(command, cwd=cwd, env=environment(), input=stdin, text=True, capture_output=True)
+    if done.returncode:
+        raise Failed(f"{' '.join(map(str, command))} ended with {done.returncode}:\n{done.stderr[-2000:]}")
+    return done.stdout
+
+
+def free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind((HOST, 0))
+        port: int = listener.getsockname()[1]
+        return port
+
+
+@contextmanager
+def server(command: Sequence[str | Path], port: int, cwd: Path, settings: Mapping[str, str]) -> Iterator[Server]:
+    """Starts it, waits until it listens, ends it."""
+    log = cwd / f"server-{port}.log"
+    with log.open("wb") as output:
+        process = subprocess.Popen(command, cwd=cwd, env=environment(settings), stdout=output, stderr=output)
+    try:
+        _await_listening(process, port, log)
+        yield Server(process.pid, port)
+    finally:
+        stop(process)
+
+
+def stop(process: "subprocess.Popen[bytes]") -> None:
+    if process.poll() is None:
+        process.send_signal(signal.SIGTERM)
+        try:
+            process.wait(STOP_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.kill()
+            process.wait()
+
+
+def _await_listening(process: "subprocess.Popen[bytes]", port: int, log: Path) -> None:
+    until = time.monotonic() + START_SECONDS
+    while process.poll() is None and time.monotonic() < until:
+        try:
+            socket.create_connection((HOST, port), timeout=1).close()
+            return
+        except OSError:
+            time.sleep(0.02)
+    raise Failed(f"the server does not listen:\n{log.read_text(encoding='utf-8', errors='replace')[-2000:]}")
+
+
+def wmsd_server(data: Path, settings: Mapping[str, str] = QUIET) -> AbstractContextManager[Server]:
+    port = free_port()
+    return server([WMSD, "serve", "--data", data, "--listen", f"{HOST}:{port}"], port, data.parent, settings)

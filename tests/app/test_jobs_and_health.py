@@ -1,0 +1,124 @@
+"""What happens by itself, and what the health check tells."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.support.world import UNLIMITED, World, open_world
+from wmsd.accounts import store as accounts
+from wmsd.app.data_folder import DataFolder
+from wmsd.db.failures import StorageError
+from wmsd.db.sqlite import connect
+
+
+async def test_expired_tokens_are_swept(world: World) -> None:
+    world.clock.advance(91 * 86_400)
+    assert await world.site.platform.write(accounts.sweep_expired_tokens) == 1
+    await world.call("GET", "/api/articles", status=401)
+
+
+async def test_what_another_process_changes_is_noticed(world: World) -> None:
+    await world.call("GET", "/api/articles")
+    await world.site.access.forget_if_changed()
+    other = connect(world.site.folder.platform_file)
+    other.execute("UPDATE tokens SET revoked_at = '2026'")
+    other.close()
+    await world.site.access.forget_if_changed()
+    await world.call("GET", "/api/articles", status=401)
+
+
+async def test_health_tells_no_path_and_no_version(world: World) -> None:
+    answer = await world.call("GET", "/api/health", token="", company="")
+    assert answer.body["status"] == "ok"
+    assert set(answer.body["checks"]) == {"database", "cache", "job_queue", "disk"}
+    assert str(world.site.folder.path) not in answer.raw.decode()
+    assert "0.1" not in answer.body
+
+
+async def test_a_job_queue_that_stands_still_is_unavailable(world: World) -> None:
+    world.clock.advance(31)
+    answer = await world.call("GET", "/api/health", token="", company="", status=503)
+    assert answer.body["checks"]["job_queue"]["ok"] is False
+    assert answer.body["status"] == "unavailable"
+
+
+async def test_a_full_disk_is_unavailable(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wmsd.app.health.LEAST_FREE_BYTES", 10**18)
+    answer = await world.call("GET", "/api/health", token="", company="", status=503)
+    assert answer.body["checks"]["disk"]["ok"] is False
+
+
+async def test_a_companys_damaged_file_fails_that_company_alone(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    async with open_world(folder, UNLIMITED) as world:
+        other = await world.new_company("OTHER")
+        await world.call("POST", "/api/articles", {"code": "A", "name": "A"}, status=201, events=["article.created"])
+        token = world.token
+    file = folder / "companies" / "1.db"
+    whole = file.read_bytes()
+    file.write_bytes(b"not a database at all" * 500)
+    async with open_world(folder, UNLIMITED) as world:
+        world.token, world.company = token, 1
+        world.site.files.prepare_all(await world.site.access.companies())
+        answer = await world.call("GET", "/api/articles", status=503)
+        assert answer.body["code"] == "SERVICE_UNAVAILABLE"
+        assert int(answer.headers["Retry-After"]) > 0
+        await world.call("GET", "/api/articles", company=other)
+        health = (await world.call("GET", "/api/health", token="", company="")).body
+        assert health["status"] == "degraded"
+        assert file.read_bytes() == b"not a database at all" * 500
+        file.write_bytes(whole)
+        assert (await world.send("GET", "/api/articles")).body["meta"]["total"] == 1
+        assert (await world.call("GET", "/api/health")).body["status"] == "ok"
+
+
+async def test_a_missing_company_file_is_not_made_anew(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    async with open_world(folder, UNLIMITED) as world:
+        token = world.token
+    (folder / "companies" / "1.db").unlink()
+    async with open_world(folder, UNLIMITED) as world:
+        world.token = token
+        assert (await world.send("GET", "/api/articles", company=1)).status == 503
+    assert not (folder / "companies" / "1.db").exists()
+
+
+async def test_a_file_without_a_company_is_moved_aside(tmp_path: Path) -> None:
+    folder = tmp_path / "data"
+    async with open_world(folder, UNLIMITED) as world:
+        stray = folder / "companies" / "2.db"
+        stray.write_bytes(b"somebody's goods")
+        assert await world.new_company("NEXT") == 2
+        (kept,) = (folder / "companies").glob("2.db.orphan-*")
+        assert kept.read_bytes() == b"somebody's goods"
+        await world.call("GET", "/api/articles", company=2)
+
+
+async def test_a_company_that_is_refused_leaves_no_file(world: World) -> None:
+    from wmsd.base.problems import Problem
+
+    with pytest.raises(Problem):
+        await world.new_company("ACME")
+    assert [file.name for file in world.site.folder.companies.glob("*.db")] == ["1.db"]
+
+
+async def test_many_companies_do_not_keep_their_files_open(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("wmsd.db.company_files.MOST_OPEN", 3)
+    ids = [await world.new_company(f"C{place}") for place in range(8)]
+    for company_id in [*ids, *ids]:
+        await world.call("GET", "/api/articles", company=company_id)
+    opened = [company_id for company_id in ids if (await world.site.files.get(company_id)).is_open]
+    assert len(opened) <= 4
+
+
+def test_one_server_has_a_data_folder(tmp_path: Path) -> None:
+    first, second = DataFolder(tmp_path / "data"), DataFolder(tmp_path / "data")
+    first.make()
+    first.lock("127.0.0.1:8480")
+    with pytest.raises(StorageError, match=r"process \d+, listening on 127.0.0.1:8480"):
+        second.lock("127.0.0.1:9999")
+    first.unlock()
+    second.lock("127.0.0.1:9999")
+    second.unlock()

@@ -1,0 +1,37 @@
+"""Timestamps: any offset comes in, UTC milliseconds go out."""
+
+from datetime import UTC, datetime, timedelta, timezone
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wmsd.base import timestamps
+
+moments = st.datetimes(min_value=datetime(1, 1, 3), max_value=datetime(9999, 12, 29), timezones=st.just(UTC))  # noqa: DTZ001  (hypothesis wants them naive)
+
+
+@given(moments, st.integers(-14 * 60, 14 * 60))
+def test_every_offset_means_the_same_moment(moment: datetime, minutes: int) -> None:
+    elsewhere = moment.astimezone(timezone(timedelta(minutes=minutes)))
+    assert timestamps.from_text(elsewhere.isoformat()) == moment
+
+
+@given(moments)
+def test_milliseconds_are_cut(moment: datetime) -> None:
+    text = timestamps.to_text(moment)
+    assert text.endswith("Z")
+    assert timedelta(0) <= moment - timestamps.from_text(text) < timedelta(milliseconds=1)
+
+
+@given(moments)
+def test_microseconds_are_exact(moment: datetime) -> None:
+    assert datetime(1970, 1, 1, tzinfo=UTC) + timedelta(microseconds=timestamps.microseconds(moment)) == moment
+
+
+@pytest.mark.parametrize(
+    "text", ["2026-11-20T13:25:00", "2026-11-20", "yesterday", "", "9999-12-31T23:59:59-14:00", "2026-02-30T00:00Z"]
+)
+def test_naive_and_impossible_moments_are_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="must|is out"):
+        timestamps.from_text(text)

@@ -1,0 +1,158 @@
+"""Units of work: whole or not at all, together but not in each other's way, and on disk when they answer."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable
+from pathlib import Path
+
+import pytest
+
+from tests.support.steering import CountedIds, SteeredClock
+from wmsd.base.clock import OrderedClock
+from wmsd.db.database import Database
+from wmsd.db.migrations import COMPANY, create
+from wmsd.db.sqlite import connect, sqlite3
+from wmsd.db.transaction import Transaction
+
+ADD = "INSERT INTO clients (code, name, active, created_at, updated_at) VALUES (?, 'x', 1, '', '')"
+CODES = "SELECT code FROM clients ORDER BY id"
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> AsyncIterator[Database]:
+    path = tmp_path / "1.db"
+    create(path, COMPANY)
+    database = Database(path, OrderedClock(SteeredClock()), CountedIds())
+    yield database
+    await database.close()
+
+
+async def codes(database: Database) -> list[str]:
+    return [row[0] for row in await database.read(lambda tx: tx.rows(CODES))]
+
+
+class Refused(Exception):
+    pass
+
+
+def add_then_refuse(tx: Transaction) -> None:
+    tx.insert(ADD, ("refused",))
+    raise Refused
+
+
+async def test_what_a_unit_raises_undoes_it_alone(database: Database) -> None:
+    results = await asyncio.gather(
+        database.write(lambda tx: tx.insert(ADD, ("a",))),
+        database.write(add_then_refuse),
+        database.write(lambda tx: tx.insert(ADD, ("b",))),
+        return_exceptions=True,
+    )
+    assert isinstance(results[1], Refused)
+    assert await codes(database) == ["a", "b"]
+
+
+async def test_what_waits_shares_one_commit(database: Database) -> None:
+    await database.write(lambda tx: None)
+    commits = 0
+
+    def committed() -> None:
+        nonlocal commits
+        commits += 1
+
+    database.after_commit = committed
+    await asyncio.gather(*(database.write(lambda tx: tx.insert(ADD, (tx.ids.unique(),))) for _ in range(50)))
+    assert len(await codes(database)) == 50
+    assert commits < 25
+
+
+async def test_a_cancelled_waiter_leaves_no_open_transaction(database: Database) -> None:
+    waiter = asyncio.ensure_future(database.write(lambda tx: tx.insert(ADD, ("cancelled",))))
+    await asyncio.sleep(0)
+    waiter.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await waiter
+    await database.write(lambda tx: tx.insert(ADD, ("after",)))
+    assert "after" in await codes(database)
+
+
+async def test_cancelling_at_random_keeps_every_unit_whole(database: Database) -> None:
+    def pair(code: str) -> Callable[[Transaction], None]:
+        def unit(tx: Transaction) -> None:
+            tx.insert(ADD, (f"{code}-1",))
+            tx.insert(ADD, (f"{code}-2",))
+
+        return unit
+
+    waiters = [asyncio.ensure_future(database.write(pair(str(place)))) for place in range(60)]
+    for place, waiter in enumerate(waiters):
+        if place % 3 == 0:
+            waiter.cancel()
+        if place % 7 == 0:
+            await asyncio.sleep(0.001)
+    await asyncio.gather(*waiters, return_exceptions=True)
+    found = await codes(database)
+    assert {code.partition("-")[0] for code in found if code.endswith("-1")} == {
+        code.partition("-")[0] for code in found if code.endswith("-2")
+    }
+    done = {str(place) for place in range(60) if not waiters[place].cancelled()}
+    assert done <= {code.partition("-")[0] for code in found}
+
+
+async def test_an_answered_write_is_seen_by_the_next_read(database: Database) -> None:
+    for place in range(30):
+        await database.write(lambda tx, place=place: tx.insert(ADD, (str(place),)))
+        reads = await asyncio.gather(*(codes(database) for _ in range(8)))
+        assert all(len(found) == place + 1 for found in reads)
+
+
+async def test_an_answered_write_is_in_the_file(database: Database) -> None:
+    await database.write(lambda tx: tx.insert(ADD, ("kept",)))
+    other = connect(database.path, read_only=True)
+    assert other.execute(CODES).fetchall() == [("kept",)]
+    assert other.execute("PRAGMA journal_mode").fetchone() == ("wal",)
+    other.close()
+
+
+async def test_a_reader_cannot_write(database: Database) -> None:
+    with pytest.raises(sqlite3.OperationalError, match="readonly"):
+        await database.read(lambda tx: tx.insert(ADD, ("no",)))
+    assert await codes(database) == []
+
+
+async def test_a_full_disk_fails_every_unit_of_the_group_and_loses_none_before(database: Database) -> None:
+    await database.write(lambda tx: tx.insert(ADD, ("before",)))
+    pages = await database.write(lambda tx: tx.value("PRAGMA page_count"))
+    await database.write(lambda tx: tx.execute(f"PRAGMA max_page_count = {pages}"))
+    huge = "x" * 200_000
+    results = await asyncio.gather(
+        database.write(lambda tx: tx.insert(ADD, ("small",))),
+        database.write(lambda tx: tx.insert(ADD, (huge,))),
+        return_exceptions=True,
+    )
+    assert isinstance(results[1], sqlite3.OperationalError)
+    expected = ["before"] if isinstance(results[0], Exception) else ["before", "small"]
+    assert await codes(database) == expected
+    await database.write(lambda tx: tx.execute("PRAGMA max_page_count = 1000000"))
+    await database.write(lambda tx: tx.insert(ADD, ("after",)))
+    assert (await codes(database))[-1] == "after"
+
+
+async def test_a_closed_database_opens_again_when_it_is_used(database: Database) -> None:
+    await database.write(lambda tx: tx.insert(ADD, ("a",)))
+    await database.close()
+    assert not database.is_open
+    assert await codes(database) == ["a"]
+    assert database.is_open
+
+
+async def test_the_change_sequence_grows_whatever_the_clock_does(tmp_path: Path) -> None:
+    path = tmp_path / "2.db"
+    create(path, COMPANY)
+    clock = SteeredClock()
+    database = Database(path, OrderedClock(clock), CountedIds())
+    places = []
+    for step in (0, 5, -3600, 1, 7200, -86400):
+        clock.advance(step) if step >= 0 else clock.set_back(-step)
+        places.append(await database.write(lambda tx: tx.next_change(3)))
+    await database.close()
+    assert places == sorted(places)
+    assert all(later - earlier >= 3 for earlier, later in zip(places, places[1:], strict=False))

@@ -1,0 +1,251 @@
+"""Every shape of bad input of section 1 of the decisions, over every writing endpoint: a clear error, nothing
+half done, never a 500.
+"""
+
+import json
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from tests.support.world import PASSWORD, UNLIMITED, World, open_world
+from wmsd.interfaces.service import ROUTES
+
+
+@dataclass(frozen=True)
+class Writing:
+    """A writing endpoint: a path that is there, and a body that it takes."""
+
+    path: str
+    body: dict[str, Any]
+    text: str
+    """A field that takes text."""
+
+
+ARTICLE = {"code": "NEW", "name": "New"}
+SIGN_IN = {"email": "admin@example.com", "password": PASSWORD, "abilities": ["articles:read"], "device_name": "x"}
+WRITING = {
+    ("POST", "/api/auth/token"): Writing("/api/auth/token", SIGN_IN, "device_name"),
+    ("POST", "/api/articles"): Writing("/api/articles", ARTICLE, "name"),
+    ("PUT", "/api/articles/{id}"): Writing("/api/articles/1", ARTICLE, "name"),
+    ("PATCH", "/api/articles/{id}"): Writing("/api/articles/1", {"name": "New"}, "name"),
+    ("PATCH", "/api/articles/by-code/{code}"): Writing("/api/articles/by-code/OLD", {"name": "New"}, "name"),
+}
+ENDPOINTS = pytest.mark.parametrize("endpoint", WRITING, ids=lambda key: " ".join(key))
+
+
+def test_the_table_has_every_writing_endpoint() -> None:
+    assert {(route.method, route.path) for route in ROUTES if route.operation.body is not None} == set(WRITING)
+
+
+@pytest.fixture
+async def stocked(world: World) -> World:
+    await world.call("POST", "/api/articles", {"code": "OLD", "name": "Old"}, status=201, events=["article.created"])
+    return world
+
+
+async def nothing_changed(world: World) -> None:
+    listed = (await world.call("GET", "/api/articles")).body
+    assert [(article["code"], article["name"]) for article in listed["data"]] == [("OLD", "Old")]
+
+
+@dataclass(frozen=True)
+class Shape:
+    raw: bytes
+    status: int
+    says: str
+    headers: tuple[tuple[str, str], ...] = ()
+
+
+JSON = "application/json"
+WHOLE_BODIES = {
+    "no body": Shape(b"", 400, "not valid JSON"),
+    "a list": Shape(b"[]", 400, "must be a JSON object"),
+    "a number": Shape(b"5", 400, "must be a JSON object"),
+    "null": Shape(b"null", 400, "must be a JSON object"),
+    "cut off": Shape(b'{"name": "x', 400, "not valid JSON"),
+    "not UTF-8": Shape(b'{"name": "\xe9"}', 400, "not UTF-8"),
+    "UTF-16": Shape('{"name": "x"}'.encode("utf-16"), 400, "not UTF-8"),
+    "too big": Shape(b'{"name": "' + b"x" * 1024 * 1024 + b'"}', 413, "over 1024 KiB"),
+    "deep": Shape(b'{"name":' + b"[" * 100_000, 422, "nested over 32 levels"),
+    "deep but whole": Shape(b'{"name":' + b"[" * 40 + b"]" * 40 + b"}", 422, "nested over 32 levels"),
+    "a form": Shape(b"name=x", 415, "as JSON", (("Content-Type", "application/x-www-form-urlencoded"),)),
+    "no type": Shape(b"{}", 415, "as JSON", (("Content-Type", ""),)),
+    "latin-1": Shape(b"{}", 415, "UTF-8", (("Content-Type", f"{JSON}; charset=latin-1"),)),
+    "compressed": Shape(b"\x1f\x8b", 415, "Compressed", (("Content-Encoding", "gzip"),)),
+    "compressed by two": Shape(b"x", 415, "Compressed", (("Content-Encoding", "deflate, gzip"),)),
+}
+
+
+@ENDPOINTS
+@pytest.mark.parametrize("shape", WHOLE_BODIES, ids=str)
+async def test_bodies_that_are_no_object(stocked: World, endpoint: tuple[str, str], shape: str) -> None:
+    bad = WHOLE_BODIES[shape]
+    answer = await stocked.call(
+        endpoint[0], WRITING[endpoint].path, raw=bad.raw, status=bad.status, headers=dict(bad.headers)
+    )
+    assert answer.body["code"] == "VALIDATION_FAILED"
+    assert bad.says in json.dumps(answer.body)
+    assert answer.headers["X-Request-Id"]
+    await nothing_changed(stocked)
+
+
+FIELD_VALUES: dict[str, tuple[str, str]] = {
+    "a number": ("1", "must be a string"),
+    "null": ("null", "must be a string"),
+    "a list": ("[]", "must be a string"),
+    "an object": ("{}", "must be a string"),
+    "true": ("true", "must be a string"),
+    "nothing": ('""', "must have at least 1 character"),
+    "too long": (json.dumps("x" * 256), "must have at most 255 characters"),
+    "a control character": ('"a\\u0000b"', "must not contain control characters"),
+    "a line break": ('"a\\nb"', "must not contain control characters"),
+    "blanks around": ('" a "', "must not begin or end with a blank"),
+    "a lone surrogate": ('"\\ud800"', "must not contain half of a surrogate pair"),
+    "NaN": ("NaN", "must be a number, not NaN"),
+    "Infinity": ("-Infinity", "must be a number, not -Infinity"),
+    "a huge number": ("9" * 400, "is out of bounds"),
+    "a huge exponent": ("1e999999999", "is out of bounds"),
+}
+
+
+@ENDPOINTS
+@pytest.mark.parametrize("value", FIELD_VALUES, ids=str)
+async def test_values_that_a_text_field_cannot_have(stocked: World, endpoint: tuple[str, str], value: str) -> None:
+    writing = WRITING[endpoint]
+    text, sentence = FIELD_VALUES[value]
+    rest = json.dumps({name: kept for name, kept in writing.body.items() if name != writing.text})[1:-1]
+    raw = f'{{"{writing.text}": {text}{", " + rest if rest else ""}}}'.encode()
+    answer = await stocked.call(endpoint[0], writing.path, raw=raw, status=422)
+    assert answer.errors == {writing.text: [sentence]}
+    await nothing_changed(stocked)
+
+
+@ENDPOINTS
+async def test_a_key_given_twice(stocked: World, endpoint: tuple[str, str]) -> None:
+    writing = WRITING[endpoint]
+    raw = json.dumps(writing.body)[:-1] + f', "{writing.text}": "again"}}'
+    answer = await stocked.call(endpoint[0], writing.path, raw=raw.encode(), status=422)
+    assert answer.errors == {writing.text: ["is given twice"]}
+    await nothing_changed(stocked)
+
+
+@ENDPOINTS
+async def test_unknown_fields_are_named_all_at_once(stocked: World, endpoint: tuple[str, str]) -> None:
+    writing = WRITING[endpoint]
+    body = {**writing.body, "colour": 1, "__proto__": {}, writing.text: 5}
+    answer = await stocked.call(endpoint[0], writing.path, body, status=422)
+    assert set(answer.errors) == {"colour", "__proto__", writing.text}
+    assert answer.body["message"] == "3 fields are not valid."
+    await nothing_changed(stocked)
+
+
+@ENDPOINTS
+async def test_unknown_query_parameters_are_named(stocked: World, endpoint: tuple[str, str]) -> None:
+    writing = WRITING[endpoint]
+    answer = await stocked.call(endpoint[0], f"{writing.path}?dry_run=1", writing.body, status=422)
+    assert list(answer.errors) == ["dry_run"]
+    await nothing_changed(stocked)
+
+
+@pytest.mark.parametrize("path", ["/api/articles", "/api/auth/token"])
+async def test_missing_fields_are_named_all_at_once(stocked: World, path: str) -> None:
+    answer = await stocked.call("POST", path, {}, status=422)
+    required = {"code", "name"} if path == "/api/articles" else {"email", "password", "abilities"}
+    assert answer.errors == {name: ["is required"] for name in required}
+
+
+@pytest.mark.parametrize(
+    ("field", "value", "sentence"),
+    [
+        ("um3pl_factor", 0, "must be greater than 0"),
+        ("um3pl_factor", -1, "must be greater than 0"),
+        ("um3pl_factor", "1", "must be a number"),
+        ("um3pl_factor", True, "must be a number"),
+        ("um3pl_factor", None, "must be a number"),
+        ("um3pl_factor", 1000000000, "must be at most 999999999.999999"),
+        ("min_stock", -0.5, "must not be below 0"),
+        ("min_stock", 0.0000001, "must have at most 6 decimal places"),
+        ("active", 1, "must be true or false"),
+        ("active", "true", "must be true or false"),
+        ("client_id", 0, "must be a positive id"),
+        ("client_id", 1.5, "must be a whole number"),
+        ("client_id", "1", "must be a whole number"),
+        ("client_id", 99, "is not a client of this company"),
+        ("barcodes", "594", "must be an array"),
+        ("barcodes", ["1", "1"], "must not name one barcode twice"),
+        ("barcodes", [str(place) for place in range(51)], "must have at most 50 items"),
+        ("code", "x" * 65, "must have at most 64 characters"),
+        ("description", "x" * 4001, "must have at most 4000 characters"),
+    ],
+)
+async def test_article_fields(stocked: World, field: str, value: object, sentence: str) -> None:
+    answer = await stocked.call("POST", "/api/articles", {**ARTICLE, field: value}, status=422)
+    assert answer.errors == {field: [sentence]}
+    answer = await stocked.call("PATCH", "/api/articles/1", {field: value}, status=422)
+    assert answer.errors == {field: [sentence]}
+    await nothing_changed(stocked)
+
+
+async def test_errors_inside_a_list_have_their_path(stocked: World) -> None:
+    answer = await stocked.call("POST", "/api/articles", {**ARTICLE, "barcodes": ["1", 2, ""]}, status=422)
+    assert answer.errors == {
+        "barcodes.1": ["must be a string"],
+        "barcodes.2": ["must have at least 1 character"],
+    }
+
+
+@pytest.mark.parametrize(
+    ("query", "errors"),
+    [
+        ("page=0", {"page": ["must be from 1 to 1000000000"]}),
+        ("page=-1&per_page=x", {"page": ["must be a whole number"], "per_page": ["must be a whole number"]}),
+        ("per_page=201", {"per_page": ["must be from 1 to 200"]}),
+        ("page=1.0", {"page": ["must be a whole number"]}),
+        ("page=%201", {"page": ["must be a whole number"]}),
+        ("page=1_0", {"page": ["must be a whole number"]}),
+        ("page=٣", {"page": ["must be a whole number"]}),
+        ("page=" + "9" * 5000, {"page": ["must be a whole number"]}),
+        ("page=1&page=2", {"page": ["is given twice"]}),
+        ("search=" + "x" * 65, {"search": ["must have at most 64 characters"]}),
+        ("sort=name", {"sort": ["is not a field that can be sent here"]}),
+        ("%ff=1", {"�": ["is not a field that can be sent here"]}),
+    ],
+)
+async def test_query_parameters(world: World, query: str, errors: object) -> None:
+    answer = await world.call("GET", f"/api/articles?{query}", status=422)
+    assert answer.errors == errors
+
+
+@pytest.mark.parametrize("path", ["/api/articles/0", "/api/articles/-1", "/api/articles/x", "/api/articles/1e3",
+                                  "/api/articles/" + "9" * 400, "/api/articles/%00", "/api/articles/1%2F2",
+                                  "/api/articles/٣", "/api/articles/%ff", "/api/nothing", "/api/v2/nothing"])
+async def test_addresses_of_nothing_are_404_in_the_error_form(world: World, path: str) -> None:
+    answer = await world.send("GET", path)
+    assert (answer.status, answer.body["code"]) == (404, "NOT_FOUND")
+    assert answer.headers["X-Request-Id"]
+
+
+async def test_a_method_that_is_not_possible_names_those_that_are(world: World) -> None:
+    answer = await world.call("DELETE", "/api/articles/1", status=405)
+    assert answer.body["code"] == "METHOD_NOT_ALLOWED"
+    assert answer.headers["Allow"] == "GET,PATCH,PUT"
+
+
+async def test_a_mistake_of_ours_shows_no_internals(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError("secret detail")
+
+    monkeypatch.setattr("wmsd.articles.store.one", broken)
+    answer = await world.call("GET", "/api/articles/1", status=500)
+    assert answer.body == {
+        "message": "Something went wrong on the server. Its log has the request id.",
+        "code": "SERVER_ERROR",
+    }
+
+
+async def test_a_refused_body_leaves_the_connection_usable(tmp_path: Any) -> None:
+    async with open_world(tmp_path / "data", UNLIMITED) as world:
+        for _ in range(5):
+            await world.call("POST", "/api/articles", raw=b'{"name": "' + b"x" * 2_000_000 + b'"}', status=413)
+            await world.call("GET", "/api/articles")

@@ -1,0 +1,95 @@
+"""Pages for people: the first admin's link, and the guide."""
+
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.world import World, open_world
+from wmsd.accounts import first_admin
+from wmsd.accounts import store as accounts
+
+FORM = {"name": "Ana", "email": "ana@example.com", "password": "a long password", "again": "a long password"}
+
+
+@pytest.fixture
+async def fresh(tmp_path: Path) -> AsyncIterator[World]:
+    """An installation that has no admin yet."""
+    async with open_world(tmp_path / "data") as world:
+        await world.site.platform.write(lambda tx: tx.execute("UPDATE users SET disabled_at = 'x'"))
+        yield world
+
+
+async def offer(world: World) -> str:
+    code = await world.site.platform.write(first_admin.offer)
+    assert code is not None
+    return code
+
+
+async def send(world: World, code: str, **changes: str) -> tuple[int, str]:
+    form = {**FORM, "code": code, **changes}
+    async with world.session.post(f"{world.base_url}/first-admin", data=form) as response:
+        return response.status, await response.text()
+
+
+async def look(world: World, path: str) -> tuple[int, str]:
+    async with world.session.get(f"{world.base_url}{path}") as response:
+        assert response.headers.get("Content-Security-Policy") or response.status == 404
+        return response.status, await response.text()
+
+
+async def test_the_link_makes_the_first_admin_once(fresh: World) -> None:
+    code = await offer(fresh)
+    assert (await look(fresh, f"/first-admin?code={code}"))[0] == 200
+    assert (await look(fresh, f"/first-admin?code={code}"))[0] == 200, "looking does not use it up"
+    status, page = await send(fresh, code)
+    assert status == 200
+    assert "ana@example.com" in page
+    assert (await send(fresh, code))[0] == 404
+    assert (await look(fresh, f"/first-admin?code={code}"))[0] == 404
+    body = {"email": "ana@example.com", "password": FORM["password"], "abilities": ["*"]}
+    await fresh.call("POST", "/api/auth/token", body, token="", company="")
+    assert await fresh.site.platform.write(first_admin.offer) is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"password": "short", "again": "short"}, "must have at least 10 characters"),
+        ({"again": "another password"}, "is not the same as the password"),
+        ({"email": "ana"}, "must be an e-mail address"),
+        ({"name": ""}, "must have at least 1 character"),
+        ({"email": "admin@example.com"}, "is taken by another user"),
+        ({"name": "<script>alert(1)</script>", "email": "x"}, "&lt;script&gt;"),
+    ],
+)
+async def test_bad_input_shows_the_form_again_with_its_errors(
+    fresh: World, changes: dict[str, str], says: str
+) -> None:
+    code = await offer(fresh)
+    status, page = await send(fresh, code, **changes)
+    assert (status, says in page) == (422, True), page
+    assert "<script>alert" not in page
+    assert FORM["password"] not in page
+    assert not await fresh.site.platform.read(accounts.has_admin)
+    assert (await send(fresh, code))[0] == 200
+
+
+async def test_a_wrong_or_old_link_does_nothing(fresh: World) -> None:
+    code = await offer(fresh)
+    assert (await look(fresh, "/first-admin"))[0] == 404
+    assert (await look(fresh, "/first-admin?code=guess"))[0] == 404
+    assert (await send(fresh, "guess"))[0] == 404
+    fresh.clock.advance(86_400)
+    assert (await send(fresh, code))[0] == 404
+    newer, newest = await offer(fresh), await offer(fresh)
+    assert (await send(fresh, newer))[0] == 404
+    assert (await send(fresh, newest))[0] == 200
+
+
+async def test_the_guide_is_served(world: World) -> None:
+    for path in ("/docs", "/docs/changelog", "/docs/architecture"):
+        status, page = await look(world, path)
+        assert (status, "<h1>" in page) == (200, True)
+    for path in ("/docs/nothing", "/docs/..%2Fcli", "/docs/%2e%2e", "/docs/__init__"):
+        assert (await look(world, path))[0] == 404
