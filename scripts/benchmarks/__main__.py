@@ -34,7 +34,8 @@ def main() -> int:
     failed = False
     for part in chosen:
         try:
-            figures += PARTS[part]()
+            for figure in PARTS[part]():
+                figures.append(figure)  # one by one: what was found before a failure is kept
         except Failed as error:
             print(f"bench: {part}: {error}", file=sys.stderr)
             failed = True

@@ -11,8 +11,8 @@ from typing import Final
 
 from benchmarks.processes import Failed
 
-ROUNDS: Final = 3
-ROUND_SECONDS: Final = 4
+ROUNDS: Final = 5
+ROUND_SECONDS: Final = 2
 WARM_UP_SECONDS: Final = 1
 RATE: Final = re.compile(r"Requests/sec:\s+([0-9.]+)")
 COUNT: Final = re.compile(r"([0-9]+) requests in ")

@@ -183,7 +183,7 @@ async def test_a_module_that_is_off_is_403_at_once(world: World, module: str) ->
 async def test_each_endpoint_needs_its_ability_and_no_other(
     world: World, method: str, path: str, ability: str
 ) -> None:
-    body = {} if method == "POST" else None
+    body: dict[str, object] | None = {} if method == "POST" else None
     alone = await world.new_token("admin@example.com", [ability])
     rest = await world.new_token("admin@example.com", [name for name in ABILITIES if name != ability])
     assert (await world.send(method, path, body, token=alone)).status in (200, 422)

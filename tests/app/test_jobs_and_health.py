@@ -52,7 +52,9 @@ async def test_a_companys_damaged_file_fails_that_company_alone(tmp_path: Path) 
     folder = tmp_path / "data"
     async with open_world(folder, UNLIMITED) as world:
         other = await world.new_company("OTHER")
-        await world.call("POST", "/api/articles", {"code": "A", "name": "A"}, status=201, events=["article.created"])
+        await world.call(
+            "POST", "/api/articles", {"code": "A", "name": "A"}, status=201, events=["article.created"]
+        )
         token = world.token
     file = folder / "companies" / "1.db"
     whole = file.read_bytes()
@@ -102,9 +104,7 @@ async def test_a_company_that_is_refused_leaves_no_file(world: World) -> None:
     assert [file.name for file in world.site.folder.companies.glob("*.db")] == ["1.db"]
 
 
-async def test_many_companies_do_not_keep_their_files_open(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
+async def test_many_companies_do_not_keep_their_files_open(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("wmsd.db.company_files.MOST_OPEN", 3)
     ids = [await world.new_company(f"C{place}") for place in range(8)]
     for company_id in [*ids, *ids]:

@@ -37,7 +37,10 @@ def test_any_bytes_are_an_object_or_a_refusal(raw: bytes) -> None:
     [
         (b'{"a": 1, "a": 2}', {"a": ["is given twice"]}),
         (b'{"a": [{"b": 1, "b": 1}]}', {"a.0.b": ["is given twice"]}),
-        (b'{"a": NaN, "b": -Infinity}', {"a": ["must be a number, not NaN"], "b": ["must be a number, not -Infinity"]}),
+        (
+            b'{"a": NaN, "b": -Infinity}',
+            {"a": ["must be a number, not NaN"], "b": ["must be a number, not -Infinity"]},
+        ),
         (b'{"a": 1e999999}', {"a": ["is out of bounds"]}),
         (b'{"a": 12345678901234567890}', {"a": ["is out of bounds"]}),
         (b'{"a": 1.' + b"0" * 100 + b"}", {"a": ["has too many digits"]}),
@@ -63,7 +66,9 @@ def test_a_long_integer_costs_no_time() -> None:
     assert loads(b'{"a": ' + b"9" * 500_000 + b"}")[1] == {"a": ["is out of bounds"]}
 
 
-@pytest.mark.parametrize("raw", [b"", b"[]", b"1", b"null", b"{", b'{"a":}', b"\xff\xfe", b'{"a": "\xe9"}', b"{}x"])
+@pytest.mark.parametrize(
+    "raw", [b"", b"[]", b"1", b"null", b"{", b'{"a":}', b"\xff\xfe", b'{"a": "\xe9"}', b"{}x"]
+)
 def test_what_is_no_json_object_is_400(raw: bytes) -> None:
     with pytest.raises(Problem) as raised:
         loads(raw)

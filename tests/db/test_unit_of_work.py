@@ -2,6 +2,8 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Callable
+from functools import partial
+from itertools import pairwise
 from pathlib import Path
 
 import pytest
@@ -24,6 +26,10 @@ async def database(tmp_path: Path) -> AsyncIterator[Database]:
     database = Database(path, OrderedClock(SteeredClock()), CountedIds())
     yield database
     await database.close()
+
+
+def add(tx: Transaction, code: str) -> int:
+    return tx.insert(ADD, (code,))
 
 
 async def codes(database: Database) -> list[str]:
@@ -99,7 +105,7 @@ async def test_cancelling_at_random_keeps_every_unit_whole(database: Database) -
 
 async def test_an_answered_write_is_seen_by_the_next_read(database: Database) -> None:
     for place in range(30):
-        await database.write(lambda tx, place=place: tx.insert(ADD, (str(place),)))
+        await database.write(partial(add, code=str(place)))
         reads = await asyncio.gather(*(codes(database) for _ in range(8)))
         assert all(len(found) == place + 1 for found in reads)
 
@@ -155,4 +161,4 @@ async def test_the_change_sequence_grows_whatever_the_clock_does(tmp_path: Path)
         places.append(await database.write(lambda tx: tx.next_change(3)))
     await database.close()
     assert places == sorted(places)
-    assert all(later - earlier >= 3 for earlier, later in zip(places, places[1:], strict=False))
+    assert all(later - earlier >= 3 for earlier, later in pairwise(places))

@@ -40,7 +40,9 @@ def test_the_table_has_every_writing_endpoint() -> None:
 
 @pytest.fixture
 async def stocked(world: World) -> World:
-    await world.call("POST", "/api/articles", {"code": "OLD", "name": "Old"}, status=201, events=["article.created"])
+    await world.call(
+        "POST", "/api/articles", {"code": "OLD", "name": "Old"}, status=201, events=["article.created"]
+    )
     return world
 
 
@@ -217,9 +219,22 @@ async def test_query_parameters(world: World, query: str, errors: object) -> Non
     assert answer.errors == errors
 
 
-@pytest.mark.parametrize("path", ["/api/articles/0", "/api/articles/-1", "/api/articles/x", "/api/articles/1e3",
-                                  "/api/articles/" + "9" * 400, "/api/articles/%00", "/api/articles/1%2F2",
-                                  "/api/articles/٣", "/api/articles/%ff", "/api/nothing", "/api/v2/nothing"])
+@pytest.mark.parametrize(
+    "path",
+    [
+        "/api/articles/0",
+        "/api/articles/-1",
+        "/api/articles/x",
+        "/api/articles/1e3",
+        "/api/articles/" + "9" * 400,
+        "/api/articles/%00",
+        "/api/articles/1%2F2",
+        "/api/articles/٣",
+        "/api/articles/%ff",
+        "/api/nothing",
+        "/api/v2/nothing",
+    ],
+)
 async def test_addresses_of_nothing_are_404_in_the_error_form(world: World, path: str) -> None:
     answer = await world.send("GET", path)
     assert (answer.status, answer.body["code"]) == (404, "NOT_FOUND")

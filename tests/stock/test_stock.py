@@ -1,5 +1,7 @@
 """Stock: balances are the sums of the ledger, and what moves is told once."""
 
+from functools import partial
+
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -145,7 +147,7 @@ async def test_the_ledger_is_append_only(stocked: World) -> None:
     database = await stocked.database()
     for statement in ("UPDATE stock_movements SET quantity = 1", "DELETE FROM stock_movements"):
         with pytest.raises(sqlite3.IntegrityError, match="append-only"):
-            await database.write(lambda tx, statement=statement: tx.execute(statement))
+            await database.write(partial(Transaction.execute, sql=statement))
 
 
 async def test_no_balance_falls_below_nothing(stocked: World) -> None:
@@ -153,7 +155,7 @@ async def test_no_balance_falls_below_nothing(stocked: World) -> None:
     database = await stocked.database()
     for movement in (Movement(-6 * SCALE, "x"), Movement(0, "x", quarantined=6 * SCALE), Movement(10**16, "x")):
         with pytest.raises(sqlite3.IntegrityError):
-            await database.write(lambda tx, movement=movement: post(tx, 1, movement))
+            await database.write(partial(post, stock_id=1, movement=movement))
     assert await stocked.rows("SELECT quantity, quarantined FROM stock") == [(5_000_000, 0)]
 
 
@@ -171,13 +173,11 @@ async def test_a_count_below_what_is_held_is_refused(stocked: World) -> None:
 
 @settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(st.tuples(st.integers(1, 2), st.integers(1, 2), st.integers(0, 10**15 - 1)), max_size=12))
-async def test_balances_are_the_sums_of_the_ledger(
-    stocked: World, counts: list[tuple[int, int, int]]
-) -> None:
+async def test_balances_are_the_sums_of_the_ledger(stocked: World, counts: list[tuple[int, int, int]]) -> None:
     database = await stocked.database()
     for article, warehouse, quantity in counts:
         await database.write(
-            lambda tx, a=article, w=warehouse, q=quantity: count_stock(tx, a, w, q, "law")
+            partial(count_stock, article_id=article, warehouse_id=warehouse, counted=quantity, reason="law")
         )
     differing = await stocked.rows(
         "SELECT stock.id FROM stock LEFT JOIN stock_movements ON stock_id = stock.id GROUP BY stock.id "

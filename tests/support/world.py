@@ -146,9 +146,7 @@ class World:
         self, code: str, modules: Sequence[str] = tuple(MODULES), operator: str | None = None
     ) -> int:
         new = NewCompany(code=code, name=f"Company {code}", operator_code=operator, modules=list(modules))
-        return await self.site.platform.write(
-            lambda tx: companies.create_company(tx, new, self.site.files.create)
-        )
+        return await self.site.platform.write(lambda tx: companies.create_company(tx, new, self.site.files.create))
 
     async def set_module(self, code: str, module: str, enabled: bool) -> None:
         await self.site.platform.write(lambda tx: companies.set_module(tx, code, module, enabled))
@@ -196,9 +194,7 @@ async def open_world(folder: Path, settings: dict[str, Any] | None = None) -> As
     data.open()
     clock = SteeredClock()
     chosen = Settings.model_validate(settings or {})
-    async with open_site(
-        chosen, data, clock=clock, ids=CountedIds(), passwords=Passwords(QUICK_HASHER)
-    ) as site:
+    async with open_site(chosen, data, clock=clock, ids=CountedIds(), passwords=Passwords(QUICK_HASHER)) as site:
         app, jobs = service(site)
         async with _served(app) as base_url, aiohttp.ClientSession(auto_decompress=False) as session:
             world = World(site, jobs, clock, base_url, session)

@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from wmsd.base.problems import Problem
 
 WINDOW = 60.0
+ROUNDING = 1e-6
+"""What adding seconds to a float may lose: a wait of exactly Retry-After must be enough."""
 GRAIN = 0.25
 """Requests within a quarter of a second are remembered together, so that a window is at most 240 entries."""
 MOST_KEYS = 50_000
@@ -25,7 +27,7 @@ class Window:
     grains: deque[_Grain] = field(default_factory=deque)
     count: int = 0
 
-    def forget_before(self, moment: float) -> None:
+    def forget_until(self, moment: float) -> None:
         while self.grains and self.grains[0].last <= moment:
             self.count -= self.grains.popleft().count
 
@@ -82,7 +84,7 @@ class Limiter:
                 self._windows.popitem(last=False)
         else:
             self._windows.move_to_end(key)
-            window.forget_before(now - WINDOW)
+            window.forget_until(now - WINDOW + ROUNDING)
         return window
 
     def _refusal(self, window: Window, limit: int, now: float) -> Problem:

@@ -57,9 +57,7 @@ class Server(Section):
         AfterValidator(_listen),
         Field(description="Address and port. 0.0.0.0:8480 opens it to the whole LAN."),
     ] = "127.0.0.1:8480"
-    data: Annotated[
-        str, Field(min_length=1, description="The folder that holds everything. Back it up.")
-    ] = "data"
+    data: Annotated[str, Field(min_length=1, description="The folder that holds everything. Back it up.")] = "data"
     tls: Annotated[
         str,
         Field(description="A PEM file with the certificate chain and its private key; empty: plain HTTP."),
@@ -187,7 +185,8 @@ def _check(source: str, values: Values, has_types: bool) -> None:
         if not isinstance(keys, dict):
             raise SettingsError(f"{source}: {section} stands in no section{_nearest(section, names)}")
         if section not in Settings.model_fields:
-            raise SettingsError(f"{source}: [{section}] is not a section{_nearest(section, Settings.model_fields)}")
+            nearest = _nearest(section, Settings.model_fields)
+            raise SettingsError(f"{source}: [{section}] is not a section{nearest}")
         for key in keys:
             if f"{section}.{key}" not in names:
                 nearest = _nearest(f"{section}.{key}", names)

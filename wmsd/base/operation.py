@@ -75,7 +75,8 @@ def operation(
     its own units of work, and its first parameter is the desk where it finds what it needs.) `query` and `body`
     are the models of their types, `position` is where a cursor list goes on, `operator_id` and `company` come
     from the headers; every other parameter is a part of the path. Its docstring's first line is the summary,
-    the rest the description. `codes` are the errors beyond those that the declaration implies; `also_shown_with` is a second status of the same answer.
+    the rest the description. `codes` are the errors beyond those that the declaration implies;
+    `also_shown_with` is a second status of the same answer.
     """
     assert ability is None or ability in ABILITIES, ability
     assert module is None or module in MODULES, module

@@ -1,6 +1,8 @@
 """Pages for people: the first admin's form, and the guide at /docs."""
 
 import html
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from string import Template
 from typing import Final
@@ -26,12 +28,14 @@ HEADERS: Final = {
 FIRST_ADMIN: Final = "/first-admin"
 
 
-def add_to(app: web.Application, site: Site) -> None:
+def add_to(app: web.Application, site: Site, reference: Callable[[], str]) -> None:
+    """`reference` makes the Markdown of the API reference; only who reads it pays for it."""
     first = FirstAdmin(site)
     app.router.add_get("/", _home)
     app.router.add_get(FIRST_ADMIN, first.show)
     app.router.add_post(FIRST_ADMIN, first.redeem)
     app.router.add_get("/docs", _guide)
+    app.router.add_get("/docs/api", partial(_reference, reference))
     app.router.add_get("/docs/{name}", _guide)
 
 
@@ -50,11 +54,18 @@ async def _guide(request: web.Request) -> web.Response:
     file = DOCS / f"{name}.md"
     if not name.replace("-", "").isalnum() or not file.is_file():
         raise web.HTTPNotFound
+    return _rendered(file.read_text(encoding="utf-8"))
+
+
+async def _reference(reference: Callable[[], str], request: web.Request) -> web.Response:
+    return _rendered(reference())
+
+
+def _rendered(markdown: str) -> web.Response:
     from markdown_it import MarkdownIt  # only who reads the guide pays for it
 
-    text = file.read_text(encoding="utf-8")
-    title = text.partition("\n")[0].lstrip("# ")
-    return page(title, MarkdownIt("commonmark", {"html": False}).enable("table").render(text))
+    title = markdown.partition("\n")[0].lstrip("# ")
+    return page(title, MarkdownIt("commonmark", {"html": False}).enable("table").render(markdown))
 
 
 class FirstAdmin:

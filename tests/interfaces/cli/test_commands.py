@@ -1,0 +1,234 @@
+"""What all commands share: help, exit codes, and which data folder they act on."""
+
+from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from tests.support.command import EMAIL, PROGRAM, Home
+from wmsd import __version__
+from wmsd.interfaces.cli.main import wmsd
+
+PLACE = ("--config FILE", "--data DIR")
+OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
+    ("serve",): ("--listen HOST:PORT", "--demo", *PLACE),
+    ("company", "create"): (
+        "CODE",
+        "--name TEXT",
+        "--operator CODE",
+        "--sandbox",
+        "--module M",
+        "--all-modules",
+        "--init",
+        "--json",
+        *PLACE,
+    ),
+    ("company", "list"): ("--json", *PLACE),
+    ("operator", "create"): ("CODE", "--name TEXT", "--sandbox", "--json", *PLACE),
+    ("operator", "list"): ("--json", *PLACE),
+    ("module", "list"): ("COMPANY", "--json", *PLACE),
+    ("module", "enable"): ("COMPANY MODULE...", "--json", *PLACE),
+    ("module", "disable"): ("COMPANY MODULE...", "--json", *PLACE),
+    ("user", "create"): (
+        "EMAIL",
+        "--role [platform-admin|company-admin|member]",
+        "--company CODE",
+        "--name TEXT",
+        "--ability A",
+        "--password-stdin",
+        "--json",
+        *PLACE,
+    ),
+    ("user", "list"): ("--json", *PLACE),
+    ("user", "disable"): ("EMAIL", *PLACE),
+    ("user", "set-password"): ("EMAIL", "--password-stdin", *PLACE),
+    ("token", "create"): ("--user EMAIL", "--ability A", "--company CODE", "--name TEXT", "--expires 90d", *PLACE),
+    ("token", "list"): ("--json", *PLACE),
+    ("token", "revoke"): ("ID", *PLACE),
+    ("token", "rotate-key"): PLACE,
+    ("import",): (
+        "{articles|clients|partners|warehouses|stock}",
+        "FILE.csv",
+        "--company CODE",
+        "--dry-run",
+        "--json",
+        *PLACE,
+    ),
+    ("export",): ("{articles|clients|partners|warehouses|stock}", "--company CODE", *PLACE),
+    ("config", "show"): ("--json", *PLACE),
+    ("config", "check"): PLACE,
+    ("version",): ("--json",),
+}
+
+GOOD: tuple[tuple[str, ...], ...] = (
+    ("company", "create", "ACME", "--name", "Acme"),
+    ("company", "list"),
+    ("operator", "create", "OPS", "--name", "Ops"),
+    ("operator", "list"),
+    ("module", "list", "ACME"),
+    ("module", "enable", "ACME", "stock"),
+    ("module", "disable", "ACME", "stock"),
+    ("user", "create", EMAIL, "--role", "platform-admin", "--password-stdin"),
+    ("user", "list"),
+    ("user", "disable", EMAIL),
+    ("user", "set-password", EMAIL, "--password-stdin"),
+    ("token", "create", "--user", EMAIL, "--ability", "*"),
+    ("token", "list"),
+    ("token", "revoke", "1"),
+    ("token", "rotate-key"),
+    ("import", "articles", "-", "--company", "ACME"),
+    ("export", "articles", "--company", "ACME"),
+)
+
+
+def commands() -> Iterator[tuple[str, ...]]:
+    """Every command of the program, as it is typed."""
+    context = click.Context(wmsd)
+    for name in wmsd.list_commands(context):
+        command = wmsd.get_command(context, name)
+        if isinstance(command, click.Group):
+            yield from ((name, below) for below in command.list_commands(context))
+        else:
+            yield (name,)
+
+
+def test_the_table_above_has_every_command() -> None:
+    assert set(commands()) == set(OPTIONS)
+
+
+@pytest.mark.parametrize("command", OPTIONS, ids=" ".join)
+def test_help_names_every_option(command: tuple[str, ...]) -> None:
+    for flag in ("--help", "-h"):
+        done = CliRunner(env={"COLUMNS": "200"}).invoke(wmsd, [*command, flag])
+        assert (done.exit_code, done.stderr) == (0, "")
+        text = " ".join(done.stdout.split())
+        for option in (*OPTIONS[command], "--help"):
+            assert option in text
+
+
+@pytest.mark.parametrize("command", OPTIONS, ids=" ".join)
+def test_an_unknown_option_is_not_understood(command: tuple[str, ...]) -> None:
+    done = CliRunner().invoke(wmsd, [*command, "--no-such-option"])
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "No such option '--no-such-option'" in done.stderr
+
+
+def test_help_of_the_program_and_of_a_group(home: Home) -> None:
+    done = home.run("--help")
+    assert (done.code, done.err) == (0, "")
+    for (name, *_), help_line in ((command, "First day" in done.out) for command in OPTIONS):
+        assert f"\n  {name} " in done.out
+        assert not help_line
+    assert "set-password" in home.run("user", "--help").out
+
+
+def test_an_unknown_command_is_not_understood(home: Home) -> None:
+    assert home.misunderstood("comapny").startswith("Error: No such command 'comapny'.")
+    assert home.misunderstood("company", "make").startswith("Error: No such command 'make'.")
+    assert home.misunderstood("company", "create", "A") == "Error: Missing option '--name'."
+    assert home.misunderstood("export", "recipes", "--company", "A").startswith("Error: Invalid value for")
+    assert home.run().code == 2
+
+
+def test_version_is_quick(home: Home) -> None:
+    home.write("sitecustomize.py", "")
+    done = home.run("version")
+    assert (done.code, done.out, done.err) == (0, f"wmsd {__version__}\n", "")
+    assert home.run("version", "--json").json == {"name": "wmsd", "version": __version__}
+
+
+@pytest.mark.parametrize("arguments", [("version",), ("--help",)], ids=" ".join)
+def test_only_what_a_command_needs_is_imported(home: Home, arguments: tuple[str, ...]) -> None:
+    home.environment["PYTHONPROFILEIMPORTTIME"] = "1"
+    imported = {line.rpartition("|")[2].strip() for line in home.run(*arguments).err.splitlines()}
+    assert "click" in imported
+    heavy = ("aiohttp", "pydantic", "sqlite3", "pysqlite3", "aiosqlite", "asyncio", "jwt", "argon2", "uvloop")
+    assert [name for name in imported if name.partition(".")[0] in heavy] == []
+
+
+def test_reading_does_not_import_the_server(home: Home) -> None:
+    home.environment["PYTHONPROFILEIMPORTTIME"] = "1"
+    imported = {line.rpartition("|")[2].strip() for line in home.run("company", "list").err.splitlines()}
+    assert "wmsd.interfaces.cli.companies" in imported
+    assert not imported & {"aiohttp", "uvloop", "apscheduler", "wmsd.interfaces.cli.serving"}
+
+
+def test_no_data_folder_is_made_silently(tmp_path: Path) -> None:
+    def refused(place: int) -> tuple[str, list[Path]]:
+        home = Home(tmp_path / str(place))
+        home.folder.mkdir()
+        sentence = home.refused(*GOOD[place], stdin="correct horse battery\n")
+        return sentence, list(home.folder.iterdir())
+
+    with ThreadPoolExecutor(2) as pool:
+        for place, (sentence, made) in enumerate(pool.map(refused, range(len(GOOD)))):
+            assert sentence.startswith(f"There is no wmsd data in {tmp_path / str(place) / 'data'}. Start `wmsd")
+            assert made == []
+
+
+def test_config_and_version_make_nothing(home: Home) -> None:
+    home.ok("config", "show")
+    home.ok("config", "check")
+    home.run("version")
+    assert list(home.folder.iterdir()) == []
+
+
+def test_every_command_says_its_data_folder_and_works(home: Home) -> None:
+    home.ok("company", "create", "FIRST", "--name", "First", "--init")
+    stdin = {"user": "correct horse battery\n", "import": "code,name\n"}
+    undone = {"token revoke": "user disable"}
+    for command in sorted(GOOD, key=lambda command: " ".join(command[:2]) in {"user disable", *undone.values()}):
+        home.ok(*command, stdin=stdin.get(command[0], ""))
+
+
+def test_the_data_folder_may_be_named_by_flag_environment_or_file(home: Home) -> None:
+    there = home.folder / "there"
+    made = home.run("company", "create", "ACME", "--name", "Acme", "--init", "--data", there)
+    assert (made.code, made.err.splitlines()[0]) == (0, f"Data folder: {there}")
+    config = home.write("other.toml", f"[server]\ndata = '{there}'\n")
+    for arguments, env in (
+        (["--data", str(there)], {}),
+        (["--data", "there"], {}),
+        ([], {"WMSD_SERVER_DATA": "there"}),
+        (["--config", str(config)], {}),
+        ([], {"WMSD_CONFIG": str(config)}),
+    ):
+        done = home.run("company", "list", "--json", *arguments, env=env)
+        assert [company["code"] for company in done.json] == ["ACME"]
+        assert done.err == f"Data folder: {there}\n"
+    assert not home.data.exists()
+
+
+def test_a_reader_that_goes_away_and_a_full_output(shared: Home) -> None:
+    with Path("/dev/full").open("wb") as full:
+        import subprocess
+
+        for arguments in (["export", "articles", "--company", "ACME"], ["company", "list", "--json"]):
+            ended = subprocess.run(
+                [*PROGRAM, *arguments],
+                cwd=shared.folder,
+                env=shared.clean(),
+                stdout=full,
+                stderr=subprocess.PIPE,
+                text=True,
+                check=False,
+            )
+            assert ended.returncode == 1
+            assert "wmsd: Reading or writing failed: No space left on device.\n" in ended.stderr
+            assert "Traceback" not in ended.stderr
+
+
+def test_arguments_that_are_not_text(shared: Home) -> None:
+    broken = b"caf\xe9@example.com".decode(errors="surrogateescape")
+    for arguments in (
+        ("user", "disable", broken),
+        ("token", "create", "--user", broken, "--ability", "*"),
+        ("company", "create", "X", "--name", broken),
+        ("company", "create", "X", "--name", "X", "--module", broken),
+        ("module", "enable", broken, "stock"),
+        ("export", "articles", "--company", broken),
+    ):
+        assert shared.refused(*arguments)
