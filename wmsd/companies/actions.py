@@ -6,7 +6,7 @@ from wmsd.base.access import MODULES
 from wmsd.base.context import Company, Operator
 from wmsd.base.problems import FieldErrors, invalid, not_found
 from wmsd.companies import store
-from wmsd.companies.schema import NewCompany, NewOperator
+from wmsd.companies.schema import CompanyChanges, NewCompany, NewOperator
 from wmsd.db.transaction import Transaction
 
 
@@ -36,6 +36,12 @@ def create_company(tx: Transaction, new: NewCompany, create_file: Callable[[int]
     store.audit(tx, "company.create", new.code)
     create_file(company_id)
     return company_id
+
+
+def change_company(tx: Transaction, code: str, changes: CompanyChanges) -> None:
+    company = company_of_code(tx, code)
+    store.change_company(tx, company.id, changes.model_dump())
+    store.audit(tx, "company.change", code)
 
 
 def set_module(tx: Transaction, company_code: str, module: str, enabled: bool) -> bool:

@@ -1,6 +1,8 @@
 """Operators and companies: their fields (decisions, section 2)."""
 
-from pydantic import BaseModel
+from typing import Annotated
+
+from pydantic import BaseModel, Field
 
 from wmsd.base.fields import Code, Id, Input, Name
 
@@ -25,9 +27,22 @@ class NewOperator(Input):
     sandbox: bool = False
 
 
+RequestsPerMinute = Annotated[int, Field(ge=1, le=1_000_000_000)]
+
+
 class NewCompany(Input):
     code: Code
     name: Name
     operator_code: Code | None = None
     sandbox: bool = False
     modules: list[str] = []
+
+
+class CompanyChanges(Input):
+    """What can change of a company; None leaves it as it is."""
+
+    name: Name | None = None
+    sandbox: bool | None = None
+    requests_per_minute: Annotated[
+        RequestsPerMinute | None, Field(description="Its own limit, in place of the installation's.")
+    ] = None

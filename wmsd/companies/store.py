@@ -1,5 +1,6 @@
 """The SQL of operators, companies and modules."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from wmsd.base.context import Company, Operator
@@ -47,6 +48,18 @@ def insert_company(tx: Transaction, code: str, name: str, operator_id: int | Non
         INSERT_COMPANY,
         {"code": code, "name": name, "operator_id": operator_id, "sandbox": sandbox, "now": tx.timestamp},
     )
+
+
+CHANGE_COMPANY: Final = """
+    UPDATE companies SET name = coalesce(:name, name), sandbox = coalesce(:sandbox, sandbox),
+        requests_per_minute = coalesce(:requests_per_minute, requests_per_minute), updated_at = :now
+    WHERE id = :id
+"""
+
+
+def change_company(tx: Transaction, company_id: int, changes: Mapping[str, object]) -> None:
+    """None leaves a column as it is."""
+    tx.execute(CHANGE_COMPANY, {**changes, "id": company_id, "now": tx.timestamp})
 
 
 OPERATORS: Final = "SELECT id, code, name, sandbox FROM operators ORDER BY id"

@@ -64,6 +64,11 @@ class Lane:
         try:
             while self._waiting:
                 await self.connection.hop(lambda connection: self._run_groups(connection, loop))
+        except Exception as error:  # the thread is gone: no waiter may wait for ever
+            while self._waiting:
+                work = self._waiting.popleft()
+                work.error = error
+                self._deliver([work])
         finally:
             self._drain = None
 

@@ -9,7 +9,7 @@ from wmsd.base.access import MODULES
 from wmsd.base.problems import invalid
 from wmsd.base.validation import check
 from wmsd.companies import actions, store
-from wmsd.companies.schema import NewCompany, NewOperator
+from wmsd.companies.schema import CompanyChanges, NewCompany, NewOperator
 from wmsd.interfaces.cli.installation import Installation, installed, json_option, note, say
 
 
@@ -63,6 +63,33 @@ def create_company(
     say({"id": company_id, "code": code, "name": name, "modules": chosen}, as_json)
     if not chosen:
         note(f"No module is on yet: wmsd module enable {code} api articles stock")
+
+
+@company_command.command("change")
+@click.argument("code")
+@click.option("--name", help="A new name.")
+@click.option("--sandbox/--no-sandbox", default=None, help="For trying things out, or for real.")
+@click.option(
+    "--requests-per-minute", type=int, metavar="N", help="A limit of its own.  [default: the installation's]"
+)
+@installed
+def change_company(
+    installation: Installation,
+    code: str,
+    name: str | None,
+    sandbox: bool | None,
+    requests_per_minute: int | None,
+) -> None:
+    """Change the company CODE. A running server follows within a second."""
+    if name is None and sandbox is None and requests_per_minute is None:
+        raise click.UsageError("Nothing to change: give --name, --sandbox or --requests-per-minute.")
+    changes = check(CompanyChanges, {"name": name, "sandbox": sandbox, "requests_per_minute": requests_per_minute})
+
+    async def work(site: Site) -> None:
+        await site.platform.write(lambda tx: actions.change_company(tx, code, changes))
+
+    installation.run(work)
+    note(f"{code} is changed.")
 
 
 @company_command.command("list")

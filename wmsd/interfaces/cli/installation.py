@@ -80,10 +80,6 @@ def installed(command: Callable[Concatenate[Installation, P], Result]) -> Callab
             fail([f"The data cannot be used: {known.message if known else error} ({error})"])
         except UnicodeEncodeError:
             fail(["An argument is not UTF-8 text."])
-        except BrokenPipeError:
-            raise
-        except OSError as error:
-            fail([f"{error.filename or 'Reading or writing failed'}: {error.strerror or error}."])
 
     return wrapped  # type: ignore[return-value]  # click adds the two options
 

@@ -2,6 +2,7 @@
 
 import importlib
 import io
+import os
 import sys
 from typing import Final
 
@@ -58,6 +59,7 @@ def main() -> None:
         sys.stdout.reconfigure(encoding="utf-8")
     try:
         wmsd(prog_name="wmsd")
-    except BrokenPipeError:
-        sys.stderr.close()
+    except OSError as error:
+        click.echo(f"wmsd: {error.filename or 'Reading or writing failed'}: {error.strerror or error}.", err=True)
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what it could not take must not fail again at the end
         sys.exit(1)
