@@ -244,7 +244,7 @@ async def test_addresses_of_nothing_are_404_in_the_error_form(world: World, path
 async def test_a_method_that_is_not_possible_names_those_that_are(world: World) -> None:
     answer = await world.call("DELETE", "/api/articles/1", status=405)
     assert answer.body["code"] == "METHOD_NOT_ALLOWED"
-    assert answer.headers["Allow"] == "GET,PATCH,PUT"
+    assert answer.headers["Allow"] == "GET, PATCH, PUT"
 
 
 async def test_a_mistake_of_ours_shows_no_internals(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,15 +1,22 @@
 """`wmsd` as a person runs it: a process of its own, in a folder of its own, with a clean environment."""
 
+import contextlib
+import csv
 import hashlib
+import io
 import json
 import os
+import pty
+import resource
+import select
+import signal
 import subprocess
 import sys
 import threading
 import time
 import urllib.error
 import urllib.request
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +26,10 @@ ROOT = Path(__file__).parents[2]
 PROGRAM = (sys.executable, "-P", "-c", "from wmsd.interfaces.cli.main import main; main()")
 EMAIL = "admin@example.com"
 PASSWORD = "correct horse battery"
-LONGEST = 60.0
+KINDS = ("clients", "articles", "partners", "warehouses", "stock")
+"""In an order in which each refers only to what stands before it."""
+FIXED = {"PATH": os.environ.get("PATH", os.defpath), "PYTHONPATH": str(ROOT), "LANG": "C.UTF-8"}
+LONGEST = 30.0
 WITHIN_A_SECOND = 1.5
 """A second, and what a busy machine adds to it."""
 
@@ -40,6 +50,45 @@ class Done:
     def wrong(self) -> list[str]:
         """What the program says went wrong, line by line."""
         return [line.removeprefix("wmsd: ") for line in self.err.splitlines() if line.startswith("wmsd: ")]
+
+
+class Program:
+    """Runs commands as forks of one process that has imported `wmsd` (see `forking.py`)."""
+
+    def __init__(self, scratch: Path) -> None:
+        self._files = {name: scratch / name for name in ("stdin", "stdout", "stderr")}
+        self._process = self._start()
+
+    def _start(self) -> "subprocess.Popen[str]":
+        return subprocess.Popen(
+            [sys.executable, "-P", str(ROOT / "tests" / "support" / "forking.py")],
+            env=FIXED,
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+            start_new_session=True,
+        )
+
+    def run(self, arguments: Sequence[str], folder: Path, environment: dict[str, str], stdin: bytes) -> Done:
+        assert self._process.stdin is not None
+        assert self._process.stdout is not None
+        self._files["stdin"].write_bytes(stdin)
+        request = {name: str(path) for name, path in self._files.items()}
+        request |= {"folder": str(folder), "environment": json.dumps(environment)}
+        self._process.stdin.write(json.dumps({**request, "arguments": json.dumps(arguments)}) + "\n")
+        self._process.stdin.flush()
+        answers = self._process.stdout
+        if not select.select([answers], [], [], LONGEST)[0]:
+            self.end()
+            self._process = self._start()
+            raise TimeoutError(f"{arguments} does not end")
+        code = int(answers.readline())
+        out, err = (self._files[name].read_text(encoding="utf-8") for name in ("stdout", "stderr"))
+        return Done(code, out, err)
+
+    def end(self) -> None:
+        with self._process:
+            os.killpg(self._process.pid, signal.SIGKILL)
 
 
 @dataclass
@@ -87,6 +136,7 @@ class Server:
 class Home:
     """A folder to run commands in. Its data folder is `data`, unless a command says otherwise."""
 
+    program: Program
     folder: Path
     environment: dict[str, str] = field(default_factory=dict)
 
@@ -96,16 +146,25 @@ class Home:
 
     def run(self, *arguments: str | Path, stdin: str | bytes = b"", env: Mapping[str, str] | None = None) -> Done:
         given = stdin.encode() if isinstance(stdin, str) else stdin
-        ended = subprocess.run(
+        return self.program.run([str(argument) for argument in arguments], self.folder, self.clean(env), given)
+
+    def start(self, *arguments: str | Path, **options: Any) -> "subprocess.Popen[str]":
+        """A process from the beginning, with Python's own start in it."""
+        return subprocess.Popen(
             [*PROGRAM, *map(str, arguments)],
             cwd=self.folder,
-            env=self.clean(env),
-            input=given,
-            capture_output=True,
-            timeout=LONGEST,
-            check=False,
+            env=self.clean(options.pop("env", None)),
+            text=True,
+            **{"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options},
         )
-        return Done(ended.returncode, ended.stdout.decode(), ended.stderr.decode())
+
+    def run_fresh(self, *arguments: str | Path, **options: Any) -> Done:
+        with self.start(*arguments, **options) as process:
+            try:
+                out, err = process.communicate(timeout=LONGEST)
+            finally:
+                process.kill()
+        return Done(process.returncode, out or "", err or "")
 
     def ok(self, *arguments: str | Path, stdin: str | bytes = b"", env: Mapping[str, str] | None = None) -> Done:
         """A command that must work, and say which data folder it acts on."""
@@ -137,7 +196,7 @@ class Home:
         """What a command that cannot be understood says: exit code 2, nothing on standard output."""
         done = self.run(*arguments)
         assert (done.code, done.out) == (2, ""), done
-        return done.err.splitlines()[-1]
+        return done.err[done.err.find("Error: ") :].rstrip("\n")
 
     def write(self, name: str, content: str | bytes) -> Path:
         path = self.folder / name
@@ -146,23 +205,14 @@ class Home:
 
     def clean(self, env: Mapping[str, str] | None = None) -> dict[str, str]:
         """Nothing of the environment that the tests run in, but where the programs are."""
-        fixed = {"PATH": os.environ.get("PATH", os.defpath), "PYTHONPATH": str(ROOT), "LANG": "C.UTF-8"}
-        return {**fixed, **self.environment, **(env or {})}
+        return {**FIXED, **self.environment, **(env or {})}
 
     @contextmanager
     def serving(self, *arguments: str, env: Mapping[str, str] | None = None) -> Iterator[Server]:
         """A real server on a free port of loopback, stopped at the end if it still runs."""
         log_file = self.folder / "serve.log"
         with log_file.open("wb") as log:
-            process = subprocess.Popen(
-                [*PROGRAM, "serve", "--listen", "127.0.0.1:0", *arguments],
-                cwd=self.folder,
-                env=self.clean(env),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.PIPE,
-                stderr=log,
-                text=True,
-            )
+            process = self.start("serve", "--listen", "127.0.0.1:0", *arguments, env=env, stderr=log)
         with process:
             hung = threading.Timer(LONGEST, process.kill)
             hung.start()
@@ -179,6 +229,63 @@ class Home:
                     process.terminate()
 
 
+def at_a_terminal(home: Home, *arguments: str | Path, answers: Sequence[str] = ()) -> Done:
+    """A command with a terminal as standard input and standard error; what the terminal shows is `err`.
+
+    Each answer is typed when a prompt waits for it.
+    """
+    terminal, far_end = pty.openpty()
+    with home.start(*arguments, stdin=far_end, stderr=far_end) as process:
+        os.close(far_end)
+        hung = threading.Timer(LONGEST, process.kill)
+        hung.start()
+        shown = b""
+        for answer in answers:
+            while not shown.rstrip(b" ").endswith(b":"):
+                shown += os.read(terminal, 1000)
+            time.sleep(0.1)  # the prompt comes a moment before the terminal stops to echo
+            os.write(terminal, f"{answer}\n".encode())
+            shown += b"\n"
+        with contextlib.suppress(OSError):  # the far end is closed when the process ends
+            while more := os.read(terminal, 1000):
+                shown += more
+        os.close(terminal)
+        out = process.stdout.read() if process.stdout else ""
+        hung.cancel()
+    return Done(process.returncode, out, shown.decode())
+
+
+@dataclass
+class Tenant:
+    """A company of a home, and files that go in and come out."""
+
+    home: Home
+    code: str
+
+    def take(self, kind: str, content: str | bytes, *flags: str) -> tuple[int, int, int]:
+        """Imports a file that must be good: how many rows were created, updated and unchanged."""
+        arguments = ("import", kind, "-", "--company", self.code, "--json", *flags)
+        said = self.home.ok(*arguments, stdin=content).json
+        assert (said["kind"], said["dry_run"]) == (kind, "--dry-run" in flags)
+        return said["created"], said["updated"], said["unchanged"]
+
+    def refuses(self, kind: str, content: str | bytes) -> list[str]:
+        """Imports a file that must be refused, and must have changed nothing: what is said of its rows."""
+        before = hashes(self.home.data)
+        sentences = self.home.refusals("import", kind, "-", "--company", self.code, stdin=content)
+        assert hashes(self.home.data) == before
+        if sentences[-1].startswith("Nothing was imported."):
+            return sentences[:-1]
+        (sentence,) = sentences
+        return [sentence.removeprefix("<stdin>: ")]
+
+    def export(self, kind: str) -> str:
+        return self.home.ok("export", kind, "--company", self.code).out
+
+    def rows(self, kind: str) -> list[dict[str, str]]:
+        return list(csv.DictReader(io.StringIO(self.export(kind), newline="")))
+
+
 def _greeting(process: subprocess.Popen[str]) -> Iterator[str]:
     """The lines on standard output, up to the one that follows when everything is up."""
     assert process.stdout is not None
@@ -188,9 +295,8 @@ def _greeting(process: subprocess.Popen[str]) -> Iterator[str]:
             return
 
 
-def first_day(folder: Path) -> Home:
-    """A home with the company ACME, an admin, and the admin's token in the file `token`."""
-    home = Home(folder)
+def first_day(home: Home) -> Home:
+    """Makes the company ACME, an admin, and the admin's token in the file `token`."""
     home.ok("company", "create", "ACME", "--name", "Acme", "--all-modules", "--init")
     home.ok("user", "create", EMAIL, "--role", "platform-admin", "--password-stdin", stdin=f"{PASSWORD}\n")
     token = home.ok("token", "create", "--user", EMAIL, "--ability", "*").out.strip()
@@ -198,10 +304,21 @@ def first_day(folder: Path) -> Home:
     return home
 
 
+def files_up_to(size: int) -> Callable[[], None]:
+    """For a process that can write no larger file: to it the disk is full, whoever it runs as."""
+    return lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (size, size))
+
+
 def hashes(folder: Path) -> dict[str, str]:
-    """Every file in a folder and what it holds; without the lock, which says who has the folder."""
+    """Every file in a folder and what it holds.
+
+    Without what says nothing of the data: who has the folder, and what SQLite keeps beside a file it looks at.
+    """
     return {
         str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted(folder.rglob("*"))
-        if path.is_file() and path.name != "server.lock"
+        if path.is_file()
+        and path.name != "server.lock"
+        and not path.name.endswith("-shm")
+        and not (path.name.endswith("-wal") and path.stat().st_size == 0)
     }

@@ -9,6 +9,7 @@ from wmsd.accounts import store, tokens
 from wmsd.accounts.passwords import Passwords
 from wmsd.accounts.rules import Token, User, abilities_of_new_user, caller_of, check_abilities, grant
 from wmsd.accounts.schema import CurrentUser, IssuedToken, Message, NewUser, SignIn
+from wmsd.base import timestamps
 from wmsd.base.operation import Operation, operation
 from wmsd.base.problems import FieldErrors, Problem, invalid, not_found
 from wmsd.companies import store as companies
@@ -80,7 +81,11 @@ def get_user(tx: Transaction) -> dict[str, object]:
         "name": user.name,
         "email": user.email,
         "role": user.role,
-        "token": {"name": token.name, "abilities": list(token.abilities), "expires_at": token.expires_at},
+        "token": {
+            "name": token.name,
+            "abilities": list(token.abilities),
+            "expires_at": timestamps.to_text(token.expires_at),
+        },
     }
 
 
@@ -90,7 +95,7 @@ def list_companies(tx: Transaction, operator_id: int | None) -> dict[str, object
 
     `X-Three-Pl-Id` narrows the list to the companies of one operator.
     """
-    caller = caller_of(*_current(tx), tx.timestamp)
+    caller = caller_of(*_current(tx), tx.now)
     usable = [company for company in companies.companies(tx) if caller and caller.may_use(company.id)]
     if operator_id is not None:
         usable = [c for c in usable if c.operator is not None and c.operator.id == operator_id]

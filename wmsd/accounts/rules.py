@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from datetime import datetime
 
 from wmsd.base.access import ABILITIES, EVERYTHING, READ_ABILITIES, Role, expand
 from wmsd.base.context import Actor, Caller
@@ -38,11 +39,11 @@ class Token:
     name: str
     abilities: tuple[str, ...]
     company_ids: frozenset[int] | None
-    expires_at: str
+    expires_at: datetime
     revoked: bool
 
 
-def caller_of(token: Token, user: User, now: str) -> Caller | None:
+def caller_of(token: Token, user: User, now: datetime) -> Caller | None:
     """What the token may do now: its rights cut to its user's. None when it may do nothing at all."""
     if token.revoked or user.disabled or token.expires_at <= now:
         return None

@@ -5,6 +5,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
 from wmsd.accounts.rules import Token, User
+from wmsd.base import timestamps
 from wmsd.base.strict_json import dumps
 from wmsd.db.transaction import Transaction
 
@@ -111,7 +112,7 @@ def _token(row: dict[str, Any]) -> Token:
         name=row["name"],
         abilities=tuple(json.loads(row["abilities"])),
         company_ids=None if companies is None else frozenset(json.loads(companies)),
-        expires_at=row["expires_at"],
+        expires_at=timestamps.from_text(row["expires_at"]),
         revoked=row["revoked_at"] is not None,
     )
 

@@ -4,6 +4,8 @@ A change made by this process is seen by the next request, one made by another (
 second: a job looks at SQLite's `data_version`.
 """
 
+from datetime import datetime
+
 from wmsd.accounts import store as accounts
 from wmsd.accounts.rules import Token, User, caller_of
 from wmsd.accounts.tokens import jti_of
@@ -27,7 +29,7 @@ class AccessCache:
         self._keys: dict[str, str] | None = None
         self._companies: dict[int, Company] | None = None
         self._callers: dict[str, Caller] = {}
-        self._uses: dict[int, str] = {}
+        self._uses: dict[int, datetime] = {}
 
     def forget(self) -> None:
         self._generation += 1
@@ -52,7 +54,7 @@ class AccessCache:
         caller = self._callers.get(token)
         if caller is None:
             caller = await self._look_up(token)
-        now = timestamps.to_text(self._clock.now())
+        now = self._clock.now()
         if caller.expires_at is not None and caller.expires_at <= now:
             raise unauthorized()
         if caller.actor.token_id is not None:
@@ -68,7 +70,7 @@ class AccessCache:
         if jti is None:
             raise unauthorized()
         found = await self._platform.read(lambda tx: _found(tx, jti))
-        caller = caller_of(*found, timestamps.to_text(self._clock.now())) if found else None
+        caller = caller_of(*found, self._clock.now()) if found else None
         if caller is None:
             raise unauthorized()
         if generation == self._generation:
@@ -93,7 +95,7 @@ class AccessCache:
         """Once a minute, from memory: reading never costs a write."""
         uses, self._uses = self._uses, {}
         if uses:
-            rows = [(moment, token_id) for token_id, moment in uses.items()]
+            rows = [(timestamps.to_text(moment), token_id) for token_id, moment in uses.items()]
             await self._platform.write(lambda tx: accounts.note_token_uses(tx, rows))
 
 

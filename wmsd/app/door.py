@@ -217,7 +217,7 @@ class Door:
                 if position is not None:
                     name, filters = call.operation.name, query.filters()
                     cursor = self._signer.sign(position, company.id, name, filters)
-                text = f'{{"data":[{",".join(records)}],"next_cursor":{dumps(cursor)}}}'
+                text = f'{{"data":[{records}],"next_cursor":{dumps(cursor)}}}'
                 return Reply(200, text.encode(), headers)
             case Shown(status=status, body=shown):
                 return Reply(status, dumps(shown).encode(), headers)
@@ -274,11 +274,11 @@ def _collect(errors: FieldErrors, decode: Callable[[], Any]) -> Any:
         return None
 
 
-def _page(records: list[str], total: int, query: PageQuery) -> str:
+def _page(records: str, total: int, query: PageQuery) -> str:
     meta = {
         "current_page": query.page,
         "last_page": max(1, -(-total // query.per_page)),
         "per_page": query.per_page,
         "total": total,
     }
-    return f'{{"data":[{",".join(records)}],"meta":{dumps(meta)}}}'
+    return f'{{"data":[{records}],"meta":{dumps(meta)}}}'

@@ -155,10 +155,14 @@ def load(
 
 def _read(file: Path) -> Values:
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
+        return tomllib.loads(file.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         raise SettingsError(f"{file}: there is no such file.") from None
-    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError) as error:
+    except OSError as error:
+        raise SettingsError(f"{file}: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise SettingsError(f"{file}: this is not UTF-8 text.") from None
+    except tomllib.TOMLDecodeError as error:
         raise SettingsError(f"{file}: {error}.") from None
 
 
@@ -204,8 +208,9 @@ def _check(source: str, values: Values, has_types: bool) -> None:
 
 def _nearest(name: str, known: Iterable[str]) -> str:
     """The end of the sentence that refuses `name`."""
-    found = difflib.get_close_matches(name, list(known), n=1, cutoff=0.4)
-    return f"; did you mean {found[0]}?" if found else "."
+    names = {one.lower(): one for one in known}
+    found = difflib.get_close_matches(name.lower(), list(names), n=1, cutoff=0.4)
+    return f"; did you mean {names[found[0]]}?" if found else "."
 
 
 def declared() -> list[tuple[str, str, Any]]:

@@ -31,7 +31,7 @@ def page(tx: Transaction, query: PageQuery, values: Mapping[str, object], fields
     if "search" in values:
         words = search_terms(str(values["search"]))
         if not words:
-            return Page([], 0)
+            return Page("", 0)
         values = {**values, "search": words}
     return LISTING.page(tx, RECORD if fields is None else record_sql(Article, fields=fields), query, values)
 

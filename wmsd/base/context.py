@@ -1,6 +1,7 @@
 """Who acts, and for which company: what every unit of work is told."""
 
 from dataclasses import dataclass, field
+from datetime import datetime
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,7 @@ class Caller:
     abilities: frozenset[str]
     company_ids: frozenset[int] | None
     """None: every company of the installation."""
-    expires_at: str | None = None
+    expires_at: datetime | None = None
 
     def may_use(self, company_id: int) -> bool:
         return self.company_ids is None or company_id in self.company_ids

@@ -1,7 +1,6 @@
 """Random names come in from outside, so that tests can steer them."""
 
 import secrets
-import uuid
 from typing import Protocol
 
 
@@ -17,7 +16,7 @@ class Ids(Protocol):
 
 class RandomIds:
     def unique(self) -> str:
-        return uuid.uuid4().hex
+        return secrets.token_hex(16)
 
     def secret(self) -> str:
         return secrets.token_urlsafe(32)

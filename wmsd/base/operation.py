@@ -27,6 +27,8 @@ class Operation:
     summary: str
     description: str
     tag: str
+    takes: frozenset[str]
+    """The parameters of the action, without the first."""
     path_types: dict[str, type]
     query: type[BaseModel] | None
     body: type[BaseModel] | None
@@ -45,11 +47,6 @@ class Operation:
     ignores_query: bool
     also_shown_with: int | None
     read_only: frozenset[str]
-
-    @property
-    def takes(self) -> frozenset[str]:
-        """The parameters of the action, without the first."""
-        return frozenset(list(inspect.signature(self.action).parameters)[1:])
 
 
 def operation(
@@ -93,6 +90,7 @@ def operation(
             summary=summary.rstrip("."),
             description=description.strip(),
             tag=tag,
+            takes=frozenset(names),
             path_types=path_types,
             query=hints.get("query"),
             body=body,

@@ -12,13 +12,17 @@ class Record:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    records: list[str]
+    """`records`: JSON texts with commas between them."""
+
+    records: str
     total: int
 
 
 @dataclass(frozen=True, slots=True)
 class CursorPage:
-    records: list[str]
+    """`records`: JSON texts with commas between them."""
+
+    records: str
     next_position: int | None
 
 

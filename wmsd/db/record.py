@@ -2,7 +2,7 @@
 
 From the output model of a record, the one place that declares its fields, comes the SQL expression that makes
 its JSON text. Answers, events and exports are that text: one rendering, made outside Python's lock (a page of
-50 articles of 24 fields: 135 us, against 173 us through rows, dicts and the fastest JSON library).
+50 articles of 22 fields: 106 us, against 173 us through rows, dicts and the fastest JSON library).
 """
 
 import types
@@ -44,9 +44,11 @@ def _place(name: str) -> int:
 def _value(column: str, field: FieldInfo) -> str:
     plain = _without_none(field.annotation)
     if Decimals in field.metadata or Decimals in _inner_metadata(field.annotation):
-        return f"json({decimal_sql(column)})"
+        # Most are empty or whole: those need no text and no parsing.
+        whole = f"WHEN {column} % 1000000 = 0 THEN {column} / 1000000"
+        return f"CASE WHEN {column} IS NULL THEN NULL {whole} ELSE json({decimal_sql(column)}) END"
     if plain is bool:
-        return f"json(iif({column}, 'true', 'false'))"
+        return f"iif({column}, json('true'), json('false'))"
     if get_origin(plain) is list or (isinstance(plain, type) and issubclass(plain, BaseModel)):
         return f"json({column})"
     return column

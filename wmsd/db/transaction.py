@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
+from functools import cached_property
 from typing import Any, TypeVar
 
 from wmsd.base import timestamps
@@ -30,9 +31,13 @@ class Transaction:
         self.now = now
         self.ordered_now = ordered_now
         self.ids = ids
-        self.timestamp = timestamps.to_text(now)
         self.actor: Actor = PROGRAM
         self._at_end: dict[str, tuple[Callable[[Any], None], Any]] = {}
+
+    @cached_property
+    def timestamp(self) -> str:
+        """`now` as records show it."""
+        return timestamps.to_text(self.now)
 
     def execute(self, sql: str, parameters: Parameters = ()) -> sqlite3.Cursor:
         return self._connection.execute(sql, parameters)

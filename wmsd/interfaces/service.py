@@ -11,7 +11,7 @@ from wmsd.app.site import Site
 from wmsd.base.route import Route
 from wmsd.interfaces.http import openapi, pages
 from wmsd.interfaces.http.reference import reference
-from wmsd.interfaces.http.server import make_app
+from wmsd.interfaces.http.server import add_not_found, make_app
 from wmsd.interfaces.rest_v1.routes import ROUTES as V1
 from wmsd.interfaces.rest_v2.routes import ROUTES as V2
 
@@ -31,4 +31,5 @@ def service(site: Site) -> tuple[web.Application, Jobs]:
     )
     app = make_app(site, jobs, ROUTES)
     pages.add_to(app, site, lambda: reference(ROUTES))
+    add_not_found(app)
     return app, jobs

@@ -1,17 +1,37 @@
+from collections.abc import Iterator
+from itertools import count
 from pathlib import Path
 
 import pytest
 
-from tests.support.command import Home, first_day
+from tests.support.command import Home, Program, Tenant, first_day
+
+
+@pytest.fixture(scope="session")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
+    started = Program(tmp_path_factory.mktemp("program"))
+    yield started
+    started.end()
 
 
 @pytest.fixture
-def home(tmp_path: Path) -> Home:
+def home(program: Program, tmp_path: Path) -> Home:
     """An empty folder."""
-    return Home(tmp_path)
+    return Home(program, tmp_path)
 
 
 @pytest.fixture(scope="module")
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Home:
+def shared(program: Program, tmp_path_factory: pytest.TempPathFactory) -> Home:
     """An installation that the tests of a file share: each uses names of its own, or changes nothing."""
-    return first_day(tmp_path_factory.mktemp("shared"))
+    return first_day(Home(program, tmp_path_factory.mktemp("shared")))
+
+
+CODES = count(1)
+
+
+@pytest.fixture
+def tenant(shared: Home) -> Tenant:
+    """A new company in the shared installation."""
+    code = f"T{next(CODES)}"
+    shared.ok("company", "create", code, "--name", code, "--all-modules")
+    return Tenant(shared, code)

@@ -73,8 +73,10 @@ def installed(command: Callable[Concatenate[Installation, P], Result]) -> Callab
             return command(installation, *args, **options)
         except Problem as problem:
             fail(_sentences(problem))
-        except (SettingsError, StorageError) as error:
+        except SettingsError as error:
             fail(str(error).splitlines())
+        except StorageError as error:
+            fail([" ".join(str(error).split())])  # what SQLite finds has several lines
         except sqlite3.Error as error:
             known = explain(error)
             fail([f"The data cannot be used: {known.message if known else error} ({error})"])

@@ -133,6 +133,8 @@ def _password(from_stdin: bool) -> str:
             password = sys.stdin.buffer.readline().decode().rstrip("\r\n")
         except UnicodeDecodeError:
             raise invalid({"password": ["must be UTF-8 text"]}) from None
+    elif not sys.stdin.isatty():
+        raise click.UsageError("There is no terminal to ask for the password at: give --password-stdin.")
     else:
         password = click.prompt("Password", hide_input=True, confirmation_prompt="The password again", err=True)
     if not MIN_PASSWORD <= len(password) <= 1024:

@@ -52,6 +52,7 @@ def serve_command(installation: Installation, listen: str | None, with_demo: boo
 
 async def _serve(installation: Installation, tls: ssl.SSLContext | None, with_demo: bool) -> None:
     settings = installation.settings
+    stop = _stop()
     async with open_site(settings, installation.folder) as site:
         company_ids = await site.access.companies()
         site.files.prepare_all(company_ids)
@@ -79,7 +80,8 @@ async def _serve(installation: Installation, tls: ssl.SSLContext | None, with_de
         jobs.start()
         try:
             await _greet(site, address, loaded)
-            await _until_stopped()
+            await stop.wait()
+            note("Stopping: what is under way is finished first.")
         finally:
             await jobs.stop()
             await runner.cleanup()
@@ -133,11 +135,11 @@ def _tls(settings: Settings) -> ssl.SSLContext | None:
     return context
 
 
-async def _until_stopped() -> None:
+def _stop() -> asyncio.Event:
+    """Set by Ctrl-C and by SIGTERM."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for name in (signal.SIGINT, signal.SIGTERM):
         with contextlib.suppress(NotImplementedError):
             loop.add_signal_handler(name, stop.set)
-    await stop.wait()
-    note("Stopping: what is under way is finished first.")
+    return stop

@@ -1,5 +1,6 @@
 """`wmsd import`, `wmsd export`."""
 
+import logging
 import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -11,7 +12,10 @@ import click
 from wmsd.app.site import Site
 from wmsd.app.transfer import KINDS, DryRun, Unreadable, export_csv, import_csv
 from wmsd.base.importing import ImportRefused, Outcome
+from wmsd.base.problems import Problem
 from wmsd.companies import actions as companies
+from wmsd.db.database import Database
+from wmsd.db.failures import StorageError
 from wmsd.interfaces.cli.installation import Installation, fail, installed, json_option, note, say
 
 MOST_ERRORS_SHOWN = 50
@@ -37,8 +41,7 @@ def import_command(
     with _progress(file, kind) as bar:
 
         async def work(site: Site) -> Outcome:
-            company = await site.platform.read(lambda tx: companies.company_of_code(tx, code))
-            database = await site.files.get(company.id)
+            database = await _database(site, code)
             lines = _counted(file, bar)
             outcome = await database.write(lambda tx: import_csv(tx, KINDS[kind], lines, dry_run))
             await database.write(lambda tx: tx.execute("PRAGMA optimize"))
@@ -56,6 +59,16 @@ def import_command(
     say({"kind": kind, **shown, "dry_run": dry_run}, as_json)
     if dry_run:
         note("Nothing was changed: this was a dry run.")
+
+
+async def _database(site: Site, code: str) -> Database:
+    """The company's database. Raises StorageError with what the server's log would say of a file that fails."""
+    logging.getLogger("wmsd.companies").addHandler(logging.NullHandler())
+    company = await site.platform.read(lambda tx: companies.company_of_code(tx, code))
+    try:
+        return await site.files.get(company.id)
+    except Problem:
+        raise StorageError(site.files.failed[company.id]) from None
 
 
 def _progress(file: IO[bytes], kind: str) -> Any:
@@ -102,8 +115,7 @@ def export_command(installation: Installation, kind: str, code: str) -> None:
     """
 
     async def work(site: Site) -> int:
-        company = await site.platform.read(lambda tx: companies.company_of_code(tx, code))
-        database = await site.files.get(company.id)
+        database = await _database(site, code)
         return await database.read(lambda tx: export_csv(tx, KINDS[kind], sys.stdout))
 
     count = installation.run(work)

@@ -15,6 +15,7 @@ from wmsd.accounts.schema import MIN_PASSWORD, NewUser
 from wmsd.app.site import Site
 from wmsd.base.problems import FieldErrors, Problem
 from wmsd.base.validation import check
+from wmsd.interfaces.http.server import add
 
 DOCS: Final = Path(docs.__file__).parent
 FRAME: Final = Template((Path(__file__).parent / "frame.html").read_text(encoding="utf-8"))
@@ -31,12 +32,12 @@ FIRST_ADMIN: Final = "/first-admin"
 def add_to(app: web.Application, site: Site, reference: Callable[[], str]) -> None:
     """`reference` makes the Markdown of the API reference; only who reads it pays for it."""
     first = FirstAdmin(site)
-    app.router.add_get("/", _home)
-    app.router.add_get(FIRST_ADMIN, first.show)
-    app.router.add_post(FIRST_ADMIN, first.redeem)
-    app.router.add_get("/docs", _guide)
-    app.router.add_get("/docs/api", partial(_reference, reference))
-    app.router.add_get("/docs/{name}", _guide)
+    add(app, "GET", "/", _home)
+    add(app, "GET", FIRST_ADMIN, first.show)
+    add(app, "POST", FIRST_ADMIN, first.redeem)
+    add(app, "GET", "/docs", _guide)
+    add(app, "GET", "/docs/api", partial(_reference, reference))
+    add(app, "GET", "/docs/{name}", _guide)
 
 
 def page(title: str, body: str, status: int = 200) -> web.Response:

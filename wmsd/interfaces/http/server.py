@@ -26,12 +26,30 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 def make_app(site: Site, jobs: Jobs, routes: Iterable[Route]) -> web.Application:
-    app = web.Application(client_max_size=MAX_BODY, middlewares=[_answer_everything])
+    """Every route of the table, and an answer in the error form for everything else under it.
+
+    Handlers are wrapped one by one: aiohttp's middlewares cost each request more than all that ours does.
+    """
+    app = web.Application(client_max_size=MAX_BODY)
     app[SITE], app[JOBS] = site, jobs
     trusted = [ipaddress.ip_network(network) for network in site.settings.server.trusted_proxies]
+    methods: dict[str, list[str]] = {}
     for route in routes:
-        app.router.add_route(route.method, route.path, partial(_handle, site, trusted, route))
+        methods.setdefault(route.path, []).append(route.method)
+        add(app, route.method, route.path, partial(_handle, site, trusted, route))
+    for path, allowed in methods.items():
+        add(app, "*", path, partial(_refuse_method, sorted(allowed)))
     return app
+
+
+def add(app: web.Application, method: str, path: str, handler: Handler) -> None:
+    """A route whose every answer has its id, its form and its line in the log."""
+    app.router.add_route(method, path, partial(_answer, app[SITE], handler))
+
+
+def add_not_found(app: web.Application) -> None:
+    """The last route: what no other one takes."""
+    add(app, "*", "/{anything:.*}", _refuse_address)
 
 
 async def _handle(site: Site, trusted: Sequence[Network], route: Route, request: web.Request) -> web.Response:
@@ -64,10 +82,8 @@ def response(reply: Reply) -> web.Response:
     return web.Response(status=reply.status, body=reply.body, headers=reply.headers)
 
 
-@web.middleware
-async def _answer_everything(request: web.Request, handler: Handler) -> web.StreamResponse:
+async def _answer(site: Site, handler: Handler, request: web.Request) -> web.StreamResponse:
     """Gives the request its id, every error its form, and the log its line."""
-    site = request.app[SITE]
     request_id = request[REQUEST_ID] = site.ids.unique()
     started = time.perf_counter()
     try:
@@ -85,24 +101,27 @@ async def _answer_everything(request: web.Request, handler: Handler) -> web.Stre
     return answer
 
 
+async def _refuse_method(allowed: list[str], request: web.Request) -> web.Response:
+    message = f"{request.method} is not possible here; {', '.join(allowed)} {'are' if allowed[1:] else 'is'}."
+    return response(refusal(Problem("METHOD_NOT_ALLOWED", message, headers={"Allow": ", ".join(allowed)})))
+
+
+async def _refuse_address(request: web.Request) -> web.Response:
+    if not request.path.startswith("/api/"):
+        raise web.HTTPNotFound
+    return response(refusal(Problem("NOT_FOUND", "There is nothing at this address.")))
+
+
 def _http_error(request: web.Request, error: web.HTTPException) -> web.StreamResponse:
-    if not request.path.startswith(("/api", "/openapi.json")):
-        return web.Response(status=error.status, text=f"{error.reason}.\n", headers=_kept(error))
-    if isinstance(error, web.HTTPMethodNotAllowed):
-        message = f"{request.method} is not possible here; {', '.join(sorted(error.allowed_methods))} are."
-        problem = Problem("METHOD_NOT_ALLOWED", message, headers=_kept(error))
-    elif error.status == 404:
-        problem = Problem("NOT_FOUND", "There is nothing at this address.")
-    elif error.status == 413:
+    kept = {"Location": error.headers["Location"]} if "Location" in error.headers else {}
+    if not request.path.startswith("/api"):
+        return web.Response(status=error.status, text=f"{error.reason}.\n", headers=kept)
+    if error.status == 413:
         problem = Problem("VALIDATION_FAILED", f"The request body is over {MAX_BODY // 1024} KiB.", status=413)
     else:
         code = "VALIDATION_FAILED" if error.status < 500 else "SERVER_ERROR"
         problem = Problem(code, f"{error.reason}.", status=error.status)
     return response(refusal(problem))
-
-
-def _kept(error: web.HTTPException) -> dict[str, str]:
-    return {name: error.headers[name] for name in ("Allow", "Location") if name in error.headers}
 
 
 def _log(request: web.Request, status: int, seconds: float) -> None:

@@ -1,0 +1,154 @@
+"""`wmsd company`, `wmsd operator`, `wmsd module`."""
+
+import pytest
+
+from tests.support.command import Home, hashes
+
+MODULES = ["api", "articles", "stock", "outbound", "inbound", "returns", "webhooks"]
+
+
+def company(home: Home, code: str) -> dict[str, object]:
+    (found,) = [row for row in home.ok("company", "list", "--json").json if row["code"] == code]
+    return dict(found)
+
+
+def test_a_company_is_made_and_listed(home: Home) -> None:
+    done = home.ok("company", "create", "ACME", "--name", "Acme Ltd", "--init", "--all-modules", "--json")
+    assert done.json == {"id": 1, "code": "ACME", "name": "Acme Ltd", "modules": MODULES}
+    assert company(home, "ACME") == {
+        "id": 1,
+        "code": "ACME",
+        "name": "Acme Ltd",
+        "operator": None,
+        "sandbox": False,
+        "modules": MODULES,
+    }
+    assert sorted(hashes(home.data)) == ["companies/1.db", "platform.db"]
+
+
+def test_for_people_there_is_a_table(home: Home) -> None:
+    made = home.ok("company", "create", "ACME", "--name", "Acme Ltd", "--init", "--module", "stock")
+    assert made.out == "id       1\ncode     ACME\nname     Acme Ltd\nmodules  api, stock\n"
+    assert home.ok("company", "list").out.splitlines() == [
+        "id  code  name      operator  sandbox  modules",
+        "1   ACME  Acme Ltd  -         no       api, stock",
+    ]
+    empty = home.ok("operator", "list")
+    assert (empty.out, empty.err.splitlines()[-1]) == ("", "None yet.")
+    assert home.ok("operator", "list", "--json").json == []
+
+
+def test_init_is_no_harm_where_data_is(home: Home) -> None:
+    home.ok("company", "create", "ONE", "--name", "One", "--init")
+    home.ok("company", "create", "TWO", "--name", "Two", "--init")
+    assert [row["code"] for row in home.ok("company", "list", "--json").json] == ["ONE", "TWO"]
+
+
+def test_a_company_without_modules_is_told_of_them(shared: Home) -> None:
+    done = shared.ok("company", "create", "BARE", "--name", "Bare")
+    assert done.err.splitlines()[-1] == "No module is on yet: wmsd module enable BARE api articles stock"
+    assert company(shared, "BARE")["modules"] == []
+
+
+def test_a_company_of_an_operator_and_a_sandbox(shared: Home) -> None:
+    assert shared.ok("operator", "create", "OPS", "--name", "Ops", "--json").json == {
+        "id": 1,
+        "code": "OPS",
+        "name": "Ops",
+        "sandbox": False,
+    }
+    shared.ok("operator", "create", "PLAY", "--name", "Play", "--sandbox")
+    assert shared.ok("operator", "list", "--json").json == [
+        {"id": 1, "code": "OPS", "name": "Ops", "sandbox": False},
+        {"id": 2, "code": "PLAY", "name": "Play", "sandbox": True},
+    ]
+    shared.ok("company", "create", "OPERATED", "--name", "Operated", "--operator", "OPS")
+    shared.ok("company", "create", "PLAYED", "--name", "Played", "--operator", "PLAY")
+    shared.ok("company", "create", "SAND", "--name", "Sand", "--sandbox")
+    assert company(shared, "OPERATED")["operator"] == "OPS"
+    assert [company(shared, code)["sandbox"] for code in ("OPERATED", "PLAYED", "SAND")] == [False, True, True]
+
+
+def test_what_is_not_a_good_company(shared: Home) -> None:
+    before = hashes(shared.data)
+    create = ("company", "create")
+    taken = "code is taken by another company."
+    unknown = "is not a module; the modules are api, articles, stock, outbound, inbound, returns, webhooks."
+    for arguments, sentences in (
+        (["ACME", "--name", "Other"], [taken]),
+        (
+            ["NEW", "--name", "New", "--operator", "NOBODY"],
+            ["operator_code is not an operator of this installation."],
+        ),
+        (
+            ["ACME", "--name", "Other", "--operator", "NOBODY"],
+            [taken, "operator_code is not an operator of this installation."],
+        ),
+        (["NEW", "--name", "New", "--module", "stok"], [f"modules.1 stok {unknown}"]),
+        (["NEW", "--name", ""], ["name must have at least 1 character."]),
+        (["", "--name", "New"], ["code must have at least 1 character."]),
+        (
+            ["x" * 65, "--name", " New"],
+            ["code must have at most 64 characters.", "name must not begin or end with a blank."],
+        ),
+        (["N\nEW", "--name", "New"], ["code must not contain control characters."]),
+    ):
+        assert shared.refusals(*create, *arguments) == sentences
+    assert hashes(shared.data) == before
+
+
+def test_a_company_is_changed(shared: Home) -> None:
+    shared.ok("company", "create", "CHANGED", "--name", "Before", "--module", "stock")
+    shared.ok("company", "change", "CHANGED", "--name", "After", "--requests-per-minute", "7")
+    assert (company(shared, "CHANGED")["name"], company(shared, "CHANGED")["modules"]) == (
+        "After",
+        ["api", "stock"],
+    )
+    shared.ok("company", "change", "CHANGED", "--sandbox")
+    assert company(shared, "CHANGED")["sandbox"] is True
+    shared.ok("company", "change", "CHANGED", "--no-sandbox")
+    assert (company(shared, "CHANGED")["name"], company(shared, "CHANGED")["sandbox"]) == ("After", False)
+
+
+def test_what_is_not_a_good_change(shared: Home) -> None:
+    before = hashes(shared.data)
+    change = ("company", "change")
+    assert shared.refused(*change, "NOBODY", "--name", "Some") == "There is no such company as NOBODY."
+    assert shared.refused(*change, "ACME", "--name", "") == "name must have at least 1 character."
+    for limit in ("0", "-1", "99999999999999999999"):
+        assert shared.refused(*change, "ACME", f"--requests-per-minute={limit}").startswith("requests_per_minute ")
+    assert shared.misunderstood(*change, "ACME").startswith("Error: Nothing to change: give --name")
+    assert hashes(shared.data) == before
+
+
+def test_what_is_not_a_good_operator(shared: Home) -> None:
+    shared.ok("operator", "create", "TWICE", "--name", "Twice")
+    assert shared.refused("operator", "create", "TWICE", "--name", "Else") == "code is taken by another operator."
+    assert shared.refused("operator", "create", " X", "--name", "X") == "code must not begin or end with a blank."
+
+
+def test_modules_are_switched(shared: Home) -> None:
+    shared.ok("company", "create", "MODS", "--name", "Mods", "--module", "stock")
+
+    def enabled() -> list[str]:
+        return [row["module"] for row in shared.ok("module", "list", "MODS", "--json").json if row["enabled"]]
+
+    assert enabled() == ["api", "stock"]
+    assert shared.ok("module", "enable", "MODS", "articles", "stock", "--json").json == [
+        {"module": "articles", "enabled": True, "changed": True},
+        {"module": "stock", "enabled": True, "changed": False},
+    ]
+    assert enabled() == ["api", "articles", "stock"]
+    assert shared.ok("module", "disable", "MODS", "stock").out.splitlines()[-1].split() == ["stock", "no", "yes"]
+    assert enabled() == ["api", "articles"]
+    assert shared.ok("module", "list", "MODS").out.splitlines()[1].split()[:2] == ["api", "yes"]
+
+
+@pytest.mark.parametrize("action", ["enable", "disable"])
+def test_modules_that_are_not_there(shared: Home, action: str) -> None:
+    assert shared.refused("module", action, "NOBODY", "stock") == "There is no such company as NOBODY."
+    refused = shared.refused("module", action, "ACME", "stock", "stok")
+    assert refused.startswith("modules.0 stok is not a module; the modules are api, articles")
+    assert company(shared, "ACME")["modules"] == MODULES
+    assert shared.misunderstood("module", action, "ACME") == "Error: Missing argument 'MODULE...'."
+    assert shared.refused("module", "list", "NOBODY") == "There is no such company as NOBODY."

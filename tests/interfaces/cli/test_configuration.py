@@ -1,0 +1,185 @@
+"""Settings: flag over environment over file over default, and what is said of a wrong one."""
+
+import json
+import re
+import tomllib
+from typing import Any
+
+import pytest
+
+from tests.support.command import ROOT, Home
+from wmsd.app.settings import Settings, declared, example
+
+DEFAULTS: dict[str, dict[str, Any]] = {
+    "server": {"listen": "127.0.0.1:8480", "data": "data", "tls": "", "trusted_proxies": []},
+    "limits": {
+        "data_per_minute": 60,
+        "sandbox_per_minute": 12,
+        "graphql_per_minute": 30,
+        "auth_per_minute": 10,
+        "refused_per_minute": 120,
+    },
+    "tokens": {"lifetime_days": 90},
+    "webhooks": {"allow_networks": [], "allow_http": False, "ca_file": ""},
+    "returns": {"require_write_ability": False},
+    "log": {"format": "human", "level": "info", "requests": True},
+}
+
+
+def test_the_example_is_true() -> None:
+    text = (ROOT / "config.example.toml").read_text(encoding="utf-8")
+    assert text == example()
+    assert tomllib.loads(text) == {section: {} for section in DEFAULTS}
+    uncommented = tomllib.loads(re.sub(r"^# (\w+ = )", r"\1", text, flags=re.MULTILINE))
+    assert uncommented == DEFAULTS == Settings().model_dump()
+
+
+def test_every_key_of_the_example_has_a_comment() -> None:
+    lines = example().splitlines()
+    for section, key, _ in declared():
+        (place,) = [
+            number
+            for number, line in enumerate(lines)
+            if line.startswith(f"# {key} = ")
+            and [s for s in lines[:number] if s.startswith("[")][-1] == f"[{section}]"
+        ]
+        assert re.fullmatch(r"# [\w].+\.", lines[place - 1]), lines[place]
+
+
+def test_the_example_is_a_good_configuration(home: Home) -> None:
+    home.write("config.toml", (ROOT / "config.example.toml").read_bytes())
+    assert home.ok("config", "check").err.splitlines() == [
+        f"Data folder: {home.data}",
+        "Configuration file: config.toml",
+        "The settings are good.",
+    ]
+    assert home.ok("config", "show", "--json").json == DEFAULTS
+
+
+def test_what_is_shown_is_a_configuration(home: Home) -> None:
+    env = {
+        "WMSD_SERVER_DATA": 'da"ta\\\n',
+        "WMSD_WEBHOOKS_ALLOW_NETWORKS": "10.0.0.0/8, fd00::/8,",
+        "WMSD_WEBHOOKS_ALLOW_HTTP": "true",
+    }
+    shown = home.run("config", "show", env=env)
+    assert shown.code == 0
+    assert tomllib.loads(shown.out) == json.loads(home.run("config", "show", "--json", env=env).out)
+    home.write("config.toml", shown.out)
+    read = home.run("config", "show", "--json").json
+    assert read["server"]["data"] == 'da"ta\\\n'
+    assert read["webhooks"] == {"allow_networks": ["10.0.0.0/8", "fd00::/8"], "allow_http": True, "ca_file": ""}
+
+
+def test_flag_over_environment_over_file_over_default(home: Home) -> None:
+    def in_force(*arguments: str, **env: str) -> tuple[str, int]:
+        shown = home.run("config", "show", "--json", *arguments, env=env).json
+        return shown["server"]["data"], shown["limits"]["data_per_minute"]
+
+    assert in_force() == ("data", 60)
+    home.write("config.toml", "[server]\ndata = 'of file'\n[limits]\ndata_per_minute = 1\n")
+    assert in_force() == ("of file", 1)
+    assert in_force(WMSD_LIMITS_DATA_PER_MINUTE="2") == ("of file", 2)
+    assert in_force(WMSD_SERVER_DATA="of environment") == ("of environment", 1)
+    assert in_force("--data", "of flag", WMSD_SERVER_DATA="of environment") == ("of flag", 1)
+    home.write("other.toml", "[server]\ndata = 'of other'\n")
+    assert in_force("--config", "other.toml") == ("of other", 60)
+    assert in_force(WMSD_CONFIG="other.toml") == ("of other", 60)
+    home.write("third.toml", "")
+    assert in_force("--config", "third.toml", WMSD_CONFIG="other.toml") == ("data", 60)
+
+
+@pytest.mark.parametrize(
+    ("text", "sentences"),
+    [
+        ("[server]\nlisen = 'x'", ["server.lisen is not a setting; did you mean server.listen?"]),
+        (
+            "[limits]\ndata_per_min = 1",
+            ["limits.data_per_min is not a setting; did you mean limits.data_per_minute?"],
+        ),
+        ("[servr]\nlisten = 'x'", ["[servr] is not a section; did you mean server?"]),
+        ("[Server]\nlisten = 'x'", ["[Server] is not a section; did you mean server?"]),
+        ("[zzz]\nq = 1", ["[zzz] is not a section."]),
+        ("listen = '127.0.0.1:1'", ["listen stands in no section; did you mean server.listen?"]),
+        ("[server]\nlisten = 8480", ["server.listen must be a string."]),
+        (
+            "[server]\nlisten = '8480'\ndata = ''",
+            [
+                "server.listen must be HOST:PORT, such as 127.0.0.1:8480 or 0.0.0.0:8480.",
+                "server.data must have at least 1 character.",
+            ],
+        ),
+        (
+            "[server]\nlisten = 'x:65536'",
+            ["server.listen must be HOST:PORT, such as 127.0.0.1:8480 or 0.0.0.0:8480."],
+        ),
+        ("[limits]\ndata_per_minute = true", ["limits.data_per_minute must be a whole number."]),
+        ("[limits]\ndata_per_minute = '60'", ["limits.data_per_minute must be a whole number."]),
+        ("[limits]\ndata_per_minute = 6.5", ["limits.data_per_minute must be a whole number."]),
+        ("[limits]\ndata_per_minute = 0", ["limits.data_per_minute must be at least 1."]),
+        ("[tokens]\nlifetime_days = 3651", ["tokens.lifetime_days must be at most 3650."]),
+        ("[webhooks]\nallow_http = 1", ["webhooks.allow_http must be true or false."]),
+        ("[webhooks]\nallow_networks = '10.0.0.0/8'", ["webhooks.allow_networks must be an array."]),
+        (
+            "[webhooks]\nallow_networks = ['10.0.0.1/8']",
+            ["webhooks.allow_networks holds '10.0.0.1/8', which is not a network: 10.0.0.1/8 has host bits set."],
+        ),
+        ("[log]\nformat = 'xml'", ["log.format must be 'human' or 'json'."]),
+        (
+            "[server]\nlisten = 1\n[log]\nlevel = 'loud'",
+            ["server.listen must be a string.", "log.level must be 'debug', 'info', 'warning' or 'error'."],
+        ),
+    ],
+)
+def test_a_wrong_setting_in_a_file(home: Home, text: str, sentences: list[str]) -> None:
+    home.write("config.toml", text)
+    expected = [f"config.toml: {sentence}" for sentence in sentences]
+    for command in (("config", "check"), ("config", "show"), ("company", "list"), ("serve",)):
+        assert home.refusals(*command) == expected
+    assert not home.data.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "sentence"),
+    [
+        ("WMSD_SERVR_LISTEN", "x", "WMSD_SERVR_LISTEN is not a setting; did you mean WMSD_SERVER_LISTEN?"),
+        ("WMSD_DATA", "x", "WMSD_DATA is not a setting; did you mean WMSD_SERVER_DATA?"),
+        ("WMSD_server_data", "x", "WMSD_server_data is not a setting; did you mean WMSD_SERVER_DATA?"),
+        ("WMSD_LIMITS_DATA_PER_MINUTE", "many", "limits.data_per_minute must be a whole number."),
+        ("WMSD_LIMITS_DATA_PER_MINUTE", "", "limits.data_per_minute must be a whole number."),
+        ("WMSD_LIMITS_DATA_PER_MINUTE", "-1", "limits.data_per_minute must be at least 1."),
+        ("WMSD_SERVER_DATA", "", "server.data must have at least 1 character."),
+        ("WMSD_WEBHOOKS_ALLOW_HTTP", "maybe", "webhooks.allow_http must be true or false."),
+    ],
+)
+def test_a_wrong_setting_in_the_environment(home: Home, name: str, value: str, sentence: str) -> None:
+    assert home.refused("config", "check", env={name: value}) == f"the environment: {sentence}"
+
+
+def test_a_wrong_setting_on_the_command_line(home: Home) -> None:
+    assert home.refused("serve", "--listen", "8480").startswith(
+        "the command line: server.listen must be HOST:PORT"
+    )
+    assert home.refused("serve", "--listen", "").startswith("the command line: server.listen must be HOST:PORT")
+    assert home.refused("company", "list", "--data", "") == (
+        "the command line: server.data must have at least 1 character."
+    )
+
+
+def test_a_file_as_a_windows_editor_saves_it(home: Home) -> None:
+    home.write("config.toml", b"\xef\xbb\xbf[tokens]\r\nlifetime_days = 7\r\n")
+    assert home.ok("config", "show", "--json").json["tokens"] == {"lifetime_days": 7}
+
+
+def test_a_file_that_cannot_be_read(home: Home) -> None:
+    for command in (("config", "check"), ("serve",), ("company", "list")):
+        assert home.refused(*command, "--config", "none.toml") == "none.toml: there is no such file."
+    assert home.refused("config", "check", env={"WMSD_CONFIG": "none.toml"}) == "none.toml: there is no such file."
+    home.write("config.toml", "[server\nlisten = 1")
+    assert re.fullmatch(r"config.toml: .+ \(at line 1, column 8\)\.", home.refused("config", "check"))
+    home.write("config.toml", "[server]\ndata = 'caf\xe9'".encode("latin-1"))
+    assert home.refused("config", "check") == "config.toml: this is not UTF-8 text."
+    home.write("config.toml", "[server]\ndata = 'a'\ndata = 'b'")
+    assert home.refused("config", "check").startswith("config.toml: Cannot overwrite a value")
+    assert home.refused("config", "check", "--config", ".") == ".: Is a directory."
+    assert not home.data.exists()

@@ -1,0 +1,166 @@
+"""Files that are damaged, missing, foreign or too new: told in one line, and left as they are."""
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.support.command import Home, hashes
+from wmsd.db.sqlite import sqlite3
+
+Damage = Callable[[Path], object]
+
+
+def cut_to(size: int) -> Damage:
+    return lambda path: path.write_bytes(path.read_bytes()[:size])
+
+
+def overwrite(start: int, length: int) -> Damage:
+    def damage(path: Path) -> None:
+        content = bytearray(path.read_bytes())
+        content[start : start + length] = b"\xa5" * length
+        path.write_bytes(content)
+
+    return damage
+
+
+def foreign(path: Path) -> None:
+    """A database of another program."""
+    path.unlink()
+    with sqlite3.connect(str(path)) as connection:
+        connection.execute("CREATE TABLE bookmarks (url TEXT)")
+    connection.close()
+
+
+def newer(path: Path) -> None:
+    with sqlite3.connect(str(path)) as connection:
+        connection.execute("PRAGMA user_version = 999")
+    connection.close()
+
+
+DAMAGES: dict[str, tuple[Damage, str]] = {
+    "garbage": (
+        lambda path: path.write_bytes(b"not a database\n" * 4000),
+        "cannot be used: file is not a database.",
+    ),
+    "a text": (lambda path: path.write_bytes(b"short"), "cannot be used: file is not a database."),
+    "empty": (cut_to(0), " of wmsd. It was left as it is; restore it from a backup."),
+    "only a header": (cut_to(100), "a backup."),
+    "one page": (cut_to(4096), "a backup."),
+    "half": (cut_to(40_960), "a backup."),
+    "the last page": (lambda path: cut_to(path.stat().st_size - 4096)(path), "a backup."),
+    "the header": (overwrite(0, 100), "cannot be used: file is not a database."),
+    "the schema": (overwrite(100, 3000), "a backup."),
+    "a foreign one": (foreign, " of wmsd. It was left as it is; restore it from a backup."),
+    "a newer one": (newer, "made by a newer wmsd (schema 999; this program knows up to "),
+}
+COMMANDS = (
+    ("serve",),
+    ("company", "list"),
+    ("token", "list"),
+    ("company", "create", "NEW", "--name", "New", "--init"),
+)
+
+
+@pytest.fixture
+def copy(home: Home, shared: Home) -> Home:
+    """An installation to break."""
+    shutil.copytree(shared.data, home.data)
+    shutil.copy(shared.folder / "token", home.folder)
+    return home
+
+
+@pytest.mark.parametrize("name", DAMAGES)
+def test_a_damaged_platform(copy: Home, name: str) -> None:
+    damage, sentence = DAMAGES[name]
+    damage(copy.data / "platform.db")
+    before = hashes(copy.data)
+    for command in COMMANDS:
+        refused = copy.refused(*command)
+        assert refused.startswith("data/platform.db ")
+        assert sentence in refused
+        assert hashes(copy.data) == before
+
+
+def test_a_platform_with_damage_inside(copy: Home) -> None:
+    path = copy.data / "platform.db"
+    for page in range(2, path.stat().st_size // 4096):
+        content = path.read_bytes()
+        overwrite(page * 4096, 4096)(path)
+        before = hashes(copy.data)
+        assert copy.refused("serve").startswith("data/platform.db is damaged: ")
+        assert hashes(copy.data) == before
+        path.write_bytes(content)
+
+
+def test_a_company_in_place_of_the_platform(copy: Home) -> None:
+    shutil.copy(copy.data / "companies" / "1.db", copy.data / "platform.db")
+    before = hashes(copy.data)
+    assert copy.refused("serve").startswith("data/platform.db is not a platform file of wmsd.")
+    assert hashes(copy.data) == before
+
+
+def test_a_platform_that_is_a_folder(copy: Home) -> None:
+    (copy.data / "platform.db").unlink()
+    (copy.data / "platform.db").mkdir()
+    for command in COMMANDS:
+        assert copy.refused(*command).startswith("data/platform.db cannot be used: ")
+
+
+def test_companies_without_their_platform(copy: Home) -> None:
+    (copy.data / "platform.db").unlink()
+    before = hashes(copy.data)
+    for command in (("serve",), ("company", "create", "NEW", "--name", "New", "--init")):
+        assert copy.refused(*command) == (
+            "data holds companies (1.db …) but no platform.db. Nothing was changed. Restore platform.db from a "
+            "backup, or choose another folder with --data."
+        )
+    assert copy.refused("company", "list").startswith("There is no wmsd data in ")
+    assert hashes(copy.data) == before
+
+
+def test_damaged_companies_beside_good_ones(copy: Home) -> None:
+    """Each company is broken in another way; one is whole, and works as if nothing were."""
+    damages: dict[str, tuple[Damage, str]] = {
+        **DAMAGES,
+        "missing": (Path.unlink, " is missing. Restore it from a backup"),
+    }
+    files: dict[int, Path] = {}
+    for place, (damage, _) in enumerate(damages.values(), start=2):
+        copy.ok("company", "create", f"C{place}", "--name", "Damaged", "--all-modules")
+        files[place] = copy.data / "companies" / f"{place}.db"
+        damage(files[place])
+    before = hashes(copy.data)
+    with copy.serving(env={"WMSD_LIMITS_DATA_PER_MINUTE": "1000"}) as server:
+        assert server.get("/api/articles", company=1)[0] == 200
+        for company, (name, (_, sentence)) in zip(files, damages.items(), strict=True):
+            status, body = server.get("/api/articles", company=company)
+            assert (status, body["code"]) == (503, "SERVICE_UNAVAILABLE"), name
+            refused = copy.refused("export", "articles", "--company", f"C{company}")
+            assert sentence in refused or "malformed" in refused, name
+            assert server.get("/api/articles", company=company)[0] == 503
+        status, health = server.get("/api/health", token="", company=None)
+        assert (status, health["status"]) == (200, "degraded")
+        assert health["checks"]["database"]["companies_unavailable"] == len(files)
+        copy.ok("import", "articles", "-", "--company", "ACME", stdin="code,name\nA,Apple\n")
+        assert len(server.get("/api/articles", company=1)[1]["data"]) == 1
+        assert len(server.get("/api/companies", company=None)[1]["data"]) == len(files) + 1
+        for company in files:
+            assert f"company {company} is unavailable: " in server.log
+        assert server.stop() == 0
+        assert "Traceback" not in server.log
+    after = hashes(copy.data)
+    assert after.keys() == before.keys()
+    assert {name for name in after if after[name] != before[name]} <= {"companies/1.db", "platform.db"}
+
+
+def test_a_company_is_back_when_its_file_is(copy: Home) -> None:
+    path = copy.data / "companies" / "1.db"
+    whole = path.read_bytes()
+    path.write_bytes(b"garbage")
+    with copy.serving() as server:
+        assert server.get("/api/articles")[0] == 503
+        path.write_bytes(whole)
+        assert server.get("/api/articles")[0] == 200
+        assert server.get("/api/health", token="", company=None)[1]["status"] == "ok"

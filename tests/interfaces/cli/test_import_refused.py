@@ -1,0 +1,212 @@
+"""`wmsd import` of bad files: every error by row and column, all at once, and nothing imported."""
+
+import pytest
+
+from tests.support.command import Tenant, files_up_to
+
+PLACE = "article_code,warehouse_code,quantity\n"
+ARTICLE_COLUMNS = (
+    "code, name, unit, description, barcode, barcodes, unit_3pl, um3pl_factor, min_stock, track_lot, "
+    "track_serial, weight_kg, length_mm, width_mm, height_mm, over_receipt_pct, active, external_ref, client_code"
+)
+
+UNREADABLE: dict[str, tuple[bytes, str]] = {
+    "empty": (b"", f"the first line must name the columns: {ARTICLE_COLUMNS}."),
+    "blank": (b"\n\n", f"the first line must name the columns: {ARTICLE_COLUMNS}."),
+    "only a BOM": (b"\xef\xbb\xbf", f"the first line must name the columns: {ARTICLE_COLUMNS}."),
+    "unknown column": (b"code,nmae\nA,Apple\n", "there is no column 'nmae'; did you mean name?"),
+    "no near column": (b"code,q\nA,1\n", f"there is no column 'q'; the columns are {ARTICLE_COLUMNS}."),
+    "missing column": (b"name,unit\nApple,pcs\n", "the column 'code' is missing."),
+    "column twice": (b"code,name,name\nA,B,C\n", "the column 'name' is there twice."),
+    "all at once": (
+        b"name,name,desription\nA,B,C\n",
+        "there is no column 'desription'; did you mean description? the column 'name' is there twice. "
+        "the column 'code' is missing.",
+    ),
+    "Latin-1": (
+        "code,name\nA,Apple\nB,Café\n".encode("latin-1"),
+        "line 3 is not UTF-8 text. Save the file as CSV UTF-8.",
+    ),
+    "UTF-16": ("code,name\n".encode("utf-16"), "line 1 is not UTF-8 text. Save the file as CSV UTF-8."),
+    "after a quote": (b'code,name\nA,"Apple" pie\n', "line 2: this is not CSV: ',' expected after '\"'."),
+    "open quote": (b'code,name\nA,"Apple\n', "line 2: this is not CSV: unexpected end of data."),
+    "huge cell": (
+        b"code,name\nA," + b"x" * 1_048_577,
+        "line 2: this is not CSV: field larger than field limit (1048576).",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+def test_a_file_that_cannot_be_read(tenant: Tenant, name: str) -> None:
+    content, sentence = UNREADABLE[name]
+    assert tenant.refuses("articles", content) == [sentence]
+
+
+REFUSED: dict[str, tuple[str, list[str]]] = {
+    "ragged": (
+        "code,name\nA,Apple\nB\nC,Cherry,red\n",
+        ["row 3: has 1 cells where the header has 2.", "row 4: has 3 cells where the header has 2."],
+    ),
+    "required": ("code,name\n,Apple\nB,\n,\n", [
+        "row 2, code: is required.",
+        "row 3, name: is required.",
+        "row 4, code: is required.",
+        "row 4, name: is required.",
+    ]),
+    "without a name column": ("code,unit\nNEW,pcs\n", ["row 2, name: is required."]),
+    "numbers": ("code,name,weight_kg,min_stock,um3pl_factor\nA,Apple,\"1,5\",-1,0\nB,Bolt,heavy,NaN,1_000\n", [
+        "row 2, weight_kg: must be a number with a decimal point, such as 12.5.",
+        "row 2, um3pl_factor: must be greater than 0.",
+        "row 2, min_stock: must not be below 0.",
+        "row 3, weight_kg: must be a number with a decimal point, such as 12.5.",
+        "row 3, min_stock: must be a number with a decimal point, such as 12.5.",
+        "row 3, um3pl_factor: must be a number with a decimal point, such as 12.5.",
+    ]),
+    "bounds": ("code,name,weight_kg\nA,Apple,1000000000\nB,Bolt,0.0000001\nC,Cherry,1e999\n", [
+        "row 2, weight_kg: must be at most 999999999.999999.",
+        "row 3, weight_kg: must have at most 6 decimal places.",
+        "row 4, weight_kg: must be at most 999999999.999999.",
+    ]),
+    "flags": ("code,name,active,track_lot\nA,Apple,maybe,2\n", [
+        "row 2, active: must be true or false.",
+        "row 2, track_lot: must be true or false.",
+    ]),
+    "lists": ('code,name,barcodes\nA,Apple,"[1"\nB,Bolt,[1]\nC,Cherry,7;7\nD,Date,a; b\n', [
+        "row 2, barcodes: must be members with ; between them, or a JSON array.",
+        "row 3, barcodes.0: must be a string.",
+        "row 4, barcodes: must not name one barcode twice.",
+        "row 5, barcodes.1: must not begin or end with a blank.",
+    ]),
+    "texts": (f"code,name,unit\n A,Apple \x07,{'x' * 65}\n{'y' * 65},Bolt,pcs\n", [
+        "row 2, code: must not begin or end with a blank.",
+        "row 2, name: must not contain control characters.",
+        "row 2, unit: must have at most 64 characters.",
+        "row 3, code: must have at most 64 characters.",
+    ]),
+    "rows twice": ("code,name,external_ref\nA,Apple,R1\nB,Bolt,R2\nA,Again,R1\nC,Cherry,\nD,Date,\n", [
+        "row 4, code: is given twice; first in row 2.",
+        "row 4, external_ref: is given twice; first in row 2.",
+    ]),
+    "unknown client": ("code,name,client_code\nA,Apple,NOBODY\n", [
+        "row 2, client_code: is not a client of this company.",
+    ]),
+    "everything in a row": ("code,name,weight_kg,client_code,active\nA,,heavy,NOBODY,maybe\n", [
+        "row 2, weight_kg: must be a number with a decimal point, such as 12.5.",
+        "row 2, active: must be true or false.",
+        "row 2, name: is required.",
+        "row 2, client_code: is not a client of this company.",
+    ]),
+    "after a cell with line breaks": ('code,name,description\nA,Apple,"1\n2\n3"\nB,,\n', [
+        "row 5, name: is required.",
+    ]),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_articles_that_are_refused(tenant: Tenant, name: str) -> None:
+    tenant.take("articles", "code,name\nKNOWN,Known\n")
+    content, sentences = REFUSED[name]
+    assert tenant.refuses("articles", content) == sentences
+    assert len(tenant.rows("articles")) == 1
+
+
+def test_an_external_ref_that_is_taken(tenant: Tenant) -> None:
+    tenant.take("articles", "code,name,external_ref\nA,Apple,R1\nB,Bolt,R2\n")
+    assert tenant.refuses("articles", "code,name,external_ref\nNEW,New,R1\nB,Bolt,R1\n") == [
+        "row 2, external_ref: is taken by another article.",
+        "row 3, external_ref: is given twice; first in row 2.",
+    ]
+    assert tenant.refuses("articles", "code,external_ref\nB,R1\n") == [
+        "row 2, external_ref: is taken by another article."
+    ]
+    assert tenant.take("articles", "code,external_ref\nA,R3\nB,R1\n") == (0, 2, 0)
+
+
+def test_partners_that_are_refused(tenant: Tenant) -> None:
+    content = (
+        "code,name,type,email,address.city,active\n"
+        f"A,,VENDOR,nobody,{'x' * 65},maybe\n"
+        ",Bolt,,,,\n"
+        ",Cherry,,,,\n"
+        "D,Date,,,,\n"
+        "D,Date,,,,\n"
+    )
+    assert tenant.refuses("partners", content) == [
+        "row 2, active: must be true or false.",
+        "row 2, name: is required.",
+        "row 2, email: must be an e-mail address.",
+        "row 2, address.city: must have at most 64 characters.",
+        "row 2, type: must be 'CLIENT', 'FURNIZOR' or 'TRANSPORTATOR'.",
+        "row 3, code: is required.",
+        "row 4, code: is required.",
+        "row 6, code: is given twice; first in row 5.",
+    ]
+    assert tenant.refuses("warehouses", "code,name,type\nA,B,CLIENT\n")[0].startswith("there is no column 'type'")
+    assert tenant.refuses("clients", "code\nA\n") == ["the column 'name' is missing."]
+
+
+def test_stock_that_is_refused(tenant: Tenant) -> None:
+    tenant.take("articles", "code,name\nA,Apple\nB,Bolt\n")
+    tenant.take("warehouses", "code,name\nMAIN,Main\n")
+    tenant.take("stock", PLACE + "A,MAIN,7\n")
+    content = PLACE + "A,MAIN,8\na,MAIN,1\nA,main,x\nB,MAIN,-1\nA,MAIN,9\n,,\nB,MAIN,1000000000\nC,SIDE,1e\n"
+    assert tenant.refuses("stock", content) == [
+        "row 3, article_code: is not an article of this company.",
+        "row 4, quantity: must be a number with a decimal point, such as 12.5.",
+        "row 4, warehouse_code: is not a warehouse of this company.",
+        "row 5, quantity: must not be below 0.",
+        "row 6, article_code: is counted twice in this warehouse; first in row 2.",
+        "row 7, article_code: is required.",
+        "row 7, warehouse_code: is required.",
+        "row 7, quantity: is required.",
+        "row 8, article_code: is counted twice in this warehouse; first in row 5.",
+        "row 8, quantity: must be at most 999999999.999999.",
+        "row 9, quantity: must be a number with a decimal point, such as 12.5.",
+        "row 9, article_code: is not an article of this company.",
+        "row 9, warehouse_code: is not a warehouse of this company.",
+    ]
+    assert tenant.refuses("stock", "article_code,quantity\nA,1\n") == ["the column 'warehouse_code' is missing."]
+
+
+def test_for_programs_there_is_json(tenant: Tenant) -> None:
+    arguments = ("import", "articles", "-", "--company", tenant.code, "--json")
+    done = tenant.home.run(*arguments, stdin="code,name,weight_kg\nA,,x\n")
+    assert done.code == 1
+    assert done.json == {
+        "errors": [
+            {"row": 2, "column": "weight_kg", "message": "must be a number with a decimal point, such as 12.5"},
+            {"row": 2, "column": "name", "message": "is required"},
+        ]
+    }
+    assert done.wrong[-1] == "Nothing was imported. Mend the rows above and import the whole file again."
+
+
+def test_very_many_errors_are_cut_for_people_only(tenant: Tenant) -> None:
+    content = "code,name\n" + "".join(f"A{number},\n" for number in range(2500))
+    sentences = tenant.refuses("articles", content)
+    assert len(sentences) == 51
+    assert sentences[49:] == ["row 51, name: is required.", "… and 2450 more."]
+    arguments = ("import", "articles", "-", "--company", tenant.code, "--json")
+    assert len(tenant.home.run(*arguments, stdin=content).json["errors"]) == 2500
+
+
+@pytest.mark.parametrize("last", ["B,\n", 'B,"x', "B\n"])
+def test_the_last_of_many_rows_undoes_all(tenant: Tenant, last: str) -> None:
+    good = "".join(f"A{number},Article\n" for number in range(3000))
+    tenant.take("articles", "code,name\nKNOWN,Known\n")
+    arguments = ("import", "articles", "-", "--company", tenant.code)
+    assert tenant.home.refusals(*arguments, stdin=f"code,name\nKNOWN,Changed\n{good}{last}")
+    assert [(row["code"], row["name"]) for row in tenant.rows("articles")] == [("KNOWN", "Known")]
+
+
+def test_a_disk_that_fills_up(tenant: Tenant) -> None:
+    content = "code,name\n" + "".join(f"A{number},Article {number}\n" for number in range(5000))
+    path = tenant.home.write("large.csv", content)
+    arguments = ("import", "articles", path, "--company", tenant.code)
+    done = tenant.home.run_fresh(*arguments, preexec_fn=files_up_to(400_000))
+    assert (done.code, done.out) == (1, "")
+    assert "Traceback" not in done.err
+    (sentence,) = done.wrong
+    assert sentence.startswith("The data cannot be used: ")
+    assert tenant.rows("articles") == []

@@ -1,0 +1,204 @@
+"""`wmsd user`, `wmsd token`."""
+
+import base64
+import json
+from typing import Any
+
+import pytest
+
+from tests.support.command import EMAIL, PASSWORD, Home, at_a_terminal
+
+WRONG_LENGTH = "password must have from 10 to 1024 characters."
+
+
+def user(home: Home, email: str) -> dict[str, Any]:
+    (found,) = [row for row in home.ok("user", "list", "--json").json if row["email"] == email]
+    return dict(found)
+
+
+def make(home: Home, email: str, *arguments: str) -> dict[str, Any]:
+    done = home.ok("user", "create", email, "--password-stdin", "--json", *arguments, stdin=f"{PASSWORD}\n")
+    assert isinstance(done.json, dict)
+    return done.json
+
+
+def claims(token: str) -> dict[str, Any]:
+    part = token.split(".")[1]
+    read = json.loads(base64.urlsafe_b64decode(part + "=" * (-len(part) % 4)))
+    assert isinstance(read, dict)
+    return read
+
+
+def test_users_of_each_role(shared: Home) -> None:
+    assert (
+        make(shared, "Boss@Example.com", "--role", "company-admin", "--company", "ACME")["email"]
+        == "boss@example.com"
+    )
+    assert user(shared, "boss@example.com") == {
+        "id": 2,
+        "email": "boss@example.com",
+        "name": "Boss@Example.com",
+        "role": "company-admin",
+        "companies": ["ACME"],
+        "abilities": ["*"],
+        "disabled": False,
+    }
+    make(shared, "reader@example.com", "--role", "member", "--company", "ACME", "--name", "Rita")
+    reader = user(shared, "reader@example.com")
+    assert (reader["name"], reader["role"], reader["companies"]) == ("Rita", "member", ["ACME"])
+    assert all(ability.endswith(":read") for ability in reader["abilities"])
+    make(shared, "clerk@example.com", "--role", "member", "--company", "ACME", "--ability", "stock:read")
+    assert user(shared, "clerk@example.com")["abilities"] == ["stock:read"]
+    assert "boss@example.com" in shared.ok("user", "list").out
+
+
+def test_a_user_without_a_company_is_told_so(shared: Home) -> None:
+    arguments = ("user", "create", "alone@example.com", "--role", "member", "--password-stdin")
+    done = shared.ok(*arguments, stdin=PASSWORD)
+    assert done.err.startswith("This user has no company yet; without --company it can sign in and see nothing.\n")
+
+
+def test_what_is_not_a_good_user(shared: Home) -> None:
+    before = shared.ok("user", "list", "--json").json
+    for arguments, sentences in (
+        ([EMAIL, "--role", "platform-admin"], ["email is taken by another user."]),
+        ([EMAIL.upper(), "--role", "platform-admin"], ["email is taken by another user."]),
+        (["nobody", "--role", "platform-admin"], ["email must be an e-mail address."]),
+        (
+            ["x@y", "--role", "platform-admin", "--company", "ACME"],
+            ["company_codes a platform admin has every company."],
+        ),
+        (
+            [EMAIL, "--role", "member", "--company", "ACME", "--company", "NOBODY", "--ability", "stock:steal"],
+            [
+                "abilities.0 is not an ability of this platform.",
+                "email is taken by another user.",
+                "company_codes.1 NOBODY is not a company of this installation.",
+            ],
+        ),
+    ):
+        assert (
+            shared.refusals("user", "create", *arguments, "--password-stdin", stdin=f"{PASSWORD}\n") == sentences
+        )
+    assert shared.ok("user", "list", "--json").json == before
+    assert shared.misunderstood("user", "create", "x@y").startswith("Error: Missing option '--role'.")
+    assert "'root' is not one of" in shared.misunderstood("user", "create", "x@y", "--role", "root")
+    assert "No such option" in shared.misunderstood("user", "create", "x@y", "--role", "member", "--password", "x")
+
+
+@pytest.mark.parametrize("password", [b"", b"\n", b"short\n", b"x" * 1025])
+def test_a_password_of_the_wrong_length(shared: Home, password: bytes) -> None:
+    create = ("user", "create", "new@example.com", "--role", "platform-admin", "--password-stdin")
+    assert shared.refused(*create, stdin=password) == WRONG_LENGTH
+    assert shared.refused("user", "set-password", EMAIL, "--password-stdin", stdin=password) == WRONG_LENGTH
+
+
+def test_a_password_that_is_not_text(shared: Home) -> None:
+    refused = shared.refused("user", "set-password", EMAIL, "--password-stdin", stdin=b"\xff" * 12)
+    assert refused == "password must be UTF-8 text."
+
+
+def test_users_that_are_not_there(shared: Home) -> None:
+    assert shared.refused("user", "disable", "no@example.com") == "There is no such active user as no@example.com."
+    arguments = ("user", "set-password", "no@example.com", "--password-stdin")
+    assert shared.refused(*arguments, stdin=PASSWORD) == "There is no such active user as no@example.com."
+
+
+def test_a_disabled_user_gets_no_token(shared: Home) -> None:
+    make(shared, "leaver@example.com", "--role", "platform-admin")
+    assert shared.ok("user", "disable", "leaver@example.com").out == ""
+    assert user(shared, "leaver@example.com")["disabled"] is True
+    sentence = "There is no such active user as leaver@example.com."
+    assert shared.refused("user", "disable", "leaver@example.com") == sentence
+    assert shared.refused("token", "create", "--user", "leaver@example.com", "--ability", "*") == sentence
+
+
+def test_a_password_is_prompted_for_twice_and_not_shown(home: Home) -> None:
+    home.ok("company", "create", "ACME", "--name", "Acme", "--init")
+    make(home, EMAIL, "--role", "platform-admin")
+    answers = ["another password", "another password"]
+    done = at_a_terminal(home, "user", "set-password", EMAIL, answers=answers)
+    assert (done.code, done.out) == (0, "")
+    assert "Password: " in done.err
+    assert "The password again: " in done.err
+    assert "another password" not in done.err
+    assert f"{EMAIL} has a new password." in done.err
+
+
+def test_without_a_terminal_nobody_is_asked(shared: Home) -> None:
+    sentence = "Error: There is no terminal to ask for the password at: give --password-stdin."
+    assert shared.misunderstood("user", "set-password", EMAIL) == sentence
+    assert shared.misunderstood("user", "create", "new@example.com", "--role", "platform-admin") == sentence
+
+
+def test_the_token_alone_is_on_standard_output(shared: Home) -> None:
+    done = shared.ok("token", "create", "--user", EMAIL, "--ability", "stock:read", "--name", "ERP")
+    token = done.out.removesuffix("\n")
+    assert token.count(".") == 2
+    assert not set(token) & set(" \n")
+    assert token not in done.err
+    assert done.err.splitlines()[-1] == f"A token for {EMAIL}; it lasts 90d. It is shown this once."
+    listed = shared.ok("token", "list", "--json")
+    assert token not in listed.out
+    (row,) = [row for row in listed.json if row["name"] == "ERP"]
+    assert (row["user"], row["abilities"], row["company_ids"], row["revoked_at"]) == (
+        EMAIL,
+        ["stock:read"],
+        None,
+        None,
+    )
+    assert "ERP" in shared.ok("token", "list").out
+
+
+@pytest.mark.parametrize(
+    ("expires", "seconds"), [("1h", 3600), ("36h", 36 * 3600), ("90d", 90 * 86400), ("3650d", 3650 * 86400)]
+)
+def test_a_token_lasts_as_long_as_was_asked(shared: Home, expires: str, seconds: int) -> None:
+    done = shared.ok("token", "create", "--user", EMAIL, "--ability", "*", "--expires", expires)
+    read = claims(done.out)
+    assert read["exp"] - read["iat"] == seconds
+    assert f"it lasts {expires}." in done.err
+
+
+def test_a_token_lasts_as_the_settings_say(shared: Home) -> None:
+    env = {"WMSD_TOKENS_LIFETIME_DAYS": "7"}
+    read = claims(shared.ok("token", "create", "--user", EMAIL, "--ability", "*", env=env).out)
+    assert read["exp"] - read["iat"] == 7 * 86400
+
+
+@pytest.mark.parametrize(
+    "expires", ["", "0d", "-1d", "90", "d", "1w", "90 d", "1.5d", "3651d", "999999d", "9999999h"]
+)
+def test_a_time_that_is_none(shared: Home, expires: str) -> None:
+    create = ("token", "create", "--user", EMAIL, "--ability", "*")
+    assert shared.misunderstood(*create, f"--expires={expires}").startswith("Error: Invalid value for '--expires'")
+
+
+def test_a_token_never_goes_beyond_its_user(shared: Home) -> None:
+    make(shared, "small@example.com", "--role", "member", "--company", "ACME", "--ability", "stock:read")
+    shared.ok("company", "create", "OTHER", "--name", "Other")
+    create = ("token", "create", "--user", "small@example.com", "--ability")
+    shared.ok(*create, "stock:read", "--company", "ACME")
+    for arguments, sentence in (
+        (["articles:write"], "This user may not give articles:write."),
+        (["stock:steal"], "abilities.0 is not an ability of this platform."),
+        (["stock:read", "--company", "OTHER"], "company OTHER is not a company that small@example.com may use."),
+        (["stock:read", "--company", "NOBODY"], "company NOBODY is not a company that small@example.com may use."),
+        (["stock:read", "--name", ""], "name must have at least 1 character."),
+        (["stock:read", "--name", "x" * 256], "name must have at most 255 characters."),
+        (["stock:read", "--name", "a\tb"], "name must not contain control characters."),
+    ):
+        assert shared.refused(*create, *arguments) == sentence
+    assert shared.refused(*create, "*").startswith("This user may not give articles:read, articles:write")
+    assert shared.misunderstood("token", "create", "--user", EMAIL) == "Error: Missing option '--ability'."
+
+
+def test_a_token_is_revoked_once(shared: Home) -> None:
+    shared.ok("token", "create", "--user", EMAIL, "--ability", "*", "--name", "short-lived")
+    (row,) = [row for row in shared.ok("token", "list", "--json").json if row["name"] == "short-lived"]
+    number = str(row["id"])
+    assert shared.ok("token", "revoke", number).err.splitlines()[-1] == f"Token {number} is revoked."
+    assert shared.ok("token", "revoke", number).err.splitlines()[-1] == f"Token {number} was revoked before."
+    assert shared.refused("token", "revoke", "999999") == "There is no such token as 999999."
+    for wrong in ("0", "-1", "one", "99999999999999999999"):
+        assert shared.misunderstood("token", "revoke", "--", wrong).startswith("Error: Invalid value for 'ID'")

@@ -1,0 +1,187 @@
+"""`wmsd serve`: what it says at the start, and everything that keeps it from starting."""
+
+import json
+import os
+import shlex
+import signal
+import socket
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from tests.support.command import Home, files_up_to, first_day, hashes
+
+
+def test_it_makes_its_folder_and_greets(home: Home) -> None:
+    with home.serving() as server:
+        assert server.get("/api/health", token="", company=None)[1]["status"] == "ok"
+        assert server.greeting == [f"wmsd serves {server.address}", f"Guide:        {server.address}/docs"]
+        assert server.process.stdout is not None
+        link = server.process.stdout.readline().split()[2]
+        assert link.startswith(f"{server.address}/first-admin?code=")
+        with urllib.request.urlopen(link) as page:
+            assert b"The first admin" in page.read()
+        assert server.log.startswith(f"Data folder: {home.data}\n")
+        assert home.ok("company", "list", "--json").json == []
+        assert server.stop() == 0
+        assert server.log.splitlines()[-2] == "Stopping: what is under way is finished first."
+    assert sorted(hashes(home.data)) == ["platform.db"]
+
+
+def test_the_demo_gives_a_line_that_works(home: Home) -> None:
+    with home.serving("--demo") as server:
+        assert server.process.stdout is not None
+        for line in server.process.stdout:
+            if line.startswith("curl "):
+                break
+        _, _, authorization, _, company, url = shlex.split(line)
+        headers = dict(header.split(": ", 1) for header in (authorization, company))
+        with urllib.request.urlopen(urllib.request.Request(url, headers=headers)) as answer:
+            assert b'"total":' in answer.read()
+
+
+def test_a_second_server_is_told_who_has_the_folder(home: Home) -> None:
+    (home.folder / "link").symlink_to("data")
+    with home.serving() as server:
+        before = hashes(home.data)
+        for arguments in ((), ("--data", "link"), ("--listen", "127.0.0.1:0")):
+            refused = home.refused("serve", *arguments)
+            assert "already: process " in refused
+            assert f"process {server.process.pid}, listening on 127.0.0.1:" in refused
+            assert refused.endswith("Stop it first, or give this one another folder with --data.")
+        assert hashes(home.data) == before
+        assert server.get("/api/health", token="", company=None)[0] == 200
+    with home.serving() as server:
+        assert server.get("/api/health", token="", company=None)[0] == 200
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "[::1]"])
+def test_a_port_in_use(home: Home, host: str) -> None:
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    with socket.socket(family) as taken:
+        try:
+            taken.bind((host.strip("[]"), 0))
+        except OSError:
+            pytest.skip("this machine has no IPv6")
+        taken.listen()
+        address = f"{host}:{taken.getsockname()[1]}"
+        refused = home.refused("serve", "--listen", address)
+    assert refused == (
+        f"Cannot listen on {address}: address already in use. Choose another address with --listen HOST:PORT."
+    )
+
+
+@pytest.mark.parametrize(
+    ("listen", "reason"),
+    [
+        ("203.0.113.7:8480", "cannot assign requested address"),
+        ("no-such-host.invalid:8480", "name or service not known"),
+        ("x" * 70 + ":8480", "there can be no such host"),
+    ],
+)
+def test_an_address_that_is_not_ours(home: Home, listen: str, reason: str) -> None:
+    refused = home.refused("serve", "--listen", listen)
+    assert refused.startswith(f"Cannot listen on {listen}: ")
+    if "invalid" not in listen:  # how a name fails is the resolver's word
+        assert refused.endswith(f": {reason}. Choose another address with --listen HOST:PORT.")
+
+
+def test_a_data_folder_that_cannot_be(home: Home) -> None:
+    home.write("file", "not a folder\n")
+    (home.folder / "nowhere").symlink_to("gone/away")
+    before = hashes(home.folder)
+    for place, reason in (
+        ("file", "file exists"),
+        ("file/below", "not a directory"),
+        ("nowhere", "file exists"),
+        ("/proc/wmsd", "no such file or directory"),
+        ("/dev/null", "file exists"),
+    ):
+        assert home.refused("serve", "--data", place) == f"The data folder {place} cannot be made: {reason}."
+        created = home.refused("company", "create", "A", "--name", "A", "--init", "--data", place)
+        assert created == f"The data folder {place} cannot be made: {reason}."
+        assert home.refused("company", "list", "--data", place).startswith("There is no wmsd data in ")
+    assert (
+        home.refused("serve", env={"WMSD_SERVER_DATA": "file"})
+        == "The data folder file cannot be made: file exists."
+    )
+    assert hashes(home.folder) == before
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_a_data_folder_without_permission(home: Home) -> None:
+    first_day(home)
+    before = hashes(home.data)
+    home.data.chmod(0o500)
+    try:
+        for arguments in (("serve",), ("serve", "--data", "data/new"), ("company", "list")):
+            assert "permission denied" in home.refused(*arguments).lower()
+    finally:
+        home.data.chmod(0o700)
+    assert hashes(home.data) == before
+
+
+def test_a_disk_that_takes_nothing(home: Home) -> None:
+    first_day(home)
+    before = hashes(home.data)
+    for command in (("serve",), ("company", "create", "NEW", "--name", "New")):
+        done = home.run_fresh(*command, preexec_fn=files_up_to(1000))
+        assert (done.code, done.out) == (1, "")
+        assert done.wrong == ["The data folder data cannot be written: file too large."]
+        assert done.err.splitlines()[1:] == [f"wmsd: {done.wrong[0]}"]
+    assert hashes(home.data) == before
+
+
+def test_a_certificate_that_is_none(home: Home) -> None:
+    home.write("text.pem", "no certificate")
+    for name in ("text.pem", "none.pem", "."):
+        refused = home.refused("serve", env={"WMSD_SERVER_TLS": name})
+        assert refused.startswith(f"server.tls: {name} is not a PEM file with a certificate and its key: ")
+    assert not home.data.exists()
+
+
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT])
+def test_it_stops_when_it_is_told_to(home: Home, number: signal.Signals) -> None:
+    with home.serving() as server:
+        server.process.send_signal(number)
+        assert server.process.wait(15) == 0
+    assert "Traceback" not in server.log
+
+
+def test_kill_9_loses_nothing_and_the_next_start_works(home: Home) -> None:
+    first_day(home)
+    with home.serving() as server:
+        home.ok("import", "articles", "-", "--company", "ACME", stdin="code,name\nA,Apple\n")
+        assert len(server.get("/api/articles")[1]["data"]) == 1
+        server.kill()
+    left = (home.data / "server.lock").read_text()
+    assert f'"pid": {server.process.pid}' in left
+    assert "A,Apple," in home.ok("export", "articles", "--company", "ACME").out
+    with home.serving() as server:
+        assert [article["code"] for article in server.get("/api/articles")[1]["data"]] == ["A"]
+        assert server.stop() == 0
+    assert (home.data / "server.lock").read_text() == ""
+
+
+def test_a_log_for_programs(home: Home) -> None:
+    first_day(home)
+    with home.serving(env={"WMSD_LOG_FORMAT": "json"}) as server:
+        assert server.get("/api/articles")[0] == 200
+        assert server.get("/api/articles", token="not a token")[0] == 401
+        server.stop()
+        lines = [json.loads(line) for line in server.log.splitlines() if line.startswith("{")]
+        requests = [line for line in lines if line["logger"] == "wmsd.request"]
+        assert [line["status"] for line in requests] == [200, 401]
+        assert {line["company_id"] for line in requests} == {"1"}
+        assert len({line["request_id"] for line in requests}) == 2
+        assert server.token not in server.log
+        assert "not a token" not in server.log
+
+
+def test_nothing_but_its_folder_is_written(home: Home) -> None:
+    home.folder = Path(home.folder / "elsewhere")
+    home.folder.mkdir()
+    with home.serving("--data", "../data") as server:
+        assert server.stop() == 0
+    assert [path.name for path in home.folder.iterdir()] == ["serve.log"]

@@ -1,0 +1,290 @@
+"""A first day with the one-file executable: an empty folder, an empty environment, nothing else of wmsd."""
+
+import fcntl
+import html
+import json
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+import urllib.error
+import urllib.parse
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from wmsd import __version__
+from wmsd.interfaces.cli.main import COMMANDS
+
+BUILT = Path(__file__).parents[1] / "dist" / "wmsd"
+NAMED = os.environ.get("WMSD_EXECUTABLE")
+EXECUTABLE = Path(NAMED).resolve() if NAMED else BUILT
+LONGEST = 60.0
+WITHIN_A_SECOND = 1.5
+"""A second, and what a busy machine adds to it."""
+
+pytestmark = pytest.mark.skipif(not NAMED and not BUILT.exists(), reason="build it first: scripts/build")
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    type: str
+    text: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.text)
+
+
+def fetch(url: str, token: str = "", company_id: int = 0, form: dict[str, str] | None = None) -> Answer:
+    headers = {"Authorization": f"Bearer {token}"} if token else {}
+    headers |= {"X-Company-Id": str(company_id)} if company_id else {}
+    sent = urllib.parse.urlencode(form).encode() if form is not None else None
+    request = urllib.request.Request(url, data=sent, headers=headers)
+    opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
+    try:
+        with opener.open(request, timeout=LONGEST) as response:
+            return Answer(response.status, response.headers.get_content_type(), response.read().decode())
+    except urllib.error.HTTPError as error:
+        with error:
+            return Answer(error.code, error.headers.get_content_type(), error.read().decode())
+
+
+def eventually(found: Callable[[], bool], seconds: float) -> bool:
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if found():
+            return True
+        time.sleep(0.05)
+    return found()
+
+
+def wmsd(folder: Path, *arguments: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [EXECUTABLE, *arguments],
+        cwd=folder,
+        env={},
+        input=stdin,
+        capture_output=True,
+        encoding="utf-8",
+        timeout=LONGEST,
+        check=False,
+    )
+
+
+def done(folder: Path, *arguments: str, stdin: str = "") -> str:
+    """Standard output of a command that must succeed."""
+    ended = wmsd(folder, *arguments, stdin=stdin)
+    assert ended.returncode == 0, ended.stderr
+    return ended.stdout
+
+
+@dataclass(frozen=True)
+class Server:
+    """A running `wmsd serve`. Its process unpacks the program and waits for a child, which is the server."""
+
+    folder: Path
+    process: subprocess.Popen[bytes]
+    printed: str
+
+    @property
+    def address(self) -> str:
+        return self.shown(r"^wmsd serves (http://127\.0\.0\.1:\d+)$")
+
+    @property
+    def token(self) -> str:
+        return self.shown(r"^Token: +(\S+)$")
+
+    @property
+    def first_admin(self) -> str:
+        return self.shown(r"^First admin: +(http\S+)")
+
+    @property
+    def demo_id(self) -> int:
+        return int(self.shown(r"^Demo company: .+, id (\d+)$"))
+
+    def shown(self, pattern: str) -> str:
+        found = re.search(pattern, self.printed, re.MULTILINE)
+        assert found, f"{pattern} is not in what it printed:\n{self.printed}"
+        return found[1]
+
+    def get(self, path: str, token: str = "", company_id: int = 0) -> Answer:
+        return fetch(self.address + path, token, company_id)
+
+    @property
+    def children(self) -> list[int]:
+        tasks = Path(f"/proc/{self.process.pid}/task").glob("*/children")
+        return [int(child) for task in tasks for child in task.read_text().split()]
+
+    @property
+    def unpacked(self) -> set[Path]:
+        """The temporary folders that the program runs from."""
+        maps = "\n".join(Path(f"/proc/{child}/maps").read_text() for child in self.children)
+        return {Path(place) for place in re.findall(r" (/\S*/_MEI[^/\s]+)/", maps)}
+
+
+@contextmanager
+def serving(folder: Path, *arguments: str, executable: Path = EXECUTABLE) -> Iterator[Server]:
+    """Serves on a free port of 127.0.0.1 in a process group of its own, and ends all of that."""
+    out, log = folder / "printed", folder / "log"
+    with out.open("wb") as stdout, log.open("wb") as stderr:
+        process = subprocess.Popen(
+            [executable, "serve", "--listen", "127.0.0.1:0", *arguments],
+            cwd=folder,
+            env={},
+            stdin=subprocess.DEVNULL,
+            stdout=stdout,
+            stderr=stderr,
+            start_new_session=True,
+        )
+    try:
+        eventually(lambda: b" serving http" in log.read_bytes() or process.poll() is not None, LONGEST)
+        assert process.poll() is None, log.read_text()
+        yield Server(folder, process, out.read_text())
+    finally:
+        process.terminate()
+        try:
+            process.wait(LONGEST)
+        finally:
+            with suppress(ProcessLookupError):
+                os.killpg(process.pid, signal.SIGKILL)
+            process.wait()
+
+
+@pytest.fixture(scope="module")
+def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
+    with serving(tmp_path_factory.mktemp("first-day"), "--demo") as running:
+        yield running
+
+
+def is_alive(pid: int) -> bool:
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def test_it_knows_its_version(tmp_path: Path) -> None:
+    assert done(tmp_path, "version") == f"wmsd {__version__}\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("command", COMMANDS)
+def test_every_command_is_inside(command: str, tmp_path: Path) -> None:
+    assert done(tmp_path, command, "--help").startswith(f"Usage: wmsd {command} ")
+
+
+def test_the_demo_is_there_to_be_tried(server: Server) -> None:
+    assert server.get("/api/health").json["status"] == "ok"
+    description = server.get("/openapi.json").json
+    assert description["openapi"].startswith("3.1")
+    assert "/api/articles" in description["paths"]
+    assert server.get("/api/articles").status == 401
+    articles = server.get("/api/articles?per_page=100", server.token, server.demo_id)
+    assert (articles.status, len(articles.json["data"])) == (200, 100)
+    stock = server.get("/api/stock", server.token, server.demo_id)
+    assert (stock.status, stock.json["data"] != []) == (200, True)
+
+
+@pytest.mark.parametrize(
+    ("path", "heading"), [("/docs", "The guide"), ("/docs/api", "API"), ("/docs/changelog", "Changes")]
+)
+def test_the_guide_is_inside(server: Server, path: str, heading: str) -> None:
+    page = server.get(path)
+    assert (page.status, page.type) == (200, "text/html")
+    assert re.search(f"<h1>[^<]*{heading}[^<]*</h1>", page.text)
+
+
+def test_the_first_admin_follows_the_link(server: Server) -> None:
+    page = fetch(server.first_admin)
+    assert page.status == 200
+    code = urllib.parse.parse_qs(urllib.parse.urlsplit(server.first_admin).query)["code"][0]
+    assert f'name="code" value="{html.escape(code)}"' in page.text
+    chosen = "correct horse battery"
+    form = {"name": "Ana", "email": "ana@example.com", "password": chosen, "again": chosen, "code": code}
+    wrong = fetch(f"{server.address}/first-admin", form={**form, "again": "another"})
+    assert (wrong.status, "is not the same as the password" in wrong.text) == (422, True)
+    welcome = fetch(f"{server.address}/first-admin", form=form)
+    assert (welcome.status, "<h1>Welcome</h1>" in welcome.text) == (200, True)
+    assert fetch(server.first_admin).status == 404
+    assert "ana@example.com" in done(server.folder, "user", "list")
+
+
+def test_commands_work_beside_the_running_server(server: Server) -> None:
+    made = json.loads(
+        done(server.folder, "company", "create", "ACME", "--name", "Ácme", "--all-modules", "--json")
+    )
+    user = ["user", "create", "ion@example.com", "--role", "company-admin", "--company", "ACME"]
+    done(server.folder, *user, "--password-stdin", stdin="correct horse battery\n")
+    printed = done(
+        server.folder, "token", "create", "--user", "ion@example.com", "--ability", "*", "--company", "ACME"
+    )
+    token = printed.strip()
+    assert printed == f"{token}\n"
+    assert re.fullmatch(r"[\w-]+\.[\w-]+\.[\w-]+", token, re.ASCII)
+    catalogue = "code,name,unit\nS-1,Şurub,pcs\nS-2,Screw,pcs\n"
+    counted = json.loads(
+        done(server.folder, "import", "articles", "-", "--company", "ACME", "--json", stdin=catalogue)
+    )
+    assert counted["created"] == 2
+
+    def names() -> list[str]:
+        answer = server.get("/api/articles", token, made["id"])
+        return [article["name"] for article in answer.json["data"]] if answer.status == 200 else []
+
+    assert eventually(lambda: names() == ["Şurub", "Screw"], WITHIN_A_SECOND), names()
+    assert done(server.folder, "export", "articles", "--company", "ACME").count("\n") == 3
+
+
+def test_a_second_server_says_who_has_the_folder(server: Server) -> None:
+    second = wmsd(server.folder, "serve", "--listen", "127.0.0.1:0")
+    assert (second.returncode, second.stdout) == (1, "")
+    assert "Another wmsd serves the data folder" in second.stderr
+    assert f"process {server.children[0]}," in second.stderr
+    assert server.get("/api/health").status == 200
+
+
+def test_it_lives_on_what_it_was_started_from(tmp_path: Path) -> None:
+    """Whoever installs a newer one does not hurt the one that runs; nor does what cleans /tmp."""
+    installed = Path(shutil.copy2(EXECUTABLE, tmp_path / "wmsd"))
+    with serving(tmp_path, executable=installed) as running:
+        newer = tmp_path / "newer"
+        newer.write_bytes(b"Quite another program.")
+        newer.replace(installed)
+        assert running.get("/docs").status == 200, "what is imported late comes from the file of the start"
+        installed.unlink()
+        assert running.get("/docs/api").status == 200
+        for unpacked in running.unpacked:
+            folder = os.open(unpacked, os.O_RDONLY)
+            try:
+                with pytest.raises(BlockingIOError):
+                    fcntl.flock(folder, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            finally:
+                os.close(folder)
+        assert running.unpacked != set()
+
+
+@pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
+def test_a_signal_stops_it_and_leaves_nothing_behind(stop: signal.Signals, tmp_path: Path) -> None:
+    with serving(tmp_path) as running:
+        children, unpacked = running.children, running.unpacked
+        assert (len(children), len(unpacked)) == (1, 1)
+        if stop is signal.SIGINT:
+            os.killpg(running.process.pid, stop)  # as the terminal does it, to all of them
+        else:
+            running.process.send_signal(stop)
+        assert running.process.wait(LONGEST) == 0, (tmp_path / "log").read_text()
+        assert not any(is_alive(child) for child in children)
+        assert not any(folder.exists() for folder in unpacked)
+    log = (tmp_path / "log").read_text()
+    assert "Traceback" not in log
+    assert log.endswith("stopped\n")
