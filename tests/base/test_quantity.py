@@ -36,6 +36,10 @@ def test_a_tenth_and_two_tenths_are_three_tenths() -> None:
         ("NaN", "a finite number"),
         ("Infinity", "a finite number"),
         ("1e-7", "at most 6 decimal places"),
+        ("1.0000000000000000000000000000001", "at most 6 decimal places"),
+        ("999999999.9999990000000000000000001", "at most 999999999.999999"),
+        ("1e-999999", "at most 6 decimal places"),
+        ("1e999999", "at most 999999999.999999"),
     ],
 )
 def test_what_does_not_fit_is_refused(text: str, sentence: str) -> None:

@@ -38,7 +38,7 @@ class AccessCache:
 
     async def forget_if_changed(self) -> None:
         """Notices what another process committed."""
-        version = await self._platform.read(lambda tx: tx.value("PRAGMA data_version"))
+        version = await self._platform.data_version()
         if version != self._version:
             self._version = version
             self.forget()

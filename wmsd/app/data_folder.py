@@ -1,5 +1,6 @@
 """The data folder: made on purpose only, checked before use, served by one server at a time."""
 
+import contextlib
 import fcntl
 import json
 import logging
@@ -51,7 +52,6 @@ class DataFolder:
 
     def open(self) -> None:
         """Checks what is there and brings `platform.db` up to this program. Raises StorageError."""
-        self.check_writable()
         migrate(self.platform_file, PLATFORM)
         connection = connect(self.platform_file)
         try:
@@ -75,7 +75,8 @@ class DataFolder:
         except OSError as error:
             raise StorageError(f"The data folder {self.path} cannot be written: {_reason(error)}.") from None
         finally:
-            probe.unlink(missing_ok=True)
+            with contextlib.suppress(OSError):
+                probe.unlink()
         free = shutil.disk_usage(self.path).free
         if free < LEAST_FREE_BYTES:
             raise StorageError(
@@ -97,11 +98,16 @@ class DataFolder:
                 f"Another wmsd serves the data folder {self.path} already{holder}. "
                 "Stop it first, or give this one another folder with --data."
             ) from None
-        file.seek(0)
-        file.truncate()
-        json.dump({"pid": os.getpid(), "listen": listen}, file)
-        file.flush()
         self._lock = file
+        self.say_listening(listen)
+
+    def say_listening(self, listen: str) -> None:
+        """Writes down who serves the folder, for a second server to tell."""
+        assert self._lock is not None
+        self._lock.seek(0)
+        self._lock.truncate()
+        json.dump({"pid": os.getpid(), "listen": listen}, self._lock)
+        self._lock.flush()
 
     def unlock(self) -> None:
         if self._lock is not None:

@@ -1,10 +1,13 @@
 """Quantities: exact decimals, held as integers of millionths (decisions, section 1)."""
 
-from decimal import Decimal
+from decimal import MAX_PREC, Context, Decimal
 
 SCALE = 1_000_000
 MAXIMUM = 999_999_999_999_999
 """999 999 999.999999 in millionths."""
+LARGEST = Decimal("999999999.999999")
+EXACT = Context(prec=MAX_PREC)
+"""The default context rounds to 28 digits, and would take a hair beyond a number for the number."""
 
 
 def from_decimal(value: Decimal | int) -> int:
@@ -12,11 +15,10 @@ def from_decimal(value: Decimal | int) -> int:
     decimal = Decimal(value)
     if not decimal.is_finite():
         raise ValueError("must be a finite number")
-    if abs(decimal) > Decimal(MAXIMUM) / SCALE:
+    if decimal.copy_abs() > LARGEST:
         raise ValueError("must be at most 999999999.999999")
-    scaled = decimal.scaleb(6)
-    millionths = int(scaled)
-    if millionths != scaled:
+    millionths = int(decimal.scaleb(6, EXACT))
+    if Decimal(millionths).scaleb(-6, EXACT) != decimal:
         raise ValueError("must have at most 6 decimal places")
     return millionths
 

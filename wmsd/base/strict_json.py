@@ -50,7 +50,7 @@ def loads(raw: bytes) -> tuple[dict[str, object], FieldErrors]:
 
 def dumps(value: object) -> str:
     """Compact JSON, in the letters as they are."""
-    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    return _ENCODER.encode(value)
 
 
 def _malformed(message: str) -> Problem:
@@ -106,6 +106,7 @@ def _constant(text: str) -> object:
     return Flaw(f"must be a number, not {text}")
 
 
+_ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _DECODER = json.JSONDecoder(
     object_pairs_hook=_object, parse_int=_integer, parse_float=_fraction, parse_constant=_constant
 )

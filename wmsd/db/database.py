@@ -8,13 +8,14 @@ from typing import TypeVar
 from wmsd.base.clock import OrderedClock
 from wmsd.base.context import PROGRAM, Actor
 from wmsd.base.ids import Ids
-from wmsd.db.lane import GroupRunner, HopConnection, Lane
+from wmsd.db.lane import LARGEST_READ_GROUP, GroupRunner, HopConnection, Lane
 from wmsd.db.sqlite import connect, sqlite3
 from wmsd.db.transaction import Transaction
 from wmsd.db.unit_of_work import commit_group, read_group
 
 Result = TypeVar("Result")
-READERS = 2
+READERS = 3
+"""The first does all that is quick; the others join while it is held up by something long."""
 
 
 class Database:
@@ -41,16 +42,18 @@ class Database:
 
     async def read(self, action: Callable[[Transaction], Result], actor: Actor = PROGRAM) -> Result:
         """The action's result over one snapshot that holds all that was committed before this call."""
-        readers = self._readers
-        if not readers:
-            reader = await self._add_reader()
-        else:
-            reader = min(readers, key=_load)
-            if reader.load and len(readers) < READERS:
-                reader = await self._add_reader()
+        reader = next((lane for lane in self._readers if not lane.is_held_up), None) or await self._add_reader()
         self.last_used = self._clock.monotonic()
         result: Result = await reader.run(_as(actor, action))
         return result
+
+    async def data_version(self) -> int:
+        """Changes when another connection has committed, be it of another process. Always asks one reader:
+        each connection counts for itself.
+        """
+        reader = self._readers[0] if self._readers else await self._add_reader()
+        version: int = await reader.run(lambda tx: tx.value("PRAGMA data_version"))
+        return version
 
     @property
     def is_open(self) -> bool:
@@ -58,7 +61,7 @@ class Database:
 
     @property
     def is_idle(self) -> bool:
-        return not self._opening.locked() and not any(lane.load for lane in self._lanes())
+        return not self._opening.locked() and all(lane.is_idle for lane in self._lanes())
 
     def _committed(self) -> None:
         if self.after_commit is not None:
@@ -86,8 +89,9 @@ class Database:
         async with self._opening:
             if len(self._readers) < READERS:
                 lane = await self._open(read_group(self._clock, self._ids), read_only=True)
+                lane.largest_group = LARGEST_READ_GROUP
                 self._readers.append(lane)
-            return min(self._readers, key=_load)
+            return next((lane for lane in self._readers if not lane.is_held_up), self._readers[-1])
 
     async def _open(self, run_group: GroupRunner, read_only: bool) -> Lane:
         def opened() -> sqlite3.Connection:
@@ -108,7 +112,3 @@ def _as(actor: Actor, action: Callable[[Transaction], Result]) -> Callable[[Tran
         return action(tx)
 
     return unit
-
-
-def _load(lane: Lane) -> int:
-    return lane.load

@@ -3,9 +3,9 @@
 from wmsd.base.problems import Problem, unavailable
 from wmsd.db.sqlite import sqlite3
 
-FULL = ("SQLITE_FULL", "SQLITE_IOERR_WRITE", "SQLITE_IOERR_FSYNC", "SQLITE_READONLY", "SQLITE_IOERR_TRUNCATE")
+DISK = ("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN")
 BUSY = ("SQLITE_BUSY", "SQLITE_LOCKED")
-DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB", "SQLITE_CANTOPEN", "SQLITE_IOERR")
+DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
 
 
 class StorageError(Exception):
@@ -14,9 +14,9 @@ class StorageError(Exception):
 
 def explain(error: sqlite3.Error) -> Problem | None:
     """The 503 that stands for a failure of the file or the disk; None for a mistake in the program."""
-    name = getattr(error, "sqlite_errorname", "") or ""
-    if name.startswith(FULL):
-        return unavailable("The server cannot write to its disk now; nothing was changed.", 30)
+    name = _name(error)
+    if name.startswith(DISK):
+        return unavailable("The server cannot use its disk now; nothing was changed.", 30)
     if name.startswith(BUSY):
         return unavailable("Another program is writing to this company's data; nothing was changed.")
     if name.startswith(DAMAGED):
@@ -26,5 +26,13 @@ def explain(error: sqlite3.Error) -> Problem | None:
 
 def is_damage(error: sqlite3.Error) -> bool:
     """Whether the file itself is to blame, and not the disk's space or another writer."""
-    name = getattr(error, "sqlite_errorname", "") or ""
-    return name.startswith(DAMAGED) and not name.startswith(FULL)
+    return _name(error).startswith(DAMAGED)
+
+
+def is_of_disk(error: sqlite3.Error) -> bool:
+    """Whether the disk is to blame: full, failing, read-only or gone."""
+    return _name(error).startswith(DISK)
+
+
+def _name(error: sqlite3.Error) -> str:
+    return getattr(error, "sqlite_errorname", "") or ""

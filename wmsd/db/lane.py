@@ -5,6 +5,7 @@ it. What waits while the thread is busy is taken together, as a group, when it i
 """
 
 import asyncio
+import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -13,6 +14,9 @@ from typing import Any
 from wmsd.db.sqlite import aiosqlite, sqlite3
 
 LARGEST_GROUP = 64
+LARGEST_READ_GROUP = 8
+"""Smaller, so that the first answers are sent while the reader goes on."""
+LONG_SECONDS = 0.02
 
 
 class HopConnection(aiosqlite.Connection):
@@ -44,19 +48,27 @@ class Lane:
 
     connection: HopConnection
     run_group: GroupRunner
+    largest_group: int = LARGEST_GROUP
     after_group: Callable[[], None] | None = None
     _waiting: deque[Work] = field(default_factory=deque)
     _drain: "asyncio.Task[None] | None" = None
+    _group_began: float = 0.0
 
     @property
-    def load(self) -> int:
-        return len(self._waiting) + (self._drain is not None)
+    def is_idle(self) -> bool:
+        return self._drain is None
+
+    @property
+    def is_held_up(self) -> bool:
+        """Whether it has been at one group for so long that what is quick should go elsewhere."""
+        return self._drain is not None and time.monotonic() - self._group_began > LONG_SECONDS
 
     async def run(self, action: Callable[[Any], Any]) -> Any:
         loop = asyncio.get_running_loop()
         work = Work(action, loop.create_future())
         self._waiting.append(work)
         if self._drain is None:
+            self._group_began = time.monotonic()
             self._drain = loop.create_task(self._run_all(loop))
         return await work.future
 
@@ -74,7 +86,8 @@ class Lane:
 
     def _run_groups(self, connection: sqlite3.Connection, loop: asyncio.AbstractEventLoop) -> None:
         while self._waiting:
-            group = [self._waiting.popleft() for _ in range(min(len(self._waiting), LARGEST_GROUP))]
+            group = [self._waiting.popleft() for _ in range(min(len(self._waiting), self.largest_group))]
+            self._group_began = time.monotonic()
             try:
                 self.run_group(connection, group)
             except BaseException as error:  # a waiter must always hear; the error is its answer

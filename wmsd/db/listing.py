@@ -49,12 +49,14 @@ class Listing:
     ) -> tuple[str, int, int]:
         """The records with commas between them, the last one's place, their number; in one step of SQLite.
 
+        They come in the order of the subquery; this SQLite is pinned, and the tests of every list hold it to that.
+
         A step gives Python's lock away and waits for it again: fifty steps a page cost more than the page. And
         a bare parameter as LIMIT makes SQLite plan the statement anew for every value, which costs as much as
         running it; the `+ 0` hides it from the planner.
         """
         row = tx.row(
-            f"SELECT group_concat(record, ',' ORDER BY place), max(place), count(*) FROM "
+            f"SELECT group_concat(record, ','), max(place), count(*) FROM "
             f"(SELECT {record} AS record, {self.order} AS place FROM {self.source}{where} "
             f"ORDER BY {self.order} LIMIT :limit + 0 OFFSET :offset + 0)",
             values,

@@ -11,8 +11,11 @@ from wmsd.db.transaction import Transaction
 from wmsd.stock.schema import StockLow, StockRecord, StockUpdated
 
 SOURCE: Final = """
-    stock JOIN articles ON articles.id = stock.article_id JOIN warehouses ON warehouses.id = stock.warehouse_id
+    stock
+    CROSS JOIN articles ON articles.id = stock.article_id
+    CROSS JOIN warehouses ON warehouses.id = stock.warehouse_id
 """
+"""CROSS keeps stock outermost: with statistics SQLite would begin with the few warehouses, and sort all stock."""
 COLUMNS: Final = {
     "id": "stock.id",
     "article_code": "articles.code",

@@ -125,10 +125,15 @@ def test_a_data_folder_without_permission(home: Home) -> None:
 def test_a_disk_that_takes_nothing(home: Home) -> None:
     first_day(home)
     before = hashes(home.data)
-    for command in (("serve",), ("company", "create", "NEW", "--name", "New")):
+    refusals = {
+        ("serve",): "The data folder data cannot be written: file too large.",
+        ("company", "create", "NEW", "--name", "New"): "data/platform.db cannot be used: disk I/O error. "
+        "Nothing was changed. Look whether the disk is full, failing or read-only.",
+    }
+    for command, sentence in refusals.items():
         done = home.run_fresh(*command, preexec_fn=files_up_to(1000))
         assert (done.code, done.out) == (1, "")
-        assert done.wrong == ["The data folder data cannot be written: file too large."]
+        assert done.wrong == [sentence]
         assert done.err.splitlines()[1:] == [f"wmsd: {done.wrong[0]}"]
     assert hashes(home.data) == before
 

@@ -2,12 +2,13 @@
 transaction of its own. `PRAGMA user_version` is the number of the last; `application_id` tells the kind.
 """
 
+import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from wmsd.db.failures import StorageError
+from wmsd.db.failures import StorageError, is_of_disk
 from wmsd.db.sqlite import connect, sqlite3
 
 FOLDER = Path(__file__).parent
@@ -30,11 +31,27 @@ def create(path: Path, kind: FileKind) -> None:
     """A new file of this kind. Raises StorageError; never touches a file that is there."""
     if path.exists():
         raise StorageError(f"{path} is there already; it was left as it is.")
+    unfinished = path.with_name(f"{path.name}.new")
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
-        _run(path, kind, create_file=True)
+        for remains in path.parent.glob(f"{unfinished.name}*"):
+            remains.unlink()
+        _run(unfinished, kind, create_file=True)
+        _put_in_place(unfinished, path)
     except (sqlite3.Error, OSError) as error:
         raise StorageError(f"{path} cannot be created: {error}.") from error
+
+
+def _put_in_place(unfinished: Path, path: Path) -> None:
+    """Under its name there is the whole file or none, whenever the power goes."""
+    with unfinished.open("rb") as file:
+        os.fsync(file.fileno())
+    unfinished.rename(path)
+    folder = os.open(path.parent, os.O_RDONLY)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)
 
 
 def migrate(path: Path, kind: FileKind) -> None:
@@ -44,9 +61,12 @@ def migrate(path: Path, kind: FileKind) -> None:
     try:
         _run(path, kind, create_file=False)
     except sqlite3.DatabaseError as error:
-        raise StorageError(
-            f"{path} cannot be used: {error}. Nothing was changed. Restore it from a backup."
-        ) from error
+        remedy = "Restore it from a backup."
+        if not os.access(path, os.W_OK):
+            remedy = "Give this user the permission to write it."
+        elif is_of_disk(error):
+            remedy = "Look whether the disk is full, failing or read-only."
+        raise StorageError(f"{path} cannot be used: {error}. Nothing was changed. {remedy}") from error
 
 
 def _run(path: Path, kind: FileKind, create_file: bool) -> None:
@@ -54,17 +74,22 @@ def _run(path: Path, kind: FileKind, create_file: bool) -> None:
         _check(path, kind)
     connection = connect(path, create=create_file)
     try:
-        done = connection.execute("PRAGMA user_version").fetchone()[0]
-        for script in kind.scripts()[done:]:
+        for script in kind.scripts()[_version(connection) :]:
+            number = int(script.name[:4])
             connection.execute("BEGIN EXCLUSIVE")
-            if create_file:
+            if _version(connection) < number:  # another process may have come first
                 connection.execute(f"PRAGMA application_id = {kind.application_id}")
-            for statement in _statements(script.read_text(encoding="utf-8")):
-                connection.execute(statement)
-            connection.execute(f"PRAGMA user_version = {int(script.name[:4])}")
+                for statement in _statements(script.read_text(encoding="utf-8")):
+                    connection.execute(statement)
+                connection.execute(f"PRAGMA user_version = {number}")
             connection.execute("COMMIT")
     finally:
         connection.close()
+
+
+def _version(connection: sqlite3.Connection) -> int:
+    version: int = connection.execute("PRAGMA user_version").fetchone()[0]
+    return version
 
 
 def _check(path: Path, kind: FileKind) -> None:
@@ -72,7 +97,7 @@ def _check(path: Path, kind: FileKind) -> None:
     connection = connect(path, read_only=True)
     try:
         application_id = connection.execute("PRAGMA application_id").fetchone()[0]
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        version = _version(connection)
         connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
     finally:
         connection.close()

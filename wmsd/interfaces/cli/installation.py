@@ -3,7 +3,6 @@
 import asyncio
 import functools
 import json
-import os
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
@@ -136,9 +135,3 @@ def _cell(value: Any) -> str:
 
 
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON.")
-
-
-def unprivileged_note() -> None:
-    """A folder made by root cannot be served by another user: say so before it hurts."""
-    if hasattr(os, "geteuid") and os.geteuid() == 0:
-        note("You are root: whoever serves this folder later must be allowed to write it.")

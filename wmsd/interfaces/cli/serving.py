@@ -42,6 +42,7 @@ def serve_command(installation: Installation, listen: str | None, with_demo: boo
     tls = _tls(settings)
     if not folder.is_made:
         folder.make()
+    folder.check_writable()
     folder.lock(settings.server.listen)
     try:
         folder.open()
@@ -77,6 +78,7 @@ async def _serve(installation: Installation, tls: ssl.SSLContext | None, with_de
                 "Choose another address with --listen HOST:PORT."
             ) from None
         address = _address(runner, tls)
+        installation.folder.say_listening(address.partition("://")[2])
         jobs.start()
         try:
             await _greet(site, address, loaded)

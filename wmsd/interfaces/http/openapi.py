@@ -26,7 +26,7 @@ EXAMPLES: Final[dict[str, dict[str, Any]]] = {
     },
     "COMPANY_REQUIRED": {"message": "Send X-Company-Id with the id of a company that this token may use."},
     "RATE_LIMIT_EXCEEDED": {"message": "Too many requests: the limit is 60 a minute. Try again in 12 s."},
-    "SERVICE_UNAVAILABLE": {"message": "The server cannot write to its disk now; nothing was changed."},
+    "SERVICE_UNAVAILABLE": {"message": "The server cannot use its disk now; nothing was changed."},
     "SERVER_ERROR": {"message": "Something went wrong on the server. Its log has the request id."},
 }
 
