@@ -1,6 +1,8 @@
 """What the service says of itself: index, health, meta and the machine-readable descriptions."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final, Literal
 
 from pydantic import BaseModel
@@ -15,15 +17,29 @@ from wmsd.base.operation import Operation, operation
 from wmsd.base.results import Shown
 
 CHANGELOG: Final = "/docs/changelog"
+V1_VERSION: Final = "1.0.0"
+V2_VERSION: Final = "2.0.0"
 
 
-@dataclass(slots=True)
+@dataclass
 class Documents:
-    """Made by the composition of the interfaces, which alone knows every route."""
+    """Made by the composition of the interfaces, which alone knows every route; each when first asked for."""
 
-    index: dict[str, Any]
-    openapi_v1: dict[str, Any]
-    openapi_v2: dict[str, Any]
+    make_index: Callable[[], dict[str, Any]]
+    make_openapi_v1: Callable[[], dict[str, Any]]
+    make_openapi_v2: Callable[[], dict[str, Any]]
+
+    @cached_property
+    def index(self) -> dict[str, Any]:
+        return self.make_index()
+
+    @cached_property
+    def openapi_v1(self) -> dict[str, Any]:
+        return self.make_openapi_v1()
+
+    @cached_property
+    def openapi_v2(self) -> dict[str, Any]:
+        return self.make_openapi_v2()
 
 
 @dataclass(frozen=True, slots=True)
@@ -143,7 +159,7 @@ async def get_meta(documents: Documents, company: Company | None) -> dict[str, A
     """
     features = None if company is None else {module: module in company.modules for module in MODULES}
     return {
-        "version": documents.openapi_v2["info"]["version"],
+        "version": V2_VERSION,
         "versions": [
             {"version": "1", "state": "supported", "path": "/api"},
             {"version": "2", "state": "current", "path": "/api/v2"},

@@ -1,16 +1,15 @@
 """The whole service: every interface on one HTTP server."""
 
 from collections.abc import Sequence
-from typing import Final
+from typing import Any, Final
 
 from aiohttp import web
 
-from wmsd.app.discovery import Documents, HealthDesk, index
+from wmsd.app.discovery import V1_VERSION, V2_VERSION, Documents, HealthDesk, index
 from wmsd.app.jobs import Jobs
 from wmsd.app.site import Site
 from wmsd.base.route import Route
-from wmsd.interfaces.http import openapi, pages
-from wmsd.interfaces.http.reference import reference
+from wmsd.interfaces.http import pages
 from wmsd.interfaces.http.server import add_not_found, make_app
 from wmsd.interfaces.rest_v1.routes import ROUTES as V1
 from wmsd.interfaces.rest_v2.routes import ROUTES as V2
@@ -24,12 +23,24 @@ def service(site: Site) -> tuple[web.Application, Jobs]:
     site.door.add_desk(HealthDesk(site, jobs))
     site.door.add_desk(
         Documents(
-            index=index([(route.method, route.path, route.operation) for route in ROUTES]),
-            openapi_v1=openapi.document("wmsd REST API, version 1", "1.0.0", V1),
-            openapi_v2=openapi.document("wmsd REST API, version 2", "2.0.0", V2),
+            make_index=lambda: index([(route.method, route.path, route.operation) for route in ROUTES]),
+            make_openapi_v1=lambda: _description("wmsd REST API, version 1", V1_VERSION, V1),
+            make_openapi_v2=lambda: _description("wmsd REST API, version 2", V2_VERSION, V2),
         )
     )
     app = make_app(site, jobs, ROUTES)
-    pages.add_to(app, site, lambda: reference(ROUTES))
+    pages.add_to(app, site, _reference)
     add_not_found(app)
     return app, jobs
+
+
+def _description(title: str, version: str, routes: Sequence[Route]) -> dict[str, Any]:
+    from wmsd.interfaces.http import openapi  # a start does not need it
+
+    return openapi.document(title, version, routes)
+
+
+def _reference() -> str:
+    from wmsd.interfaces.http import reference  # nor this
+
+    return reference.reference(ROUTES)

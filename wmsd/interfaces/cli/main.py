@@ -1,5 +1,6 @@
 """`wmsd`: the table of commands."""
 
+import gc
 import importlib
 import io
 import os
@@ -20,6 +21,10 @@ COMMANDS: Final = {
     "config": ("configuring", "Show and check the settings."),
     "version": ("about", "Show the version."),
 }
+
+
+GARBAGE_COLLECTION: Final = (10_000, 20, 20)
+"""Less often than Python's own: imports and requests make much that is soon gone, and little that is garbage."""
 
 
 class Commands(click.Group):
@@ -57,6 +62,7 @@ def main() -> None:
     """Exit codes: 0 done, 1 failed, 2 not understood. Output is UTF-8 in every locale."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")
+    gc.set_threshold(*GARBAGE_COLLECTION)
     try:
         wmsd(prog_name="wmsd")
     except OSError as error:

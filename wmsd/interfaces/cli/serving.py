@@ -8,19 +8,23 @@ import signal
 import ssl
 import sys
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import click
 import uvloop
 from aiohttp import web
 
 from wmsd.accounts import first_admin
-from wmsd.app import demo, logs
+from wmsd.app import logs
 from wmsd.app.settings import Settings, SettingsError
 from wmsd.app.site import Site, open_site
 from wmsd.db.failures import StorageError
 from wmsd.interfaces.cli.installation import Installation, installed, note
 from wmsd.interfaces.http.pages import FIRST_ADMIN
 from wmsd.interfaces.service import service
+
+if TYPE_CHECKING:
+    from wmsd.app.demo import Loaded
 
 LOG = logging.getLogger("wmsd.serve")
 GRACE_SECONDS = 10.0
@@ -57,7 +61,7 @@ async def _serve(installation: Installation, tls: ssl.SSLContext | None, with_de
     async with open_site(settings, installation.folder) as site:
         company_ids = await site.access.companies()
         site.files.prepare_all(company_ids)
-        loaded = await demo.load(site) if with_demo else None
+        loaded = await _load_demo(site) if with_demo else None
         app, jobs = service(site)
         runner = web.AppRunner(
             app,
@@ -90,7 +94,13 @@ async def _serve(installation: Installation, tls: ssl.SSLContext | None, with_de
     LOG.info("stopped")
 
 
-async def _greet(site: Site, address: str, loaded: demo.Loaded | None) -> None:
+async def _load_demo(site: Site) -> "Loaded":
+    from wmsd.app import demo  # a start without it is quicker
+
+    return await demo.load(site)
+
+
+async def _greet(site: Site, address: str, loaded: "Loaded | None") -> None:
     """What the person who started it needs next, on standard output; the log is on standard error."""
     lines = [f"wmsd serves {address}", f"Guide:        {address}/docs"]
     code = await site.platform.write(first_admin.offer)
