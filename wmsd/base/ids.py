@@ -16,7 +16,7 @@ class Ids(Protocol):
 
 
 class RandomIds:
-    """Draws from the system 256 at a time: each drawing gives Python's lock away, and every request needs an id."""
+    """Draws 256 at a time: each drawing gives Python's lock away, and every request needs an id."""
 
     def __init__(self) -> None:
         self._drawn: list[str] = []

@@ -9,6 +9,7 @@ import time
 from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any
 
 from wmsd.db.sqlite import aiosqlite, sqlite3
@@ -20,13 +21,13 @@ LONG_SECONDS = 0.02
 
 
 class HopConnection(aiosqlite.Connection):
-    async def hop(self, function: Callable[[sqlite3.Connection], Any]) -> Any:
-        """Runs the function on the connection's thread.
+    def post(self, function: Callable[[sqlite3.Connection], None]) -> None:
+        """Has the function run on the connection's thread; it tells its end itself.
 
         aiosqlite's own calls are one hop a statement, about 100 us each; its queue, which runs any function,
-        has no public name.
+        has no public name. Raises ValueError when the connection is closed.
         """
-        return await self._execute(function, self._conn)  # type: ignore[no-untyped-call]  # theirs
+        self._tx.put_nowait((None, partial(function, self._conn)))
 
 
 @dataclass(slots=True)
@@ -51,41 +52,37 @@ class Lane:
     largest_group: int = LARGEST_GROUP
     after_group: Callable[[], None] | None = None
     _waiting: deque[Work] = field(default_factory=deque)
-    _drain: "asyncio.Task[None] | None" = None
+    _idle: asyncio.Event = field(default_factory=asyncio.Event)
+    _is_running: bool = False
     _group_began: float = 0.0
 
     @property
     def is_idle(self) -> bool:
-        return self._drain is None
+        return not self._is_running
 
     @property
     def is_held_up(self) -> bool:
         """Whether it has been at one group for so long that what is quick should go elsewhere."""
-        return self._drain is not None and time.monotonic() - self._group_began > LONG_SECONDS
+        return self._is_running and time.monotonic() - self._group_began > LONG_SECONDS
 
     async def run(self, action: Callable[[Any], Any]) -> Any:
         loop = asyncio.get_running_loop()
         work = Work(action, loop.create_future())
         self._waiting.append(work)
-        if self._drain is None:
-            self._group_began = time.monotonic()
-            self._drain = loop.create_task(self._run_all(loop))
+        if not self._is_running:
+            self._start(loop)
         return await work.future
 
-    async def _run_all(self, loop: asyncio.AbstractEventLoop) -> None:
-        try:
-            while self._waiting:
-                await self.connection.hop(lambda connection: self._run_groups(connection, loop))
-        except Exception as error:  # the thread is gone: no waiter may wait for ever
-            while self._waiting:
-                work = self._waiting.popleft()
-                work.error = error
-                self._deliver([work])
-        finally:
-            self._drain = None
+    def _start(self, loop: asyncio.AbstractEventLoop) -> None:
+        self._group_began = time.monotonic()
+        self.connection.post(partial(self._run_groups, loop))
+        self._is_running = True
+        self._idle.clear()
 
-    def _run_groups(self, connection: sqlite3.Connection, loop: asyncio.AbstractEventLoop) -> None:
-        while self._waiting:
+    def _run_groups(self, loop: asyncio.AbstractEventLoop, connection: sqlite3.Connection) -> None:
+        """On the thread: group by group, until nothing waits. Each group is delivered when it is done."""
+        is_last = False
+        while not is_last:
             group = [self._waiting.popleft() for _ in range(min(len(self._waiting), self.largest_group))]
             self._group_began = time.monotonic()
             try:
@@ -93,9 +90,17 @@ class Lane:
             except BaseException as error:  # a waiter must always hear; the error is its answer
                 for work in group:
                     work.error = work.error or error
-            loop.call_soon_threadsafe(self._deliver, group)
+            is_last = not self._waiting
+            loop.call_soon_threadsafe(self._deliver, loop, group, is_last)
 
-    def _deliver(self, group: list[Work]) -> None:
+    def _deliver(self, loop: asyncio.AbstractEventLoop, group: list[Work], is_last: bool) -> None:
+        """On the loop. What came while the thread was ending is started here, so that nothing is left waiting."""
+        if is_last:
+            self._is_running = False
+            if self._waiting:
+                self._start(loop)
+            else:
+                self._idle.set()
         if self.after_group is not None:
             self.after_group()
         for work in group:
@@ -108,6 +113,6 @@ class Lane:
 
     async def close(self) -> None:
         """Finishes what waits, then closes the connection and ends its thread."""
-        while self._drain is not None:
-            await asyncio.shield(self._drain)
+        while self._is_running:
+            await self._idle.wait()
         await self.connection.close()
