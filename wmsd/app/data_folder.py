@@ -37,7 +37,7 @@ class DataFolder:
     def make(self) -> None:
         """A new, empty installation. Raises StorageError when the folder holds something else."""
         try:
-            self.path.mkdir(parents=True, exist_ok=True)
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)  # it holds the keys that sign tokens
             self.companies.mkdir(exist_ok=True)
         except OSError as error:
             raise StorageError(f"The data folder {self.path} cannot be made: {_reason(error)}.") from None
