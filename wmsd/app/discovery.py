@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, Final, Literal
 
 from pydantic import BaseModel
@@ -98,30 +98,16 @@ class Description(BaseModel):
     paths: dict[str, Any]
 
 
-@operation(
-    tag="Discovery",
-    answer="object",
-    returns=Index,
-    scope="platform",
-    limit="none",
-    signed_in=False,
-    ignores_query=True,
-)
+open_to_all = partial(operation, tag="Discovery", answer="object", scope="platform", limit="none", signed_in=False)
+
+
+@open_to_all(returns=Index, ignores_query=True)
 async def get_index(documents: Documents) -> dict[str, Any]:
     """List every endpoint."""
     return documents.index
 
 
-@operation(
-    tag="Discovery",
-    answer="object",
-    returns=Health,
-    scope="platform",
-    limit="none",
-    signed_in=False,
-    ignores_query=True,
-    also_shown_with=503,
-)
+@open_to_all(returns=Health, ignores_query=True, also_shown_with=503)
 async def get_health(desk: HealthDesk) -> Shown:
     """Check database, cache, job queue and disk.
 
@@ -131,27 +117,19 @@ async def get_health(desk: HealthDesk) -> Shown:
     return Shown(status, found)
 
 
-@operation(tag="Discovery", answer="object", returns=Description, scope="platform", limit="none", signed_in=False)
+@open_to_all(returns=Description)
 async def get_openapi_v1(documents: Documents) -> dict[str, Any]:
     """Get this description of version 1."""
     return documents.openapi_v1
 
 
-@operation(tag="Discovery", answer="object", returns=Description, scope="platform", limit="none", signed_in=False)
+@open_to_all(returns=Description)
 async def get_openapi_v2(documents: Documents) -> dict[str, Any]:
     """Get this description of version 2."""
     return documents.openapi_v2
 
 
-@operation(
-    tag="Discovery",
-    answer="object",
-    returns=Meta,
-    scope="platform",
-    limit="none",
-    signed_in=False,
-    codes=("UNAUTHORIZED",),
-)
+@open_to_all(returns=Meta, codes=("UNAUTHORIZED",))
 async def get_meta(documents: Documents, company: Company | None) -> dict[str, Any]:
     """Get the versions and the feature flags.
 

@@ -1,6 +1,7 @@
 """The use cases of articles."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any, Final
 
 from wmsd.articles import store
@@ -21,8 +22,19 @@ from wmsd.db.transaction import Transaction
 from wmsd.directory import store as directory
 from wmsd.outbox.events import record_event
 
+reading = partial(operation, tag="Articles", returns=Article, module="articles", ability="articles:read")
+writing = partial(
+    operation,
+    tag="Articles",
+    returns=Article,
+    module="articles",
+    ability="articles:write",
+    answer="record",
+    writes=True,
+)
 
-@operation(tag="Articles", answer="page", returns=Article, ability="articles:read", module="articles")
+
+@reading(answer="page")
 def list_articles(tx: Transaction, query: ArticleQuery) -> Page:
     """List articles.
 
@@ -31,7 +43,7 @@ def list_articles(tx: Transaction, query: ArticleQuery) -> Page:
     return store.page(tx, query, query.filters(), None)
 
 
-@operation(tag="Articles", answer="page", returns=Article, ability="articles:read", module="articles")
+@reading(answer="page")
 def list_sparse_articles(tx: Transaction, query: SparseArticleQuery) -> Page:
     """List articles, whole or by chosen fields.
 
@@ -40,13 +52,13 @@ def list_sparse_articles(tx: Transaction, query: SparseArticleQuery) -> Page:
     return store.page(tx, query, query.filters(), wanted_fields(query.fields, Article.model_fields))
 
 
-@operation(tag="Articles", answer="record", returns=Article, ability="articles:read", module="articles")
+@reading(answer="record")
 def get_article(tx: Transaction, id: int) -> Record:
     """Get an article."""
     return _one(tx, id)
 
 
-@operation(tag="Articles", answer="cursor", returns=Article, ability="articles:read", module="articles")
+@reading(answer="cursor")
 def sync_articles(tx: Transaction, query: ArticleSyncQuery, position: int) -> CursorPage:
     """Walk the articles in the order of their changes.
 
@@ -57,16 +69,7 @@ def sync_articles(tx: Transaction, query: ArticleSyncQuery, position: int) -> Cu
     return store.changes(tx, query, max(position, query.updated_since or 0))
 
 
-@operation(
-    tag="Articles",
-    answer="record",
-    returns=Article,
-    ability="articles:write",
-    module="articles",
-    writes=True,
-    creates=True,
-    events=("article.created",),
-)
+@writing(creates=True, events=("article.created",))
 def create_article(tx: Transaction, body: ArticleFields) -> Record:
     """Create an article."""
     values = stored(body.model_dump())
@@ -76,15 +79,7 @@ def create_article(tx: Transaction, body: ArticleFields) -> Record:
     return record
 
 
-@operation(
-    tag="Articles",
-    answer="record",
-    returns=Article,
-    ability="articles:write",
-    module="articles",
-    writes=True,
-    events=("article.updated",),
-)
+@writing(events=("article.updated",))
 def replace_article(tx: Transaction, id: int, body: ArticleFields) -> Record:
     """Replace an article.
 
@@ -93,15 +88,7 @@ def replace_article(tx: Transaction, id: int, body: ArticleFields) -> Record:
     return change(tx, id, stored(body.model_dump()))
 
 
-@operation(
-    tag="Articles",
-    answer="record",
-    returns=Article,
-    ability="articles:write",
-    module="articles",
-    writes=True,
-    events=("article.updated",),
-)
+@writing(events=("article.updated",))
 def update_article(tx: Transaction, id: int, body: ArticleChanges) -> Record:
     """Change some fields of an article.
 
@@ -110,15 +97,7 @@ def update_article(tx: Transaction, id: int, body: ArticleChanges) -> Record:
     return change(tx, id, stored(body.given()))
 
 
-@operation(
-    tag="Articles",
-    answer="record",
-    returns=Article,
-    ability="articles:write",
-    module="articles",
-    writes=True,
-    events=("article.updated",),
-)
+@writing(events=("article.updated",))
 def update_article_by_code(tx: Transaction, code: str, body: ArticleChanges) -> Record:
     """Change some fields of the article with this code."""
     article_id = store.id_of_code(tx, code)

@@ -1,5 +1,6 @@
 """The use cases of stock. The REST interfaces read it; counts come from the command line and the admin pages."""
 
+from functools import partial
 from typing import Final
 
 from wmsd.base.operation import Operation, operation
@@ -11,14 +12,16 @@ from wmsd.stock import store
 from wmsd.stock.ledger import Movement, post
 from wmsd.stock.schema import StockCursorQuery, StockQuery, StockRecord
 
+reading = partial(operation, tag="Stock", returns=StockRecord, module="stock", ability="stock:read")
 
-@operation(tag="Stock", answer="page", returns=StockRecord, ability="stock:read", module="stock")
+
+@reading(answer="page")
 def list_stock(tx: Transaction, query: StockQuery) -> Page:
     """List stock records, page by page."""
     return store.page(tx, query)
 
 
-@operation(tag="Stock", answer="cursor", returns=StockRecord, ability="stock:read", module="stock")
+@reading(answer="cursor")
 def walk_stock(tx: Transaction, query: StockCursorQuery, position: int) -> CursorPage:
     """List stock records by cursor.
 
