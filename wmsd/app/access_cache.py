@@ -51,9 +51,7 @@ class AccessCache:
         """Raises Problem (401)."""
         if not token:
             raise unauthorized("This needs a token: send Authorization: Bearer <token>.")
-        caller = self._callers.get(token)
-        if caller is None:
-            caller = await self._look_up(token)
+        caller = self._callers.get(token) or await self._look_up(token)
         now = self._clock.now()
         if caller.expires_at is not None and caller.expires_at <= now:
             raise unauthorized()
@@ -80,7 +78,8 @@ class AccessCache:
         return caller
 
     async def company(self, company_id: int) -> Company | None:
-        return (await self.companies()).get(company_id)
+        known = self._companies
+        return (await self.companies() if known is None else known).get(company_id)
 
     async def companies(self) -> dict[int, Company]:
         known = self._companies

@@ -31,7 +31,9 @@ from wmsd.db.sqlite import sqlite3
 LOG = logging.getLogger("wmsd.door")
 ID = re.compile(r"[1-9][0-9]{0,14}", re.ASCII)
 
-LoadBody = Callable[[], Awaitable[tuple[dict[str, object], FieldErrors]]]
+Loaded = tuple[dict[str, object], FieldErrors]
+"""The object in a body, and its flaws by field path."""
+LoadBody = Callable[[], Awaitable[Loaded]]
 
 
 @dataclass(slots=True)
@@ -157,7 +159,8 @@ class Door:
         self, call: Call, caller: Caller | None, company: Company | None, headers: dict[str, str]
     ) -> Reply:
         operation = call.operation
-        inputs = await self._decode(call, company)
+        loaded = await call.load_body() if operation.body is not None and call.load_body else None
+        inputs = self._decode(call, company, loaded)
         if operation.needs is not None:
             result = await operation.action(self._desks[operation.needs], **inputs)
         else:
@@ -168,7 +171,7 @@ class Door:
             )
         return self._reply(call, company, result, inputs.get("query"), headers)
 
-    async def _decode(self, call: Call, company: Company | None) -> dict[str, Any]:
+    def _decode(self, call: Call, company: Company | None, loaded: Loaded | None) -> dict[str, Any]:
         """The action's arguments, by name. Raises Problem with every error of query and body at once."""
         operation = call.operation
         inputs = _path_inputs(call)
@@ -178,8 +181,7 @@ class Door:
         elif call.query and not operation.ignores_query:
             _collect(errors, lambda: check(NoQuery, call.query))
         if operation.body is not None:
-            assert call.load_body is not None
-            document, flaws = await call.load_body()
+            document, flaws = loaded or ({}, {})
             sent = {name: value for name, value in document.items() if name not in operation.read_only}
             inputs["body"] = _collect(errors, lambda: check(operation.body or Input, sent, flaws))
         if operation.answer == "cursor" and not errors:
@@ -275,10 +277,8 @@ def _collect(errors: FieldErrors, decode: Callable[[], Any]) -> Any:
 
 
 def _page(records: str, total: int, query: PageQuery) -> str:
-    meta = {
-        "current_page": query.page,
-        "last_page": max(1, -(-total // query.per_page)),
-        "per_page": query.per_page,
-        "total": total,
-    }
-    return f'{{"data":[{records}],"meta":{dumps(meta)}}}'
+    last_page = max(1, -(-total // query.per_page))
+    return (
+        f'{{"data":[{records}],"meta":{{"current_page":{query.page},"last_page":{last_page},'
+        f'"per_page":{query.per_page},"total":{total}}}}}'
+    )

@@ -57,8 +57,19 @@ def _true_or_false(value: object) -> bool:
 QueryFlag = Annotated[bool, BeforeValidator(_true_or_false), WithJsonSchema({"type": "boolean"})]
 
 
+NO_FILTERS = frozenset({"page", "per_page", "cursor", "fields"})
+
+
 class Query(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
+
+    def filters(self) -> dict[str, object]:
+        """The filters that the caller gave, without the paging."""
+        return {
+            name: value
+            for name in self.model_fields_set - NO_FILTERS
+            if (value := getattr(self, name)) is not None
+        }
 
 
 class NoQuery(Query):
@@ -73,14 +84,7 @@ class PageQuery(Query):
     def offset(self) -> int:
         return (self.page - 1) * self.per_page
 
-    def filters(self) -> dict[str, object]:
-        """The filters that the caller gave, without the paging."""
-        return self.model_dump(exclude_none=True, exclude={"page", "per_page", "fields"})
-
 
 class CursorQuery(Query):
     cursor: Annotated[str, Field(max_length=200)] | None = None
     per_page: Annotated[int, _whole_number(1, 500), _number_schema(1, 500)] = 100
-
-    def filters(self) -> dict[str, object]:
-        return self.model_dump(exclude_none=True, exclude={"cursor", "per_page", "fields"})

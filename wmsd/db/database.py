@@ -1,7 +1,7 @@
 """One SQLite file: a writer, a few readers, opened when they are first needed."""
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TypeVar
 
@@ -33,18 +33,29 @@ class Database:
         self._opening = asyncio.Lock()
         self.last_used = 0.0
 
-    async def write(self, action: Callable[[Transaction], Result], actor: Actor = PROGRAM) -> Result:
+    def write(self, action: Callable[[Transaction], Result], actor: Actor = PROGRAM) -> Awaitable[Result]:
         """The action's result, once it is on disk. Raises what the action raises, with nothing changed."""
-        writer = self._writer or await self._open_writer()
         self.last_used = self._clock.monotonic()
-        result: Result = await writer.run(_as(actor, action))
+        if self._writer is None:
+            return self._write_first(action, actor)
+        return self._writer.submit(action, actor)
+
+    async def _write_first(self, action: Callable[[Transaction], Result], actor: Actor) -> Result:
+        writer = await self._open_writer()
+        result: Result = await writer.submit(action, actor)
         return result
 
-    async def read(self, action: Callable[[Transaction], Result], actor: Actor = PROGRAM) -> Result:
+    def read(self, action: Callable[[Transaction], Result], actor: Actor = PROGRAM) -> Awaitable[Result]:
         """The action's result over one snapshot that holds all that was committed before this call."""
-        reader = next((lane for lane in self._readers if not lane.is_held_up), None) or await self._add_reader()
         self.last_used = self._clock.monotonic()
-        result: Result = await reader.run(_as(actor, action))
+        for reader in self._readers:
+            if not reader.is_held_up:
+                return reader.submit(action, actor)
+        return self._read_elsewhere(action, actor)
+
+    async def _read_elsewhere(self, action: Callable[[Transaction], Result], actor: Actor) -> Result:
+        reader = await self._add_reader()
+        result: Result = await reader.submit(action, actor)
         return result
 
     async def data_version(self) -> int:
@@ -52,7 +63,7 @@ class Database:
         each connection counts for itself.
         """
         reader = self._readers[0] if self._readers else await self._add_reader()
-        version: int = await reader.run(lambda tx: tx.value("PRAGMA data_version"))
+        version: int = await reader.submit(lambda tx: tx.value("PRAGMA data_version"), PROGRAM)
         return version
 
     @property
@@ -104,11 +115,3 @@ class Database:
         connection = HopConnection(opened, iter_chunk_size=64)
         await connection
         return Lane(connection, run_group)
-
-
-def _as(actor: Actor, action: Callable[[Transaction], Result]) -> Callable[[Transaction], Result]:
-    def unit(tx: Transaction) -> Result:
-        tx.actor = actor
-        return action(tx)
-
-    return unit

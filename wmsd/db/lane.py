@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Any
 
+from wmsd.base.context import Actor
 from wmsd.db.sqlite import aiosqlite, sqlite3
 
 LARGEST_GROUP = 64
@@ -35,6 +36,7 @@ class Work:
     """One unit of work, its waiter, and in the end its result or error."""
 
     action: Callable[[Any], Any]
+    actor: Actor
     future: "asyncio.Future[Any]"
     result: Any = None
     error: BaseException | None = None
@@ -65,13 +67,14 @@ class Lane:
         """Whether it has been at one group for so long that what is quick should go elsewhere."""
         return self._is_running and time.monotonic() - self._group_began > LONG_SECONDS
 
-    async def run(self, action: Callable[[Any], Any]) -> Any:
+    def submit(self, action: Callable[[Any], Any], actor: Actor) -> "asyncio.Future[Any]":
+        """The future of the action's result."""
         loop = asyncio.get_running_loop()
-        work = Work(action, loop.create_future())
+        work = Work(action, actor, loop.create_future())
         self._waiting.append(work)
         if not self._is_running:
             self._start(loop)
-        return await work.future
+        return work.future
 
     def _start(self, loop: asyncio.AbstractEventLoop) -> None:
         self._group_began = time.monotonic()

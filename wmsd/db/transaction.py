@@ -6,7 +6,7 @@ from functools import cached_property
 from typing import Any, TypeVar
 
 from wmsd.base import timestamps
-from wmsd.base.context import PROGRAM, Actor
+from wmsd.base.context import Actor
 from wmsd.base.ids import Ids
 from wmsd.db.sqlite import sqlite3
 
@@ -26,12 +26,14 @@ class Transaction:
     follow it, records show `now`.
     """
 
-    def __init__(self, connection: sqlite3.Connection, now: datetime, ordered_now: datetime, ids: Ids) -> None:
+    def __init__(
+        self, connection: sqlite3.Connection, now: datetime, ordered_now: datetime, ids: Ids, actor: Actor
+    ) -> None:
         self._connection = connection
         self.now = now
         self.ordered_now = ordered_now
         self.ids = ids
-        self.actor: Actor = PROGRAM
+        self.actor = actor
         self._at_end: dict[str, tuple[Callable[[Any], None], Any]] = {}
 
     @cached_property

@@ -24,7 +24,8 @@ def commit_group(clock: OrderedClock, ids: Ids) -> GroupRunner:
             now, ordered_now = clock.now(), clock.latest()
             for work in group:
                 if not work.future.cancelled():
-                    _run_unit(connection, Transaction(connection, now, ordered_now, ids), work)
+                    tx = Transaction(connection, now, ordered_now, ids, work.actor)
+                    _run_unit(connection, tx, work)
             connection.execute("COMMIT")
         except BaseException:
             if connection.in_transaction:
@@ -58,7 +59,7 @@ def _read_group(clock: OrderedClock, ids: Ids, connection: sqlite3.Connection, g
         now, ordered_now = clock.now(), clock.latest()
         for work in group:
             try:
-                work.result = work.action(Transaction(connection, now, ordered_now, ids))
+                work.result = work.action(Transaction(connection, now, ordered_now, ids, work.actor))
             except BaseException as error:
                 work.error = error
     finally:

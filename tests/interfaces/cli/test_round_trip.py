@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from tests.support.command import KINDS, Home, Tenant
 from tests.support.steering import CountedIds, SteeredClock
 from wmsd.app import transfer
+from wmsd.base.context import PROGRAM
 from wmsd.db.migrations import COMPANY, create
 from wmsd.db.sqlite import connect, sqlite3
 from wmsd.db.transaction import Transaction
@@ -196,7 +197,7 @@ def exported(connection: sqlite3.Connection, content: str) -> str:
     clock = SteeredClock()
     connection.execute("BEGIN")
     try:
-        tx = Transaction(connection, clock.now(), clock.now(), CountedIds())
+        tx = Transaction(connection, clock.now(), clock.now(), CountedIds(), PROGRAM)
         transfer.import_csv(tx, transfer.KINDS["articles"], io.BytesIO(content.encode()))
         file = io.StringIO()
         transfer.export_csv(tx, transfer.KINDS["articles"], file)

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import gc
 import logging
 import os
 import signal
@@ -84,6 +85,7 @@ async def _serve(installation: Installation, tls: ssl.SSLContext | None, with_de
         address = _address(runner, tls)
         installation.folder.say_listening(address.partition("://")[2])
         jobs.start()
+        gc.freeze()  # what a start leaves is there to stay: no later collection has to look at it
         try:
             await _greet(site, address, loaded)
             await stop.wait()
