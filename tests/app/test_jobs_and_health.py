@@ -122,3 +122,9 @@ def test_one_server_has_a_data_folder(tmp_path: Path) -> None:
     first.unlock()
     second.lock("127.0.0.1:9999")
     second.unlock()
+
+
+async def test_the_files_are_their_owners_alone(world: World) -> None:
+    files = [file for file in world.site.folder.path.rglob("*.db*") if file.is_file()]
+    assert {file.name for file in files} >= {"platform.db", "platform.db-wal", "1.db"}
+    assert {oct(file.stat().st_mode & 0o777) for file in files} == {"0o600"}

@@ -44,6 +44,7 @@ def create(path: Path, kind: FileKind) -> None:
 
 def _put_in_place(unfinished: Path, path: Path) -> None:
     """Under its name there is the whole file or none, whenever the power goes."""
+    unfinished.chmod(0o600)  # platform.db holds the keys that sign tokens
     with unfinished.open("rb") as file:
         os.fsync(file.fileno())
     unfinished.rename(path)
