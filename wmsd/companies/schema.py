@@ -27,7 +27,7 @@ class NewOperator(Input):
     sandbox: bool = False
 
 
-RequestsPerMinute = Annotated[int, Field(ge=1, le=1_000_000_000)]
+RequestsPerMinute = Annotated[int, Field(ge=0, le=1_000_000_000)]
 
 
 class NewCompany(Input):
@@ -44,5 +44,5 @@ class CompanyChanges(Input):
     name: Name | None = None
     sandbox: bool | None = None
     requests_per_minute: Annotated[
-        RequestsPerMinute | None, Field(description="Its own limit, in place of the installation's.")
+        RequestsPerMinute | None, Field(description="Its own limit; 0: the installation's again.")
     ] = None

@@ -52,13 +52,14 @@ def insert_company(tx: Transaction, code: str, name: str, operator_id: int | Non
 
 CHANGE_COMPANY: Final = """
     UPDATE companies SET name = coalesce(:name, name), sandbox = coalesce(:sandbox, sandbox),
-        requests_per_minute = coalesce(:requests_per_minute, requests_per_minute), updated_at = :now
+        requests_per_minute = nullif(coalesce(:requests_per_minute, requests_per_minute), 0),
+        updated_at = :now
     WHERE id = :id
 """
 
 
 def change_company(tx: Transaction, company_id: int, changes: Mapping[str, object]) -> None:
-    """None leaves a column as it is."""
+    """None leaves a column as it is; a limit of 0 takes the company's own limit away."""
     tx.execute(CHANGE_COMPANY, {**changes, "id": company_id, "now": tx.timestamp})
 
 

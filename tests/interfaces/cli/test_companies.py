@@ -21,6 +21,7 @@ def test_a_company_is_made_and_listed(home: Home) -> None:
         "name": "Acme Ltd",
         "operator": None,
         "sandbox": False,
+        "requests_per_minute": None,
         "modules": MODULES,
     }
     assert sorted(hashes(home.data)) == ["companies/1.db", "platform.db"]
@@ -30,8 +31,8 @@ def test_for_people_there_is_a_table(home: Home) -> None:
     made = home.ok("company", "create", "ACME", "--name", "Acme Ltd", "--init", "--module", "stock")
     assert made.out == "id       1\ncode     ACME\nname     Acme Ltd\nmodules  api, stock\n"
     assert home.ok("company", "list").out.splitlines() == [
-        "id  code  name      operator  sandbox  modules",
-        "1   ACME  Acme Ltd  -         no       api, stock",
+        "id  code  name      operator  sandbox  requests_per_minute  modules",
+        "1   ACME  Acme Ltd  -         no       -                    api, stock",
     ]
     empty = home.ok("operator", "list")
     assert (empty.out, empty.err.splitlines()[-1]) == ("", "None yet.")
@@ -104,7 +105,11 @@ def test_a_company_is_changed(shared: Home) -> None:
         "After",
         ["api", "stock"],
     )
+    assert company(shared, "CHANGED")["requests_per_minute"] == 7
     shared.ok("company", "change", "CHANGED", "--sandbox")
+    assert company(shared, "CHANGED")["requests_per_minute"] == 7
+    shared.ok("company", "change", "CHANGED", "--requests-per-minute", "0")
+    assert company(shared, "CHANGED")["requests_per_minute"] is None
     assert company(shared, "CHANGED")["sandbox"] is True
     shared.ok("company", "change", "CHANGED", "--no-sandbox")
     assert (company(shared, "CHANGED")["name"], company(shared, "CHANGED")["sandbox"]) == ("After", False)
@@ -115,7 +120,7 @@ def test_what_is_not_a_good_change(shared: Home) -> None:
     change = ("company", "change")
     assert shared.refused(*change, "NOBODY", "--name", "Some") == "There is no such company as NOBODY."
     assert shared.refused(*change, "ACME", "--name", "") == "name must have at least 1 character."
-    for limit in ("0", "-1", "99999999999999999999"):
+    for limit in ("-1", "99999999999999999999"):
         assert shared.refused(*change, "ACME", f"--requests-per-minute={limit}").startswith("requests_per_minute ")
     assert shared.misunderstood(*change, "ACME").startswith("Error: Nothing to change: give --name")
     assert hashes(shared.data) == before

@@ -70,7 +70,7 @@ def create_company(
 @click.option("--name", help="A new name.")
 @click.option("--sandbox/--no-sandbox", default=None, help="For trying things out, or for real.")
 @click.option(
-    "--requests-per-minute", type=int, metavar="N", help="A limit of its own.  [default: the installation's]"
+    "--requests-per-minute", type=int, metavar="N", help="A limit of its own; 0: the installation's again."
 )
 @installed
 def change_company(
@@ -106,6 +106,7 @@ def list_companies(installation: Installation, as_json: bool) -> None:
                 "name": company.name,
                 "operator": company.operator.code if company.operator else None,
                 "sandbox": company.sandbox,
+                "requests_per_minute": company.requests_per_minute,
                 "modules": [module for module in MODULES if module in company.modules],
             }
             for company in await site.platform.read(store.companies)
