@@ -1,21 +1,23 @@
-"""One SQLite file: a writer, a few readers, opened when they are first needed."""
+"""One SQLite file: a writer, a quick reader, a few readers with threads; each opened when it is first needed."""
 
 import asyncio
 from collections.abc import Awaitable, Callable
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
 from wmsd.base.clock import OrderedClock
 from wmsd.base.context import PROGRAM, Actor
 from wmsd.base.ids import Ids
-from wmsd.db.lane import LARGEST_READ_GROUP, GroupRunner, HopConnection, Lane
+from wmsd.db.lane import LARGEST_READ_GROUP, GroupRunner, HopConnection, Lane, Work
+from wmsd.db.quick_reader import QuickReader
 from wmsd.db.sqlite import connect, sqlite3
 from wmsd.db.transaction import Transaction
 from wmsd.db.unit_of_work import commit_group, read_group
 
 Result = TypeVar("Result")
 READERS = 3
-"""The first does all that is quick; the others join while it is held up by something long."""
+"""The first does all that is not quick; the others join while it is held up."""
 
 
 class Database:
@@ -29,7 +31,9 @@ class Database:
         self._clock = clock
         self._ids = ids
         self._writer: Lane | None = None
+        self._quick_reader = QuickReader(path, clock, ids, self._hand_over)
         self._readers: list[Lane] = []
+        self._handed_over: set[asyncio.Task[None]] = set()
         self._opening = asyncio.Lock()
         self.last_used = 0.0
 
@@ -46,33 +50,49 @@ class Database:
         return result
 
     def read(self, action: Callable[[Transaction], Result], actor: Actor = PROGRAM) -> Awaitable[Result]:
-        """The action's result over one snapshot that holds all that was committed before this call."""
-        self.last_used = self._clock.monotonic()
-        for reader in self._readers:
-            if not reader.is_held_up:
-                return reader.submit(action, actor)
-        return self._read_elsewhere(action, actor)
+        """The action's result over one snapshot that holds all that was committed before this call.
 
-    async def _read_elsewhere(self, action: Callable[[Transaction], Result], actor: Actor) -> Result:
-        reader = await self._add_reader()
+        An action that is not quick is begun twice: it must have no effect but its result.
+        """
+        self.last_used = self._clock.monotonic()
+        return self._quick_reader.submit(action, actor)
+
+    async def read_long(self, action: Callable[[Transaction], Result], actor: Actor = PROGRAM) -> Result:
+        """As `read`, on a thread at once, for what is long or has an effect, such as an export."""
+        self.last_used = self._clock.monotonic()
+        reader = await self._reader()
         result: Result = await reader.submit(action, actor)
         return result
 
+    def _hand_over(self, work: Work) -> None:
+        task = asyncio.ensure_future(self._read_elsewhere(work))
+        self._handed_over.add(task)
+        task.add_done_callback(self._handed_over.discard)
+
+    async def _read_elsewhere(self, work: Work) -> None:
+        try:
+            (await self._reader()).take(work)
+        except sqlite3.Error as error:
+            work.error = error
+            work.settle()
+
     async def data_version(self) -> int:
-        """Changes when another connection has committed, be it of another process. Always asks one reader:
-        each connection counts for itself.
-        """
-        reader = self._readers[0] if self._readers else await self._add_reader()
-        version: int = await reader.submit(lambda tx: tx.value("PRAGMA data_version"), PROGRAM)
+        """Changes when another connection has committed, be it of another process."""
+        version: int = await self.read(lambda tx: tx.value("PRAGMA data_version"))
         return version
 
     @property
     def is_open(self) -> bool:
-        return bool(self._lanes())
+        return self._quick_reader.is_open or bool(self._lanes())
 
     @property
     def is_idle(self) -> bool:
-        return not self._opening.locked() and all(lane.is_idle for lane in self._lanes())
+        return (
+            self._quick_reader.is_idle
+            and not self._handed_over
+            and not self._opening.locked()
+            and all(lane.is_idle for lane in self._lanes())
+        )
 
     def _committed(self) -> None:
         if self.after_commit is not None:
@@ -83,6 +103,9 @@ class Database:
 
     async def close(self) -> None:
         """Waits for what is under way. The one place where connections, and so their threads, end."""
+        await self._quick_reader.close()
+        while self._handed_over:
+            await asyncio.wait(self._handed_over)
         async with self._opening:
             lanes = self._lanes()
             self._readers, self._writer = [], None
@@ -96,22 +119,29 @@ class Database:
                 self._writer.after_group = self._committed
             return self._writer
 
-    async def _add_reader(self) -> Lane:
+    async def _reader(self) -> Lane:
+        free = self._free_reader()
+        if free is not None:
+            return free
         async with self._opening:
             if len(self._readers) < READERS:
                 lane = await self._open(read_group(self._clock, self._ids), read_only=True)
                 lane.largest_group = LARGEST_READ_GROUP
                 self._readers.append(lane)
-            return next((lane for lane in self._readers if not lane.is_held_up), self._readers[-1])
+            return self._free_reader() or self._readers[-1]
+
+    def _free_reader(self) -> Lane | None:
+        return next((lane for lane in self._readers if not lane.is_held_up), None)
 
     async def _open(self, run_group: GroupRunner, read_only: bool) -> Lane:
-        def opened() -> sqlite3.Connection:
-            # A reader of a WAL database may have to make the -shm file, so it opens to write and is then bound.
-            connection = connect(self.path)
-            if read_only:
-                connection.execute("PRAGMA query_only = ON")
-            return connection
-
-        connection = HopConnection(opened, iter_chunk_size=64)
+        connection = HopConnection(partial(_opened, self.path, read_only), iter_chunk_size=64)
         await connection
         return Lane(connection, run_group)
+
+
+def _opened(path: Path, read_only: bool) -> sqlite3.Connection:
+    # A reader of a WAL database may have to make the -shm file, so it opens to write and is then bound.
+    connection = connect(path)
+    if read_only:
+        connection.execute("PRAGMA query_only = ON")
+    return connection

@@ -5,6 +5,7 @@ from wmsd.db.sqlite import sqlite3
 
 DISK = ("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN")
 BUSY = ("SQLITE_BUSY", "SQLITE_LOCKED")
+BROKEN_OFF = ("SQLITE_INTERRUPT",)
 DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
 
 
@@ -32,6 +33,11 @@ def is_damage(error: sqlite3.Error) -> bool:
 def is_of_disk(error: sqlite3.Error) -> bool:
     """Whether the disk is to blame: full, failing, read-only or gone."""
     return _name(error).startswith(DISK)
+
+
+def is_delay(error: sqlite3.Error) -> bool:
+    """Whether the same might succeed with more time: another connection is in the way, or it was broken off."""
+    return _name(error).startswith(BUSY + BROKEN_OFF)
 
 
 def _name(error: sqlite3.Error) -> str:

@@ -41,6 +41,15 @@ class Work:
     result: Any = None
     error: BaseException | None = None
 
+    def settle(self) -> None:
+        """Tells the waiter, unless it has gone."""
+        if self.future.done():
+            return
+        if self.error is None:
+            self.future.set_result(self.result)
+        else:
+            self.future.set_exception(self.error)
+
 
 GroupRunner = Callable[[sqlite3.Connection, list[Work]], None]
 
@@ -69,12 +78,14 @@ class Lane:
 
     def submit(self, action: Callable[[Any], Any], actor: Actor) -> "asyncio.Future[Any]":
         """The future of the action's result."""
-        loop = asyncio.get_running_loop()
-        work = Work(action, actor, loop.create_future())
+        work = Work(action, actor, asyncio.get_running_loop().create_future())
+        self.take(work)
+        return work.future
+
+    def take(self, work: Work) -> None:
         self._waiting.append(work)
         if not self._is_running:
-            self._start(loop)
-        return work.future
+            self._start(work.future.get_loop())
 
     def _start(self, loop: asyncio.AbstractEventLoop) -> None:
         self._group_began = time.monotonic()
@@ -107,12 +118,7 @@ class Lane:
         if self.after_group is not None:
             self.after_group()
         for work in group:
-            if work.future.done():
-                continue
-            if work.error is None:
-                work.future.set_result(work.result)
-            else:
-                work.future.set_exception(work.error)
+            work.settle()
 
     async def close(self) -> None:
         """Finishes what waits, then closes the connection and ends its thread."""

@@ -30,10 +30,13 @@ if sqlite3.sqlite_version_info < OLDEST_SAFE:
     )
 
 
-def connect(path: Path, *, create: bool = False, read_only: bool = False) -> sqlite3.Connection:
+def connect(
+    path: Path, *, create: bool = False, read_only: bool = False, busy_seconds: float = BUSY_SECONDS
+) -> sqlite3.Connection:
     """An autocommit connection, durable (`synchronous=FULL`) and strict about foreign keys.
 
-    The file must be there unless `create` says so. Raises sqlite3.Error.
+    The file must be there unless `create` says so. While another connection holds it, this one waits for
+    `busy_seconds`. Raises sqlite3.Error.
     """
     mode = "ro" if read_only else "rwc" if create else "rw"
     connection = sqlite3.connect(
@@ -42,7 +45,7 @@ def connect(path: Path, *, create: bool = False, read_only: bool = False) -> sql
         isolation_level=None,
         check_same_thread=False,
         cached_statements=256,
-        timeout=BUSY_SECONDS,
+        timeout=busy_seconds,
     )
     try:
         if not read_only:

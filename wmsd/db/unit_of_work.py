@@ -1,7 +1,6 @@
 """How a group of units of work runs: writers share one commit, readers one snapshot."""
 
 from collections.abc import Callable
-from functools import partial
 
 from wmsd.base.clock import OrderedClock
 from wmsd.base.ids import Ids
@@ -48,19 +47,25 @@ def _run_unit(connection: sqlite3.Connection, tx: Transaction, work: Work) -> No
     connection.execute("RELEASE unit")
 
 
-def read_group(clock: OrderedClock, ids: Ids) -> GroupRunner:
-    """One snapshot for all: it begins after the last of them was asked for, so each sees what was committed."""
-    return partial(_read_group, clock, ids)
-
-
-def _read_group(clock: OrderedClock, ids: Ids, connection: sqlite3.Connection, group: list[Work]) -> None:
-    connection.execute("BEGIN")
+def read_unit(tx: Transaction, work: Work) -> None:
     try:
-        now, ordered_now = clock.now(), clock.latest()
-        for work in group:
-            try:
-                work.result = work.action(Transaction(connection, now, ordered_now, ids, work.actor))
-            except BaseException as error:
-                work.error = error
-    finally:
-        connection.execute("COMMIT")
+        work.result = work.action(tx)
+    except BaseException as error:
+        work.error = error
+
+
+def read_group(
+    clock: OrderedClock, ids: Ids, run_unit: Callable[[Transaction, Work], None] = read_unit
+) -> GroupRunner:
+    """One snapshot for all: it begins after the last of them was asked for, so each sees what was committed."""
+
+    def run(connection: sqlite3.Connection, group: list[Work]) -> None:
+        connection.execute("BEGIN")
+        try:
+            now, ordered_now = clock.now(), clock.latest()
+            for work in group:
+                run_unit(Transaction(connection, now, ordered_now, ids, work.actor), work)
+        finally:
+            connection.execute("COMMIT")
+
+    return run

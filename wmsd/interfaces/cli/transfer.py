@@ -116,7 +116,7 @@ def export_command(installation: Installation, kind: str, code: str) -> None:
 
     async def work(site: Site) -> int:
         database = await _database(site, code)
-        return await database.read(lambda tx: export_csv(tx, KINDS[kind], sys.stdout))
+        return await database.read_long(lambda tx: export_csv(tx, KINDS[kind], sys.stdout))
 
     count = installation.run(work)
     sys.stdout.flush()

@@ -1,0 +1,104 @@
+"""Reads on the event loop's own thread: only for a moment, and never waiting for anybody."""
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.steering import CountedIds, SteeredClock
+from wmsd.base.clock import OrderedClock
+from wmsd.db.database import Database
+from wmsd.db.migrations import COMPANY, create
+from wmsd.db.sqlite import connect, sqlite3
+from wmsd.db.transaction import Transaction
+
+COUNT_TO = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) SELECT count(*) FROM n"
+LONG = 1_000_000
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> AsyncIterator[Database]:
+    path = tmp_path / "1.db"
+    create(path, COMPANY)
+    database = Database(path, OrderedClock(SteeredClock()), CountedIds())
+    yield database
+    await database.close()
+
+
+def count_and_thread(count: int, tx: Transaction) -> tuple[int, int]:
+    return tx.value(COUNT_TO, (count,)), threading.get_ident()
+
+
+async def test_a_quick_read_runs_on_the_loops_thread(database: Database) -> None:
+    assert await database.read(lambda tx: count_and_thread(10, tx)) == (10, threading.get_ident())
+
+
+async def test_a_long_read_is_done_whole_by_another_thread(database: Database) -> None:
+    counted, thread = await database.read(lambda tx: count_and_thread(LONG, tx))
+    assert counted == LONG
+    assert thread != threading.get_ident()
+
+
+async def test_quick_reads_are_answered_while_a_long_one_runs(database: Database) -> None:
+    finished: list[str] = []
+
+    async def read(name: str, count: int) -> None:
+        assert (await database.read(lambda tx: count_and_thread(count, tx)))[0] == count
+        finished.append(name)
+
+    await asyncio.gather(read("long", LONG), read("quick", 10), read("quick", 20))
+    assert finished == ["quick", "quick", "long"]
+
+
+async def test_more_reads_than_a_turn_takes_are_all_answered(database: Database) -> None:
+    found = await asyncio.gather(*(database.read(lambda tx, n=n: tx.value(COUNT_TO, (n,))) for n in range(1, 300)))
+    assert found == list(range(1, 300))
+
+
+async def test_what_one_read_raises_is_its_own(database: Database) -> None:
+    results = await asyncio.gather(
+        database.read(lambda tx: tx.value("SELECT 1")),
+        database.read(lambda tx: tx.value("SELECT nothing")),
+        database.read(lambda tx: tx.value("SELECT 2")),
+        return_exceptions=True,
+    )
+    assert results[0::2] == [1, 2]
+    assert isinstance(results[1], sqlite3.OperationalError)
+
+
+async def test_a_file_that_another_program_holds_is_waited_for_on_a_thread(database: Database) -> None:
+    holder = connect(database.path)
+    holder.execute("PRAGMA locking_mode = EXCLUSIVE")
+    holder.execute("BEGIN IMMEDIATE")
+    waiting = asyncio.ensure_future(database.read(lambda tx: count_and_thread(10, tx)))
+    done, _ = await asyncio.wait([waiting], timeout=0.2)
+    assert not done
+    holder.close()
+    counted, thread = await waiting
+    assert counted == 10
+    assert thread != threading.get_ident()
+
+
+async def test_closing_waits_for_reads_that_were_handed_over(database: Database) -> None:
+    waiting = asyncio.ensure_future(database.read(lambda tx: count_and_thread(LONG, tx)))
+    await asyncio.sleep(0)
+    await database.close()
+    assert (await waiting)[0] == LONG
+
+
+async def test_a_cancelled_reader_disturbs_nobody(database: Database) -> None:
+    cancelled = asyncio.ensure_future(database.read(lambda tx: count_and_thread(LONG, tx)))
+    await asyncio.sleep(0)
+    cancelled.cancel()
+    assert (await database.read(lambda tx: count_and_thread(10, tx)))[0] == 10
+
+
+async def test_a_file_that_is_no_database_fails_the_read(tmp_path: Path) -> None:
+    path = tmp_path / "2.db"
+    path.write_bytes(b"not a database" * 100)
+    database = Database(path, OrderedClock(SteeredClock()), CountedIds())
+    with pytest.raises(sqlite3.DatabaseError):
+        await database.read(lambda tx: tx.value("SELECT 1"))
+    await database.close()

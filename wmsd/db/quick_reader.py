@@ -1,0 +1,97 @@
+"""Reads that are over in a moment, on the event loop's own thread.
+
+A hop to another thread and back costs several times what most reads do, because it hands Python's lock over and
+back at every statement. So a read is tried here first, over one snapshot with the others of this turn of the loop.
+One that takes longer than a moment, or would have to wait, is broken off and done from its beginning by a thread:
+a read leaves nothing behind.
+"""
+
+import asyncio
+import math
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Final
+
+from wmsd.base.clock import OrderedClock
+from wmsd.base.context import Actor
+from wmsd.base.ids import Ids
+from wmsd.db.failures import is_delay
+from wmsd.db.lane import Work
+from wmsd.db.sqlite import connect, sqlite3
+from wmsd.db.transaction import Transaction
+from wmsd.db.unit_of_work import read_group, read_unit
+
+MOMENT_SECONDS: Final = 0.003
+STEPS_BETWEEN_LOOKS: Final = 2000
+"""SQLite's own steps, a few dozen to the microsecond, between two looks at the clock."""
+LARGEST_TURN: Final = 64
+
+
+class QuickReader:
+    """`hand_over` is given the works that cannot be done here and now."""
+
+    def __init__(self, path: Path, clock: OrderedClock, ids: Ids, hand_over: Callable[[Work], None]) -> None:
+        self._path = path
+        self._hand_over = hand_over
+        self._run_group = read_group(clock, ids, self._read_unit)
+        self._connection: sqlite3.Connection | None = None
+        self._waiting: list[Work] = []
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._until = math.inf
+
+    @property
+    def is_open(self) -> bool:
+        return self._connection is not None
+
+    @property
+    def is_idle(self) -> bool:
+        return not self._waiting
+
+    def submit(self, action: Callable[[Any], Any], actor: Actor) -> "asyncio.Future[Any]":
+        """The future of the action's result."""
+        loop = self._loop
+        if loop is None:
+            loop = self._loop = asyncio.get_running_loop()
+        if not self._waiting:
+            loop.call_soon(self._run)
+        work = Work(action, actor, loop.create_future())
+        self._waiting.append(work)
+        return work.future
+
+    def _run(self) -> None:
+        group, self._waiting = self._waiting[:LARGEST_TURN], self._waiting[LARGEST_TURN:]
+        if self._waiting and self._loop is not None:
+            self._loop.call_soon(self._run)
+        try:
+            self._run_group(self._opened(), group)
+        except sqlite3.Error as error:
+            for work in group:
+                work.error = work.error or error
+        for work in group:
+            if isinstance(work.error, sqlite3.Error) and is_delay(work.error):
+                work.error = None
+                self._hand_over(work)
+            else:
+                work.settle()
+
+    def _read_unit(self, tx: Transaction, work: Work) -> None:
+        self._until = time.monotonic() + MOMENT_SECONDS
+        read_unit(tx, work)
+        self._until = math.inf
+
+    def _opened(self) -> sqlite3.Connection:
+        if self._connection is None:
+            connection = connect(self._path, busy_seconds=0)
+            connection.execute("PRAGMA query_only = ON")
+            connection.set_progress_handler(lambda: time.monotonic() > self._until, STEPS_BETWEEN_LOOKS)
+            self._connection = connection
+        return self._connection
+
+    async def close(self) -> None:
+        """Finishes what waits, then closes the connection. It opens again when it is used."""
+        while self._waiting:
+            await asyncio.sleep(0)
+        if self._connection is not None:
+            self._connection.close()
+            self._connection = None
