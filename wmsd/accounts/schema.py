@@ -2,10 +2,10 @@
 
 from typing import Annotated
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
 from wmsd.base.access import Role
-from wmsd.base.fields import Email, Id, Input, Name, Timestamp
+from wmsd.base.fields import Email, Id, Input, Model, Name, Timestamp
 
 MIN_PASSWORD = 10
 Password = Annotated[str, Field(min_length=1, max_length=1024)]
@@ -20,24 +20,24 @@ class SignIn(Input):
     device_name: Name = "API"
 
 
-class IssuedToken(BaseModel):
+class IssuedToken(Model):
     """A new token. It is shown this once."""
 
     token: str
     abilities: list[str]
 
 
-class Message(BaseModel):
+class Message(Model):
     message: str
 
 
-class CurrentToken(BaseModel):
+class CurrentToken(Model):
     name: str
     abilities: list[str]
     expires_at: Timestamp
 
 
-class CurrentUser(BaseModel):
+class CurrentUser(Model):
     """The user behind the token, and the token."""
 
     id: Id

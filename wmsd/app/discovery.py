@@ -5,14 +5,13 @@ from dataclasses import dataclass
 from functools import cached_property, partial
 from typing import Any, Final, Literal
 
-from pydantic import BaseModel
-
 from wmsd import __version__
 from wmsd.app.health import health
 from wmsd.app.jobs import Jobs
 from wmsd.app.site import Site
 from wmsd.base.access import MODULES
 from wmsd.base.context import Company
+from wmsd.base.fields import Model
 from wmsd.base.operation import Operation, operation
 from wmsd.base.results import Shown
 
@@ -48,7 +47,7 @@ class HealthDesk:
     jobs: Jobs
 
 
-class Index(BaseModel):
+class Index(Model):
     """Every endpoint of the installation."""
 
     name: str
@@ -57,31 +56,31 @@ class Index(BaseModel):
     endpoints: list[dict[str, Any]]
 
 
-class Check(BaseModel):
+class Check(Model):
     ok: bool
 
 
-class Checks(BaseModel):
+class Checks(Model):
     database: Check
     cache: Check
     job_queue: Check
     disk: Check
 
 
-class Health(BaseModel):
+class Health(Model):
     """What each check found. `degraded`: some company's file is unavailable, the others go on."""
 
     status: Literal["ok", "degraded", "unavailable"]
     checks: Checks
 
 
-class VersionState(BaseModel):
+class VersionState(Model):
     version: str
     state: Literal["current", "supported", "deprecated"]
     path: str
 
 
-class Meta(BaseModel):
+class Meta(Model):
     """The versions, and the modules of the company that the request names, if any."""
 
     version: str
@@ -90,7 +89,7 @@ class Meta(BaseModel):
     changelog_url: str
 
 
-class Description(BaseModel):
+class Description(Model):
     """An OpenAPI 3.1 document."""
 
     openapi: str

@@ -3,10 +3,10 @@
 import re
 from typing import Annotated
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from wmsd.base import timestamps
-from wmsd.base.fields import MAX_ID, refuse
+from wmsd.base.fields import MAX_ID, Model, refuse
 
 _WHOLE_NUMBER = re.compile(r"[0-9]{1,15}")
 
@@ -60,7 +60,7 @@ QueryFlag = Annotated[bool, BeforeValidator(_true_or_false), WithJsonSchema({"ty
 NO_FILTERS = frozenset({"page", "per_page", "cursor", "fields"})
 
 
-class Query(BaseModel):
+class Query(Model):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     def filters(self) -> dict[str, object]:

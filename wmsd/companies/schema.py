@@ -2,12 +2,12 @@
 
 from typing import Annotated
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
-from wmsd.base.fields import Code, Id, Input, Name
+from wmsd.base.fields import Code, Id, Input, Model, Name
 
 
-class CompanyShown(BaseModel):
+class CompanyShown(Model):
     """A company as `GET /api/companies` shows it."""
 
     id: Id
@@ -15,7 +15,7 @@ class CompanyShown(BaseModel):
     code: Code
 
 
-class CompanyList(BaseModel):
+class CompanyList(Model):
     """The companies that a token may use."""
 
     data: list[CompanyShown]

@@ -103,7 +103,7 @@ class Database:
 
     async def close(self) -> None:
         """Waits for what is under way. The one place where connections, and so their threads, end."""
-        await self._quick_reader.close()
+        self._quick_reader.close()
         while self._handed_over:
             await asyncio.wait(self._handed_over)
         async with self._opening:

@@ -61,6 +61,8 @@ class QuickReader:
 
     def _run(self) -> None:
         group, self._waiting = self._waiting[:LARGEST_TURN], self._waiting[LARGEST_TURN:]
+        if not group:  # done while it closed
+            return
         if self._waiting and self._loop is not None:
             self._loop.call_soon(self._run)
         try:
@@ -88,10 +90,10 @@ class QuickReader:
             self._connection = connection
         return self._connection
 
-    async def close(self) -> None:
+    def close(self) -> None:
         """Finishes what waits, then closes the connection. It opens again when it is used."""
         while self._waiting:
-            await asyncio.sleep(0)
+            self._run()
         if self._connection is not None:
             self._connection.close()
             self._connection = None

@@ -3,14 +3,13 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
-from aiohttp import web
-
 from wmsd.app.discovery import V1_VERSION, V2_VERSION, Documents, HealthDesk, index
 from wmsd.app.jobs import Jobs
 from wmsd.app.site import Site
 from wmsd.base.route import Route
 from wmsd.interfaces.http import pages
 from wmsd.interfaces.http.server import add_not_found, make_app
+from wmsd.interfaces.http.web import web
 from wmsd.interfaces.rest_v1.routes import ROUTES as V1
 from wmsd.interfaces.rest_v2.routes import ROUTES as V2
 

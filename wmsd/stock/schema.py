@@ -2,13 +2,13 @@
 
 from typing import Annotated
 
-from pydantic import BaseModel, Field
+from pydantic import Field
 
-from wmsd.base.fields import Amount, Code, Id, Name, Timestamp
+from wmsd.base.fields import Amount, Code, Id, Model, Name, Timestamp
 from wmsd.base.listing import CursorQuery, Moment, PageQuery, QueryId
 
 
-class StockRecord(BaseModel):
+class StockRecord(Model):
     """What a warehouse holds of an article: `available = quantity - reserved - quarantined`."""
 
     id: Id
@@ -25,7 +25,7 @@ class StockRecord(BaseModel):
     updated_at: Timestamp
 
 
-class StockUpdated(BaseModel):
+class StockUpdated(Model):
     """The data of `stock.updated` (specification, section 6)."""
 
     article_id: Id

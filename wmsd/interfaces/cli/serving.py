@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING
 
 import click
 import uvloop
-from aiohttp import web
 
 from wmsd.accounts import first_admin
 from wmsd.app import logs
@@ -22,6 +21,7 @@ from wmsd.app.site import Site, open_site
 from wmsd.db.failures import StorageError
 from wmsd.interfaces.cli.installation import Installation, installed, note
 from wmsd.interfaces.http.pages import FIRST_ADMIN
+from wmsd.interfaces.http.web import web
 from wmsd.interfaces.service import service
 
 if TYPE_CHECKING:

@@ -6,6 +6,7 @@ from typing import Any, Final
 from pydantic import BaseModel
 from pydantic.json_schema import JsonSchemaMode, models_json_schema
 
+from wmsd.base.fields import Model
 from wmsd.base.operation import Operation
 from wmsd.base.problems import STATUS_OF_CODE
 from wmsd.base.route import Route
@@ -45,7 +46,7 @@ PHRASES: Final = {
 }
 
 
-class Problem(BaseModel):
+class Problem(Model):
     """The form of every error."""
 
     message: str

@@ -7,8 +7,6 @@ from pathlib import Path
 from string import Template
 from typing import Final
 
-from aiohttp import web
-
 from wmsd import docs
 from wmsd.accounts import first_admin
 from wmsd.accounts.schema import MIN_PASSWORD, NewUser
@@ -16,6 +14,7 @@ from wmsd.app.site import Site
 from wmsd.base.problems import FieldErrors, Problem
 from wmsd.base.validation import check
 from wmsd.interfaces.http.server import add
+from wmsd.interfaces.http.web import web
 
 DOCS: Final = Path(docs.__file__).parent
 FRAME: Final = Template((Path(__file__).parent / "frame.html").read_text(encoding="utf-8"))

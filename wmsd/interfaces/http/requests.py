@@ -4,10 +4,9 @@ import ipaddress
 from collections.abc import Sequence
 from typing import Final
 
-from aiohttp import web
-
 from wmsd.base.problems import FieldErrors, Problem, invalid
 from wmsd.base.strict_json import loads, printable
+from wmsd.interfaces.http.web import web
 
 MAX_BODY: Final = 1024 * 1024
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network

@@ -7,8 +7,6 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 from typing import Final
 
-from aiohttp import web
-
 from wmsd.app.door import Call, Reply, refusal
 from wmsd.app.jobs import Jobs
 from wmsd.app.site import Site
@@ -17,6 +15,7 @@ from wmsd.base.route import Route
 from wmsd.base.strict_json import printable
 from wmsd.interfaces.http import requests
 from wmsd.interfaces.http.requests import MAX_BODY, Network
+from wmsd.interfaces.http.web import web
 
 LOG = logging.getLogger("wmsd.request")
 SITE: Final = web.AppKey("site", Site)
