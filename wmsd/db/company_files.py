@@ -15,7 +15,7 @@ from wmsd.db.migrations import COMPANY, create, migrate
 
 LOG = logging.getLogger("wmsd.companies")
 MOST_OPEN = 64
-"""Each open file holds up to three threads; the least recently used beyond this number are closed."""
+"""Each open file holds up to four threads; the least recently used beyond this number are closed."""
 
 
 class CompanyFiles:
