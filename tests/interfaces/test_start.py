@@ -5,7 +5,9 @@ import sys
 
 
 def run(program: str) -> str:
-    return subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True).stdout.strip()
+    return subprocess.run(
+        [sys.executable, "-c", program], check=True, capture_output=True, text=True
+    ).stdout.strip()
 
 
 def test_aiohttps_own_client_is_given_no_certificates() -> None:
