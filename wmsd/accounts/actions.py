@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Final
+from typing import Any
 
 from wmsd.accounts import store, tokens
 from wmsd.accounts.passwords import Passwords
 from wmsd.accounts.rules import Token, User, abilities_of_new_user, caller_of, check_abilities, grant
 from wmsd.accounts.schema import CurrentUser, IssuedToken, Message, NewUser, SignIn
 from wmsd.base import timestamps
-from wmsd.base.operation import Operation, operation
+from wmsd.base.operation import operation
 from wmsd.base.problems import FieldErrors, Problem, invalid, not_found
 from wmsd.companies import store as companies
 from wmsd.companies.schema import CompanyList
@@ -199,6 +199,3 @@ def rotate_signing_key(tx: Transaction) -> None:
 
 def list_tokens(tx: Transaction) -> list[dict[str, Any]]:
     return store.list_tokens(tx)
-
-
-OPERATIONS: Final[tuple[Operation, ...]] = (issue_token, revoke_token, get_user, list_companies)

@@ -7,56 +7,41 @@ fails authentication or access never uses up a company's budget (decisions, sect
 import logging
 import re
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
+from wmsd.app import idempotency, preconditions
 from wmsd.app.access_cache import AccessCache
+from wmsd.app.call import Call, Loaded, Reply, refusal
 from wmsd.app.limits import Limiter
 from wmsd.app.settings import Settings
 from wmsd.base.clock import Clock
 from wmsd.base.context import PROGRAM, Caller, Company
 from wmsd.base.cursor import CursorSigner
-from wmsd.base.fields import Input
 from wmsd.base.listing import CursorQuery, NoQuery, PageQuery
 from wmsd.base.operation import Operation
 from wmsd.base.problems import FieldErrors, Problem, forbidden, invalid, not_found
-from wmsd.base.results import CursorPage, Page, Record, Shown
+from wmsd.base.results import CursorPage, Page, Record, Shown, Text
 from wmsd.base.strict_json import dumps
 from wmsd.base.validation import check
 from wmsd.db.company_files import CompanyFiles
 from wmsd.db.database import Database
 from wmsd.db.failures import explain, is_damage
 from wmsd.db.sqlite import sqlite3
+from wmsd.db.transaction import Transaction
 
 LOG = logging.getLogger("wmsd.door")
 ID = re.compile(r"[1-9][0-9]{0,14}", re.ASCII)
 
-Loaded = tuple[dict[str, object], FieldErrors]
-"""The object in a body, and its flaws by field path."""
-LoadBody = Callable[[], Awaitable[Loaded]]
-
 
 @dataclass(slots=True)
-class Call:
-    """A request, as an interface hands it in: nothing is checked yet."""
+class Begun:
+    """A call whose unit of work is under way, or that was refused before it came to that."""
 
-    operation: Operation
-    address: str
-    request_id: str
-    path: Mapping[str, str] = field(default_factory=dict)
-    query: Mapping[str, str] = field(default_factory=dict)
-    load_body: LoadBody | None = None
-    token: str | None = None
-    company: str | None = None
-    operator: str | None = None
-
-
-@dataclass(slots=True)
-class Reply:
-    status: int
-    body: bytes
+    call: Call
     headers: dict[str, str]
-    created_id: int | None = None
+    pending: Awaitable[Reply] | None = None
+    refused: Reply | None = None
 
 
 class Door:
@@ -87,18 +72,30 @@ class Door:
 
     async def perform(self, call: Call) -> Reply:
         """The answer, whatever happens: a refusal is an answer too."""
-        headers: dict[str, str] = {}
+        return await self.end(await self.begin(call))
+
+    async def begin(self, call: Call) -> Begun:
+        """All that comes before the unit of work, which is then under way: what was begun first runs first."""
+        begun = Begun(call, {})
         try:
             caller, company = await self._admit(call)
-            headers = self._take(call, caller, company)
-            return await self._run(call, caller, company, headers)
-        except Problem as problem:
-            return refusal(problem, headers)
-        except sqlite3.Error as error:
-            return refusal(self._storage_problem(call, error), headers)
-        except Exception:
-            LOG.exception("%s failed", call.operation.name, extra={"request_id": call.request_id})
-            return refusal(_server_error(), headers)
+            begun.headers = self._take(call, caller, company)
+            begun.pending = await self._start(call, caller, company)
+        except Exception as error:  # every refusal is an answer
+            begun.refused = self._refused(call, error)
+        return begun
+
+    async def end(self, begun: Begun) -> Reply:
+        """The answer to what was begun."""
+        reply = begun.refused
+        if begun.pending is not None:
+            try:
+                reply = await begun.pending
+            except Exception as error:  # as above
+                reply = self._refused(begun.call, error)
+        assert reply is not None
+        reply.headers = {**begun.headers, **reply.headers}
+        return reply
 
     async def _admit(self, call: Call) -> tuple[Caller | None, Company | None]:
         """Who asks, and for which company. What fails here uses up the caller's address."""
@@ -141,7 +138,7 @@ class Door:
     def _take(self, call: Call, caller: Caller | None, company: Company | None) -> dict[str, str]:
         """Counts the request. The headers say what is left."""
         limits = self._limits
-        match call.operation.limit:
+        match "none" if call.is_counted else call.operation.limit:
             case "company":
                 assert company is not None
                 default = limits.sandbox_per_minute if company.sandbox else limits.data_per_minute
@@ -151,25 +148,49 @@ class Door:
                 key, limit = f"user:{caller.actor.user_id}", limits.data_per_minute
             case "sign-in":
                 key, limit = f"sign-in:{call.address}", limits.auth_per_minute
-            case "none":
+            case _:
                 return {}
         return self._limiter.take(key, limit, self._clock.monotonic()).headers()
 
-    async def _run(
-        self, call: Call, caller: Caller | None, company: Company | None, headers: dict[str, str]
-    ) -> Reply:
+    async def _start(self, call: Call, caller: Caller | None, company: Company | None) -> Awaitable[Reply]:
+        """Decodes, and hands the unit of work over to the company's file."""
         operation = call.operation
         loaded = await call.load_body() if operation.body is not None and call.load_body else None
         inputs = self._decode(call, company, loaded)
         if operation.needs is not None:
-            result = await operation.action(self._desks[operation.needs], **inputs)
-        else:
-            database = await self._files.get(company.id) if company is not None else self._platform
-            run = database.write if operation.writes else database.read
-            result = await run(
-                lambda tx: operation.action(tx, **inputs), PROGRAM if caller is None else caller.actor
-            )
-        return self._reply(call, company, result, inputs.get("query"), headers)
+            return self._flow(call, company, inputs)
+        actor = PROGRAM if caller is None else caller.actor
+        database = await self._files.get(company.id) if company is not None else self._platform
+        if not operation.writes:
+            return database.read(lambda tx: self._read(tx, call, company, inputs), actor)
+        key = idempotency.key_of(call, actor.user_id, loaded[0] if loaded else {}) if company is not None else None
+        await database.open_writer()
+        return database.write(lambda tx: self._write(tx, call, company, inputs, key), actor)
+
+    async def _flow(self, call: Call, company: Company | None, inputs: dict[str, Any]) -> Reply:
+        assert call.operation.needs is not None
+        result = await call.operation.action(self._desks[call.operation.needs], **inputs)
+        return self._reply(call, company, result, inputs)
+
+    def _read(self, tx: Transaction, call: Call, company: Company | None, inputs: dict[str, Any]) -> Reply:
+        return self._reply(call, company, call.operation.action(tx, **inputs), inputs)
+
+    def _write(
+        self,
+        tx: Transaction,
+        call: Call,
+        company: Company | None,
+        inputs: dict[str, Any],
+        key: idempotency.Key | None,
+    ) -> Reply:
+        """A repetition is answered as before; a new answer is kept in the transaction that it tells of."""
+        if key is not None and (kept := idempotency.find(tx, key)) is not None:
+            return kept
+        preconditions.check(tx, call, {name: inputs[name] for name in call.operation.path_types})
+        reply = self._reply(call, company, call.operation.action(tx, **inputs), inputs)
+        if key is not None:
+            idempotency.keep(tx, key, reply)
+        return reply
 
     def _decode(self, call: Call, company: Company | None, loaded: Loaded | None) -> dict[str, Any]:
         """The action's arguments, by name. Raises Problem with every error of query and body at once."""
@@ -181,14 +202,17 @@ class Door:
         elif call.query and not operation.ignores_query:
             _collect(errors, lambda: check(NoQuery, call.query))
         if operation.body is not None:
+            model = operation.body
             document, flaws = loaded or ({}, {})
             sent = {name: value for name, value in document.items() if name not in operation.read_only}
-            inputs["body"] = _collect(errors, lambda: check(operation.body or Input, sent, flaws))
+            inputs["body"] = _collect(errors, lambda: check(model, sent, model.own_flaws(flaws)))
         if operation.answer == "cursor" and not errors:
             assert company is not None
             inputs["position"] = _collect(errors, lambda: self._position(operation, inputs["query"], company))
         if "company" in operation.takes:
             inputs["company"] = company
+        if "call" in operation.takes:
+            inputs["call"] = call
         if "operator_id" in operation.takes:
             inputs["operator_id"] = _collect(errors, lambda: _operator_id(call.operator))
         if errors:
@@ -203,30 +227,38 @@ class Door:
         except ValueError as error:
             raise invalid({"cursor": [str(error)]}) from None
 
-    def _reply(
-        self, call: Call, company: Company | None, result: Any, query: Any, headers: dict[str, str]
-    ) -> Reply:
+    def _reply(self, call: Call, company: Company | None, result: Any, inputs: Mapping[str, Any]) -> Reply:
         match result:
             case Record(id=record_id, json=text):
+                headers = {"ETag": preconditions.etag(text)}
                 if not call.operation.creates:
                     return Reply(200, text.encode(), headers)
-                return Reply(201, text.encode(), headers, created_id=record_id)
+                return Reply(201, text.encode(), {**headers, "Location": f"{call.target}/{record_id}"})
             case Page(records=records, total=total):
-                return Reply(200, _page(records, total, query).encode(), headers)
+                return Reply(200, _page(records, total, inputs["query"]).encode(), {})
             case CursorPage(records=records, next_position=position):
                 assert company is not None
                 cursor = None
                 if position is not None:
-                    name, filters = call.operation.name, query.filters()
+                    name, filters = call.operation.name, inputs["query"].filters()
                     cursor = self._signer.sign(position, company.id, name, filters)
-                text = f'{{"data":[{records}],"next_cursor":{dumps(cursor)}}}'
-                return Reply(200, text.encode(), headers)
+                return Reply(200, f'{{"data":[{records}],"next_cursor":{dumps(cursor)}}}'.encode(), {})
+            case Text(json=text):
+                return Reply(200, text.encode(), {})
             case Shown(status=status, body=shown):
-                return Reply(status, dumps(shown).encode(), headers)
+                return Reply(status, dumps(shown).encode(), {})
             case None:
-                return Reply(204, b"", headers)
+                return Reply(204, b"", {})
             case _:
-                return Reply(200, dumps(result).encode(), headers)
+                return Reply(200, dumps(result).encode(), {})
+
+    def _refused(self, call: Call, error: Exception) -> Reply:
+        if isinstance(error, Problem):
+            return refusal(error)
+        if isinstance(error, sqlite3.Error):
+            return refusal(self._storage_problem(call, error))
+        LOG.error("%s failed", call.operation.name, exc_info=error, extra={"request_id": call.request_id})
+        return refusal(_server_error())
 
     def _storage_problem(self, call: Call, error: sqlite3.Error) -> Problem:
         problem = explain(error)
@@ -237,10 +269,6 @@ class Door:
         if is_damage(error) and call.company is not None and ID.fullmatch(call.company):
             self._files.suspect(int(call.company), error)
         return problem
-
-
-def refusal(problem: Problem, headers: Mapping[str, str] | None = None) -> Reply:
-    return Reply(problem.status, dumps(problem.body()).encode(), {**(headers or {}), **problem.headers})
 
 
 def _server_error() -> Problem:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 from wmsd.articles import store
 from wmsd.articles.rules import Holders, check_references, wanted_fields
@@ -14,7 +14,7 @@ from wmsd.articles.schema import (
     ArticleSyncQuery,
     SparseArticleQuery,
 )
-from wmsd.base.operation import Operation, operation
+from wmsd.base.operation import operation
 from wmsd.base.problems import not_found
 from wmsd.base.results import CursorPage, Page, Record
 from wmsd.db.table import stored
@@ -58,6 +58,20 @@ def get_article(tx: Transaction, id: int) -> Record:
     return _one(tx, id)
 
 
+def _one(tx: Transaction, id: int) -> Record:
+    record = store.one(tx, id)
+    if record is None:
+        raise not_found("article")
+    return record
+
+
+def _of_code(tx: Transaction, code: str) -> Record:
+    article_id = store.id_of_code(tx, code)
+    if article_id is None:
+        raise not_found("article")
+    return _one(tx, article_id)
+
+
 @reading(answer="cursor")
 def sync_articles(tx: Transaction, query: ArticleSyncQuery, position: int) -> CursorPage:
     """Walk the articles in the order of their changes.
@@ -79,7 +93,7 @@ def create_article(tx: Transaction, body: ArticleFields) -> Record:
     return record
 
 
-@writing(events=("article.updated",))
+@writing(events=("article.updated",), precondition=_one)
 def replace_article(tx: Transaction, id: int, body: ArticleFields) -> Record:
     """Replace an article.
 
@@ -88,7 +102,7 @@ def replace_article(tx: Transaction, id: int, body: ArticleFields) -> Record:
     return change(tx, id, stored(body.model_dump()))
 
 
-@writing(events=("article.updated",))
+@writing(events=("article.updated",), precondition=_one)
 def update_article(tx: Transaction, id: int, body: ArticleChanges) -> Record:
     """Change some fields of an article.
 
@@ -97,13 +111,10 @@ def update_article(tx: Transaction, id: int, body: ArticleChanges) -> Record:
     return change(tx, id, stored(body.given()))
 
 
-@writing(events=("article.updated",))
+@writing(events=("article.updated",), precondition=_of_code)
 def update_article_by_code(tx: Transaction, code: str, body: ArticleChanges) -> Record:
     """Change some fields of the article with this code."""
-    article_id = store.id_of_code(tx, code)
-    if article_id is None:
-        raise not_found("article")
-    return change(tx, article_id, stored(body.given()))
+    return change(tx, _of_code(tx, code).id, stored(body.given()))
 
 
 def change(tx: Transaction, article_id: int, given: Mapping[str, object]) -> Record:
@@ -119,13 +130,6 @@ def change(tx: Transaction, article_id: int, given: Mapping[str, object]) -> Rec
     return _one(tx, article_id)
 
 
-def _one(tx: Transaction, article_id: int) -> Record:
-    record = store.one(tx, article_id)
-    if record is None:
-        raise not_found("article")
-    return record
-
-
 def _check(tx: Transaction, article_id: int | None, values: Mapping[str, Any]) -> None:
     external_ref, client_id = values["external_ref"], values["client_id"]
     holders = Holders(
@@ -134,15 +138,3 @@ def _check(tx: Transaction, article_id: int | None, values: Mapping[str, Any]) -
         client_exists=client_id is None or directory.exists(tx, directory.CLIENTS, client_id),
     )
     check_references(article_id, holders)
-
-
-OPERATIONS: Final[tuple[Operation, ...]] = (
-    list_articles,
-    list_sparse_articles,
-    get_article,
-    sync_articles,
-    create_article,
-    replace_article,
-    update_article,
-    update_article_by_code,
-)

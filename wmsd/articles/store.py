@@ -78,6 +78,17 @@ def id_of_external_ref(tx: Transaction, external_ref: str) -> int | None:
     return found
 
 
+REFERENCE_BY_ID: Final = "SELECT id, code, active FROM articles WHERE id = ?"
+REFERENCE_BY_CODE: Final = "SELECT id, code, active FROM articles WHERE code = ?"
+
+
+def reference(tx: Transaction, article_id: int | None, code: str | None) -> tuple[int, str, bool] | None:
+    """Id, code and whether it is active, of the article with this id or, without an id, with this code."""
+    if article_id is not None:
+        return tx.row(REFERENCE_BY_ID, (article_id,))
+    return tx.row(REFERENCE_BY_CODE, (code,))
+
+
 COLUMNS_OF_ONE: Final = f"SELECT {', '.join(COLUMNS)} FROM articles WHERE id = ?"
 
 

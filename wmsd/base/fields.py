@@ -13,6 +13,7 @@ from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Fie
 from pydantic_core import PydanticCustomError
 
 from wmsd.base import quantity, timestamps
+from wmsd.base.problems import FieldErrors
 
 MAX_ID: Final = 2**53 - 1
 """The largest whole number that every JSON reader keeps exactly."""
@@ -161,6 +162,11 @@ class Input(Model):
             for field in cls.model_fields.values():
                 field.default, field.default_factory = None, None
                 field.json_schema_extra = _without_default
+
+    @classmethod
+    def own_flaws(cls, flaws: FieldErrors) -> FieldErrors:
+        """Of the flaws in the text those that are this model's to refuse: all, unless it carries other bodies."""
+        return flaws
 
     def given(self) -> dict[str, object]:
         """The fields that the caller sent, with their values."""

@@ -1,6 +1,7 @@
 """The query parameters that lists share (decisions, section 4). Query values arrive as texts."""
 
 import re
+from collections.abc import Sequence
 from typing import Annotated
 
 from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema
@@ -55,6 +56,19 @@ def _true_or_false(value: object) -> bool:
 
 
 QueryFlag = Annotated[bool, BeforeValidator(_true_or_false), WithJsonSchema({"type": "boolean"})]
+
+
+def several_of(names: Sequence[str]) -> BeforeValidator:
+    """A comma-separated choice of the names, as a tuple of them in their own order."""
+
+    def check(value: object) -> tuple[str, ...]:
+        given = {name.strip() for name in str(value).split(",")} if isinstance(value, str) else set(value)  # type: ignore[call-overload]
+        unknown = sorted(given - set(names))
+        if unknown:
+            raise refuse(f"must be of {', '.join(names)}; {unknown[0]!r} is not")
+        return tuple(name for name in names if name in given)
+
+    return BeforeValidator(check)
 
 
 NO_FILTERS = frozenset({"page", "per_page", "cursor", "fields"})

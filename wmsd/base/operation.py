@@ -8,16 +8,19 @@ of the request, the OpenAPI entry and the reference page.
 import inspect
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
+from typing import Annotated, Any, Final, Literal, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel
 
 from wmsd.base.access import ABILITIES, MODULES
+from wmsd.base.fields import Input
+from wmsd.base.results import Record
 
 Scope = Literal["company", "platform"]
 Limit = Literal["company", "user", "sign-in", "none"]
 Answer = Literal["record", "page", "cursor", "nothing", "object"]
-NOT_IN_THE_PATH = ("query", "body", "position", "operator_id", "company")
+NOT_IN_THE_PATH = ("query", "body", "position", "operator_id", "company", "call")
+MAX_BODY: Final = 1024 * 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +34,7 @@ class Operation:
     """The parameters of the action, without the first."""
     path_types: dict[str, type]
     query: type[BaseModel] | None
-    body: type[BaseModel] | None
+    body: type[Input] | None
     returns: type[BaseModel] | None
     answer: Answer
     ability: str | None
@@ -46,6 +49,8 @@ class Operation:
     codes: tuple[str, ...]
     ignores_query: bool
     also_shown_with: int | None
+    precondition: Callable[..., Record] | None
+    max_body: int
     read_only: frozenset[str]
 
 
@@ -65,15 +70,18 @@ def operation(
     codes: tuple[str, ...] = (),
     ignores_query: bool = False,
     also_shown_with: int | None = None,
+    precondition: Callable[..., Record] | None = None,
+    max_body: int = MAX_BODY,
 ) -> Callable[[Callable[..., Any]], Operation]:
     """Declares the function below as an operation.
 
     Its first parameter is the transaction. (An async function is a flow: it waits for something, so it opens
     its own units of work, and its first parameter is the desk where it finds what it needs.) `query` and `body`
     are the models of their types, `position` is where a cursor list goes on, `operator_id` and `company` come
-    from the headers; every other parameter is a part of the path. Its docstring's first line is the summary,
-    the rest the description. `codes` are the errors beyond those that the declaration implies;
-    `also_shown_with` is a second status of the same answer.
+    from the headers, `call` is the request itself; every other parameter is a part of the path. Its docstring's
+    first line is the summary, the rest the description. `codes` are the errors beyond those that the declaration
+    implies; `also_shown_with` is a second status of the same answer. `precondition` reads the record that is to be
+    changed, by the same parts of the path, so that If-Match can be held to it. `max_body` is in bytes.
     """
     assert ability is None or ability in ABILITIES, ability
     assert module is None or module in MODULES, module
@@ -82,7 +90,7 @@ def operation(
         hints = get_type_hints(action, include_extras=True)
         names = list(inspect.signature(action).parameters)[1:]
         path_types = {name: _bare(hints[name]) for name in names if name not in NOT_IN_THE_PATH}
-        body: type[BaseModel] | None = hints.get("body")
+        body: type[Input] | None = hints.get("body")
         summary, _, description = inspect.cleandoc(action.__doc__ or action.__name__).partition("\n")
         return Operation(
             name=action.__name__,
@@ -108,6 +116,8 @@ def operation(
             codes=codes,
             ignores_query=ignores_query,
             also_shown_with=also_shown_with,
+            precondition=precondition,
+            max_body=max_body,
             read_only=_read_only(body, returns),
         )
 

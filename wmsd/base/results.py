@@ -27,6 +27,13 @@ class CursorPage:
 
 
 @dataclass(frozen=True, slots=True)
+class Text:
+    """An object that is JSON already."""
+
+    json: str
+
+
+@dataclass(frozen=True, slots=True)
 class Shown:
     """An object with a status of its own: the health check's 503."""
 

@@ -42,15 +42,25 @@ def loads(raw: bytes) -> tuple[dict[str, object], FieldErrors]:
         raise Problem("VALIDATION_FAILED", sentence) from None
     if not isinstance(document, dict):
         raise _malformed("The request body must be a JSON object.")
+    return document, flaws_of(document)
+
+
+def flaws_of(document: object) -> FieldErrors:
+    """What is wrong inside a parsed document, by field path."""
     errors: FieldErrors = {}
     for path, sentence in _flaws(document, "", 1):
         errors.setdefault(path, []).append(sentence)
-    return document, errors
+    return errors
 
 
 def dumps(value: object) -> str:
     """Compact JSON, in the letters as they are."""
     return _ENCODER.encode(value)
+
+
+def canonical(document: object) -> str:
+    """The same text for the same document, however its members were ordered and spaced."""
+    return _CANONICAL.encode(document)
 
 
 def _malformed(message: str) -> Problem:
@@ -107,6 +117,7 @@ def _constant(text: str) -> object:
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
+_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=str)
 _DECODER = json.JSONDecoder(
     object_pairs_hook=_object, parse_int=_integer, parse_float=_fraction, parse_constant=_constant
 )

@@ -45,7 +45,7 @@ class Database:
         return self._writer.submit(action, actor)
 
     async def _write_first(self, action: Callable[[Transaction], Result], actor: Actor) -> Result:
-        writer = await self._open_writer()
+        writer = await self.open_writer()
         result: Result = await writer.submit(action, actor)
         return result
 
@@ -112,7 +112,10 @@ class Database:
             for lane in lanes:
                 await lane.close()
 
-    async def _open_writer(self) -> Lane:
+    async def open_writer(self) -> Lane:
+        """After it, `write` hands over at once: what is written first runs first."""
+        if self._writer is not None:
+            return self._writer
         async with self._opening:
             if self._writer is None:
                 self._writer = await self._open(commit_group(self._clock, self._ids), read_only=False)

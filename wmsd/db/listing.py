@@ -1,18 +1,23 @@
 """How lists are read: pages by number with a total, and walks by cursor."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from typing import Final
 
 from wmsd.base.listing import CursorQuery, PageQuery
 from wmsd.base.results import CursorPage, Page
 from wmsd.db.transaction import Transaction
+
+RECENT: Final = "updated_since"
+FEW: Final = 2000
 
 
 @dataclass(frozen=True, slots=True)
 class Listing:
     """A list's SQL. `filters` maps a query parameter to its condition, which names the parameter.
 
-    `count` is the table in `row_counts` whose figure is the total of the list without filters.
+    A parameter whose value is a tuple stands for any of its members. `order` is a unique column. `count` is the
+    table in `row_counts` whose figure is the total of the list without filters.
     """
 
     source: str
@@ -20,32 +25,46 @@ class Listing:
     filters: Mapping[str, str]
     count: str
 
-    def page(self, tx: Transaction, record: str, query: PageQuery, values: Mapping[str, object]) -> Page:
+    def page(
+        self,
+        tx: Transaction,
+        record: str,
+        query: PageQuery,
+        values: Mapping[str, object],
+        total: int | None = None,
+    ) -> Page:
         """Stable order, numbered pages. `values` are the filters that the caller gave."""
-        where = self._where(values)
-        records, _, _ = self._joined(
-            tx, record, where, {**values, "limit": query.per_page, "offset": query.offset}
-        )
-        if values:
-            total = tx.value(f"SELECT count(*) FROM {self.source}{where}", values)
-        else:
-            total = tx.value("SELECT rows FROM row_counts WHERE name = ?", (self.count,))
-        return Page(records, total or 0)
+        records, _, _ = self._joined(tx, record, values, "", {"limit": query.per_page, "offset": query.offset})
+        return Page(records, self._total(tx, values) if total is None else total)
 
     def after(
         self, tx: Transaction, record: str, query: CursorQuery, position: int, values: Mapping[str, object]
     ) -> CursorPage:
-        """What follows the position, by the order's column; that column must be unique."""
-        where = self._where(values, f"{self.order} > :position + 0")
-        given = {**values, "position": position}
-        records, last, count = self._joined(tx, record, where, {**given, "limit": query.per_page, "offset": 0})
-        more = count == query.per_page and tx.value(
-            f"SELECT 1 FROM {self.source}{where} LIMIT 1", {**given, "position": last}
+        """What follows the position, in the order."""
+        beyond = f"{self.order} > :position + 0"
+        limits = {"limit": query.per_page, "offset": 0}
+        records, last, count = self._joined(tx, record, values, beyond, {**limits, "position": position})
+        more = count == query.per_page and any(
+            tx.value(f"SELECT 1 FROM {self.source}{where} LIMIT 1", {**given, "position": last})
+            for where, given in self._branches(values, beyond)
         )
         return CursorPage(records, last if more else None)
 
+    def _total(self, tx: Transaction, values: Mapping[str, object]) -> int:
+        if not values:
+            return tx.value("SELECT rows FROM row_counts WHERE name = ?", (self.count,)) or 0
+        return sum(
+            tx.value(f"SELECT count(*) FROM {self.source}{where}", given)
+            for where, given in self._branches(values)
+        )
+
     def _joined(
-        self, tx: Transaction, record: str, where: str, values: Mapping[str, object]
+        self,
+        tx: Transaction,
+        record: str,
+        values: Mapping[str, object],
+        beyond: str,
+        limits: Mapping[str, object],
     ) -> tuple[str, int, int]:
         """The records with commas between them, the last one's place, their number; in one step of SQLite.
 
@@ -55,15 +74,59 @@ class Listing:
         a bare parameter as LIMIT makes SQLite plan the statement anew for every value, which costs as much as
         running it; the `+ 0` hides it from the planner.
         """
+        branches = list(self._branches(values, beyond))
+        by_order = self._by_order(tx, values)
+        slice_of = "LIMIT :limit + 0 OFFSET :offset + 0"
+        if len(branches) == 1:
+            ((where, parameters),) = branches
+            chosen = (
+                f"SELECT {record} AS record, {self.order} AS place FROM {self.source}{where} "
+                f"ORDER BY {by_order} {slice_of}"
+            )
+        else:
+            parameters = {name: value for _, given in branches for name, value in given.items()}
+            # Each branch comes in order from its index, and SQLite merges them: nothing is sorted.
+            places = " UNION ALL ".join(
+                f"SELECT {self.order} AS place FROM {self.source}{where}" for where, _ in branches
+            )
+            chosen = (
+                f"SELECT {record} AS record, place FROM ({places} ORDER BY place {slice_of}) "
+                f"CROSS JOIN {self.source} ON {self.order} = place ORDER BY place"
+            )
         row = tx.row(
-            f"SELECT group_concat(record, ','), max(place), count(*) FROM "
-            f"(SELECT {record} AS record, {self.order} AS place FROM {self.source}{where} "
-            f"ORDER BY {self.order} LIMIT :limit + 0 OFFSET :offset + 0)",
-            values,
+            f"SELECT group_concat(record, ','), max(place), count(*) FROM ({chosen})", {**parameters, **limits}
         )
         assert row is not None
         return row[0] or "", row[1] or 0, row[2]
 
-    def _where(self, values: Mapping[str, object], *conditions: str) -> str:
-        every = [*conditions, *(self.filters[name] for name in values)]
+    def _by_order(self, tx: Transaction, values: Mapping[str, object]) -> str:
+        """What few changed is found by their change and sorted, which the `+` brings about; what many changed is
+        met soon enough in the list's own order.
+        """
+        if RECENT not in values:
+            return self.order
+        changed = tx.value(
+            f"SELECT count(*) FROM (SELECT 1 FROM {self.source} WHERE {self.filters[RECENT]} LIMIT {FEW})",
+            {RECENT: values[RECENT]},
+        )
+        return f"+{self.order}" if changed < FEW else self.order
+
+    def _branches(self, values: Mapping[str, object], *conditions: str) -> Iterator[tuple[str, dict[str, object]]]:
+        """A WHERE and its parameters; several where a filter has several values, one for each."""
+        several = next((name for name, value in values.items() if isinstance(value, tuple)), None)
+        if several is None:
+            yield self._where([*conditions, *(self.filters[name] for name in values)]), dict(values)
+            return
+        members = values[several]
+        assert isinstance(members, tuple)
+        others = {name: value for name, value in values.items() if name != several}
+        for number, member in enumerate(members):
+            parameter = f"{several}_{number}"
+            condition = self.filters[several].replace(f":{several}", f":{parameter}")
+            every = [*conditions, condition, *(self.filters[name] for name in others)]
+            yield self._where(every), {**others, parameter: member}
+
+    @staticmethod
+    def _where(conditions: list[str]) -> str:
+        every = [condition for condition in conditions if condition]
         return f" WHERE {' AND '.join(every)}" if every else ""

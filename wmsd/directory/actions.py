@@ -1,8 +1,6 @@
 """The use cases of clients, partners and warehouses. The REST interfaces only read them."""
 
-from typing import Final
-
-from wmsd.base.operation import Operation, operation
+from wmsd.base.operation import operation
 from wmsd.base.problems import not_found
 from wmsd.base.results import Page, Record
 from wmsd.db.transaction import Transaction
@@ -52,13 +50,3 @@ def _one(tx: Transaction, kind: DirectoryKind, record_id: int) -> Record:
     if record is None:
         raise not_found(kind.name)
     return record
-
-
-OPERATIONS: Final[tuple[Operation, ...]] = (
-    list_clients,
-    get_client,
-    list_partners,
-    get_partner,
-    list_warehouses,
-    get_warehouse,
-)

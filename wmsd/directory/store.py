@@ -81,6 +81,12 @@ def exists(tx: Transaction, kind: DirectoryKind, record_id: int) -> bool:
     return tx.value(f"SELECT 1 FROM {kind.table} WHERE id = ?", (record_id,)) is not None
 
 
+def is_active(tx: Transaction, kind: DirectoryKind, record_id: int) -> bool | None:
+    """None when there is no such record."""
+    active = tx.value(f"SELECT active FROM {kind.table} WHERE id = ?", (record_id,))
+    return None if active is None else bool(active)
+
+
 def insert(tx: Transaction, kind: DirectoryKind, columns: Mapping[str, object]) -> int:
     times = {"created_at": tx.timestamp, "updated_at": tx.timestamp}
     row = {**columns, **times}

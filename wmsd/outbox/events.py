@@ -1,5 +1,6 @@
 """The events that there are (specification, section 6), and how one is recorded."""
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
@@ -31,7 +32,7 @@ RECORD = """
     VALUES (:event, :entity, :entity_id, :occurred_at, :data)
 """
 COUNT_FOR_BILLING = """
-    INSERT INTO event_counts (month, event, count) VALUES (:month, :event, :count)
+    INSERT INTO event_counts (month, event, count) VALUES (?, ?, ?)
     ON CONFLICT (month, event) DO UPDATE SET count = count + excluded.count
 """
 
@@ -68,4 +69,11 @@ def _entity(event: str) -> str:
 
 
 def _count(tx: Transaction, event: str, count: int) -> None:
-    tx.execute(COUNT_FOR_BILLING, {"month": tx.timestamp[:7], "event": event, "count": count})
+    """Counted at the end of the unit of work: one statement for each name."""
+    counts = tx.at_end("event counts", lambda gathered: _write_counts(tx, gathered), Counter[str])
+    counts[event] += count
+
+
+def _write_counts(tx: Transaction, counts: Counter[str]) -> None:
+    month = tx.timestamp[:7]
+    tx.executemany(COUNT_FOR_BILLING, [(month, event, count) for event, count in counts.items()])

@@ -1,9 +1,8 @@
 """The use cases of stock. The REST interfaces read it; counts come from the command line and the admin pages."""
 
 from functools import partial
-from typing import Final
 
-from wmsd.base.operation import Operation, operation
+from wmsd.base.operation import operation
 from wmsd.base.problems import invalid
 from wmsd.base.quantity import to_text
 from wmsd.base.results import CursorPage, Page
@@ -44,6 +43,3 @@ def count_stock(tx: Transaction, article_id: int, warehouse_id: int, counted: in
     if difference:
         post(tx, stock_id, Movement(quantity=difference, kind="count", reason=reason))
     return difference != 0
-
-
-OPERATIONS: Final[tuple[Operation, ...]] = (list_stock, walk_stock)

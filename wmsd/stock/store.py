@@ -1,6 +1,6 @@
 """The SQL of stock."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from wmsd.base.listing import CursorQuery, PageQuery
@@ -79,15 +79,11 @@ def id_of(tx: Transaction, article_id: int, warehouse_id: int) -> int:
     )
 
 
-BALANCE: Final = f"""
-    SELECT stock.id, stock.quantity, stock.reserved, stock.quarantined, stock.is_low, articles.min_stock,
-        {COLUMNS["available"]} AS available
-    FROM {SOURCE} WHERE stock.id = ?
-"""
+BALANCE: Final = "SELECT quantity, reserved, quarantined FROM stock WHERE id = ?"
 
 
 def balance(tx: Transaction, stock_id: int) -> dict[str, Any]:
-    """quantity, reserved, quarantined, available and min_stock in millionths, and is_low."""
+    """quantity, reserved and quarantined, in millionths."""
     found = tx.record(BALANCE, (stock_id,))
     assert found is not None, stock_id
     return found
@@ -113,14 +109,74 @@ def post(tx: Transaction, movement: dict[str, object]) -> None:
     tx.execute(ADD_TO_LEDGER, row)
 
 
-UPDATED: Final = f"SELECT {record_sql(StockUpdated, COLUMNS)} FROM {SOURCE} WHERE stock.id = ?"
+AVAILABLE: Final = "SELECT quantity - reserved - quarantined FROM stock WHERE id = ?"
+
+
+def available(tx: Transaction, stock_id: int) -> int:
+    found: int = tx.value(AVAILABLE, (stock_id,))
+    return found
+
+
+AVAILABLE_AT: Final = """
+    SELECT id, quantity - reserved - quarantined FROM stock WHERE article_id = ? AND warehouse_id = ?
+"""
+
+
+def available_at(tx: Transaction, article_id: int, warehouse_id: int) -> tuple[int | None, int]:
+    """The stock record's id, None when there is none yet, and what is available in millionths."""
+    found = tx.row(AVAILABLE_AT, (article_id, warehouse_id))
+    return (None, 0) if found is None else (found[0], found[1])
+
+
+HELD: Final = "SELECT stock_id, quantity FROM reservations WHERE sales_order_id = ?"
+
+
+def held(tx: Transaction, sales_order_id: int) -> dict[int, int]:
+    """What the order holds, by stock id."""
+    return dict(tx.rows(HELD, (sales_order_id,)))
+
+
+ADD_TO_RESERVED: Final = "UPDATE stock SET reserved = reserved + ?, change_seq = ?, updated_at = ? WHERE id = ?"
+
+
+def change_reserved(tx: Transaction, changes: Mapping[int, int]) -> None:
+    if changes:
+        first = tx.next_change(len(changes)) - len(changes) + 1
+        tx.executemany(
+            ADD_TO_RESERVED,
+            [
+                (change, first + place, tx.timestamp, stock_id)
+                for place, (stock_id, change) in enumerate(changes.items())
+            ],
+        )
+
+
+RESERVE: Final = """
+    INSERT INTO reservations (sales_order_id, stock_id, quantity) VALUES (?, ?, ?)
+    ON CONFLICT (sales_order_id, stock_id) DO UPDATE SET quantity = excluded.quantity
+"""
+RELEASE: Final = "DELETE FROM reservations WHERE sales_order_id = ? AND stock_id = ?"
+
+
+def write_reservations(tx: Transaction, sales_order_id: int, quantities: Mapping[int, int]) -> None:
+    """What the order now holds of each record; 0 is no reservation."""
+    tx.executemany(RESERVE, [(sales_order_id, stock_id, held) for stock_id, held in quantities.items() if held])
+    tx.executemany(RELEASE, [(sales_order_id, stock_id) for stock_id, held in quantities.items() if not held])
+
+
+TOLD: Final = f"""
+    SELECT {record_sql(StockUpdated, COLUMNS)}, {COLUMNS["available"]}, articles.min_stock, stock.is_low
+    FROM {SOURCE} WHERE stock.id = ?
+"""
 LOW: Final = f"SELECT {record_sql(StockLow, COLUMNS)} FROM {SOURCE} WHERE stock.id = ?"
 MARK_LOW: Final = "UPDATE stock SET is_low = ? WHERE id = ?"
 
 
-def updated_data(tx: Transaction, stock_id: int) -> str:
-    text: str = tx.value(UPDATED, (stock_id,))
-    return text
+def told(tx: Transaction, stock_id: int) -> tuple[str, int, int | None, bool]:
+    """The data of `stock.updated`; available and min_stock in millionths; whether it was low before."""
+    found = tx.row(TOLD, (stock_id,))
+    assert found is not None, stock_id
+    return found[0], found[1], found[2], bool(found[3])
 
 
 def low_data(tx: Transaction, stock_id: int) -> str:

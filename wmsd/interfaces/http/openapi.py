@@ -21,6 +21,23 @@ EXAMPLES: Final[dict[str, dict[str, Any]]] = {
         "message": "A delivered order cannot be cancelled.",
         "details": {"current": "LIVRAT", "requested": "ANULAT", "allowed": []},
     },
+    "PRECONDITION_FAILED": {"message": "The record has changed since it was read."},
+    "INSUFFICIENT_STOCK": {
+        "message": "There is not enough stock; nothing was reserved.",
+        "errors": {"lines.0.quantity": ["is more than there is: 3 available, 5 wanted"]},
+    },
+    "INVALID_PARTNER": {
+        "message": "The partner is not valid.",
+        "errors": {"partner_id": ["is not a partner of this company"]},
+    },
+    "INVALID_WAREHOUSE": {
+        "message": "A warehouse is not valid.",
+        "errors": {"lines.0.warehouse_id": ["is not a warehouse of this company"]},
+    },
+    "INVALID_ARTICLE": {
+        "message": "An article is not valid.",
+        "errors": {"lines.0.article_code": ["is not an article of this company"]},
+    },
     "VALIDATION_FAILED": {
         "message": "One field is not valid.",
         "errors": {"code": ["must have at least 1 character"]},
@@ -37,6 +54,7 @@ PHRASES: Final = {
     403: "Ability missing or module off",
     404: "No such record",
     409: "The status does not allow it",
+    412: "The record has changed",
     413: "The body is too large",
     415: "The body is not plain JSON",
     422: "Invalid data",
@@ -159,10 +177,35 @@ def _headers(declared: Operation) -> list[dict[str, Any]]:
     company = {"name": "X-Company-Id", "in": "header", "schema": {"type": "integer", "minimum": 1}}
     operator = {"name": "X-Three-Pl-Id", "in": "header", "required": False, "schema": {"type": "integer"}}
     if declared.scope == "company":
-        return [{**company, "required": True}, operator]
+        return [{**company, "required": True}, operator, *_write_headers(declared)]
     if "operator_id" in declared.takes:
         return [operator]
     return [{**company, "required": False}] if "company" in declared.takes else []
+
+
+def _write_headers(declared: Operation) -> list[dict[str, Any]]:
+    headers = []
+    if declared.writes and declared.body is not None:
+        headers.append(
+            {
+                "name": "Idempotency-Key",
+                "in": "header",
+                "required": False,
+                "schema": {"type": "string", "minLength": 1, "maxLength": 255},
+                "description": "A repetition with the same key and body is answered as before, and does nothing.",
+            }
+        )
+    if declared.precondition is not None:
+        headers.append(
+            {
+                "name": "If-Match",
+                "in": "header",
+                "required": False,
+                "schema": {"type": "string"},
+                "description": "The ETag of the record that was read: 412 when it has changed since.",
+            }
+        )
+    return headers
 
 
 def _success(declared: Operation) -> dict[str, Any]:
@@ -184,6 +227,8 @@ def _success(declared: Operation) -> dict[str, Any]:
                 ("X-RateLimit-Reset", "Seconds until the whole window is free."),
             )
         }
+    if declared.answer == "record":
+        headers["ETag"] = {"schema": {"type": "string"}, "description": "Changes whenever the record does."}
     if declared.creates:
         headers["Location"] = {"schema": {"type": "string"}, "description": "The address of the new record."}
     if headers:
@@ -228,6 +273,8 @@ def codes_of(declared: Operation) -> list[str]:
         codes += ["FORBIDDEN", "COMPANY_REQUIRED", "SERVICE_UNAVAILABLE"]
     if declared.path_types:
         codes.append("NOT_FOUND")
+    if declared.precondition is not None:
+        codes.append("PRECONDITION_FAILED")
     if not declared.ignores_query:
         codes.append("VALIDATION_FAILED")
     if declared.limit != "none":

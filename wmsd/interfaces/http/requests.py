@@ -2,13 +2,11 @@
 
 import ipaddress
 from collections.abc import Sequence
-from typing import Final
 
 from wmsd.base.problems import FieldErrors, Problem, invalid
 from wmsd.base.strict_json import loads, printable
 from wmsd.interfaces.http.web import web
 
-MAX_BODY: Final = 1024 * 1024
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
@@ -69,7 +67,7 @@ def query(request: web.Request) -> dict[str, str]:
     return values
 
 
-async def json_body(request: web.Request) -> tuple[dict[str, object], FieldErrors]:
+async def json_body(request: web.Request, max_body: int) -> tuple[dict[str, object], FieldErrors]:
     """The object in the body, and its flaws. Raises Problem: 415, 413 or 400."""
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise _refused(415, "Compressed request bodies are not accepted; send it as it is.")
@@ -77,11 +75,22 @@ async def json_body(request: web.Request) -> tuple[dict[str, object], FieldError
         raise _refused(415, "Send the body as JSON, with Content-Type: application/json.")
     if (request.charset or "utf-8").lower().replace("-", "") != "utf8":
         raise _refused(415, "Send the body in UTF-8.")
-    try:
-        raw = await request.read()
-    except web.HTTPRequestEntityTooLarge:
-        raise _refused(413, f"The request body is over {MAX_BODY // 1024} KiB.") from None
-    return loads(raw)
+    return loads(await _read(request, max_body))
+
+
+async def _read(request: web.Request, max_body: int) -> bytes:
+    """The body, of which no more is read than may be sent."""
+    chunks: list[bytes] = []
+    room = max_body
+    if (request.content_length or 0) <= max_body:
+        while chunk := await request.content.readany():
+            chunks.append(chunk)
+            room -= len(chunk)
+            if room < 0:
+                break
+        else:
+            return b"".join(chunks)
+    raise _refused(413, f"The request body is over {max_body // 1024} KiB.")
 
 
 def _refused(status: int, message: str) -> Problem:

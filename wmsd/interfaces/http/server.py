@@ -7,14 +7,16 @@ from collections.abc import Awaitable, Callable, Iterable, Sequence
 from functools import partial
 from typing import Final
 
-from wmsd.app.door import Call, Reply, refusal
+from multidict import CIMultiDictProxy
+
+from wmsd.app.call import Call, Reply, refusal
 from wmsd.app.jobs import Jobs
 from wmsd.app.site import Site
 from wmsd.base.problems import Problem
 from wmsd.base.route import Route
 from wmsd.base.strict_json import printable
 from wmsd.interfaces.http import requests
-from wmsd.interfaces.http.requests import MAX_BODY, Network
+from wmsd.interfaces.http.requests import Network
 from wmsd.interfaces.http.web import web
 
 LOG = logging.getLogger("wmsd.request")
@@ -29,7 +31,7 @@ def make_app(site: Site, jobs: Jobs, routes: Iterable[Route]) -> web.Application
 
     Handlers are wrapped one by one: aiohttp's middlewares cost each request more than all that ours does.
     """
-    app = web.Application(client_max_size=MAX_BODY)
+    app = web.Application()
     app[SITE], app[JOBS] = site, jobs
     trusted = [ipaddress.ip_network(network) for network in site.settings.server.trusted_proxies]
     methods: dict[str, list[str]] = {}
@@ -59,19 +61,27 @@ async def _handle(site: Site, trusted: Sequence[Network], route: Route, request:
         return response(refusal(problem))
     call = Call(
         operation=route.operation,
+        method=request.method,
+        target=request.path,
         address=requests.client_address(request, trusted),
         request_id=request[REQUEST_ID],
         path={name: printable(value) for name, value in request.match_info.items()},
         query=query,
-        load_body=partial(requests.json_body, request),
+        load_body=partial(requests.json_body, request, route.operation.max_body),
         token=requests.bearer(request),
         company=headers.get("X-Company-Id"),
         operator=headers.get("X-Three-Pl-Id"),
+        idempotency_key=_joined(headers, "Idempotency-Key"),
+        if_match=_joined(headers, "If-Match"),
     )
-    reply = await site.door.perform(call)
-    if reply.created_id is not None:
-        reply.headers["Location"] = f"{route.path}/{reply.created_id}"
-    return response(reply)
+    return response(await site.door.perform(call))
+
+
+def _joined(headers: CIMultiDictProxy[str], name: str) -> str | None:
+    """A header that is sent several times is one with commas (RFC 9110, section 5.3)."""
+    if name not in headers:
+        return None
+    return ", ".join(headers.getall(name))
 
 
 def response(reply: Reply) -> web.Response:
@@ -115,12 +125,8 @@ def _http_error(request: web.Request, error: web.HTTPException) -> web.StreamRes
     kept = {"Location": error.headers["Location"]} if "Location" in error.headers else {}
     if not request.path.startswith("/api"):
         return web.Response(status=error.status, text=f"{error.reason}.\n", headers=kept)
-    if error.status == 413:
-        problem = Problem("VALIDATION_FAILED", f"The request body is over {MAX_BODY // 1024} KiB.", status=413)
-    else:
-        code = "VALIDATION_FAILED" if error.status < 500 else "SERVER_ERROR"
-        problem = Problem(code, f"{error.reason}.", status=error.status)
-    return response(refusal(problem))
+    code = "VALIDATION_FAILED" if error.status < 500 else "SERVER_ERROR"
+    return response(refusal(Problem(code, f"{error.reason}.", status=error.status)))
 
 
 def _log(request: web.Request, status: int, seconds: float) -> None:

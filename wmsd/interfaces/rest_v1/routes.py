@@ -7,6 +7,7 @@ from wmsd.app import discovery
 from wmsd.articles import actions as articles
 from wmsd.base.route import Route
 from wmsd.directory import actions as directory
+from wmsd.sales_orders import actions as sales_orders
 from wmsd.stock import actions as stock
 
 ROUTES: Final = (
@@ -25,6 +26,11 @@ ROUTES: Final = (
     Route("PUT", "/api/articles/{id}", articles.replace_article),
     Route("PATCH", "/api/articles/{id}", articles.update_article),
     Route("GET", "/api/stock", stock.list_stock),
+    Route("GET", "/api/sales-orders", sales_orders.list_sales_orders),
+    Route("POST", "/api/sales-orders", sales_orders.create_sales_order),
+    Route("GET", "/api/sales-orders/{id}", sales_orders.get_sales_order),
+    Route("PUT", "/api/sales-orders/{id}", sales_orders.replace_sales_order),
+    Route("PATCH", "/api/sales-orders/{id}", sales_orders.update_sales_order),
     Route("GET", "/api/clients", directory.list_clients),
     Route("GET", "/api/clients/{id}", directory.get_client),
     Route("GET", "/api/partners", directory.list_partners),

@@ -5,6 +5,7 @@ from typing import Final
 from wmsd.app import discovery
 from wmsd.articles import actions as articles
 from wmsd.base.route import Route
+from wmsd.sales_orders import actions as sales_orders
 from wmsd.stock import actions as stock
 
 ROUTES: Final = (
@@ -12,4 +13,8 @@ ROUTES: Final = (
     Route("GET", "/api/v2/openapi.json", discovery.get_openapi_v2),
     Route("GET", "/api/v2/articles", articles.list_sparse_articles),
     Route("GET", "/api/v2/stock", stock.walk_stock),
+    Route("GET", "/api/v2/sales-orders", sales_orders.walk_sales_orders),
+    Route("POST", "/api/v2/sales-orders", sales_orders.create_sales_order),
+    Route("GET", "/api/v2/sales-orders/{id}", sales_orders.get_sales_order),
+    Route("PATCH", "/api/v2/sales-orders/{id}/status", sales_orders.change_sales_order_status),
 )

@@ -1,0 +1,45 @@
+"""A request as an interface hands it to the door, and the answer that it gets back."""
+
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass, field
+
+from wmsd.base.operation import Operation
+from wmsd.base.problems import FieldErrors, Problem
+from wmsd.base.strict_json import dumps
+
+Loaded = tuple[dict[str, object], FieldErrors]
+"""The object in a body, and its flaws by field path."""
+LoadBody = Callable[[], Awaitable[Loaded]]
+
+
+@dataclass(slots=True)
+class Call:
+    """Nothing in it is checked yet."""
+
+    operation: Operation
+    method: str
+    target: str
+    """The path that was asked for."""
+    address: str
+    request_id: str
+    path: Mapping[str, str] = field(default_factory=dict)
+    query: Mapping[str, str] = field(default_factory=dict)
+    load_body: LoadBody | None = None
+    token: str | None = None
+    company: str | None = None
+    operator: str | None = None
+    idempotency_key: str | None = None
+    if_match: str | None = None
+    is_counted: bool = False
+    """Whether the limit has counted it already: a batch counts as its first request."""
+
+
+@dataclass(slots=True)
+class Reply:
+    status: int
+    body: bytes
+    headers: dict[str, str]
+
+
+def refusal(problem: Problem, headers: Mapping[str, str] | None = None) -> Reply:
+    return Reply(problem.status, dumps(problem.body()).encode(), {**(headers or {}), **problem.headers})

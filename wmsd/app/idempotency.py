@@ -1,0 +1,85 @@
+"""Idempotency-Key: the answer of a writing request, kept in its own transaction and given again.
+
+Decisions, section 8. Because answer and document are one transaction, a crash keeps both or neither; because the
+writer takes one unit after the other, a concurrent duplicate meets the answer of the first.
+"""
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Final
+
+from wmsd.app.call import Call, Reply
+from wmsd.base import timestamps
+from wmsd.base.problems import invalid
+from wmsd.base.strict_json import canonical, dumps
+from wmsd.db.transaction import Transaction
+
+HEADER: Final = "Idempotency-Key"
+REPLAYED: Final = "Idempotent-Replayed"
+METHODS: Final = frozenset({"POST", "PUT", "PATCH"})
+KEPT: Final = timedelta(days=7)
+VISIBLE: Final = re.compile(r"[\x21-\x7e]{1,255}", re.ASCII)
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    scope: str
+    request_hash: bytes
+
+
+def key_of(call: Call, user_id: int | None, document: dict[str, object]) -> Key | None:
+    """None when the request has no key, or is of no kind that has one. Raises Problem (422)."""
+    text = call.idempotency_key
+    if text is None or call.method not in METHODS:
+        return None
+    if len(text) > 1 and text[0] == text[-1] == '"':
+        text = text[1:-1]
+    if not VISIBLE.fullmatch(text):
+        raise invalid({HEADER: ["must be 1 to 255 visible characters"]})
+    request_hash = hashlib.blake2b(canonical(document).encode(), digest_size=16).digest()
+    return Key(f"{user_id} {call.method} {call.target} {text}", request_hash)
+
+
+FIND: Final = """
+    SELECT request_hash, status, headers, body FROM idempotency_keys WHERE scope = ? AND created_at > ?
+"""
+
+
+def find(tx: Transaction, key: Key) -> Reply | None:
+    """The answer that was given before. Raises Problem (422) when it was to another body."""
+    found = tx.row(FIND, (key.scope, timestamps.to_text(tx.now - KEPT)))
+    if found is None:
+        return None
+    request_hash, status, headers, body = found
+    if request_hash != key.request_hash:
+        raise invalid({HEADER: ["was used before with another body; send a new key with a new request"]})
+    return Reply(status, body, {**json.loads(headers), REPLAYED: "true"})
+
+
+KEEP: Final = """
+    INSERT OR REPLACE INTO idempotency_keys (scope, request_hash, status, headers, body, created_at)
+    VALUES (?, ?, ?, ?, ?, ?)
+"""
+
+
+def keep(tx: Transaction, key: Key, reply: Reply) -> None:
+    headers = dumps(reply.headers)
+    tx.execute(KEEP, (key.scope, key.request_hash, reply.status, headers, reply.body, tx.timestamp))
+
+
+SWEEP: Final = """
+    DELETE FROM idempotency_keys WHERE id IN (
+        SELECT id FROM (SELECT id, created_at FROM idempotency_keys ORDER BY id LIMIT :most)
+        WHERE created_at <= :until
+    )
+"""
+SWEPT_AT_ONCE: Final = 5000
+
+
+def sweep(tx: Transaction) -> int:
+    """Forgets some of those that are too old, from the oldest on; answers how many."""
+    until = timestamps.to_text(tx.now - KEPT)
+    return tx.execute(SWEEP, {"most": SWEPT_AT_ONCE, "until": until}).rowcount

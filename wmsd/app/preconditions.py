@@ -1,0 +1,29 @@
+"""ETag and If-Match (RFC 9110, sections 8.8.3 and 13.1.1): a change of what somebody has seen, or none."""
+
+import hashlib
+from collections.abc import Mapping
+from typing import Any
+
+from wmsd.app.call import Call
+from wmsd.base.problems import Problem
+from wmsd.db.transaction import Transaction
+
+
+def etag(text: str) -> str:
+    """A strong validator of a record's bytes."""
+    return f'"{hashlib.blake2b(text.encode(), digest_size=12).hexdigest()}"'
+
+
+def check(tx: Transaction, call: Call, path: Mapping[str, Any]) -> None:
+    """Raises Problem: 412 when the record is no longer one of those in If-Match, 404 when it is not there."""
+    precondition = call.operation.precondition
+    if call.if_match is None or precondition is None:
+        return
+    current = etag(precondition(tx, **path).json)
+    wanted = [tag.strip() for tag in call.if_match.split(",")]
+    if current not in wanted and wanted != ["*"]:
+        raise Problem(
+            "PRECONDITION_FAILED",
+            "The record has changed since it was read. Read it again and repeat the change.",
+            headers={"ETag": current},
+        )

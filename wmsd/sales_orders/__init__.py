@@ -1,0 +1,1 @@
+"""Sales orders: what customers are sent, from the reservation to the delivery."""

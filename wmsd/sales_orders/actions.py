@@ -1,0 +1,209 @@
+"""The use cases of sales orders."""
+
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, Final
+
+from wmsd.base.operation import operation
+from wmsd.base.problems import not_found
+from wmsd.base.results import CursorPage, Page, Record
+from wmsd.db.transaction import Transaction
+from wmsd.outbox.events import record_event
+from wmsd.sales_orders import store
+from wmsd.sales_orders.references import check_fields, find_lines, find_stock, places
+from wmsd.sales_orders.rules import INITIAL, Effect, Flaw, Status, Step, effect_of, refuse_flaws, steps
+from wmsd.sales_orders.schema import (
+    LineFields,
+    SalesOrder,
+    SalesOrderChanges,
+    SalesOrderCursorQuery,
+    SalesOrderFields,
+    SalesOrderQuery,
+    SalesOrderStatus,
+)
+from wmsd.stock.ledger import Movement, post
+from wmsd.stock.reservations import NOTHING, hold
+
+Columns = dict[str, Any]
+OWN_FIELDS: Final = tuple(name for name in SalesOrderFields.model_fields if name not in ("status", "lines"))
+
+reading = partial(
+    operation, tag="Sales orders", returns=SalesOrder, module="outbound", ability="sales-orders:read"
+)
+writing = partial(
+    operation,
+    tag="Sales orders",
+    returns=SalesOrder,
+    module="outbound",
+    ability="sales-orders:write",
+    answer="record",
+    writes=True,
+)
+REFUSALS: Final = ("INSUFFICIENT_STOCK", "INVALID_PARTNER", "INVALID_WAREHOUSE", "INVALID_ARTICLE")
+CHANGED: Final = ("sales_order.updated", "sales_order.status_changed", "stock.updated", "stock.low")
+
+
+@reading(answer="page")
+def list_sales_orders(tx: Transaction, query: SalesOrderQuery) -> Page:
+    """List sales orders, page by page."""
+    return store.page(tx, query)
+
+
+@reading(answer="cursor")
+def walk_sales_orders(tx: Transaction, query: SalesOrderCursorQuery, position: int) -> CursorPage:
+    """List sales orders by cursor.
+
+    Follow `next_cursor` until it is null.
+    """
+    return store.after(tx, query, position)
+
+
+@reading(answer="record")
+def get_sales_order(tx: Transaction, id: int) -> Record:
+    """Get a sales order."""
+    return _one(tx, id)
+
+
+def _one(tx: Transaction, id: int) -> Record:
+    record = store.one(tx, id)
+    if record is None:
+        raise not_found("sales order")
+    return record
+
+
+@writing(creates=True, events=("sales_order.created", "stock.updated", "stock.low"), codes=REFUSALS)
+def create_sales_order(tx: Transaction, body: SalesOrderFields) -> Record:
+    """Create a sales order.
+
+    Every line is reserved, or the order is refused as a whole with an error on each line that is short. Lines of
+    one article and warehouse are summed first.
+    """
+    values = {name: getattr(body, name) for name in OWN_FIELDS}
+    lines = find_lines(tx, body.lines)
+    flaws = [*_not_initial(body.status), *check_fields(tx, None, values, {}), *lines.flaws]
+    to_hold = find_stock(tx, None, lines.rows, body.warehouse_id, flaws)
+    refuse_flaws(flaws)
+    order_id = store.insert(tx, values)
+    store.insert_lines(tx, order_id, lines.rows)
+    hold(tx, order_id, to_hold)
+    record = _one(tx, order_id)
+    record_event(tx, "sales_order.created", order_id, record.json)
+    return record
+
+
+def _not_initial(status: Status) -> list[Flaw]:
+    if status == INITIAL:
+        return []
+    return [Flaw("VALIDATION_FAILED", "status", f"must be {INITIAL}: every order begins there")]
+
+
+@writing(events=CHANGED, codes=("INVALID_STATUS", *REFUSALS), precondition=_one)
+def replace_sales_order(tx: Transaction, id: int, body: SalesOrderFields) -> Record:
+    """Replace a sales order.
+
+    A field that is not sent takes its default, but code and status stay as they are. Lines may change in CREAT
+    only, other fields until LIVRAT or ANULAT; `status` moves the order. When nothing differs, nothing is written
+    and no event is sent.
+    """
+    given = {name: getattr(body, name) for name in OWN_FIELDS}
+    return change(tx, id, given, body.lines, body.status if "status" in body.model_fields_set else None)
+
+
+@writing(events=CHANGED, codes=("INVALID_STATUS", *REFUSALS), precondition=_one)
+def update_sales_order(tx: Transaction, id: int, body: SalesOrderChanges) -> Record:
+    """Change some fields of a sales order, or its status.
+
+    `lines` replaces all lines. When nothing differs, nothing is written and no event is sent.
+    """
+    given = body.given()
+    lines, status = given.pop("lines", None), given.pop("status", None)
+    return change(tx, id, given, lines, status)  # type: ignore[arg-type]  # what the model has checked
+
+
+@writing(events=CHANGED[1:], codes=("INVALID_STATUS",), precondition=_one)
+def change_sales_order_status(tx: Transaction, id: int, body: SalesOrderStatus) -> Record:
+    """Move a sales order to another status.
+
+    Moving to the status that it has already does nothing and answers 200: retries are safe.
+    """
+    return change(tx, id, {}, None, body.status)
+
+
+def change(
+    tx: Transaction,
+    order_id: int,
+    given: Mapping[str, Any],
+    sent_lines: list[LineFields] | None = None,
+    status: Status | None = None,
+) -> Record:
+    """Lays what was given over the order and moves it, in the order that the statuses allow."""
+    current = store.columns(tx, order_id)
+    if current is None:
+        raise not_found("sales order")
+    values = {**current, **given, "code": given.get("code") or current["code"]}
+    before = store.lines(tx, order_id) if sent_lines is not None or "warehouse_id" in given else []
+    lines = find_lines(tx, sent_lines, before) if sent_lines is not None else None
+    rows = before if lines is None else lines.rows
+    changes_lines = places(rows, values["warehouse_id"]) != places(before, current["warehouse_id"])
+    for step in steps(current["status"], status or current["status"], values != current, changes_lines):
+        match step:
+            case Step.MOVE:
+                _move(tx, order_id, current["status"], status or current["status"])
+            case Step.CHANGE:
+                flaws = [*check_fields(tx, order_id, values, current), *(lines.flaws if lines else ())]
+                _change(tx, order_id, values, rows if changes_lines else None, flaws)
+    return _one(tx, order_id)
+
+
+def _change(
+    tx: Transaction, order_id: int, values: Columns, rows: list[Columns] | None, flaws: list[Flaw]
+) -> None:
+    """`rows`: the new lines, when they differ; the reservations follow them."""
+    if rows is None:
+        refuse_flaws(flaws)
+    else:
+        to_hold = find_stock(tx, order_id, rows, values["warehouse_id"], flaws)
+        refuse_flaws(flaws)
+        store.replace_lines(tx, order_id, rows)
+        hold(tx, order_id, to_hold)
+    store.update(tx, order_id, values)
+    record_event(tx, "sales_order.updated", order_id, _one(tx, order_id).json)
+
+
+def _move(tx: Transaction, order_id: int, current: Status, requested: Status) -> None:
+    EFFECTS[effect_of(current, requested)](tx, order_id)
+    store.move(tx, order_id, requested)
+    data = store.status_changed_data(tx, order_id, current)
+    record_event(tx, "sales_order.status_changed", order_id, data)
+
+
+def _load(tx: Transaction, order_id: int) -> None:
+    hold(tx, order_id, NOTHING)
+    for line_id, stock_id, quantity in store.loads(tx, order_id):
+        movement = Movement(-quantity, kind="loading", document_id=order_id, document_line_id=line_id)
+        post(tx, stock_id, movement)
+
+
+def _unload(tx: Transaction, order_id: int) -> None:
+    to_hold: dict[int, int] = {}
+    for line_id, stock_id, quantity in store.loads(tx, order_id):
+        movement = Movement(quantity, kind="unloading", document_id=order_id, document_line_id=line_id)
+        post(tx, stock_id, movement)
+        to_hold[stock_id] = to_hold.get(stock_id, 0) + quantity
+    hold(tx, order_id, to_hold)
+
+
+def _release(tx: Transaction, order_id: int) -> None:
+    hold(tx, order_id, NOTHING)
+
+
+def _leave(tx: Transaction, order_id: int) -> None:
+    """Stock stays as it is."""
+
+
+EFFECTS: Final[Mapping[Effect, Callable[[Transaction, int], None]]] = {
+    Effect.NONE: _leave,
+    Effect.LOAD: _load,
+    Effect.UNLOAD: _unload,
+    Effect.RELEASE: _release,
+}

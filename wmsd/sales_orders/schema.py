@@ -1,0 +1,122 @@
+"""A sales order's fields (specification, section 2; decisions, section 2)."""
+
+from typing import Annotated, Any
+
+from pydantic import Field, WithJsonSchema
+
+from wmsd.base.fields import (
+    Code,
+    Date,
+    Id,
+    Input,
+    Model,
+    OptionalLabel,
+    OptionalText,
+    Quantity,
+    Recorded,
+    Timestamp,
+)
+from wmsd.base.listing import CursorQuery, Moment, PageQuery, QueryId, several_of
+from wmsd.sales_orders.rules import INITIAL, STATUSES, Status
+
+MAX_LINES = 1000
+
+
+class LineFields(Input):
+    """What is ordered: the article by its id or by its code."""
+
+    id: Annotated[Id | None, Field(description="A line that is sent back with its id keeps it.")] = None
+    article_id: Id | None = None
+    article_code: Code | None = None
+    quantity: Quantity
+    warehouse_id: Annotated[Id | None, Field(description="Where it is taken from; by default the order's.")] = None
+
+
+Lines = Annotated[list[LineFields], Field(min_length=1, max_length=MAX_LINES)]
+
+
+class SalesOrderFields(Input):
+    code: Annotated[
+        Code | None, Field(description="Unique in the company; by default the next of the series.")
+    ] = None
+    status: Annotated[Status, Field(description="A new order begins as CREAT.")] = INITIAL
+    partner_id: Id
+    warehouse_id: Annotated[Id, Field(description="Where the goods are taken from, unless a line says otherwise.")]
+    client_id: Id | None = None
+    external_ref: Annotated[
+        OptionalLabel, Field(description="The integrator's own number, unique in the company.")
+    ] = None
+    notes: OptionalText = None
+    requested_date: Date | None = None
+    lines: Lines
+
+
+class SalesOrderChanges(SalesOrderFields, partial=True):
+    """The fields to change; the others stay. `lines` replaces all of them."""
+
+
+class SalesOrderStatus(Input):
+    status: Status
+
+
+class SalesOrderLine(Model):
+    id: Id
+    article_id: Id
+    article_code: Code
+    quantity: Quantity
+    warehouse_id: Id
+
+
+class StatusReached(Model):
+    status: Status
+    at: Timestamp
+
+
+class SalesOrder(Recorded):
+    """A sales order as the interfaces show it."""
+
+    code: Code
+    status: Status
+    partner_id: Id
+    warehouse_id: Id
+    client_id: Id | None
+    external_ref: OptionalLabel
+    notes: OptionalText
+    requested_date: Date | None
+    lines: list[SalesOrderLine]
+    status_history: Annotated[list[StatusReached], Field(description="Each status reached, and when.")]
+
+
+class StatusChanged(Model):
+    """The data of `sales_order.status_changed` (specification, section 6)."""
+
+    id: Id
+    code: Code
+    status: Status
+    previous_status: Status
+    partner_id: Id
+    warehouse_id: Id
+
+
+Statuses = Annotated[
+    tuple[Any, ...],
+    several_of(STATUSES),
+    WithJsonSchema({"type": "string"}),
+    Field(description=f"One or several of {', '.join(STATUSES)}, by commas."),
+]
+
+
+class SalesOrderQuery(PageQuery):
+    status: Statuses | None = None
+    partner_id: QueryId | None = None
+    external_ref: str | None = None
+    code: str | None = None
+    updated_since: Annotated[Moment | None, Field(description="Only orders changed after it.")] = None
+
+
+class SalesOrderCursorQuery(CursorQuery):
+    status: Statuses | None = None
+    partner_id: QueryId | None = None
+    external_ref: str | None = None
+    code: str | None = None
+    updated_since: Annotated[Moment | None, Field(description="Only orders changed after it.")] = None
