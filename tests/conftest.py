@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.shop import Shop, open_shop
 from tests.support.world import UNLIMITED, World, open_world
 
 
@@ -11,3 +12,9 @@ async def world(tmp_path: Path) -> AsyncIterator[World]:
     """An installation with the company ACME, and limits that do not bite."""
     async with open_world(tmp_path / "data", UNLIMITED) as opened:
         yield opened
+
+
+@pytest.fixture
+async def shop(world: World) -> Shop:
+    """ACME with something to sell."""
+    return await open_shop(world)

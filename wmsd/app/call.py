@@ -29,6 +29,8 @@ class Call:
     company: str | None = None
     operator: str | None = None
     idempotency_key: str | None = None
+    key_suffix: str = ""
+    """What tells the requests of a batch apart that share its key; no key can end with it."""
     if_match: str | None = None
     is_counted: bool = False
     """Whether the limit has counted it already: a batch counts as its first request."""

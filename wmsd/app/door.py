@@ -4,9 +4,10 @@ Authentication, company, ability, module, limit, decoding, unit of work, answer;
 fails authentication or access never uses up a company's budget (decisions, section 8).
 """
 
+import asyncio
 import logging
 import re
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,6 +43,13 @@ class Begun:
     headers: dict[str, str]
     pending: Awaitable[Reply] | None = None
     refused: Reply | None = None
+
+    def give_up(self) -> None:
+        """Nobody waits for it any more. What has not run yet does not run; what has, is whole."""
+        if isinstance(self.pending, asyncio.Future):
+            self.pending.cancel()
+        elif isinstance(self.pending, Coroutine):
+            self.pending.close()
 
 
 class Door:

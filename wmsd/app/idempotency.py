@@ -30,17 +30,22 @@ class Key:
     request_hash: bytes
 
 
+def read(text: str) -> str:
+    """The key in the header, bare or quoted. Raises Problem (422)."""
+    if len(text) > 1 and text[0] == text[-1] == '"':
+        text = text[1:-1]
+    if not VISIBLE.fullmatch(text):
+        raise invalid({HEADER: ["must be 1 to 255 visible characters"]})
+    return text
+
+
 def key_of(call: Call, user_id: int | None, document: dict[str, object]) -> Key | None:
     """None when the request has no key, or is of no kind that has one. Raises Problem (422)."""
     text = call.idempotency_key
     if text is None or call.method not in METHODS:
         return None
-    if len(text) > 1 and text[0] == text[-1] == '"':
-        text = text[1:-1]
-    if not VISIBLE.fullmatch(text):
-        raise invalid({HEADER: ["must be 1 to 255 visible characters"]})
     request_hash = hashlib.blake2b(canonical(document).encode(), digest_size=16).digest()
-    return Key(f"{user_id} {call.method} {call.target} {text}", request_hash)
+    return Key(f"{user_id} {call.method} {call.target} {read(text)}{call.key_suffix}", request_hash)
 
 
 FIND: Final = """
@@ -70,16 +75,15 @@ def keep(tx: Transaction, key: Key, reply: Reply) -> None:
     tx.execute(KEEP, (key.scope, key.request_hash, reply.status, headers, reply.body, tx.timestamp))
 
 
-SWEEP: Final = """
-    DELETE FROM idempotency_keys WHERE id IN (
-        SELECT id FROM (SELECT id, created_at FROM idempotency_keys ORDER BY id LIMIT :most)
-        WHERE created_at <= :until
-    )
+LAST_OLD: Final = """
+    SELECT max(id) FROM (SELECT id, created_at FROM idempotency_keys ORDER BY id LIMIT :most)
+    WHERE created_at <= :until
 """
-SWEPT_AT_ONCE: Final = 5000
+FORGET: Final = "DELETE FROM idempotency_keys WHERE id <= ?"
+FORGOTTEN_AT_ONCE: Final = 5000
 
 
-def sweep(tx: Transaction) -> int:
+def forget_old(tx: Transaction) -> int:
     """Forgets some of those that are too old, from the oldest on; answers how many."""
-    until = timestamps.to_text(tx.now - KEPT)
-    return tx.execute(SWEEP, {"most": SWEPT_AT_ONCE, "until": until}).rowcount
+    last = tx.value(LAST_OLD, {"most": FORGOTTEN_AT_ONCE, "until": timestamps.to_text(tx.now - KEPT)})
+    return 0 if last is None else tx.execute(FORGET, (last,)).rowcount

@@ -1,13 +1,16 @@
 """What happens by itself. APScheduler only ticks; what is due stands in the tables."""
 
 import logging
-from collections.abc import Awaitable, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable
 
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
 from wmsd.accounts import store as accounts
+from wmsd.app.idempotency import forget_old as forget_old_keys
 from wmsd.app.site import Site
 from wmsd.base.clock import Clock
+from wmsd.db.database import Database
+from wmsd.outbox.store import forget_old as forget_old_events
 
 LOG = logging.getLogger("wmsd.jobs")
 NOTICE_CHANGES_SECONDS = 0.5
@@ -30,6 +33,7 @@ class Jobs:
         self._every(NOTICE_CHANGES_SECONDS, self._notice_changes)
         self._every(60, site.access.write_token_uses)
         self._every(3600, self._sweep_tokens)
+        self._every(3600, self.forget_what_is_old)
         self._every(86_400, self._keep_statistics)
 
     def start(self) -> None:
@@ -61,9 +65,19 @@ class Jobs:
         if swept:
             LOG.info("swept %d expired tokens", swept)
 
+    async def forget_what_is_old(self) -> None:
+        """Events and idempotency keys, some at a time: what orders wait for in between is not held up."""
+        async for database in self._companies():
+            for forget in (forget_old_events, forget_old_keys):
+                while await database.write(forget):
+                    pass
+
     async def _keep_statistics(self) -> None:
         """Without statistics SQLite picks bad plans as tables grow."""
+        async for database in self._companies():
+            await database.write(lambda tx: tx.execute("PRAGMA optimize"))
+
+    async def _companies(self) -> AsyncIterator[Database]:
         for company_id in await self._site.access.companies():
             if company_id not in self._site.files.failed:
-                database = await self._site.files.get(company_id)
-                await database.write(lambda tx: tx.execute("PRAGMA optimize"))
+                yield await self._site.files.get(company_id)

@@ -1,8 +1,12 @@
-"""A line of an interface's table of contents."""
+"""A line of an interface's table of contents, and how a path finds its line."""
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
+from urllib.parse import unquote
 
 from wmsd.base.operation import Operation
+from wmsd.base.problems import Problem
 
 
 @dataclass(frozen=True, slots=True)
@@ -10,3 +14,39 @@ class Route:
     method: str
     path: str
     operation: Operation
+
+
+class RouteTable:
+    """Finds routes for those who have no HTTP server in front of them."""
+
+    def __init__(self, routes: Iterable[Route]) -> None:
+        self._routes: dict[str, list[Route]] = {}
+        for route in routes:
+            self._routes.setdefault(route.path, []).append(route)
+        self._patterns = [(re.compile(_pattern(path)), path) for path in self._routes]
+
+    def find(self, method: str, path: str) -> tuple[Route, dict[str, str]]:
+        """The route, and the parts of the path by name. Raises Problem: 404, or 405 with what is possible."""
+        for pattern, known in self._patterns:
+            found = pattern.fullmatch(path)
+            if found is not None:
+                parts = {name: unquote(text, errors="replace") for name, text in found.groupdict().items()}
+                return self._of_method(method, self._routes[known]), parts
+        raise Problem("NOT_FOUND", "There is nothing at this address.")
+
+    @staticmethod
+    def _of_method(method: str, routes: list[Route]) -> Route:
+        for route in routes:
+            if route.method == method:
+                return route
+        raise method_not_allowed(method, [route.method for route in routes])
+
+
+def method_not_allowed(method: str, possible: Iterable[str]) -> Problem:
+    allowed = sorted(possible)
+    message = f"{method} is not possible here; {', '.join(allowed)} {'are' if allowed[1:] else 'is'}."
+    return Problem("METHOD_NOT_ALLOWED", message, headers={"Allow": ", ".join(allowed)})
+
+
+def _pattern(path: str) -> str:
+    return re.sub(r"\\\{([a-z_]+)\\\}", r"(?P<\1>[^/]+)", re.escape(path))

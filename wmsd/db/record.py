@@ -49,7 +49,7 @@ def _value(column: str, field: FieldInfo) -> str:
         return f"CASE WHEN {column} IS NULL THEN NULL {whole} ELSE json({decimal_sql(column)}) END"
     if plain is bool:
         return f"iif({column}, json('true'), json('false'))"
-    if get_origin(plain) is list or (isinstance(plain, type) and issubclass(plain, BaseModel)):
+    if get_origin(plain) in (list, dict) or (isinstance(plain, type) and issubclass(plain, BaseModel)):
         return f"json({column})"
     return column
 

@@ -3,11 +3,15 @@
 from collections.abc import Sequence
 from typing import Any, Final
 
+from yarl import URL
+
+from wmsd.app.batch import BatchDesk, routes_of
 from wmsd.app.discovery import V1_VERSION, V2_VERSION, Documents, HealthDesk, index
 from wmsd.app.jobs import Jobs
 from wmsd.app.site import Site
 from wmsd.base.route import Route
 from wmsd.interfaces.http import pages
+from wmsd.interfaces.http.requests import read_query
 from wmsd.interfaces.http.server import add_not_found, make_app
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.rest_v1.routes import ROUTES as V1
@@ -27,6 +31,7 @@ def service(site: Site) -> tuple[web.Application, Jobs]:
             make_openapi_v2=lambda: _description("wmsd REST API, version 2", V2_VERSION, V2),
         )
     )
+    site.door.add_desk(BatchDesk(site.door, routes_of(V2), lambda path: read_query(URL(path, encoded=True))))
     app = make_app(site, jobs, ROUTES)
     pages.add_to(app, site, _reference)
     add_not_found(app)

@@ -18,6 +18,7 @@ COMMANDS: Final = {
     "token": ("people", "Make and revoke API tokens."),
     "import": ("transfer", "Take in a CSV file, all of it or nothing."),
     "export": ("transfer", "Write a CSV file that import takes back."),
+    "doctor": ("examining", "Prove that every figure is right."),
     "config": ("configuring", "Show and check the settings."),
     "version": ("about", "Show the version."),
 }

@@ -3,6 +3,8 @@
 import ipaddress
 from collections.abc import Sequence
 
+from yarl import URL
+
 from wmsd.base.problems import FieldErrors, Problem, invalid
 from wmsd.base.strict_json import loads, printable
 from wmsd.interfaces.http.web import web
@@ -51,11 +53,13 @@ def bearer(request: web.Request) -> str | None:
 
 def query(request: web.Request) -> dict[str, str]:
     """Raises Problem (422) for a parameter that is given twice or is not Unicode text."""
-    if not request.query_string:
-        return {}
+    return read_query(request.rel_url) if request.query_string else {}
+
+
+def read_query(url: URL) -> dict[str, str]:
     values: dict[str, str] = {}
     errors: FieldErrors = {}
-    for name, value in request.query.items():
+    for name, value in url.query.items():
         shown = printable(name)
         if shown != name or printable(value) != value:
             errors[shown] = ["must be UTF-8 text"]

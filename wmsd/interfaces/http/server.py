@@ -13,7 +13,7 @@ from wmsd.app.call import Call, Reply, refusal
 from wmsd.app.jobs import Jobs
 from wmsd.app.site import Site
 from wmsd.base.problems import Problem
-from wmsd.base.route import Route
+from wmsd.base.route import Route, method_not_allowed
 from wmsd.base.strict_json import printable
 from wmsd.interfaces.http import requests
 from wmsd.interfaces.http.requests import Network
@@ -39,7 +39,7 @@ def make_app(site: Site, jobs: Jobs, routes: Iterable[Route]) -> web.Application
         methods.setdefault(route.path, []).append(route.method)
         add(app, route.method, route.path, partial(_handle, site, trusted, route))
     for path, allowed in methods.items():
-        add(app, "*", path, partial(_refuse_method, sorted(allowed)))
+        add(app, "*", path, partial(_refuse_method, allowed))
     return app
 
 
@@ -111,8 +111,7 @@ async def _answer(site: Site, handler: Handler, request: web.Request) -> web.Str
 
 
 async def _refuse_method(allowed: list[str], request: web.Request) -> web.Response:
-    message = f"{request.method} is not possible here; {', '.join(allowed)} {'are' if allowed[1:] else 'is'}."
-    return response(refusal(Problem("METHOD_NOT_ALLOWED", message, headers={"Allow": ", ".join(allowed)})))
+    return response(refusal(method_not_allowed(request.method, allowed)))
 
 
 async def _refuse_address(request: web.Request) -> web.Response:

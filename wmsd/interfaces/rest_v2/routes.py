@@ -2,16 +2,19 @@
 
 from typing import Final
 
-from wmsd.app import discovery
+from wmsd.app import batch, discovery
 from wmsd.articles import actions as articles
 from wmsd.base.route import Route
+from wmsd.outbox import actions as outbox
 from wmsd.sales_orders import actions as sales_orders
 from wmsd.stock import actions as stock
 
 ROUTES: Final = (
     Route("GET", "/api/v2/meta", discovery.get_meta),
     Route("GET", "/api/v2/openapi.json", discovery.get_openapi_v2),
+    Route("POST", "/api/v2/batch", batch.run_batch),
     Route("GET", "/api/v2/articles", articles.list_sparse_articles),
+    Route("GET", "/api/v2/events", outbox.list_events),
     Route("GET", "/api/v2/stock", stock.walk_stock),
     Route("GET", "/api/v2/sales-orders", sales_orders.walk_sales_orders),
     Route("POST", "/api/v2/sales-orders", sales_orders.create_sales_order),

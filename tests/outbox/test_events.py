@@ -1,0 +1,93 @@
+"""The event log: whoever was away loses nothing of the last 90 days."""
+
+import pytest
+
+from tests.support.shop import Shop
+from wmsd.outbox.store import forget_old
+
+PATH = "/api/v2/events"
+
+
+async def walked(shop: Shop, query: str = "", per_page: int = 2) -> list[str]:
+    names, cursor = [], None
+    while True:
+        at = f"&cursor={cursor}" if cursor else ""
+        page = (await shop.world.call("GET", f"{PATH}?per_page={per_page}{query}{at}")).body
+        names += [event["event"] for event in page["data"]]
+        cursor = page["next_cursor"]
+        if cursor is None:
+            return names
+
+
+async def test_events_come_in_the_order_in_which_they_happened(shop: Shop) -> None:
+    await shop.order()
+    await shop.world.send("PATCH", "/api/sales-orders/1", {"status": "ANULAT"})
+    expected = [name for name, _ in await shop.world.events_after(0)]
+    assert await walked(shop) == expected
+    assert expected[-4:] == ["sales_order.created", "stock.updated", "sales_order.status_changed", "stock.updated"]
+
+
+async def test_an_event_has_what_a_webhook_is_sent(shop: Shop) -> None:
+    order = await shop.order()
+    (event,) = (await shop.world.call("GET", f"{PATH}?event=sales_order.created")).body["data"]
+    assert set(event) == {"id", "event", "timestamp", "entity_id", "data"}
+    assert (event["event"], event["timestamp"]) == ("sales_order.created", "2026-11-20T12:00:00.000Z")
+    assert (event["entity_id"], event["data"]) == (order.id, order.body)
+
+
+async def test_a_walk_goes_on_later_after_the_last_event_that_one_has(shop: Shop) -> None:
+    await shop.order()
+    last = (await shop.world.call("GET", f"{PATH}?per_page=500")).body["data"][-1]["id"]
+    assert await walked(shop, f"&after={last}") == []
+    await shop.order()
+    assert await walked(shop, f"&after={last}") == ["sales_order.created", "stock.updated"]
+    assert await walked(shop, f"&after={last}&event=stock.low,stock.updated", per_page=1) == ["stock.updated"]
+    answer = await shop.world.call("GET", f"{PATH}?after=nothing", status=422)
+    assert answer.errors == {"after": ["is not the id of an event of the last 90 days"]}
+
+
+async def test_names_that_are_no_events_are_refused(shop: Shop) -> None:
+    answer = await shop.world.call("GET", f"{PATH}?event=order.created", status=422)
+    assert "'order.created' is not" in answer.errors["event"][0]
+
+
+async def test_events_are_kept_for_90_days(shop: Shop) -> None:
+    database = await shop.world.database()
+    count = len(await walked(shop))
+    shop.world.clock.advance(86_400)
+    await shop.order()
+    shop.world.clock.advance(89 * 86_400)
+    assert await database.write(forget_old) == 0
+    shop.world.clock.advance(1)
+    assert await database.write(forget_old) == count
+    token = await shop.world.new_token("admin@example.com")
+    assert len((await shop.world.call("GET", PATH, token=token)).body["data"]) == 2
+    sequences = await shop.world.rows("SELECT min(sequence) FROM events")
+    assert sequences == [(count + 1,)], "sequences go on: what is forgotten leaves no number to be given again"
+
+
+async def test_an_event_of_a_clock_gone_wrong_is_forgotten_with_those_around_it(shop: Shop) -> None:
+    shop.world.clock.advance(80 * 86_400)
+    await shop.order()
+    shop.world.clock.set_back(80 * 86_400)
+    await shop.order()
+    shop.world.clock.advance(91 * 86_400)
+    database = await shop.world.database()
+    assert await database.write(forget_old) > 4
+    assert await shop.world.rows("SELECT count(*) FROM events") == [(0,)]
+
+
+@pytest.mark.parametrize("ability", ["webhooks:read", "stock:read"])
+async def test_the_log_needs_its_ability_and_module(shop: Shop, ability: str) -> None:
+    token = await shop.world.new_token("admin@example.com", [ability])
+    await shop.world.call("GET", PATH, token=token, status=200 if ability == "webhooks:read" else 403)
+    await shop.world.set_module("ACME", "webhooks", False)
+    await shop.world.call("GET", PATH, token=token, status=403)
+
+
+async def test_what_is_old_is_forgotten_by_the_job(shop: Shop) -> None:
+    await shop.world.send("POST", "/api/articles", {"code": "N", "name": "N"}, headers={"Idempotency-Key": "k"})
+    shop.world.clock.advance(91 * 86_400)
+    await shop.world.jobs.forget_what_is_old()
+    assert await shop.world.rows("SELECT count(*) FROM events") == [(0,)]
+    assert await shop.world.rows("SELECT count(*) FROM idempotency_keys") == [(0,)]
