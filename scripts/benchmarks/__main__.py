@@ -8,13 +8,14 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-from benchmarks import articles, executable, imports, memory, pages
+from benchmarks import articles, executable, imports, memory, orders, pages
 from benchmarks.figures import Figure, table
 from benchmarks.load import has_wrk
 from benchmarks.processes import Failed
 
 PARTS: Final[dict[str, Callable[[], Iterator[Figure]]]] = {
     "articles": articles.measure,
+    "orders": orders.measure,
     "import": imports.measure,
     "pages": pages.measure,
     "memory": memory.measure,
@@ -26,7 +27,7 @@ def main() -> int:
     """0 when every goal that was measured is met, 1 otherwise."""
     options = _options()
     chosen = options.only or list(PARTS)
-    if "articles" in chosen and not has_wrk():
+    if {"articles", "orders"} & set(chosen) and not has_wrk():
         print("scripts/bench needs wrk: sudo apt install wrk", file=sys.stderr)
         return 1
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that servers are stopped and folders removed

@@ -13,6 +13,8 @@ FIRST_STOCK_PAGE: Final = "page 1 of /api/v2/stock, 1 000 000 against 10 000"
 LAST_STOCK_PAGE: Final = "last page of /api/v2/stock, 1 000 000 against 10 000"
 MEMORY_IDLE: Final = "resident memory after start"
 MEMORY_USED: Final = "resident memory after one request"
+ORDERS: Final = "three-line orders with their keys, 32 connections"
+BATCH_OF_ORDERS: Final = "orders in batches of 50 against single posts, 1 connection"
 VERSION: Final = "dist/wmsd version"
 SERVE: Final = "dist/wmsd serve until healthy"
 
@@ -41,6 +43,8 @@ GOALS: Final[dict[str, Goal]] = {
     LAST_STOCK_PAGE: Goal(1.5, at_least=False),
     MEMORY_IDLE: Goal(90, at_least=False),
     MEMORY_USED: Goal(90, at_least=False),
+    ORDERS: Goal(0.6, at_least=True),
+    BATCH_OF_ORDERS: Goal(2, at_least=True),
     VERSION: Goal(3, at_least=False),
     SERVE: Goal(3, at_least=False),
 }

@@ -55,11 +55,11 @@ class Installation:
         progress(f"importing {count} articles into {company.code}")
         self.import_csv("articles", company, articles_csv(count))
 
-    def load_stock(self, company: Company, count: int) -> None:
-        """A balance for each article, in one warehouse."""
+    def load_stock(self, company: Company, count: int, least: int = 0) -> None:
+        """A balance for each article, in one warehouse: from `least` + 1 to `least` + 500."""
         progress(f"importing {count} stock counts into {company.code}")
         self.import_csv("warehouses", company, "code,name\nMAIN,Main\n")
-        rows = (f"{article_code(number)},MAIN,{number % 500 + 1}\n" for number in range(1, count + 1))
+        rows = (f"{article_code(number)},MAIN,{least + number % 500 + 1}\n" for number in range(1, count + 1))
         self.import_csv("stock", company, "article_code,warehouse_code,quantity\n" + "".join(rows))
 
 
