@@ -2,11 +2,13 @@
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 from wmsd.articles.schema import Article, ArticleFields
 from wmsd.base.listing import CursorQuery, PageQuery
 from wmsd.base.results import CursorPage, Page, Record
+from wmsd.base.strict_json import dumps
 from wmsd.db.listing import Listing
 from wmsd.db.record import record_sql
 from wmsd.db.table import insert_sql, update_sql
@@ -78,15 +80,23 @@ def id_of_external_ref(tx: Transaction, external_ref: str) -> int | None:
     return found
 
 
-REFERENCE_BY_ID: Final = "SELECT id, code, active FROM articles WHERE id = ?"
-REFERENCE_BY_CODE: Final = "SELECT id, code, active FROM articles WHERE code = ?"
+REFERENCES: Final = """
+    SELECT id, code, active FROM articles
+    WHERE id IN (SELECT value FROM json_each(?)) OR code IN (SELECT value FROM json_each(?))
+"""
 
 
-def reference(tx: Transaction, article_id: int | None, code: str | None) -> tuple[int, str, bool] | None:
-    """Id, code and whether it is active, of the article with this id or, without an id, with this code."""
-    if article_id is not None:
-        return tx.row(REFERENCE_BY_ID, (article_id,))
-    return tx.row(REFERENCE_BY_CODE, (code,))
+@dataclass(frozen=True, slots=True)
+class Reference:
+    id: int
+    code: str
+    is_active: bool
+
+
+def references(tx: Transaction, ids: Iterable[int], codes: Iterable[str]) -> list[Reference]:
+    """The articles that have one of the ids or one of the codes."""
+    found = tx.rows(REFERENCES, (dumps(list(ids)), dumps(list(codes))))
+    return [Reference(article_id, code, bool(active)) for article_id, code, active in found]
 
 
 COLUMNS_OF_ONE: Final = f"SELECT {', '.join(COLUMNS)} FROM articles WHERE id = ?"

@@ -1,10 +1,12 @@
 """Timestamps: ISO 8601 UTC with milliseconds and `Z` (decisions, section 1)."""
 
 from datetime import UTC, datetime
+from functools import lru_cache
 
 
+@lru_cache(maxsize=16)
 def to_text(moment: datetime) -> str:
-    """`2026-11-20T13:25:00.123Z`; microseconds are cut, not rounded."""
+    """`2026-11-20T13:25:00.123Z`; microseconds are cut, not rounded. A moment is told many times."""
     return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
 
 

@@ -4,10 +4,10 @@ from typing import Final
 
 from wmsd.db.transaction import Transaction
 
-NEXT: Final = """
-    INSERT INTO series (name, last) VALUES (?, 1)
-    ON CONFLICT (name) DO UPDATE SET last = last + 1 RETURNING last
+ADVANCE: Final = """
+    INSERT INTO series (name, last) VALUES (?, 1) ON CONFLICT (name) DO UPDATE SET last = last + 1
 """
+LAST: Final = "SELECT last FROM series WHERE name = ?"
 
 
 def next_code(tx: Transaction, series: str, taken: str) -> str:
@@ -16,6 +16,7 @@ def next_code(tx: Transaction, series: str, taken: str) -> str:
     Drawn inside the writing transaction: a refused request leaves no gap, and two never get the same.
     """
     while True:
-        code = f"{series}-{tx.value(NEXT, (series,)):06d}"
+        tx.execute(ADVANCE, (series,))
+        code = f"{series}-{tx.value(LAST, (series,)):06d}"
         if tx.value(taken, (code,)) is None:
             return code

@@ -14,9 +14,8 @@ Parameters = Sequence[object] | Mapping[str, object]
 Row = tuple[Any, ...]
 Gathered = TypeVar("Gathered")
 
-ADVANCE_CHANGES = """
-    UPDATE change_sequence SET value = max(:earliest, value + 1) + :count - 1 RETURNING value
-"""
+LAST_CHANGE = "SELECT value FROM change_sequence"
+KEEP_LAST_CHANGE = "UPDATE change_sequence SET value = ?"
 
 
 class Transaction:
@@ -34,6 +33,7 @@ class Transaction:
         self.ordered_now = ordered_now
         self.ids = ids
         self.actor = actor
+        self._last_change: int | None = None
         self._at_end: dict[str, tuple[Callable[[Any], None], Any]] = {}
 
     @cached_property
@@ -83,9 +83,17 @@ class Transaction:
         place given before, so that "changed after this moment" is a comparison of places and stays right
         when the wall clock is set back.
         """
+        if self._last_change is None:
+            self._last_change = self.value(LAST_CHANGE)
+            self.at_end("last change", self._keep_last_change, int)
+        assert self._last_change is not None
         millisecond = timestamps.microseconds(self.ordered_now) // 1000 * 1000
-        last: int = self.value(ADVANCE_CHANGES, {"earliest": millisecond, "count": count})
-        return last
+        self._last_change = max(millisecond, self._last_change + 1) + count - 1
+        return self._last_change
+
+    def _keep_last_change(self, _: int) -> None:
+        self.execute(KEEP_LAST_CHANGE, (self._last_change,))
+        self._last_change = None
 
     def at_end(self, name: str, run: Callable[[Gathered], None], start: Callable[[], Gathered]) -> Gathered:
         """What the unit of work gathers under `name`; `run` gets it once, when the action has returned."""

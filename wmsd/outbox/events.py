@@ -4,6 +4,7 @@ from collections import Counter
 from collections.abc import Mapping
 from typing import Final
 
+from wmsd.base import timestamps
 from wmsd.db.transaction import Transaction
 
 EVENTS: Final[dict[str, str]] = {
@@ -27,9 +28,12 @@ EVENTS: Final[dict[str, str]] = {
     "packaging.movement_recorded": "Returnable packaging came in or went out.",
 }
 
-RECORD = """
-    INSERT INTO events (event, entity, entity_id, occurred_at, data)
-    VALUES (:event, :entity, :entity_id, :occurred_at, :data)
+ID = "? || lower(hex(randomblob(10)))"
+"""Random after the time, as in UUID version 7 (RFC 9562), so that the ids' index grows at its end."""
+RECORD = f"INSERT INTO events (id, event, entity, entity_id, occurred_at, data) VALUES ({ID}, ?, ?, ?, ?, ?)"
+RECORD_MANY = f"""
+    INSERT INTO events (id, event, entity, entity_id, occurred_at, data)
+    SELECT {ID.replace("?", ":time")}, :event, :entity, entity_id, :occurred_at, data
 """
 COUNT_FOR_BILLING = """
     INSERT INTO event_counts (month, event, count) VALUES (?, ?, ?)
@@ -39,28 +43,29 @@ COUNT_FOR_BILLING = """
 
 def record_event(tx: Transaction, event: str, entity_id: int, data: str) -> None:
     """`data` is the JSON text of the payload's data."""
-    tx.execute(
-        RECORD,
-        {
-            "event": event,
-            "entity": _entity(event),
-            "entity_id": entity_id,
-            "occurred_at": tx.timestamp,
-            "data": data,
-        },
-    )
+    tx.execute(RECORD, (_time(tx), event, _entity(event), entity_id, tx.timestamp, data))
     _count(tx, event, 1)
 
 
 def record_events(tx: Transaction, event: str, rows: str, parameters: Mapping[str, object]) -> None:
     """An event for each row of a SELECT of (entity_id, data), in one statement: for imports."""
     added = tx.execute(
-        "INSERT INTO events (event, entity, entity_id, occurred_at, data) "
-        f"SELECT :event, :entity, entity_id, :occurred_at, data FROM ({rows})",
-        {**parameters, "event": event, "entity": _entity(event), "occurred_at": tx.timestamp},
+        f"{RECORD_MANY} FROM ({rows})",
+        {
+            **parameters,
+            "time": _time(tx),
+            "event": event,
+            "entity": _entity(event),
+            "occurred_at": tx.timestamp,
+        },
     ).rowcount
     if added:
         _count(tx, event, added)
+
+
+def _time(tx: Transaction) -> str:
+    """Milliseconds since 1970, in 12 hexadecimal digits."""
+    return f"{timestamps.microseconds(tx.now) // 1000:012x}"
 
 
 def _entity(event: str) -> str:

@@ -30,12 +30,13 @@ def find_lines(tx: Transaction, sent: Sequence[LineFields], before: Sequence[Row
     though it is no longer active; a line that is sent with the id of one of them keeps it.
     """
     found = Lines()
+    named = _Articles(tx, sent)
     ids = {row["id"] for row in before}
     kept_articles = {row["article_id"] for row in before}
     kept_warehouses = {row["warehouse_id"] for row in before}
     warehouses: dict[int, list[Flaw]] = {}
     for number, line in enumerate(sent):
-        article_id, flaw = _article(tx, line, f"lines.{number}", kept_articles)
+        article_id, flaw = named.find(line, f"lines.{number}", kept_articles)
         if flaw is not None:
             found.flaws.append(flaw)
         warehouse_id = line.warehouse_id
@@ -54,19 +55,32 @@ def find_lines(tx: Transaction, sent: Sequence[LineFields], before: Sequence[Row
     return found
 
 
-def _article(tx: Transaction, line: LineFields, path: str, kept: set[int]) -> tuple[int | None, Flaw | None]:
-    if line.article_id is None and line.article_code is None:
-        return None, Flaw("INVALID_ARTICLE", f"{path}.article_id", "is required, or article_code")
-    named = f"{path}.article_id" if line.article_id is not None else f"{path}.article_code"
-    article = articles.reference(tx, line.article_id, line.article_code)
-    if article is None:
-        return None, Flaw("INVALID_ARTICLE", named, "is not an article of this company")
-    article_id, code, is_active = article
-    if line.article_code not in (None, code):
-        return None, Flaw("INVALID_ARTICLE", f"{path}.article_code", f"is not the code of article {article_id}")
-    if not is_active and article_id not in kept:
-        return None, Flaw("INVALID_ARTICLE", named, "is an article that is not active")
-    return article_id, None
+class _Articles:
+    """The articles that some lines name, read at once."""
+
+    def __init__(self, tx: Transaction, lines: Sequence[LineFields]) -> None:
+        ids = {line.article_id for line in lines if line.article_id is not None}
+        codes = {line.article_code for line in lines if line.article_id is None and line.article_code is not None}
+        found = articles.references(tx, ids, codes)
+        self._by_id = {article.id: article for article in found}
+        self._by_code = {article.code: article for article in found}
+
+    def find(self, line: LineFields, path: str, kept: set[int]) -> tuple[int | None, Flaw | None]:
+        """The line's article, or what is wrong with it."""
+        if line.article_id is not None:
+            named, article = f"{path}.article_id", self._by_id.get(line.article_id)
+        elif line.article_code is not None:
+            named, article = f"{path}.article_code", self._by_code.get(line.article_code)
+        else:
+            return None, Flaw("INVALID_ARTICLE", f"{path}.article_id", "is required, or article_code")
+        if article is None:
+            return None, Flaw("INVALID_ARTICLE", named, "is not an article of this company")
+        if line.article_code not in (None, article.code):
+            sentence = f"is not the code of article {article.id}"
+            return None, Flaw("INVALID_ARTICLE", f"{path}.article_code", sentence)
+        if not article.is_active and article.id not in kept:
+            return None, Flaw("INVALID_ARTICLE", named, "is an article that is not active")
+        return article.id, None
 
 
 def check_fields(
@@ -106,15 +120,11 @@ def find_stock(
     is_known = not any(flaw.path == "warehouse_id" for flaw in flaws)
     lines = places(rows, warehouse_id if is_known else None)
     held = stock.held(tx, order_id) if order_id is not None else {}
-    to_hold: dict[int, int] = {}
-    available: dict[Place, int] = {}
-    for place, quantity in wanted(lines).items():
-        stock_id, available[place] = stock.available_at(tx, *place)
-        if stock_id is not None:
-            available[place] += held.get(stock_id, 0)
-            to_hold[stock_id] = quantity
-    flaws += shortages(lines, available)
-    return to_hold
+    sums = wanted(lines)
+    records = stock.available_at(tx, sums)
+    free = {place: available + held.get(stock_id, 0) for place, (stock_id, available) in records.items()}
+    flaws += shortages(lines, free)
+    return {stock_id: sums[place] for place, (stock_id, _) in records.items()}
 
 
 def places(rows: Sequence[Row], warehouse_id: int | None) -> list[tuple[Place | None, int]]:

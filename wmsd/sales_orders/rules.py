@@ -156,8 +156,8 @@ def shortages(lines: Iterable[tuple[Place | None, int]], available: Mapping[Plac
         Flaw(
             "INSUFFICIENT_STOCK",
             f"lines.{number}.quantity",
-            f"is more than there is: {to_text(available[place])} available, {to_text(sums[place])} wanted",
+            f"is more than there is: {to_text(available.get(place, 0))} available, {to_text(sums[place])} wanted",
         )
         for number, (place, _) in enumerate(lines)
-        if place is not None and sums[place] > available[place]
+        if place is not None and sums[place] > available.get(place, 0)
     ]

@@ -23,5 +23,5 @@ class Movement:
 
 def post(tx: Transaction, stock_id: int, movement: Movement) -> None:
     """Raises sqlite3.IntegrityError when a balance would fall below 0: callers check first, and say it well."""
-    tell_at_end(tx, stock_id)
+    tell_at_end(tx, [stock_id])
     store.post(tx, {"stock_id": stock_id, **asdict(movement)})

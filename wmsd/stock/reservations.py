@@ -21,7 +21,6 @@ def hold(tx: Transaction, sales_order_id: int, wanted: Mapping[int, int]) -> Non
         for stock_id in sorted({*held, *wanted})
         if (change := wanted.get(stock_id, 0) - held.get(stock_id, 0))
     }
-    for stock_id in changes:
-        tell_at_end(tx, stock_id)
+    tell_at_end(tx, changes)
     store.change_reserved(tx, changes)
     store.write_reservations(tx, sales_order_id, {stock_id: wanted.get(stock_id, 0) for stock_id in changes})

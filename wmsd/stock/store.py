@@ -1,20 +1,21 @@
 """The SQL of stock."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from wmsd.base.listing import CursorQuery, PageQuery
 from wmsd.base.results import CursorPage, Page
+from wmsd.base.strict_json import dumps
 from wmsd.db.listing import Listing
 from wmsd.db.record import record_sql
 from wmsd.db.transaction import Transaction
 from wmsd.stock.schema import StockLow, StockRecord, StockUpdated
 
-SOURCE: Final = """
-    stock
+NAMED: Final = """
     CROSS JOIN articles ON articles.id = stock.article_id
     CROSS JOIN warehouses ON warehouses.id = stock.warehouse_id
 """
+SOURCE: Final = f"stock {NAMED}"
 """CROSS keeps stock outermost: with statistics SQLite would begin with the few warehouses, and sort all stock."""
 COLUMNS: Final = {
     "id": "stock.id",
@@ -109,23 +110,31 @@ def post(tx: Transaction, movement: dict[str, object]) -> None:
     tx.execute(ADD_TO_LEDGER, row)
 
 
-AVAILABLE: Final = "SELECT quantity - reserved - quarantined FROM stock WHERE id = ?"
-
-
-def available(tx: Transaction, stock_id: int) -> int:
-    found: int = tx.value(AVAILABLE, (stock_id,))
-    return found
-
-
-AVAILABLE_AT: Final = """
-    SELECT id, quantity - reserved - quarantined FROM stock WHERE article_id = ? AND warehouse_id = ?
+AVAILABLE: Final = """
+    SELECT id, quantity - reserved - quarantined FROM stock WHERE id IN (SELECT value FROM json_each(?))
 """
 
 
-def available_at(tx: Transaction, article_id: int, warehouse_id: int) -> tuple[int | None, int]:
-    """The stock record's id, None when there is none yet, and what is available in millionths."""
-    found = tx.row(AVAILABLE_AT, (article_id, warehouse_id))
-    return (None, 0) if found is None else (found[0], found[1])
+def available(tx: Transaction, stock_ids: Iterable[int]) -> dict[int, int]:
+    """What is available in each, in millionths."""
+    return dict(tx.rows(AVAILABLE, (ids_json(stock_ids),)))
+
+
+def ids_json(ids: Iterable[int]) -> str:
+    return dumps(list(ids))
+
+
+AVAILABLE_AT: Final = """
+    SELECT stock.article_id, stock.warehouse_id, stock.id, quantity - reserved - quarantined
+    FROM json_each(?) AS place
+    CROSS JOIN stock ON stock.article_id = place.value ->> 0 AND stock.warehouse_id = place.value ->> 1
+"""
+
+
+def available_at(tx: Transaction, places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], tuple[int, int]]:
+    """By article and warehouse, where there is a stock record: its id, and what is available in millionths."""
+    found = tx.rows(AVAILABLE_AT, (dumps(list(places)),))
+    return {(article_id, warehouse_id): (stock_id, free) for article_id, warehouse_id, stock_id, free in found}
 
 
 HELD: Final = "SELECT stock_id, quantity FROM reservations WHERE sales_order_id = ?"
@@ -164,19 +173,28 @@ def write_reservations(tx: Transaction, sales_order_id: int, quantities: Mapping
     tx.executemany(RELEASE, [(sales_order_id, stock_id) for stock_id, held in quantities.items() if not held])
 
 
-TOLD: Final = f"""
-    SELECT {record_sql(StockUpdated, COLUMNS)}, {COLUMNS["available"]}, articles.min_stock, stock.is_low
-    FROM {SOURCE} WHERE stock.id = ?
+UPDATED: Final = f"""
+    SELECT stock.id AS entity_id, {record_sql(StockUpdated, COLUMNS)} AS data
+    FROM json_each(:ids) AS told CROSS JOIN stock ON stock.id = told.value {NAMED}
+"""
+"""A row for each stock record of `ids`, in their order: what `stock.updated` says of it."""
+IS_LOW: Final = f"coalesce({COLUMNS['available']} <= articles.min_stock, 0)"
+CROSSINGS: Final = f"""
+    SELECT stock.id, {COLUMNS["available"]}, {IS_LOW}
+    FROM json_each(?) AS told
+    CROSS JOIN stock ON stock.id = told.value
+    CROSS JOIN articles ON articles.id = stock.article_id
+    WHERE stock.is_low <> {IS_LOW}
 """
 LOW: Final = f"SELECT {record_sql(StockLow, COLUMNS)} FROM {SOURCE} WHERE stock.id = ?"
 MARK_LOW: Final = "UPDATE stock SET is_low = ? WHERE id = ?"
 
 
-def told(tx: Transaction, stock_id: int) -> tuple[str, int, int | None, bool]:
-    """The data of `stock.updated`; available and min_stock in millionths; whether it was low before."""
-    found = tx.row(TOLD, (stock_id,))
-    assert found is not None, stock_id
-    return found[0], found[1], found[2], bool(found[3])
+def crossings(tx: Transaction, stock_ids: Iterable[int]) -> list[tuple[int, int, bool]]:
+    """Those that are low and were not, or were and are not: id, available in millionths, whether it is low now."""
+    return [
+        (stock_id, free, bool(is_low)) for stock_id, free, is_low in tx.rows(CROSSINGS, (ids_json(stock_ids),))
+    ]
 
 
 def low_data(tx: Transaction, stock_id: int) -> str:

@@ -4,25 +4,26 @@
 under the article's min_stock; it is armed again when available has recovered.
 """
 
+from collections.abc import Iterable
+
 from wmsd.db.transaction import Transaction
-from wmsd.outbox.events import record_event
+from wmsd.outbox.events import record_event, record_events
 from wmsd.stock import store
 
 
-def tell_at_end(tx: Transaction, stock_id: int) -> None:
-    """Call it before the record is changed: it notes what was available until then."""
+def tell_at_end(tx: Transaction, stock_ids: Iterable[int]) -> None:
+    """Call it before the records are changed: it notes what was available until then."""
     available_before = tx.at_end("stock", lambda gathered: _tell(tx, gathered), dict[int, int])
-    if stock_id not in available_before:
-        available_before[stock_id] = store.available(tx, stock_id)
+    new = [stock_id for stock_id in stock_ids if stock_id not in available_before]
+    if new:
+        available_before.update(store.available(tx, new))
 
 
 def _tell(tx: Transaction, available_before: dict[int, int]) -> None:
-    for stock_id, before in available_before.items():
-        updated, available, min_stock, was_low = store.told(tx, stock_id)
-        record_event(tx, "stock.updated", stock_id, updated)
-        is_low = min_stock is not None and available <= min_stock
-        if is_low and not was_low and available < before:
+    record_events(tx, "stock.updated", store.UPDATED, {"ids": store.ids_json(available_before)})
+    for stock_id, available, is_low in store.crossings(tx, available_before):
+        if not is_low:
+            store.mark_low(tx, stock_id, False)
+        elif available < available_before[stock_id]:
             store.mark_low(tx, stock_id, True)
             record_event(tx, "stock.low", stock_id, store.low_data(tx, stock_id))
-        elif was_low and not is_low:
-            store.mark_low(tx, stock_id, False)
