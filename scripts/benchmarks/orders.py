@@ -1,20 +1,11 @@
-"""How fast sales orders are created, beside SQLite that commits the same rows, one order a transaction.
-
-    python -m benchmarks.orders floor COMPANY.db BEFORE.db NEW.db SECONDS
-
-The floor takes the rows of the orders in COMPANY.db and writes them into a copy of BEFORE.db, which has all but the
-orders: each with its lines, reservations, stock balances, events, counts and idempotency record, and one sync. It
-prints orders a second.
-"""
+"""How fast sales orders are created: beside bare SQLite, and in batches beside single posts."""
 
 import json
-import shutil
 import statistics
 import sys
-import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from benchmarks.figures import BATCH_OF_ORDERS, ORDERS, Figure
 from benchmarks.load import ROUND_SECONDS, ROUNDS, Load, Target, drive
@@ -82,7 +73,7 @@ def _created(site: Installation, wmsd: Server, company: Company, script: Path) -
         progress(f"{ORDERS}, {number + 1} of {ROUNDS}")
         found.append(drive(target, 32, arguments=[f"R{number}", "0", str(number)]))
         bare = site.data.parent / f"floor-{number}.db"
-        module = [sys.executable, "-m", "benchmarks.orders", "floor"]
+        module = [sys.executable, "-m", "benchmarks.orders_floor"]
         floors.append(float(run([*module, file, before, bare, str(ROUND_SECONDS)], site.data.parent)))
     _check_created(found, _total(wmsd, company) - created)
     ours = statistics.median(load.rate for load in found)
@@ -135,86 +126,3 @@ def _group_size(file: Path) -> float:
     ).fetchone()[0]
     source.close()
     return size
-
-
-def _floor(company: Path, before: Path, new: Path, seconds: float) -> float:
-    from wmsd.db.sqlite import connect
-
-    shutil.copyfile(before, new)
-    source, target = connect(company), connect(new)
-    orders = _orders(source, int(seconds * 10_000))
-    started = time.perf_counter()
-    done = 0
-    for statements in orders:
-        target.execute("BEGIN IMMEDIATE")
-        for sql, rows in statements:
-            target.executemany(sql, rows)
-        target.execute("COMMIT")
-        done += 1
-        if time.perf_counter() - started > seconds:
-            break
-    rate = done / (time.perf_counter() - started)
-    for connection in (source, target):
-        connection.close()
-    return rate
-
-
-def _orders(source: Any, most: int) -> list[list[tuple[str, list[Any]]]]:
-    """What each order wrote, as statements with their rows: made before the time is taken."""
-
-    def by_order(sql: str) -> dict[int, list[Any]]:
-        found: dict[int, list[Any]] = {}
-        for order_id, *row in source.execute(sql):
-            found.setdefault(order_id, []).append(row)
-        return found
-
-    newest = f"(SELECT id FROM sales_orders ORDER BY id DESC LIMIT {most})"
-    orders = by_order(f"SELECT id, * FROM sales_orders WHERE id IN {newest} ORDER BY id")
-    lines = by_order(f"SELECT sales_order_id, * FROM sales_order_lines WHERE sales_order_id IN {newest}")
-    held = by_order(f"SELECT sales_order_id, * FROM reservations WHERE sales_order_id IN {newest}")
-    created = f"SELECT sequence FROM events WHERE event = 'sales_order.created' AND entity_id IN {newest}"
-    events: dict[int, list[Any]] = {}
-    order_id = 0
-    for row in source.execute(f"SELECT * FROM events WHERE sequence >= (SELECT min(sequence) FROM ({created}))"):
-        order_id = row[4] if row[2] == "sales_order.created" else order_id
-        events.setdefault(order_id, []).append(row)
-    keys = source.execute(f"SELECT * FROM idempotency_keys ORDER BY id DESC LIMIT {most}").fetchall()
-    written = []
-    for (order_id, order), key in zip(orders.items(), reversed(keys), strict=False):
-        stock = [
-            (quantity, 10**12 + order_id * 8 + place, order[0][-1], stock_id)
-            for place, (_, stock_id, quantity) in enumerate(held[order_id])
-        ]
-        counts = [("2026-11", "sales_order.created", 1), ("2026-11", "stock.updated", len(stock))]
-        written.append(
-            [
-                (
-                    "INSERT INTO series (name, last) VALUES ('SO', ?) ON CONFLICT DO UPDATE SET last = last + 1",
-                    [(1,)],
-                ),
-                ("UPDATE change_sequence SET value = value + ?", [(1,), (len(stock),)]),
-                (_insert("sales_orders", order), order),
-                (_insert("sales_order_lines", lines[order_id]), lines[order_id]),
-                (_insert("reservations", held[order_id]), held[order_id]),
-                ("UPDATE stock SET reserved = reserved + ?, change_seq = ?, updated_at = ? WHERE id = ?", stock),
-                (_insert("events", events[order_id]), events[order_id]),
-                (
-                    "INSERT INTO event_counts VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count",
-                    counts,
-                ),
-                (_insert("idempotency_keys", [key]), [key]),
-            ]
-        )
-    return written
-
-
-def _insert(table: str, rows: list[Any]) -> str:
-    return f"INSERT INTO {table} VALUES ({', '.join('?' * len(rows[0]))})"
-
-
-if __name__ == "__main__":
-    match sys.argv[1:]:
-        case ["floor", company, before, new, seconds]:
-            print(_floor(Path(company), Path(before), Path(new), float(seconds)))
-        case _:
-            sys.exit(__doc__)

@@ -78,10 +78,10 @@ def _figures(small: Reader, large: Reader) -> Iterator[Figure]:
         progress(name)
         ours = large.last_page(path, LARGE) if is_last else path
         floor = small.last_page(path, SMALL) if is_last else path
-        yield _compared(name, small, floor, large, ours)
+        yield compared(name, small, floor, large, ours)
 
 
-def _compared(name: str, small: Reader, small_path: str, large: Reader, large_path: str) -> Figure:
+def compared(name: str, small: Reader, small_path: str, large: Reader, large_path: str) -> Figure:
     """In turns, so that what else this machine does falls on both."""
     found: list[tuple[float, float]] = []
     until = time.monotonic() + MOST_SECONDS

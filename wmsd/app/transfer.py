@@ -21,6 +21,9 @@ from wmsd.directory import store as directory
 from wmsd.directory.imports import ADDRESS, import_records
 from wmsd.directory.schema import Address, ClientFields, PartnerFields, WarehouseFields
 from wmsd.directory.store import DirectoryKind
+from wmsd.sales_orders import store as sales_orders
+from wmsd.sales_orders.imports import REQUIRED as REQUIRED_IN_ORDERS
+from wmsd.sales_orders.imports import OrderRow, import_sales_orders
 from wmsd.stock import store as stock
 from wmsd.stock.imports import CountRow, import_stock
 
@@ -70,6 +73,30 @@ def _stock(tx: Transaction) -> Iterator[dict[str, Any]]:
     return _parsed(stock.every(tx))
 
 
+def _sales_orders(tx: Transaction) -> Iterator[dict[str, Any]]:
+    """A row for each line, as `sales_orders/imports.py` reads them."""
+    partners, warehouses, clients = (
+        {str(identity): code for code, identity in directory.ids_by_code(tx, kind).items()}
+        for kind in (directory.PARTNERS, directory.WAREHOUSES, directory.CLIENTS)
+    )
+    for order in _parsed(sales_orders.every(tx)):
+        warehouse_id = order["warehouse_id"]
+        fields = {
+            **order,
+            "partner_code": partners[order["partner_id"]],
+            "warehouse_code": warehouses[warehouse_id],
+            "client_code": clients.get(order["client_id"]),
+        }
+        for line in order["lines"]:
+            elsewhere = line["warehouse_id"] != warehouse_id
+            yield {
+                **fields,
+                "article_code": line["article_code"],
+                "quantity": line["quantity"],
+                "line_warehouse_code": warehouses[line["warehouse_id"]] if elsewhere else None,
+            }
+
+
 def _parsed(texts: Iterable[str]) -> Iterator[dict[str, Any]]:
     """Records with their numbers kept as texts: exports neither round nor reformat them."""
     return (json.loads(text, parse_float=str, parse_int=str) for text in texts)
@@ -90,6 +117,7 @@ KINDS: Final[Mapping[str, Kind]] = {
     "partners": _directory_kind(directory.PARTNERS, PartnerFields),
     "warehouses": _directory_kind(directory.WAREHOUSES, WarehouseFields),
     "stock": Kind(dict(CountRow.model_fields), tuple(CountRow.model_fields), import_stock, _stock),
+    "sales-orders": Kind(dict(OrderRow.model_fields), REQUIRED_IN_ORDERS, import_sales_orders, _sales_orders),
 }
 
 

@@ -12,6 +12,7 @@ from wmsd import __version__
 from wmsd.interfaces.cli.main import wmsd
 
 PLACE = ("--config FILE", "--data DIR")
+KINDS = "KIND is one of articles, clients, partners, warehouses, stock, sales-orders."
 OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("serve",): ("--listen HOST:PORT", "--demo", *PLACE),
     ("company", "create"): (
@@ -56,14 +57,27 @@ OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("token", "revoke"): ("ID", *PLACE),
     ("token", "rotate-key"): PLACE,
     ("import",): (
-        "{articles|clients|partners|warehouses|stock}",
+        "KIND",
+        KINDS,
         "FILE.csv",
         "--company CODE",
         "--dry-run",
         "--json",
         *PLACE,
     ),
-    ("export",): ("{articles|clients|partners|warehouses|stock}", "--company CODE", *PLACE),
+    ("export",): ("KIND", KINDS, "--company CODE", *PLACE),
+    ("sales-order", "list"): (
+        "--company CODE",
+        "--status",
+        "--partner CODE",
+        "--page",
+        "--per-page",
+        "--json",
+        *PLACE,
+    ),
+    ("sales-order", "show"): ("ORDER", "--company CODE", "--json", *PLACE),
+    ("sales-order", "status"): ("ORDER", "STATUS", "--company CODE", "--json", *PLACE),
+    ("doctor",): ("--company CODE", "--json", *PLACE),
     ("config", "show"): ("--json", *PLACE),
     ("config", "check"): PLACE,
     ("version",): ("--json",),
@@ -88,6 +102,8 @@ GOOD: tuple[tuple[str, ...], ...] = (
     ("token", "rotate-key"),
     ("import", "articles", "-", "--company", "ACME"),
     ("export", "articles", "--company", "ACME"),
+    ("sales-order", "list", "--company", "ACME"),
+    ("doctor",),
 )
 
 

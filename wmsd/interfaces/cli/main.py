@@ -18,6 +18,7 @@ COMMANDS: Final = {
     "token": ("people", "Make and revoke API tokens."),
     "import": ("transfer", "Take in a CSV file, all of it or nothing."),
     "export": ("transfer", "Write a CSV file that import takes back."),
+    "sales-order": ("orders", "List, show and move sales orders."),
     "doctor": ("examining", "Prove that every figure is right."),
     "config": ("configuring", "Show and check the settings."),
     "version": ("about", "Show the version."),
@@ -38,7 +39,7 @@ class Commands(click.Group):
         if cmd_name not in COMMANDS:
             return None
         module = importlib.import_module(f"wmsd.interfaces.cli.{COMMANDS[cmd_name][0]}")
-        command: click.Command = getattr(module, f"{cmd_name}_command")
+        command: click.Command = getattr(module, f"{cmd_name.replace('-', '_')}_command")
         return command
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -1,6 +1,5 @@
 """`wmsd import`, `wmsd export`."""
 
-import logging
 import sys
 from collections.abc import Iterator
 from contextlib import nullcontext
@@ -12,17 +11,15 @@ import click
 from wmsd.app.site import Site
 from wmsd.app.transfer import KINDS, DryRun, Unreadable, export_csv, import_csv
 from wmsd.base.importing import ImportRefused, Outcome
-from wmsd.base.problems import Problem
-from wmsd.companies import actions as companies
-from wmsd.db.database import Database
-from wmsd.db.failures import StorageError
+from wmsd.interfaces.cli.company_data import company_database
 from wmsd.interfaces.cli.installation import Installation, fail, installed, json_option, note, say
 
 MOST_ERRORS_SHOWN = 50
+KINDS_NAMED = f"KIND is one of {', '.join(KINDS)}."
 
 
-@click.command("import")
-@click.argument("kind", type=click.Choice(list(KINDS)))
+@click.command("import", epilog=KINDS_NAMED)
+@click.argument("kind", type=click.Choice(list(KINDS)), metavar="KIND")
 @click.argument("file", type=click.File("rb"), metavar="FILE.csv")
 @click.option("--company", "code", required=True, metavar="CODE", help="Whose data it is.")
 @click.option("--dry-run", is_flag=True, help="Check everything, change nothing.")
@@ -31,17 +28,17 @@ MOST_ERRORS_SHOWN = 50
 def import_command(
     installation: Installation, kind: str, file: IO[bytes], code: str, dry_run: bool, as_json: bool
 ) -> None:
-    """Take in a CSV file of articles, clients, partners, warehouses or stock; `-` reads standard input.
+    """Take in a CSV file of a kind of records; `-` reads standard input.
 
     The first line names the columns: the field names of the resource, with references by code (client_code,
-    article_code, warehouse_code). Known codes are changed, new ones created; columns that are not there stay
-    as they are. Stock rows say how much there is now. All rows go in, or none: errors are told by row and
-    column.
+    partner_code, article_code, warehouse_code). Known codes are changed, new ones created; columns that are not
+    there stay as they are. Stock rows say how much there is now. Sales orders have a row for each line, and are
+    moved to the status of their rows. All rows go in, or none: errors are told by row and column.
     """
     with _progress(file, kind) as bar:
 
         async def work(site: Site) -> Outcome:
-            database = await _database(site, code)
+            database = await company_database(site, code)
             lines = _counted(file, bar)
             outcome = await database.write(lambda tx: import_csv(tx, KINDS[kind], lines, dry_run))
             await database.write(lambda tx: tx.execute("PRAGMA optimize"))
@@ -59,16 +56,6 @@ def import_command(
     say({"kind": kind, **shown, "dry_run": dry_run}, as_json)
     if dry_run:
         note("Nothing was changed: this was a dry run.")
-
-
-async def _database(site: Site, code: str) -> Database:
-    """The company's database. Raises StorageError with what the server's log would say of a file that fails."""
-    logging.getLogger("wmsd.companies").addHandler(logging.NullHandler())
-    company = await site.platform.read(lambda tx: companies.company_of_code(tx, code))
-    try:
-        return await site.files.get(company.id)
-    except Problem:
-        raise StorageError(site.files.failed[company.id]) from None
 
 
 def _progress(file: IO[bytes], kind: str) -> Any:
@@ -104,18 +91,18 @@ def _refuse(outcome: Outcome, as_json: bool) -> None:
     fail([*sentences, "Nothing was imported. Mend the rows above and import the whole file again."])
 
 
-@click.command("export")
-@click.argument("kind", type=click.Choice(list(KINDS)))
+@click.command("export", epilog=KINDS_NAMED)
+@click.argument("kind", type=click.Choice(list(KINDS)), metavar="KIND")
 @click.option("--company", "code", required=True, metavar="CODE", help="Whose data it is.")
 @installed
 def export_command(installation: Installation, kind: str, code: str) -> None:
-    """Write articles, clients, partners, warehouses or stock as CSV on standard output.
+    """Write a kind of records as CSV on standard output.
 
     `wmsd import` takes it back unchanged.
     """
 
     async def work(site: Site) -> int:
-        database = await _database(site, code)
+        database = await company_database(site, code)
         return await database.read_long(lambda tx: export_csv(tx, KINDS[kind], sys.stdout))
 
     count = installation.run(work)

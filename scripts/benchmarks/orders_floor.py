@@ -1,0 +1,113 @@
+"""The floor of orders: bare SQLite that commits the same rows, one order a transaction, each with its sync.
+
+    python -m benchmarks.orders_floor COMPANY.db BEFORE.db NEW.db SECONDS
+
+It takes what the orders in COMPANY.db wrote (lines, reservations, balances, events, counts, idempotency records),
+and writes it into a copy of BEFORE.db, which has everything but the orders. It prints orders a second.
+"""
+
+import shutil
+import sys
+import time
+from pathlib import Path
+from typing import Any, Final
+
+from wmsd.db.sqlite import connect
+
+MOST_A_SECOND: Final = 10_000
+Statement = tuple[str, list[Any]]
+"""An SQL text, and the rows that it runs with."""
+SERIES: Final = "INSERT INTO series (name, last) VALUES ('SO', ?) ON CONFLICT DO UPDATE SET last = last + 1"
+CHANGES: Final = "UPDATE change_sequence SET value = value + ?"
+RESERVED: Final = "UPDATE stock SET reserved = reserved + ?, change_seq = ?, updated_at = ? WHERE id = ?"
+COUNTS: Final = """
+    INSERT INTO event_counts VALUES ('2000-01', ?, ?) ON CONFLICT DO UPDATE SET count = count + excluded.count
+"""
+
+
+def rate(company: Path, before: Path, new: Path, seconds: float) -> float:
+    shutil.copyfile(before, new)
+    source, target = connect(company), connect(new)
+    orders = statements_of_orders(source, int(seconds * MOST_A_SECOND))
+    started = time.perf_counter()
+    done = 0
+    for statements in orders:
+        target.execute("BEGIN IMMEDIATE")
+        for sql, rows in statements:
+            target.executemany(sql, rows)
+        target.execute("COMMIT")
+        done += 1
+        if time.perf_counter() - started > seconds:
+            break
+    found = done / (time.perf_counter() - started)
+    for connection in (source, target):
+        connection.close()
+    return found
+
+
+def statements_of_orders(source: Any, most: int) -> list[list[Statement]]:
+    """What each of the newest orders wrote: read before the time is taken."""
+    newest = f"(SELECT id FROM sales_orders ORDER BY id DESC LIMIT {most})"
+    orders = _by_order(source.execute(f"SELECT id, * FROM sales_orders WHERE id IN {newest} ORDER BY id"))
+    written = {table: _written(source, table, newest) for table in ("sales_order_lines", "reservations")}
+    events = _events(source, newest)
+    keys = source.execute(f"SELECT * FROM idempotency_keys ORDER BY id DESC LIMIT {most}").fetchall()
+    return [
+        _statements(
+            order_id, order, {name: rows[order_id] for name, rows in written.items()}, events[order_id], key
+        )
+        for (order_id, order), key in zip(orders.items(), reversed(keys), strict=False)
+    ]
+
+
+def _statements(
+    order_id: int, order: list[Any], written: dict[str, list[Any]], events: list[Any], key: Any
+) -> list[Statement]:
+    now = order[0][-1]
+    balances = [
+        (quantity, 10**12 + order_id * 8 + place, now, stock_id)
+        for place, (_, stock_id, quantity) in enumerate(written["reservations"])
+    ]
+    return [
+        (SERIES, [(1,)]),
+        (CHANGES, [(1 + len(balances),)]),
+        _insert("sales_orders", order),
+        *(_insert(table, rows) for table, rows in written.items()),
+        (RESERVED, balances),
+        _insert("events", events),
+        (COUNTS, [("sales_order.created", 1), ("stock.updated", len(balances))]),
+        _insert("idempotency_keys", [key]),
+    ]
+
+
+def _written(source: Any, table: str, newest: str) -> dict[int, list[Any]]:
+    return _by_order(source.execute(f"SELECT sales_order_id, * FROM {table} WHERE sales_order_id IN {newest}"))
+
+
+def _events(source: Any, newest: str) -> dict[int, list[Any]]:
+    """Those of an order begin with its creation and go up to the next one's."""
+    created = f"SELECT sequence FROM events WHERE event = 'sales_order.created' AND entity_id IN {newest}"
+    found: dict[int, list[Any]] = {}
+    order_id = 0
+    for row in source.execute(f"SELECT * FROM events WHERE sequence >= (SELECT min(sequence) FROM ({created}))"):
+        _, _, event, _, entity_id, *_ = row
+        order_id = entity_id if event == "sales_order.created" else order_id
+        found.setdefault(order_id, []).append(row)
+    return found
+
+
+def _by_order(rows: Any) -> dict[int, list[Any]]:
+    """Rows by their first column, without it."""
+    found: dict[int, list[Any]] = {}
+    for order_id, *row in rows:
+        found.setdefault(order_id, []).append(row)
+    return found
+
+
+def _insert(table: str, rows: list[Any]) -> Statement:
+    return f"INSERT INTO {table} VALUES ({', '.join('?' * len(rows[0]))})", rows
+
+
+if __name__ == "__main__":
+    company, before, new, seconds = sys.argv[1:]
+    print(rate(Path(company), Path(before), Path(new), float(seconds)))

@@ -1,0 +1,193 @@
+"""`wmsd sales-order`, sales orders in files, and `wmsd doctor`."""
+
+import json
+
+import pytest
+
+from tests.support.command import Tenant
+from wmsd.db.sqlite import connect
+
+COLUMNS = "code,external_ref,status,partner_code,warehouse_code,client_code,requested_date,notes"
+HEADER = f"{COLUMNS},article_code,quantity,line_warehouse_code\n"
+ORDERS = (
+    HEADER
+    + "A-1,W1,LIVRAT,P1,MAIN,C1,2026-12-24,Ring twice,A,3,\n"
+    + "A-1,W1,LIVRAT,P1,MAIN,C1,2026-12-24,Ring twice,A,1.5,EAST\n"
+    + "A-2,,CREAT,P2,EAST,,,,A,0.000001,\n"
+    + "A-3,,ANULAT,P1,MAIN,,,,B,2,\n"
+    + "A-3,,ANULAT,P1,MAIN,,,,B,2,\n"
+)
+
+
+@pytest.fixture
+def shop(tenant: Tenant) -> Tenant:
+    tenant.take("clients", "code,name\nC1,Owner\n")
+    tenant.take("partners", "code,name,type\nP1,First,CLIENT\nP2,Second,CLIENT\n")
+    tenant.take("warehouses", "code,name\nMAIN,Main\nEAST,East\n")
+    tenant.take("articles", "code,name\nA,Alpha\nB,Beta\n")
+    tenant.take("stock", "article_code,warehouse_code,quantity\nA,MAIN,10\nA,EAST,5\nB,MAIN,4\n")
+    return tenant
+
+
+def balances(tenant: Tenant) -> list[tuple[str, str, str]]:
+    return [(row["article_code"], row["warehouse_code"], row["quantity"]) for row in tenant.rows("stock")]
+
+
+def test_imported_orders_reserve_and_are_walked_to_their_status(shop: Tenant) -> None:
+    assert shop.take("sales-orders", ORDERS) == (3, 0, 0)
+    assert balances(shop) == [("A", "MAIN", "7"), ("A", "EAST", "3.5"), ("B", "MAIN", "4")]
+    shown = shop.home.ok("sales-order", "show", "A-1", "--company", shop.code, "--json").json
+    assert [reached["status"] for reached in shown["status_history"]] == [
+        "CREAT",
+        "IN_LUCRU",
+        "INCARCAT",
+        "LIVRAT",
+    ]
+    assert [line["quantity"] for line in shown["lines"]] == [3, 1.5]
+
+
+def test_an_export_is_taken_back_unchanged(shop: Tenant) -> None:
+    shop.take("sales-orders", ORDERS)
+    exported = shop.export("sales-orders")
+    assert exported == ORDERS
+    assert shop.take("sales-orders", exported) == (0, 0, 3)
+    assert balances(shop)[0] == ("A", "MAIN", "7")
+
+
+def test_known_orders_are_changed(shop: Tenant) -> None:
+    shop.take("sales-orders", ORDERS)
+    changed = HEADER.replace("external_ref,", "") + "A-2,IN_LUCRU,P2,EAST,,,Now,A,2,\n"
+    assert shop.take("sales-orders", changed) == (0, 1, 0)
+    shown = shop.home.ok("sales-order", "show", "A-2", "--company", shop.code, "--json").json
+    assert (shown["status"], shown["notes"], shown["lines"][0]["quantity"]) == ("IN_LUCRU", "Now", 2)
+
+
+def test_orders_without_a_code_are_known_by_their_reference(shop: Tenant) -> None:
+    rows = "external_ref,partner_code,warehouse_code,article_code,quantity\nW9,P1,MAIN,A,1\nW9,P1,MAIN,B,1\n"
+    assert shop.take("sales-orders", rows) == (1, 0, 0)
+    assert shop.take("sales-orders", rows) == (0, 0, 1)
+    assert [row["code"] for row in shop.rows("sales-orders")] == ["SO-000001", "SO-000001"]
+
+
+def test_a_dry_run_changes_nothing(shop: Tenant) -> None:
+    assert shop.take("sales-orders", ORDERS, "--dry-run") == (3, 0, 0)
+    assert shop.rows("sales-orders") == []
+    assert balances(shop)[0] == ("A", "MAIN", "10")
+
+
+REFUSED = {
+    "unknown codes": (
+        "X,,,P9,MAIN,C9,,,A,1,\nX,,,P9,MAIN,C9,,,Z,1,WEST\n",
+        [
+            "row 2, partner_code: is not a partner of this company.",
+            "row 2, client_code: is not a client of this company.",
+            "row 3, partner_code: is not a partner of this company.",
+            "row 3, client_code: is not a client of this company.",
+            "row 3, line_warehouse_code: is not a warehouse of this company.",
+        ],
+    ),
+    "an unknown article": ("X,,,P1,MAIN,,,,Z,1,\n", ["row 2, article_code: is not an article of this company."]),
+    "short of stock": (
+        "X,,,P1,MAIN,,,,A,6,\nX,,,P1,MAIN,,,,A,5,\nY,,,P1,EAST,,,,A,6,\n",
+        [
+            "row 2, quantity: is more than there is: 10 available, 11 wanted.",
+            "row 3, quantity: is more than there is: 10 available, 11 wanted.",
+            "row 4, quantity: is more than there is: 5 available, 6 wanted.",
+        ],
+    ),
+    "rows apart": (
+        "X,,,P1,MAIN,,,,A,1,\nY,,,P1,MAIN,,,,A,1,\nX,,,P1,MAIN,,,,B,1,\n",
+        ["row 4, code: is apart from its rows that begin at row 2."],
+    ),
+    "rows that differ": (
+        "X,,,P1,MAIN,,,,A,1,\nX,,,P2,MAIN,,,x,A,1,\n",
+        [
+            "row 3, partner_code: differs from row 2, which begins this order.",
+            "row 3, notes: differs from row 2, which begins this order.",
+        ],
+    ),
+    "nothing to know it by": (",,,P1,MAIN,,,,A,1,\n", ["row 2, code: is required, or external_ref."]),
+    "no status": (
+        "X,,DONE,P1,MAIN,,,,A,1,\n",
+        ["row 2, status: must be 'CREAT', 'IN_LUCRU', 'INCARCAT', 'LIVRAT' or 'ANULAT'."],
+    ),
+    "bad cells": (
+        "X,,,P1,MAIN,,24.12.2026,,A,0,\n",
+        [
+            "row 2, requested_date: must be a date such as 2026-11-20.",
+            "row 2, quantity: must be greater than 0.",
+        ],
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+def test_a_file_with_a_fault_is_refused_whole(shop: Tenant, case: str) -> None:
+    rows, sentences = REFUSED[case]
+    assert sorted(shop.refuses("sales-orders", HEADER + rows)) == sorted(sentences)
+
+
+def test_a_final_order_is_not_changed_by_a_file(shop: Tenant) -> None:
+    shop.take("sales-orders", ORDERS)
+    assert shop.refuses("sales-orders", HEADER + "A-3,,CREAT,P1,MAIN,,,,B,2,\nA-3,,CREAT,P1,MAIN,,,,B,2,\n") == [
+        "row 2, status: There is no way from ANULAT to CREAT."
+    ]
+    assert shop.refuses("sales-orders", HEADER + "A-3,,,P1,MAIN,,,,B,1,\n") == [
+        "row 2, status: This sales order is ANULAT. It cannot be changed any more."
+    ]
+
+
+def test_list_show_and_move(shop: Tenant) -> None:
+    shop.take("sales-orders", ORDERS)
+    place = ("--company", shop.code)
+    listed = shop.home.ok("sales-order", "list", *place, "--json").json
+    assert [(row["code"], row["status"], row["partner"], row["lines"]) for row in listed] == [
+        ("A-1", "LIVRAT", "P1", 2),
+        ("A-2", "CREAT", "P2", 1),
+        ("A-3", "ANULAT", "P1", 2),
+    ]
+    some = ("--status", "CREAT", "--status", "ANULAT", "--partner", "P1")
+    assert [row["code"] for row in shop.home.ok("sales-order", "list", *place, *some, "--json").json] == ["A-3"]
+    paged = shop.home.ok("sales-order", "list", *place, "--per-page", "1", "--page", "2")
+    assert ("A-2" in paged.out, "A-1" in paged.out, "1 of 3; page 2" in paged.err) == (True, False, True)
+    shown = shop.home.ok("sales-order", "show", "A-1", *place).out
+    assert all(part in shown for part in ("Ring twice", "article_code", "INCARCAT"))
+    moved = shop.home.ok("sales-order", "status", "A-2", "IN_LUCRU", *place, "--json").json
+    assert moved == {"code": "A-2", "status": "IN_LUCRU", "next": ["CREAT", "INCARCAT", "ANULAT"]}
+
+
+def test_what_cannot_be_is_said(shop: Tenant) -> None:
+    shop.take("sales-orders", ORDERS)
+    place = ("--company", shop.code)
+    assert shop.home.refusals("sales-order", "status", "A-1", "ANULAT", *place) == [
+        "A sales order that is LIVRAT cannot become ANULAT."
+    ]
+    assert shop.home.refusals("sales-order", "show", "A-9", *place) == ["There is no such sales order."]
+    assert shop.home.refusals("sales-order", "list", *place, "--partner", "P9") == ["There is no such partner."]
+    assert "Invalid value" in shop.home.misunderstood("sales-order", "status", "A-1", "DONE", *place)
+
+
+def test_the_doctor_finds_nothing_where_everything_is_right(shop: Tenant) -> None:
+    shop.take("sales-orders", ORDERS)
+    done = shop.home.ok("doctor", "--company", shop.code)
+    assert f"{shop.code}: everything is right; " in done.err
+    (found,) = shop.home.ok("doctor", "--company", shop.code, "--json").json
+    assert (found["company"], found["ok"], found["differences"]) == (shop.code, True, [])
+
+
+def test_the_doctor_names_what_differs_and_exits_with_1(shop: Tenant) -> None:
+    shop.take("sales-orders", ORDERS)
+    companies = {row["code"]: row["id"] for row in shop.home.ok("company", "list", "--json").json}
+    file = shop.home.data / "companies" / f"{companies[shop.code]}.db"
+    connection = connect(file)
+    connection.execute("UPDATE stock SET quantity = quantity + 1000000 WHERE id = 1")
+    connection.close()
+    done = shop.home.run("doctor", "--company", shop.code)
+    assert done.code == 1
+    assert done.out == f"{shop.code}: a quantity is the sum of its movements; but A in MAIN: 8 instead of 7\n"
+    done = shop.home.run("doctor", "--company", shop.code, "--json")
+    assert (done.code, json.loads(done.out)[0]["differences"][0]["record"]) == (1, "A in MAIN")
+
+
+def test_the_doctor_knows_no_such_company(shop: Tenant) -> None:
+    assert shop.home.refusals("doctor", "--company", "NONE") == ["There is no company NONE."]
