@@ -88,7 +88,14 @@ async def test_a_wrong_or_old_link_does_nothing(fresh: World) -> None:
 
 
 async def test_the_guide_is_served(world: World) -> None:
-    for path in ("/docs", "/docs/api", "/docs/using-the-api", "/docs/changelog", "/docs/architecture"):
+    for path in (
+        "/docs",
+        "/docs/api",
+        "/docs/using-the-api",
+        "/docs/sales-orders",
+        "/docs/changelog",
+        "/docs/architecture",
+    ):
         status, page = await look(world, path)
         assert (status, "<h1>" in page) == (200, True)
     for path in ("/docs/nothing", "/docs/..%2Fcli", "/docs/__init__"):

@@ -1,10 +1,12 @@
 """Every move of a sales order: whether it is allowed, and what it does to stock, ledger and events."""
 
 from dataclasses import dataclass
+from pathlib import Path
 
 import pytest
 
 from tests.support.shop import Shop
+from wmsd import docs
 from wmsd.sales_orders.rules import STATUSES, allowed_from
 
 NOON = "2026-11-20T12:00:00.000Z"
@@ -84,6 +86,12 @@ async def test_version_1_moves_by_the_same_rules(shop: Shop, before: str, after:
 
 async def test_the_table_of_the_decisions_is_the_table_of_the_code() -> None:
     assert {(before, after) for before in STATUSES for after in allowed_from(before)} == set(ALLOWED)
+
+
+def test_the_guide_has_the_same_table() -> None:
+    guide = (Path(docs.__file__).parent / "sales-orders.md").read_text(encoding="utf-8")
+    rows = [[cell.strip() for cell in line.split("|")[1:3]] for line in guide.splitlines() if line.startswith("|")]
+    assert {(before, after) for before, after in rows if before in STATUSES} == set(ALLOWED)
 
 
 async def test_the_event_of_a_move_has_the_specified_keys(shop: Shop) -> None:
