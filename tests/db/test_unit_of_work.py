@@ -1,7 +1,7 @@
 """Units of work: whole or not at all, together but not in each other's way, and on disk when they answer."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
@@ -17,15 +17,6 @@ from wmsd.db.transaction import Transaction
 
 ADD = "INSERT INTO clients (code, name, active, created_at, updated_at) VALUES (?, 'x', 1, '', '')"
 CODES = "SELECT code FROM clients ORDER BY id"
-
-
-@pytest.fixture
-async def database(tmp_path: Path) -> AsyncIterator[Database]:
-    path = tmp_path / "1.db"
-    create(path, COMPANY)
-    database = Database(path, OrderedClock(SteeredClock()), CountedIds())
-    yield database
-    await database.close()
 
 
 def add(tx: Transaction, code: str) -> int:

@@ -87,6 +87,9 @@ async def test_a_wrong_or_old_link_does_nothing(fresh: World) -> None:
     assert (await send(fresh, newest))[0] == 200
 
 
+PAGES = ("api", "using-the-api", "sales-orders", "changelog", "architecture")
+
+
 async def test_the_guide_is_served(world: World) -> None:
     for path in (
         "/docs",

@@ -16,7 +16,7 @@ from wmsd.base.fields import (
     Recorded,
     Timestamp,
 )
-from wmsd.base.listing import CursorQuery, Moment, PageQuery, QueryId, several_of
+from wmsd.base.listing import CursorQuery, Moment, PageQuery, Query, QueryId, several_of
 from wmsd.sales_orders.rules import INITIAL, STATUSES, Status
 
 MAX_LINES = 1000
@@ -106,7 +106,7 @@ Statuses = Annotated[
 ]
 
 
-class SalesOrderQuery(PageQuery):
+class SalesOrderFilters(Query):
     status: Statuses | None = None
     partner_id: QueryId | None = None
     external_ref: str | None = None
@@ -114,9 +114,9 @@ class SalesOrderQuery(PageQuery):
     updated_since: Annotated[Moment | None, Field(description="Only orders changed after it.")] = None
 
 
-class SalesOrderCursorQuery(CursorQuery):
-    status: Statuses | None = None
-    partner_id: QueryId | None = None
-    external_ref: str | None = None
-    code: str | None = None
-    updated_since: Annotated[Moment | None, Field(description="Only orders changed after it.")] = None
+class SalesOrderQuery(SalesOrderFilters, PageQuery):
+    pass
+
+
+class SalesOrderCursorQuery(SalesOrderFilters, CursorQuery):
+    pass

@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from wmsd.base.fields import Amount, Code, Id, Model, Name, Timestamp
-from wmsd.base.listing import CursorQuery, Moment, PageQuery, QueryId
+from wmsd.base.listing import CursorQuery, Moment, PageQuery, Query, QueryId
 
 
 class StockRecord(Model):
@@ -41,13 +41,15 @@ class StockLow(StockUpdated):
     min_stock: Amount
 
 
-class StockQuery(PageQuery):
+class StockFilters(Query):
     warehouse_id: QueryId | None = None
     article_id: QueryId | None = None
     updated_since: Moment | None = None
 
 
-class StockCursorQuery(CursorQuery):
-    warehouse_id: QueryId | None = None
-    article_id: QueryId | None = None
-    updated_since: Moment | None = None
+class StockQuery(StockFilters, PageQuery):
+    pass
+
+
+class StockCursorQuery(StockFilters, CursorQuery):
+    pass

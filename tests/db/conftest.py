@@ -1,0 +1,18 @@
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.steering import CountedIds, SteeredClock
+from wmsd.base.clock import OrderedClock
+from wmsd.db.database import Database
+from wmsd.db.migrations import COMPANY, create
+
+
+@pytest.fixture
+async def database(tmp_path: Path) -> AsyncIterator[Database]:
+    path = tmp_path / "1.db"
+    create(path, COMPANY)
+    database = Database(path, OrderedClock(SteeredClock()), CountedIds())
+    yield database
+    await database.close()
