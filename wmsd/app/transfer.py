@@ -57,7 +57,7 @@ def _directory_columns(model: type[BaseModel]) -> dict[str, FieldInfo]:
 
 
 def _articles(tx: Transaction) -> Iterator[dict[str, Any]]:
-    codes = {identity: code for code, identity in directory.ids_by_code(tx, directory.CLIENTS).items()}
+    codes = directory.codes_by_id(tx, directory.CLIENTS)
     for record in _parsed(articles.every(tx)):
         client_id = record["client_id"]
         yield {**record, "client_code": None if client_id is None else codes[int(client_id)]}
@@ -76,16 +76,15 @@ def _stock(tx: Transaction) -> Iterator[dict[str, Any]]:
 def _sales_orders(tx: Transaction) -> Iterator[dict[str, Any]]:
     """A row for each line, as `sales_orders/imports.py` reads them."""
     partners, warehouses, clients = (
-        {str(identity): code for code, identity in directory.ids_by_code(tx, kind).items()}
-        for kind in (directory.PARTNERS, directory.WAREHOUSES, directory.CLIENTS)
+        directory.codes_by_id(tx, kind) for kind in (directory.PARTNERS, directory.WAREHOUSES, directory.CLIENTS)
     )
     for order in _parsed(sales_orders.every(tx)):
         warehouse_id = order["warehouse_id"]
         fields = {
             **order,
-            "partner_code": partners[order["partner_id"]],
-            "warehouse_code": warehouses[warehouse_id],
-            "client_code": clients.get(order["client_id"]),
+            "partner_code": partners[int(order["partner_id"])],
+            "warehouse_code": warehouses[int(warehouse_id)],
+            "client_code": clients.get(int(order["client_id"] or 0)),
         }
         for line in order["lines"]:
             elsewhere = line["warehouse_id"] != warehouse_id
@@ -93,7 +92,7 @@ def _sales_orders(tx: Transaction) -> Iterator[dict[str, Any]]:
                 **fields,
                 "article_code": line["article_code"],
                 "quantity": line["quantity"],
-                "line_warehouse_code": warehouses[line["warehouse_id"]] if elsewhere else None,
+                "line_warehouse_code": warehouses[int(line["warehouse_id"])] if elsewhere else None,
             }
 
 

@@ -72,6 +72,10 @@ def ids_by_code(tx: Transaction, kind: DirectoryKind) -> dict[str, int]:
     return dict(tx.rows(f"SELECT code, id FROM {kind.table}"))
 
 
+def codes_by_id(tx: Transaction, kind: DirectoryKind) -> dict[int, str]:
+    return dict(tx.rows(f"SELECT id, code FROM {kind.table}"))
+
+
 def every(tx: Transaction, kind: DirectoryKind) -> Iterator[str]:
     """Every record, one at a time: for exports."""
     return (row[0] for row in tx.execute(f"SELECT {kind.record} FROM {kind.table} ORDER BY id"))

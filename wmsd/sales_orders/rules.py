@@ -44,7 +44,7 @@ def effect_of(current: Status, requested: Status) -> Effect:
     """Raises Problem (409) when the one may not follow the other."""
     effect = MOVES.get((current, requested))
     if effect is None:
-        raise _forbidden(f"A sales order that is {current} cannot become {requested}.", current, requested)
+        raise _forbidden(f"A sales order that is {current} {_possible(current, requested)}.", current, requested)
     return effect
 
 
@@ -85,6 +85,13 @@ def steps(current: Status, requested: Status, changes_fields: bool, changes_line
     if "CREAT" in allowed_from(current):
         sentence = f"This sales order is {current}. Move it back to CREAT to change its lines."
     raise _forbidden(sentence, current, requested if moves else None)
+
+
+def _possible(current: Status, requested: Status) -> str:
+    allowed = allowed_from(current)
+    if not allowed:
+        return "is final"
+    return f"cannot become {requested}, only {', '.join(allowed[:-1])}{' or ' if allowed[1:] else ''}{allowed[-1]}"
 
 
 def _may_change(status: Status, changes_lines: bool) -> bool:

@@ -151,7 +151,7 @@ def test_list_show_and_move(shop: Tenant) -> None:
     paged = shop.home.ok("sales-order", "list", *place, "--per-page", "1", "--page", "2")
     assert ("A-2" in paged.out, "A-1" in paged.out, "1 of 3; page 2" in paged.err) == (True, False, True)
     shown = shop.home.ok("sales-order", "show", "A-1", *place).out
-    assert all(part in shown for part in ("Ring twice", "article_code", "INCARCAT"))
+    assert all(part in shown for part in ("Ring twice", "P1", "MAIN", "C1", "article_code", "INCARCAT"))
     moved = shop.home.ok("sales-order", "status", "A-2", "IN_LUCRU", *place, "--json").json
     assert moved == {"code": "A-2", "status": "IN_LUCRU", "next": ["CREAT", "INCARCAT", "ANULAT"]}
 
@@ -160,7 +160,10 @@ def test_what_cannot_be_is_said(shop: Tenant) -> None:
     shop.take("sales-orders", ORDERS)
     place = ("--company", shop.code)
     assert shop.home.refusals("sales-order", "status", "A-1", "ANULAT", *place) == [
-        "A sales order that is LIVRAT cannot become ANULAT."
+        "A sales order that is LIVRAT is final."
+    ]
+    assert shop.home.refusals("sales-order", "status", "A-2", "LIVRAT", *place) == [
+        "A sales order that is CREAT cannot become LIVRAT, only IN_LUCRU or ANULAT."
     ]
     assert shop.home.refusals("sales-order", "show", "A-9", *place) == ["There is no such sales order."]
     assert shop.home.refusals("sales-order", "list", *place, "--partner", "P9") == ["There is no such partner."]

@@ -19,6 +19,7 @@ from wmsd.sales_orders.rules import STATUSES, Status, allowed_from
 from wmsd.sales_orders.schema import SalesOrderQuery
 
 MOST_SHOWN = 200
+NAMED_BY_CODE = {"partner": directory.PARTNERS, "client": directory.CLIENTS, "warehouse": directory.WAREHOUSES}
 
 
 @click.group()
@@ -55,7 +56,7 @@ def list_sales_orders(
                 raise not_found("partner")
             query["partner_id"] = partner_id
         found = store.page(tx, check(SalesOrderQuery, query))
-        partners = {identity: name for name, identity in directory.ids_by_code(tx, directory.PARTNERS).items()}
+        partners = directory.codes_by_id(tx, directory.PARTNERS)
         return [_row(order, partners) for order in json.loads(f"[{found.records}]")], found.total
 
     async def work(site: Site) -> tuple[list[dict[str, Any]], int]:
@@ -87,19 +88,31 @@ def _row(order: dict[str, Any], partners: dict[int, str]) -> dict[str, Any]:
 def show_sales_order(installation: Installation, order: str, code: str, as_json: bool) -> None:
     """Show the order with the code ORDER: its fields, its lines, and when it reached which status."""
 
-    async def work(site: Site) -> Record:
-        return await (await company_database(site, code)).read(lambda tx: _of_code(tx, order))
+    def read(tx: Transaction) -> dict[str, Any]:
+        found = json.loads(_of_code(tx, order).json)
+        return found if as_json else _with_codes(tx, found)
 
-    shown = json.loads(installation.run(work).json)
+    async def work(site: Site) -> dict[str, Any]:
+        return await (await company_database(site, code)).read(read)
+
+    shown = installation.run(work)
     if as_json:
         say(shown, as_json)
         return
     history, lines = shown.pop("status_history"), shown.pop("lines")
-    say(shown, as_json)
-    click.echo()
-    say(lines, as_json)
-    click.echo()
-    say(history, as_json)
+    for part in (shown, lines, history):
+        say(part, as_json)
+        click.echo()
+
+
+def _with_codes(tx: Transaction, order: dict[str, Any]) -> dict[str, Any]:
+    """As people read it: partner, client and warehouses by their codes."""
+    for name, kind in NAMED_BY_CODE.items():
+        codes = directory.codes_by_id(tx, kind)
+        for record in (order, *order["lines"]):
+            if f"{name}_id" in record:
+                record[name] = codes.get(record.pop(f"{name}_id"))
+    return order
 
 
 @sales_order_command.command("status")
