@@ -4,6 +4,8 @@ from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final
 
+from wmsd.base.flaws import Flaw, refuse_flaws
+from wmsd.base.moves import Step
 from wmsd.base.operation import operation
 from wmsd.base.problems import not_found
 from wmsd.base.results import CursorPage, Page, Record
@@ -11,7 +13,7 @@ from wmsd.db.transaction import Transaction
 from wmsd.outbox.events import record_event
 from wmsd.sales_orders import store
 from wmsd.sales_orders.references import check_fields, find_lines, find_stock, places
-from wmsd.sales_orders.rules import INITIAL, Effect, Flaw, Status, Step, effect_of, refuse_flaws, steps
+from wmsd.sales_orders.rules import INITIAL, MOVES, Effect, Status
 from wmsd.sales_orders.schema import (
     LineFields,
     SalesOrder,
@@ -145,7 +147,7 @@ def change(
     lines = find_lines(tx, sent_lines, before) if sent_lines is not None else None
     rows = before if lines is None else lines.rows
     changes_lines = places(rows, values["warehouse_id"]) != places(before, current["warehouse_id"])
-    for step in steps(current["status"], status or current["status"], values != current, changes_lines):
+    for step in MOVES.steps(current["status"], status or current["status"], values != current, changes_lines):
         match step:
             case Step.MOVE:
                 _move(tx, order_id, current["status"], status or current["status"])
@@ -171,7 +173,7 @@ def _change(
 
 
 def _move(tx: Transaction, order_id: int, current: Status, requested: Status) -> None:
-    EFFECTS[effect_of(current, requested)](tx, order_id)
+    EFFECTS[MOVES.effect(current, requested)](tx, order_id)
     store.move(tx, order_id, requested)
     data = store.status_changed_data(tx, order_id, current)
     record_event(tx, "sales_order.status_changed", order_id, data)

@@ -16,7 +16,7 @@ from wmsd.directory import store as directory
 from wmsd.directory.store import CLIENTS, PARTNERS, WAREHOUSES, DirectoryKind
 from wmsd.sales_orders import store
 from wmsd.sales_orders.actions import change, create_sales_order
-from wmsd.sales_orders.rules import Status, route
+from wmsd.sales_orders.rules import MOVES, Status
 from wmsd.sales_orders.schema import LineFields, SalesOrderFields
 
 
@@ -153,7 +153,7 @@ def _change(tx: Transaction, order_id: int, rows: list[CheckedRow], codes: Codes
 def _walk(tx: Transaction, order_id: int, wanted: Status | None) -> None:
     current = store.columns(tx, order_id)
     assert current is not None
-    for status in route(current["status"], wanted or current["status"]):
+    for status in MOVES.route(current["status"], wanted or current["status"]):
         change(tx, order_id, {}, None, status)
 
 

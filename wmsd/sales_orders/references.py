@@ -5,11 +5,12 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from wmsd.articles import store as articles
+from wmsd.base.flaws import Flaw
 from wmsd.db.transaction import Transaction
 from wmsd.directory import store as directory
 from wmsd.directory.store import CLIENTS, PARTNERS, WAREHOUSES
 from wmsd.sales_orders import store
-from wmsd.sales_orders.rules import Flaw, Place, shortages, wanted
+from wmsd.sales_orders.rules import Place, shortages, wanted
 from wmsd.sales_orders.schema import LineFields
 from wmsd.stock import store as stock
 

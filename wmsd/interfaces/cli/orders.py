@@ -15,7 +15,7 @@ from wmsd.interfaces.cli.company_data import company_database, company_option
 from wmsd.interfaces.cli.installation import Installation, installed, json_option, note, say
 from wmsd.sales_orders import store
 from wmsd.sales_orders.actions import change
-from wmsd.sales_orders.rules import STATUSES, Status, allowed_from
+from wmsd.sales_orders.rules import MOVES, STATUSES, Status
 from wmsd.sales_orders.schema import SalesOrderQuery
 
 MOST_SHOWN = 200
@@ -135,7 +135,7 @@ def move_sales_order(installation: Installation, order: str, status: Status, cod
         return await (await company_database(site, code)).write(move)
 
     moved = json.loads(installation.run(work).json)
-    say({"code": moved["code"], "status": moved["status"], "next": allowed_from(status)}, as_json)
+    say({"code": moved["code"], "status": moved["status"], "next": MOVES.allowed_from(status)}, as_json)
 
 
 def _of_code(tx: Transaction, code: str) -> Record:

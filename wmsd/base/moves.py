@@ -1,0 +1,90 @@
+"""State tables of documents: which status may follow which, and where a document may be changed. Pure."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from enum import Enum
+from typing import Generic, TypeVar
+
+from wmsd.base.problems import Problem
+
+Status = TypeVar("Status", bound=str)
+Effect = TypeVar("Effect")
+
+
+class Step(Enum):
+    CHANGE = "change the fields"
+    MOVE = "move to the requested status"
+
+
+@dataclass(frozen=True)
+class Moves(Generic[Status, Effect]):
+    """`table` has every move that is allowed, with what it does. Every other one is refused, but to the status that
+    a document has already: that does nothing, so retries are safe.
+    """
+
+    noun: str
+    table: Mapping[tuple[Status, Status], Effect]
+    lines_change_in: frozenset[Status]
+    fields_change_in: frozenset[Status]
+    lines: str = "lines"
+
+    def allowed_from(self, status: Status) -> list[Status]:
+        return [after for before, after in self.table if before == status]
+
+    def effect(self, current: Status, requested: Status) -> Effect:
+        """Raises Problem (409) when the one may not follow the other."""
+        effect = self.table.get((current, requested))
+        if effect is None:
+            sentence = f"A {self.noun} that is {current} {self._possible(current, requested)}."
+            raise self.forbidden(sentence, current, requested)
+        return effect
+
+    def route(self, current: Status, requested: Status) -> list[Status]:
+        """The shortest way from the one to the other, without the first; empty when they are the same.
+
+        Raises Problem (409) when there is none.
+        """
+        ways: list[list[Status]] = [[current]]
+        for way in ways:
+            if way[-1] == requested:
+                return way[1:]
+            ways += [[*way, after] for after in self.allowed_from(way[-1]) if after not in way]
+        raise self.forbidden(f"There is no way from {current} to {requested}.", current, requested)
+
+    def steps(self, current: Status, requested: Status, fields_differ: bool, lines_differ: bool) -> list[Step]:
+        """In which order one request changes and moves: it changes on the side that allows it.
+
+        Raises Problem (409) when the move is not allowed, or neither side allows the change.
+        """
+        moves = requested != current
+        if moves:
+            self.effect(current, requested)
+        if not (fields_differ or lines_differ):
+            return [Step.MOVE] if moves else []
+        change_in = self.lines_change_in if lines_differ else self.fields_change_in
+        if current in change_in:
+            return [Step.CHANGE, Step.MOVE] if moves else [Step.CHANGE]
+        if moves and requested in change_in:
+            return [Step.MOVE, Step.CHANGE]
+        raise self.forbidden(self._frozen(current, lines_differ), current, requested if moves else None)
+
+    def forbidden(self, message: str, current: Status, requested: Status | None = None) -> Problem:
+        """409 with what is possible; `requested` is None where no move was asked for."""
+        details = {"current": current, "requested": requested, "allowed": self.allowed_from(current)}
+        return Problem("INVALID_STATUS", message, details=details)
+
+    def _possible(self, current: Status, requested: Status) -> str:
+        allowed = self.allowed_from(current)
+        if not allowed:
+            return "is final"
+        before, last = ", ".join(allowed[:-1]), allowed[-1]
+        return f"cannot become {requested}, only {before}{' or ' if before else ''}{last}"
+
+    def _frozen(self, current: Status, lines_differ: bool) -> str:
+        is_about_lines = lines_differ and current in self.fields_change_in
+        back = [status for status in self.allowed_from(current) if status in self.lines_change_in]
+        if is_about_lines and back:
+            return f"This {self.noun} is {current}. Move it back to {back[0]} to change its {self.lines}."
+        return (
+            f"This {self.noun} is {current}. {f'Its {self.lines}' if is_about_lines else 'It'} cannot be changed."
+        )
