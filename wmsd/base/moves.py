@@ -18,8 +18,8 @@ class Step(Enum):
 
 @dataclass(frozen=True)
 class Moves(Generic[Status, Effect]):
-    """`table` has every move that is allowed, with what it does. Every other one is refused, but to the status that
-    a document has already: that does nothing, so retries are safe.
+    """`table` has every move that is allowed, with what it does. Every other one is refused, but to the status
+    that a document has already: that does nothing, so retries are safe.
     """
 
     noun: str
@@ -85,6 +85,5 @@ class Moves(Generic[Status, Effect]):
         back = [status for status in self.allowed_from(current) if status in self.lines_change_in]
         if is_about_lines and back:
             return f"This {self.noun} is {current}. Move it back to {back[0]} to change its {self.lines}."
-        return (
-            f"This {self.noun} is {current}. {f'Its {self.lines}' if is_about_lines else 'It'} cannot be changed."
-        )
+        what = f"Its {self.lines}" if is_about_lines else "It"
+        return f"This {self.noun} is {current}. {what} cannot be changed any more."
