@@ -1,6 +1,6 @@
 """The use cases of sales orders."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import Any, Final
 
@@ -10,9 +10,10 @@ from wmsd.base.operation import operation
 from wmsd.base.problems import not_found
 from wmsd.base.results import CursorPage, Page, Record
 from wmsd.db.transaction import Transaction
+from wmsd.documents.references import check_fields, check_unique
 from wmsd.outbox.events import record_event
 from wmsd.sales_orders import store
-from wmsd.sales_orders.references import check_fields, find_lines, find_stock, places
+from wmsd.sales_orders.references import find_lines, find_stock, places
 from wmsd.sales_orders.rules import INITIAL, MOVES, Effect, Status
 from wmsd.sales_orders.schema import (
     LineFields,
@@ -82,7 +83,7 @@ def create_sales_order(tx: Transaction, body: SalesOrderFields) -> Record:
     """
     values = {name: getattr(body, name) for name in OWN_FIELDS}
     lines = find_lines(tx, body.lines)
-    flaws = [*_not_initial(body.status), *check_fields(tx, None, values, {}), *lines.flaws]
+    flaws = [*_not_initial(body.status), *_check_fields(tx, None, values, {}), *lines.flaws]
     to_hold = find_stock(tx, None, lines.rows, body.warehouse_id, flaws)
     refuse_flaws(flaws)
     order_id = store.insert(tx, values)
@@ -91,6 +92,14 @@ def create_sales_order(tx: Transaction, body: SalesOrderFields) -> Record:
     record = _one(tx, order_id)
     record_event(tx, "sales_order.created", order_id, record.json)
     return record
+
+
+def _check_fields(
+    tx: Transaction, order_id: int | None, values: Mapping[str, Any], current: Mapping[str, Any]
+) -> Iterator[Flaw]:
+    yield from check_fields(tx, values, current)
+    finders = {"code": store.id_of_code, "external_ref": store.id_of_external_ref}
+    yield from check_unique(tx, MOVES.noun, order_id, values, finders)
 
 
 def _not_initial(status: Status) -> list[Flaw]:
@@ -152,7 +161,7 @@ def change(
             case Step.MOVE:
                 _move(tx, order_id, current["status"], status or current["status"])
             case Step.CHANGE:
-                flaws = [*check_fields(tx, order_id, values, current), *(lines.flaws if lines else ())]
+                flaws = [*_check_fields(tx, order_id, values, current), *(lines.flaws if lines else ())]
                 _change(tx, order_id, values, rows if changes_lines else None, flaws)
     return _one(tx, order_id)
 

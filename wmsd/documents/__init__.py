@@ -1,0 +1,1 @@
+"""What the documents share: the records that they refer to."""

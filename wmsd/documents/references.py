@@ -1,0 +1,80 @@
+"""Looks up what a document refers to, and finds what is wrong with it."""
+
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from typing import Any, Final, Protocol
+
+from wmsd.articles import store as articles
+from wmsd.base.flaws import Flaw
+from wmsd.db.transaction import Transaction
+from wmsd.directory import store as directory
+from wmsd.directory.store import CLIENTS, PARTNERS, WAREHOUSES, DirectoryKind
+
+CODES: Final[Mapping[str, str]] = {"partner": "INVALID_PARTNER", "warehouse": "INVALID_WAREHOUSE"}
+FIELDS: Final[Mapping[str, DirectoryKind]] = {"partner_id": PARTNERS, "warehouse_id": WAREHOUSES}
+Finder = Callable[[Transaction, str], int | None]
+"""The id of the document that has this code, or this external_ref."""
+
+
+def check_fields(tx: Transaction, values: Mapping[str, Any], current: Mapping[str, Any]) -> Iterator[Flaw]:
+    """What is wrong with partner, warehouse and client; those that stay as they were are not asked again."""
+    for name, kind in FIELDS.items():
+        if name in values and values[name] != current.get(name):
+            yield from check_record(tx, kind, values[name], name)
+    client_id = values.get("client_id")
+    if client_id is not None and not directory.exists(tx, CLIENTS, client_id):
+        yield Flaw("VALIDATION_FAILED", "client_id", "is not a client of this company")
+
+
+def check_record(tx: Transaction, kind: DirectoryKind, record_id: int, path: str) -> Iterator[Flaw]:
+    is_active = directory.is_active(tx, kind, record_id)
+    if is_active is None:
+        yield Flaw(CODES[kind.name], path, f"is not a {kind.name} of this company")
+    elif not is_active:
+        yield Flaw(CODES[kind.name], path, f"is a {kind.name} that is not active")
+
+
+def check_unique(
+    tx: Transaction, noun: str, document_id: int | None, values: Mapping[str, Any], finders: Mapping[str, Finder]
+) -> Iterator[Flaw]:
+    """`finders`: for each field that only one document may have, who has it."""
+    for name, find in finders.items():
+        if values[name] is not None and find(tx, values[name]) not in (None, document_id):
+            yield Flaw("VALIDATION_FAILED", name, f"is taken by another {noun}")
+
+
+class NamesArticle(Protocol):
+    """A line that names its article by id or by code."""
+
+    @property
+    def article_id(self) -> int | None: ...
+
+    @property
+    def article_code(self) -> str | None: ...
+
+
+class Articles:
+    """The articles that some lines name, read at once."""
+
+    def __init__(self, tx: Transaction, lines: Sequence[NamesArticle]) -> None:
+        ids = {line.article_id for line in lines if line.article_id is not None}
+        codes = {line.article_code for line in lines if line.article_id is None and line.article_code is not None}
+        found = articles.references(tx, ids, codes)
+        self._by_id = {article.id: article for article in found}
+        self._by_code = {article.code: article for article in found}
+
+    def find(self, line: NamesArticle, path: str, kept: Container[int]) -> tuple[int | None, Flaw | None]:
+        """The line's article, or what is wrong with it. Those that are kept need not be active any more."""
+        if line.article_id is not None:
+            named, article = f"{path}.article_id", self._by_id.get(line.article_id)
+        elif line.article_code is not None:
+            named, article = f"{path}.article_code", self._by_code.get(line.article_code)
+        else:
+            return None, Flaw("INVALID_ARTICLE", f"{path}.article_id", "is required, or article_code")
+        if article is None:
+            return None, Flaw("INVALID_ARTICLE", named, "is not an article of this company")
+        if line.article_code not in (None, article.code):
+            sentence = f"is not the code of article {article.id}"
+            return None, Flaw("INVALID_ARTICLE", f"{path}.article_code", sentence)
+        if not article.is_active and article.id not in kept:
+            return None, Flaw("INVALID_ARTICLE", named, "is an article that is not active")
+        return article.id, None
