@@ -19,6 +19,7 @@ from aiohttp import web
 from argon2 import PasswordHasher
 
 from tests.support.contract import Contract
+from tests.support.raw_http import Caller
 from tests.support.steering import CountedIds, SteeredClock
 from wmsd.accounts import actions as accounts
 from wmsd.accounts.passwords import Passwords
@@ -117,6 +118,11 @@ class World:
             method, url, data=data, headers={**sent, **(headers or {})}, allow_redirects=False
         ) as response:
             return Answer(response.status, response.headers, await response.read())
+
+    @property
+    def caller(self) -> Caller:
+        """For requests by hand."""
+        return Caller(int(self.base_url.rpartition(":")[2]), self.token, self.company)
 
     async def database(self, company: int | None = None) -> Database:
         return await self.site.files.get(company or self.company)

@@ -1,0 +1,115 @@
+"""HTTP by hand, over connections that can be opened beforehand, kept, and cut at any byte."""
+
+import asyncio
+import json
+import socket
+import struct
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager, suppress
+from dataclasses import dataclass
+from typing import Any
+
+PATIENCE = 60.0
+RESET_WHEN_CLOSED = struct.pack("ii", 1, 0)
+
+
+@dataclass(frozen=True)
+class Request:
+    head: bytes
+    body: bytes
+
+    @property
+    def whole(self) -> bytes:
+        return self.head + self.body
+
+
+@dataclass(frozen=True)
+class Answer:
+    status: int
+    head: bytes
+    raw: bytes
+
+    @property
+    def body(self) -> Any:
+        return json.loads(self.raw)
+
+    @property
+    def is_replayed(self) -> bool:
+        return b"\r\nidempotent-replayed: true" in self.head.lower()
+
+
+@dataclass(frozen=True)
+class Caller:
+    """Who calls which server on loopback."""
+
+    port: int
+    token: str
+    company: int = 1
+
+    def post(self, path: str, body: Any, key: str | None = None) -> Request:
+        content = json.dumps(body).encode()
+        headers = {
+            "Host": f"127.0.0.1:{self.port}",
+            "Authorization": f"Bearer {self.token}",
+            "X-Company-Id": str(self.company),
+            "Content-Type": "application/json",
+            "Content-Length": str(len(content)),
+        }
+        if key is not None:
+            headers["Idempotency-Key"] = key
+        lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
+        return Request(f"POST {path} HTTP/1.1\r\n{lines}\r\n".encode(), content)
+
+    async def connect(self) -> "Connection":
+        return Connection(*await asyncio.open_connection("127.0.0.1", self.port))
+
+    @asynccontextmanager
+    async def connections(self, number: int) -> AsyncIterator[list["Connection"]]:
+        """So many at once, one opened after another: together they would wait for the listener's queue."""
+        opened: list[Connection] = []
+        try:
+            while len(opened) < number:
+                opened.append(await self.connect())
+            yield opened
+        finally:
+            for connection in opened:
+                await connection.close()
+
+    async def ask(self, request: Request) -> Answer:
+        """Over a connection of its own."""
+        async with self.connections(1) as (connection,):
+            return await connection.ask(request)
+
+
+class Connection:
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    async def ask(self, request: Request) -> Answer:
+        """Raises OSError or EOFError when the server goes away first."""
+        await self.send(request.whole)
+        async with asyncio.timeout(PATIENCE):
+            head = await self._reader.readuntil(b"\r\n\r\n")
+            _, _, rest = head.lower().partition(b"\r\ncontent-length: ")
+            raw = await self._reader.readexactly(int(rest.partition(b"\r\n")[0]))
+        return Answer(int(head[9:12]), head, raw)
+
+    async def send(self, part: bytes) -> None:
+        self._writer.write(part)
+        await self._writer.drain()
+
+    async def begin_to_read(self) -> int:
+        """The status, with the rest of the answer left where it is."""
+        async with asyncio.timeout(PATIENCE):
+            return int((await self._reader.readexactly(12))[9:])
+
+    async def close(self, reset: bool = False) -> None:
+        """`reset`: as a client that has crashed, without a word of farewell."""
+        if reset:
+            self._writer.get_extra_info("socket").setsockopt(
+                socket.SOL_SOCKET, socket.SO_LINGER, RESET_WHEN_CLOSED
+            )
+        self._writer.close()
+        with suppress(OSError):
+            await self._writer.wait_closed()

@@ -1,0 +1,30 @@
+"""What the company's file says of its orders, beside what the doctor examines."""
+
+NOT_TOLD_ONCE = """
+    SELECT coalesce(sales_orders.code, 'no order ' || told.entity_id), coalesce(told.times, 0)
+    FROM sales_orders FULL JOIN (
+        SELECT entity_id, count(*) AS times FROM events WHERE event = 'sales_order.created' GROUP BY entity_id
+    ) AS told ON told.entity_id = sales_orders.id
+    WHERE sales_orders.id IS NULL OR told.times IS NOT 1
+"""
+"""Orders without exactly one sales_order.created, and such events without an order."""
+
+AVAILABLE_AS_TOLD = """
+    SELECT data ->> 'available' FROM events
+    WHERE event = 'stock.updated' AND data ->> 'article_code' = 'A' AND data ->> 'warehouse_id' = 1
+    ORDER BY sequence
+"""
+"""What was left of A in the first warehouse, event by event."""
+
+STORED = """
+    SELECT notes, (
+        SELECT json_group_array(
+            json_array(articles.code, line.quantity, coalesce(line.warehouse_id, sales_orders.warehouse_id))
+            ORDER BY line.position
+        )
+        FROM sales_order_lines AS line JOIN articles ON articles.id = line.article_id
+        WHERE line.sales_order_id = sales_orders.id
+    )
+    FROM sales_orders ORDER BY id
+"""
+"""Each order's notes, which say who sent it, and its lines: article, millionths, warehouse."""
