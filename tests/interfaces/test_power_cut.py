@@ -13,6 +13,7 @@ import pytest
 
 from tests.support.command import Home, Program, Server, first_day
 from tests.support.contention import BATCH, V1, V2, Post, order
+from tests.support.raw_http import without_replays
 from tests.support.wholeness import NOT_TOLD_ONCE
 from wmsd.db.sqlite import connect
 
@@ -112,11 +113,6 @@ ORDERS_IN = {V1: 1, V2: 1, BATCH: 3}
 def notes(name: str, path: str) -> list[str]:
     """Those of the orders in a request."""
     return [f"{name}.{place}" for place in range(ORDERS_IN[path])]
-
-
-def without_replays(answer: bytes) -> bytes:
-    """The slots of a batch say which of them were replayed."""
-    return answer.replace(b',"Idempotent-Replayed":"true"', b"")
 
 
 def orders(path: str) -> Callable[[str], Any]:

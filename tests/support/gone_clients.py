@@ -29,10 +29,13 @@ class Place(Enum):
 
 @dataclass(frozen=True)
 class Visit:
-    """A client's request, by the names that its orders have as their notes, and where it was cut, if it was."""
+    """A client's request, by the names that its orders have as their notes; where it was cut, if it was; and what
+    was said otherwise than that all is created.
+    """
 
     names: tuple[str, ...]
     place: Place | None
+    refusal: str = ""
 
     @property
     def most(self) -> int:
@@ -52,6 +55,7 @@ class Visitors:
     path: str
     chance: Random
     count: int = 0
+    cuts: int = 0
 
     def request(self, has_key: bool) -> tuple[tuple[str, ...], Request]:
         self.count += 1
@@ -80,10 +84,10 @@ class Visitors:
 
     async def ask(self, names: tuple[str, ...], request: Request) -> Visit:
         answer = await self.caller.ask(request)
-        assert created(answer, self.path), f"{self.path} after a cut: {answer}"
-        return Visit(names, None)
+        return Visit(names, None, "" if created(answer, self.path) else f"{answer.status} {answer.raw.decode()}")
 
     async def _cut(self, request: Request, place: Place) -> None:
+        self.cuts += 1
         connection = await self.caller.connect()
         await connection.send(request.whole[: self._length(request, place)])
         if place is Place.WORK:
@@ -111,12 +115,17 @@ def created(answer: Answer, path: str) -> bool:
 
 
 def broken(visits: Sequence[Visit], stored: Sequence[tuple[str, str]]) -> Iterator[str]:
-    """A sentence for each order that is there in part, too often or not at all. `stored`: see `wholeness`."""
+    """A sentence for each order that is there in part, too often or not at all, and for each that was refused.
+
+    `stored`: see `wholeness.STORED`.
+    """
     counts = Counter(name for name, _ in stored)
     for name, lines in stored:
         if lines != LINES:
             yield f"The order {name} has the lines {lines}."
     for visit in visits:
+        if visit.refusal:
+            yield f"After a cut, the request for {visit.names[0]} was answered {visit.refusal}."
         where = "that was answered" if visit.place is None else f"cut {visit.place.value}"
         for name in visit.names:
             if not visit.least <= counts[name] <= visit.most:

@@ -38,6 +38,11 @@ class Answer:
         return b"\r\nidempotent-replayed: true" in self.head.lower()
 
 
+def without_replays(raw: bytes) -> bytes:
+    """An answer's body as it was the first time: the slots of a batch say which of them were replayed."""
+    return raw.replace(b',"Idempotent-Replayed":"true"', b"")
+
+
 @dataclass(frozen=True)
 class Caller:
     """Who calls which server on loopback."""

@@ -14,7 +14,7 @@ AVAILABLE_AS_TOLD = """
     WHERE event = 'stock.updated' AND data ->> 'article_code' = 'A' AND data ->> 'warehouse_id' = 1
     ORDER BY sequence
 """
-"""What was left of A in the first warehouse, event by event."""
+"""What is left of A in the first warehouse, event by event."""
 
 STORED = """
     SELECT notes, (

@@ -1,0 +1,1 @@
+"""`scripts/soak`: the laws of concurrency, at full size, against a real `wmsd serve`."""

@@ -1,0 +1,72 @@
+"""Holds a real `wmsd serve` on loopback to the laws of concurrency, each part in a data folder of its own.
+
+  last-units    10 000 orders by v1, v2 and batch, over 256 connections, want more of an article than its 1 000
+                units. Exactly 1 000 are reserved, every other order is refused with 422, nothing is negative.
+  one-key       500 connections post one order with one Idempotency-Key at once: one order, 500 equal answers.
+                By v1 and by v2.
+  gone-clients  Clients cut their connections in the head, in the body, after the last byte, while the answer is
+                made and while it is read. Whole orders or nothing are left, the next request works; with an
+                Idempotency-Key, repeating leaves each order once.
+  power-cuts    The server is killed (SIGKILL) while 32 connections post with keys, five times. After each restart
+                all that was acknowledged is there, and repeating every request leaves each order once.
+
+At the end of each part `wmsd doctor` finds nothing, every order has one sales_order.created, and the server has
+logged no warning and no error.
+"""
+
+import argparse
+import signal
+import sys
+from collections.abc import Callable
+from typing import Final
+
+from benchmarks.processes import Failed
+from soak_runs import gone_clients, last_units, one_key, power_cuts
+from soak_runs.verdict import Verdict
+
+PARTS: Final[dict[str, Callable[[int], Verdict]]] = {
+    "last-units": last_units.run,
+    "one-key": one_key.run,
+    "gone-clients": gone_clients.run,
+    "power-cuts": power_cuts.run,
+}
+TOLD: Final = 20
+"""How many breaches of a part are told one by one."""
+
+
+def main() -> int:
+    """0 when every law holds, 1 otherwise."""
+    options = _options()
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that servers are stopped and folders removed
+    broken = False
+    for part in options.only or PARTS:
+        verdict = _run(part, 10 if options.tenth else 1)
+        broken |= bool(verdict.broken)
+        print(f"{part}: {verdict}", flush=True)
+        for sentence in verdict.broken[:TOLD]:
+            print(f"soak: {part}: {sentence[:500]}", file=sys.stderr)
+        if len(verdict.broken) > TOLD:
+            print(f"soak: {part}: and {len(verdict.broken) - TOLD} more.", file=sys.stderr)
+    return int(broken)
+
+
+def _run(part: str, divisor: int) -> Verdict:
+    try:
+        return PARTS[part](divisor)
+    except (Failed, OSError, EOFError) as error:
+        return Verdict({}, [f"It cannot go on: {error!r}"])
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="scripts/soak",
+        description=__doc__,
+        formatter_class=argparse.RawDescriptionHelpFormatter,
+    )
+    parser.add_argument("--only", action="append", choices=list(PARTS), help="run this part; repeat it")
+    parser.add_argument("--tenth", action="store_true", help="at a tenth of the size")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
