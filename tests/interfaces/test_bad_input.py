@@ -45,6 +45,12 @@ ORDER = {
     "external_ref": "NEW",
     "lines": [{"article_id": 1, "quantity": 1}],
 }
+PURCHASE = {
+    "partner_id": 1,
+    "warehouse_id": 1,
+    "external_ref": "NEW",
+    "items": [{"article_id": 1, "quantity": 1}],
+}
 WRITING = {
     ("POST", "/api/auth/token"): Writing("/api/auth/token", SIGN_IN, "device_name"),
     ("POST", "/api/articles"): Writing("/api/articles", ARTICLE, "name"),
@@ -54,6 +60,9 @@ WRITING = {
     ("PUT", "/api/sales-orders/{id}"): Writing("/api/sales-orders/1", ORDER, "external_ref", REFERENCE),
     ("PATCH", "/api/sales-orders/{id}"): Writing("/api/sales-orders/1", ORDER, "external_ref", REFERENCE),
     ("POST", "/api/v2/sales-orders"): Writing("/api/v2/sales-orders", ORDER, "external_ref", REFERENCE),
+    ("POST", "/api/purchase-orders"): Writing("/api/purchase-orders", PURCHASE, "external_ref", REFERENCE),
+    ("PUT", "/api/purchase-orders/{id}"): Writing("/api/purchase-orders/1", PURCHASE, "external_ref", REFERENCE),
+    ("PATCH", "/api/purchase-orders/{id}"): Writing("/api/purchase-orders/1", PURCHASE, "external_ref", REFERENCE),
     ("PATCH", "/api/v2/sales-orders/{id}/status"): Writing(
         "/api/v2/sales-orders/1/status", {"status": "IN_LUCRU"}, "status", STATUS
     ),
@@ -75,14 +84,16 @@ async def stocked(world: World) -> World:
     await world.import_csv("articles", "code,name\nOLD,Old\n")
     await world.import_csv("stock", "article_code,warehouse_code,quantity\nOLD,MAIN,5\n")
     await world.send("POST", "/api/sales-orders", {**ORDER, "external_ref": "OLD"})
+    await world.send("POST", "/api/purchase-orders", {**PURCHASE, "external_ref": "OLD"})
     return world
 
 
 async def nothing_changed(world: World) -> None:
     listed = (await world.call("GET", "/api/articles")).body
     assert [(article["code"], article["name"]) for article in listed["data"]] == [("OLD", "Old")]
-    orders = (await world.call("GET", "/api/sales-orders")).body
-    assert [(order["external_ref"], order["status"]) for order in orders["data"]] == [("OLD", "CREAT")]
+    for path in ("/api/sales-orders", "/api/purchase-orders"):
+        orders = (await world.call("GET", path)).body
+        assert [(order["external_ref"], order["status"]) for order in orders["data"]] == [("OLD", "CREAT")]
     (stock,) = (await world.call("GET", "/api/stock")).body["data"]
     assert (stock["quantity"], stock["reserved"]) == (5, 1)
 

@@ -6,10 +6,32 @@ from typing import Final
 
 from wmsd.base.listing import CursorQuery, PageQuery
 from wmsd.base.results import CursorPage, Page
+from wmsd.base.strict_json import dumps
 from wmsd.db.transaction import Transaction
 
 RECENT: Final = "updated_since"
 FEW: Final = 2000
+
+
+@dataclass(frozen=True, slots=True)
+class Tally:
+    """A table of (status, partner_id, rows), kept by triggers: a list's total by either or both costs nothing."""
+
+    table: str
+    statuses: tuple[str, ...]
+
+    def applies(self, values: Mapping[str, object]) -> bool:
+        return bool(values) and set(values) <= {"status", "partner_id"}
+
+    def total(self, tx: Transaction, values: Mapping[str, object]) -> int:
+        statuses = dumps(values.get("status", self.statuses))
+        partner = "partner_id = :partner_id AND" if "partner_id" in values else ""
+        total: int = tx.value(
+            f"SELECT coalesce(sum(rows), 0) FROM {self.table} "
+            f"WHERE {partner} status IN (SELECT value FROM json_each(:statuses))",
+            {**values, "statuses": statuses},
+        )
+        return total
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,18 +46,12 @@ class Listing:
     order: str
     filters: Mapping[str, str]
     count: str
+    tally: Tally | None = None
 
-    def page(
-        self,
-        tx: Transaction,
-        record: str,
-        query: PageQuery,
-        values: Mapping[str, object],
-        total: int | None = None,
-    ) -> Page:
+    def page(self, tx: Transaction, record: str, query: PageQuery, values: Mapping[str, object]) -> Page:
         """Stable order, numbered pages. `values` are the filters that the caller gave."""
         records, _, _ = self._joined(tx, record, values, "", {"limit": query.per_page, "offset": query.offset})
-        return Page(records, self._total(tx, values) if total is None else total)
+        return Page(records, self._total(tx, values))
 
     def after(
         self, tx: Transaction, record: str, query: CursorQuery, position: int, values: Mapping[str, object]
@@ -53,6 +69,8 @@ class Listing:
     def _total(self, tx: Transaction, values: Mapping[str, object]) -> int:
         if not values:
             return tx.value("SELECT rows FROM row_counts WHERE name = ?", (self.count,)) or 0
+        if self.tally is not None and self.tally.applies(values):
+            return self.tally.total(tx, values)
         return sum(
             tx.value(f"SELECT count(*) FROM {self.source}{where}", given)
             for where, given in self._branches(values)
@@ -113,6 +131,9 @@ class Listing:
 
     def _branches(self, values: Mapping[str, object], *conditions: str) -> Iterator[tuple[str, dict[str, object]]]:
         """A WHERE and its parameters; several where a filter has several values, one for each."""
+        if self.tally is not None and set(values) == {"partner_id"}:
+            # A partner's documents stand in their index by status: every status is a branch, each in order.
+            values = {**values, "status": self.tally.statuses}
         several = next((name for name, value in values.items() if isinstance(value, tuple)), None)
         if several is None:
             yield self._where([*conditions, *(self.filters[name] for name in values)]), dict(values)

@@ -67,7 +67,7 @@ class SalesOrderLine(Model):
     warehouse_id: Id
 
 
-class StatusReached(Model):
+class SalesOrderStatusReached(Model):
     status: Status
     at: Timestamp
 
@@ -84,10 +84,10 @@ class SalesOrder(Recorded):
     notes: OptionalText
     requested_date: Date | None
     lines: list[SalesOrderLine]
-    status_history: Annotated[list[StatusReached], Field(description="Each status reached, and when.")]
+    status_history: Annotated[list[SalesOrderStatusReached], Field(description="Each status reached, and when.")]
 
 
-class StatusChanged(Model):
+class SalesOrderStatusChanged(Model):
     """The data of `sales_order.status_changed` (specification, section 6)."""
 
     id: Id

@@ -6,13 +6,13 @@ from typing import Any, Final
 from wmsd.base.listing import CursorQuery, PageQuery
 from wmsd.base.results import CursorPage, Page, Record
 from wmsd.base.strict_json import dumps
-from wmsd.db.listing import Listing
+from wmsd.db.listing import Listing, Tally
 from wmsd.db.record import record_sql
 from wmsd.db.series import next_code
 from wmsd.db.table import insert_sql, update_sql
 from wmsd.db.transaction import Transaction
 from wmsd.sales_orders.rules import INITIAL, STATUSES, Status
-from wmsd.sales_orders.schema import SalesOrder, SalesOrderLine, StatusChanged
+from wmsd.sales_orders.schema import SalesOrder, SalesOrderLine, SalesOrderStatusChanged
 
 LINE: Final = record_sql(
     SalesOrderLine,
@@ -50,41 +50,16 @@ LISTING: Final = Listing(
         "updated_since": "change_seq > :updated_since",
     },
     count="sales_orders",
+    tally=Tally("sales_order_counts", STATUSES),
 )
 
 
 def page(tx: Transaction, query: PageQuery) -> Page:
-    values = query.filters()
-    return LISTING.page(tx, RECORD, query, _indexed(values), _counted(tx, values))
+    return LISTING.page(tx, RECORD, query, query.filters())
 
 
 def after(tx: Transaction, query: CursorQuery, position: int) -> CursorPage:
-    return LISTING.after(tx, RECORD, query, position, _indexed(query.filters()))
-
-
-def _indexed(values: dict[str, object]) -> dict[str, object]:
-    """A partner's orders stand in their index by status: every status is a branch, each in order."""
-    if set(values) == {"partner_id"}:
-        return {**values, "status": STATUSES}
-    return values
-
-
-COUNTED: Final = "SELECT coalesce(sum(rows), 0) FROM sales_order_counts WHERE "
-
-
-def _counted(tx: Transaction, values: Mapping[str, object]) -> int | None:
-    """The total, where it is kept; None where it has to be counted."""
-    if not values or not set(values) <= {"status", "partner_id"}:
-        return None
-    conditions = []
-    if "partner_id" in values:
-        conditions.append("partner_id = :partner_id")
-    if "status" in values:
-        conditions.append("status IN (SELECT value FROM json_each(:status))")
-    total: int = tx.value(
-        COUNTED + " AND ".join(conditions), {**values, "status": dumps(values.get("status", ()))}
-    )
-    return total
+    return LISTING.after(tx, RECORD, query, position, query.filters())
 
 
 ALL: Final = f"SELECT {RECORD} FROM sales_orders ORDER BY id"
@@ -104,7 +79,7 @@ def one(tx: Transaction, order_id: int) -> Record | None:
 
 
 STATUS_CHANGED: Final = f"""
-    SELECT {record_sql(StatusChanged, {"previous_status": ":previous"})} FROM sales_orders WHERE id = :id
+    SELECT {record_sql(SalesOrderStatusChanged, {"previous_status": ":previous"})} FROM sales_orders WHERE id = :id
 """
 
 

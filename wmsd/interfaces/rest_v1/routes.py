@@ -7,6 +7,7 @@ from wmsd.app import discovery
 from wmsd.articles import actions as articles
 from wmsd.base.route import Route
 from wmsd.directory import actions as directory
+from wmsd.purchase_orders import actions as purchase_orders
 from wmsd.sales_orders import actions as sales_orders
 from wmsd.stock import actions as stock
 
@@ -31,6 +32,12 @@ ROUTES: Final = (
     Route("GET", "/api/sales-orders/{id}", sales_orders.get_sales_order),
     Route("PUT", "/api/sales-orders/{id}", sales_orders.replace_sales_order),
     Route("PATCH", "/api/sales-orders/{id}", sales_orders.update_sales_order),
+    Route("GET", "/api/purchase-orders", purchase_orders.list_purchase_orders),
+    Route("POST", "/api/purchase-orders", purchase_orders.create_purchase_order),
+    Route("GET", "/api/purchase-orders/{id}", purchase_orders.get_purchase_order),
+    Route("PUT", "/api/purchase-orders/{id}", purchase_orders.replace_purchase_order),
+    Route("PATCH", "/api/purchase-orders/{id}", purchase_orders.update_purchase_order),
+    Route("DELETE", "/api/purchase-orders/{id}", purchase_orders.delete_purchase_order),
     Route("GET", "/api/clients", directory.list_clients),
     Route("GET", "/api/clients/{id}", directory.get_client),
     Route("GET", "/api/partners", directory.list_partners),

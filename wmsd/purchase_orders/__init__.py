@@ -1,0 +1,1 @@
+"""Purchase orders: what suppliers are to deliver, until it has been received."""

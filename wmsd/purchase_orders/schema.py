@@ -1,0 +1,107 @@
+"""A purchase order's fields (decisions, section 2)."""
+
+from typing import Annotated, Any
+
+from pydantic import Field, WithJsonSchema
+
+from wmsd.base.fields import (
+    Amount,
+    Code,
+    Date,
+    Id,
+    Input,
+    Model,
+    OptionalLabel,
+    OptionalText,
+    Quantity,
+    Recorded,
+    Timestamp,
+)
+from wmsd.base.listing import Moment, PageQuery, QueryId, several_of
+from wmsd.purchase_orders.rules import INITIAL, STATUSES, Status
+
+MAX_ITEMS = 1000
+
+
+class ItemFields(Input):
+    """What is ordered: the article by its id or by its code."""
+
+    id: Annotated[Id | None, Field(description="An item that is sent back with its id keeps it.")] = None
+    article_id: Id | None = None
+    article_code: Code | None = None
+    quantity: Quantity
+    received_quantity: Annotated[
+        Amount | None, Field(description="Read only: receptions count it. It may be sent back.")
+    ] = None
+
+
+class PurchaseOrderFields(Input):
+    code: Annotated[
+        Code | None, Field(description="Unique in the company; by default the next of the series.")
+    ] = None
+    status: Annotated[Status, Field(description="A new order begins as CREAT.")] = INITIAL
+    partner_id: Annotated[Id, Field(description="Who delivers.")]
+    warehouse_id: Annotated[Id, Field(description="Where it is expected.")]
+    external_ref: Annotated[
+        OptionalLabel, Field(description="The integrator's own number, unique in the company.")
+    ] = None
+    expected_date: Date | None = None
+    notes: OptionalText = None
+    items: Annotated[list[ItemFields], Field(min_length=1, max_length=MAX_ITEMS)]
+
+
+class PurchaseOrderChanges(PurchaseOrderFields, partial=True):
+    """The fields to change; the others stay. `items` replaces all of them."""
+
+
+class PurchaseOrderItem(Model):
+    id: Id
+    article_id: Id
+    article_code: Code
+    quantity: Quantity
+    received_quantity: Amount
+
+
+class PurchaseOrderStatusReached(Model):
+    status: Status
+    at: Timestamp
+
+
+class PurchaseOrder(Recorded):
+    """A purchase order as the interfaces show it."""
+
+    code: Code
+    status: Status
+    partner_id: Id
+    warehouse_id: Id
+    external_ref: OptionalLabel
+    expected_date: Date | None
+    notes: OptionalText
+    items: list[PurchaseOrderItem]
+    status_history: Annotated[
+        list[PurchaseOrderStatusReached], Field(description="Each status reached, and when.")
+    ]
+
+
+class PurchaseOrderStatusChanged(Model):
+    """The data of `purchase_order.status_changed`."""
+
+    id: Id
+    code: Code
+    status: Status
+    previous_status: Status
+    partner_id: Id
+    warehouse_id: Id
+
+
+class PurchaseOrderQuery(PageQuery):
+    status: Annotated[
+        tuple[Any, ...] | None,
+        several_of(STATUSES),
+        WithJsonSchema({"type": "string"}),
+        Field(description=f"One or several of {', '.join(STATUSES)}, by commas."),
+    ] = None
+    partner_id: QueryId | None = None
+    external_ref: str | None = None
+    code: str | None = None
+    updated_since: Annotated[Moment | None, Field(description="Only orders changed after it.")] = None
