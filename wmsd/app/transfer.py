@@ -21,12 +21,21 @@ from wmsd.directory import store as directory
 from wmsd.directory.imports import ADDRESS, import_records
 from wmsd.directory.schema import Address, ClientFields, PartnerFields, WarehouseFields
 from wmsd.directory.store import DirectoryKind
+from wmsd.purchase_orders import store as purchase_orders
+from wmsd.purchase_orders.imports import OrderRow as PurchaseOrderRow
+from wmsd.purchase_orders.imports import import_purchase_orders
 from wmsd.sales_orders import store as sales_orders
 from wmsd.sales_orders.imports import REQUIRED as REQUIRED_IN_ORDERS
-from wmsd.sales_orders.imports import OrderRow, import_sales_orders
+from wmsd.sales_orders.imports import OrderRow as SalesOrderRow
+from wmsd.sales_orders.imports import import_sales_orders
 from wmsd.stock import store as stock
 from wmsd.stock.imports import CountRow, import_stock
 
+NAMED_BY_CODE: Final = {
+    "partner": directory.PARTNERS,
+    "warehouse": directory.WAREHOUSES,
+    "client": directory.CLIENTS,
+}
 DELIMITERS: Final = (",", ";", "\t")
 CSV_FIELD_LIMIT: Final = 1024 * 1024
 
@@ -73,27 +82,24 @@ def _stock(tx: Transaction) -> Iterator[dict[str, Any]]:
     return _parsed(stock.every(tx))
 
 
-def _sales_orders(tx: Transaction) -> Iterator[dict[str, Any]]:
-    """A row for each line, as `sales_orders/imports.py` reads them."""
-    partners, warehouses, clients = (
-        directory.codes_by_id(tx, kind) for kind in (directory.PARTNERS, directory.WAREHOUSES, directory.CLIENTS)
-    )
-    for order in _parsed(sales_orders.every(tx)):
-        warehouse_id = order["warehouse_id"]
-        fields = {
-            **order,
-            "partner_code": partners[int(order["partner_id"])],
-            "warehouse_code": warehouses[int(warehouse_id)],
-            "client_code": clients.get(int(order["client_id"] or 0)),
+def _orders(
+    orders: Callable[[Transaction], Iterator[str]], lines: str, tx: Transaction
+) -> Iterator[dict[str, Any]]:
+    """A row for each line of each order, with the codes of what they refer to."""
+    codes = {name: directory.codes_by_id(tx, kind) for name, kind in NAMED_BY_CODE.items()}
+
+    def named(record: dict[str, Any], prefix: str = "") -> dict[str, Any]:
+        return {
+            f"{prefix}{name}_code": known.get(int(record[f"{name}_id"] or 0))
+            for name, known in codes.items()
+            if f"{name}_id" in record
         }
-        for line in order["lines"]:
-            elsewhere = line["warehouse_id"] != warehouse_id
-            yield {
-                **fields,
-                "article_code": line["article_code"],
-                "quantity": line["quantity"],
-                "line_warehouse_code": warehouses[int(line["warehouse_id"])] if elsewhere else None,
-            }
+
+    for order in _parsed(orders(tx)):
+        for line in order[lines]:
+            elsewhere = named(line, "line_") if line.get("warehouse_id") != order["warehouse_id"] else {}
+            of_line = {name: line[name] for name in ("article_code", "quantity")}
+            yield {**order, **named(order), **elsewhere, **of_line}
 
 
 def _parsed(texts: Iterable[str]) -> Iterator[dict[str, Any]]:
@@ -116,7 +122,18 @@ KINDS: Final[Mapping[str, Kind]] = {
     "partners": _directory_kind(directory.PARTNERS, PartnerFields),
     "warehouses": _directory_kind(directory.WAREHOUSES, WarehouseFields),
     "stock": Kind(dict(CountRow.model_fields), tuple(CountRow.model_fields), import_stock, _stock),
-    "sales-orders": Kind(dict(OrderRow.model_fields), REQUIRED_IN_ORDERS, import_sales_orders, _sales_orders),
+    "sales-orders": Kind(
+        dict(SalesOrderRow.model_fields),
+        REQUIRED_IN_ORDERS,
+        import_sales_orders,
+        partial(_orders, sales_orders.every, "lines"),
+    ),
+    "purchase-orders": Kind(
+        dict(PurchaseOrderRow.model_fields),
+        REQUIRED_IN_ORDERS,
+        import_purchase_orders,
+        partial(_orders, purchase_orders.every, "items"),
+    ),
 }
 
 

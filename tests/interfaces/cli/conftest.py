@@ -35,3 +35,13 @@ def tenant(shared: Home) -> Tenant:
     code = f"T{next(CODES)}"
     shared.ok("company", "create", code, "--name", code, "--all-modules")
     return Tenant(shared, code)
+
+
+@pytest.fixture
+def shop(tenant: Tenant) -> Tenant:
+    tenant.take("clients", "code,name\nC1,Owner\n")
+    tenant.take("partners", "code,name,type\nP1,First,CLIENT\nP2,Second,CLIENT\n")
+    tenant.take("warehouses", "code,name\nMAIN,Main\nEAST,East\n")
+    tenant.take("articles", "code,name\nA,Alpha\nB,Beta\n")
+    tenant.take("stock", "article_code,warehouse_code,quantity\nA,MAIN,10\nA,EAST,5\nB,MAIN,4\n")
+    return tenant

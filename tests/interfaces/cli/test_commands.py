@@ -12,7 +12,7 @@ from wmsd import __version__
 from wmsd.interfaces.cli.main import wmsd
 
 PLACE = ("--config FILE", "--data DIR")
-KINDS = "KIND is one of articles, clients, partners, warehouses, stock, sales-orders."
+KINDS = "KIND is one of articles, clients, partners, warehouses, stock, sales-orders, purchase-orders."
 OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("serve",): ("--listen HOST:PORT", "--demo", *PLACE),
     ("company", "create"): (

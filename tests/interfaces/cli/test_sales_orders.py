@@ -1,11 +1,8 @@
-"""`wmsd sales-order`, sales orders in files, and `wmsd doctor`."""
-
-import json
+"""`wmsd sales-order`, and sales orders in files."""
 
 import pytest
 
 from tests.support.command import Tenant
-from wmsd.db.sqlite import connect
 
 COLUMNS = "code,external_ref,status,partner_code,warehouse_code,client_code,requested_date,notes"
 HEADER = f"{COLUMNS},article_code,quantity,line_warehouse_code\n"
@@ -17,16 +14,6 @@ ORDERS = (
     + "A-3,,ANULAT,P1,MAIN,,,,B,2,\n"
     + "A-3,,ANULAT,P1,MAIN,,,,B,2,\n"
 )
-
-
-@pytest.fixture
-def shop(tenant: Tenant) -> Tenant:
-    tenant.take("clients", "code,name\nC1,Owner\n")
-    tenant.take("partners", "code,name,type\nP1,First,CLIENT\nP2,Second,CLIENT\n")
-    tenant.take("warehouses", "code,name\nMAIN,Main\nEAST,East\n")
-    tenant.take("articles", "code,name\nA,Alpha\nB,Beta\n")
-    tenant.take("stock", "article_code,warehouse_code,quantity\nA,MAIN,10\nA,EAST,5\nB,MAIN,4\n")
-    return tenant
 
 
 def balances(tenant: Tenant) -> list[tuple[str, str, str]]:
@@ -168,29 +155,3 @@ def test_what_cannot_be_is_said(shop: Tenant) -> None:
     assert shop.home.refusals("sales-order", "show", "A-9", *place) == ["There is no such sales order."]
     assert shop.home.refusals("sales-order", "list", *place, "--partner", "P9") == ["There is no such partner."]
     assert "Invalid value" in shop.home.misunderstood("sales-order", "status", "A-1", "DONE", *place)
-
-
-def test_the_doctor_finds_nothing_where_everything_is_right(shop: Tenant) -> None:
-    shop.take("sales-orders", ORDERS)
-    done = shop.home.ok("doctor", "--company", shop.code)
-    assert f"{shop.code}: everything is right; " in done.err
-    (found,) = shop.home.ok("doctor", "--company", shop.code, "--json").json
-    assert (found["company"], found["ok"], found["differences"]) == (shop.code, True, [])
-
-
-def test_the_doctor_names_what_differs_and_exits_with_1(shop: Tenant) -> None:
-    shop.take("sales-orders", ORDERS)
-    companies = {row["code"]: row["id"] for row in shop.home.ok("company", "list", "--json").json}
-    file = shop.home.data / "companies" / f"{companies[shop.code]}.db"
-    connection = connect(file)
-    connection.execute("UPDATE stock SET quantity = quantity + 1000000 WHERE id = 1")
-    connection.close()
-    done = shop.home.run("doctor", "--company", shop.code)
-    assert done.code == 1
-    assert done.out == f"{shop.code}: a quantity is the sum of its movements; but A in MAIN: 8 instead of 7\n"
-    done = shop.home.run("doctor", "--company", shop.code, "--json")
-    assert (done.code, json.loads(done.out)[0]["differences"][0]["record"]) == (1, "A in MAIN")
-
-
-def test_the_doctor_knows_no_such_company(shop: Tenant) -> None:
-    assert shop.home.refusals("doctor", "--company", "NONE") == ["There is no company NONE."]
