@@ -15,15 +15,14 @@ from wmsd.app import idempotency, preconditions
 from wmsd.app.access_cache import AccessCache
 from wmsd.app.call import Call, Loaded, Reply, refusal
 from wmsd.app.limits import Limiter
+from wmsd.app.replies import reply_of
 from wmsd.app.settings import Settings
 from wmsd.base.clock import Clock
 from wmsd.base.context import PROGRAM, Caller, Company
 from wmsd.base.cursor import CursorSigner
-from wmsd.base.listing import CursorQuery, NoQuery, PageQuery
+from wmsd.base.listing import CursorQuery, NoQuery
 from wmsd.base.operation import Operation
 from wmsd.base.problems import FieldErrors, Problem, forbidden, invalid, not_found
-from wmsd.base.results import CursorPage, Page, Record, Shown, Text
-from wmsd.base.strict_json import dumps
 from wmsd.base.validation import check
 from wmsd.db.company_files import CompanyFiles
 from wmsd.db.database import Database
@@ -178,10 +177,10 @@ class Door:
     async def _flow(self, call: Call, company: Company | None, inputs: dict[str, Any]) -> Reply:
         assert call.operation.needs is not None
         result = await call.operation.action(self._desks[call.operation.needs], **inputs)
-        return self._reply(call, company, result, inputs)
+        return reply_of(call, company, result, inputs, self._signer)
 
     def _read(self, tx: Transaction, call: Call, company: Company | None, inputs: dict[str, Any]) -> Reply:
-        return self._reply(call, company, call.operation.action(tx, **inputs), inputs)
+        return reply_of(call, company, call.operation.action(tx, **inputs), inputs, self._signer)
 
     def _write(
         self,
@@ -195,7 +194,7 @@ class Door:
         if key is not None and (kept := idempotency.find(tx, key)) is not None:
             return kept
         preconditions.check(tx, call, {name: inputs[name] for name in call.operation.path_types})
-        reply = self._reply(call, company, call.operation.action(tx, **inputs), inputs)
+        reply = reply_of(call, company, call.operation.action(tx, **inputs), inputs, self._signer)
         if key is not None:
             idempotency.keep(tx, key, reply)
         return reply
@@ -234,31 +233,6 @@ class Door:
             return self._signer.position(query.cursor, company.id, operation.name, query.filters())
         except ValueError as error:
             raise invalid({"cursor": [str(error)]}) from None
-
-    def _reply(self, call: Call, company: Company | None, result: Any, inputs: Mapping[str, Any]) -> Reply:
-        match result:
-            case Record(id=record_id, json=text):
-                headers = {"ETag": preconditions.etag(text)}
-                if not call.operation.creates:
-                    return Reply(200, text.encode(), headers)
-                return Reply(201, text.encode(), {**headers, "Location": f"{call.target}/{record_id}"})
-            case Page(records=records, total=total):
-                return Reply(200, _page(records, total, inputs["query"]).encode(), {})
-            case CursorPage(records=records, next_position=position):
-                assert company is not None
-                cursor = None
-                if position is not None:
-                    name, filters = call.operation.name, inputs["query"].filters()
-                    cursor = self._signer.sign(position, company.id, name, filters)
-                return Reply(200, f'{{"data":[{records}],"next_cursor":{dumps(cursor)}}}'.encode(), {})
-            case Text(json=text):
-                return Reply(200, text.encode(), {})
-            case Shown(status=status, body=shown):
-                return Reply(status, dumps(shown).encode(), {})
-            case None:
-                return Reply(204, b"", {})
-            case _:
-                return Reply(200, dumps(result).encode(), {})
 
     def _refused(self, call: Call, error: Exception) -> Reply:
         if isinstance(error, Problem):
@@ -310,11 +284,3 @@ def _collect(errors: FieldErrors, decode: Callable[[], Any]) -> Any:
         for path, sentences in problem.errors.items():
             errors.setdefault(path, []).extend(sentences)
         return None
-
-
-def _page(records: str, total: int, query: PageQuery) -> str:
-    last_page = max(1, -(-total // query.per_page))
-    return (
-        f'{{"data":[{records}],"meta":{{"current_page":{query.page},"last_page":{last_page},'
-        f'"per_page":{query.per_page},"total":{total}}}}}'
-    )

@@ -1,0 +1,49 @@
+"""From what an action hands back to the bytes of the answer."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from wmsd.app import preconditions
+from wmsd.app.call import Call, Reply
+from wmsd.base.context import Company
+from wmsd.base.cursor import CursorSigner
+from wmsd.base.listing import PageQuery
+from wmsd.base.results import CursorPage, Page, Record, Shown, Text
+from wmsd.base.strict_json import dumps
+
+
+def reply_of(
+    call: Call, company: Company | None, result: Any, inputs: Mapping[str, Any], signer: CursorSigner
+) -> Reply:
+    """Status, headers and bytes of what an action has handed back."""
+    match result:
+        case Record(id=record_id, json=text):
+            headers = {"ETag": preconditions.etag(text)}
+            if not call.operation.creates:
+                return Reply(200, text.encode(), headers)
+            return Reply(201, text.encode(), {**headers, "Location": f"{call.target}/{record_id}"})
+        case Page(records=records, total=total):
+            return Reply(200, _page(records, total, inputs["query"]).encode(), {})
+        case CursorPage(records=records, next_position=position):
+            assert company is not None
+            cursor = None
+            if position is not None:
+                name, filters = call.operation.name, inputs["query"].filters()
+                cursor = signer.sign(position, company.id, name, filters)
+            return Reply(200, f'{{"data":[{records}],"next_cursor":{dumps(cursor)}}}'.encode(), {})
+        case Text(json=text):
+            return Reply(200, text.encode(), {})
+        case Shown(status=status, body=shown):
+            return Reply(status, dumps(shown).encode(), {})
+        case None:
+            return Reply(204, b"", {})
+        case _:
+            return Reply(200, dumps(result).encode(), {})
+
+
+def _page(records: str, total: int, query: PageQuery) -> str:
+    last_page = max(1, -(-total // query.per_page))
+    return (
+        f'{{"data":[{records}],"meta":{{"current_page":{query.page},"last_page":{last_page},'
+        f'"per_page":{query.per_page},"total":{total}}}}}'
+    )
