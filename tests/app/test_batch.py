@@ -74,6 +74,9 @@ async def test_each_answer_is_the_one_that_it_would_be_alone(shop: Shop) -> None
         ("POST", "/api/v2/sales-orders", {}),
         ("POST", "/api/v2/sales-orders", {**ORDER, "lines": [{"article_id": 1, "quantity": 1e30}]}),
         ("GET", "/api/v2/meta", None),
+        ("GET", "/api/v2/%73tock", None),
+        ("GET", "/api/v2/sales%2Dorders", None),
+        ("POST", "/api/v2/sales-orders", {**ORDER, "notes": "é" * 100_000}),
     ):
         alone = await world.send(method, path, body)
         sent = {"method": method, "path": path, **({} if body is None else {"body": body})}
@@ -104,6 +107,19 @@ async def test_a_batch_that_is_repeated_with_its_key_does_nothing_twice(shop: Sh
     assert await shop.world.rows("SELECT count(*) FROM sales_orders") == [(2,)]
     assert statuses(await batch(shop, post(), headers={"Idempotency-Key": "batch-1"})) == [201]
     assert await shop.world.rows("SELECT count(*) FROM sales_orders") == [(2,)]
+
+
+async def test_a_key_that_is_none_is_refused_as_it_would_be_alone(shop: Shop) -> None:
+    (inside,) = await batch(shop, post(headers={"Idempotency-Key": ""}))
+    assert (inside["status"], list(inside["body"]["errors"])) == (422, ["Idempotency-Key"])
+    answer = await shop.world.send("POST", PATH, {"requests": [get("stock")]}, headers={"Idempotency-Key": "a b"})
+    assert (answer.status, list(answer.errors)) == (422, ["Idempotency-Key"])
+
+
+async def test_a_header_whose_name_is_half_a_letter_is_refused(shop: Shop) -> None:
+    text = '{"requests": [{"method": "GET", "path": "/api/v2/stock", "headers": {"\\ud800": "a"}}]}'
+    answer = await raw(shop, text)
+    assert (answer.status, set(answer.errors)) == (422, {"requests.0.headers", "requests.0.headers.?"})
 
 
 async def test_each_request_counts_as_one(shop: Shop) -> None:
@@ -148,6 +164,7 @@ async def test_a_batch_itself_is_authorised(
         ("/api/v2/../articles", "must not contain . or .."),
         ("/api/v2/%2e%2e/articles", "must not contain . or .."),
         ("/api/v2/stock/./x", "must not contain . or .."),
+        ("/api/v2/stock?article_id=1#x", "must not contain #"),
         ("/api/v2/batch", "must not be a batch"),
         ("/api/v2/batch/", "must not be a batch"),
         ("/api/v2/batch?x=1", "must not be a batch"),
@@ -177,6 +194,14 @@ async def test_an_address_outside_version_2_refuses_the_whole_batch(shop: Shop, 
         (
             {"requests": [{**get("stock"), "headers": {"Authorization": "x"}}]},
             {"requests.0.headers": ["can only have Idempotency-Key, not Authorization"]},
+        ),
+        (
+            {"requests": [{**get("stock"), "headers": {"Idempotency-Key": "a", "idempotency-key": "b"}}]},
+            {"requests.0.headers": ["can only have Idempotency-Key, once"]},
+        ),
+        (
+            {"requests": [{**get("stock"), "method": "po\u017ft"}]},
+            {"requests.0.method": ["must be GET, POST, PUT, PATCH or DELETE"]},
         ),
         (
             {"requests": [{**get("stock"), "company": 2}]},

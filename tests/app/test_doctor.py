@@ -51,11 +51,11 @@ DAMAGE = {
     ),
     "a status": (
         "UPDATE sales_orders SET status = 'LIVRAT' WHERE id = 3",
-        ("an order's status is the last that it reached", "SO-000003", "INCARCAT", "LIVRAT"),
+        ("the status of a sales order is the last that it reached", "SO-000003", "INCARCAT", "LIVRAT"),
     ),
     "a count": (
         "UPDATE sales_order_counts SET rows = 9 WHERE status = 'CREAT'",
-        ("orders are as many as their counts say", "partner 1, status CREAT", "1", "9"),
+        ("sales orders are as many as their counts say", "partner 1, status CREAT", "1", "9"),
     ),
     "a total": (
         "UPDATE row_counts SET rows = 9 WHERE name = 'articles'",

@@ -1,12 +1,15 @@
 """What happens by itself, and what the health check tells."""
 
+import asyncio
 from pathlib import Path
 
 import pytest
 
+from tests.support.shop import Shop
 from tests.support.world import UNLIMITED, World, open_world
 from wmsd.accounts import store as accounts
 from wmsd.app.data_folder import DataFolder
+from wmsd.db.company_files import MOST_OPEN
 from wmsd.db.failures import StorageError
 from wmsd.db.sqlite import connect
 
@@ -25,6 +28,53 @@ async def test_what_another_process_changes_is_noticed(world: World) -> None:
     other.close()
     await world.site.access.forget_if_changed()
     await world.call("GET", "/api/articles", status=401)
+
+
+async def test_a_companys_bad_file_does_not_keep_the_jobs_from_the_others(shop: Shop) -> None:
+    world = shop.world
+    bad, last = await world.new_company("BAD"), await world.new_company("LAST")
+    articles = {"code": "A", "name": "A"}
+    for company in (bad, last):
+        await world.send("POST", "/api/articles", articles, company=company, headers={"Idempotency-Key": "k"})
+    await (await world.database(bad)).close()
+    world.site.files.path(bad).write_bytes(b"not a database" * 1000)
+    world.clock.advance(8 * 86_400)
+    await world.jobs.forget_what_is_old()
+    database = await world.database(last)
+    assert await database.read(lambda tx: tx.value("SELECT count(*) FROM idempotency_keys")) == 0
+    assert bad in world.site.files.failed
+
+
+async def test_a_file_that_was_put_back_is_the_one_that_is_written(world: World) -> None:
+    await world.import_csv("clients", "code,name\nC1,Kept\n")
+    database = await world.database()
+    file = world.site.files.path(world.company)
+    page = await database.read(
+        lambda tx: tx.value("SELECT (rootpage - 1) * 4096 FROM sqlite_schema WHERE name = 'clients'")
+    )
+    await database.close()
+    backup = file.read_bytes()
+    with file.open("r+b") as damaged:
+        damaged.seek(page)
+        damaged.write(b"\xff" * 4096)
+    await world.call("GET", "/api/clients", status=503)
+    for suffix in ("-wal", "-shm"):
+        file.with_name(file.name + suffix).unlink(missing_ok=True)
+    file.with_name("put-back").write_bytes(backup)
+    file.with_name("put-back").rename(file)
+    await world.call("POST", "/api/articles", {"code": "A", "name": "A"}, status=201, events=["article.created"])
+    assert (await world.call("GET", "/api/clients")).body["meta"]["total"] == 1
+    other = connect(file, read_only=True)
+    assert other.execute("SELECT code FROM articles").fetchall() == [("A",)]
+    other.close()
+
+
+async def test_many_companies_at_once_are_closed_again_beyond_the_limit(world: World) -> None:
+    companies = [await world.new_company(f"C{number}") for number in range(MOST_OPEN + 10)]
+    await asyncio.gather(*(world.send("GET", "/api/articles", company=company) for company in companies))
+    await world.site.files.close_beyond_limit()
+    opened = [company for company in companies if (await world.database(company)).is_open]
+    assert len(opened) < MOST_OPEN
 
 
 async def test_health_tells_no_path_and_no_version(world: World) -> None:

@@ -176,6 +176,12 @@ async def test_a_new_order_can_be_deleted_and_is_gone(shop: Shop) -> None:
     assert await shop.world.rows("SELECT * FROM purchase_order_items") == []
 
 
+async def test_the_id_of_a_deleted_order_is_never_given_again(shop: Shop) -> None:
+    made = await order(shop)
+    await shop.world.call("DELETE", f"{PATH}/{made.id}", status=204)
+    assert (await order(shop)).id == made.id + 1
+
+
 @pytest.mark.parametrize("status", ["PARTIAL", "RECEPTIONAT", "ANULAT"])
 async def test_an_order_that_has_moved_stays(shop: Shop, status: str) -> None:
     made = await order(shop, status=status)

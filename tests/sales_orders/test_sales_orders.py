@@ -5,6 +5,7 @@ from typing import Any
 import pytest
 
 from tests.support.shop import Shop
+from wmsd.app.doctor import examine
 
 CREATED = ["sales_order.created", "stock.updated"]
 UPDATED = ["sales_order.updated"]
@@ -216,15 +217,35 @@ async def test_a_change_that_is_short_of_stock_changes_nothing(shop: Shop) -> No
     assert await shop.stock() == (20, 3, 17)
 
 
-async def test_lines_without_a_warehouse_follow_the_orders(shop: Shop) -> None:
-    order = await shop.order({"article_id": 1, "quantity": 3}, {"article_id": 1, "quantity": 1, "warehouse_id": 1})
+async def test_a_line_without_a_warehouse_is_taken_from_the_orders_and_stays_there(shop: Shop) -> None:
+    order = await shop.order({"article_id": 1, "quantity": 3}, {"article_id": 1, "quantity": 1, "warehouse_id": 2})
     path = f"/api/sales-orders/{order.id}"
-    moved = await shop.world.send("PATCH", path, {"warehouse_id": 2})
-    assert [line["warehouse_id"] for line in moved.body["lines"]] == [2, 1]
-    assert [line["id"] for line in moved.body["lines"]] == [line["id"] for line in order.body["lines"]]
-    assert (await shop.stock(1, 1), await shop.stock(1, 2)) == ((20, 1, 19), (5, 3, 2))
-    await shop.world.send("PATCH", path, {"status": "IN_LUCRU"})
-    await shop.world.call("PATCH", path, {"warehouse_id": 1}, status=409)
+    moved = await shop.world.call("PATCH", path, {"warehouse_id": 2}, events=UPDATED)
+    assert [line["warehouse_id"] for line in moved.body["lines"]] == [1, 2]
+    assert (await shop.stock(1, 1), await shop.stock(1, 2)) == ((20, 3, 17), (5, 1, 4))
+    lines = [{"article_id": 1, "quantity": 3}]
+    anew = await shop.world.send("PATCH", path, {"lines": lines})
+    assert [line["warehouse_id"] for line in anew.body["lines"]] == [2]
+    assert (await shop.stock(1, 1), await shop.stock(1, 2)) == ((20, 0, 20), (5, 3, 2))
+
+
+@pytest.mark.parametrize("status", ["CREAT", "IN_LUCRU", "INCARCAT"])
+async def test_an_order_that_is_sent_back_with_another_warehouse_keeps_its_goods(shop: Shop, status: str) -> None:
+    order = await shop.order(status=status)
+    path = f"/api/sales-orders/{order.id}"
+    before = await shop.stock()
+    answer = await shop.world.call("PUT", path, {**order.body, "warehouse_id": 2}, events=UPDATED)
+    assert (answer.body["warehouse_id"], answer.body["lines"]) == (2, order.body["lines"])
+    assert (await shop.stock(), await shop.stock(1, 2)) == (before, (5, 0, 5))
+    findings = await (await shop.world.database()).read_long(examine)
+    assert findings.differences == []
+
+
+async def test_an_order_can_be_sent_back_when_its_warehouse_is_no_longer_active(shop: Shop) -> None:
+    order = await shop.order(status="IN_LUCRU")
+    await shop.world.import_csv("warehouses", "code,name,active\nMAIN,Main,false\n")
+    path = f"/api/sales-orders/{order.id}"
+    assert (await shop.world.call("PUT", path, order.body)).raw == order.raw
 
 
 @pytest.mark.parametrize("status", ["IN_LUCRU", "INCARCAT", "LIVRAT", "ANULAT"])
@@ -370,3 +391,13 @@ async def test_orders_need_the_outbound_module_and_their_ability(shop: Shop) -> 
     await shop.world.set_module("ACME", "outbound", False)
     await shop.world.call("GET", "/api/sales-orders", status=403)
     await shop.world.call("POST", "/api/v2/sales-orders", body(), status=403)
+
+
+async def test_a_status_patch_takes_nothing_but_the_status_and_what_is_read_only(shop: Shop) -> None:
+    order = await shop.order()
+    path = f"/api/v2/sales-orders/{order.id}/status"
+    answer = await shop.world.call("PATCH", path, {**order.body, "status": "IN_LUCRU"}, status=422)
+    read_only = {"id", "created_at", "updated_at", "status_history"}
+    assert set(answer.errors) == set(order.body) - {"status"} - read_only
+    sent = {name: order.body[name] for name in read_only}
+    await shop.world.call("PATCH", path, {**sent, "status": "IN_LUCRU"}, events=["sales_order.status_changed"])

@@ -20,7 +20,7 @@ from wmsd.base.operation import MAX_BODY, operation
 from wmsd.base.problems import FieldErrors, Problem
 from wmsd.base.results import Text
 from wmsd.base.route import Route, RouteTable
-from wmsd.base.strict_json import canonical, dumps, flaws_of
+from wmsd.base.strict_json import canonical, dumps, flaws_of, printable
 
 PREFIX: Final = "/api/v2/"
 BATCH: Final = "/api/v2/batch"
@@ -31,7 +31,7 @@ IN_A_BODY: Final = re.compile(r"requests\.\d+\.body(\.|$)")
 
 
 def _method(value: str) -> str:
-    if value.upper() not in ("GET", "POST", "PUT", "PATCH", "DELETE"):
+    if not value.isascii() or value.upper() not in ("GET", "POST", "PUT", "PATCH", "DELETE"):
         raise refuse("must be GET, POST, PUT, PATCH or DELETE")
     return value.upper()
 
@@ -42,6 +42,8 @@ def _path(value: str) -> str:
         raise refuse(f"must begin with {PREFIX}, without a host")
     if path.rstrip("/") == BATCH:
         raise refuse("must not be a batch")
+    if "#" in value:
+        raise refuse("must not contain #")
     if any(part in ("..", ".") for part in URL(path, encoded=True).path.split("/")):
         raise refuse("must not contain . or ..")
     return value
@@ -50,9 +52,11 @@ def _path(value: str) -> str:
 def _headers(value: object) -> object:
     if not isinstance(value, dict):
         return value
+    if len(value) > 1:
+        raise refuse(f"can only have {idempotency.HEADER}, once")
     for name, text in value.items():
         if str(name).lower() != idempotency.HEADER.lower():
-            raise refuse(f"can only have {idempotency.HEADER}, not {name}")
+            raise refuse(f"can only have {idempotency.HEADER}, not {printable(str(name))}")
         if not isinstance(text, str):
             raise refuse(f"must have a text as {idempotency.HEADER}")
     return dict.fromkeys([idempotency.HEADER], *value.values()) if value else {}
@@ -112,6 +116,8 @@ async def run_batch(desk: BatchDesk, body: BatchRequest, call: Call) -> Text:
     Idempotency-Key of its own gets one from that of the batch and its place in it, so that a batch that is
     repeated with its key does nothing twice.
     """
+    if call.idempotency_key is not None:
+        idempotency.read(call.idempotency_key)
     begun: list[Begun | Reply] = []
     try:
         for place, sub_request in enumerate(body.requests):
@@ -157,8 +163,8 @@ def _call(desk: BatchDesk, batch: Call, sub_request: SubRequest, place: int) -> 
         token=batch.token,
         company=batch.company,
         operator=batch.operator,
-        idempotency_key=own_key or batch.idempotency_key,
-        key_suffix="" if own_key else f" of a batch, {place}",
+        idempotency_key=batch.idempotency_key if own_key is None else own_key,
+        key_suffix=f" of a batch, {place}" if own_key is None else "",
         is_counted=place == 0,
     )
 

@@ -15,6 +15,7 @@ from wmsd.app.call import Call, Reply
 from wmsd.base import timestamps
 from wmsd.base.problems import invalid
 from wmsd.base.strict_json import canonical, dumps
+from wmsd.db import retention
 from wmsd.db.transaction import Transaction
 
 HEADER: Final = "Idempotency-Key"
@@ -44,7 +45,7 @@ def key_of(call: Call, user_id: int | None, document: dict[str, object]) -> Key 
     text = call.idempotency_key
     if text is None or call.method not in METHODS:
         return None
-    request_hash = hashlib.blake2b(canonical(document).encode(), digest_size=16).digest()
+    request_hash = hashlib.blake2b(canonical(document), digest_size=16).digest()
     return Key(f"{user_id} {call.method} {call.target} {read(text)}{call.key_suffix}", request_hash)
 
 
@@ -75,15 +76,6 @@ def keep(tx: Transaction, key: Key, reply: Reply) -> None:
     tx.execute(KEEP, (key.scope, key.request_hash, reply.status, headers, reply.body, tx.timestamp))
 
 
-LAST_OLD: Final = """
-    SELECT max(id) FROM (SELECT id, created_at FROM idempotency_keys ORDER BY id LIMIT :most)
-    WHERE created_at <= :until
-"""
-FORGET: Final = "DELETE FROM idempotency_keys WHERE id <= ?"
-FORGOTTEN_AT_ONCE: Final = 5000
-
-
 def forget_old(tx: Transaction) -> int:
-    """Forgets some of those that are too old, from the oldest on; answers how many."""
-    last = tx.value(LAST_OLD, {"most": FORGOTTEN_AT_ONCE, "until": timestamps.to_text(tx.now - KEPT)})
-    return 0 if last is None else tx.execute(FORGET, (last,)).rowcount
+    """Some of those that are older than is kept; answers how many."""
+    return retention.forget_old(tx, "idempotency_keys", "id", "created_at", KEPT)

@@ -1,7 +1,7 @@
 """What happens by itself. APScheduler only ticks; what is due stands in the tables."""
 
 import logging
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import Awaitable, Callable
 
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
@@ -9,7 +9,10 @@ from wmsd.accounts import store as accounts
 from wmsd.app.idempotency import forget_old as forget_old_keys
 from wmsd.app.site import Site
 from wmsd.base.clock import Clock
+from wmsd.base.problems import Problem
 from wmsd.db.database import Database
+from wmsd.db.failures import is_damage
+from wmsd.db.sqlite import sqlite3
 from wmsd.outbox.store import forget_old as forget_old_events
 
 LOG = logging.getLogger("wmsd.jobs")
@@ -32,9 +35,10 @@ class Jobs:
         self.last_tick = self._clock.monotonic()
         self._every(NOTICE_CHANGES_SECONDS, self._notice_changes)
         self._every(60, site.access.write_token_uses)
+        self._every(60, site.files.close_beyond_limit)
         self._every(3600, self._sweep_tokens)
         self._every(3600, self.forget_what_is_old)
-        self._every(86_400, self._keep_statistics)
+        self._every(86_400, self.keep_statistics)
 
     def start(self) -> None:
         self._scheduler.start()
@@ -67,17 +71,30 @@ class Jobs:
 
     async def forget_what_is_old(self) -> None:
         """Events and idempotency keys, some at a time: what orders wait for in between is not held up."""
-        async for database in self._companies():
-            for forget in (forget_old_events, forget_old_keys):
-                while await database.write(forget):
+
+        async def forget(database: Database) -> None:
+            for some in (forget_old_events, forget_old_keys):
+                while await database.write(some):
                     pass
 
-    async def _keep_statistics(self) -> None:
+        await self._in_each_company(forget)
+
+    async def keep_statistics(self) -> None:
         """Without statistics SQLite picks bad plans as tables grow."""
-        async for database in self._companies():
+
+        async def optimize(database: Database) -> None:
             await database.write(lambda tx: tx.execute("PRAGMA optimize"))
 
-    async def _companies(self) -> AsyncIterator[Database]:
+        await self._in_each_company(optimize)
+
+    async def _in_each_company(self, work: Callable[[Database], Awaitable[None]]) -> None:
+        """A company whose file fails is left out; the others go on."""
+        files = self._site.files
         for company_id in await self._site.access.companies():
-            if company_id not in self._site.files.failed:
-                yield await self._site.files.get(company_id)
+            try:
+                if company_id not in files.failed:
+                    await work(await files.get(company_id))
+            except (sqlite3.Error, Problem) as error:
+                LOG.exception("a job failed in the file of company %d; the others go on", company_id)
+                if isinstance(error, sqlite3.Error) and is_damage(error):
+                    files.suspect(company_id, error)

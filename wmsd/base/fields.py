@@ -7,7 +7,7 @@ error, its JSON schema and the SQL that renders it. Sentences read after the fie
 import re
 from datetime import date
 from decimal import Decimal
-from typing import Annotated, Any, Final
+from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, WithJsonSchema
 from pydantic_core import PydanticCustomError
@@ -179,6 +179,9 @@ def _without_default(schema: dict[str, Any]) -> None:
 
 class Recorded(Model):
     """What every record carries beside its own fields."""
+
+    READ_ONLY: ClassVar[frozenset[str]] = frozenset({"id", "created_at", "updated_at"})
+    """What a body may have and nobody can set: a client may send back what it got."""
 
     id: Id
     created_at: Timestamp

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Final, Literal, get_args, get_origin, get_typ
 from pydantic import BaseModel
 
 from wmsd.base.access import ABILITIES, MODULES
-from wmsd.base.fields import Input
+from wmsd.base.fields import Input, Recorded
 from wmsd.base.results import Record
 
 Scope = Literal["company", "platform"]
@@ -136,6 +136,6 @@ def _bare(hint: Any) -> type:
 
 def _read_only(body: type[BaseModel] | None, returns: type[BaseModel] | None) -> frozenset[str]:
     """Fields that an answer shows and a body cannot set: a client may send back what it got."""
-    if body is None or returns is None:
+    if body is None or returns is None or not issubclass(returns, Recorded):
         return frozenset()
-    return frozenset(returns.model_fields) - frozenset(body.model_fields)
+    return returns.READ_ONLY - frozenset(body.model_fields)

@@ -1,6 +1,5 @@
 """A line of an interface's table of contents, and how a path finds its line."""
 
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass
 from urllib.parse import unquote
@@ -23,14 +22,14 @@ class RouteTable:
         self._routes: dict[str, list[Route]] = {}
         for route in routes:
             self._routes.setdefault(route.path, []).append(route)
-        self._patterns = [(re.compile(_pattern(path)), path) for path in self._routes]
+        self._patterns = [(path.split("/"), path) for path in self._routes]
 
     def find(self, method: str, path: str) -> tuple[Route, dict[str, str]]:
         """The route, and the parts of the path by name. Raises Problem: 404, or 405 with what is possible."""
+        sent = [unquote(part, errors="replace") for part in path.split("/")]
         for pattern, known in self._patterns:
-            found = pattern.fullmatch(path)
-            if found is not None:
-                parts = {name: unquote(text, errors="replace") for name, text in found.groupdict().items()}
+            parts = _match(pattern, sent)
+            if parts is not None:
                 return self._of_method(method, self._routes[known]), parts
         raise Problem("NOT_FOUND", "There is nothing at this address.")
 
@@ -48,5 +47,14 @@ def method_not_allowed(method: str, possible: Iterable[str]) -> Problem:
     return Problem("METHOD_NOT_ALLOWED", message, headers={"Allow": ", ".join(allowed)})
 
 
-def _pattern(path: str) -> str:
-    return re.sub(r"\\\{([a-z_]+)\\\}", r"(?P<\1>[^/]+)", re.escape(path))
+def _match(pattern: list[str], sent: list[str]) -> dict[str, str] | None:
+    """The parts that stand where the pattern has `{name}`; None when anything else differs."""
+    if len(pattern) != len(sent):
+        return None
+    parts: dict[str, str] = {}
+    for wanted, found in zip(pattern, sent, strict=True):
+        if wanted.startswith("{") and found:
+            parts[wanted.strip("{}")] = found
+        elif wanted != found:
+            return None
+    return parts

@@ -60,9 +60,9 @@ def dumps(value: object) -> str:
     return _ENCODER.encode(value)
 
 
-def canonical(document: object) -> str:
-    """The same text for the same document, however its members were ordered and spaced."""
-    return _CANONICAL.encode(document)
+def canonical(document: object) -> bytes:
+    """The same bytes for the same document, however its members were ordered and spaced."""
+    return _CANONICAL.encode(document).encode("utf-8", "surrogatepass")
 
 
 def _malformed(message: str) -> Problem:
@@ -134,7 +134,7 @@ def _constant(text: str) -> object:
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
-_CANONICAL = json.JSONEncoder(sort_keys=True, separators=(",", ":"), default=str)
+_CANONICAL = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=str)
 _DECODER = json.JSONDecoder(
     object_pairs_hook=_object, parse_int=_integer, parse_float=_fraction, parse_constant=_constant
 )

@@ -27,6 +27,8 @@ class CompanyFiles:
         self._ids = ids
         self._databases: dict[int, Database] = {}
         self._ready: set[int] = set()
+        self._discarded: list[Database] = []
+        """Open on files that failed, and that may be replaced by now: closed before anything is opened again."""
 
     def path(self, company_id: int) -> Path:
         return self.folder / f"{company_id}.db"
@@ -50,6 +52,8 @@ class CompanyFiles:
 
     async def get(self, company_id: int) -> Database:
         """The company's database. Raises Problem (503) when its file cannot be used."""
+        while self._discarded:
+            await self._discarded.pop().close()
         database = self._databases.get(company_id)
         if database is None or company_id not in self._ready:
             if company_id not in self._ready:
@@ -58,7 +62,7 @@ class CompanyFiles:
                 raise unavailable("This company's data cannot be read now.", 60)
             database = self._databases.setdefault(company_id, self._database(company_id))
         if not database.is_open:
-            await self._close_least_used()
+            await self.close_beyond_limit()
         return database
 
     def suspect(self, company_id: int, error: Exception) -> None:
@@ -66,6 +70,9 @@ class CompanyFiles:
         LOG.error("company %d is unavailable: %s", company_id, error)
         self.failed[company_id] = str(error)
         self._ready.discard(company_id)
+        database = self._databases.pop(company_id, None)
+        if database is not None:
+            self._discarded.append(database)
 
     def _database(self, company_id: int) -> Database:
         told = self.after_commit
@@ -83,13 +90,13 @@ class CompanyFiles:
             self.failed.pop(company_id, None)
             self._ready.add(company_id)
 
-    async def _close_least_used(self) -> None:
-        """A closed database opens again at its next use, so nothing that holds it is disturbed."""
+    async def close_beyond_limit(self) -> None:
+        """Closes the least recently used. One opens again at its next use, so that nobody is disturbed."""
         opened = [database for database in self._databases.values() if database.is_open]
         idle = sorted((d for d in opened if d.is_idle), key=lambda database: database.last_used)
         for database in idle[: max(0, len(opened) - MOST_OPEN + 1)]:
             await database.close()
 
     async def close(self) -> None:
-        for database in self._databases.values():
+        for database in (*self._databases.values(), *self._discarded):
             await database.close()

@@ -4,7 +4,7 @@ from wmsd.base.problems import Problem, unavailable
 from wmsd.db.sqlite import sqlite3
 
 DISK = ("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN")
-BUSY = ("SQLITE_BUSY", "SQLITE_LOCKED")
+BUSY = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")
 BROKEN_OFF = ("SQLITE_INTERRUPT",)
 DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
 

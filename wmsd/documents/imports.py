@@ -67,6 +67,7 @@ class DocumentFile(Generic[FieldsT]):
     of_a_line: frozenset[str]
     references: Mapping[str, DirectoryKind]
     lines: str
+    most_lines: int
     columns: Mapping[str, str]
 
     def codes(self, tx: Transaction) -> Codes:
@@ -124,6 +125,9 @@ class DocumentFile(Generic[FieldsT]):
             before = seen.line_before(key, of_one[0].line)
             if before is not None:
                 outcome.refuse(of_one[0].line, {"code": [f"is apart from its rows that begin at row {before}"]})
+            elif len(of_one) > self.most_lines:
+                sentence = f"has over {self.most_lines} {self.lines} with this row"
+                outcome.refuse(of_one[self.most_lines].line, {"code": [sentence]})
             elif len(checked) == len(of_one) and self._agree(checked, outcome):
                 yield checked
 
@@ -147,7 +151,7 @@ class DocumentFile(Generic[FieldsT]):
             fields = self.model.model_validate(row.values)
         except ValidationError as error:
             errors = field_errors(error)
-        if not any(_key(row)):
+        if _key(row) == ("external_ref", None):
             errors.setdefault("code", ["is required, or external_ref"])
         for column, kind in self.references.items():
             code = row.values.get(column)
@@ -169,5 +173,7 @@ class DocumentFile(Generic[FieldsT]):
         return agree
 
 
-def _key(row: Row) -> tuple[object, object]:
-    return row.values.get("code"), row.values.get("external_ref")
+def _key(row: Row) -> tuple[str, object]:
+    """What the document is known by."""
+    code = row.values.get("code")
+    return ("code", code) if code is not None else ("external_ref", row.values.get("external_ref"))

@@ -3,8 +3,8 @@
 from datetime import timedelta
 from typing import Final
 
-from wmsd.base import timestamps
 from wmsd.base.results import CursorPage
+from wmsd.db import retention
 from wmsd.db.listing import Listing
 from wmsd.db.record import record_sql
 from wmsd.db.transaction import Transaction
@@ -29,17 +29,6 @@ def sequence_of(tx: Transaction, event_id: str) -> int | None:
     return found
 
 
-LAST_OLD: Final = """
-    SELECT max(sequence) FROM (SELECT sequence, occurred_at FROM events ORDER BY sequence LIMIT :most)
-    WHERE occurred_at < :until
-"""
-"""The last of the first: an event that a clock gone wrong has dated later goes with those around it."""
-FORGET: Final = "DELETE FROM events WHERE sequence <= ?"
-FORGOTTEN_AT_ONCE: Final = 5000
-
-
 def forget_old(tx: Transaction) -> int:
-    """Forgets some of the events that are older than is kept, from the oldest on; answers how many."""
-    until = timestamps.to_text(tx.now - KEPT)
-    last = tx.value(LAST_OLD, {"most": FORGOTTEN_AT_ONCE, "until": until})
-    return 0 if last is None else tx.execute(FORGET, (last,)).rowcount
+    """Some of those that are older than is kept; answers how many."""
+    return retention.forget_old(tx, "events", "sequence", "occurred_at", KEPT)

@@ -12,7 +12,7 @@ from wmsd.documents.imports import Checked, Codes, DocumentFile, DocumentRow
 from wmsd.purchase_orders import store
 from wmsd.purchase_orders.actions import change, create_purchase_order
 from wmsd.purchase_orders.rules import BY_HAND, Status
-from wmsd.purchase_orders.schema import ItemFields, PurchaseOrderFields
+from wmsd.purchase_orders.schema import MAX_ITEMS, ItemFields, PurchaseOrderFields
 
 
 class OrderRow(DocumentRow):
@@ -33,6 +33,7 @@ FILE: Final = DocumentFile(
     of_a_line=frozenset({"article_code", "quantity"}),
     references={"partner_code": PARTNERS, "warehouse_code": WAREHOUSES},
     lines="items",
+    most_lines=MAX_ITEMS,
     columns={
         "partner_id": "partner_code",
         "warehouse_id": "warehouse_code",

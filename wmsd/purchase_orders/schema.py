@@ -70,6 +70,8 @@ class PurchaseOrderStatusReached(Model):
 class PurchaseOrder(Recorded):
     """A purchase order as the interfaces show it."""
 
+    READ_ONLY = Recorded.READ_ONLY | {"status_history"}
+
     code: Code
     status: Status
     partner_id: Id

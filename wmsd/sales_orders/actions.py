@@ -82,9 +82,9 @@ def create_sales_order(tx: Transaction, body: SalesOrderFields) -> Record:
     one article and warehouse are summed first.
     """
     values = {name: getattr(body, name) for name in OWN_FIELDS}
-    lines = find_lines(tx, body.lines)
+    lines = find_lines(tx, body.lines, body.warehouse_id)
     flaws = [*_not_initial(body.status), *_check_fields(tx, None, values, {}), *lines.flaws]
-    to_hold = find_stock(tx, None, lines.rows, body.warehouse_id, flaws)
+    to_hold = find_stock(tx, None, lines.rows, flaws)
     refuse_flaws(flaws)
     order_id = store.insert(tx, values)
     store.insert_lines(tx, order_id, lines.rows)
@@ -152,17 +152,16 @@ def change(
     if current is None:
         raise not_found("sales order")
     values = {**current, **given, "code": given.get("code") or current["code"]}
-    before = store.lines(tx, order_id) if sent_lines is not None or "warehouse_id" in given else []
-    lines = find_lines(tx, sent_lines, before) if sent_lines is not None else None
-    rows = before if lines is None else lines.rows
-    changes_lines = places(rows, values["warehouse_id"]) != places(before, current["warehouse_id"])
-    for step in MOVES.steps(current["status"], status or current["status"], values != current, changes_lines):
+    before = store.lines(tx, order_id) if sent_lines is not None else []
+    lines = find_lines(tx, sent_lines or [], values["warehouse_id"], before)
+    lines_differ = places(lines.rows) != places(before)
+    for step in MOVES.steps(current["status"], status or current["status"], values != current, lines_differ):
         match step:
             case Step.MOVE:
                 _move(tx, order_id, current["status"], status or current["status"])
             case Step.CHANGE:
-                flaws = [*_check_fields(tx, order_id, values, current), *(lines.flaws if lines else ())]
-                _change(tx, order_id, values, rows if changes_lines else None, flaws)
+                flaws = [*_check_fields(tx, order_id, values, current), *lines.flaws]
+                _change(tx, order_id, values, lines.rows if lines_differ else None, flaws)
     return _one(tx, order_id)
 
 
@@ -173,7 +172,7 @@ def _change(
     if rows is None:
         refuse_flaws(flaws)
     else:
-        to_hold = find_stock(tx, order_id, rows, values["warehouse_id"], flaws)
+        to_hold = find_stock(tx, order_id, rows, flaws)
         refuse_flaws(flaws)
         store.replace_lines(tx, order_id, rows)
         hold(tx, order_id, to_hold)

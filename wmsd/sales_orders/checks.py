@@ -3,6 +3,7 @@
 from typing import Final
 
 from wmsd.base.checking import Check
+from wmsd.documents.checks import status_checks
 from wmsd.sales_orders.rules import HOLDS_STOCK, STATUSES
 
 OPEN: Final = ", ".join(f"'{status}'" for status in STATUSES if status in HOLDS_STOCK)
@@ -13,8 +14,7 @@ RESERVATIONS: Final = f"""
         SELECT sales_orders.id AS sales_order_id, stock.id AS stock_id, sum(line.quantity) AS quantity
         FROM sales_orders
         JOIN sales_order_lines AS line ON line.sales_order_id = sales_orders.id
-        LEFT JOIN stock ON stock.article_id = line.article_id
-            AND stock.warehouse_id = coalesce(line.warehouse_id, sales_orders.warehouse_id)
+        LEFT JOIN stock ON stock.article_id = line.article_id AND stock.warehouse_id = line.warehouse_id
         WHERE sales_orders.status IN ({OPEN})
         GROUP BY sales_orders.id, stock.id
     )
@@ -35,23 +35,9 @@ MOVED: Final = f"""
     ) AS moved ON moved.document_line_id = line.id
     WHERE iif(sales_orders.status IN ({SHIPPED}), line.quantity, 0) <> coalesce(moved.quantity, 0)
 """
-REACHED: Final = """
-    SELECT code, json_extract(status_history, '$[#-1].status'), status FROM sales_orders
-    WHERE status IS NOT json_extract(status_history, '$[#-1].status')
-"""
-COUNTED: Final = """
-    WITH counted AS (SELECT status, partner_id, count(*) AS rows FROM sales_orders GROUP BY partner_id, status)
-    SELECT 'partner ' || coalesce(kept.partner_id, counted.partner_id)
-            || ', status ' || coalesce(kept.status, counted.status),
-        coalesce(counted.rows, 0), coalesce(kept.rows, 0)
-    FROM sales_order_counts AS kept
-    FULL JOIN counted ON counted.status = kept.status AND counted.partner_id = kept.partner_id
-    WHERE coalesce(counted.rows, 0) <> coalesce(kept.rows, 0)
-"""
 
 CHECKS: Final = (
     Check("an open order holds what its lines say, any other nothing", RESERVATIONS),
     Check("a loaded order has shipped what its lines say, any other nothing", MOVED),
-    Check("an order's status is the last that it reached", REACHED, in_millionths=False),
-    Check("orders are as many as their counts say", COUNTED, in_millionths=False),
+    *status_checks("sales order", "sales_orders", "sales_order_counts"),
 )

@@ -12,7 +12,7 @@ from wmsd.documents.imports import Checked, Codes, DocumentFile, DocumentRow
 from wmsd.sales_orders import store
 from wmsd.sales_orders.actions import change, create_sales_order
 from wmsd.sales_orders.rules import MOVES, Status
-from wmsd.sales_orders.schema import LineFields, SalesOrderFields
+from wmsd.sales_orders.schema import MAX_LINES, LineFields, SalesOrderFields
 
 
 class OrderRow(DocumentRow):
@@ -40,6 +40,7 @@ FILE: Final = DocumentFile(
         "line_warehouse_code": WAREHOUSES,
     },
     lines="lines",
+    most_lines=MAX_LINES,
     columns={
         "partner_id": "partner_code",
         "warehouse_id": "warehouse_code",

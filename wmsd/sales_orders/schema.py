@@ -75,6 +75,8 @@ class SalesOrderStatusReached(Model):
 class SalesOrder(Recorded):
     """A sales order as the interfaces show it."""
 
+    READ_ONLY = Recorded.READ_ONLY | {"status_history"}
+
     code: Code
     status: Status
     partner_id: Id

@@ -20,7 +20,7 @@ LINE: Final = record_sql(
         "id": "line.id",
         "article_code": "articles.code",
         "quantity": "line.quantity",
-        "warehouse_id": "coalesce(line.warehouse_id, sales_orders.warehouse_id)",
+        "warehouse_id": "line.warehouse_id",
     },
 )
 LINES: Final = f"""(
@@ -116,17 +116,15 @@ def columns(tx: Transaction, order_id: int) -> dict[str, Any] | None:
 
 
 def lines(tx: Transaction, order_id: int) -> list[dict[str, Any]]:
-    """The stored lines in their order; a warehouse that is None is the order's."""
+    """The stored lines in their order."""
     return tx.records(LINES_OF_ONE, (order_id,))
 
 
 LOADS: Final = """
     SELECT line.id, stock.id, line.quantity
-    FROM sales_orders
-    CROSS JOIN sales_order_lines AS line ON line.sales_order_id = sales_orders.id
-    CROSS JOIN stock ON stock.article_id = line.article_id
-        AND stock.warehouse_id = coalesce(line.warehouse_id, sales_orders.warehouse_id)
-    WHERE sales_orders.id = ? ORDER BY line.position
+    FROM sales_order_lines AS line
+    CROSS JOIN stock ON stock.article_id = line.article_id AND stock.warehouse_id = line.warehouse_id
+    WHERE line.sales_order_id = ? ORDER BY line.position
 """
 
 

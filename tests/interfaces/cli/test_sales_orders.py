@@ -93,6 +93,18 @@ REFUSED = {
             "row 3, notes: differs from row 2, which begins this order.",
         ],
     ),
+    "one code and two references": (
+        "X,,,P1,MAIN,,,,A,1,\nX,R,,P1,MAIN,,,,B,1,\n",
+        ["row 3, external_ref: differs from row 2, which begins this order."],
+    ),
+    "one code and two references, apart": (
+        "X,,,P1,MAIN,,,,A,1,\nY,,,P1,MAIN,,,,A,1,\nX,R,,P1,MAIN,,,,B,1,\n",
+        ["row 4, code: is apart from its rows that begin at row 2."],
+    ),
+    "too many lines": (
+        "X,,,P1,MAIN,,,,A,0.001,\n" * 1001,
+        ["row 1002, code: has over 1000 lines with this row."],
+    ),
     "nothing to know it by": (",,,P1,MAIN,,,,A,1,\n", ["row 2, code: is required, or external_ref."]),
     "no status": (
         "X,,DONE,P1,MAIN,,,,A,1,\n",

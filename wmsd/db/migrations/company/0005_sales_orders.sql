@@ -33,7 +33,7 @@ CREATE TABLE sales_order_lines (
     position INTEGER NOT NULL,
     article_id INTEGER NOT NULL REFERENCES articles (id),
     quantity INTEGER NOT NULL CHECK (quantity > 0),
-    warehouse_id INTEGER REFERENCES warehouses (id),  -- NULL: the order's
+    warehouse_id INTEGER NOT NULL REFERENCES warehouses (id),
     UNIQUE (sales_order_id, position)
 ) STRICT;
 

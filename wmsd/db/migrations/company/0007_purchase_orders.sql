@@ -1,7 +1,8 @@
 -- Purchase orders. Decimals are integers of millionths.
 
+-- AUTOINCREMENT: the id of an order that was deleted is never given again.
 CREATE TABLE purchase_orders (
-    id INTEGER PRIMARY KEY,
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
     code TEXT NOT NULL UNIQUE,
     status TEXT NOT NULL CHECK (status IN ('CREAT', 'PARTIAL', 'RECEPTIONAT', 'ANULAT')),
     partner_id INTEGER NOT NULL REFERENCES partners (id),

@@ -1,0 +1,28 @@
+"""What is kept for some days only."""
+
+from datetime import timedelta
+from typing import Final
+
+from wmsd.base import timestamps
+from wmsd.db.transaction import Transaction
+
+FORGOTTEN_AT_ONCE: Final = 5000
+A_CLOCK_GONE_WRONG: Final = timedelta(days=1)
+
+
+def forget_old(tx: Transaction, table: str, identity: str, moment: str, kept: timedelta) -> int:
+    """Deletes some of the rows that are older than is kept, from the first on; answers how many.
+
+    `identity` and `moment` are the columns that say in which order the rows came, and when. Nothing that came
+    after a row that is kept is deleted, whatever its time says: the clock was set back for a while. A time in the
+    future says nothing either.
+    """
+    soon = timestamps.to_text(tx.now + A_CLOCK_GONE_WRONG)
+    first_kept = tx.value(
+        f"SELECT {identity} FROM {table} WHERE {moment} >= ? AND {moment} <= ? ORDER BY {identity} LIMIT 1",
+        (timestamps.to_text(tx.now - kept), soon),
+    )
+    is_before = f"{identity} < coalesce(?, {identity} + 1)"
+    old = f"SELECT {identity} FROM {table} WHERE {is_before} ORDER BY {identity} LIMIT ?"
+    deleted = tx.execute(f"DELETE FROM {table} WHERE {identity} IN ({old})", (first_kept, FORGOTTEN_AT_ONCE))
+    return deleted.rowcount
