@@ -84,7 +84,7 @@ def create_sales_order(tx: Transaction, body: SalesOrderFields) -> Record:
     values = {name: getattr(body, name) for name in OWN_FIELDS}
     lines = find_lines(tx, body.lines, body.warehouse_id)
     flaws = [*_not_initial(body.status), *_check_fields(tx, None, values, {}), *lines.flaws]
-    to_hold = find_stock(tx, None, lines.rows, flaws)
+    to_hold = find_stock(tx, None, lines.rows, body.warehouse_id, flaws)
     refuse_flaws(flaws)
     order_id = store.insert(tx, values)
     store.insert_lines(tx, order_id, lines.rows)
@@ -153,7 +153,7 @@ def change(
         raise not_found("sales order")
     values = {**current, **given, "code": given.get("code") or current["code"]}
     before = store.lines(tx, order_id) if sent_lines is not None else []
-    lines = find_lines(tx, sent_lines or [], values["warehouse_id"], before)
+    lines = find_lines(tx, sent_lines or [], values["warehouse_id"], before, current["warehouse_id"])
     lines_differ = places(lines.rows) != places(before)
     for step in MOVES.steps(current["status"], status or current["status"], values != current, lines_differ):
         match step:
@@ -172,7 +172,7 @@ def _change(
     if rows is None:
         refuse_flaws(flaws)
     else:
-        to_hold = find_stock(tx, order_id, rows, flaws)
+        to_hold = find_stock(tx, order_id, rows, values["warehouse_id"], flaws)
         refuse_flaws(flaws)
         store.replace_lines(tx, order_id, rows)
         hold(tx, order_id, to_hold)

@@ -25,7 +25,11 @@ class Lines:
 
 
 def find_lines(
-    tx: Transaction, sent: Sequence[LineFields], warehouse_id: int, before: Sequence[Row] = ()
+    tx: Transaction,
+    sent: Sequence[LineFields],
+    warehouse_id: int,
+    before: Sequence[Row] = (),
+    warehouse_before: int | None = None,
 ) -> Lines:
     """The lines with their articles looked up; `warehouse_id` is the order's, where those without one are taken.
 
@@ -35,7 +39,7 @@ def find_lines(
     found, articles = Lines(), Articles(tx, sent)
     ids = {row["id"] for row in before}
     kept_articles = {row["article_id"] for row in before}
-    bad_warehouses = _bad_warehouses(tx, sent, {warehouse_id, *(row["warehouse_id"] for row in before)})
+    bad_warehouses = _bad_warehouses(tx, sent, {warehouse_before, *(row["warehouse_id"] for row in before)})
     for number, line in enumerate(sent):
         article_id, flaw = articles.find(line, f"lines.{number}", kept_articles)
         if flaw is not None:
@@ -57,7 +61,7 @@ def find_lines(
     return found
 
 
-def _bad_warehouses(tx: Transaction, sent: Sequence[LineFields], known: set[int]) -> dict[int | None, Flaw]:
+def _bad_warehouses(tx: Transaction, sent: Sequence[LineFields], known: set[int | None]) -> dict[int | None, Flaw]:
     """What is wrong with the warehouses that the lines name; those of the order before are not asked again."""
     named = {line.warehouse_id for line in sent if line.warehouse_id is not None} - known
     return {
@@ -67,14 +71,17 @@ def _bad_warehouses(tx: Transaction, sent: Sequence[LineFields], known: set[int]
     }
 
 
-def find_stock(tx: Transaction, order_id: int | None, rows: Sequence[Row], flaws: list[Flaw]) -> dict[int, int]:
+def find_stock(
+    tx: Transaction, order_id: int | None, rows: Sequence[Row], warehouse_id: int, flaws: list[Flaw]
+) -> dict[int, int]:
     """What the order is to hold, stock id to millionths. Adds a flaw for each line that is short of it.
 
     What the order holds already is there for it. Of lines with a flaw before, nothing more is said.
     """
-    lines = places(rows)
-    if any(flaw.path == "warehouse_id" for flaw in flaws):
-        lines = [(None, quantity) for _, quantity in lines]
+    bad_warehouse = warehouse_id if any(flaw.path == "warehouse_id" for flaw in flaws) else None
+    lines = [
+        (None if place and place[1] == bad_warehouse else place, quantity) for place, quantity in places(rows)
+    ]
     held = stock.held(tx, order_id) if order_id is not None else {}
     sums = wanted(lines)
     records = stock.available_at(tx, sums)
