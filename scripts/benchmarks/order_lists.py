@@ -33,8 +33,8 @@ ORDERS: Final = """
     FROM numbers
 """
 LINES: Final = """
-    INSERT INTO sales_order_lines (sales_order_id, position, article_id, quantity)
-    SELECT sales_orders.id, place.value, (sales_orders.id + place.value) % :articles + 1, 1000000
+    INSERT INTO sales_order_lines (sales_order_id, position, article_id, quantity, warehouse_id)
+    SELECT sales_orders.id, place.value, (sales_orders.id + place.value) % :articles + 1, 1000000, 1
     FROM sales_orders, json_each('[0, 1, 2]') AS place
 """
 
