@@ -50,6 +50,20 @@ async def test_requests_run_in_their_order_and_each_sees_those_before_it(shop: S
     assert sorted(name for name, _ in await shop.world.events_after(before)) == sorted(events)
 
 
+async def test_a_read_never_sees_what_is_written_after_it(shop: Shop) -> None:
+    lines = [{"article_id": 1, "quantity": 99}] * 1000
+    refused = [post({**ORDER, "lines": lines})] * 40
+    for _ in range(3):
+        order = await shop.order()
+        status = {
+            "method": "PATCH",
+            "path": f"/api/v2/sales-orders/{order.id}/status",
+            "body": {"status": "ANULAT"},
+        }
+        read, moved, *_ = await batch(shop, get(f"sales-orders/{order.id}"), status, *refused)
+        assert (read["body"]["status"], moved["body"]["status"]) == ("CREAT", "ANULAT")
+
+
 async def test_one_that_fails_does_not_stop_the_next(shop: Shop) -> None:
     responses = await batch(
         shop, post(TOO_MUCH), post(), get("nothing"), {"method": "DELETE", "path": "/api/v2/stock"}, get("stock")

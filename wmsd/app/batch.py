@@ -139,6 +139,7 @@ async def _begin(
         return refusal(problem)
     if not call.operation.writes:
         before[:] = [await _ended(desk, each) for each in before]
+        return await desk.door.perform(call)  # to its end: it must not see what is written after it
     return await desk.door.begin(call)
 
 
