@@ -161,3 +161,14 @@ async def test_stock_low_is_told_when_an_order_takes_available_to_min_stock_and_
     first = "/api/v2/sales-orders/1/status"
     await shop.world.call("PATCH", first, {"status": "ANULAT"}, events=MOVED_WITH_STOCK)
     await create(8, "stock.low")
+
+
+async def test_goods_that_a_full_balance_cannot_take_back_stay_loaded(shop: Shop) -> None:
+    order = await shop.order(status="INCARCAT")
+    await shop.world.import_csv("stock", "article_code,warehouse_code,quantity\nA,MAIN,999999999.999999\n")
+    path = f"/api/v2/sales-orders/{order.id}/status"
+    answer = await shop.world.call("PATCH", path, {"status": "IN_LUCRU"}, status=422)
+    assert answer.errors == {"status": ["would take a stock balance over 999999999.999999; count it first"]}
+    assert (await shop.world.call("GET", f"/api/sales-orders/{order.id}")).raw == order.raw
+    await shop.world.import_csv("stock", "article_code,warehouse_code,quantity\nA,MAIN,17\n")
+    await shop.world.call("PATCH", path, {"status": "IN_LUCRU"}, events=MOVED_WITH_STOCK)

@@ -7,7 +7,8 @@ from typing import Any, Final
 from wmsd.base.flaws import Flaw, refuse_flaws
 from wmsd.base.moves import Step
 from wmsd.base.operation import operation
-from wmsd.base.problems import not_found
+from wmsd.base.problems import invalid, not_found
+from wmsd.base.quantity import MAXIMUM, to_text
 from wmsd.base.results import CursorPage, Page, Record
 from wmsd.db.transaction import Transaction
 from wmsd.documents.references import check_fields, check_unique
@@ -24,6 +25,7 @@ from wmsd.sales_orders.schema import (
     SalesOrderQuery,
     SalesOrderStatus,
 )
+from wmsd.stock import store as stock
 from wmsd.stock.ledger import Movement, post
 from wmsd.stock.reservations import NOTHING, hold
 
@@ -195,11 +197,16 @@ def _load(tx: Transaction, order_id: int) -> None:
 
 
 def _unload(tx: Transaction, order_id: int) -> None:
+    loads = store.loads(tx, order_id)
     to_hold: dict[int, int] = {}
-    for line_id, stock_id, quantity in store.loads(tx, order_id):
+    for _, stock_id, quantity in loads:
+        to_hold[stock_id] = to_hold.get(stock_id, 0) + quantity
+    for stock_id, quantity in to_hold.items():
+        if stock.balance(tx, stock_id)["quantity"] + quantity > MAXIMUM:
+            raise invalid({"status": [f"would take a stock balance over {to_text(MAXIMUM)}; count it first"]})
+    for line_id, stock_id, quantity in loads:
         movement = Movement(quantity, kind="unloading", document_id=order_id, document_line_id=line_id)
         post(tx, stock_id, movement)
-        to_hold[stock_id] = to_hold.get(stock_id, 0) + quantity
     hold(tx, order_id, to_hold)
 
 
