@@ -79,7 +79,7 @@ async def test_every_error_comes_at_once_with_its_path(shop: Shop) -> None:
     answer = await shop.world.call("POST", PATH, sent, status=422)
     assert answer.body["code"] == "INVALID_PARTNER"
     assert answer.errors == {
-        "status": ["must be CREAT: every order begins there"],
+        "status": ["must be CREAT: every purchase order begins there"],
         "partner_id": ["is a partner that is not active"],
         "warehouse_id": ["is not a warehouse of this company"],
         "items.0.article_code": ["is not an article of this company"],

@@ -126,7 +126,11 @@ async def test_every_error_comes_at_once_with_its_path(shop: Shop) -> None:
             "INSUFFICIENT_STOCK",
             {"lines.0.quantity": ["is more than there is: 0 available, 1 wanted"]},
         ),
-        ({"status": "IN_LUCRU"}, "VALIDATION_FAILED", {"status": ["must be CREAT: every order begins there"]}),
+        (
+            {"status": "IN_LUCRU"},
+            "VALIDATION_FAILED",
+            {"status": ["must be CREAT: every sales order begins there"]},
+        ),
         ({"lines": []}, "VALIDATION_FAILED", {"lines": ["must have at least 1 item"]}),
         ({"lines": None}, "VALIDATION_FAILED", {"lines": ["must be an array"]}),
         (

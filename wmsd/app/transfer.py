@@ -21,13 +21,13 @@ from wmsd.directory import store as directory
 from wmsd.directory.imports import ADDRESS, import_records
 from wmsd.directory.schema import Address, ClientFields, PartnerFields, WarehouseFields
 from wmsd.directory.store import DirectoryKind
-from wmsd.purchase_orders import store as purchase_orders
 from wmsd.purchase_orders.imports import OrderRow as PurchaseOrderRow
 from wmsd.purchase_orders.imports import import_purchase_orders
-from wmsd.sales_orders import store as sales_orders
+from wmsd.purchase_orders.store import ORDERS as PURCHASE_ORDERS
 from wmsd.sales_orders.imports import REQUIRED as REQUIRED_IN_ORDERS
 from wmsd.sales_orders.imports import OrderRow as SalesOrderRow
 from wmsd.sales_orders.imports import import_sales_orders
+from wmsd.sales_orders.store import ORDERS as SALES_ORDERS
 from wmsd.stock import store as stock
 from wmsd.stock.imports import CountRow, import_stock
 
@@ -126,13 +126,13 @@ KINDS: Final[Mapping[str, Kind]] = {
         dict(SalesOrderRow.model_fields),
         REQUIRED_IN_ORDERS,
         import_sales_orders,
-        partial(_orders, sales_orders.every, "lines"),
+        partial(_orders, SALES_ORDERS.every, "lines"),
     ),
     "purchase-orders": Kind(
         dict(PurchaseOrderRow.model_fields),
         REQUIRED_IN_ORDERS,
         import_purchase_orders,
-        partial(_orders, purchase_orders.every, "items"),
+        partial(_orders, PURCHASE_ORDERS.every, "items"),
     ),
 }
 

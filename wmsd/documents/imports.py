@@ -6,7 +6,7 @@ A document is known by its code or, where the file has none, by its external_ref
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import groupby
-from typing import Any, Generic, Protocol, TypeVar
+from typing import Any, Generic, TypeVar
 
 from pydantic import ValidationError
 
@@ -19,6 +19,7 @@ from wmsd.base.validation import field_errors
 from wmsd.db.transaction import Transaction
 from wmsd.directory import store as directory
 from wmsd.directory.store import DirectoryKind
+from wmsd.documents.table import DocumentTable
 
 FieldsT = TypeVar("FieldsT", bound="DocumentRow")
 
@@ -40,15 +41,6 @@ class Checked(Generic[FieldsT]):
     fields: FieldsT
 
 
-class DocumentStore(Protocol):
-    """What a kind of document's `store.py` has."""
-
-    def one(self, tx: Transaction, document_id: int, /) -> Record | None: ...
-    def columns(self, tx: Transaction, document_id: int, /) -> dict[str, Any] | None: ...
-    def id_of_code(self, tx: Transaction, code: str, /) -> int | None: ...
-    def id_of_external_ref(self, tx: Transaction, external_ref: str, /) -> int | None: ...
-
-
 Codes = Mapping[str, Mapping[str, int]]
 """Ids by code, for each column that refers to something."""
 
@@ -61,7 +53,7 @@ class DocumentFile(Generic[FieldsT]):
     line, stands under another name.
     """
 
-    store: DocumentStore
+    table: DocumentTable
     moves: Moves[Any, Any]
     model: type[FieldsT]
     of_a_line: frozenset[str]
@@ -92,10 +84,10 @@ class DocumentFile(Generic[FieldsT]):
                     self._walk(tx, create(document, codes).id, status, move)
                     outcome.created += 1
                     continue
-                before = self.store.one(tx, document_id)
+                before = self.table.one(tx, document_id)
                 change(document_id, document, codes)
                 self._walk(tx, document_id, status, move)
-                is_same = self.store.one(tx, document_id) == before
+                is_same = self.table.one(tx, document_id) == before
                 outcome.unchanged += is_same
                 outcome.updated += not is_same
             except Problem as problem:
@@ -103,16 +95,15 @@ class DocumentFile(Generic[FieldsT]):
 
     def _known(self, tx: Transaction, row: DocumentRow) -> int | None:
         if row.code is not None:
-            return self.store.id_of_code(tx, row.code)
+            return self.table.id_of_code(tx, row.code)
         assert row.external_ref is not None
-        return self.store.id_of_external_ref(tx, row.external_ref)
+        return self.table.id_of_external_ref(tx, row.external_ref)
 
     def _walk(
         self, tx: Transaction, document_id: int, wanted: str | None, move: Callable[[int, Any], object]
     ) -> None:
         """By the moves that lead to the status, with all that they do."""
-        current = self.store.columns(tx, document_id)
-        assert current is not None
+        current = self.table.columns(tx, document_id)
         for status in self.moves.route(current["status"], wanted or current["status"]):
             move(document_id, status)
 

@@ -1,6 +1,6 @@
 """Looks up what a document refers to, and finds what is wrong with it."""
 
-from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 from wmsd.articles import store as articles
@@ -8,11 +8,10 @@ from wmsd.base.flaws import Flaw
 from wmsd.db.transaction import Transaction
 from wmsd.directory import store as directory
 from wmsd.directory.store import CLIENTS, PARTNERS, WAREHOUSES, DirectoryKind
+from wmsd.documents.table import DocumentTable
 
 CODES: Final[Mapping[str, str]] = {"partner": "INVALID_PARTNER", "warehouse": "INVALID_WAREHOUSE"}
 FIELDS: Final[Mapping[str, DirectoryKind]] = {"partner_id": PARTNERS, "warehouse_id": WAREHOUSES}
-Finder = Callable[[Transaction, str], int | None]
-"""The id of the document that has this code, or this external_ref."""
 
 
 def check_fields(tx: Transaction, values: Mapping[str, Any], current: Mapping[str, Any]) -> Iterator[Flaw]:
@@ -33,13 +32,24 @@ def check_record(tx: Transaction, kind: DirectoryKind, record_id: int, path: str
         yield Flaw(CODES[kind.name], path, f"is a {kind.name} that is not active")
 
 
-def check_unique(
-    tx: Transaction, noun: str, document_id: int | None, values: Mapping[str, Any], finders: Mapping[str, Finder]
+def check_document(
+    tx: Transaction,
+    table: DocumentTable,
+    document_id: int | None,
+    values: Mapping[str, Any],
+    current: Mapping[str, Any],
 ) -> Iterator[Flaw]:
-    """`finders`: for each field that only one document may have, who has it."""
-    for name, find in finders.items():
+    """What is wrong with the document's own fields; the id of a new one is None."""
+    yield from check_fields(tx, values, current)
+    for name, find in (("code", table.id_of_code), ("external_ref", table.id_of_external_ref)):
         if values[name] is not None and find(tx, values[name]) not in (None, document_id):
-            yield Flaw("VALIDATION_FAILED", name, f"is taken by another {noun}")
+            yield Flaw("VALIDATION_FAILED", name, f"is taken by another {table.noun}")
+
+
+def not_initial(table: DocumentTable, status: str) -> list[Flaw]:
+    if status == table.initial:
+        return []
+    return [Flaw("VALIDATION_FAILED", "status", f"must be {table.initial}: every {table.noun} begins there")]
 
 
 class NamesArticle(Protocol):

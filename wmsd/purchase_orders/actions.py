@@ -1,17 +1,16 @@
 """The use cases of purchase orders."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
 from wmsd.base.flaws import Flaw, refuse_flaws
 from wmsd.base.moves import Step
 from wmsd.base.operation import operation
-from wmsd.base.problems import not_found
 from wmsd.base.results import Page, Record
 from wmsd.db.transaction import Transaction
-from wmsd.documents.references import Articles, check_fields, check_unique
-from wmsd.outbox.events import record_event
+from wmsd.documents.references import Articles, check_document, not_initial
+from wmsd.documents.telling import move_and_tell, tell_created, tell_updated
 from wmsd.purchase_orders import store
 from wmsd.purchase_orders.rules import BY_HAND, INITIAL, Status
 from wmsd.purchase_orders.schema import (
@@ -21,6 +20,7 @@ from wmsd.purchase_orders.schema import (
     PurchaseOrderFields,
     PurchaseOrderQuery,
 )
+from wmsd.purchase_orders.store import ORDERS
 
 Columns = dict[str, Any]
 OWN_FIELDS: Final = tuple(name for name in PurchaseOrderFields.model_fields if name not in ("status", "items"))
@@ -44,20 +44,13 @@ CHANGED: Final = ("purchase_order.updated", "purchase_order.status_changed")
 @reading(answer="page")
 def list_purchase_orders(tx: Transaction, query: PurchaseOrderQuery) -> Page:
     """List purchase orders, page by page."""
-    return store.page(tx, query)
+    return ORDERS.page(tx, query)
 
 
 @reading(answer="record")
 def get_purchase_order(tx: Transaction, id: int) -> Record:
     """Get a purchase order."""
-    return _one(tx, id)
-
-
-def _one(tx: Transaction, id: int) -> Record:
-    record = store.one(tx, id)
-    if record is None:
-        raise not_found("purchase order")
-    return record
+    return ORDERS.one(tx, id)
 
 
 @writing(creates=True, events=("purchase_order.created",), codes=REFUSALS)
@@ -65,15 +58,13 @@ def create_purchase_order(tx: Transaction, body: PurchaseOrderFields) -> Record:
     """Create a purchase order."""
     values = {name: getattr(body, name) for name in OWN_FIELDS}
     rows, flaws = _find_items(tx, body.items)
-    refuse_flaws([*_not_initial(body.status), *_check_fields(tx, None, values, {}), *flaws])
-    order_id = store.insert(tx, values)
+    refuse_flaws([*not_initial(ORDERS, body.status), *check_document(tx, ORDERS, None, values, {}), *flaws])
+    order_id = ORDERS.insert(tx, values)
     store.write_items(tx, order_id, rows)
-    record = _one(tx, order_id)
-    record_event(tx, "purchase_order.created", order_id, record.json)
-    return record
+    return tell_created(tx, ORDERS, order_id)
 
 
-@writing(events=CHANGED, codes=("INVALID_STATUS", *REFUSALS), precondition=_one)
+@writing(events=CHANGED, codes=("INVALID_STATUS", *REFUSALS), precondition=ORDERS.one)
 def replace_purchase_order(tx: Transaction, id: int, body: PurchaseOrderFields) -> Record:
     """Replace a purchase order.
 
@@ -84,7 +75,7 @@ def replace_purchase_order(tx: Transaction, id: int, body: PurchaseOrderFields) 
     return change(tx, id, given, body.items, body.status if "status" in body.model_fields_set else None)
 
 
-@writing(events=CHANGED, codes=("INVALID_STATUS", *REFUSALS), precondition=_one)
+@writing(events=CHANGED, codes=("INVALID_STATUS", *REFUSALS), precondition=ORDERS.one)
 def update_purchase_order(tx: Transaction, id: int, body: PurchaseOrderChanges) -> Record:
     """Change some fields of a purchase order, or its status.
 
@@ -103,16 +94,14 @@ def update_purchase_order(tx: Transaction, id: int, body: PurchaseOrderChanges) 
     ability="purchase-orders:write",
     writes=True,
     codes=("INVALID_STATUS",),
-    precondition=_one,
+    precondition=ORDERS.one,
 )
 def delete_purchase_order(tx: Transaction, id: int) -> None:
     """Delete a purchase order.
 
     In CREAT, and when no reception names it. No event tells of it.
     """
-    current = store.columns(tx, id)
-    if current is None:
-        raise not_found("purchase order")
+    current = ORDERS.columns(tx, id)
     status = current["status"]
     if status != INITIAL:
         raise BY_HAND.forbidden(f"This purchase order is {status}. It cannot be deleted.", status)
@@ -127,9 +116,7 @@ def change(
     status: Status | None = None,
 ) -> Record:
     """Lays what was given over the order and moves it, in the order that the statuses allow."""
-    current = store.columns(tx, order_id)
-    if current is None:
-        raise not_found("purchase order")
+    current = ORDERS.columns(tx, order_id)
     values = {**current, **given, "code": given.get("code") or current["code"]}
     before = store.items(tx, order_id) if sent_items is not None else []
     rows, flaws = _find_items(tx, sent_items or [], before)
@@ -139,19 +126,17 @@ def change(
             case Step.MOVE:
                 move(tx, order_id, current["status"], status or current["status"])
             case Step.CHANGE:
-                refuse_flaws([*_check_fields(tx, order_id, values, current), *flaws])
-                store.update(tx, order_id, values)
+                refuse_flaws([*check_document(tx, ORDERS, order_id, values, current), *flaws])
+                ORDERS.update(tx, order_id, values)
                 if items_differ:
                     store.write_items(tx, order_id, rows)
-                record_event(tx, "purchase_order.updated", order_id, _one(tx, order_id).json)
-    return _one(tx, order_id)
+                tell_updated(tx, ORDERS, order_id)
+    return ORDERS.one(tx, order_id)
 
 
 def move(tx: Transaction, order_id: int, current: Status, requested: Status) -> None:
     """Whether it may, the caller has asked: by hand and by receptions different moves are allowed."""
-    store.move(tx, order_id, requested)
-    data = store.status_changed_data(tx, order_id, current)
-    record_event(tx, "purchase_order.status_changed", order_id, data)
+    move_and_tell(tx, ORDERS, order_id, current, requested)
 
 
 def _find_items(
@@ -174,17 +159,3 @@ def _find_items(
 def _ordered(rows: Sequence[Columns]) -> list[tuple[Any, ...]]:
     """What makes two lists of items the same."""
     return [(row["article_id"], row["quantity"]) for row in rows]
-
-
-def _check_fields(
-    tx: Transaction, order_id: int | None, values: Mapping[str, Any], current: Mapping[str, Any]
-) -> Iterator[Flaw]:
-    yield from check_fields(tx, values, current)
-    finders = {"code": store.id_of_code, "external_ref": store.id_of_external_ref}
-    yield from check_unique(tx, BY_HAND.noun, order_id, values, finders)
-
-
-def _not_initial(status: Status) -> list[Flaw]:
-    if status == INITIAL:
-        return []
-    return [Flaw("VALIDATION_FAILED", "status", f"must be {INITIAL}: every order begins there")]

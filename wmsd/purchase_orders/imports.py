@@ -9,10 +9,10 @@ from wmsd.base.results import Record
 from wmsd.db.transaction import Transaction
 from wmsd.directory.store import PARTNERS, WAREHOUSES
 from wmsd.documents.imports import Checked, Codes, DocumentFile, DocumentRow
-from wmsd.purchase_orders import store
 from wmsd.purchase_orders.actions import change, create_purchase_order
 from wmsd.purchase_orders.rules import BY_HAND, Status
 from wmsd.purchase_orders.schema import MAX_ITEMS, ItemFields, PurchaseOrderFields
+from wmsd.purchase_orders.store import ORDERS
 
 
 class OrderRow(DocumentRow):
@@ -27,7 +27,7 @@ class OrderRow(DocumentRow):
 
 REQUIRED: Final = ("partner_code", "warehouse_code", "article_code", "quantity")
 FILE: Final = DocumentFile(
-    store,
+    ORDERS,
     BY_HAND,
     OrderRow,
     of_a_line=frozenset({"article_code", "quantity"}),

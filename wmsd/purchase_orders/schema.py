@@ -17,7 +17,8 @@ from wmsd.base.fields import (
     Recorded,
     Timestamp,
 )
-from wmsd.base.listing import Moment, PageQuery, QueryId, several_of
+from wmsd.base.listing import PageQuery, QueryId, several_of
+from wmsd.documents.schema import DocumentFilters, ExternalRef, OwnCode
 from wmsd.purchase_orders.rules import INITIAL, STATUSES, Status
 
 MAX_ITEMS = 1000
@@ -36,15 +37,11 @@ class ItemFields(Input):
 
 
 class PurchaseOrderFields(Input):
-    code: Annotated[
-        Code | None, Field(description="Unique in the company; by default the next of the series.")
-    ] = None
+    code: OwnCode = None
     status: Annotated[Status, Field(description="A new order begins as CREAT.")] = INITIAL
     partner_id: Annotated[Id, Field(description="Who delivers.")]
     warehouse_id: Annotated[Id, Field(description="Where it is expected.")]
-    external_ref: Annotated[
-        OptionalLabel, Field(description="The integrator's own number, unique in the company.")
-    ] = None
+    external_ref: ExternalRef = None
     expected_date: Date | None = None
     notes: OptionalText = None
     items: Annotated[list[ItemFields], Field(min_length=1, max_length=MAX_ITEMS)]
@@ -96,7 +93,7 @@ class PurchaseOrderStatusChanged(Model):
     warehouse_id: Id
 
 
-class PurchaseOrderQuery(PageQuery):
+class PurchaseOrderQuery(DocumentFilters, PageQuery):
     status: Annotated[
         tuple[Any, ...] | None,
         several_of(STATUSES),
@@ -104,6 +101,3 @@ class PurchaseOrderQuery(PageQuery):
         Field(description=f"One or several of {', '.join(STATUSES)}, by commas."),
     ] = None
     partner_id: QueryId | None = None
-    external_ref: str | None = None
-    code: str | None = None
-    updated_since: Annotated[Moment | None, Field(description="Only orders changed after it.")] = None

@@ -1,21 +1,21 @@
 """The use cases of sales orders."""
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, Final
 
 from wmsd.base.flaws import Flaw, refuse_flaws
 from wmsd.base.moves import Step
 from wmsd.base.operation import operation
-from wmsd.base.problems import invalid, not_found
+from wmsd.base.problems import invalid
 from wmsd.base.quantity import MAXIMUM, to_text
 from wmsd.base.results import CursorPage, Page, Record
 from wmsd.db.transaction import Transaction
-from wmsd.documents.references import check_fields, check_unique
-from wmsd.outbox.events import record_event
+from wmsd.documents.references import check_document, not_initial
+from wmsd.documents.telling import move_and_tell, tell_created, tell_updated
 from wmsd.sales_orders import store
 from wmsd.sales_orders.references import find_lines, find_stock, places
-from wmsd.sales_orders.rules import INITIAL, MOVES, Effect, Status
+from wmsd.sales_orders.rules import MOVES, Effect, Status
 from wmsd.sales_orders.schema import (
     LineFields,
     SalesOrder,
@@ -25,6 +25,7 @@ from wmsd.sales_orders.schema import (
     SalesOrderQuery,
     SalesOrderStatus,
 )
+from wmsd.sales_orders.store import ORDERS
 from wmsd.stock import store as stock
 from wmsd.stock.ledger import Movement, post
 from wmsd.stock.reservations import NOTHING, hold
@@ -51,7 +52,7 @@ CHANGED: Final = ("sales_order.updated", "sales_order.status_changed", "stock.up
 @reading(answer="page")
 def list_sales_orders(tx: Transaction, query: SalesOrderQuery) -> Page:
     """List sales orders, page by page."""
-    return store.page(tx, query)
+    return ORDERS.page(tx, query)
 
 
 @reading(answer="cursor")
@@ -60,20 +61,13 @@ def walk_sales_orders(tx: Transaction, query: SalesOrderCursorQuery, position: i
 
     Follow `next_cursor` until it is null.
     """
-    return store.after(tx, query, position)
+    return ORDERS.after(tx, query, position)
 
 
 @reading(answer="record")
 def get_sales_order(tx: Transaction, id: int) -> Record:
     """Get a sales order."""
-    return _one(tx, id)
-
-
-def _one(tx: Transaction, id: int) -> Record:
-    record = store.one(tx, id)
-    if record is None:
-        raise not_found("sales order")
-    return record
+    return ORDERS.one(tx, id)
 
 
 @writing(creates=True, events=("sales_order.created", "stock.updated", "stock.low"), codes=REFUSALS)
@@ -85,32 +79,16 @@ def create_sales_order(tx: Transaction, body: SalesOrderFields) -> Record:
     """
     values = {name: getattr(body, name) for name in OWN_FIELDS}
     lines = find_lines(tx, body.lines, body.warehouse_id)
-    flaws = [*_not_initial(body.status), *_check_fields(tx, None, values, {}), *lines.flaws]
+    flaws = [*not_initial(ORDERS, body.status), *check_document(tx, ORDERS, None, values, {}), *lines.flaws]
     to_hold = find_stock(tx, None, lines.rows, body.warehouse_id, flaws)
     refuse_flaws(flaws)
-    order_id = store.insert(tx, values)
+    order_id = ORDERS.insert(tx, values)
     store.insert_lines(tx, order_id, lines.rows)
     hold(tx, order_id, to_hold)
-    record = _one(tx, order_id)
-    record_event(tx, "sales_order.created", order_id, record.json)
-    return record
+    return tell_created(tx, ORDERS, order_id)
 
 
-def _check_fields(
-    tx: Transaction, order_id: int | None, values: Mapping[str, Any], current: Mapping[str, Any]
-) -> Iterator[Flaw]:
-    yield from check_fields(tx, values, current)
-    finders = {"code": store.id_of_code, "external_ref": store.id_of_external_ref}
-    yield from check_unique(tx, MOVES.noun, order_id, values, finders)
-
-
-def _not_initial(status: Status) -> list[Flaw]:
-    if status == INITIAL:
-        return []
-    return [Flaw("VALIDATION_FAILED", "status", f"must be {INITIAL}: every order begins there")]
-
-
-@writing(events=CHANGED, codes=("INVALID_STATUS", *REFUSALS), precondition=_one)
+@writing(events=CHANGED, codes=("INVALID_STATUS", *REFUSALS), precondition=ORDERS.one)
 def replace_sales_order(tx: Transaction, id: int, body: SalesOrderFields) -> Record:
     """Replace a sales order.
 
@@ -122,7 +100,7 @@ def replace_sales_order(tx: Transaction, id: int, body: SalesOrderFields) -> Rec
     return change(tx, id, given, body.lines, body.status if "status" in body.model_fields_set else None)
 
 
-@writing(events=CHANGED, codes=("INVALID_STATUS", *REFUSALS), precondition=_one)
+@writing(events=CHANGED, codes=("INVALID_STATUS", *REFUSALS), precondition=ORDERS.one)
 def update_sales_order(tx: Transaction, id: int, body: SalesOrderChanges) -> Record:
     """Change some fields of a sales order, or its status.
 
@@ -133,7 +111,7 @@ def update_sales_order(tx: Transaction, id: int, body: SalesOrderChanges) -> Rec
     return change(tx, id, given, lines, status)  # type: ignore[arg-type]  # what the model has checked
 
 
-@writing(events=CHANGED[1:], codes=("INVALID_STATUS",), precondition=_one)
+@writing(events=CHANGED[1:], codes=("INVALID_STATUS",), precondition=ORDERS.one)
 def change_sales_order_status(tx: Transaction, id: int, body: SalesOrderStatus) -> Record:
     """Move a sales order to another status.
 
@@ -150,9 +128,7 @@ def change(
     status: Status | None = None,
 ) -> Record:
     """Lays what was given over the order and moves it, in the order that the statuses allow."""
-    current = store.columns(tx, order_id)
-    if current is None:
-        raise not_found("sales order")
+    current = ORDERS.columns(tx, order_id)
     values = {**current, **given, "code": given.get("code") or current["code"]}
     before = store.lines(tx, order_id) if sent_lines is not None else []
     lines = find_lines(tx, sent_lines or [], values["warehouse_id"], before, current["warehouse_id"])
@@ -162,9 +138,9 @@ def change(
             case Step.MOVE:
                 _move(tx, order_id, current["status"], status or current["status"])
             case Step.CHANGE:
-                flaws = [*_check_fields(tx, order_id, values, current), *lines.flaws]
+                flaws = [*check_document(tx, ORDERS, order_id, values, current), *lines.flaws]
                 _change(tx, order_id, values, lines.rows if lines_differ else None, flaws)
-    return _one(tx, order_id)
+    return ORDERS.one(tx, order_id)
 
 
 def _change(
@@ -178,15 +154,13 @@ def _change(
         refuse_flaws(flaws)
         store.replace_lines(tx, order_id, rows)
         hold(tx, order_id, to_hold)
-    store.update(tx, order_id, values)
-    record_event(tx, "sales_order.updated", order_id, _one(tx, order_id).json)
+    ORDERS.update(tx, order_id, values)
+    tell_updated(tx, ORDERS, order_id)
 
 
 def _move(tx: Transaction, order_id: int, current: Status, requested: Status) -> None:
     EFFECTS[MOVES.effect(current, requested)](tx, order_id)
-    store.move(tx, order_id, requested)
-    data = store.status_changed_data(tx, order_id, current)
-    record_event(tx, "sales_order.status_changed", order_id, data)
+    move_and_tell(tx, ORDERS, order_id, current, requested)
 
 
 def _load(tx: Transaction, order_id: int) -> None:

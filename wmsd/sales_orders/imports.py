@@ -9,10 +9,10 @@ from wmsd.base.results import Record
 from wmsd.db.transaction import Transaction
 from wmsd.directory.store import CLIENTS, PARTNERS, WAREHOUSES
 from wmsd.documents.imports import Checked, Codes, DocumentFile, DocumentRow
-from wmsd.sales_orders import store
 from wmsd.sales_orders.actions import change, create_sales_order
 from wmsd.sales_orders.rules import MOVES, Status
 from wmsd.sales_orders.schema import MAX_LINES, LineFields, SalesOrderFields
+from wmsd.sales_orders.store import ORDERS
 
 
 class OrderRow(DocumentRow):
@@ -29,7 +29,7 @@ class OrderRow(DocumentRow):
 
 REQUIRED: Final = ("partner_code", "warehouse_code", "article_code", "quantity")
 FILE: Final = DocumentFile(
-    store,
+    ORDERS,
     MOVES,
     OrderRow,
     of_a_line=frozenset({"article_code", "quantity", "line_warehouse_code"}),

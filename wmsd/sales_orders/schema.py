@@ -16,7 +16,8 @@ from wmsd.base.fields import (
     Recorded,
     Timestamp,
 )
-from wmsd.base.listing import CursorQuery, Moment, PageQuery, Query, QueryId, several_of
+from wmsd.base.listing import CursorQuery, PageQuery, QueryId, several_of
+from wmsd.documents.schema import DocumentFilters, ExternalRef, OwnCode
 from wmsd.sales_orders.rules import INITIAL, STATUSES, Status
 
 MAX_LINES = 1000
@@ -36,16 +37,12 @@ Lines = Annotated[list[LineFields], Field(min_length=1, max_length=MAX_LINES)]
 
 
 class SalesOrderFields(Input):
-    code: Annotated[
-        Code | None, Field(description="Unique in the company; by default the next of the series.")
-    ] = None
+    code: OwnCode = None
     status: Annotated[Status, Field(description="A new order begins as CREAT.")] = INITIAL
     partner_id: Id
     warehouse_id: Annotated[Id, Field(description="Where the goods are taken from, unless a line says otherwise.")]
     client_id: Id | None = None
-    external_ref: Annotated[
-        OptionalLabel, Field(description="The integrator's own number, unique in the company.")
-    ] = None
+    external_ref: ExternalRef = None
     notes: OptionalText = None
     requested_date: Date | None = None
     lines: Lines
@@ -108,12 +105,9 @@ Statuses = Annotated[
 ]
 
 
-class SalesOrderFilters(Query):
+class SalesOrderFilters(DocumentFilters):
     status: Statuses | None = None
     partner_id: QueryId | None = None
-    external_ref: str | None = None
-    code: str | None = None
-    updated_since: Annotated[Moment | None, Field(description="Only orders changed after it.")] = None
 
 
 class SalesOrderQuery(SalesOrderFilters, PageQuery):

@@ -13,10 +13,10 @@ from wmsd.db.transaction import Transaction
 from wmsd.directory import store as directory
 from wmsd.interfaces.cli.company_data import company_database, company_option
 from wmsd.interfaces.cli.installation import Installation, installed, json_option, note, say
-from wmsd.sales_orders import store
 from wmsd.sales_orders.actions import change
 from wmsd.sales_orders.rules import MOVES, STATUSES, Status
 from wmsd.sales_orders.schema import SalesOrderQuery
+from wmsd.sales_orders.store import ORDERS
 
 MOST_SHOWN = 200
 NAMED_BY_CODE = {"partner": directory.PARTNERS, "client": directory.CLIENTS, "warehouse": directory.WAREHOUSES}
@@ -55,7 +55,7 @@ def list_sales_orders(
             if partner_id is None:
                 raise not_found("partner")
             query["partner_id"] = partner_id
-        found = store.page(tx, check(SalesOrderQuery, query))
+        found = ORDERS.page(tx, check(SalesOrderQuery, query))
         partners = directory.codes_by_id(tx, directory.PARTNERS)
         return [_row(order, partners) for order in json.loads(f"[{found.records}]")], found.total
 
@@ -139,8 +139,7 @@ def move_sales_order(installation: Installation, order: str, status: Status, cod
 
 
 def _of_code(tx: Transaction, code: str) -> Record:
-    order_id = store.id_of_code(tx, code)
-    record = store.one(tx, order_id) if order_id is not None else None
-    if record is None:
+    order_id = ORDERS.id_of_code(tx, code)
+    if order_id is None:
         raise not_found("sales order")
-    return record
+    return ORDERS.one(tx, order_id)

@@ -1,0 +1,27 @@
+"""What is told of every kind of document: that it was created, changed, moved."""
+
+from wmsd.base.results import Record
+from wmsd.db.transaction import Transaction
+from wmsd.documents.table import DocumentTable
+from wmsd.outbox.events import record_event
+
+
+def tell_created(tx: Transaction, table: DocumentTable, document_id: int) -> Record:
+    return _tell(tx, table, document_id, "created")
+
+
+def tell_updated(tx: Transaction, table: DocumentTable, document_id: int) -> Record:
+    return _tell(tx, table, document_id, "updated")
+
+
+def _tell(tx: Transaction, table: DocumentTable, document_id: int, what: str) -> Record:
+    record = table.one(tx, document_id)
+    record_event(tx, f"{table.entity}.{what}", document_id, record.json)
+    return record
+
+
+def move_and_tell(tx: Transaction, table: DocumentTable, document_id: int, current: str, requested: str) -> None:
+    """Whether it may, and what else it does, is the caller's to know."""
+    table.move(tx, document_id, requested)
+    data = table.status_changed_data(tx, document_id, current)
+    record_event(tx, f"{table.entity}.status_changed", document_id, data)
