@@ -78,6 +78,8 @@ class Order:
                     "article_code": ARTICLES[line.article or 0],
                     "quantity": shown(line.quantity),
                     "warehouse_id": line.warehouse,
+                    "lot_number": None,
+                    "serials": None,
                 }
                 for line in self.lines
             ],

@@ -20,6 +20,9 @@ def body(*lines: dict[str, Any], **fields: Any) -> dict[str, Any]:
     }
 
 
+OLDEST = {"lot_number": None, "serials": None}
+
+
 @pytest.mark.parametrize("path", ["/api/sales-orders", "/api/v2/sales-orders"])
 async def test_a_created_order_answers_whole_with_its_address(shop: Shop, path: str) -> None:
     sent = body(
@@ -45,9 +48,9 @@ async def test_a_created_order_answers_whole_with_its_address(shop: Shop, path: 
         "notes": "Ring twice.\nThen wait.",
         "requested_date": "2026-12-24",
         "lines": [
-            {"id": 1, "article_id": 1, "article_code": "A", "quantity": 3, "warehouse_id": 1},
-            {"id": 2, "article_id": 2, "article_code": "B", "quantity": 0.3, "warehouse_id": 1},
-            {"id": 3, "article_id": 1, "article_code": "A", "quantity": 2, "warehouse_id": 2},
+            {"id": 1, "article_id": 1, "article_code": "A", "quantity": 3, "warehouse_id": 1, **OLDEST},
+            {"id": 2, "article_id": 2, "article_code": "B", "quantity": 0.3, "warehouse_id": 1, **OLDEST},
+            {"id": 3, "article_id": 1, "article_code": "A", "quantity": 2, "warehouse_id": 2, **OLDEST},
         ],
         "status_history": [{"status": "CREAT", "at": "2026-11-20T12:00:00.000Z"}],
         "created_at": "2026-11-20T12:00:00.000Z",

@@ -81,7 +81,7 @@ def id_of_external_ref(tx: Transaction, external_ref: str) -> int | None:
 
 
 REFERENCES: Final = """
-    SELECT id, code, active FROM articles
+    SELECT id, code, active, track_serial FROM articles
     WHERE id IN (SELECT value FROM json_each(?)) OR code IN (SELECT value FROM json_each(?))
 """
 
@@ -91,12 +91,13 @@ class Reference:
     id: int
     code: str
     is_active: bool
+    tracks_serials: bool
 
 
 def references(tx: Transaction, ids: Iterable[int], codes: Iterable[str]) -> list[Reference]:
     """The articles that have one of the ids or one of the codes."""
     found = tx.rows(REFERENCES, (dumps(list(ids)), dumps(list(codes))))
-    return [Reference(article_id, code, bool(active)) for article_id, code, active in found]
+    return [Reference(article_id, code, bool(active), bool(serial)) for article_id, code, active, serial in found]
 
 
 COLUMNS_OF_ONE: Final = f"SELECT {', '.join(COLUMNS)} FROM articles WHERE id = ?"

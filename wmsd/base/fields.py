@@ -145,6 +145,9 @@ class Model(BaseModel):
 
     model_config = ConfigDict(defer_build=True)
 
+    ONLY_WHEN_ASKED: ClassVar[frozenset[str]] = frozenset()
+    """What an answer has only when a query parameter asks for it."""
+
 
 class Input(Model):
     """What a caller sends. Unknown fields are refused by name; types are not guessed."""

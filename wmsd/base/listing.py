@@ -71,14 +71,14 @@ def several_of(names: Sequence[str]) -> BeforeValidator:
     return BeforeValidator(check)
 
 
-NO_FILTERS = frozenset({"page", "per_page", "cursor", "fields"})
+NO_FILTERS = frozenset({"page", "per_page", "cursor", "fields", "detail"})
 
 
 class Query(Model):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
     def filters(self) -> dict[str, object]:
-        """The filters that the caller gave, without the paging."""
+        """The filters that the caller gave, without the paging and what is to be shown."""
         return {
             name: value
             for name in self.model_fields_set - NO_FILTERS

@@ -4,6 +4,7 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 from wmsd.articles import store as articles
+from wmsd.articles.store import Reference
 from wmsd.base.flaws import Flaw
 from wmsd.db.transaction import Transaction
 from wmsd.directory import store as directory
@@ -72,7 +73,7 @@ class Articles:
         self._by_id = {article.id: article for article in found}
         self._by_code = {article.code: article for article in found}
 
-    def find(self, line: NamesArticle, path: str, kept: Container[int]) -> tuple[int | None, Flaw | None]:
+    def find(self, line: NamesArticle, path: str, kept: Container[int]) -> tuple[Reference | None, Flaw | None]:
         """The line's article, or what is wrong with it. Those that are kept need not be active any more."""
         if line.article_id is not None:
             named, article = f"{path}.article_id", self._by_id.get(line.article_id)
@@ -87,4 +88,4 @@ class Articles:
             return None, Flaw("INVALID_ARTICLE", f"{path}.article_code", sentence)
         if not article.is_active and article.id not in kept:
             return None, Flaw("INVALID_ARTICLE", named, "is an article that is not active")
-        return article.id, None
+        return article, None

@@ -147,12 +147,12 @@ def _find_items(
     ids, kept = {row["id"] for row in before}, {row["article_id"] for row in before}
     rows, flaws = [], []
     for number, item in enumerate(sent):
-        article_id, flaw = articles.find(item, f"items.{number}", kept)
+        article, flaw = articles.find(item, f"items.{number}", kept)
         if flaw is not None:
             flaws.append(flaw)
         item_id = item.id if item.id in ids else None
         ids.discard(item_id)
-        rows.append({"id": item_id, "article_id": article_id, "quantity": item.quantity})
+        rows.append({"id": item_id, "article_id": article and article.id, "quantity": item.quantity})
     return rows, flaws
 
 

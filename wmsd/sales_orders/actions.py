@@ -1,21 +1,20 @@
 """The use cases of sales orders."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
 from wmsd.base.flaws import Flaw, refuse_flaws
 from wmsd.base.moves import Step
 from wmsd.base.operation import operation
-from wmsd.base.problems import invalid
-from wmsd.base.quantity import MAXIMUM, to_text
 from wmsd.base.results import CursorPage, Page, Record
 from wmsd.db.transaction import Transaction
 from wmsd.documents.references import check_document, not_initial
 from wmsd.documents.telling import move_and_tell, tell_created, tell_updated
 from wmsd.sales_orders import store
-from wmsd.sales_orders.references import find_lines, find_stock, places
-from wmsd.sales_orders.rules import MOVES, Effect, Status
+from wmsd.sales_orders.effects import EFFECTS
+from wmsd.sales_orders.references import find_lines, find_stock, goods
+from wmsd.sales_orders.rules import MOVES, Status
 from wmsd.sales_orders.schema import (
     LineFields,
     SalesOrder,
@@ -26,9 +25,7 @@ from wmsd.sales_orders.schema import (
     SalesOrderStatus,
 )
 from wmsd.sales_orders.store import ORDERS
-from wmsd.stock import store as stock
-from wmsd.stock.ledger import Movement, post
-from wmsd.stock.reservations import NOTHING, hold
+from wmsd.stock.reservations import hold
 
 Columns = dict[str, Any]
 OWN_FIELDS: Final = tuple(name for name in SalesOrderFields.model_fields if name not in ("status", "lines"))
@@ -80,7 +77,7 @@ def create_sales_order(tx: Transaction, body: SalesOrderFields) -> Record:
     values = {name: getattr(body, name) for name in OWN_FIELDS}
     lines = find_lines(tx, body.lines, body.warehouse_id)
     flaws = [*not_initial(ORDERS, body.status), *check_document(tx, ORDERS, None, values, {}), *lines.flaws]
-    to_hold = find_stock(tx, None, lines.rows, body.warehouse_id, flaws)
+    to_hold = find_stock(tx, None, lines.rows, flaws, body.warehouse_id)
     refuse_flaws(flaws)
     order_id = ORDERS.insert(tx, values)
     store.insert_lines(tx, order_id, lines.rows)
@@ -132,7 +129,7 @@ def change(
     values = {**current, **given, "code": given.get("code") or current["code"]}
     before = store.lines(tx, order_id) if sent_lines is not None else []
     lines = find_lines(tx, sent_lines or [], values["warehouse_id"], before, current["warehouse_id"])
-    lines_differ = places(lines.rows) != places(before)
+    lines_differ = goods(lines.rows) != goods(before)
     for step in MOVES.steps(current["status"], status or current["status"], values != current, lines_differ):
         match step:
             case Step.MOVE:
@@ -150,7 +147,7 @@ def _change(
     if rows is None:
         refuse_flaws(flaws)
     else:
-        to_hold = find_stock(tx, order_id, rows, values["warehouse_id"], flaws)
+        to_hold = find_stock(tx, order_id, rows, flaws, values["warehouse_id"])
         refuse_flaws(flaws)
         store.replace_lines(tx, order_id, rows)
         hold(tx, order_id, to_hold)
@@ -161,40 +158,3 @@ def _change(
 def _move(tx: Transaction, order_id: int, current: Status, requested: Status) -> None:
     EFFECTS[MOVES.effect(current, requested)](tx, order_id)
     move_and_tell(tx, ORDERS, order_id, current, requested)
-
-
-def _load(tx: Transaction, order_id: int) -> None:
-    hold(tx, order_id, NOTHING)
-    for line_id, stock_id, quantity in store.loads(tx, order_id):
-        movement = Movement(-quantity, kind="loading", document_id=order_id, document_line_id=line_id)
-        post(tx, stock_id, movement)
-
-
-def _unload(tx: Transaction, order_id: int) -> None:
-    loads = store.loads(tx, order_id)
-    to_hold: dict[int, int] = {}
-    for _, stock_id, quantity in loads:
-        to_hold[stock_id] = to_hold.get(stock_id, 0) + quantity
-    for stock_id, quantity in to_hold.items():
-        if stock.balance(tx, stock_id)["quantity"] + quantity > MAXIMUM:
-            raise invalid({"status": [f"would take a stock balance over {to_text(MAXIMUM)}; count it first"]})
-    for line_id, stock_id, quantity in loads:
-        movement = Movement(quantity, kind="unloading", document_id=order_id, document_line_id=line_id)
-        post(tx, stock_id, movement)
-    hold(tx, order_id, to_hold)
-
-
-def _release(tx: Transaction, order_id: int) -> None:
-    hold(tx, order_id, NOTHING)
-
-
-def _leave(tx: Transaction, order_id: int) -> None:
-    """Stock stays as it is."""
-
-
-EFFECTS: Final[Mapping[Effect, Callable[[Transaction, int], None]]] = {
-    Effect.NONE: _leave,
-    Effect.LOAD: _load,
-    Effect.UNLOAD: _unload,
-    Effect.RELEASE: _release,
-}

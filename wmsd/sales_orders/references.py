@@ -2,18 +2,22 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from wmsd.base.flaws import Flaw
+from wmsd.base.strict_json import dumps
 from wmsd.db.transaction import Transaction
 from wmsd.directory.store import WAREHOUSES
 from wmsd.documents.references import Articles, check_record
+from wmsd.sales_orders.named_goods import check_serials, find_named
 from wmsd.sales_orders.rules import Place, shortages, wanted
 from wmsd.sales_orders.schema import LineFields
 from wmsd.stock import store as stock
+from wmsd.stock.reservations import NOTHING, Holding, held
 
 Row = dict[str, Any]
-"""A line as it is stored: id, article_id, quantity, warehouse_id."""
+"""A line as it is stored: id, article_id, quantity, warehouse_id, lot_number, serials (JSON)."""
+GOODS: Final = ("article_id", "warehouse_id", "quantity", "lot_number", "serials")
 
 
 @dataclass(slots=True)
@@ -41,9 +45,11 @@ def find_lines(
     kept_articles = {row["article_id"] for row in before}
     bad_warehouses = _bad_warehouses(tx, sent, {warehouse_before, *(row["warehouse_id"] for row in before)})
     for number, line in enumerate(sent):
-        article_id, flaw = articles.find(line, f"lines.{number}", kept_articles)
+        article, flaw = articles.find(line, f"lines.{number}", kept_articles)
+        article_id = article and article.id
         if flaw is not None:
             found.flaws.append(flaw)
+        found.flaws += check_serials(line, f"lines.{number}", article is not None and article.tracks_serials)
         if line.warehouse_id in bad_warehouses:
             flaw = bad_warehouses[line.warehouse_id]
             found.flaws.append(Flaw(flaw.code, f"lines.{number}.warehouse_id", flaw.sentence))
@@ -56,6 +62,8 @@ def find_lines(
                 "article_id": article_id,
                 "quantity": line.quantity,
                 "warehouse_id": line.warehouse_id or warehouse_id,
+                "lot_number": line.lot_number,
+                "serials": None if line.serials is None else dumps(line.serials),
             }
         )
     return found
@@ -72,27 +80,40 @@ def _bad_warehouses(tx: Transaction, sent: Sequence[LineFields], known: set[int 
 
 
 def find_stock(
-    tx: Transaction, order_id: int | None, rows: Sequence[Row], warehouse_id: int, flaws: list[Flaw]
-) -> dict[int, int]:
-    """What the order is to hold, stock id to millionths. Adds a flaw for each line that is short of it.
+    tx: Transaction,
+    order_id: int | None,
+    rows: Sequence[Row],
+    flaws: list[Flaw],
+    warehouse_id: int | None = None,
+) -> Holding:
+    """What the order is to hold. Adds a flaw for each line that is short of it.
 
-    What the order holds already is there for it. Of lines with a flaw before, nothing more is said.
+    What the order holds already is there for it. Of lines that are taken from the order's own warehouse nothing
+    more is said when there is a flaw in that.
     """
     bad_warehouse = warehouse_id if any(flaw.path == "warehouse_id" for flaw in flaws) else None
     lines = [
-        (None if place and place[1] == bad_warehouse else place, quantity) for place, quantity in places(rows)
+        (None if place and place[1] == bad_warehouse else place, quantity) for place, quantity in _places(rows)
     ]
-    held = stock.held(tx, order_id) if order_id is not None else {}
+    before = held(tx, order_id) if order_id is not None else NOTHING
     sums = wanted(lines)
     records = stock.available_at(tx, sums)
-    free = {place: available + held.get(stock_id, 0) for place, (stock_id, available) in records.items()}
-    flaws += shortages(lines, free)
-    return {stock_id: sums[place] for place, (stock_id, _) in records.items()}
+    free = {place: available + before.stock.get(stock_id, 0) for place, (stock_id, available) in records.items()}
+    stock_ids = {place: stock_id for place, (stock_id, _) in records.items()}
+    named = find_named(tx, order_id, rows, stock_ids, before)
+    flaws += [*shortages(lines, free), *named.flaws]
+    quantities = {stock_id: sums[place] for place, stock_id in stock_ids.items()}
+    return Holding(quantities, named.lots, frozenset(named.serials))
 
 
-def places(rows: Sequence[Row]) -> list[tuple[Place | None, int]]:
+def _places(rows: Sequence[Row]) -> list[tuple[Place | None, int]]:
     """How much is taken from where, line by line."""
     return [
         (None if row["article_id"] is None else (row["article_id"], row["warehouse_id"]), row["quantity"])
         for row in rows
     ]
+
+
+def goods(rows: Sequence[Row]) -> list[tuple[Any, ...]]:
+    """What makes two lists of lines the same."""
+    return [tuple(row[name] for name in GOODS) for row in rows]

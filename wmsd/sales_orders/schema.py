@@ -9,6 +9,7 @@ from wmsd.base.fields import (
     Date,
     Id,
     Input,
+    Label,
     Model,
     OptionalLabel,
     OptionalText,
@@ -31,6 +32,11 @@ class LineFields(Input):
     article_code: Code | None = None
     quantity: Quantity
     warehouse_id: Annotated[Id | None, Field(description="Where it is taken from; by default the order's.")] = None
+    lot_number: Annotated[OptionalLabel, Field(description="The lot to take; by default the oldest.")] = None
+    serials: Annotated[
+        list[Label] | None,
+        Field(description="The serials to take, one for each unit; by default the oldest."),
+    ] = None
 
 
 Lines = Annotated[list[LineFields], Field(min_length=1, max_length=MAX_LINES)]
@@ -62,6 +68,8 @@ class SalesOrderLine(Model):
     article_code: Code
     quantity: Quantity
     warehouse_id: Id
+    lot_number: OptionalLabel
+    serials: list[Label] | None
 
 
 class SalesOrderStatusReached(Model):

@@ -1,7 +1,7 @@
 """The SQL of sales orders."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from wmsd.db.listing import Listing, Tally
 from wmsd.db.record import record_sql
@@ -42,7 +42,8 @@ ORDERS: Final = DocumentTable(
 )
 
 LINES_OF_ONE: Final = """
-    SELECT id, article_id, quantity, warehouse_id FROM sales_order_lines WHERE sales_order_id = ? ORDER BY position
+    SELECT id, article_id, quantity, warehouse_id, lot_number, serials
+    FROM sales_order_lines WHERE sales_order_id = ? ORDER BY position
 """
 
 
@@ -52,32 +53,44 @@ def lines(tx: Transaction, order_id: int) -> list[dict[str, Any]]:
 
 
 LOADS: Final = """
-    SELECT line.id, stock.id, line.quantity
+    SELECT line.id, stock.id, line.quantity, line.lot_number, line.serials,
+        EXISTS (SELECT 1 FROM stock_lots WHERE stock_id = stock.id AND quantity > 0)
+            OR EXISTS (SELECT 1 FROM stock_serials WHERE stock_id = stock.id)
     FROM sales_order_lines AS line
     CROSS JOIN stock ON stock.article_id = line.article_id AND stock.warehouse_id = line.warehouse_id
-    WHERE line.sales_order_id = ? ORDER BY line.position
+    WHERE line.sales_order_id = ?
+    ORDER BY line.serials IS NULL, line.lot_number IS NULL, line.position
 """
 
 
-def loads(tx: Transaction, order_id: int) -> list[tuple[int, int, int]]:
-    """Each line's id, the stock record that it is taken from, and its quantity."""
-    return tx.rows(LOADS, (order_id,))
+class Load(NamedTuple):
+    """A line, the stock record that it is taken from, how much, and of what."""
+
+    line_id: int
+    stock_id: int
+    quantity: int
+    lot_number: str | None
+    serials: str | None
+    has_lots: bool
+    """Whether the record has lots or serials at all."""
+
+
+def loads(tx: Transaction, order_id: int) -> list[Load]:
+    """What is to leave for the order: lines that name serials or a lot first."""
+    return [Load(*row) for row in tx.rows(LOADS, (order_id,))]
 
 
 INSERT_LINE: Final = """
-    INSERT INTO sales_order_lines (id, sales_order_id, position, article_id, quantity, warehouse_id)
-    VALUES (?, ?, ?, ?, ?, ?)
+    INSERT INTO sales_order_lines
+        (id, sales_order_id, position, article_id, quantity, warehouse_id, lot_number, serials)
+    VALUES (:id, :order_id, :position, :article_id, :quantity, :warehouse_id, :lot_number, :serials)
 """
 
 
 def insert_lines(tx: Transaction, order_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
     """Each with its own id, or a new one where that is None."""
     tx.executemany(
-        INSERT_LINE,
-        [
-            (row["id"], order_id, position, row["article_id"], row["quantity"], row["warehouse_id"])
-            for position, row in enumerate(rows)
-        ],
+        INSERT_LINE, [{**row, "order_id": order_id, "position": position} for position, row in enumerate(rows)]
     )
 
 

@@ -1,9 +1,13 @@
-"""The one way to change a quantity: a movement, posted to the ledger and to the balance together."""
+"""The one way to change a quantity: a movement, posted to ledger, balance, lot and serial together."""
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
+from typing import Final
 
+from wmsd.base.strict_json import dumps
 from wmsd.db.transaction import Transaction
-from wmsd.stock import store
+from wmsd.stock import lots, store
+from wmsd.stock.lots import Part
 from wmsd.stock.telling import tell_at_end
 
 
@@ -21,7 +25,22 @@ class Movement:
     reason: str | None = None
 
 
+NET_OUT: Final = """
+    SELECT document_line_id, stock_id, -sum(quantity), lot_number, serial FROM stock_movements
+    WHERE document_id = :document_id AND kind IN (SELECT value FROM json_each(:kinds))
+    GROUP BY document_line_id, stock_id, lot_number, serial HAVING sum(quantity) < 0 ORDER BY min(id)
+"""
+
+
+def net_out(tx: Transaction, document_id: int, kinds: Sequence[str]) -> list[tuple[int, int, Part]]:
+    """What has left by these kinds of movements and is not back: line, stock record and part."""
+    found = tx.rows(NET_OUT, {"document_id": document_id, "kinds": dumps(list(kinds))})
+    return [(line_id, stock_id, Part(*part)) for line_id, stock_id, *part in found]
+
+
 def post(tx: Transaction, stock_id: int, movement: Movement) -> None:
     """Raises sqlite3.IntegrityError when a balance would fall below 0: callers check first, and say it well."""
     tell_at_end(tx, [stock_id])
-    store.post(tx, {"stock_id": stock_id, **asdict(movement)})
+    row = {"stock_id": stock_id, **asdict(movement)}
+    store.post(tx, row)
+    lots.post(tx, row)

@@ -1,10 +1,10 @@
 """A stock record's fields (decisions, section 2)."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
-from wmsd.base.fields import Amount, Code, Id, Model, Name, Timestamp
+from wmsd.base.fields import Amount, Code, Id, Label, Model, Name, Timestamp
 from wmsd.base.listing import CursorQuery, Moment, PageQuery, Query, QueryId
 
 
@@ -23,6 +23,24 @@ class StockRecord(Model):
     available: Annotated[Amount, Field(description="quantity - reserved - quarantined.")]
     created_at: Timestamp
     updated_at: Timestamp
+
+
+class Lot(Model):
+    lot_number: Label
+    quantity: Amount
+    available: Annotated[Amount, Field(description="What is neither quarantined nor held by orders that name it.")]
+
+
+class DetailedStockRecord(StockRecord):
+    """A stock record, with its lots and serials where they are asked for."""
+
+    ONLY_WHEN_ASKED = frozenset({"lots", "serials"})
+
+    lots: Annotated[list[Lot], Field(description="The oldest first; with `detail=lots`.")]
+    serials: Annotated[
+        list[Label] | None,
+        Field(description="With `detail=lots`; null where the article is not tracked by serials."),
+    ]
 
 
 class StockUpdated(Model):
@@ -52,4 +70,4 @@ class StockQuery(StockFilters, PageQuery):
 
 
 class StockCursorQuery(StockFilters, CursorQuery):
-    pass
+    detail: Literal["lots"] | None = None

@@ -3,13 +3,13 @@
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
-from wmsd.base.listing import CursorQuery, PageQuery
+from wmsd.base.listing import PageQuery
 from wmsd.base.results import CursorPage, Page
 from wmsd.base.strict_json import dumps
 from wmsd.db.listing import Listing
 from wmsd.db.record import record_sql
 from wmsd.db.transaction import Transaction
-from wmsd.stock.schema import StockLow, StockRecord, StockUpdated
+from wmsd.stock.schema import DetailedStockRecord, Lot, StockCursorQuery, StockLow, StockRecord, StockUpdated
 
 NAMED: Final = """
     CROSS JOIN articles ON articles.id = stock.article_id
@@ -45,8 +45,19 @@ def page(tx: Transaction, query: PageQuery) -> Page:
     return LISTING.page(tx, RECORD, query, query.filters())
 
 
-def after(tx: Transaction, query: CursorQuery, position: int) -> CursorPage:
-    return LISTING.after(tx, RECORD, query, position, query.filters())
+LOTS: Final = f"""(
+    SELECT json_group_array({record_sql(Lot, {"available": "quantity - reserved - quarantined"})} ORDER BY id)
+    FROM stock_lots WHERE stock_id = stock.id AND quantity > 0
+)"""
+SERIALS: Final = """iif(articles.track_serial, (
+    SELECT json_group_array(serial ORDER BY id) FROM stock_serials WHERE stock_id = stock.id
+), NULL)"""
+DETAILED: Final = record_sql(DetailedStockRecord, {**COLUMNS, "lots": LOTS, "serials": SERIALS})
+
+
+def after(tx: Transaction, query: StockCursorQuery, position: int) -> CursorPage:
+    record = DETAILED if query.detail == "lots" else RECORD
+    return LISTING.after(tx, record, query, position, query.filters())
 
 
 ALL: Final = f"SELECT {RECORD} FROM {SOURCE} ORDER BY stock.id"
@@ -135,14 +146,6 @@ def available_at(tx: Transaction, places: Iterable[tuple[int, int]]) -> dict[tup
     """By article and warehouse, where there is a stock record: its id, and what is available in millionths."""
     found = tx.rows(AVAILABLE_AT, (dumps(list(places)),))
     return {(article_id, warehouse_id): (stock_id, free) for article_id, warehouse_id, stock_id, free in found}
-
-
-HELD: Final = "SELECT stock_id, quantity FROM reservations WHERE sales_order_id = ?"
-
-
-def held(tx: Transaction, sales_order_id: int) -> dict[int, int]:
-    """What the order holds, by stock id."""
-    return dict(tx.rows(HELD, (sales_order_id,)))
 
 
 ADD_TO_RESERVED: Final = "UPDATE stock SET reserved = reserved + ?, change_seq = ?, updated_at = ? WHERE id = ?"

@@ -82,7 +82,8 @@ def document(title: str, version: str, routes: Sequence[Route]) -> dict[str, Any
     for route in routes:
         if (model := route.operation.returns) is not None:
             # What goes out is always whole, whatever was optional coming in.
-            components[model.__name__]["required"] = sorted(model.model_fields)
+            left_out = model.ONLY_WHEN_ASKED if issubclass(model, Model) else frozenset()
+            components[model.__name__]["required"] = sorted(set(model.model_fields) - left_out)
     paths: dict[str, dict[str, Any]] = {}
     for route in routes:
         paths.setdefault(route.path, {})[route.method.lower()] = _operation(route)

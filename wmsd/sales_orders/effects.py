@@ -1,0 +1,92 @@
+"""What the moves of an order do to stock: the effects of `rules.py`, carried out."""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Final
+
+from wmsd.base.flaws import Flaw, refuse_flaws
+from wmsd.base.problems import invalid
+from wmsd.base.quantity import MAXIMUM, SCALE, to_text
+from wmsd.db.transaction import Transaction
+from wmsd.sales_orders import store
+from wmsd.sales_orders.references import find_stock
+from wmsd.sales_orders.rules import Effect
+from wmsd.stock import lots
+from wmsd.stock import store as stock
+from wmsd.stock.ledger import Movement, net_out, post
+from wmsd.stock.lots import Part, oldest
+from wmsd.stock.reservations import NOTHING, hold
+
+MOVED: Final = ("loading", "unloading")
+
+
+def load(tx: Transaction, order_id: int) -> None:
+    """What lines name goes first, so that no other line takes it for the oldest."""
+    hold(tx, order_id, NOTHING)
+    for line in store.loads(tx, order_id):
+        for part in _parts(tx, line):
+            post(tx, line.stock_id, _movement("loading", order_id, line.line_id, part, -part.quantity))
+
+
+def _parts(tx: Transaction, line: store.Load) -> list[Part]:
+    if not line.has_lots:
+        return [Part(line.quantity)]
+    if line.serials is None:
+        return oldest(tx, line.stock_id, line.quantity, line.lot_number)
+    found = lots.serials(tx, line.stock_id, json.loads(line.serials))
+    return [Part(SCALE, serial.lot_number, serial.serial) for serial in found.values()]
+
+
+def _movement(kind: str, order_id: int, line_id: int, part: Part, quantity: int) -> Movement:
+    return Movement(
+        quantity,
+        kind=kind,
+        lot_number=part.lot_number,
+        serial=part.serial,
+        document_id=order_id,
+        document_line_id=line_id,
+    )
+
+
+def unload(tx: Transaction, order_id: int) -> None:
+    """Brings back exactly what the ledger says went out, and reserves it again."""
+    loaded = net_out(tx, order_id, MOVED)
+    _check_room(tx, loaded)
+    for line_id, stock_id, part in loaded:
+        post(tx, stock_id, _movement("unloading", order_id, line_id, part, part.quantity))
+    flaws: list[Flaw] = []
+    to_hold = find_stock(tx, order_id, store.lines(tx, order_id), flaws)
+    refuse_flaws(flaws)
+    hold(tx, order_id, to_hold)
+
+
+def _check_room(tx: Transaction, loaded: list[tuple[int, int, Part]]) -> None:
+    """Raises Problem (422) when it cannot come back: past the largest balance, or a serial twice."""
+    sums: dict[int, int] = {}
+    serials: dict[int, list[str]] = {}
+    for _, stock_id, part in loaded:
+        sums[stock_id] = sums.get(stock_id, 0) + part.quantity
+        if part.serial is not None:
+            serials.setdefault(stock_id, []).append(part.serial)
+    for stock_id, quantity in sums.items():
+        if stock.balance(tx, stock_id)["quantity"] + quantity > MAXIMUM:
+            raise invalid({"status": [f"would take a stock balance over {to_text(MAXIMUM)}; count it first"]})
+    for stock_id, names in serials.items():
+        for name in lots.serials(tx, stock_id, names):
+            raise invalid({"status": [f"would bring the serial {name} into stock a second time"]})
+
+
+def release(tx: Transaction, order_id: int) -> None:
+    hold(tx, order_id, NOTHING)
+
+
+def leave(tx: Transaction, order_id: int) -> None:
+    """Stock stays as it is."""
+
+
+EFFECTS: Final[Mapping[Effect, Callable[[Transaction, int], None]]] = {
+    Effect.NONE: leave,
+    Effect.LOAD: load,
+    Effect.UNLOAD: unload,
+    Effect.RELEASE: release,
+}

@@ -1,0 +1,96 @@
+"""Lines that name the lot or the serials to take: whether those are there for the order."""
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from wmsd.base.flaws import Flaw
+from wmsd.base.quantity import SCALE, to_text
+from wmsd.db.transaction import Transaction
+from wmsd.sales_orders.schema import LineFields
+from wmsd.stock import lots
+from wmsd.stock.reservations import Holding
+
+Row = dict[str, Any]
+
+
+def check_serials(line: LineFields, path: str, tracks_serials: bool) -> Iterator[Flaw]:
+    """What is wrong with the line itself, whatever is in stock."""
+    if tracks_serials and line.quantity % SCALE:
+        yield Flaw("VALIDATION_FAILED", f"{path}.quantity", "must be whole: the article is tracked by serials")
+    if line.serials is None:
+        return
+    if len(line.serials) * SCALE != line.quantity:
+        sentence = f"must be one for each unit: {to_text(line.quantity)} ordered, {len(line.serials)} named"
+        yield Flaw("VALIDATION_FAILED", f"{path}.serials", sentence)
+    if len(set(line.serials)) < len(line.serials):
+        yield Flaw("VALIDATION_FAILED", f"{path}.serials", "names one twice")
+
+
+@dataclass(slots=True)
+class Named:
+    """What the lines name, by the ids of lots (in millionths) and serials."""
+
+    lots: dict[int, int] = field(default_factory=dict)
+    serials: set[int] = field(default_factory=set)
+    flaws: list[Flaw] = field(default_factory=list)
+
+
+def find_named(
+    tx: Transaction,
+    order_id: int | None,
+    rows: Sequence[Row],
+    stock_ids: Mapping[tuple[int, int], int],
+    held: Holding,
+) -> Named:
+    """`stock_ids`: by article and warehouse, where there is a stock record. What the order holds is there for
+    it.
+    """
+    named, free = Named(), dict(held.lots)
+    lines_of: dict[int, list[tuple[int, str]]] = {}
+    for number, row in enumerate(rows):
+        stock_id = stock_ids.get((row["article_id"], row["warehouse_id"]))
+        if stock_id is None:
+            continue  # nothing is there, which was said
+        if row["serials"] is not None:
+            _find_serials(tx, order_id, row, number, stock_id, named)
+        elif row["lot_number"] is not None:
+            lot = lots.lot(tx, stock_id, row["lot_number"])
+            if lot is None:
+                named.flaws.append(_short(number, row["lot_number"], 0, row["quantity"]))
+                continue
+            lot_id, is_free = lot
+            free[lot_id] = is_free + held.lots.get(lot_id, 0)
+            named.lots[lot_id] = named.lots.get(lot_id, 0) + row["quantity"]
+            lines_of.setdefault(lot_id, []).append((number, row["lot_number"]))
+    for lot_id, lines in lines_of.items():
+        if named.lots[lot_id] > free[lot_id]:
+            named.flaws += [_short(line, lot, free[lot_id], named.lots[lot_id]) for line, lot in lines]
+    return named
+
+
+def _short(number: int, lot_number: str, free: int, wanted: int) -> Flaw:
+    sentence = f"is more than lot {lot_number} has: {to_text(free)} available, {to_text(wanted)} wanted"
+    return Flaw("INSUFFICIENT_STOCK", f"lines.{number}.quantity", sentence)
+
+
+def _find_serials(
+    tx: Transaction, order_id: int | None, row: Row, number: int, stock_id: int, named: Named
+) -> None:
+    names = json.loads(row["serials"])
+    found = lots.serials(tx, stock_id, names)
+    for place, name in enumerate(names):
+        path = f"lines.{number}.serials.{place}"
+        serial = found.get(name)
+        if serial is None or not serial.is_free(stock_id, order_id):
+            named.flaws.append(Flaw("INSUFFICIENT_STOCK", path, "is not there, or not available"))
+        elif row["lot_number"] not in (None, serial.lot_number):
+            sentence = f"is not of lot {row['lot_number']}"
+            named.flaws.append(Flaw("VALIDATION_FAILED", path, sentence))
+        elif serial.id in named.serials:
+            named.flaws.append(Flaw("VALIDATION_FAILED", path, "is named by another line too"))
+        else:
+            named.serials.add(serial.id)
+            if serial.lot_id is not None:
+                named.lots[serial.lot_id] = named.lots.get(serial.lot_id, 0) + SCALE

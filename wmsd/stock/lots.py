@@ -1,0 +1,162 @@
+"""Which lots and serials a balance is made of, and which of them leave first.
+
+What came into stock without a lot has none. A lot and a serial is never more than a part of its stock record:
+what is reserved or quarantined of it is reserved or quarantined of the record too. So what orders hold of the
+record without naming a lot is always there beside the lots that others name.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Final, NamedTuple
+
+from wmsd.base.quantity import SCALE
+from wmsd.base.strict_json import dumps
+from wmsd.db.transaction import Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """A part of a quantity, in millionths; of a serial it is one unit."""
+
+    quantity: int
+    lot_number: str | None = None
+    serial: str | None = None
+
+
+ADD_TO_LOT: Final = """
+    INSERT INTO stock_lots (stock_id, lot_number, quantity, quarantined)
+    VALUES (:stock_id, :lot_number, :quantity, :quarantined)
+    ON CONFLICT (stock_id, lot_number) DO UPDATE
+    SET quantity = quantity + excluded.quantity, quarantined = quarantined + excluded.quarantined
+"""
+CHANGE_LOT: Final = """
+    UPDATE stock_lots SET quantity = quantity + :quantity, quarantined = quarantined + :quarantined
+    WHERE stock_id = :stock_id AND lot_number = :lot_number
+"""
+BRING_SERIAL: Final = """
+    INSERT INTO stock_serials (article_id, serial, stock_id, lot_number, quarantined)
+    SELECT article_id, :serial, id, :lot_number, :quarantined > 0 FROM stock WHERE id = :stock_id
+"""
+TAKE_SERIAL: Final = "DELETE FROM stock_serials WHERE stock_id = :stock_id AND serial = :serial"
+QUARANTINE_SERIAL: Final = """
+    UPDATE stock_serials SET quarantined = quarantined + sign(:quarantined)
+    WHERE stock_id = :stock_id AND serial = :serial
+"""
+
+
+def post(tx: Transaction, movement: dict[str, object]) -> None:
+    """What a movement does to its lot and serial; for the ledger only.
+
+    Raises sqlite3.IntegrityError for more than is free of a lot, and for a serial that is in stock already.
+    """
+    quantity = movement["quantity"]
+    assert isinstance(quantity, int)
+    if movement["lot_number"] is not None:
+        changed = tx.execute(ADD_TO_LOT if quantity > 0 else CHANGE_LOT, movement).rowcount
+        assert changed == 1, movement
+    if movement["serial"] is not None:
+        sql = BRING_SERIAL if quantity > 0 else TAKE_SERIAL if quantity < 0 else QUARANTINE_SERIAL
+        changed = tx.execute(sql, movement).rowcount
+        assert changed == 1, movement
+
+
+FREE_LOTS: Final = """
+    SELECT lot_number, quantity - reserved - quarantined FROM stock_lots
+    WHERE stock_id = ? AND quantity > 0 ORDER BY id
+"""
+LOT: Final = """
+    SELECT id, quantity - reserved - quarantined FROM stock_lots WHERE stock_id = ? AND lot_number = ?
+"""
+FREE_WITHOUT_LOT: Final = """
+    SELECT stock.quantity - stock.quarantined - coalesce(
+        (SELECT sum(quantity - quarantined) FROM stock_lots WHERE stock_id = stock.id AND quantity > 0), 0)
+    FROM stock WHERE id = ?
+"""
+FREE_SERIALS: Final = """
+    SELECT serial FROM stock_serials
+    WHERE stock_id = ? AND lot_number IS ? AND sales_order_id IS NULL AND NOT quarantined ORDER BY id LIMIT ?
+"""
+
+
+def free(tx: Transaction, stock_id: int, lot_number: str | None) -> int:
+    """What is there of the lot and neither quarantined nor reserved by its name; None is what has no lot."""
+    if lot_number is None:
+        millionths: int = tx.value(FREE_WITHOUT_LOT, (stock_id,))
+        return millionths
+    found = lot(tx, stock_id, lot_number)
+    return 0 if found is None else found[1]
+
+
+def lot(tx: Transaction, stock_id: int, lot_number: str) -> tuple[int, int] | None:
+    """Its id, and what of it is free."""
+    return tx.row(LOT, (stock_id, lot_number))
+
+
+def oldest(tx: Transaction, stock_id: int, quantity: int, lot_number: str | None) -> list[Part]:
+    """What leaves for an order that has reserved it: of the named lot, or of each lot from the oldest on and
+    then of what has none. Of each the oldest serials, and then what has none.
+    """
+    parts: list[Part] = []
+    for name, there in _free_lots(tx, stock_id, lot_number):
+        taken = min(quantity, there)
+        serials = tx.rows(FREE_SERIALS, (stock_id, name, taken // SCALE))
+        parts += [Part(SCALE, name, serial) for (serial,) in serials]
+        without_serial = taken - len(serials) * SCALE
+        if without_serial:
+            parts.append(Part(without_serial, name))
+        quantity -= taken
+        if not quantity:
+            break
+    assert not quantity, (stock_id, lot_number, quantity)
+    return parts
+
+
+def _free_lots(tx: Transaction, stock_id: int, lot_number: str | None) -> Iterator[tuple[str | None, int]]:
+    if lot_number is None:
+        yield from tx.rows(FREE_LOTS, (stock_id,))
+    yield lot_number, free(tx, stock_id, lot_number)
+
+
+NAMED_SERIALS: Final = """
+    SELECT stock_serials.serial, stock_serials.id, stock_serials.stock_id, stock_serials.lot_number, stock_lots.id,
+        stock_serials.quarantined, stock_serials.sales_order_id
+    FROM json_each(:serials) AS named
+    CROSS JOIN stock ON stock.id = :stock_id
+    CROSS JOIN stock_serials ON stock_serials.article_id = stock.article_id AND stock_serials.serial = named.value
+    LEFT JOIN stock_lots ON stock_lots.stock_id = stock_serials.stock_id
+        AND stock_lots.lot_number = stock_serials.lot_number
+"""
+
+
+class Serial(NamedTuple):
+    """A serial of an article that is in stock somewhere."""
+
+    serial: str
+    id: int
+    stock_id: int
+    lot_number: str | None
+    lot_id: int | None
+    quarantined: int
+    sales_order_id: int | None
+
+    def is_free(self, stock_id: int, sales_order_id: int | None) -> bool:
+        """Whether the order may take it from there."""
+        is_held = self.sales_order_id not in (None, sales_order_id)
+        return self.stock_id == stock_id and not self.quarantined and not is_held
+
+
+def serials(tx: Transaction, stock_id: int, names: Sequence[str]) -> dict[str, Serial]:
+    """Those of the named serials of the record's article that are in stock, there or elsewhere."""
+    found = tx.rows(NAMED_SERIALS, {"stock_id": stock_id, "serials": dumps(list(names))})
+    return {row[0]: Serial(*row) for row in found}
+
+
+UNNAMED: Final = """
+    SELECT count(*) FROM stock_serials WHERE stock_id = ? AND lot_number IS ? AND NOT quarantined
+"""
+
+
+def free_unnamed(tx: Transaction, stock_id: int, lot_number: str | None) -> int:
+    """What of the free has no serial: a count that names none can take it away."""
+    named: int = tx.value(UNNAMED, (stock_id, lot_number))
+    return max(free(tx, stock_id, lot_number) - named * SCALE, 0)
