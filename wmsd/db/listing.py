@@ -15,13 +15,16 @@ FEW: Final = 2000
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """A table of (status, partner_id, rows), kept by triggers: a list's total by either or both costs nothing."""
+    """A table of (status, partner_id, rows), kept by triggers: a list's total by either or both costs nothing. One
+    that is not `by_partner` has no partner_id.
+    """
 
     table: str
     statuses: tuple[str, ...]
+    by_partner: bool = True
 
     def applies(self, values: Mapping[str, object]) -> bool:
-        return bool(values) and set(values) <= {"status", "partner_id"}
+        return bool(values) and set(values) <= {"status", *(["partner_id"] if self.by_partner else [])}
 
     def total(self, tx: Transaction, values: Mapping[str, object]) -> int:
         statuses = dumps(values.get("status", self.statuses))

@@ -72,9 +72,13 @@ class DocumentTable:
     def _columns(self) -> str:
         return f"SELECT {', '.join(self.fields)}, status FROM {self.name} WHERE id = ?"
 
+    def find_columns(self, tx: Transaction, document_id: int) -> dict[str, Any] | None:
+        """Its own fields as they are stored, and its status."""
+        return tx.record(self._columns, (document_id,))
+
     def columns(self, tx: Transaction, document_id: int) -> dict[str, Any]:
-        """Its own fields as they are stored, and its status. Raises Problem (404) when there is none."""
-        found = tx.record(self._columns, (document_id,))
+        """The same. Raises Problem (404) when there is none."""
+        found = self.find_columns(tx, document_id)
         if found is None:
             raise not_found(self.noun)
         return found

@@ -105,6 +105,8 @@ def delete_purchase_order(tx: Transaction, id: int) -> None:
     status = current["status"]
     if status != INITIAL:
         raise BY_HAND.forbidden(f"This purchase order is {status}. It cannot be deleted.", status)
+    if (reception := store.reception_of(tx, id)) is not None:
+        raise BY_HAND.forbidden(f"Reception {reception} is of this purchase order. It cannot be deleted.", status)
     store.delete(tx, id)
 
 
@@ -129,9 +131,18 @@ def change(
                 refuse_flaws([*check_document(tx, ORDERS, order_id, values, current), *flaws])
                 ORDERS.update(tx, order_id, values)
                 if items_differ:
+                    _check_unnamed(tx, current["status"], before, rows)
                     store.write_items(tx, order_id, rows)
                 tell_updated(tx, ORDERS, order_id)
     return ORDERS.one(tx, order_id)
+
+
+def _check_unnamed(tx: Transaction, status: Status, before: Sequence[Columns], rows: Sequence[Columns]) -> None:
+    """Raises Problem (409) when an item would go that a reception names."""
+    gone = {row["id"] for row in before} - {row["id"] for row in rows}
+    if gone and (reception := store.reception_of_items(tx, gone)) is not None:
+        sentence = f"Reception {reception} names an item that would go. Send it back with its id."
+        raise BY_HAND.forbidden(sentence, status)
 
 
 def move(tx: Transaction, order_id: int, current: Status, requested: Status) -> None:

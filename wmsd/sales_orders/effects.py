@@ -33,7 +33,7 @@ def _parts(tx: Transaction, line: store.Load) -> list[Part]:
         return [Part(line.quantity)]
     if line.serials is None:
         return oldest(tx, line.stock_id, line.quantity, line.lot_number)
-    found = lots.serials(tx, line.stock_id, json.loads(line.serials))
+    found = lots.serials(tx, line.article_id, json.loads(line.serials))
     return [Part(SCALE, serial.lot_number, serial.serial) for serial in found.values()]
 
 
@@ -72,7 +72,7 @@ def _check_room(tx: Transaction, loaded: list[tuple[int, int, Part]]) -> None:
         if stock.balance(tx, stock_id)["quantity"] + quantity > MAXIMUM:
             raise invalid({"status": [f"would take a stock balance over {to_text(MAXIMUM)}; count it first"]})
     for stock_id, names in serials.items():
-        for name in lots.serials(tx, stock_id, names):
+        for name in lots.serials(tx, stock.article_of(tx, stock_id), names):
             raise invalid({"status": [f"would bring the serial {name} into stock a second time"]})
 
 

@@ -79,7 +79,7 @@ def _find_serials(
     tx: Transaction, order_id: int | None, row: Row, number: int, stock_id: int, named: Named
 ) -> None:
     names = json.loads(row["serials"])
-    found = lots.serials(tx, stock_id, names)
+    found = lots.serials(tx, row["article_id"], names)
     for place, name in enumerate(names):
         path = f"lines.{number}.serials.{place}"
         serial = found.get(name)

@@ -53,7 +53,7 @@ def lines(tx: Transaction, order_id: int) -> list[dict[str, Any]]:
 
 
 LOADS: Final = """
-    SELECT line.id, stock.id, line.quantity, line.lot_number, line.serials,
+    SELECT line.id, stock.id, line.article_id, line.quantity, line.lot_number, line.serials,
         EXISTS (SELECT 1 FROM stock_lots WHERE stock_id = stock.id AND quantity > 0)
             OR EXISTS (SELECT 1 FROM stock_serials WHERE stock_id = stock.id)
     FROM sales_order_lines AS line
@@ -68,6 +68,7 @@ class Load(NamedTuple):
 
     line_id: int
     stock_id: int
+    article_id: int
     quantity: int
     lot_number: str | None
     serials: str | None

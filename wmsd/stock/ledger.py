@@ -1,8 +1,7 @@
 """The one way to change a quantity: a movement, posted to ledger, balance, lot and serial together."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from wmsd.base.strict_json import dumps
 from wmsd.db.transaction import Transaction
@@ -11,8 +10,7 @@ from wmsd.stock.lots import Part
 from wmsd.stock.telling import tell_at_end
 
 
-@dataclass(frozen=True, slots=True)
-class Movement:
+class Movement(NamedTuple):
     """Signed millionths: what the balance gains, and what of it enters quarantine; and why."""
 
     quantity: int
@@ -40,7 +38,12 @@ def net_out(tx: Transaction, document_id: int, kinds: Sequence[str]) -> list[tup
 
 def post(tx: Transaction, stock_id: int, movement: Movement) -> None:
     """Raises sqlite3.IntegrityError when a balance would fall below 0: callers check first, and say it well."""
-    tell_at_end(tx, [stock_id])
-    row = {"stock_id": stock_id, **asdict(movement)}
-    store.post(tx, row)
-    lots.post(tx, row)
+    post_all(tx, [(stock_id, movement)])
+
+
+def post_all(tx: Transaction, movements: Sequence[tuple[int, Movement]]) -> None:
+    """Each with the id of its stock record, in their order."""
+    tell_at_end(tx, [stock_id for stock_id, _ in movements])
+    rows = [{"stock_id": stock_id, **movement._asdict()} for stock_id, movement in movements]
+    store.post_all(tx, rows)
+    lots.post_all(tx, rows)

@@ -5,7 +5,7 @@ what is reserved or quarantined of it is reserved or quarantined of the record t
 record without naming a lot is always there beside the lots that others name.
 """
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, NamedTuple
 
@@ -44,11 +44,16 @@ QUARANTINE_SERIAL: Final = """
 """
 
 
-def post(tx: Transaction, movement: dict[str, object]) -> None:
-    """What a movement does to its lot and serial; for the ledger only.
+def post_all(tx: Transaction, movements: Iterable[dict[str, object]]) -> None:
+    """What movements do to their lots and serials; for the ledger only.
 
     Raises sqlite3.IntegrityError for more than is free of a lot, and for a serial that is in stock already.
     """
+    for movement in movements:
+        _post(tx, movement)
+
+
+def _post(tx: Transaction, movement: dict[str, object]) -> None:
     quantity = movement["quantity"]
     assert isinstance(quantity, int)
     if movement["lot_number"] is not None:
@@ -121,8 +126,7 @@ NAMED_SERIALS: Final = """
     SELECT stock_serials.serial, stock_serials.id, stock_serials.stock_id, stock_serials.lot_number, stock_lots.id,
         stock_serials.quarantined, stock_serials.sales_order_id
     FROM json_each(:serials) AS named
-    CROSS JOIN stock ON stock.id = :stock_id
-    CROSS JOIN stock_serials ON stock_serials.article_id = stock.article_id AND stock_serials.serial = named.value
+    CROSS JOIN stock_serials ON stock_serials.article_id = :article_id AND stock_serials.serial = named.value
     LEFT JOIN stock_lots ON stock_lots.stock_id = stock_serials.stock_id
         AND stock_lots.lot_number = stock_serials.lot_number
 """
@@ -145,9 +149,9 @@ class Serial(NamedTuple):
         return self.stock_id == stock_id and not self.quarantined and not is_held
 
 
-def serials(tx: Transaction, stock_id: int, names: Sequence[str]) -> dict[str, Serial]:
-    """Those of the named serials of the record's article that are in stock, there or elsewhere."""
-    found = tx.rows(NAMED_SERIALS, {"stock_id": stock_id, "serials": dumps(list(names))})
+def serials(tx: Transaction, article_id: int, names: Sequence[str]) -> dict[str, Serial]:
+    """Those of the named serials of the article that are in stock, in whichever warehouse."""
+    found = tx.rows(NAMED_SERIALS, {"article_id": article_id, "serials": dumps(list(names))})
     return {row[0]: Serial(*row) for row in found}
 
 

@@ -114,11 +114,28 @@ ADD_TO_LEDGER: Final = """
 """
 
 
-def post(tx: Transaction, movement: dict[str, object]) -> None:
-    """Writes a movement into the ledger and adds it to the balance: never one without the other."""
-    row = {**movement, "change_seq": tx.next_change(), "now": tx.timestamp, "actor": tx.actor.name}
-    tx.execute(ADD_TO_BALANCE, row)
-    tx.execute(ADD_TO_LEDGER, row)
+def post_all(tx: Transaction, movements: Iterable[dict[str, object]]) -> None:
+    """Writes movements into the ledger and adds them to the balances: never one without the other."""
+    same = {"now": tx.timestamp, "actor": tx.actor.name}
+    rows = [{**movement, **same, "change_seq": tx.next_change()} for movement in movements]
+    tx.executemany(ADD_TO_BALANCE, rows)
+    tx.executemany(ADD_TO_LEDGER, rows)
+
+
+QUANTITIES: Final = "SELECT id, quantity FROM stock WHERE id IN (SELECT value FROM json_each(?))"
+
+
+def quantities(tx: Transaction, stock_ids: Iterable[int]) -> dict[int, int]:
+    """What is in each, in millionths."""
+    return dict(tx.rows(QUANTITIES, (ids_json(stock_ids),)))
+
+
+ARTICLE_OF: Final = "SELECT article_id FROM stock WHERE id = ?"
+
+
+def article_of(tx: Transaction, stock_id: int) -> int:
+    article_id: int = tx.value(ARTICLE_OF, (stock_id,))
+    return article_id
 
 
 AVAILABLE: Final = """

@@ -8,6 +8,7 @@ from wmsd.articles import actions as articles
 from wmsd.base.route import Route
 from wmsd.directory import actions as directory
 from wmsd.purchase_orders import actions as purchase_orders
+from wmsd.receptions import actions as receptions
 from wmsd.sales_orders import actions as sales_orders
 from wmsd.stock import actions as stock
 
@@ -38,6 +39,12 @@ ROUTES: Final = (
     Route("PUT", "/api/purchase-orders/{id}", purchase_orders.replace_purchase_order),
     Route("PATCH", "/api/purchase-orders/{id}", purchase_orders.update_purchase_order),
     Route("DELETE", "/api/purchase-orders/{id}", purchase_orders.delete_purchase_order),
+    Route("GET", "/api/receptions", receptions.list_receptions),
+    Route("POST", "/api/receptions", receptions.create_reception),
+    Route("GET", "/api/receptions/{id}", receptions.get_reception),
+    Route("PUT", "/api/receptions/{id}", receptions.replace_reception),
+    Route("PATCH", "/api/receptions/{id}", receptions.update_reception),
+    Route("DELETE", "/api/receptions/{id}", receptions.delete_reception),
     Route("GET", "/api/clients", directory.list_clients),
     Route("GET", "/api/clients/{id}", directory.get_client),
     Route("GET", "/api/partners", directory.list_partners),

@@ -1,0 +1,178 @@
+"""The use cases of receptions."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Final
+
+from wmsd.base.flaws import Flaw, refuse_flaws
+from wmsd.base.moves import Step
+from wmsd.base.operation import operation
+from wmsd.base.results import Page, Record
+from wmsd.db.transaction import Transaction
+from wmsd.documents.references import check_document
+from wmsd.documents.telling import move_and_tell, tell_created, tell_updated
+from wmsd.receptions import store
+from wmsd.receptions.posting import post_reception, tell_order
+from wmsd.receptions.references import Row, find_arrivals, goods, rows_of
+from wmsd.receptions.rules import AT_ONCE, INITIAL, MOVES, Effect, Status
+from wmsd.receptions.schema import ItemFields, Reception, ReceptionChanges, ReceptionFields, ReceptionQuery
+from wmsd.receptions.store import RECEPTIONS
+
+OWN_FIELDS: Final = tuple(
+    name for name in ReceptionFields.model_fields if name not in ("status", "selected_items")
+)
+
+reading = partial(operation, tag="Receptions", returns=Reception, module="inbound", ability="receptions:read")
+writing = partial(
+    operation,
+    tag="Receptions",
+    returns=Reception,
+    module="inbound",
+    ability="receptions:write",
+    answer="record",
+    writes=True,
+)
+POSTED: Final = (
+    "reception.status_changed",
+    "reception.partial",
+    "purchase_order.status_changed",
+    "stock.updated",
+    "stock.low",
+)
+
+
+@reading(answer="page")
+def list_receptions(tx: Transaction, query: ReceptionQuery) -> Page:
+    """List receptions, page by page."""
+    return RECEPTIONS.page(tx, query)
+
+
+@reading(answer="record")
+def get_reception(tx: Transaction, id: int) -> Record:
+    """Get a reception."""
+    return RECEPTIONS.one(tx, id)
+
+
+@writing(creates=True, events=("reception.created", *POSTED), codes=("INVALID_WAREHOUSE",))
+def create_reception(tx: Transaction, body: ReceptionFields) -> Record:
+    """Create a reception of a purchase order.
+
+    It is a draft, unless `status` is FINALIZAT: then its goods are posted at once. What goes beyond the order
+    and the tolerance for it (over_receipt_pct) is refused, summed over all that was received before.
+    """
+    values = {name: getattr(body, name) for name in OWN_FIELDS}
+    rows = rows_of(body.selected_items)
+    flaws = [*_not_at_once(body.status), *check_document(tx, RECEPTIONS, None, values, {})]
+    find_arrivals(tx, body.purchase_order_id, rows, flaws)
+    refuse_flaws(flaws)
+    reception_id = RECEPTIONS.insert(tx, values)
+    store.write_items(tx, reception_id, rows)
+    record = tell_created(tx, RECEPTIONS, reception_id)
+    if body.status == INITIAL:
+        return record
+    _move(tx, reception_id, INITIAL, body.status)
+    return RECEPTIONS.one(tx, reception_id)
+
+
+@writing(
+    events=("reception.updated", *POSTED),
+    codes=("INVALID_STATUS", "INVALID_WAREHOUSE"),
+    precondition=RECEPTIONS.one,
+)
+def replace_reception(tx: Transaction, id: int, body: ReceptionFields) -> Record:
+    """Replace a reception.
+
+    A field that is not sent takes its default, but code and status stay as they are. It may change until it is
+    FINALIZAT or ANULAT; `status` moves it. When nothing differs, nothing is written and no event is sent.
+    """
+    given = {name: getattr(body, name) for name in OWN_FIELDS}
+    return change(tx, id, given, body.selected_items, body.status if "status" in body.model_fields_set else None)
+
+
+@writing(
+    events=("reception.updated", *POSTED),
+    codes=("INVALID_STATUS", "INVALID_WAREHOUSE"),
+    precondition=RECEPTIONS.one,
+)
+def update_reception(tx: Transaction, id: int, body: ReceptionChanges) -> Record:
+    """Change some fields of a reception, or its status.
+
+    At FINALIZAT its goods are posted to stock, in one transaction and for good: what is wrong later is adjusted.
+    `selected_items` replaces all items. When nothing differs, nothing is written and no event is sent.
+    """
+    given = body.given()
+    items, status = given.pop("selected_items", None), given.pop("status", None)
+    return change(tx, id, given, items, status)  # type: ignore[arg-type]  # what the model has checked
+
+
+@operation(
+    tag="Receptions",
+    answer="nothing",
+    module="inbound",
+    ability="receptions:write",
+    writes=True,
+    codes=("INVALID_STATUS",),
+    precondition=RECEPTIONS.one,
+)
+def delete_reception(tx: Transaction, id: int) -> None:
+    """Delete a reception that is CREAT. No event tells of it."""
+    status = RECEPTIONS.columns(tx, id)["status"]
+    if status != INITIAL:
+        raise MOVES.forbidden(f"This reception is {status}. It cannot be deleted.", status)
+    store.delete(tx, id)
+
+
+def change(
+    tx: Transaction,
+    reception_id: int,
+    given: Mapping[str, Any],
+    sent_items: list[ItemFields] | None = None,
+    status: Status | None = None,
+) -> Record:
+    """Lays what was given over the reception and moves it, in the order that the statuses allow."""
+    current = RECEPTIONS.columns(tx, reception_id)
+    values = {**current, **given, "code": given.get("code") or current["code"]}
+    before = store.items(tx, reception_id)
+    rows = before if sent_items is None else rows_of(sent_items, before)
+    items_differ = goods(rows) != goods(before)
+    for step in MOVES.steps(current["status"], status or current["status"], values != current, items_differ):
+        match step:
+            case Step.MOVE:
+                _move(tx, reception_id, current["status"], status or current["status"])
+            case Step.CHANGE:
+                _change(tx, reception_id, current, values, rows)
+    return RECEPTIONS.one(tx, reception_id)
+
+
+def _change(
+    tx: Transaction, reception_id: int, current: Mapping[str, Any], values: Mapping[str, Any], rows: list[Row]
+) -> None:
+    flaws = [*check_document(tx, RECEPTIONS, reception_id, values, current), *_other_order(current, values)]
+    find_arrivals(tx, current["purchase_order_id"], rows, flaws)
+    refuse_flaws(flaws)
+    RECEPTIONS.update(tx, reception_id, values)
+    store.write_items(tx, reception_id, rows)
+    tell_updated(tx, RECEPTIONS, reception_id)
+
+
+def _move(tx: Transaction, reception_id: int, current: Status, requested: Status) -> None:
+    effect = MOVES.effect(current, requested)
+    if effect is Effect.POST:
+        post_reception(tx, reception_id)
+    move_and_tell(tx, RECEPTIONS, reception_id, current, requested)
+    if effect is Effect.POST:
+        tell_order(tx, reception_id)
+
+
+def _not_at_once(status: Status) -> list[Flaw]:
+    if status in AT_ONCE:
+        return []
+    sentence = "must be CREAT, or FINALIZAT to post it at once"
+    return [Flaw("VALIDATION_FAILED", "status", sentence)]
+
+
+def _other_order(current: Mapping[str, Any], values: Mapping[str, Any]) -> list[Flaw]:
+    if values["purchase_order_id"] == current["purchase_order_id"]:
+        return []
+    sentence = "cannot be changed: create another reception for another order"
+    return [Flaw("VALIDATION_FAILED", "purchase_order_id", sentence)]

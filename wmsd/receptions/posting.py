@@ -1,0 +1,82 @@
+"""What finalising a reception does: the goods enter the stock, and the order has received them."""
+
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from wmsd.base.flaws import Flaw, refuse_flaws
+from wmsd.base.quantity import MAXIMUM, SCALE, to_text
+from wmsd.db.transaction import Transaction
+from wmsd.documents.telling import move_and_tell
+from wmsd.outbox.events import record_event
+from wmsd.purchase_orders import store as orders
+from wmsd.purchase_orders.rules import status_after_reception
+from wmsd.purchase_orders.store import ORDERS
+from wmsd.receptions import store
+from wmsd.receptions.references import Arrival, find_arrivals, received
+from wmsd.receptions.store import RECEPTIONS
+from wmsd.stock import store as stock
+from wmsd.stock.ledger import Movement, post_all
+
+KIND: Final = "receipt"
+
+
+def post_reception(tx: Transaction, reception_id: int) -> None:
+    """Raises Problem (422) when what was fine as a draft no longer is: the order was received, a serial arrived."""
+    reception = RECEPTIONS.columns(tx, reception_id)
+    flaws: list[Flaw] = []
+    arrivals = find_arrivals(tx, reception["purchase_order_id"], store.items(tx, reception_id), flaws)
+    stock_ids = _stock_ids(tx, reception["warehouse_id"], arrivals)
+    flaws += _overfull(tx, arrivals, stock_ids)
+    refuse_flaws(flaws)
+    post_all(tx, [*_movements(reception_id, arrivals, stock_ids)])
+    store.keep_posted(tx, {arrival.item_id: arrival.quantity for arrival in arrivals if arrival.item_id})
+    orders.receive(tx, received(arrivals))
+
+
+def _stock_ids(tx: Transaction, warehouse_id: int, arrivals: Sequence[Arrival]) -> dict[int, int]:
+    """By article."""
+    articles = {arrival.ordered.article_id for arrival in arrivals}
+    return {article_id: stock.id_of(tx, article_id, warehouse_id) for article_id in sorted(articles)}
+
+
+def _overfull(tx: Transaction, arrivals: Sequence[Arrival], stock_ids: dict[int, int]) -> Iterator[Flaw]:
+    sums: Counter[int] = Counter()
+    balances = stock.quantities(tx, stock_ids.values())
+    for number, arrival in enumerate(arrivals):
+        stock_id = stock_ids[arrival.ordered.article_id]
+        sums[stock_id] += arrival.quantity
+        if balances[stock_id] + sums[stock_id] > MAXIMUM:
+            sentence = f"would take the stock balance over {to_text(MAXIMUM)}"
+            yield Flaw("VALIDATION_FAILED", f"selected_items.{number}.quantity_um3pl", sentence)
+
+
+def _movements(
+    reception_id: int, arrivals: Sequence[Arrival], stock_ids: dict[int, int]
+) -> Iterator[tuple[int, Movement]]:
+    """One for each serial, and one for each item without."""
+    for arrival in arrivals:
+        movement = Movement(
+            arrival.quantity,
+            kind=KIND,
+            lot_number=arrival.lot_number,
+            document_id=reception_id,
+            document_line_id=arrival.item_id,
+        )
+        units = [movement._replace(quantity=SCALE, serial=serial) for serial in arrival.serials]
+        for each in units or [movement]:
+            yield stock_ids[arrival.ordered.article_id], each
+
+
+def tell_order(tx: Transaction, reception_id: int) -> None:
+    """The order follows what was received of it, and what it still lacks is told."""
+    order_id = RECEPTIONS.columns(tx, reception_id)["purchase_order_id"]
+    current = ORDERS.columns(tx, order_id)["status"]
+    items = orders.receivable(tx, order_id).values()
+    status = status_after_reception((item.ordered, item.received) for item in items)
+    if status == current:
+        ORDERS.touch(tx, order_id)
+    else:
+        move_and_tell(tx, ORDERS, order_id, current, status)
+    if any(item.received < item.ordered for item in items):
+        record_event(tx, "reception.partial", reception_id, store.partial_data(tx, reception_id))

@@ -1,0 +1,143 @@
+"""Looks up what arrives: the items of the purchase order, their articles, and what is wrong with them."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import Any, Final, NamedTuple
+
+from wmsd.base.flaws import Flaw
+from wmsd.base.quantity import MAXIMUM, SCALE, to_text
+from wmsd.base.strict_json import dumps
+from wmsd.db.transaction import Transaction
+from wmsd.purchase_orders import store as orders
+from wmsd.purchase_orders.rules import MAY_BE_RECEIVED
+from wmsd.purchase_orders.store import ORDERS, ReceivableItem
+from wmsd.receptions.rules import base_quantity, most_receivable
+from wmsd.receptions.schema import ItemFields
+from wmsd.stock import lots
+
+Row = dict[str, Any]
+"""An item as it is stored: id, po_item_id, quantity_um3pl, lot_number, serial_data (JSON)."""
+GOODS: Final = ("po_item_id", "quantity_um3pl", "lot_number", "serial_data")
+
+
+class Arrival(NamedTuple):
+    """An item of a reception, looked up; the quantity is in the article's own unit."""
+
+    item_id: int | None
+    ordered: ReceivableItem
+    quantity: int
+    lot_number: str | None
+    serials: list[str]
+
+
+def rows_of(sent: Sequence[ItemFields], before: Sequence[Row] = ()) -> list[Row]:
+    """The stored form. An item that is sent with the id of one that was there keeps it."""
+    ids = {row["id"] for row in before}
+    rows = []
+    for item in sent:
+        item_id = item.id if item.id in ids else None
+        ids.discard(item_id)
+        rows.append(
+            {
+                "id": item_id,
+                "po_item_id": item.po_item_id,
+                "quantity_um3pl": item.quantity_um3pl,
+                "lot_number": item.lot_number,
+                "serial_data": dumps(item.serial_data) if item.serial_data else None,
+            }
+        )
+    return rows
+
+
+def goods(rows: Sequence[Row]) -> list[tuple[Any, ...]]:
+    """What makes two lists of items the same."""
+    return [tuple(row[name] for name in GOODS) for row in rows]
+
+
+def find_arrivals(tx: Transaction, order_id: int, rows: Sequence[Row], flaws: list[Flaw]) -> list[Arrival]:
+    """The items with what they are of. Adds a flaw for everything that forbids to post them."""
+    order = ORDERS.find_columns(tx, order_id)
+    if order is None:
+        flaws.append(Flaw("VALIDATION_FAILED", "purchase_order_id", "is not a purchase order of this company"))
+        return []
+    if order["status"] not in MAY_BE_RECEIVED:
+        sentence = f"is {order['status']}: nothing more is received of {order['code']}"
+        flaws.append(Flaw("VALIDATION_FAILED", "purchase_order_id", sentence))
+    items = orders.receivable(tx, order_id)
+    arrivals: list[tuple[int, Arrival]] = []
+    for number, row in enumerate(rows):
+        path = f"selected_items.{number}"
+        item = items.get(row["po_item_id"])
+        if item is None:
+            sentence = f"is not an item of purchase order {order['code']}"
+            flaws.append(Flaw("VALIDATION_FAILED", f"{path}.po_item_id", sentence))
+            continue
+        quantity = base_quantity(row["quantity_um3pl"], item.um3pl_factor)
+        if quantity is None or quantity > MAXIMUM:
+            flaws.append(Flaw("VALIDATION_FAILED", f"{path}.quantity_um3pl", _unfit(item, quantity)))
+            continue
+        serials: list[str] = json.loads(row["serial_data"] or "[]")
+        arrivals.append((number, Arrival(row["id"], item, quantity, row["lot_number"], serials)))
+    flaws += _lot_flaws(arrivals)
+    flaws += _serial_flaws(tx, arrivals)
+    flaws += _over_receipts(arrivals, orders.over_receipt_pct(tx))
+    return [arrival for _, arrival in arrivals]
+
+
+def _unfit(item: ReceivableItem, quantity: int | None) -> str:
+    times = f"times {to_text(item.um3pl_factor)}, the um3pl_factor of {item.article_code},"
+    if quantity is None:
+        return f"{times} has more than 6 decimal places"
+    return f"{times} is over {to_text(MAXIMUM)}"
+
+
+def _lot_flaws(arrivals: Sequence[tuple[int, Arrival]]) -> Iterator[Flaw]:
+    for number, arrival in arrivals:
+        if arrival.ordered.tracks_lots and arrival.lot_number is None:
+            path = f"selected_items.{number}.lot_number"
+            yield Flaw("VALIDATION_FAILED", path, "is required: the article is tracked by lots")
+
+
+def _serial_flaws(tx: Transaction, arrivals: Sequence[tuple[int, Arrival]]) -> Iterator[Flaw]:
+    """One for each unit, each once, and none that is in stock already."""
+    seen: set[tuple[int, str]] = set()
+    for number, arrival in arrivals:
+        path, item = f"selected_items.{number}.serial_data", arrival.ordered
+        if not item.tracks_serials:
+            if arrival.serials:
+                yield Flaw("VALIDATION_FAILED", path, "is given for an article that is not tracked by serials")
+            continue
+        if len(arrival.serials) * SCALE != arrival.quantity:
+            given, wanted = len(arrival.serials), to_text(arrival.quantity)
+            yield Flaw("VALIDATION_FAILED", path, f"must be one for each unit: {wanted} arrived, {given} given")
+        there = lots.serials(tx, item.article_id, arrival.serials)
+        for place, serial in enumerate(arrival.serials):
+            if serial in there:
+                yield Flaw("VALIDATION_FAILED", f"{path}.{place}", "is in stock already")
+            elif (item.article_id, serial) in seen:
+                yield Flaw("VALIDATION_FAILED", f"{path}.{place}", "is given twice")
+            seen.add((item.article_id, serial))
+
+
+def _over_receipts(arrivals: Sequence[tuple[int, Arrival]], company_pct: int) -> Iterator[Flaw]:
+    """Summed over what was received before and over the request itself."""
+    sums = received(arrival for _, arrival in arrivals)
+    for number, arrival in arrivals:
+        item = arrival.ordered
+        pct = company_pct if item.over_receipt_pct is None else item.over_receipt_pct
+        most = most_receivable(item.ordered, pct)
+        if item.received + sums[item.id] > most:
+            sentence = (
+                f"is more than the order has left: {to_text(sums[item.id])} given, "
+                f"{to_text(max(most - item.received, 0))} of {to_text(most)} may still be received"
+            )
+            yield Flaw("VALIDATION_FAILED", f"selected_items.{number}.quantity_um3pl", sentence)
+
+
+def received(arrivals: Iterable[Arrival]) -> Mapping[int, int]:
+    """How much arrives of each item of the order."""
+    sums: Counter[int] = Counter()
+    for arrival in arrivals:
+        sums[arrival.ordered.id] += arrival.quantity
+    return sums

@@ -1,0 +1,45 @@
+"""Which status may follow which, and how much may be received (decisions, section 3). Pure."""
+
+from enum import Enum
+from typing import Final, Literal, get_args
+
+from wmsd.base.moves import Moves
+from wmsd.base.quantity import SCALE
+
+Status = Literal["CREAT", "IN_LUCRU", "FINALIZAT", "ANULAT"]
+STATUSES: Final[tuple[Status, ...]] = get_args(Status)
+INITIAL: Final[Status] = "CREAT"
+FINAL: Final[Status] = "FINALIZAT"
+AT_ONCE: Final[frozenset[Status]] = frozenset({INITIAL, FINAL})
+"""In which status a reception can be created."""
+
+
+class Effect(Enum):
+    NONE = "stock stays as it is"
+    POST = "the goods are there: quantity rises, the purchase order has received them; for good"
+
+
+MOVES: Final[Moves[Status, Effect]] = Moves(
+    "reception",
+    {
+        ("CREAT", "IN_LUCRU"): Effect.NONE,
+        ("CREAT", "FINALIZAT"): Effect.POST,
+        ("CREAT", "ANULAT"): Effect.NONE,
+        ("IN_LUCRU", "FINALIZAT"): Effect.POST,
+        ("IN_LUCRU", "ANULAT"): Effect.NONE,
+    },
+    lines_change_in=frozenset({"CREAT", "IN_LUCRU"}),
+    fields_change_in=frozenset({"CREAT", "IN_LUCRU"}),
+    lines="selected_items",
+)
+
+
+def base_quantity(quantity_um3pl: int, um3pl_factor: int) -> int | None:
+    """The quantity in the article's own unit; None when it does not come out exact in millionths."""
+    quantity, rest = divmod(quantity_um3pl * um3pl_factor, SCALE)
+    return None if rest else quantity
+
+
+def most_receivable(ordered: int, over_receipt_pct: int) -> int:
+    """What may be received of an item altogether; the tolerance is in millionths of a percent."""
+    return ordered + ordered * over_receipt_pct // (100 * SCALE)

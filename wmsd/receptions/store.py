@@ -1,0 +1,121 @@
+"""The SQL of receptions."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from wmsd.base.strict_json import dumps
+from wmsd.db.listing import Listing, Tally
+from wmsd.db.record import record_sql
+from wmsd.db.transaction import Transaction
+from wmsd.documents.table import FILTERS, DocumentTable
+from wmsd.receptions.rules import INITIAL, STATUSES
+from wmsd.receptions.schema import (
+    Reception,
+    ReceptionItem,
+    ReceptionPartial,
+    ReceptionStatusChanged,
+    RemainingItem,
+)
+
+ITEM: Final = record_sql(
+    ReceptionItem,
+    {
+        "id": "item.id",
+        "article_id": "ordered.article_id",
+        "article_code": "articles.code",
+        "quantity": "item.quantity",
+    },
+)
+ITEMS: Final = f"""(
+    SELECT json_group_array({ITEM} ORDER BY item.position)
+    FROM reception_items AS item
+    CROSS JOIN purchase_order_items AS ordered ON ordered.id = item.po_item_id
+    CROSS JOIN articles ON articles.id = ordered.article_id
+    WHERE item.reception_id = receptions.id
+)"""
+RECEPTIONS: Final = DocumentTable(
+    noun="reception",
+    name="receptions",
+    series="RC",
+    initial=INITIAL,
+    fields=("code", "purchase_order_id", "warehouse_id", "transport_ecc", "external_ref", "notes"),
+    record=record_sql(Reception, {"selected_items": ITEMS}),
+    told=ReceptionStatusChanged,
+    listing=Listing(
+        source="receptions",
+        order="id",
+        filters={**FILTERS, "purchase_order_id": "purchase_order_id = :purchase_order_id"},
+        count="receptions",
+        tally=Tally("reception_counts", STATUSES, by_partner=False),
+    ),
+)
+
+ITEMS_OF_ONE: Final = """
+    SELECT id, po_item_id, quantity_um3pl, lot_number, serial_data FROM reception_items
+    WHERE reception_id = ? ORDER BY position
+"""
+
+
+def items(tx: Transaction, reception_id: int) -> list[dict[str, Any]]:
+    """The stored items in their order."""
+    return tx.records(ITEMS_OF_ONE, (reception_id,))
+
+
+WRITE_ITEM: Final = """
+    INSERT INTO reception_items (id, reception_id, position, po_item_id, quantity_um3pl, lot_number, serial_data)
+    VALUES (:id, :reception_id, :position, :po_item_id, :quantity_um3pl, :lot_number, :serial_data)
+    ON CONFLICT (id) DO UPDATE SET position = excluded.position, po_item_id = excluded.po_item_id,
+        quantity_um3pl = excluded.quantity_um3pl, lot_number = excluded.lot_number,
+        serial_data = excluded.serial_data
+"""
+TAKE_AWAY: Final = """
+    DELETE FROM reception_items WHERE reception_id = ? AND id NOT IN (SELECT value FROM json_each(?))
+"""
+
+
+def write_items(tx: Transaction, reception_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
+    """These items and no others: each with its own id, or a new one where that is None."""
+    tx.execute(TAKE_AWAY, (reception_id, dumps([row["id"] for row in rows if row["id"] is not None])))
+    tx.executemany(
+        WRITE_ITEM,
+        [{**row, "reception_id": reception_id, "position": position} for position, row in enumerate(rows)],
+    )
+
+
+def delete(tx: Transaction, reception_id: int) -> None:
+    write_items(tx, reception_id, [])
+    RECEPTIONS.delete(tx, reception_id)
+
+
+POSTED: Final = "UPDATE reception_items SET quantity = ? WHERE id = ?"
+
+
+def keep_posted(tx: Transaction, quantities: Mapping[int, int]) -> None:
+    """What was posted for each item, in the article's unit."""
+    tx.executemany(POSTED, [(quantity, item_id) for item_id, quantity in quantities.items()])
+
+
+REMAINING: Final = record_sql(
+    RemainingItem,
+    {
+        "po_item_id": "id",
+        "ordered": "quantity",
+        "received": "received_quantity",
+        "remaining": "(quantity - received_quantity)",
+    },
+)
+PARTIAL: Final = record_sql(
+    ReceptionPartial,
+    {
+        "remaining": f"""(
+            SELECT json_group_array({REMAINING} ORDER BY position) FROM purchase_order_items
+            WHERE purchase_order_id = receptions.purchase_order_id AND received_quantity < quantity
+        )"""
+    },
+)
+PARTIAL_OF_ONE: Final = f"SELECT {PARTIAL} FROM receptions WHERE id = ?"
+
+
+def partial_data(tx: Transaction, reception_id: int) -> str:
+    text: str = tx.value(PARTIAL_OF_ONE, (reception_id,))
+    return text
