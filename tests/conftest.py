@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.dock import Dock, open_dock
 from tests.support.shop import Shop, open_shop
 from tests.support.world import UNLIMITED, World, open_world
 
@@ -12,6 +13,12 @@ async def world(tmp_path: Path) -> AsyncIterator[World]:
     """An installation with the company ACME, and limits that do not bite."""
     async with open_world(tmp_path / "data", UNLIMITED) as opened:
         yield opened
+
+
+@pytest.fixture
+async def dock(world: World) -> Dock:
+    """ACME with something to receive."""
+    return await open_dock(world)
 
 
 @pytest.fixture

@@ -182,11 +182,11 @@ class World:
         lines = text.encode().splitlines(keepends=True)
         return await database.write(partial(import_csv, kind=KINDS[kind], lines=lines))
 
-    async def rows(self, sql: str) -> list[Any]:
+    async def rows(self, sql: str, parameters: Sequence[object] = ()) -> list[Any]:
         """Rows of the company's file."""
 
         def read(tx: Transaction) -> list[Any]:
-            return tx.rows(sql)
+            return tx.rows(sql, parameters)
 
         return await (await self.database()).read(read)
 
