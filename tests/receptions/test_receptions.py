@@ -226,6 +226,14 @@ async def test_put_replaces_and_patch_changes_a_draft(dock: Dock) -> None:
     assert await dock.ledger() == []
 
 
+async def test_items_that_are_sent_again_without_their_ids_are_the_same_items(dock: Dock) -> None:
+    order = await dock.purchase((1, 10))
+    draft = await dock.receive(order, status="CREAT")
+    sent = arrival(order, status="CREAT", notes="new")
+    answer = await dock.world.call("PUT", f"{PATH}/1", sent, events=["reception.updated"])
+    assert answer.body["selected_items"] == draft.body["selected_items"]
+
+
 async def test_a_reception_stays_with_its_order(dock: Dock) -> None:
     order, other = await dock.purchase((1, 10)), await dock.purchase((1, 10))
     await dock.receive(order, status="CREAT")

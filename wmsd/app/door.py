@@ -17,6 +17,7 @@ from wmsd.app.call import Call, Loaded, Reply, refusal
 from wmsd.app.limits import Limiter
 from wmsd.app.replies import reply_of
 from wmsd.app.settings import Settings
+from wmsd.base.access import SUFFICES
 from wmsd.base.clock import Clock
 from wmsd.base.context import PROGRAM, Caller, Company
 from wmsd.base.cursor import CursorSigner
@@ -65,6 +66,7 @@ class Door:
         desks: Mapping[type, object],
     ) -> None:
         self._limits = settings.limits
+        self._suffices = {} if settings.returns.require_write_ability else SUFFICES
         self._clock = clock
         self._platform = platform
         self._files = files
@@ -115,8 +117,9 @@ class Door:
             company = await self._company(call, caller)
             if call.operation.scope == "platform":
                 return caller, company
-            if call.operation.ability is not None and call.operation.ability not in caller.abilities:
-                raise forbidden(f"This token lacks the ability {call.operation.ability}.")
+            ability = call.operation.ability
+            if ability is not None and caller.abilities.isdisjoint({ability, self._suffices.get(ability)}):
+                raise forbidden(f"This token lacks the ability {ability}.")
             for module in ("api", call.operation.module):
                 if module is not None and module not in company.modules:
                     raise forbidden(f"The module {module} is off for this company.")

@@ -16,6 +16,7 @@ ABILITIES: Final[dict[str, str]] = {
     "receptions:read": "read receptions",
     "receptions:write": "create and update receptions",
     "returns:read": "read returns",
+    "returns:write": "create and update returns, where returns.require_write_ability asks for it",
     "webhooks:read": "read webhook subscriptions, deliveries and the event log",
     "webhooks:write": "configure webhooks",
     "clients:read": "read clients",
@@ -23,6 +24,9 @@ ABILITIES: Final[dict[str, str]] = {
     "warehouses:read": "read warehouses",
 }
 """The platform's whitelist; beside it there is only `*`, everything."""
+
+SUFFICES: Final[dict[str, str]] = {"returns:write": "returns:read"}
+"""What stands for an ability, unless the installation's settings ask for the ability itself."""
 
 READ_ABILITIES: Final = frozenset(name for name in ABILITIES if name.endswith(":read"))
 

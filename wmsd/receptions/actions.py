@@ -135,6 +135,8 @@ def change(
     before = store.items(tx, reception_id)
     rows = before if sent_items is None else rows_of(sent_items, before)
     items_differ = goods(rows) != goods(before)
+    if not items_differ:
+        rows = before
     for step in MOVES.steps(current["status"], status or current["status"], values != current, items_differ):
         match step:
             case Step.MOVE:

@@ -22,7 +22,7 @@ KIND: Final = "receipt"
 
 
 def post_reception(tx: Transaction, reception_id: int) -> None:
-    """Raises Problem (422) when what was fine as a draft no longer is: the order was received, a serial arrived."""
+    """Raises Problem (422) when what was fine as a draft is so no longer: another was faster."""
     reception = RECEPTIONS.columns(tx, reception_id)
     flaws: list[Flaw] = []
     arrivals = find_arrivals(tx, reception["purchase_order_id"], store.items(tx, reception_id), flaws)

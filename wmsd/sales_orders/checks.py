@@ -4,10 +4,10 @@ from typing import Final
 
 from wmsd.base.checking import Check
 from wmsd.documents.checks import status_checks
-from wmsd.sales_orders.rules import HOLDS_STOCK, STATUSES
+from wmsd.sales_orders.rules import HOLDS_STOCK, SHIPPED, STATUSES
 
 OPEN: Final = ", ".join(f"'{status}'" for status in STATUSES if status in HOLDS_STOCK)
-SHIPPED: Final = "'INCARCAT', 'LIVRAT'"
+LEFT: Final = ", ".join(f"'{status}'" for status in STATUSES if status in SHIPPED)
 
 RESERVATIONS: Final = f"""
     WITH wanted AS (
@@ -26,14 +26,14 @@ RESERVATIONS: Final = f"""
 """
 MOVED: Final = f"""
     SELECT sales_orders.code || ', line ' || line.id,
-        iif(sales_orders.status IN ({SHIPPED}), line.quantity, 0), coalesce(moved.quantity, 0)
+        iif(sales_orders.status IN ({LEFT}), line.quantity, 0), coalesce(moved.quantity, 0)
     FROM sales_orders
     JOIN sales_order_lines AS line ON line.sales_order_id = sales_orders.id
     LEFT JOIN (
         SELECT document_line_id, -sum(quantity) AS quantity FROM stock_movements
         WHERE kind IN ('loading', 'unloading') GROUP BY document_line_id
     ) AS moved ON moved.document_line_id = line.id
-    WHERE iif(sales_orders.status IN ({SHIPPED}), line.quantity, 0) <> coalesce(moved.quantity, 0)
+    WHERE iif(sales_orders.status IN ({LEFT}), line.quantity, 0) <> coalesce(moved.quantity, 0)
 """
 
 CHECKS: Final = (

@@ -10,7 +10,7 @@ from wmsd.base.quantity import MAXIMUM, SCALE, to_text
 from wmsd.db.transaction import Transaction
 from wmsd.sales_orders import store
 from wmsd.sales_orders.references import find_stock
-from wmsd.sales_orders.rules import Effect
+from wmsd.sales_orders.rules import MOVES, Effect
 from wmsd.stock import lots
 from wmsd.stock import store as stock
 from wmsd.stock.ledger import Movement, net_out, post
@@ -50,6 +50,8 @@ def _movement(kind: str, order_id: int, line_id: int, part: Part, quantity: int)
 
 def unload(tx: Transaction, order_id: int) -> None:
     """Brings back exactly what the ledger says went out, and reserves it again."""
+    if (code := store.return_of(tx, order_id)) is not None:
+        raise MOVES.forbidden(f"Goods of this sales order came back with return {code}.", "INCARCAT", "IN_LUCRU")
     loaded = net_out(tx, order_id, MOVED)
     _check_room(tx, loaded)
     for line_id, stock_id, part in loaded:

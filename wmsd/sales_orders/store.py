@@ -81,6 +81,15 @@ def loads(tx: Transaction, order_id: int) -> list[Load]:
     return [Load(*row) for row in tx.rows(LOADS, (order_id,))]
 
 
+RETURN_OF: Final = "SELECT code FROM returns WHERE sales_order_id = ? AND status <> 'ANULAT' ORDER BY id LIMIT 1"
+
+
+def return_of(tx: Transaction, order_id: int) -> str | None:
+    """The code of a return of what the order shipped."""
+    code: str | None = tx.value(RETURN_OF, (order_id,))
+    return code
+
+
 INSERT_LINE: Final = """
     INSERT INTO sales_order_lines
         (id, sales_order_id, position, article_id, quantity, warehouse_id, lot_number, serials)

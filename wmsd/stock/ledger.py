@@ -11,11 +11,14 @@ from wmsd.stock.telling import tell_at_end
 
 
 class Movement(NamedTuple):
-    """Signed millionths: what the balance gains, and what of it enters quarantine; and why."""
+    """Signed millionths: what the balance gains, and what of it enters quarantine; and why. What was destroyed
+    came in to be so, and never was part of the balance.
+    """
 
     quantity: int
     kind: str
     quarantined: int = 0
+    destroyed: int = 0
     lot_number: str | None = None
     serial: str | None = None
     document_id: int | None = None
@@ -43,7 +46,9 @@ def post(tx: Transaction, stock_id: int, movement: Movement) -> None:
 
 def post_all(tx: Transaction, movements: Sequence[tuple[int, Movement]]) -> None:
     """Each with the id of its stock record, in their order."""
-    tell_at_end(tx, [stock_id for stock_id, _ in movements])
     rows = [{"stock_id": stock_id, **movement._asdict()} for stock_id, movement in movements]
-    store.post_all(tx, rows)
-    lots.post_all(tx, rows)
+    changing = [row for row in rows if row["quantity"] or row["quarantined"]]
+    tell_at_end(tx, [row["stock_id"] for row in changing])
+    store.add_to_ledger(tx, rows)
+    store.add_to_balances(tx, changing)
+    lots.post_all(tx, changing)

@@ -5,9 +5,9 @@ what is reserved or quarantined of it is reserved or quarantined of the record t
 record without naming a lot is always there beside the lots that others name.
 """
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
 
 from wmsd.base.quantity import SCALE
 from wmsd.base.strict_json import dumps
@@ -44,7 +44,7 @@ QUARANTINE_SERIAL: Final = """
 """
 
 
-def post_all(tx: Transaction, movements: Iterable[dict[str, object]]) -> None:
+def post_all(tx: Transaction, movements: Iterable[Mapping[str, Any]]) -> None:
     """What movements do to their lots and serials; for the ledger only.
 
     Raises sqlite3.IntegrityError for more than is free of a lot, and for a serial that is in stock already.
@@ -53,9 +53,8 @@ def post_all(tx: Transaction, movements: Iterable[dict[str, object]]) -> None:
         _post(tx, movement)
 
 
-def _post(tx: Transaction, movement: dict[str, object]) -> None:
+def _post(tx: Transaction, movement: Mapping[str, Any]) -> None:
     quantity = movement["quantity"]
-    assert isinstance(quantity, int)
     if movement["lot_number"] is not None:
         changed = tx.execute(ADD_TO_LOT if quantity > 0 else CHANGE_LOT, movement).rowcount
         assert changed == 1, movement

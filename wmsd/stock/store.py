@@ -107,19 +107,24 @@ ADD_TO_BALANCE: Final = """
     WHERE id = :stock_id
 """
 ADD_TO_LEDGER: Final = """
-    INSERT INTO stock_movements (stock_id, quantity, quarantined, lot_number, serial, kind, document_id,
+    INSERT INTO stock_movements (stock_id, quantity, quarantined, destroyed, lot_number, serial, kind, document_id,
         document_line_id, reason, actor, occurred_at)
-    VALUES (:stock_id, :quantity, :quarantined, :lot_number, :serial, :kind, :document_id,
+    VALUES (:stock_id, :quantity, :quarantined, :destroyed, :lot_number, :serial, :kind, :document_id,
         :document_line_id, :reason, :actor, :now)
 """
 
 
-def post_all(tx: Transaction, movements: Iterable[dict[str, object]]) -> None:
-    """Writes movements into the ledger and adds them to the balances: never one without the other."""
+def add_to_ledger(tx: Transaction, movements: Iterable[Mapping[str, Any]]) -> None:
     same = {"now": tx.timestamp, "actor": tx.actor.name}
-    rows = [{**movement, **same, "change_seq": tx.next_change()} for movement in movements]
-    tx.executemany(ADD_TO_BALANCE, rows)
-    tx.executemany(ADD_TO_LEDGER, rows)
+    tx.executemany(ADD_TO_LEDGER, [{**movement, **same} for movement in movements])
+
+
+def add_to_balances(tx: Transaction, movements: Iterable[Mapping[str, Any]]) -> None:
+    """For the ledger only: never one without the other."""
+    tx.executemany(
+        ADD_TO_BALANCE,
+        [{**movement, "now": tx.timestamp, "change_seq": tx.next_change()} for movement in movements],
+    )
 
 
 QUANTITIES: Final = "SELECT id, quantity FROM stock WHERE id IN (SELECT value FROM json_each(?))"

@@ -9,6 +9,7 @@ from wmsd.base.route import Route
 from wmsd.directory import actions as directory
 from wmsd.purchase_orders import actions as purchase_orders
 from wmsd.receptions import actions as receptions
+from wmsd.returns import actions as returns
 from wmsd.sales_orders import actions as sales_orders
 from wmsd.stock import actions as stock
 
@@ -45,6 +46,11 @@ ROUTES: Final = (
     Route("PUT", "/api/receptions/{id}", receptions.replace_reception),
     Route("PATCH", "/api/receptions/{id}", receptions.update_reception),
     Route("DELETE", "/api/receptions/{id}", receptions.delete_reception),
+    Route("GET", "/api/returns", returns.list_returns),
+    Route("POST", "/api/returns", returns.create_return),
+    Route("GET", "/api/returns/{id}", returns.get_return),
+    Route("PUT", "/api/returns/{id}", returns.replace_return),
+    Route("PATCH", "/api/returns/{id}", returns.update_return),
     Route("GET", "/api/clients", directory.list_clients),
     Route("GET", "/api/clients/{id}", directory.get_client),
     Route("GET", "/api/partners", directory.list_partners),

@@ -1,0 +1,1 @@
+"""Returns: what comes back, from its announcement to what becomes of it."""

@@ -1,0 +1,123 @@
+"""The use cases of returns."""
+
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Final
+
+from wmsd.base.flaws import Flaw, refuse_flaws
+from wmsd.base.moves import Step
+from wmsd.base.operation import operation
+from wmsd.base.results import Page, Record
+from wmsd.db.transaction import Transaction
+from wmsd.documents.references import not_initial
+from wmsd.documents.telling import move_and_tell, tell_created, tell_updated
+from wmsd.returns import store
+from wmsd.returns.posting import post_return
+from wmsd.returns.references import check_return, find_lines, goods
+from wmsd.returns.rules import MOVES, Effect, Status
+from wmsd.returns.schema import LineFields, Return, ReturnChanges, ReturnFields, ReturnQuery
+from wmsd.returns.store import RETURNS
+
+OWN_FIELDS: Final = tuple(name for name in ReturnFields.model_fields if name not in ("status", "lines"))
+
+reading = partial(operation, tag="Returns", returns=Return, module="returns", ability="returns:read")
+writing = partial(
+    operation,
+    tag="Returns",
+    returns=Return,
+    module="returns",
+    ability="returns:write",
+    answer="record",
+    writes=True,
+)
+REFUSALS: Final = ("INVALID_PARTNER", "INVALID_WAREHOUSE", "INVALID_ARTICLE")
+CHANGED: Final = ("return.updated", "return.status_changed", "stock.updated", "stock.low")
+
+
+@reading(answer="page")
+def list_returns(tx: Transaction, query: ReturnQuery) -> Page:
+    """List returns, page by page."""
+    return RETURNS.page(tx, query)
+
+
+@reading(answer="record")
+def get_return(tx: Transaction, id: int) -> Record:
+    """Get a return."""
+    return RETURNS.one(tx, id)
+
+
+@writing(creates=True, events=("return.created",), codes=REFUSALS)
+def create_return(tx: Transaction, body: ReturnFields) -> Record:
+    """Create a return.
+
+    With a `sales_order_id` that order must be loaded or delivered, and all its returns together, but those that
+    are cancelled, never bring back more than it shipped. The ability returns:read is enough, unless the setting
+    returns.require_write_ability is on.
+    """
+    values = {name: getattr(body, name) for name in OWN_FIELDS}
+    flaws: list[Flaw] = not_initial(RETURNS, body.status)
+    rows = find_lines(tx, body.lines, [], flaws)
+    refuse_flaws([*flaws, *check_return(tx, None, values, {}, rows)])
+    return_id = RETURNS.insert(tx, values)
+    store.write_lines(tx, return_id, rows)
+    return tell_created(tx, RETURNS, return_id)
+
+
+@writing(events=CHANGED, codes=("INVALID_STATUS", *REFUSALS), precondition=RETURNS.one)
+def replace_return(tx: Transaction, id: int, body: ReturnFields) -> Record:
+    """Replace a return.
+
+    A field that is not sent takes its default, but code and status stay as they are. Lines may change in CREAT
+    only, dispositions and other fields until FINALIZAT or ANULAT. When nothing differs, nothing is written and
+    no event is sent.
+    """
+    given = {name: getattr(body, name) for name in OWN_FIELDS}
+    return change(tx, id, given, body.lines, body.status if "status" in body.model_fields_set else None)
+
+
+@writing(events=CHANGED, codes=("INVALID_STATUS", *REFUSALS), precondition=RETURNS.one)
+def update_return(tx: Transaction, id: int, body: ReturnChanges) -> Record:
+    """Change some fields of a return, its dispositions or its status.
+
+    `lines` replaces all lines; but when each line that is sent has its `id` and its `disposition` only, those
+    are set and nothing else changes. At FINALIZAT each line needs one: RESTOC puts the goods back into stock,
+    CARANTINA into quarantine, DISTRUS writes them off.
+    """
+    given = body.given()
+    lines, status = given.pop("lines", None), given.pop("status", None)
+    return change(tx, id, given, lines, status)  # type: ignore[arg-type]  # what the model has checked
+
+
+def change(
+    tx: Transaction,
+    return_id: int,
+    given: Mapping[str, Any],
+    sent_lines: list[LineFields] | None = None,
+    status: Status | None = None,
+) -> Record:
+    """Lays what was given over the return and moves it, in the order that the statuses allow."""
+    current = RETURNS.columns(tx, return_id)
+    values = {**current, **given, "code": given.get("code") or current["code"]}
+    before = store.lines(tx, return_id)
+    flaws: list[Flaw] = []
+    rows = before if sent_lines is None else find_lines(tx, sent_lines, before, flaws)
+    lines_differ = goods(rows) != goods(before)
+    if not lines_differ:  # they are the lines that are there, however they were named
+        rows = [{**row, "disposition": sent["disposition"]} for row, sent in zip(before, rows, strict=True)]
+    fields_differ = values != current or rows != before
+    for step in MOVES.steps(current["status"], status or current["status"], fields_differ, lines_differ):
+        match step:
+            case Step.MOVE:
+                _move(tx, return_id, current["status"], status or current["status"])
+            case Step.CHANGE:
+                refuse_flaws([*flaws, *check_return(tx, return_id, values, current, rows)])
+                RETURNS.update(tx, return_id, values)
+                store.write_lines(tx, return_id, rows)
+                tell_updated(tx, RETURNS, return_id)
+    return RETURNS.one(tx, return_id)
+
+
+def _move(tx: Transaction, return_id: int, current: Status, requested: Status) -> None:
+    if MOVES.effect(current, requested) is Effect.POST:
+        post_return(tx, return_id)
+    move_and_tell(tx, RETURNS, return_id, current, requested)

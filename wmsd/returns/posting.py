@@ -1,0 +1,81 @@
+"""What finalising a return does: each line's disposition acts on stock and ledger."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from wmsd.base.flaws import Flaw, refuse_flaws
+from wmsd.base.quantity import MAXIMUM, SCALE, to_text
+from wmsd.db.transaction import Transaction
+from wmsd.returns import store
+from wmsd.returns.references import Row
+from wmsd.returns.rules import DISPOSITIONS
+from wmsd.returns.store import RETURNS
+from wmsd.stock import lots
+from wmsd.stock import store as stock
+from wmsd.stock.ledger import Movement, post_all
+
+KIND: Final = "return"
+
+
+def post_return(tx: Transaction, return_id: int) -> None:
+    """Raises Problem (422) when a disposition is missing, or the stock cannot take the goods."""
+    warehouse_id = RETURNS.columns(tx, return_id)["warehouse_id"]
+    rows = store.lines(tx, return_id)
+    refuse_flaws(_undecided(rows))
+    articles = sorted({row["article_id"] for row in rows})
+    stock_ids = {article_id: stock.id_of(tx, article_id, warehouse_id) for article_id in articles}
+    refuse_flaws([*_overfull(tx, rows, stock_ids), *_there_already(tx, rows)])
+    post_all(tx, [*_movements(return_id, rows, stock_ids)])
+
+
+def _undecided(rows: Sequence[Row]) -> Iterator[Flaw]:
+    for number, row in enumerate(rows):
+        if row["disposition"] is None:
+            sentence = f"is required to finish a return: {', '.join(DISPOSITIONS)}"
+            yield Flaw("VALIDATION_FAILED", f"lines.{number}.disposition", sentence)
+
+
+def _overfull(tx: Transaction, rows: Sequence[Row], stock_ids: dict[int, int]) -> Iterator[Flaw]:
+    sums: Counter[int] = Counter()
+    balances = stock.quantities(tx, stock_ids.values())
+    for number, row in enumerate(rows):
+        stock_id = stock_ids[row["article_id"]]
+        enters, _, _ = DISPOSITIONS[row["disposition"]]
+        sums[stock_id] += row["quantity"] * enters
+        if balances[stock_id] + sums[stock_id] > MAXIMUM:
+            sentence = f"would take the stock balance over {to_text(MAXIMUM)}"
+            yield Flaw("VALIDATION_FAILED", f"lines.{number}.quantity", sentence)
+
+
+def _there_already(tx: Transaction, rows: Sequence[Row]) -> Iterator[Flaw]:
+    for number, row in enumerate(rows):
+        names = json.loads(row["serials"] or "[]")
+        there = lots.serials(tx, row["article_id"], names)
+        for place, name in enumerate(names):
+            if name in there:
+                yield Flaw("VALIDATION_FAILED", f"lines.{number}.serials.{place}", "is in stock already")
+
+
+def _movements(return_id: int, rows: Sequence[Row], stock_ids: dict[int, int]) -> Iterator[tuple[int, Movement]]:
+    """One for each serial, and one for each line without."""
+    for row in rows:
+        enters, quarantined, destroyed = DISPOSITIONS[row["disposition"]]
+        serials = json.loads(row["serials"] or "[null]")
+        for serial in serials:
+            amount = row["quantity"] if serial is None else SCALE
+            yield (
+                stock_ids[row["article_id"]],
+                Movement(
+                    amount * enters,
+                    kind=KIND,
+                    quarantined=amount * quarantined,
+                    destroyed=amount * destroyed,
+                    lot_number=row["lot_number"],
+                    serial=serial,
+                    document_id=return_id,
+                    document_line_id=row["id"],
+                    reason=row["disposition"],
+                ),
+            )

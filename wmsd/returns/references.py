@@ -1,0 +1,157 @@
+"""Looks up what comes back: the articles of the lines, the sales order that shipped them, and what is wrong."""
+
+import json
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
+
+from wmsd.articles.store import Reference
+from wmsd.base.flaws import Flaw
+from wmsd.base.quantity import SCALE, to_text
+from wmsd.base.strict_json import dumps
+from wmsd.db.transaction import Transaction
+from wmsd.documents.references import Articles, check_document
+from wmsd.returns import store
+from wmsd.returns.schema import LineFields
+from wmsd.returns.store import RETURNS
+from wmsd.sales_orders.rules import SHIPPED
+from wmsd.sales_orders.store import ORDERS
+
+Row = dict[str, Any]
+"""A line as it is stored: id, article_id, quantity, disposition, lot_number, serials (JSON)."""
+GOODS: Final = ("article_id", "quantity", "lot_number", "serials")
+DISPOSITION_ONLY: Final = {"id", "disposition"}
+
+
+def goods(rows: Sequence[Row]) -> list[tuple[Any, ...]]:
+    """What makes two lists of lines the same, but for their dispositions."""
+    return [tuple(row[name] for name in GOODS) for row in rows]
+
+
+def find_lines(tx: Transaction, sent: Sequence[LineFields], before: Sequence[Row], flaws: list[Flaw]) -> list[Row]:
+    """The stored form of the lines that were sent; an article that is not known is None."""
+    if before and all(line.model_fields_set == DISPOSITION_ONLY for line in sent):
+        return _disposed(sent, before, flaws)
+    known = {row["id"]: row for row in before}
+    kept = [known.pop(line.id or 0, None) for line in sent]
+    lines = [_whole(line, row) for line, row in zip(sent, kept, strict=True)]
+    articles, kept_articles = Articles(tx, lines), {row["article_id"] for row in before}
+    rows = []
+    for number, (line, row) in enumerate(zip(lines, kept, strict=True)):
+        article, flaw = articles.find(line, f"lines.{number}", kept_articles)
+        flaws += [flaw] if flaw is not None else _line_flaws(line, f"lines.{number}", article)
+        rows.append(
+            {
+                "id": row and row["id"],
+                "article_id": article and article.id,
+                "quantity": line.quantity,
+                "disposition": line.disposition,
+                "lot_number": line.lot_number,
+                "serials": dumps(line.serials) if line.serials else None,
+            }
+        )
+    return rows
+
+
+def _disposed(sent: Sequence[LineFields], before: Sequence[Row], flaws: list[Flaw]) -> list[Row]:
+    """The lines as they were, with the dispositions that were sent."""
+    known = {row["id"] for row in before}
+    for number, line in enumerate(sent):
+        if line.id not in known:
+            flaws.append(Flaw("VALIDATION_FAILED", f"lines.{number}.id", "is not a line of this return"))
+    wanted = {line.id: line.disposition for line in sent}
+    return [{**row, "disposition": wanted.get(row["id"], row["disposition"])} for row in before]
+
+
+def _whole(line: LineFields, kept: Row | None) -> LineFields:
+    """What is not sent of a line that is there stays as it is."""
+    if kept is None:
+        return line
+    stored = {**kept, "serials": json.loads(kept["serials"] or "null")}
+    names = {*stored} - line.model_fields_set
+    if "article_code" in line.model_fields_set:
+        names.discard("article_id")
+    return line.model_copy(update={name: stored[name] for name in names})
+
+
+def _line_flaws(line: LineFields, path: str, article: Reference | None) -> Iterator[Flaw]:
+    tracks_serials = article is not None and article.tracks_serials
+    if line.quantity is None:
+        yield Flaw("VALIDATION_FAILED", f"{path}.quantity", "is required")
+    elif tracks_serials and line.quantity % SCALE:
+        yield Flaw("VALIDATION_FAILED", f"{path}.quantity", "must be whole: the article is tracked by serials")
+    elif line.serials and not tracks_serials:
+        sentence = "is given for an article that is not tracked by serials"
+        yield Flaw("VALIDATION_FAILED", f"{path}.serials", sentence)
+    elif line.serials and len(line.serials) * SCALE != line.quantity:
+        sentence = f"must be one for each unit: {to_text(line.quantity)} came back, {len(line.serials)} given"
+        yield Flaw("VALIDATION_FAILED", f"{path}.serials", sentence)
+
+
+def check_return(
+    tx: Transaction,
+    return_id: int | None,
+    values: Mapping[str, Any],
+    current: Mapping[str, Any],
+    rows: Sequence[Row],
+) -> Iterator[Flaw]:
+    """What is wrong with the return as a whole; the id of a new one is None."""
+    yield from check_document(tx, RETURNS, return_id, values, current)
+    yield from _repeated_serials(rows)
+    if values["sales_order_id"] is None:
+        return
+    order = ORDERS.find_columns(tx, values["sales_order_id"])
+    if order is None:
+        yield Flaw("VALIDATION_FAILED", "sales_order_id", "is not a sales order of this company")
+        return
+    if order["status"] not in SHIPPED:
+        sentence = f"is {order['status']}: only what was loaded can come back"
+        yield Flaw("VALIDATION_FAILED", "sales_order_id", sentence)
+        return
+    if order["partner_id"] != values["partner_id"]:
+        yield Flaw("INVALID_PARTNER", "partner_id", f"is not the partner of {order['code']}")
+    yield from _more_than_shipped(tx, return_id, values["sales_order_id"], rows)
+    yield from _never_shipped(tx, values["sales_order_id"], order["code"], rows)
+
+
+def _repeated_serials(rows: Sequence[Row]) -> Iterator[Flaw]:
+    seen: set[tuple[int, str]] = set()
+    for number, row in enumerate(rows):
+        for place, serial in enumerate(json.loads(row["serials"] or "[]")):
+            if (row["article_id"], serial) in seen:
+                yield Flaw("VALIDATION_FAILED", f"lines.{number}.serials.{place}", "is given twice")
+            seen.add((row["article_id"], serial))
+
+
+def _more_than_shipped(
+    tx: Transaction, return_id: int | None, order_id: int, rows: Sequence[Row]
+) -> Iterator[Flaw]:
+    """Over all returns of the order, those that are cancelled left out."""
+    shipped, returned = store.shipped(tx, order_id), store.returned(tx, order_id, return_id)
+    sums: Counter[int] = Counter()
+    for row in rows:
+        sums[row["article_id"]] += row["quantity"] or 0
+    for number, row in enumerate(rows):
+        article_id = row["article_id"]
+        left = shipped.get(article_id, 0) - returned.get(article_id, 0)
+        if article_id is not None and sums[article_id] > left:
+            sentence = (
+                f"is more than can come back: {to_text(sums[article_id])} given, "
+                f"{to_text(shipped.get(article_id, 0))} shipped, {to_text(left)} of it not returned yet"
+            )
+            yield Flaw("VALIDATION_FAILED", f"lines.{number}.quantity", sentence)
+
+
+def _never_shipped(tx: Transaction, order_id: int, code: str, rows: Sequence[Row]) -> Iterator[Flaw]:
+    """Lots and serials that are named, but did not leave with the order."""
+    if not any(row["lot_number"] or row["serials"] for row in rows):
+        return
+    lots, serials = store.shipped_parts(tx, order_id)
+    for number, row in enumerate(rows):
+        article_id, lot = row["article_id"], row["lot_number"]
+        if lot is not None and (article_id, lot) not in lots:
+            yield Flaw("VALIDATION_FAILED", f"lines.{number}.lot_number", f"did not leave with {code}")
+        for place, serial in enumerate(json.loads(row["serials"] or "[]")):
+            if (article_id, serial) not in serials:
+                path = f"lines.{number}.serials.{place}"
+                yield Flaw("VALIDATION_FAILED", path, f"did not leave with {code}")

@@ -1,0 +1,37 @@
+"""Which status may follow which, and what becomes of the goods (decisions, section 3). Pure."""
+
+from collections.abc import Mapping
+from enum import Enum
+from typing import Final, Literal, get_args
+
+from wmsd.base.moves import Moves
+
+Status = Literal["CREAT", "RECEPTIONAT", "FINALIZAT", "ANULAT"]
+STATUSES: Final[tuple[Status, ...]] = get_args(Status)
+INITIAL: Final[Status] = "CREAT"
+Disposition = Literal["RESTOC", "CARANTINA", "DISTRUS"]
+
+
+class Effect(Enum):
+    NONE = "stock stays as it is"
+    POST = "each line's disposition acts"
+
+
+MOVES: Final[Moves[Status, Effect]] = Moves(
+    "return",
+    {
+        ("CREAT", "RECEPTIONAT"): Effect.NONE,
+        ("CREAT", "ANULAT"): Effect.NONE,
+        ("RECEPTIONAT", "FINALIZAT"): Effect.POST,
+    },
+    lines_change_in=frozenset({"CREAT"}),
+    fields_change_in=frozenset({"CREAT", "RECEPTIONAT"}),
+)
+"""Dispositions change where fields do."""
+
+DISPOSITIONS: Final[Mapping[Disposition, tuple[int, int, int]]] = {
+    "RESTOC": (1, 0, 0),
+    "CARANTINA": (1, 1, 0),
+    "DISTRUS": (0, 0, 1),
+}
+"""How often the quantity of a line enters the balance, the quarantine, and the column of what was destroyed."""

@@ -1,0 +1,106 @@
+"""The SQL of returns."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from wmsd.base.strict_json import dumps
+from wmsd.db.listing import Listing, Tally
+from wmsd.db.record import record_sql
+from wmsd.db.transaction import Transaction
+from wmsd.documents.table import FILTERS, DocumentTable
+from wmsd.returns.rules import INITIAL, STATUSES
+from wmsd.returns.schema import Return, ReturnLine, ReturnStatusChanged
+
+LINE: Final = record_sql(
+    ReturnLine, {"id": "line.id", "article_code": "articles.code", "quantity": "line.quantity"}
+)
+LINES: Final = f"""(
+    SELECT json_group_array({LINE} ORDER BY line.position)
+    FROM return_lines AS line CROSS JOIN articles ON articles.id = line.article_id
+    WHERE line.return_id = returns.id
+)"""
+RETURNS: Final = DocumentTable(
+    noun="return",
+    name="returns",
+    series="RT",
+    initial=INITIAL,
+    fields=("code", "partner_id", "warehouse_id", "sales_order_id", "reason", "external_ref", "notes"),
+    record=record_sql(Return, {"lines": LINES}),
+    told=ReturnStatusChanged,
+    listing=Listing(
+        source="returns",
+        order="id",
+        filters={
+            **FILTERS,
+            "partner_id": "partner_id = :partner_id",
+            "sales_order_id": "sales_order_id = :sales_order_id",
+        },
+        count="returns",
+        tally=Tally("return_counts", STATUSES),
+    ),
+)
+
+LINES_OF_ONE: Final = """
+    SELECT id, article_id, quantity, disposition, lot_number, serials FROM return_lines
+    WHERE return_id = ? ORDER BY position
+"""
+
+
+def lines(tx: Transaction, return_id: int) -> list[dict[str, Any]]:
+    """The stored lines in their order."""
+    return tx.records(LINES_OF_ONE, (return_id,))
+
+
+WRITE_LINE: Final = """
+    INSERT INTO return_lines (id, return_id, position, article_id, quantity, disposition, lot_number, serials)
+    VALUES (:id, :return_id, :position, :article_id, :quantity, :disposition, :lot_number, :serials)
+    ON CONFLICT (id) DO UPDATE SET position = excluded.position, article_id = excluded.article_id,
+        quantity = excluded.quantity, disposition = excluded.disposition, lot_number = excluded.lot_number,
+        serials = excluded.serials
+"""
+TAKE_AWAY: Final = """
+    DELETE FROM return_lines WHERE return_id = ? AND id NOT IN (SELECT value FROM json_each(?))
+"""
+
+
+def write_lines(tx: Transaction, return_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
+    """These lines and no others: each with its own id, or a new one where that is None."""
+    tx.execute(TAKE_AWAY, (return_id, dumps([row["id"] for row in rows if row["id"] is not None])))
+    tx.executemany(
+        WRITE_LINE, [{**row, "return_id": return_id, "position": position} for position, row in enumerate(rows)]
+    )
+
+
+SHIPPED: Final = """
+    SELECT article_id, sum(quantity) FROM sales_order_lines WHERE sales_order_id = ? GROUP BY article_id
+"""
+RETURNED: Final = """
+    SELECT line.article_id, sum(line.quantity) FROM returns
+    CROSS JOIN return_lines AS line ON line.return_id = returns.id
+    WHERE returns.sales_order_id = :order_id AND returns.status <> 'ANULAT' AND returns.id IS NOT :but_not
+    GROUP BY line.article_id
+"""
+
+
+def shipped(tx: Transaction, order_id: int) -> dict[int, int]:
+    """How much of each article went out with a loaded order."""
+    return dict(tx.rows(SHIPPED, (order_id,)))
+
+
+def returned(tx: Transaction, order_id: int, but_not: int | None) -> dict[int, int]:
+    """How much of each article came back of it or is announced, by other returns than the one."""
+    return dict(tx.rows(RETURNED, {"order_id": order_id, "but_not": but_not}))
+
+
+SHIPPED_PARTS: Final = """
+    SELECT DISTINCT stock.article_id, moved.lot_number, moved.serial
+    FROM stock_movements AS moved CROSS JOIN stock ON stock.id = moved.stock_id
+    WHERE moved.document_id = ? AND moved.kind = 'loading'
+"""
+
+
+def shipped_parts(tx: Transaction, order_id: int) -> tuple[set[tuple[int, str]], set[tuple[int, str]]]:
+    """The lots and the serials that went out with an order, with their articles."""
+    found = tx.rows(SHIPPED_PARTS, (order_id,))
+    lots = {(article_id, lot) for article_id, lot, _ in found if lot is not None}
+    return lots, {(article_id, serial) for article_id, _, serial in found if serial is not None}
