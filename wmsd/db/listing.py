@@ -1,7 +1,7 @@
 """How lists are read: pages by number with a total, and walks by cursor."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from wmsd.base.listing import CursorQuery, PageQuery
@@ -9,8 +9,11 @@ from wmsd.base.results import CursorPage, Page
 from wmsd.base.strict_json import dumps
 from wmsd.db.transaction import Transaction
 
-RECENT: Final = "updated_since"
+RECENT: Final = ("updated_since", "since")
+"""Filters by the least value of a column that has an index of its own."""
 FEW: Final = 2000
+NEAR: Final = 20
+"""Pages of rows that are looked through for one page of what is recent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,19 +56,21 @@ class Listing:
 
     def page(self, tx: Transaction, record: str, query: PageQuery, values: Mapping[str, object]) -> Page:
         """Stable order, numbered pages. `values` are the filters that the caller gave."""
-        records, _, _ = self._joined(tx, record, values, "", {"limit": query.per_page, "offset": query.offset})
+        limits = {"limit": query.per_page, "offset": query.offset}
+        records, _, _ = self._planned(tx, values, query.per_page)._joined(tx, record, values, "", limits)
         return Page(records, self._total(tx, values))
 
     def after(
         self, tx: Transaction, record: str, query: CursorQuery, position: int, values: Mapping[str, object]
     ) -> CursorPage:
         """What follows the position, in the order."""
-        beyond = f"{self.order} > :position + 0"
+        planned = self._planned(tx, values, query.per_page, position)
+        beyond = planned._beyond()
         limits = {"limit": query.per_page, "offset": 0}
-        records, last, count = self._joined(tx, record, values, beyond, {**limits, "position": position})
+        records, last, count = planned._joined(tx, record, values, beyond, {**limits, "position": position})
         more = count == query.per_page and any(
             tx.value(f"SELECT 1 FROM {self.source}{where} LIMIT 1", {**given, "position": last})
-            for where, given in self._branches(values, beyond)
+            for where, given in planned._branches(values, beyond)
         )
         return CursorPage(records, last if more else None)
 
@@ -96,13 +101,12 @@ class Listing:
         running it; the `+ 0` hides it from the planner.
         """
         branches = list(self._branches(values, beyond))
-        by_order = self._by_order(tx, values)
         slice_of = "LIMIT :limit + 0 OFFSET :offset + 0"
         if len(branches) == 1:
             ((where, parameters),) = branches
             chosen = (
                 f"SELECT {record} AS record, {self.order} AS place FROM {self.source}{where} "
-                f"ORDER BY {by_order} {slice_of}"
+                f"ORDER BY {self.order} {slice_of}"
             )
         else:
             parameters = {name: value for _, given in branches for name, value in given.items()}
@@ -120,17 +124,34 @@ class Listing:
         assert row is not None
         return row[0] or "", row[1] or 0, row[2]
 
-    def _by_order(self, tx: Transaction, values: Mapping[str, object]) -> str:
-        """What few changed is found by their change and sorted, which the `+` brings about; what many changed is
-        met soon enough in the list's own order.
+    def _planned(
+        self, tx: Transaction, values: Mapping[str, object], per_page: int, position: int = 0
+    ) -> "Listing":
+        """This list with a `+` before each column that SQLite must not find the rows by.
+
+        What few changed is found by their change, and sorted. What many changed is met in the list's own order,
+        where a page of it is near; where it is far off, as at the end of a long list, it is sorted too.
         """
-        if RECENT not in values:
-            return self.order
-        changed = tx.value(
-            f"SELECT count(*) FROM (SELECT 1 FROM {self.source} WHERE {self.filters[RECENT]} LIMIT {FEW})",
-            {RECENT: values[RECENT]},
-        )
-        return f"+{self.order}" if changed < FEW else self.order
+        recent = next((name for name in RECENT if name in values), None)
+        branches = list(self._branches(values))
+        if recent is None or len(branches) > 1:
+            return self
+        ((_, given),) = branches
+        condition = self.filters[recent]
+        sorted_afterwards = replace(self, order=f"+{self.order}")
+        met = f"SELECT 1 FROM {self.source} WHERE {condition} LIMIT {FEW}"
+        if _count(tx, met, {recent: given[recent]}) < FEW:
+            others = {name: f"+{other}" for name, other in self.filters.items() if name != recent}
+            return replace(sorted_afterwards, filters={**others, recent: condition})
+        ((where, _),) = replace(self, filters={**self.filters, recent: "TRUE"})._branches(values, self._beyond())
+        ahead = f"SELECT +{condition} AS is_recent FROM {self.source}{where} ORDER BY {self.order}"
+        near = f"SELECT 1 FROM ({ahead} LIMIT {NEAR * per_page}) WHERE is_recent LIMIT {per_page}"
+        if _count(tx, near, {**given, "position": position}) == per_page:
+            return replace(self, filters={**self.filters, recent: f"+{condition}"})
+        return sorted_afterwards
+
+    def _beyond(self) -> str:
+        return f"{self.order} > :position + 0"
 
     def _branches(self, values: Mapping[str, object], *conditions: str) -> Iterator[tuple[str, dict[str, object]]]:
         """A WHERE and its parameters; several where a filter has several values, one for each."""
@@ -154,3 +175,8 @@ class Listing:
     def _where(conditions: list[str]) -> str:
         every = [condition for condition in conditions if condition]
         return f" WHERE {' AND '.join(every)}" if every else ""
+
+
+def _count(tx: Transaction, rows: str, parameters: Mapping[str, object]) -> int:
+    found: int = tx.value(f"SELECT count(*) FROM ({rows})", parameters)
+    return found
