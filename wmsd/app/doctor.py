@@ -8,12 +8,16 @@ from typing import Any, Final
 from wmsd.base.checking import Check
 from wmsd.base.quantity import to_text
 from wmsd.db.transaction import Transaction
+from wmsd.packaging.checks import CHECKS as PACKAGING
 from wmsd.purchase_orders.checks import CHECKS as PURCHASE_ORDERS
 from wmsd.sales_orders.checks import CHECKS as SALES_ORDERS
 from wmsd.stock.checks import CHECKS as STOCK
 
-CHECKS: Final[tuple[Check, ...]] = (*STOCK, *SALES_ORDERS, *PURCHASE_ORDERS)
-COUNTED_TABLES: Final = ("stock", "stock_movements", "sales_orders", "sales_order_lines", "reservations")
+CHECKS: Final[tuple[Check, ...]] = (*STOCK, *PACKAGING, *SALES_ORDERS, *PURCHASE_ORDERS)
+COUNTED_TABLES: Final = (
+    *("stock", "stock_movements", "sales_orders", "sales_order_lines", "reservations"),
+    *("packaging_balances", "packaging_movements"),
+)
 MOST_TOLD: Final = 100
 
 

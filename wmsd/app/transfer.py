@@ -21,6 +21,13 @@ from wmsd.directory import store as directory
 from wmsd.directory.imports import ADDRESS, import_records
 from wmsd.directory.schema import Address, ClientFields, PartnerFields, WarehouseFields
 from wmsd.directory.store import DirectoryKind
+<<<<<<< HEAD
+=======
+from wmsd.packaging import store as packaging
+from wmsd.packaging.imports import import_packaging_movements, import_packaging_types
+from wmsd.packaging.schema import PackagingMovementFields, PackagingTypeFields
+from wmsd.purchase_orders import store as purchase_orders
+>>>>>>> 7d94d41 (Returnable packaging: a ledger of its own, balances with partners, and v2 lists of both)
 from wmsd.purchase_orders.imports import OrderRow as PurchaseOrderRow
 from wmsd.purchase_orders.imports import import_purchase_orders
 from wmsd.purchase_orders.store import ORDERS as PURCHASE_ORDERS
@@ -82,6 +89,16 @@ def _stock(tx: Transaction) -> Iterator[dict[str, Any]]:
     return _parsed(stock.every(tx))
 
 
+def _packaging_types(tx: Transaction) -> Iterator[dict[str, Any]]:
+    return _parsed(packaging.every_type(tx))
+
+
+def _packaging_movements(tx: Transaction) -> Iterator[dict[str, Any]]:
+    codes = directory.codes_by_id(tx, directory.PARTNERS)
+    for record in _parsed(packaging.every_movement(tx)):
+        yield {**record, "partner_code": codes[int(record["partner_id"])]}
+
+
 def _orders(
     orders: Callable[[Transaction], Iterator[str]], lines: str, tx: Transaction
 ) -> Iterator[dict[str, Any]]:
@@ -133,6 +150,15 @@ KINDS: Final[Mapping[str, Kind]] = {
         REQUIRED_IN_ORDERS,
         import_purchase_orders,
         partial(_orders, PURCHASE_ORDERS.every, "items"),
+    ),
+    "packaging-types": Kind(
+        dict(PackagingTypeFields.model_fields), ("code", "name"), import_packaging_types, _packaging_types
+    ),
+    "packaging-movements": Kind(
+        dict(PackagingMovementFields.model_fields),
+        ("packaging_type_code", "partner_code", "direction", "quantity"),
+        import_packaging_movements,
+        _packaging_movements,
     ),
 }
 

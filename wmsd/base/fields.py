@@ -55,6 +55,14 @@ Quantity = Annotated[
 Amount = Annotated[int, _decimal(0, strictly=False), Decimals, WithJsonSchema({**_NUMBER_LIMITS, "minimum": 0})]
 """A balance or a measure: 0 or more; in millionths."""
 
+SignedAmount = Annotated[
+    int,
+    _decimal(-quantity.MAXIMUM, strictly=False),
+    Decimals,
+    WithJsonSchema({**_NUMBER_LIMITS, "minimum": -999999999.999999}),
+]
+"""A balance that may be owed either way; in millionths."""
+
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _CONTROL_BUT_LINES = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")

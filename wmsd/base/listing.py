@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Sequence
+from datetime import datetime
 from typing import Annotated
 
 from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema
@@ -33,18 +34,27 @@ MAX_PAGE = 10**9
 QueryId = Annotated[int, _whole_number(1, MAX_ID), _number_schema(1, MAX_ID)]
 
 
-def _moment(value: object) -> int:
-    if isinstance(value, int):
-        return value
+def _datetime(value: object) -> datetime:
     try:
         # A "+" that was not escaped arrives as a blank: the one offset that nobody means otherwise.
-        return timestamps.microseconds(timestamps.from_text(str(value).replace(" ", "+")))
+        return timestamps.from_text(str(value).replace(" ", "+"))
     except ValueError as error:
         raise refuse(str(error)) from None
 
 
+def _moment(value: object) -> int:
+    return value if isinstance(value, int) else timestamps.microseconds(_datetime(value))
+
+
 Moment = Annotated[int, BeforeValidator(_moment), WithJsonSchema({"type": "string", "format": "date-time"})]
 """An ISO 8601 timestamp, as microseconds since 1970: the unit of change sequences."""
+
+QueryTimestamp = Annotated[
+    str,
+    BeforeValidator(lambda value: timestamps.to_text(_datetime(value))),
+    WithJsonSchema({"type": "string", "format": "date-time"}),
+]
+"""An ISO 8601 timestamp, as records show theirs: texts of one form, which compare as the moments do."""
 
 
 def _true_or_false(value: object) -> bool:

@@ -12,7 +12,10 @@ from wmsd import __version__
 from wmsd.interfaces.cli.main import wmsd
 
 PLACE = ("--config FILE", "--data DIR")
-KINDS = "KIND is one of articles, clients, partners, warehouses, stock, sales-orders, purchase-orders."
+KINDS = (
+    "KIND is one of articles, clients, partners, warehouses, stock, sales-orders, purchase-orders, "
+    "packaging-types, packaging-movements."
+)
 OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("serve",): ("--listen HOST:PORT", "--demo", *PLACE),
     ("company", "create"): (

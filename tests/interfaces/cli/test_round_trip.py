@@ -79,6 +79,13 @@ def filled(tenant: Tenant) -> Tenant:
     tenant.take("articles", table(["code", "name", *measures], numbers))
     stock = [[text, house, f"{place}.{place:06}"] for place, text in enumerate(NASTY) for house in NASTY[place:]]
     tenant.take("stock", table(["article_code", "warehouse_code", "quantity"], stock))
+    tenant.take("packaging-types", table(["code", "name"], [[text, text] for text in NASTY]))
+    columns = ["code", "packaging_type_code", "partner_code", "direction", "quantity", "notes"]
+    movements = [
+        [text, NASTY[place // 2], NASTY[place // 3], ("IN", "OUT")[place % 2], f"{place}.000001", text]
+        for place, text in enumerate(NASTY)
+    ]
+    assert tenant.take("packaging-movements", table(columns, movements)) == (len(NASTY), 0, 0)
     return tenant
 
 
@@ -102,6 +109,19 @@ def test_exports_make_a_new_company_the_same(full: Tenant, tenant: Tenant) -> No
         tenant.take(kind, full.export(kind))
     for kind in KINDS:
         assert tenant.export(kind) == full.export(kind)
+
+
+def test_the_same_movements_make_the_same_balances(full: Tenant, tenant: Tenant) -> None:
+    for kind in ("partners", "packaging-types", "packaging-movements"):
+        tenant.take(kind, full.export(kind))
+    assert packaging_balances(tenant) == packaging_balances(full)
+
+
+def packaging_balances(tenant: Tenant) -> dict[tuple[str, str], float]:
+    arguments = ("packaging", "balances", "--company", tenant.code, "--per-page", "200", "--json")
+    balances = {(each["type"], each["partner"]): each["quantity"] for each in tenant.home.ok(*arguments).json}
+    assert len(balances) >= len(NASTY) // 2
+    return balances
 
 
 def test_an_export_may_come_back_from_a_spreadsheet(full: Tenant, tenant: Tenant) -> None:

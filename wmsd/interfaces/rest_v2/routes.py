@@ -6,6 +6,7 @@ from wmsd.app import batch, discovery
 from wmsd.articles import actions as articles
 from wmsd.base.route import Route
 from wmsd.outbox import actions as outbox
+from wmsd.packaging import actions as packaging
 from wmsd.sales_orders import actions as sales_orders
 from wmsd.stock import actions as stock
 
@@ -16,6 +17,8 @@ ROUTES: Final = (
     Route("GET", "/api/v2/articles", articles.list_sparse_articles),
     Route("GET", "/api/v2/events", outbox.list_events),
     Route("GET", "/api/v2/stock", stock.walk_stock),
+    Route("GET", "/api/v2/packaging/balances", packaging.walk_packaging_balances),
+    Route("GET", "/api/v2/packaging/movements", packaging.walk_packaging_movements),
     Route("GET", "/api/v2/sales-orders", sales_orders.walk_sales_orders),
     Route("POST", "/api/v2/sales-orders", sales_orders.create_sales_order),
     Route("GET", "/api/v2/sales-orders/{id}", sales_orders.get_sales_order),

@@ -1,0 +1,84 @@
+"""The use cases of packaging. The REST interfaces read it; by hand it is recorded from the command line."""
+
+from collections.abc import Mapping
+from functools import partial
+
+from wmsd.base.operation import operation
+from wmsd.base.problems import FieldErrors, Problem, invalid
+from wmsd.base.results import CursorPage
+from wmsd.base.validation import check
+from wmsd.db.transaction import Transaction
+from wmsd.directory import store as directory
+from wmsd.packaging import store
+from wmsd.packaging.ledger import Movement, record
+from wmsd.packaging.schema import (
+    PackagingBalance,
+    PackagingBalanceQuery,
+    PackagingMovement,
+    PackagingMovementFields,
+    PackagingMovementQuery,
+)
+
+reading = partial(operation, tag="Packaging", answer="cursor", module="stock", ability="stock:read")
+
+
+@reading(returns=PackagingBalance)
+def walk_packaging_balances(tx: Transaction, query: PackagingBalanceQuery, position: int) -> CursorPage:
+    """List packaging balances by cursor.
+
+    One for each packaging type and partner between whom some has moved. Follow `next_cursor` until it is null.
+    """
+    return store.balances_after(tx, query, position)
+
+
+@reading(returns=PackagingMovement)
+def walk_packaging_movements(tx: Transaction, query: PackagingMovementQuery, position: int) -> CursorPage:
+    """List packaging movements by cursor.
+
+    In the order in which they were recorded. Follow `next_cursor` until it is null.
+    """
+    return store.movements_after(tx, query, position)
+
+
+def check_movement(
+    tx: Transaction, values: Mapping[str, object], flaws: FieldErrors | None = None
+) -> PackagingMovementFields:
+    """The movement that somebody recorded by hand. Raises Problem (422) with all that is wrong with it.
+
+    `flaws` are errors already found in the text of the values.
+    """
+    unknown: FieldErrors = {}
+    if store.type_id_of_code(tx, str(values.get("packaging_type_code"))) is None:
+        unknown["packaging_type_code"] = ["is not a packaging type of this company"]
+    if directory.id_of_code(tx, directory.PARTNERS, str(values.get("partner_code"))) is None:
+        unknown["partner_code"] = ["is not a partner of this company"]
+    try:
+        fields = check(PackagingMovementFields, values, flaws)
+    except Problem as problem:
+        raise invalid({**unknown, **problem.errors}) from None
+    if unknown:
+        raise invalid(unknown)
+    return fields
+
+
+def record_by_hand(tx: Transaction, fields: PackagingMovementFields) -> int:
+    """The id of the movement, which was checked, and whose code nobody has.
+
+    Raises Problem (422 on `quantity`) when the balance would pass its bounds.
+    """
+    type_id = store.type_id_of_code(tx, fields.packaging_type_code)
+    partner_id = directory.id_of_code(tx, directory.PARTNERS, fields.partner_code)
+    assert type_id is not None, fields.packaging_type_code
+    assert partner_id is not None, fields.partner_code
+    return record(
+        tx,
+        Movement(
+            packaging_type_id=type_id,
+            partner_id=partner_id,
+            direction=fields.direction,
+            quantity=fields.quantity,
+            code=fields.code,
+            occurred_at=fields.occurred_at,
+            notes=fields.notes,
+        ),
+    )

@@ -1,0 +1,75 @@
+"""Packaging types and movements in bulk."""
+
+from collections.abc import Iterable
+
+from pydantic import ValidationError
+
+from wmsd.base.importing import FirstSeen, Outcome, Row
+from wmsd.base.problems import FieldErrors, Problem
+from wmsd.base.validation import field_errors
+from wmsd.db.transaction import Transaction
+from wmsd.packaging import store
+from wmsd.packaging.actions import check_movement, record_by_hand
+from wmsd.packaging.schema import PackagingMovementFields, PackagingTypeFields
+
+
+def import_packaging_types(tx: Transaction, rows: Iterable[Row], outcome: Outcome) -> None:
+    """New codes are created, known ones renamed."""
+    codes = FirstSeen()
+    for row in rows:
+        errors = _given_twice(codes, row)
+        try:
+            fields = PackagingTypeFields.model_validate(row.values)
+        except ValidationError as error:
+            outcome.refuse(row.line, errors | field_errors(error))
+            continue
+        current = store.type_of_code(tx, fields.code)
+        if errors:
+            outcome.refuse(row.line, errors)
+        elif current is None:
+            store.insert_type(tx, fields.code, fields.name)
+            outcome.created += 1
+        elif current["name"] == fields.name:
+            outcome.unchanged += 1
+        else:
+            store.rename_type(tx, current["id"], fields.name)
+            outcome.updated += 1
+
+
+def import_packaging_movements(tx: Transaction, rows: Iterable[Row], outcome: Outcome) -> None:
+    """What is recorded is never changed: a known code may come again with what it has, and with nothing else."""
+    codes = FirstSeen()
+    for row in rows:
+        errors = _given_twice(codes, row)
+        try:
+            fields = check_movement(tx, row.values)
+            recorded = store.content_of_code(tx, fields.code) if fields.code is not None else None
+            errors |= _differing(recorded, fields)
+            if not errors and recorded is None:
+                record_by_hand(tx, fields)
+        except Problem as problem:
+            errors |= problem.errors
+        if errors:
+            outcome.refuse(row.line, errors)
+        elif recorded is None:
+            outcome.created += 1
+        else:
+            outcome.unchanged += 1
+
+
+def _given_twice(codes: FirstSeen, row: Row) -> FieldErrors:
+    code = row.values.get("code")
+    before = codes.line_before(code, row.line) if code is not None else None
+    return {} if before is None else {"code": [f"is given twice; first in row {before}"]}
+
+
+def _differing(recorded: dict[str, object] | None, fields: PackagingMovementFields) -> FieldErrors:
+    """Of the columns that the row has, those that are not as they were recorded, if it was."""
+    given = fields.given()
+    if fields.occurred_at is None:
+        given.pop("occurred_at", None)  # an empty cell says that nobody says when
+    return {
+        name: [f"is not as {fields.code} has it, and a movement is never changed"]
+        for name, value in (recorded or {}).items()
+        if name in given and given[name] != value
+    }

@@ -1,0 +1,61 @@
+"""The packaging that a document moves, line by line: looked up, and what is wrong with it."""
+
+from collections.abc import Sequence
+
+from wmsd.base.flaws import Flaw
+from wmsd.db.transaction import Transaction
+from wmsd.packaging import store
+from wmsd.packaging.ledger import Movement, check_balances
+from wmsd.packaging.schema import Direction, PackagingLine
+
+
+def find_movements(
+    tx: Transaction,
+    lines: Sequence[PackagingLine],
+    partner_id: int,
+    direction: Direction,
+    occurred_at: str | None = None,
+    path: str = "packaging",
+) -> tuple[list[Movement], list[Flaw]]:
+    """A movement for each line whose type is known, ready to be recorded; and the flaws of all lines."""
+    types = _Types(tx, lines)
+    found: list[tuple[str, Movement]] = []
+    flaws: list[Flaw] = []
+    for number, line in enumerate(lines):
+        type_id, flaw = types.find(line, f"{path}.{number}")
+        if flaw is not None:
+            flaws.append(flaw)
+        if type_id is not None:
+            movement = Movement(type_id, partner_id, direction, line.quantity, occurred_at=occurred_at)
+            found.append((f"{path}.{number}.quantity", movement))
+    return [movement for _, movement in found], [*flaws, *check_balances(tx, found)]
+
+
+class _Types:
+    """The packaging types that some lines name, read at once."""
+
+    def __init__(self, tx: Transaction, lines: Sequence[PackagingLine]) -> None:
+        ids = {line.packaging_type_id for line in lines if line.packaging_type_id is not None}
+        codes = {line.packaging_type_code for line in lines if line.packaging_type_code is not None}
+        self._codes = store.types_named(tx, ids, codes)
+        self._ids = {code: type_id for type_id, code in self._codes.items()}
+
+    def find(self, line: PackagingLine, path: str) -> tuple[int | None, Flaw | None]:
+        """The line's packaging type, or what is wrong with it."""
+        type_id, code = line.packaging_type_id, line.packaging_type_code
+        if type_id is None and code is None:
+            return None, _flaw(f"{path}.packaging_type_id", "is required, or packaging_type_code")
+        if type_id is None:
+            type_id = self._ids.get(code or "")
+            unknown = f"{path}.packaging_type_code"
+        else:
+            unknown = f"{path}.packaging_type_id"
+        if type_id not in self._codes:
+            return None, _flaw(unknown, "is not a packaging type of this company")
+        if code not in (None, self._codes[type_id]):
+            return None, _flaw(f"{path}.packaging_type_code", f"is not the code of packaging type {type_id}")
+        return type_id, None
+
+
+def _flaw(path: str, sentence: str) -> Flaw:
+    return Flaw("VALIDATION_FAILED", path, sentence)

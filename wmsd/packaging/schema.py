@@ -1,0 +1,112 @@
+"""Returnable packaging: its fields (decisions, section 2)."""
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from wmsd.base.fields import (
+    Code,
+    Id,
+    Input,
+    Name,
+    OptionalLabel,
+    OptionalText,
+    Quantity,
+    Recorded,
+    SignedAmount,
+    Timestamp,
+)
+from wmsd.base.listing import CursorQuery, Moment, PageQuery, Query, QueryId, QueryTimestamp
+
+Direction = Literal["IN", "OUT"]
+
+
+class PackagingTypeFields(Input):
+    code: Code
+    name: Name
+
+
+class PackagingType(PackagingTypeFields, Recorded):
+    """A kind of returnable packaging, such as a pallet."""
+
+
+class PackagingBalance(Recorded):
+    """How much of a packaging type is between a partner and us."""
+
+    packaging_type_id: Id
+    packaging_type_code: Code
+    packaging_type_name: Name
+    partner_id: Id
+    quantity: Annotated[
+        SignedAmount, Field(description="Above 0 the partner owes us, below 0 we owe the partner.")
+    ]
+
+
+class PackagingMovement(Recorded):
+    """Packaging that went out to a partner or came in from one."""
+
+    code: Code
+    packaging_type_id: Id
+    packaging_type_code: Code
+    partner_id: Id
+    direction: Annotated[Direction, Field(description="OUT raises what the partner owes us, IN lowers it.")]
+    quantity: Quantity
+    document_type: Annotated[OptionalLabel, Field(description="What moved it; null when it was recorded by hand.")]
+    document_id: Id | None
+    occurred_at: Timestamp
+    notes: OptionalText
+
+
+class PackagingMovementRecorded(PackagingMovement):
+    """The data of `packaging.movement_recorded`."""
+
+    balance: Annotated[SignedAmount, Field(description="The new balance of this type and partner.")]
+
+
+class PackagingMovementFields(Input):
+    """A movement recorded by hand: type and partner by their codes."""
+
+    code: Code | None = None
+    packaging_type_code: Code
+    partner_code: Code
+    direction: Direction
+    quantity: Quantity
+    occurred_at: Timestamp | None = None
+    notes: OptionalText = None
+
+
+class PackagingLine(Input):
+    """What of a document's packaging goes out or comes in: the type by its id or by its code."""
+
+    packaging_type_id: Id | None = None
+    packaging_type_code: Code | None = None
+    quantity: Quantity
+
+
+class PackagingFilters(Query):
+    partner_id: QueryId | None = None
+    packaging_type_id: QueryId | None = None
+
+
+class PackagingBalanceFilters(PackagingFilters):
+    since: Annotated[Moment | None, Field(description="Only balances that changed at or after it.")] = None
+
+
+class PackagingBalanceQuery(PackagingBalanceFilters, CursorQuery):
+    pass
+
+
+class PackagingBalancePageQuery(PackagingBalanceFilters, PageQuery):
+    pass
+
+
+class PackagingMovementFilters(PackagingFilters):
+    since: Annotated[QueryTimestamp | None, Field(description="Only what occurred at or after it.")] = None
+
+
+class PackagingMovementQuery(PackagingMovementFilters, CursorQuery):
+    pass
+
+
+class PackagingMovementPageQuery(PackagingMovementFilters, PageQuery):
+    pass

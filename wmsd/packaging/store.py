@@ -1,0 +1,187 @@
+"""The SQL of returnable packaging."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from wmsd.base.listing import CursorQuery, PageQuery
+from wmsd.base.results import CursorPage, Page
+from wmsd.base.strict_json import dumps
+from wmsd.db.listing import Listing
+from wmsd.db.record import record_sql
+from wmsd.db.series import next_code
+from wmsd.db.table import insert_sql
+from wmsd.db.transaction import Transaction
+from wmsd.packaging.schema import (
+    PackagingBalance,
+    PackagingMovement,
+    PackagingMovementRecorded,
+    PackagingType,
+)
+
+TYPE: Final = record_sql(PackagingType)
+OF_TYPE: Final = "(SELECT {} FROM packaging_types WHERE packaging_types.id = packaging_type_id)"
+NAMED: Final = {"packaging_type_code": OF_TYPE.format("code"), "packaging_type_name": OF_TYPE.format("name")}
+"""Looked up record by record: a join would be gone through by the filters and totals too."""
+BALANCE: Final = record_sql(PackagingBalance, NAMED)
+MOVEMENT: Final = record_sql(PackagingMovement, NAMED)
+FILTERS: Final = {
+    "partner_id": "partner_id = :partner_id",
+    "packaging_type_id": "packaging_type_id = :packaging_type_id",
+}
+BALANCES: Final = Listing(
+    source="packaging_balances",
+    order="id",
+    filters={**FILTERS, "since": "change_seq >= :since"},
+    count="packaging_balances",
+)
+MOVEMENTS: Final = Listing(
+    source="packaging_movements",
+    order="id",
+    filters={**FILTERS, "since": "occurred_at >= :since"},
+    count="packaging_movements",
+)
+
+
+def balances_after(tx: Transaction, query: CursorQuery, position: int) -> CursorPage:
+    return BALANCES.after(tx, BALANCE, query, position, query.filters())
+
+
+def balances_page(tx: Transaction, query: PageQuery) -> Page:
+    return BALANCES.page(tx, BALANCE, query, query.filters())
+
+
+def movements_after(tx: Transaction, query: CursorQuery, position: int) -> CursorPage:
+    return MOVEMENTS.after(tx, MOVEMENT, query, position, query.filters())
+
+
+def movements_page(tx: Transaction, query: PageQuery) -> Page:
+    return MOVEMENTS.page(tx, MOVEMENT, query, query.filters())
+
+
+ALL_TYPES: Final = f"SELECT {TYPE} FROM packaging_types ORDER BY id"
+ALL_MOVEMENTS: Final = f"SELECT {MOVEMENT} FROM packaging_movements ORDER BY id"
+
+
+def every_type(tx: Transaction) -> Iterator[str]:
+    return (row[0] for row in tx.execute(ALL_TYPES))
+
+
+def every_movement(tx: Transaction) -> Iterator[str]:
+    """Every movement, one at a time: for exports."""
+    return (row[0] for row in tx.execute(ALL_MOVEMENTS))
+
+
+TYPE_OF_CODE: Final = "SELECT id, name FROM packaging_types WHERE code = ?"
+TYPES_NAMED: Final = """
+    SELECT id, code FROM packaging_types WHERE id IN (SELECT value FROM json_each(:ids))
+    UNION
+    SELECT id, code FROM packaging_types WHERE code IN (SELECT value FROM json_each(:codes))
+"""
+
+
+def type_of_code(tx: Transaction, code: str) -> dict[str, Any] | None:
+    """Its id and its name."""
+    return tx.record(TYPE_OF_CODE, (code,))
+
+
+def type_id_of_code(tx: Transaction, code: str) -> int | None:
+    found: int | None = tx.value(TYPE_OF_CODE, (code,))
+    return found
+
+
+def types_named(tx: Transaction, ids: Iterable[int], codes: Iterable[str]) -> dict[int, str]:
+    """Codes by id, of those that have one of the ids or one of the codes."""
+    return dict(tx.rows(TYPES_NAMED, {"ids": dumps(list(ids)), "codes": dumps(list(codes))}))
+
+
+INSERT_TYPE: Final = """
+    INSERT INTO packaging_types (code, name, created_at, updated_at) VALUES (:code, :name, :now, :now)
+"""
+RENAME_TYPE: Final = "UPDATE packaging_types SET name = ?, updated_at = ? WHERE id = ?"
+
+
+def insert_type(tx: Transaction, code: str, name: str) -> int:
+    return tx.insert(INSERT_TYPE, {"code": code, "name": name, "now": tx.timestamp})
+
+
+def rename_type(tx: Transaction, type_id: int, name: str) -> None:
+    tx.execute(RENAME_TYPE, (name, tx.timestamp, type_id))
+
+
+BALANCE_OF: Final = "SELECT quantity FROM packaging_balances WHERE packaging_type_id = ? AND partner_id = ?"
+ADD_TO_BALANCE: Final = """
+    INSERT INTO packaging_balances (packaging_type_id, partner_id, quantity, change_seq, created_at, updated_at)
+    VALUES (?, ?, ?, ?, ?, ?)
+    ON CONFLICT (packaging_type_id, partner_id) DO UPDATE SET quantity = quantity + excluded.quantity,
+        change_seq = excluded.change_seq, updated_at = excluded.updated_at
+"""
+
+
+def balance(tx: Transaction, type_id: int, partner_id: int) -> int:
+    """In millionths; 0 when nothing ever moved."""
+    return tx.value(BALANCE_OF, (type_id, partner_id)) or 0
+
+
+ID_OF_CODE: Final = "SELECT id FROM packaging_movements WHERE code = ?"
+CONTENT: Final = """
+    SELECT packaging_types.code AS packaging_type_code, partners.code AS partner_code, direction, quantity,
+        occurred_at, notes
+    FROM packaging_movements
+    CROSS JOIN packaging_types ON packaging_types.id = packaging_type_id
+    CROSS JOIN partners ON partners.id = partner_id
+    WHERE packaging_movements.code = ?
+"""
+
+
+def content_of_code(tx: Transaction, code: str) -> dict[str, Any] | None:
+    """The movement with this code, as `PackagingMovementFields` has it."""
+    return tx.record(CONTENT, (code,))
+
+
+INSERT_MOVEMENT: Final = insert_sql(
+    "packaging_movements",
+    (
+        *("code", "packaging_type_id", "partner_id", "direction", "quantity", "document_type", "document_id"),
+        *("occurred_at", "notes", "actor", "created_at", "updated_at"),
+    ),
+)
+
+
+def post(tx: Transaction, movement: Mapping[str, Any], change: int) -> int:
+    """Writes a movement into the ledger and adds the signed change to the balance: never one without the other."""
+    now = tx.timestamp
+    place = (movement["packaging_type_id"], movement["partner_id"])
+    tx.execute(ADD_TO_BALANCE, (*place, change, tx.next_change(), now, now))
+    row = {
+        **movement,
+        "code": movement["code"] or next_code(tx, "PM", ID_OF_CODE),
+        "occurred_at": movement["occurred_at"] or now,
+    }
+    return tx.insert(INSERT_MOVEMENT, {**row, "actor": tx.actor.name, "created_at": now, "updated_at": now})
+
+
+RECORDED: Final = f"""
+    SELECT {record_sql(PackagingMovementRecorded, NAMED)} FROM (
+        SELECT packaging_movements.*, packaging_balances.quantity AS balance
+        FROM packaging_movements CROSS JOIN packaging_balances USING (packaging_type_id, partner_id)
+        WHERE packaging_movements.id = ?
+    )
+"""
+
+
+def recorded_data(tx: Transaction, movement_id: int) -> str:
+    """The movement with the balance as it is now."""
+    text: str = tx.value(RECORDED, (movement_id,))
+    return text
+
+
+NET_OF_DOCUMENT: Final = """
+    SELECT packaging_type_id, partner_id, sum(iif(direction = 'OUT', quantity, -quantity)) AS net
+    FROM packaging_movements WHERE document_type = ? AND document_id = ?
+    GROUP BY packaging_type_id, partner_id HAVING net <> 0 ORDER BY packaging_type_id, partner_id
+"""
+
+
+def net_of_document(tx: Transaction, document_type: str, document_id: int) -> list[tuple[int, int, int]]:
+    """Packaging type, partner, and OUT minus IN in millionths; those that are even are not among them."""
+    return tx.rows(NET_OF_DOCUMENT, (document_type, document_id))
