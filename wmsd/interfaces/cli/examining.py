@@ -20,9 +20,9 @@ from wmsd.interfaces.cli.installation import Installation, fail, installed, json
 def doctor_command(installation: Installation, codes: tuple[str, ...], as_json: bool) -> None:
     """Prove that every company's figures are right.
 
-    Every stock balance is the sum of its ledger and of the open reservations, every order holds and has shipped
-    what its lines say, and the files are whole. Exits with 1, and names the records that differ, when that is not
-    so. It only reads, and works beside a running server.
+    Every stock balance is the sum of its ledger and of the open reservations, every packaging balance that of its
+    movements, every order holds and has shipped what its lines say, and the files are whole. Exits with 1, and
+    names the records that differ, when that is not so. It only reads, and works beside a running server.
     """
 
     async def work(site: Site) -> list[tuple[Company, Findings | str]]:

@@ -19,6 +19,7 @@ COMMANDS: Final = {
     "import": ("transfer", "Take in a CSV file, all of it or nothing."),
     "export": ("transfer", "Write a CSV file that import takes back."),
     "sales-order": ("orders", "List, show and move sales orders."),
+    "packaging": ("packaging", "Record returnable packaging, and show who owes how much."),
     "doctor": ("examining", "Prove that every figure is right."),
     "config": ("configuring", "Show and check the settings."),
     "version": ("about", "Show the version."),

@@ -1,0 +1,226 @@
+"""`wmsd packaging`."""
+
+import json
+from collections.abc import Callable
+from typing import Any, Final, TypeVar, get_args
+
+import click
+
+from wmsd.app.site import Site
+from wmsd.base import cells
+from wmsd.base.listing import MAX_PAGE, PageQuery
+from wmsd.base.problems import FieldErrors, Problem, invalid, not_found
+from wmsd.base.results import Page
+from wmsd.base.validation import check
+from wmsd.db.transaction import Transaction
+from wmsd.directory import store as directory
+from wmsd.interfaces.cli.company_data import company_database, company_option
+from wmsd.interfaces.cli.installation import Installation, installed, json_option, note, say
+from wmsd.packaging import store
+from wmsd.packaging.actions import check_movement, record_by_hand
+from wmsd.packaging.schema import (
+    Direction,
+    PackagingBalancePageQuery,
+    PackagingMovementFields,
+    PackagingMovementPageQuery,
+)
+
+MOST_SHOWN: Final = 200
+OPTIONS: Final = {
+    "packaging_type_code": "--type",
+    "partner_code": "--partner",
+    "quantity": "--quantity",
+    "occurred_at": "--occurred-at",
+    "notes": "--notes",
+}
+"""How a field of a movement is given here."""
+
+Command = TypeVar("Command", bound=Callable[..., Any])
+Row = dict[str, Any]
+
+
+def listing_options(command: Command) -> Command:
+    for option in (
+        json_option,
+        click.option("--per-page", type=click.IntRange(1, MOST_SHOWN), default=50, show_default=True),
+        click.option(
+            "--page", type=click.IntRange(1, MAX_PAGE), default=1, show_default=True, help="From the oldest."
+        ),
+        click.option("--type", "type_code", metavar="CODE", help="Only of this packaging type."),
+        click.option("--partner", "partner_code", metavar="CODE", help="Only of this partner."),
+        company_option,
+    ):
+        command = option(command)
+    return command
+
+
+@click.group()
+def packaging_command() -> None:
+    """Record returnable packaging, and show who owes how much of it."""
+
+
+@packaging_command.command("types")
+@company_option
+@json_option
+@installed
+def list_packaging_types(installation: Installation, code: str, as_json: bool) -> None:
+    """List a company's packaging types. `wmsd import packaging-types` makes and renames them."""
+
+    def read(tx: Transaction) -> list[Row]:
+        return [_fields(json.loads(text), "code", "name") for text in store.every_type(tx)]
+
+    async def work(site: Site) -> list[Row]:
+        return await (await company_database(site, code)).read_long(read)
+
+    empty = f"No packaging type yet: wmsd import packaging-types FILE.csv --company {code}"
+    say(installation.run(work), as_json, empty)
+
+
+@packaging_command.command("balances")
+@listing_options
+@installed
+def list_packaging_balances(installation: Installation, /, **options: Any) -> None:
+    """List how much packaging is between each partner and the company.
+
+    A quantity above 0 is what the partner owes; one below 0 is owed to the partner.
+    """
+    _list(installation, PackagingBalancePageQuery, store.balances_page, _balance, "No such balance.", **options)
+
+
+@packaging_command.command("movements")
+@click.option("--since", metavar="TIME", help="Only what occurred at or after it, such as 2026-11-20T00:00:00Z.")
+@listing_options
+@installed
+def list_packaging_movements(installation: Installation, /, **options: Any) -> None:
+    """List what packaging went out and came in, in the order in which it was recorded."""
+    _list(
+        installation, PackagingMovementPageQuery, store.movements_page, _movement, "No such movement.", **options
+    )
+
+
+@packaging_command.command("record")
+@company_option
+@click.option("--type", "type_code", required=True, metavar="CODE", help="The packaging type.")
+@click.option("--partner", "partner_code", required=True, metavar="CODE", help="To whom or from whom.")
+@click.option(
+    "--direction",
+    required=True,
+    type=click.Choice(get_args(Direction)),
+    help="OUT raises what the partner owes, IN lowers it.",
+)
+@click.option("--quantity", required=True, metavar="N", help="How much: greater than 0.")
+@click.option("--occurred-at", metavar="TIME", help="When, such as 2026-11-20T08:00:00Z.  [default: now]")
+@click.option("--notes", metavar="TEXT")
+@json_option
+@installed
+def record_packaging(
+    installation: Installation,
+    code: str,
+    type_code: str,
+    partner_code: str,
+    direction: Direction,
+    quantity: str,
+    occurred_at: str | None,
+    notes: str | None,
+    as_json: bool,
+) -> None:
+    """Record that packaging went OUT to a partner, or came IN from one.
+
+    It cannot be changed afterwards; a movement the other way puts right what was recorded wrongly.
+    """
+    values: Row = {
+        "packaging_type_code": type_code,
+        "partner_code": partner_code,
+        "direction": direction,
+        "occurred_at": occurred_at,
+        "notes": notes,
+    }
+
+    def write(tx: Transaction) -> Row:
+        fields = check_movement(tx, *_with_number(values, quantity))
+        recorded: Row = json.loads(store.recorded_data(tx, record_by_hand(tx, fields)))
+        return recorded
+
+    async def work(site: Site) -> Row:
+        return await (await company_database(site, code)).write(write)
+
+    try:
+        recorded = installation.run(work)
+    except Problem as problem:
+        if not problem.errors:
+            raise
+        raise invalid({OPTIONS.get(path, path): found for path, found in problem.errors.items()}) from None
+    shown = {"code": recorded["code"], "type": type_code, "partner": partner_code, "balance": recorded["balance"]}
+    say(shown, as_json)
+
+
+def _with_number(values: Row, quantity: str) -> tuple[Row, FieldErrors]:
+    """The quantity read from its text, and what is wrong with that."""
+    read = cells.reader(PackagingMovementFields.model_fields["quantity"])
+    try:
+        return {**values, "quantity": read(quantity)}, {}
+    except ValueError as error:
+        return values, {"quantity": [str(error)]}
+
+
+def _list(
+    installation: Installation,
+    model: type[PageQuery],
+    page_of: Callable[[Transaction, PageQuery], Page],
+    row_of: Callable[[Row, dict[int, str]], Row],
+    empty: str,
+    *,
+    code: str,
+    partner_code: str | None,
+    type_code: str | None,
+    as_json: bool,
+    **given: Any,
+) -> None:
+    """`given` are the other fields of the query."""
+
+    def read(tx: Transaction) -> tuple[list[Row], int]:
+        query = {name: value for name, value in given.items() if value is not None}
+        if partner_code is not None:
+            query["partner_id"] = _known(directory.id_of_code(tx, directory.PARTNERS, partner_code), "partner")
+        if type_code is not None:
+            query["packaging_type_id"] = _known(store.type_id_of_code(tx, type_code), "packaging type")
+        found = page_of(tx, check(model, query))
+        partners = directory.codes_by_id(tx, directory.PARTNERS)
+        return [row_of(record, partners) for record in json.loads(f"[{found.records}]")], found.total
+
+    async def work(site: Site) -> tuple[list[Row], int]:
+        return await (await company_database(site, code)).read(read)
+
+    rows, total = installation.run(work)
+    say(rows, as_json, empty)
+    if rows and len(rows) < total and not as_json:
+        note(f"{len(rows)} of {total}; page {given['page']}. See --page.")
+
+
+def _known(record_id: int | None, noun: str) -> int:
+    if record_id is None:
+        raise not_found(noun)
+    return record_id
+
+
+def _balance(record: Row, partners: dict[int, str]) -> Row:
+    return {
+        "type": record["packaging_type_code"],
+        "name": record["packaging_type_name"],
+        "partner": partners[record["partner_id"]],
+        "quantity": record["quantity"],
+        "updated_at": record["updated_at"],
+    }
+
+
+def _movement(record: Row, partners: dict[int, str]) -> Row:
+    return {
+        "code": record["code"],
+        "type": record["packaging_type_code"],
+        "partner": partners[record["partner_id"]],
+        **_fields(record, "direction", "quantity", "occurred_at", "document_type", "document_id", "notes"),
+    }
+
+
+def _fields(record: Row, *names: str) -> Row:
+    return {name: record[name] for name in names}
