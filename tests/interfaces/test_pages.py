@@ -87,7 +87,7 @@ async def test_a_wrong_or_old_link_does_nothing(fresh: World) -> None:
     assert (await send(fresh, newest))[0] == 200
 
 
-PAGES = ("api", "using-the-api", "sales-orders", "changelog", "architecture")
+PAGES = ("api", "using-the-api", "sales-orders", "packaging", "changelog", "architecture")
 
 
 async def test_the_guide_is_served(world: World) -> None:
@@ -96,6 +96,7 @@ async def test_the_guide_is_served(world: World) -> None:
         "/docs/api",
         "/docs/using-the-api",
         "/docs/sales-orders",
+        "/docs/packaging",
         "/docs/changelog",
         "/docs/architecture",
     ):
