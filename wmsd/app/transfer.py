@@ -21,13 +21,9 @@ from wmsd.directory import store as directory
 from wmsd.directory.imports import ADDRESS, import_records
 from wmsd.directory.schema import Address, ClientFields, PartnerFields, WarehouseFields
 from wmsd.directory.store import DirectoryKind
-<<<<<<< HEAD
-=======
 from wmsd.packaging import store as packaging
 from wmsd.packaging.imports import import_packaging_movements, import_packaging_types
 from wmsd.packaging.schema import PackagingMovementFields, PackagingTypeFields
-from wmsd.purchase_orders import store as purchase_orders
->>>>>>> 7d94d41 (Returnable packaging: a ledger of its own, balances with partners, and v2 lists of both)
 from wmsd.purchase_orders.imports import OrderRow as PurchaseOrderRow
 from wmsd.purchase_orders.imports import import_purchase_orders
 from wmsd.purchase_orders.store import ORDERS as PURCHASE_ORDERS

@@ -1,6 +1,6 @@
 """The use cases of receptions."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -9,18 +9,20 @@ from wmsd.base.moves import Step
 from wmsd.base.operation import operation
 from wmsd.base.results import Page, Record
 from wmsd.db.transaction import Transaction
+from wmsd.documents.packaging import check_goes_with, record_packaging
 from wmsd.documents.references import check_document
 from wmsd.documents.telling import move_and_tell, tell_created, tell_updated
+from wmsd.packaging.ledger import Document
+from wmsd.packaging.schema import PackagingLine
 from wmsd.receptions import store
 from wmsd.receptions.posting import post_reception, tell_order
 from wmsd.receptions.references import Row, find_arrivals, goods, rows_of
-from wmsd.receptions.rules import AT_ONCE, INITIAL, MOVES, Effect, Status
+from wmsd.receptions.rules import AT_ONCE, FINAL, INITIAL, MOVES, Effect, Status
 from wmsd.receptions.schema import ItemFields, Reception, ReceptionChanges, ReceptionFields, ReceptionQuery
 from wmsd.receptions.store import RECEPTIONS
 
-OWN_FIELDS: Final = tuple(
-    name for name in ReceptionFields.model_fields if name not in ("status", "selected_items")
-)
+NOT_COLUMNS: Final = ("selected_items", "status", "packaging")
+OWN_FIELDS: Final = tuple(name for name in ReceptionFields.model_fields if name not in NOT_COLUMNS)
 
 reading = partial(operation, tag="Receptions", returns=Reception, module="inbound", ability="receptions:read")
 writing = partial(
@@ -34,6 +36,7 @@ writing = partial(
 )
 POSTED: Final = (
     "reception.status_changed",
+    "packaging.movement_recorded",
     "reception.partial",
     "purchase_order.status_changed",
     "stock.updated",
@@ -58,8 +61,10 @@ def create_reception(tx: Transaction, body: ReceptionFields) -> Record:
     """Create a reception of a purchase order.
 
     It is a draft, unless `status` is FINALIZAT: then its goods are posted at once. What goes beyond the order
-    and the tolerance for it (over_receipt_pct) is refused, summed over all that was received before.
+    and the tolerance for it (over_receipt_pct) is refused, summed over all that was received before. `packaging`
+    comes in from the supplier with the move to FINALIZAT.
     """
+    check_goes_with(body.packaging, body.status, FINAL)
     values = {name: getattr(body, name) for name in OWN_FIELDS}
     rows = rows_of(body.selected_items)
     flaws = [*_not_at_once(body.status), *check_document(tx, RECEPTIONS, None, values, {})]
@@ -70,7 +75,7 @@ def create_reception(tx: Transaction, body: ReceptionFields) -> Record:
     record = tell_created(tx, RECEPTIONS, reception_id)
     if body.status == INITIAL:
         return record
-    _move(tx, reception_id, INITIAL, body.status)
+    _move(tx, reception_id, INITIAL, body.status, body.packaging)
     return RECEPTIONS.one(tx, reception_id)
 
 
@@ -86,7 +91,8 @@ def replace_reception(tx: Transaction, id: int, body: ReceptionFields) -> Record
     FINALIZAT or ANULAT; `status` moves it. When nothing differs, nothing is written and no event is sent.
     """
     given = {name: getattr(body, name) for name in OWN_FIELDS}
-    return change(tx, id, given, body.selected_items, body.status if "status" in body.model_fields_set else None)
+    status = body.status if "status" in body.model_fields_set else None
+    return change(tx, id, given, body.selected_items, status, body.packaging)
 
 
 @writing(
@@ -101,8 +107,8 @@ def update_reception(tx: Transaction, id: int, body: ReceptionChanges) -> Record
     `selected_items` replaces all items. When nothing differs, nothing is written and no event is sent.
     """
     given = body.given()
-    items, status = given.pop("selected_items", None), given.pop("status", None)
-    return change(tx, id, given, items, status)  # type: ignore[arg-type]  # what the model has checked
+    items, status, packaging = (given.pop(name, None) for name in NOT_COLUMNS)
+    return change(tx, id, given, items, status, packaging)  # type: ignore[arg-type]  # what the model has checked
 
 
 @operation(
@@ -128,8 +134,10 @@ def change(
     given: Mapping[str, Any],
     sent_items: list[ItemFields] | None = None,
     status: Status | None = None,
+    packaging: Sequence[PackagingLine] | None = None,
 ) -> Record:
     """Lays what was given over the reception and moves it, in the order that the statuses allow."""
+    check_goes_with(packaging, status, FINAL)
     current = RECEPTIONS.columns(tx, reception_id)
     values = {**current, **given, "code": given.get("code") or current["code"]}
     before = store.items(tx, reception_id)
@@ -140,7 +148,7 @@ def change(
     for step in MOVES.steps(current["status"], status or current["status"], values != current, items_differ):
         match step:
             case Step.MOVE:
-                _move(tx, reception_id, current["status"], status or current["status"])
+                _move(tx, reception_id, current["status"], status or current["status"], packaging)
             case Step.CHANGE:
                 _change(tx, reception_id, current, values, rows)
     return RECEPTIONS.one(tx, reception_id)
@@ -157,13 +165,22 @@ def _change(
     tell_updated(tx, RECEPTIONS, reception_id)
 
 
-def _move(tx: Transaction, reception_id: int, current: Status, requested: Status) -> None:
+def _move(
+    tx: Transaction,
+    reception_id: int,
+    current: Status,
+    requested: Status,
+    packaging: Sequence[PackagingLine] | None,
+) -> None:
     effect = MOVES.effect(current, requested)
     if effect is Effect.POST:
         post_reception(tx, reception_id)
     move_and_tell(tx, RECEPTIONS, reception_id, current, requested)
     if effect is Effect.POST:
         tell_order(tx, reception_id)
+    if packaging:
+        document = Document(RECEPTIONS.entity, reception_id)
+        record_packaging(tx, document, packaging, store.supplier_of(tx, reception_id), "IN")
 
 
 def _not_at_once(status: Status) -> list[Flaw]:

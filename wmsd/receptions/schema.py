@@ -19,6 +19,7 @@ from wmsd.base.fields import (
     Timestamp,
 )
 from wmsd.base.listing import PageQuery, QueryId, several_of
+from wmsd.documents.packaging import WithPackaging
 from wmsd.documents.schema import DocumentFilters, ExternalRef, OwnCode
 from wmsd.receptions.rules import INITIAL, STATUSES, Status
 
@@ -44,7 +45,7 @@ class ItemFields(Input):
     quantity: Annotated[Amount | None, SENT_BACK] = None
 
 
-class ReceptionFields(Input):
+class ReceptionFields(WithPackaging):
     code: OwnCode = None
     status: Annotated[Status, Field(description="CREAT, or FINALIZAT to post at once.")] = INITIAL
     purchase_order_id: Annotated[Id, Field(description="What is received; it stays as it is.")]

@@ -87,6 +87,18 @@ def delete(tx: Transaction, reception_id: int) -> None:
     RECEPTIONS.delete(tx, reception_id)
 
 
+SUPPLIER: Final = """
+    SELECT partner_id FROM receptions JOIN purchase_orders ON purchase_orders.id = purchase_order_id
+    WHERE receptions.id = ?
+"""
+
+
+def supplier_of(tx: Transaction, reception_id: int) -> int:
+    """The partner of its order."""
+    partner_id: int = tx.value(SUPPLIER, (reception_id,))
+    return partner_id
+
+
 POSTED: Final = "UPDATE reception_items SET quantity = ? WHERE id = ?"
 
 

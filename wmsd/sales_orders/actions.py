@@ -1,6 +1,6 @@
 """The use cases of sales orders."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -9,12 +9,15 @@ from wmsd.base.moves import Step
 from wmsd.base.operation import operation
 from wmsd.base.results import CursorPage, Page, Record
 from wmsd.db.transaction import Transaction
+from wmsd.documents.packaging import check_goes_with, record_packaging
 from wmsd.documents.references import check_document, not_initial
 from wmsd.documents.telling import move_and_tell, tell_created, tell_updated
+from wmsd.packaging.ledger import Document, take_back
+from wmsd.packaging.schema import PackagingLine
 from wmsd.sales_orders import store
 from wmsd.sales_orders.effects import EFFECTS
 from wmsd.sales_orders.references import find_lines, find_stock, goods
-from wmsd.sales_orders.rules import MOVES, Status
+from wmsd.sales_orders.rules import LOADED, MOVES, Effect, Status
 from wmsd.sales_orders.schema import (
     LineFields,
     SalesOrder,
@@ -28,7 +31,8 @@ from wmsd.sales_orders.store import ORDERS
 from wmsd.stock.reservations import hold
 
 Columns = dict[str, Any]
-OWN_FIELDS: Final = tuple(name for name in SalesOrderFields.model_fields if name not in ("status", "lines"))
+NOT_COLUMNS: Final = ("lines", "status", "packaging")
+OWN_FIELDS: Final = tuple(name for name in SalesOrderFields.model_fields if name not in NOT_COLUMNS)
 
 reading = partial(
     operation, tag="Sales orders", returns=SalesOrder, module="outbound", ability="sales-orders:read"
@@ -43,7 +47,13 @@ writing = partial(
     writes=True,
 )
 REFUSALS: Final = ("INSUFFICIENT_STOCK", "INVALID_PARTNER", "INVALID_WAREHOUSE", "INVALID_ARTICLE")
-CHANGED: Final = ("sales_order.updated", "sales_order.status_changed", "stock.updated", "stock.low")
+CHANGED: Final = (
+    "sales_order.updated",
+    "sales_order.status_changed",
+    "packaging.movement_recorded",
+    "stock.updated",
+    "stock.low",
+)
 
 
 @reading(answer="page")
@@ -74,6 +84,7 @@ def create_sales_order(tx: Transaction, body: SalesOrderFields) -> Record:
     Every line is reserved, or the order is refused as a whole with an error on each line that is short. Lines of
     one article and warehouse are summed first.
     """
+    check_goes_with(body.packaging, None, LOADED)
     values = {name: getattr(body, name) for name in OWN_FIELDS}
     lines = find_lines(tx, body.lines, body.warehouse_id)
     flaws = [*not_initial(ORDERS, body.status), *check_document(tx, ORDERS, None, values, {}), *lines.flaws]
@@ -94,7 +105,8 @@ def replace_sales_order(tx: Transaction, id: int, body: SalesOrderFields) -> Rec
     and no event is sent.
     """
     given = {name: getattr(body, name) for name in OWN_FIELDS}
-    return change(tx, id, given, body.lines, body.status if "status" in body.model_fields_set else None)
+    status = body.status if "status" in body.model_fields_set else None
+    return change(tx, id, given, body.lines, status, body.packaging)
 
 
 @writing(events=CHANGED, codes=("INVALID_STATUS", *REFUSALS), precondition=ORDERS.one)
@@ -104,17 +116,18 @@ def update_sales_order(tx: Transaction, id: int, body: SalesOrderChanges) -> Rec
     `lines` replaces all lines. When nothing differs, nothing is written and no event is sent.
     """
     given = body.given()
-    lines, status = given.pop("lines", None), given.pop("status", None)
-    return change(tx, id, given, lines, status)  # type: ignore[arg-type]  # what the model has checked
+    lines, status, packaging = (given.pop(name, None) for name in NOT_COLUMNS)
+    return change(tx, id, given, lines, status, packaging)  # type: ignore[arg-type]  # what the model has checked
 
 
 @writing(events=CHANGED[1:], codes=("INVALID_STATUS",), precondition=ORDERS.one)
 def change_sales_order_status(tx: Transaction, id: int, body: SalesOrderStatus) -> Record:
     """Move a sales order to another status.
 
-    Moving to the status that it has already does nothing and answers 200: retries are safe.
+    Moving to the status that it has already does nothing and answers 200: retries are safe. `packaging` goes out
+    to the partner with the move to INCARCAT, and comes back when the order is unloaded.
     """
-    return change(tx, id, {}, None, body.status)
+    return change(tx, id, {}, None, body.status, body.packaging)
 
 
 def change(
@@ -123,8 +136,10 @@ def change(
     given: Mapping[str, Any],
     sent_lines: list[LineFields] | None = None,
     status: Status | None = None,
+    packaging: Sequence[PackagingLine] | None = None,
 ) -> Record:
     """Lays what was given over the order and moves it, in the order that the statuses allow."""
+    check_goes_with(packaging, status, LOADED)
     current = ORDERS.columns(tx, order_id)
     values = {**current, **given, "code": given.get("code") or current["code"]}
     before = store.lines(tx, order_id) if sent_lines is not None else []
@@ -133,7 +148,7 @@ def change(
     for step in MOVES.steps(current["status"], status or current["status"], values != current, lines_differ):
         match step:
             case Step.MOVE:
-                _move(tx, order_id, current["status"], status or current["status"])
+                _move(tx, order_id, current["status"], status or current["status"], packaging)
             case Step.CHANGE:
                 flaws = [*check_document(tx, ORDERS, order_id, values, current), *lines.flaws]
                 _change(tx, order_id, values, lines.rows if lines_differ else None, flaws)
@@ -155,6 +170,18 @@ def _change(
     tell_updated(tx, ORDERS, order_id)
 
 
-def _move(tx: Transaction, order_id: int, current: Status, requested: Status) -> None:
-    EFFECTS[MOVES.effect(current, requested)](tx, order_id)
+def _move(
+    tx: Transaction,
+    order_id: int,
+    current: Status,
+    requested: Status,
+    packaging: Sequence[PackagingLine] | None,
+) -> None:
+    effect = MOVES.effect(current, requested)
+    EFFECTS[effect](tx, order_id)
     move_and_tell(tx, ORDERS, order_id, current, requested)
+    document = Document(ORDERS.entity, order_id)
+    if effect is Effect.UNLOAD:
+        take_back(tx, document)
+    if packaging:
+        record_packaging(tx, document, packaging, ORDERS.columns(tx, order_id)["partner_id"], "OUT")

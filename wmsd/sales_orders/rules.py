@@ -35,6 +35,7 @@ MOVES: Final[Moves[Status, Effect]] = Moves(
     fields_change_in=frozenset({"CREAT", "IN_LUCRU", "INCARCAT"}),
 )
 HOLDS_STOCK: Final[frozenset[Status]] = frozenset({"CREAT", "IN_LUCRU"})
+LOADED: Final[Status] = "INCARCAT"
 SHIPPED: Final[frozenset[Status]] = frozenset({"INCARCAT", "LIVRAT"})
 
 

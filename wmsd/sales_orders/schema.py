@@ -18,6 +18,7 @@ from wmsd.base.fields import (
     Timestamp,
 )
 from wmsd.base.listing import CursorQuery, PageQuery, QueryId, several_of
+from wmsd.documents.packaging import WithPackaging
 from wmsd.documents.schema import DocumentFilters, ExternalRef, OwnCode
 from wmsd.sales_orders.rules import INITIAL, STATUSES, Status
 
@@ -42,7 +43,7 @@ class LineFields(Input):
 Lines = Annotated[list[LineFields], Field(min_length=1, max_length=MAX_LINES)]
 
 
-class SalesOrderFields(Input):
+class SalesOrderFields(WithPackaging):
     code: OwnCode = None
     status: Annotated[Status, Field(description="A new order begins as CREAT.")] = INITIAL
     partner_id: Id
@@ -58,7 +59,7 @@ class SalesOrderChanges(SalesOrderFields, partial=True):
     """The fields to change; the others stay. `lines` replaces all of them."""
 
 
-class SalesOrderStatus(Input):
+class SalesOrderStatus(WithPackaging):
     status: Status
 
 

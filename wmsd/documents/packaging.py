@@ -1,0 +1,46 @@
+"""The returnable packaging that goes with the move of a document."""
+
+from collections.abc import Sequence
+from typing import Annotated, Final
+
+from pydantic import Field
+
+from wmsd.base.fields import Input
+from wmsd.base.flaws import refuse_flaws
+from wmsd.base.problems import invalid
+from wmsd.db.transaction import Transaction
+from wmsd.packaging.ledger import Document, record
+from wmsd.packaging.lines import find_movements
+from wmsd.packaging.schema import Direction, PackagingLine
+
+MOST_LINES: Final = 100
+Packaging = Annotated[
+    list[PackagingLine] | None,
+    Field(max_length=MOST_LINES, description="Returnable packaging that moves with the goods. It is only sent."),
+]
+
+
+class WithPackaging(Input):
+    """The request of a move that can take packaging along."""
+
+    packaging: Packaging = None
+
+
+def check_goes_with(packaging: Sequence[PackagingLine] | None, requested: str | None, wanted: str) -> None:
+    """Raises Problem (422) for packaging that is sent without the move that takes it along."""
+    if packaging and requested != wanted:
+        raise invalid({"packaging": [f"goes with the move to {wanted}: send it with that status"]})
+
+
+def record_packaging(
+    tx: Transaction,
+    document: Document,
+    packaging: Sequence[PackagingLine],
+    partner_id: int,
+    direction: Direction,
+) -> None:
+    """Raises Problem (422) with every flaw of the lines."""
+    movements, flaws = find_movements(tx, packaging, partner_id, direction)
+    refuse_flaws(flaws)
+    for movement in movements:
+        record(tx, movement, document)
