@@ -21,16 +21,19 @@ from wmsd.directory import store as directory
 from wmsd.directory.imports import ADDRESS, import_records
 from wmsd.directory.schema import Address, ClientFields, PartnerFields, WarehouseFields
 from wmsd.directory.store import DirectoryKind
+from wmsd.documents.imports import DocumentFile
 from wmsd.packaging import store as packaging
 from wmsd.packaging.imports import import_packaging_movements, import_packaging_types
 from wmsd.packaging.schema import PackagingMovementFields, PackagingTypeFields
-from wmsd.purchase_orders.imports import OrderRow as PurchaseOrderRow
+from wmsd.purchase_orders.imports import FILE as PURCHASE_ORDERS
 from wmsd.purchase_orders.imports import import_purchase_orders
-from wmsd.purchase_orders.store import ORDERS as PURCHASE_ORDERS
-from wmsd.sales_orders.imports import REQUIRED as REQUIRED_IN_ORDERS
-from wmsd.sales_orders.imports import OrderRow as SalesOrderRow
+from wmsd.receptions.imports import FILE as RECEPTIONS
+from wmsd.receptions.imports import exported as receptions_exported
+from wmsd.receptions.imports import import_receptions
+from wmsd.returns.imports import FILE as RETURNS
+from wmsd.returns.imports import import_returns
+from wmsd.sales_orders.imports import FILE as SALES_ORDERS
 from wmsd.sales_orders.imports import import_sales_orders
-from wmsd.sales_orders.store import ORDERS as SALES_ORDERS
 from wmsd.stock import store as stock
 from wmsd.stock.imports import CountRow, import_stock
 
@@ -95,10 +98,8 @@ def _packaging_movements(tx: Transaction) -> Iterator[dict[str, Any]]:
         yield {**record, "partner_code": codes[int(record["partner_id"])]}
 
 
-def _orders(
-    orders: Callable[[Transaction], Iterator[str]], lines: str, tx: Transaction
-) -> Iterator[dict[str, Any]]:
-    """A row for each line of each order, with the codes of what they refer to."""
+def _documents(file: DocumentFile[Any], tx: Transaction) -> Iterator[dict[str, Any]]:
+    """A row for each line of each document, with the codes of what they refer to."""
     codes = {name: directory.codes_by_id(tx, kind) for name, kind in NAMED_BY_CODE.items()}
 
     def named(record: dict[str, Any], prefix: str = "") -> dict[str, Any]:
@@ -108,11 +109,13 @@ def _orders(
             if f"{name}_id" in record
         }
 
-    for order in _parsed(orders(tx)):
-        for line in order[lines]:
-            elsewhere = named(line, "line_") if line.get("warehouse_id") != order["warehouse_id"] else {}
-            of_line = {name: line[name] for name in ("article_code", "quantity")}
-            yield {**order, **named(order), **elsewhere, **of_line}
+    for document in _parsed(file.table.every(tx)):
+        if (order_id := document.get("sales_order_id")) is not None:
+            document["sales_order_code"] = SALES_ORDERS.table.columns(tx, int(order_id))["code"]
+        for line in document[file.lines]:
+            elsewhere = named(line, "line_") if line.get("warehouse_id") != document["warehouse_id"] else {}
+            of_line = {name: line[name] for name in file.of_a_line if name in line}
+            yield {**document, **named(document), **elsewhere, **of_line}
 
 
 def _parsed(texts: Iterable[str]) -> Iterator[dict[str, Any]]:
@@ -129,24 +132,24 @@ def _directory_kind(kind: DirectoryKind, model: type[BaseModel]) -> Kind:
     )
 
 
+def _document_kind(
+    file: DocumentFile[Any],
+    upsert: Upsert,
+    records: Callable[[Transaction], Iterator[dict[str, Any]]] | None = None,
+) -> Kind:
+    return Kind(dict(file.model.model_fields), file.required, upsert, records or partial(_documents, file))
+
+
 KINDS: Final[Mapping[str, Kind]] = {
     "articles": Kind(_article_columns(), ("code",), import_articles, _articles),
     "clients": _directory_kind(directory.CLIENTS, ClientFields),
     "partners": _directory_kind(directory.PARTNERS, PartnerFields),
     "warehouses": _directory_kind(directory.WAREHOUSES, WarehouseFields),
     "stock": Kind(dict(CountRow.model_fields), tuple(CountRow.model_fields), import_stock, _stock),
-    "sales-orders": Kind(
-        dict(SalesOrderRow.model_fields),
-        REQUIRED_IN_ORDERS,
-        import_sales_orders,
-        partial(_orders, SALES_ORDERS.every, "lines"),
-    ),
-    "purchase-orders": Kind(
-        dict(PurchaseOrderRow.model_fields),
-        REQUIRED_IN_ORDERS,
-        import_purchase_orders,
-        partial(_orders, PURCHASE_ORDERS.every, "items"),
-    ),
+    "purchase-orders": _document_kind(PURCHASE_ORDERS, import_purchase_orders),
+    "receptions": _document_kind(RECEPTIONS, import_receptions, receptions_exported),
+    "sales-orders": _document_kind(SALES_ORDERS, import_sales_orders),
+    "returns": _document_kind(RETURNS, import_returns),
     "packaging-types": Kind(
         dict(PackagingTypeFields.model_fields), ("code", "name"), import_packaging_types, _packaging_types
     ),

@@ -48,5 +48,5 @@ def get_warehouse(tx: Transaction, id: int) -> Record:
 def _one(tx: Transaction, kind: DirectoryKind, record_id: int) -> Record:
     record = store.one(tx, kind, record_id)
     if record is None:
-        raise not_found(kind.name)
+        raise not_found(kind.noun)
     return record

@@ -21,7 +21,7 @@ FILTERS: Final = {"code": "code = :code", "active": "active = :active", "type": 
 
 @dataclass(frozen=True)
 class DirectoryKind:
-    name: str
+    noun: str
     table: str
     fields: type[Input]
     model: type[BaseModel]

@@ -41,8 +41,28 @@ class Checked(Generic[FieldsT]):
     fields: FieldsT
 
 
-Codes = Mapping[str, Mapping[str, int]]
-"""Ids by code, for each column that refers to something."""
+Referred = DirectoryKind | DocumentTable
+
+
+class Codes:
+    """The ids of what columns refer to by code."""
+
+    def __init__(self, tx: Transaction, references: Mapping[str, Referred]) -> None:
+        self._tx = tx
+        self._documents = {name: kind for name, kind in references.items() if isinstance(kind, DocumentTable)}
+        self._directory = {
+            name: directory.ids_by_code(tx, kind)
+            for name, kind in references.items()
+            if isinstance(kind, DirectoryKind)
+        }
+
+    def find(self, column: str, code: str | None) -> int | None:
+        """None for no code, and for one that nothing has."""
+        if code is None:
+            return None
+        if column in self._documents:
+            return self._documents[column].id_of_code(self._tx, code)
+        return self._directory[column].get(code)
 
 
 @dataclass(frozen=True)
@@ -56,14 +76,14 @@ class DocumentFile(Generic[FieldsT]):
     table: DocumentTable
     moves: Moves[Any, Any]
     model: type[FieldsT]
-    of_a_line: frozenset[str]
-    references: Mapping[str, DirectoryKind]
+    of_a_line: tuple[str, ...]
+    required: tuple[str, ...]
+    references: Mapping[str, Referred]
     lines: str
     most_lines: int
     columns: Mapping[str, str]
-
-    def codes(self, tx: Transaction) -> Codes:
-        return {column: directory.ids_by_code(tx, kind) for column, kind in self.references.items()}
+    comes_about: frozenset[str] = frozenset()
+    """Statuses that other documents bring about: one that cannot be moved there by hand waits for them."""
 
     def take(
         self,
@@ -75,7 +95,7 @@ class DocumentFile(Generic[FieldsT]):
         move: Callable[[int, Any], object],
     ) -> None:
         """Documents that are not known are created, the others changed; then each is walked to its status."""
-        codes = self.codes(tx)
+        codes = Codes(tx, self.references)
         for document in self.documents(rows, codes, outcome):
             try:
                 status = document[0].fields.status
@@ -103,8 +123,14 @@ class DocumentFile(Generic[FieldsT]):
         self, tx: Transaction, document_id: int, wanted: str | None, move: Callable[[int, Any], object]
     ) -> None:
         """By the moves that lead to the status, with all that they do."""
-        current = self.table.columns(tx, document_id)
-        for status in self.moves.route(current["status"], wanted or current["status"]):
+        current = self.table.columns(tx, document_id)["status"]
+        try:
+            route = self.moves.route(current, wanted or current)
+        except Problem:
+            if wanted in self.comes_about:
+                return
+            raise
+        for status in route:
             move(document_id, status)
 
     def documents(self, rows: Iterable[Row], codes: Codes, outcome: Outcome) -> Iterator[list[Checked[FieldsT]]]:
@@ -146,8 +172,8 @@ class DocumentFile(Generic[FieldsT]):
             errors.setdefault("code", ["is required, or external_ref"])
         for column, kind in self.references.items():
             code = row.values.get(column)
-            if code is not None and column not in errors and code not in codes[column]:
-                errors[column] = [f"is not a {kind.name} of this company"]
+            if isinstance(code, str) and column not in errors and codes.find(column, code) is None:
+                errors[column] = [f"is not a {kind.noun} of this company"]
         if errors or fields is None:
             outcome.refuse(row.line, errors)
             return None
@@ -159,7 +185,9 @@ class DocumentFile(Generic[FieldsT]):
         for each in rows[1:]:
             for name in self.model.model_fields:
                 if name not in self.of_a_line and getattr(each.fields, name) != getattr(first.fields, name):
-                    outcome.refuse(each.line, {name: [f"differs from row {first.line}, which begins this order"]})
+                    outcome.refuse(
+                        each.line, {name: [f"differs from row {first.line}, which begins this {self.table.noun}"]}
+                    )
                     agree = False
         return agree
 

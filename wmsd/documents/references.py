@@ -28,9 +28,9 @@ def check_fields(tx: Transaction, values: Mapping[str, Any], current: Mapping[st
 def check_record(tx: Transaction, kind: DirectoryKind, record_id: int, path: str) -> Iterator[Flaw]:
     is_active = directory.is_active(tx, kind, record_id)
     if is_active is None:
-        yield Flaw(CODES[kind.name], path, f"is not a {kind.name} of this company")
+        yield Flaw(CODES[kind.noun], path, f"is not a {kind.noun} of this company")
     elif not is_active:
-        yield Flaw(CODES[kind.name], path, f"is a {kind.name} that is not active")
+        yield Flaw(CODES[kind.noun], path, f"is a {kind.noun} that is not active")
 
 
 def check_document(

@@ -25,12 +25,13 @@ class OrderRow(DocumentRow):
     quantity: Quantity
 
 
-REQUIRED: Final = ("partner_code", "warehouse_code", "article_code", "quantity")
+OF_AN_ITEM: Final = ("article_code", "quantity")
 FILE: Final = DocumentFile(
     ORDERS,
     BY_HAND,
     OrderRow,
-    of_a_line=frozenset({"article_code", "quantity"}),
+    of_a_line=OF_AN_ITEM,
+    required=("partner_code", "warehouse_code", "article_code", "quantity"),
     references={"partner_code": PARTNERS, "warehouse_code": WAREHOUSES},
     lines="items",
     most_lines=MAX_ITEMS,
@@ -39,12 +40,15 @@ FILE: Final = DocumentFile(
         "warehouse_id": "warehouse_code",
         "items.article_id": "article_code",
     },
+    comes_about=frozenset({"PARTIAL", "RECEPTIONAT"}),
 )
 Rows = list[Checked[OrderRow]]
 
 
 def import_purchase_orders(tx: Transaction, rows: Iterable[Row], outcome: Outcome) -> None:
-    """By hand an order can be cancelled or closed short; what else a status tells of, receptions do."""
+    """By hand an order can be cancelled or closed short; what else a status tells of, receptions do: import them
+    next.
+    """
 
     def create(order: Rows, codes: Codes) -> Record:
         fields = {**_fields(order[0], codes), "code": order[0].fields.code}
@@ -67,8 +71,8 @@ def _fields(first: Checked[OrderRow], codes: Codes) -> dict[str, Any]:
     """The order's fields that the file has; columns that are not there stay as they are."""
     row = first.fields
     fields: dict[str, Any] = {
-        "partner_id": codes["partner_code"][row.partner_code],
-        "warehouse_id": codes["warehouse_code"][row.warehouse_code],
+        "partner_id": codes.find("partner_code", row.partner_code),
+        "warehouse_id": codes.find("warehouse_code", row.warehouse_code),
     }
     for name in ("external_ref", "expected_date", "notes"):
         if name in first.sent:
@@ -78,6 +82,5 @@ def _fields(first: Checked[OrderRow], codes: Codes) -> dict[str, Any]:
 
 def _items(rows: Rows) -> list[ItemFields]:
     return [
-        ItemFields.model_construct(article_code=each.fields.article_code, quantity=each.fields.quantity)
-        for each in rows
+        ItemFields.model_construct(**{name: getattr(each.fields, name) for name in OF_AN_ITEM}) for each in rows
     ]

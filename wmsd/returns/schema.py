@@ -24,6 +24,9 @@ from wmsd.returns.rules import INITIAL, STATUSES, Disposition, Status
 MAX_LINES = 1000
 
 
+Serials = Annotated[list[Label] | None, EmptyIsNull]
+
+
 class LineFields(Input):
     """What comes back. A line that is sent with its id keeps what is not sent of it."""
 
@@ -35,9 +38,7 @@ class LineFields(Input):
         Disposition | None, Field(description="What becomes of it; required for FINALIZAT.")
     ] = None
     lot_number: OptionalLabel = None
-    serials: Annotated[
-        Annotated[list[Label] | None, EmptyIsNull], Field(description="One for each unit, where they are known.")
-    ] = None
+    serials: Annotated[Serials, Field(description="One for each unit, where they are known.")] = None
 
 
 class ReturnFields(Input):

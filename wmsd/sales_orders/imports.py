@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, Final
 
-from wmsd.base.fields import Code, Date, OptionalText, Quantity
+from wmsd.base.fields import Code, Date, OptionalLabel, OptionalText, Quantity
 from wmsd.base.importing import Outcome, Row
 from wmsd.base.results import Record
 from wmsd.db.transaction import Transaction
@@ -11,7 +11,7 @@ from wmsd.directory.store import CLIENTS, PARTNERS, WAREHOUSES
 from wmsd.documents.imports import Checked, Codes, DocumentFile, DocumentRow
 from wmsd.sales_orders.actions import change, create_sales_order
 from wmsd.sales_orders.rules import MOVES, Status
-from wmsd.sales_orders.schema import MAX_LINES, LineFields, SalesOrderFields
+from wmsd.sales_orders.schema import MAX_LINES, LineFields, SalesOrderFields, Serials
 from wmsd.sales_orders.store import ORDERS
 
 
@@ -25,14 +25,17 @@ class OrderRow(DocumentRow):
     article_code: Code
     quantity: Quantity
     line_warehouse_code: Code | None = None
+    lot_number: OptionalLabel = None
+    serials: Serials = None
 
 
-REQUIRED: Final = ("partner_code", "warehouse_code", "article_code", "quantity")
+OF_A_LINE: Final = ("article_code", "quantity", "lot_number", "serials")
 FILE: Final = DocumentFile(
     ORDERS,
     MOVES,
     OrderRow,
-    of_a_line=frozenset({"article_code", "quantity", "line_warehouse_code"}),
+    of_a_line=("line_warehouse_code", *OF_A_LINE),
+    required=("partner_code", "warehouse_code", "article_code", "quantity"),
     references={
         "partner_code": PARTNERS,
         "warehouse_code": WAREHOUSES,
@@ -76,11 +79,11 @@ def _fields(first: Checked[OrderRow], codes: Codes) -> dict[str, Any]:
     """The order's fields that the file has; columns that are not there stay as they are."""
     row = first.fields
     fields: dict[str, Any] = {
-        "partner_id": codes["partner_code"][row.partner_code],
-        "warehouse_id": codes["warehouse_code"][row.warehouse_code],
+        "partner_id": codes.find("partner_code", row.partner_code),
+        "warehouse_id": codes.find("warehouse_code", row.warehouse_code),
     }
     if "client_code" in first.sent:
-        fields["client_id"] = None if row.client_code is None else codes["client_code"][row.client_code]
+        fields["client_id"] = codes.find("client_code", row.client_code)
     for name in ("external_ref", "requested_date", "notes"):
         if name in first.sent:
             fields[name] = getattr(row, name)
@@ -90,9 +93,8 @@ def _fields(first: Checked[OrderRow], codes: Codes) -> dict[str, Any]:
 def _lines(rows: Rows, codes: Codes) -> list[LineFields]:
     return [
         LineFields.model_construct(
-            article_code=each.fields.article_code,
-            quantity=each.fields.quantity,
-            warehouse_id=codes["line_warehouse_code"].get(each.fields.line_warehouse_code or ""),
+            **{name: getattr(each.fields, name) for name in OF_A_LINE},
+            warehouse_id=codes.find("line_warehouse_code", each.fields.line_warehouse_code),
         )
         for each in rows
     ]

@@ -25,6 +25,9 @@ from wmsd.sales_orders.rules import INITIAL, STATUSES, Status
 MAX_LINES = 1000
 
 
+Serials = list[Label] | None
+
+
 class LineFields(Input):
     """What is ordered: the article by its id or by its code."""
 
@@ -35,8 +38,7 @@ class LineFields(Input):
     warehouse_id: Annotated[Id | None, Field(description="Where it is taken from; by default the order's.")] = None
     lot_number: Annotated[OptionalLabel, Field(description="The lot to take; by default the oldest.")] = None
     serials: Annotated[
-        list[Label] | None,
-        Field(description="The serials to take, one for each unit; by default the oldest."),
+        Serials, Field(description="The serials to take, one for each unit; by default the oldest.")
     ] = None
 
 

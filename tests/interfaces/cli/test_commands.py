@@ -13,8 +13,8 @@ from wmsd.interfaces.cli.main import wmsd
 
 PLACE = ("--config FILE", "--data DIR")
 KINDS = (
-    "KIND is one of articles, clients, partners, warehouses, stock, sales-orders, purchase-orders, "
-    "packaging-types, packaging-movements."
+    "KIND is one of articles, clients, partners, warehouses, stock, purchase-orders, receptions, sales-orders, "
+    "returns, packaging-types, packaging-movements."
 )
 OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("serve",): ("--listen HOST:PORT", "--demo", *PLACE),

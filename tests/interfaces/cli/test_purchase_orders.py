@@ -29,9 +29,14 @@ def test_known_orders_are_changed(shop: Tenant) -> None:
 
 
 def test_a_file_with_faults_is_refused_whole(shop: Tenant) -> None:
-    rows = "X,,,P9,MAIN,,,Z,1\nY,,,P1,MAIN,,,Z,1\nV,,RECEPTIONAT,P1,MAIN,,,A,1\n"
+    rows = "X,,,P9,MAIN,,,Z,1\nY,,,P1,MAIN,,,Z,1\nV,,GONE,P1,MAIN,,,A,1\n"
     assert shop.refuses("purchase-orders", HEADER + rows) == [
         "row 2, partner_code: is not a partner of this company.",
         "row 3, article_code: is not an article of this company.",
-        "row 4, status: There is no way from CREAT to RECEPTIONAT.",
+        "row 4, status: must be 'CREAT', 'PARTIAL', 'RECEPTIONAT' or 'ANULAT'.",
     ]
+
+
+def test_an_order_that_was_received_elsewhere_waits_for_its_receptions(shop: Tenant) -> None:
+    assert shop.take("purchase-orders", HEADER + "B-1,,RECEPTIONAT,P1,MAIN,,,A,5\n") == (1, 0, 0)
+    assert [row["status"] for row in shop.rows("purchase-orders")] == ["CREAT"]

@@ -5,14 +5,14 @@ import pytest
 from tests.support.command import Tenant
 
 COLUMNS = "code,external_ref,status,partner_code,warehouse_code,client_code,requested_date,notes"
-HEADER = f"{COLUMNS},article_code,quantity,line_warehouse_code\n"
+HEADER = f"{COLUMNS},article_code,quantity,line_warehouse_code,lot_number,serials\n"
 ORDERS = (
     HEADER
-    + "A-1,W1,LIVRAT,P1,MAIN,C1,2026-12-24,Ring twice,A,3,\n"
-    + "A-1,W1,LIVRAT,P1,MAIN,C1,2026-12-24,Ring twice,A,1.5,EAST\n"
-    + "A-2,,CREAT,P2,EAST,,,,A,0.000001,\n"
-    + "A-3,,ANULAT,P1,MAIN,,,,B,2,\n"
-    + "A-3,,ANULAT,P1,MAIN,,,,B,2,\n"
+    + "A-1,W1,LIVRAT,P1,MAIN,C1,2026-12-24,Ring twice,A,3,,,\n"
+    + "A-1,W1,LIVRAT,P1,MAIN,C1,2026-12-24,Ring twice,A,1.5,EAST,,\n"
+    + "A-2,,CREAT,P2,EAST,,,,A,0.000001,,,\n"
+    + "A-3,,ANULAT,P1,MAIN,,,,B,2,,,\n"
+    + "A-3,,ANULAT,P1,MAIN,,,,B,2,,,\n"
 )
 
 
@@ -43,7 +43,7 @@ def test_an_export_is_taken_back_unchanged(shop: Tenant) -> None:
 
 def test_known_orders_are_changed(shop: Tenant) -> None:
     shop.take("sales-orders", ORDERS)
-    changed = HEADER.replace("external_ref,", "") + "A-2,IN_LUCRU,P2,EAST,,,Now,A,2,\n"
+    changed = HEADER.replace("external_ref,", "") + "A-2,IN_LUCRU,P2,EAST,,,Now,A,2,,,\n"
     assert shop.take("sales-orders", changed) == (0, 1, 0)
     shown = shop.home.ok("sales-order", "show", "A-2", "--company", shop.code, "--json").json
     assert (shown["status"], shown["notes"], shown["lines"][0]["quantity"]) == ("IN_LUCRU", "Now", 2)
@@ -89,13 +89,13 @@ REFUSED = {
     "rows that differ": (
         "X,,,P1,MAIN,,,,A,1,\nX,,,P2,MAIN,,,x,A,1,\n",
         [
-            "row 3, partner_code: differs from row 2, which begins this order.",
-            "row 3, notes: differs from row 2, which begins this order.",
+            "row 3, partner_code: differs from row 2, which begins this sales order.",
+            "row 3, notes: differs from row 2, which begins this sales order.",
         ],
     ),
     "one code and two references": (
         "X,,,P1,MAIN,,,,A,1,\nX,R,,P1,MAIN,,,,B,1,\n",
-        ["row 3, external_ref: differs from row 2, which begins this order."],
+        ["row 3, external_ref: differs from row 2, which begins this sales order."],
     ),
     "one code and two references, apart": (
         "X,,,P1,MAIN,,,,A,1,\nY,,,P1,MAIN,,,,A,1,\nX,R,,P1,MAIN,,,,B,1,\n",
@@ -123,15 +123,16 @@ REFUSED = {
 @pytest.mark.parametrize("case", REFUSED)
 def test_a_file_with_a_fault_is_refused_whole(shop: Tenant, case: str) -> None:
     rows, sentences = REFUSED[case]
-    assert sorted(shop.refuses("sales-orders", HEADER + rows)) == sorted(sentences)
+    header = HEADER.replace(",lot_number,serials", "")
+    assert sorted(shop.refuses("sales-orders", header + rows)) == sorted(sentences)
 
 
 def test_a_final_order_is_not_changed_by_a_file(shop: Tenant) -> None:
     shop.take("sales-orders", ORDERS)
-    assert shop.refuses("sales-orders", HEADER + "A-3,,CREAT,P1,MAIN,,,,B,2,\nA-3,,CREAT,P1,MAIN,,,,B,2,\n") == [
-        "row 2, status: There is no way from ANULAT to CREAT."
-    ]
-    assert shop.refuses("sales-orders", HEADER + "A-3,,,P1,MAIN,,,,B,1,\n") == [
+    assert shop.refuses(
+        "sales-orders", HEADER + "A-3,,CREAT,P1,MAIN,,,,B,2,,,\nA-3,,CREAT,P1,MAIN,,,,B,2,,,\n"
+    ) == ["row 2, status: There is no way from ANULAT to CREAT."]
+    assert shop.refuses("sales-orders", HEADER + "A-3,,,P1,MAIN,,,,B,1,,,\n") == [
         "row 2, status: This sales order is ANULAT. It cannot be changed any more."
     ]
 

@@ -1,6 +1,7 @@
 """`wmsd import`, `wmsd export`."""
 
 import sys
+import textwrap
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
@@ -15,7 +16,8 @@ from wmsd.interfaces.cli.company_data import company_database
 from wmsd.interfaces.cli.installation import Installation, fail, installed, json_option, note, say
 
 MOST_ERRORS_SHOWN = 50
-KINDS_NAMED = f"KIND is one of {', '.join(KINDS)}."
+KINDS_NAMED = "\b\n" + textwrap.fill(f"KIND is one of {', '.join(KINDS)}.", 76, break_on_hyphens=False)
+"""Wrapped here, for click would break the names at their hyphens."""
 
 
 @click.command("import", epilog=KINDS_NAMED)
