@@ -10,12 +10,23 @@ from wmsd.base.quantity import to_text
 from wmsd.db.transaction import Transaction
 from wmsd.packaging.checks import CHECKS as PACKAGING
 from wmsd.purchase_orders.checks import CHECKS as PURCHASE_ORDERS
+from wmsd.receptions.checks import CHECKS as RECEPTIONS
+from wmsd.returns.checks import CHECKS as RETURNS
 from wmsd.sales_orders.checks import CHECKS as SALES_ORDERS
 from wmsd.stock.checks import CHECKS as STOCK
 
-CHECKS: Final[tuple[Check, ...]] = (*STOCK, *PACKAGING, *SALES_ORDERS, *PURCHASE_ORDERS)
+CHECKS: Final[tuple[Check, ...]] = (
+    *STOCK,
+    *PACKAGING,
+    *SALES_ORDERS,
+    *PURCHASE_ORDERS,
+    *RECEPTIONS,
+    *RETURNS,
+)
 COUNTED_TABLES: Final = (
-    *("stock", "stock_movements", "sales_orders", "sales_order_lines", "reservations"),
+    *("stock", "stock_movements", "stock_lots", "stock_serials", "reservations"),
+    *("sales_orders", "sales_order_lines", "purchase_orders", "purchase_order_items"),
+    *("receptions", "reception_items", "returns", "return_lines"),
     *("packaging_balances", "packaging_movements"),
 )
 MOST_TOLD: Final = 100

@@ -1,0 +1,73 @@
+"""The doctor finds what receptions, purchase orders and returns have otherwise than their ledger says."""
+
+import pytest
+
+from tests.support.dock import Dock
+from wmsd.app.doctor import Findings, examine
+
+
+@pytest.fixture
+async def busy(dock: Dock) -> Dock:
+    """PO-000001 of 10 A, 4 received by RC-000001; RC-000002 a draft; RT-000001 finished, of SO-000001 of 3 A."""
+    order = await dock.purchase((1, 10))
+    await dock.receive(order, {"po_item_id": 1, "quantity_um3pl": 4})
+    await dock.receive(order, {"po_item_id": 1, "quantity_um3pl": 2}, status="CREAT")
+    sold = await dock.order(status="LIVRAT")
+    line = {"article_id": 1, "quantity": 2, "disposition": "DISTRUS"}
+    body = {"partner_id": 1, "warehouse_id": 1, "sales_order_id": sold.id, "lines": [line]}
+    made = await dock.world.send("POST", "/api/returns", body)
+    for status in ("RECEPTIONAT", "FINALIZAT"):
+        await dock.world.send("PATCH", f"/api/returns/{made.id}", {"status": status})
+    return dock
+
+
+async def examined(dock: Dock) -> Findings:
+    return await (await dock.world.database()).read_long(examine)
+
+
+async def test_a_file_that_was_only_used_is_right(busy: Dock) -> None:
+    assert (await examined(busy)).differences == []
+
+
+DAMAGE = {
+    "a posted item": (
+        "UPDATE reception_items SET quantity = 5000000 WHERE id = 1",
+        ("a finalised reception is in the ledger item by item, any other is not", "RC-000001, item 1", "5", "4"),
+    ),
+    "a status that posted nothing": (
+        "UPDATE receptions SET status = 'FINALIZAT' WHERE id = 2",
+        ("the status of a reception is the last that it reached", "RC-000002", "CREAT", "FINALIZAT"),
+    ),
+    "a received quantity": (
+        "UPDATE purchase_order_items SET received_quantity = 10000000",
+        ("an order has received what its receptions posted", "PO-000001, item 1", "4", "10"),
+    ),
+    "the status of an order": (
+        "UPDATE purchase_orders SET status = 'CREAT'",
+        ("an order's status follows what it has received", "PO-000001", "PARTIAL or RECEPTIONAT", "CREAT"),
+    ),
+    "a count": (
+        "UPDATE reception_counts SET rows = 7 WHERE status = 'CREAT'",
+        ("receptions are as many as their counts say", "partner 0, status CREAT", "1", "7"),
+    ),
+    "a line that came back otherwise": (
+        "UPDATE return_lines SET quantity = 3000000",
+        ("a finished return is in the ledger line by line, any other is not", "RT-000001, line 1", "3", "2"),
+    ),
+    "more than was shipped": (
+        "UPDATE sales_order_lines SET quantity = 1000000",
+        ("never more comes back than was shipped", "SO-000001, A", "1", "2"),
+    ),
+    "a count of returns": (
+        "UPDATE return_counts SET rows = 7 WHERE status = 'FINALIZAT'",
+        ("returns are as many as their counts say", "partner 1, status FINALIZAT", "1", "7"),
+    ),
+}
+
+
+@pytest.mark.parametrize("damage", DAMAGE)
+async def test_each_kind_of_damage_is_named(busy: Dock, damage: str) -> None:
+    statement, expected = DAMAGE[damage]
+    await (await busy.world.database()).write(lambda tx: tx.execute(statement))
+    found = [(d.promise, d.record, d.expected, d.found) for d in (await examined(busy)).differences]
+    assert expected in found
