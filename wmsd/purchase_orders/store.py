@@ -94,6 +94,14 @@ def receivable(tx: Transaction, order_id: int) -> dict[int, ReceivableItem]:
     return {row[0]: ReceivableItem(*row) for row in tx.rows(RECEIVABLE, (order_id,))}
 
 
+RECEIVED: Final = "SELECT quantity, received_quantity FROM purchase_order_items WHERE purchase_order_id = ?"
+
+
+def received(tx: Transaction, order_id: int) -> list[tuple[int, int]]:
+    """Of each item what was ordered and what came, in millionths."""
+    return tx.rows(RECEIVED, (order_id,))
+
+
 RECEIVE: Final = "UPDATE purchase_order_items SET received_quantity = received_quantity + ? WHERE id = ?"
 
 

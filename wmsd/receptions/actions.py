@@ -140,11 +140,10 @@ def change(
     check_goes_with(packaging, status, FINAL)
     current = RECEPTIONS.columns(tx, reception_id)
     values = {**current, **given, "code": given.get("code") or current["code"]}
-    before = store.items(tx, reception_id)
-    rows = before if sent_items is None else rows_of(sent_items, before)
-    items_differ = goods(rows) != goods(before)
-    if not items_differ:
-        rows = before
+    rows = before = store.items(tx, reception_id)
+    if sent_items is not None and goods(sent := rows_of(sent_items, before)) != goods(before):
+        rows = sent
+    items_differ = rows is not before
     for step in MOVES.steps(current["status"], status or current["status"], values != current, items_differ):
         match step:
             case Step.MOVE:

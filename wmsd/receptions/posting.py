@@ -13,7 +13,7 @@ from wmsd.purchase_orders import store as orders
 from wmsd.purchase_orders.rules import status_after_reception
 from wmsd.purchase_orders.store import ORDERS
 from wmsd.receptions import store
-from wmsd.receptions.references import Arrival, find_arrivals, received
+from wmsd.receptions.references import Arrival, find_arrivals, sums_of
 from wmsd.receptions.store import RECEPTIONS
 from wmsd.stock import store as stock
 from wmsd.stock.ledger import Movement, post_all
@@ -26,18 +26,13 @@ def post_reception(tx: Transaction, reception_id: int) -> None:
     reception = RECEPTIONS.columns(tx, reception_id)
     flaws: list[Flaw] = []
     arrivals = find_arrivals(tx, reception["purchase_order_id"], store.items(tx, reception_id), flaws)
-    stock_ids = _stock_ids(tx, reception["warehouse_id"], arrivals)
+    articles = [arrival.ordered.article_id for arrival in arrivals]
+    stock_ids = stock.ids_of(tx, articles, reception["warehouse_id"])
     flaws += _overfull(tx, arrivals, stock_ids)
     refuse_flaws(flaws)
     post_all(tx, [*_movements(reception_id, arrivals, stock_ids)])
     store.keep_posted(tx, {arrival.item_id: arrival.quantity for arrival in arrivals if arrival.item_id})
-    orders.receive(tx, received(arrivals))
-
-
-def _stock_ids(tx: Transaction, warehouse_id: int, arrivals: Sequence[Arrival]) -> dict[int, int]:
-    """By article."""
-    articles = {arrival.ordered.article_id for arrival in arrivals}
-    return {article_id: stock.id_of(tx, article_id, warehouse_id) for article_id in sorted(articles)}
+    orders.receive(tx, sums_of(arrivals))
 
 
 def _overfull(tx: Transaction, arrivals: Sequence[Arrival], stock_ids: dict[int, int]) -> Iterator[Flaw]:
@@ -72,11 +67,11 @@ def tell_order(tx: Transaction, reception_id: int) -> None:
     """The order follows what was received of it, and what it still lacks is told."""
     order_id = RECEPTIONS.columns(tx, reception_id)["purchase_order_id"]
     current = ORDERS.columns(tx, order_id)["status"]
-    items = orders.receivable(tx, order_id).values()
-    status = status_after_reception((item.ordered, item.received) for item in items)
+    items = orders.received(tx, order_id)
+    status = status_after_reception(items)
     if status == current:
         ORDERS.touch(tx, order_id)
     else:
         move_and_tell(tx, ORDERS, order_id, current, status)
-    if any(item.received < item.ordered for item in items):
+    if any(received < ordered for ordered, received in items):
         record_event(tx, "reception.partial", reception_id, store.partial_data(tx, reception_id))

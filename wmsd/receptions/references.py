@@ -77,7 +77,7 @@ def find_arrivals(tx: Transaction, order_id: int, rows: Sequence[Row], flaws: li
         if quantity is None or quantity > MAXIMUM:
             flaws.append(Flaw("VALIDATION_FAILED", f"{path}.quantity_um3pl", _unfit(item, quantity)))
             continue
-        serials: list[str] = json.loads(row["serial_data"] or "[]")
+        serials: list[str] = json.loads(row["serial_data"]) if row["serial_data"] else []
         arrivals.append((number, Arrival(row["id"], item, quantity, row["lot_number"], serials)))
     flaws += _lot_flaws(arrivals)
     flaws += _serial_flaws(tx, arrivals)
@@ -122,7 +122,7 @@ def _serial_flaws(tx: Transaction, arrivals: Sequence[tuple[int, Arrival]]) -> I
 
 def _over_receipts(arrivals: Sequence[tuple[int, Arrival]], company_pct: int) -> Iterator[Flaw]:
     """Summed over what was received before and over the request itself."""
-    sums = received(arrival for _, arrival in arrivals)
+    sums = sums_of(arrival for _, arrival in arrivals)
     for number, arrival in arrivals:
         item = arrival.ordered
         pct = company_pct if item.over_receipt_pct is None else item.over_receipt_pct
@@ -135,7 +135,7 @@ def _over_receipts(arrivals: Sequence[tuple[int, Arrival]], company_pct: int) ->
             yield Flaw("VALIDATION_FAILED", f"selected_items.{number}.quantity_um3pl", sentence)
 
 
-def received(arrivals: Iterable[Arrival]) -> Mapping[int, int]:
+def sums_of(arrivals: Iterable[Arrival]) -> Mapping[int, int]:
     """How much arrives of each item of the order."""
     sums: Counter[int] = Counter()
     for arrival in arrivals:

@@ -24,8 +24,7 @@ def post_return(tx: Transaction, return_id: int) -> None:
     warehouse_id = RETURNS.columns(tx, return_id)["warehouse_id"]
     rows = store.lines(tx, return_id)
     refuse_flaws(_undecided(rows))
-    articles = sorted({row["article_id"] for row in rows})
-    stock_ids = {article_id: stock.id_of(tx, article_id, warehouse_id) for article_id in articles}
+    stock_ids = stock.ids_of(tx, [row["article_id"] for row in rows], warehouse_id)
     refuse_flaws([*_overfull(tx, rows, stock_ids), *_there_already(tx, rows)])
     post_all(tx, [*_movements(return_id, rows, stock_ids)])
 

@@ -91,6 +91,19 @@ def id_of(tx: Transaction, article_id: int, warehouse_id: int) -> int:
     )
 
 
+FIND_SEVERAL: Final = """
+    SELECT stock.article_id, stock.id FROM json_each(?) AS wanted
+    CROSS JOIN stock ON stock.article_id = wanted.value AND stock.warehouse_id = ?
+"""
+
+
+def ids_of(tx: Transaction, article_ids: Iterable[int], warehouse_id: int) -> dict[int, int]:
+    """The stock records of articles in a warehouse, by article; opened empty where there is none yet."""
+    wanted = sorted(set(article_ids))
+    found: dict[int, int] = dict(tx.rows(FIND_SEVERAL, (ids_json(wanted), warehouse_id)))
+    return {article_id: found.get(article_id) or id_of(tx, article_id, warehouse_id) for article_id in wanted}
+
+
 BALANCE: Final = "SELECT quantity, reserved, quarantined FROM stock WHERE id = ?"
 
 
