@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.dock import LOT, SERIAL, Dock
 from tests.support.shop import Shop
-from tests.support.world import Answer, open_world
+from tests.support.world import PASSWORD, Answer, open_world
 
 PATH = "/api/returns"
 CREATED = ["return.created"]
@@ -290,6 +290,13 @@ async def test_reading_is_enough_to_write_unless_the_installation_asks_for_more(
         await strict.call("GET", PATH, token=reader)
         await strict.call("POST", PATH, body(), status=403, token=reader)
         await strict.call("POST", PATH, body(), status=422, token=writer)
+        asked = {
+            "email": "admin@example.com",
+            "password": PASSWORD,
+            "abilities": ["returns:write"],
+            "device_name": "x",
+        }
+        await strict.call("POST", "/api/auth/token", asked)
 
 
 async def test_a_return_is_not_deleted(shop: Shop) -> None:

@@ -179,3 +179,11 @@ async def test_a_count_that_names_no_lot_takes_no_lot_away(lots: Dock) -> None:
         await lots.world.import_csv("stock", "article_code,warehouse_code,quantity\nLOT,MAIN,9\n")
     await lots.world.import_csv("stock", "article_code,warehouse_code,quantity\nLOT,MAIN,10\n")
     assert await lots.lots(LOT) == {"OLD": (5, 5), "NEW": (5, 5)}
+
+
+async def test_an_article_stays_tracked_by_serials_while_some_are_in_stock(lots: Dock) -> None:
+    path = f"/api/articles/{SERIAL}"
+    answer = await lots.world.call("PATCH", path, {"track_serial": False}, status=422)
+    assert answer.errors == {"track_serial": ["cannot be switched off: 4 serials are in stock"]}
+    await lots.order(line(SERIAL, 4), status="LIVRAT")
+    await lots.world.call("PATCH", path, {"track_serial": False}, events=["article.updated"])

@@ -1,6 +1,6 @@
 """The use cases of users and tokens."""
 
-from collections.abc import Sequence
+from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
@@ -25,6 +25,8 @@ class SignInDesk:
     platform: Database
     passwords: Passwords
     lifetime: timedelta
+    whitelist: Container[str]
+    """The abilities that can be asked for."""
 
 
 @operation(
@@ -46,7 +48,7 @@ async def issue_token(desk: SignInDesk, body: SignIn) -> dict[str, object]:
     good = await desk.passwords.check(body.email, body.password, known.password_hash if known else None)
     if not good or known is None:
         raise Problem("UNAUTHORIZED", "The e-mail address or the password is wrong.")
-    abilities = grant(known, body.abilities)
+    abilities = grant(known, body.abilities, desk.whitelist)
 
     def issue(tx: Transaction) -> str:
         return tokens.issue(

@@ -1,6 +1,6 @@
 """Who may do what. Pure: rows come in, decisions come out (decisions, section 5)."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -61,18 +61,18 @@ def _both(first: frozenset[int] | None, second: frozenset[int] | None) -> frozen
     return first & second
 
 
-def check_abilities(requested: Sequence[str], path: str = "abilities") -> FieldErrors:
+def check_abilities(requested: Sequence[str], whitelist: Container[str] = ABILITIES) -> FieldErrors:
     """Errors for names that are not in the platform's whitelist."""
     return {
-        f"{path}.{place}": ["is not an ability of this platform"]
+        f"abilities.{place}": ["is not an ability of this platform"]
         for place, name in enumerate(requested)
-        if name != EVERYTHING and name not in ABILITIES
+        if name != EVERYTHING and name not in whitelist
     }
 
 
-def grant(user: User, requested: Sequence[str]) -> list[str]:
+def grant(user: User, requested: Sequence[str], whitelist: Container[str] = ABILITIES) -> list[str]:
     """The abilities of a new token, each once. Raises Problem: 422 for unknown ones, 403 beyond the user's."""
-    if errors := check_abilities(requested):
+    if errors := check_abilities(requested, whitelist):
         raise invalid(errors)
     beyond = sorted(expand(requested) - user.may_do)
     if beyond:

@@ -12,6 +12,7 @@ from wmsd.app.data_folder import DataFolder, open_platform
 from wmsd.app.door import Door
 from wmsd.app.limits import Limiter
 from wmsd.app.settings import Settings
+from wmsd.base.access import ABILITIES, SUFFICES
 from wmsd.base.clock import Clock, OrderedClock, SystemClock
 from wmsd.base.cursor import CursorSigner
 from wmsd.base.ids import Ids, RandomIds
@@ -30,6 +31,12 @@ class Site:
     access: AccessCache
     passwords: Passwords
     door: Door
+
+
+def whitelist(settings: Settings) -> frozenset[str]:
+    """The specification's abilities, and those that the settings ask for."""
+    optional = frozenset() if settings.returns.require_write_ability else frozenset(SUFFICES)
+    return frozenset(ABILITIES) - optional
 
 
 @asynccontextmanager
@@ -58,7 +65,9 @@ async def open_site(
         limiter=Limiter(),
         signer=CursorSigner(cursor_key),
         desks={
-            SignInDesk: SignInDesk(platform, passwords, timedelta(days=settings.tokens.lifetime_days)),
+            SignInDesk: SignInDesk(
+                platform, passwords, timedelta(days=settings.tokens.lifetime_days), whitelist(settings)
+            ),
         },
     )
     try:

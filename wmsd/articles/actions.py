@@ -15,7 +15,7 @@ from wmsd.articles.schema import (
     SparseArticleQuery,
 )
 from wmsd.base.operation import operation
-from wmsd.base.problems import not_found
+from wmsd.base.problems import invalid, not_found
 from wmsd.base.results import CursorPage, Page, Record
 from wmsd.db.table import stored
 from wmsd.db.transaction import Transaction
@@ -125,9 +125,19 @@ def change(tx: Transaction, article_id: int, given: Mapping[str, object]) -> Rec
     values = {**current, **given}
     if values != current:
         _check(tx, article_id, values)
+        _check_serials(tx, article_id, current, values)
         store.update(tx, article_id, values)
         record_event(tx, "article.updated", article_id, _one(tx, article_id).json)
     return _one(tx, article_id)
+
+
+def _check_serials(
+    tx: Transaction, article_id: int, current: Mapping[str, Any], values: Mapping[str, Any]
+) -> None:
+    if current["track_serial"] and not values["track_serial"]:
+        count = store.serials_in_stock(tx, article_id)
+        if count:
+            raise invalid({"track_serial": [f"cannot be switched off: {count} serials are in stock"]})
 
 
 def _check(tx: Transaction, article_id: int | None, values: Mapping[str, Any]) -> None:

@@ -80,6 +80,15 @@ def id_of_external_ref(tx: Transaction, external_ref: str) -> int | None:
     return found
 
 
+SERIALS_IN_STOCK: Final = "SELECT count(*) FROM stock_serials WHERE article_id = ?"
+
+
+def serials_in_stock(tx: Transaction, article_id: int) -> int:
+    """How many of the article's serials are in stock: they depend on its being tracked by serials."""
+    count: int = tx.value(SERIALS_IN_STOCK, (article_id,))
+    return count
+
+
 REFERENCES: Final = """
     SELECT id, code, active, track_serial FROM articles
     WHERE id IN (SELECT value FROM json_each(?)) OR code IN (SELECT value FROM json_each(?))
