@@ -47,6 +47,21 @@ def check_document(
             yield Flaw("VALIDATION_FAILED", name, f"is taken by another {table.noun}")
 
 
+class HasStatus(Protocol):
+    """A body that may have a status."""
+
+    @property
+    def status(self) -> Any: ...
+
+    @property
+    def model_fields_set(self) -> set[str]: ...
+
+
+def sent_status(body: HasStatus) -> Any:
+    """The status that was sent; None for its default."""
+    return body.status if "status" in body.model_fields_set else None
+
+
 def not_initial(table: DocumentTable, status: str) -> list[Flaw]:
     if status == table.initial:
         return []

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
-from wmsd.base.fields import Model
+from wmsd.base.fields import Input, Model
 from wmsd.base.listing import CursorQuery, PageQuery
 from wmsd.base.problems import not_found
 from wmsd.base.results import CursorPage, Page, Record
@@ -46,6 +46,18 @@ class DocumentTable:
     def entity(self) -> str:
         """The first part of its events' names."""
         return self.noun.replace(" ", "_")
+
+    def whole(self, body: Input) -> dict[str, Any]:
+        """The columns as a body says them: a field that was not sent takes its default."""
+        return {name: getattr(body, name) for name in self.fields}
+
+    def given(self, body: Input) -> dict[str, Any]:
+        """The columns that were sent."""
+        return {name: getattr(body, name) for name in self.fields if name in body.model_fields_set}
+
+    def laid_over(self, current: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+        """The document as it is to be. A code is not taken away."""
+        return {**current, **given, "code": given.get("code") or current["code"]}
 
     def page(self, tx: Transaction, query: PageQuery) -> Page:
         return self.listing.page(tx, self.record, query, query.filters())

@@ -9,7 +9,7 @@ from wmsd.base.moves import Step
 from wmsd.base.operation import operation
 from wmsd.base.results import Page, Record
 from wmsd.db.transaction import Transaction
-from wmsd.documents.references import Articles, check_document, not_initial
+from wmsd.documents.references import Articles, check_document, not_initial, sent_status
 from wmsd.documents.telling import move_and_tell, tell_created, tell_updated
 from wmsd.purchase_orders import store
 from wmsd.purchase_orders.rules import BY_HAND, INITIAL, Status
@@ -20,10 +20,9 @@ from wmsd.purchase_orders.schema import (
     PurchaseOrderFields,
     PurchaseOrderQuery,
 )
-from wmsd.purchase_orders.store import ORDERS
+from wmsd.purchase_orders.store import ORDER_ITEMS, ORDERS
 
 Columns = dict[str, Any]
-OWN_FIELDS: Final = tuple(name for name in PurchaseOrderFields.model_fields if name not in ("status", "items"))
 
 reading = partial(
     operation, tag="Purchase orders", returns=PurchaseOrder, module="inbound", ability="purchase-orders:read"
@@ -56,11 +55,11 @@ def get_purchase_order(tx: Transaction, id: int) -> Record:
 @writing(creates=True, events=("purchase_order.created",), codes=REFUSALS)
 def create_purchase_order(tx: Transaction, body: PurchaseOrderFields) -> Record:
     """Create a purchase order."""
-    values = {name: getattr(body, name) for name in OWN_FIELDS}
+    values = ORDERS.whole(body)
     rows, flaws = _find_items(tx, body.items)
     refuse_flaws([*not_initial(ORDERS, body.status), *check_document(tx, ORDERS, None, values, {}), *flaws])
     order_id = ORDERS.insert(tx, values)
-    store.write_items(tx, order_id, rows)
+    ORDER_ITEMS.write(tx, order_id, rows)
     return tell_created(tx, ORDERS, order_id)
 
 
@@ -71,8 +70,7 @@ def replace_purchase_order(tx: Transaction, id: int, body: PurchaseOrderFields) 
     A field that is not sent takes its default, but code and status stay as they are. Items may change in CREAT
     only, other fields until RECEPTIONAT or ANULAT. When nothing differs, nothing is written and no event is sent.
     """
-    given = {name: getattr(body, name) for name in OWN_FIELDS}
-    return change(tx, id, given, body.items, body.status if "status" in body.model_fields_set else None)
+    return change(tx, id, ORDERS.whole(body), body.items, sent_status(body))
 
 
 @writing(events=CHANGED, codes=("INVALID_STATUS", *REFUSALS), precondition=ORDERS.one)
@@ -82,9 +80,7 @@ def update_purchase_order(tx: Transaction, id: int, body: PurchaseOrderChanges) 
     By hand an order is cancelled (CREAT to ANULAT) or closed short (PARTIAL to RECEPTIONAT); receptions do the
     rest. `items` replaces all items. When nothing differs, nothing is written and no event is sent.
     """
-    given = body.given()
-    items, status = given.pop("items", None), given.pop("status", None)
-    return change(tx, id, given, items, status)  # type: ignore[arg-type]  # what the model has checked
+    return change(tx, id, ORDERS.given(body), body.items, sent_status(body))
 
 
 @operation(
@@ -119,8 +115,8 @@ def change(
 ) -> Record:
     """Lays what was given over the order and moves it, in the order that the statuses allow."""
     current = ORDERS.columns(tx, order_id)
-    values = {**current, **given, "code": given.get("code") or current["code"]}
-    before = store.items(tx, order_id) if sent_items is not None else []
+    values = ORDERS.laid_over(current, given)
+    before = ORDER_ITEMS.of(tx, order_id) if sent_items is not None else []
     rows, flaws = _find_items(tx, sent_items or [], before)
     items_differ = _ordered(rows) != _ordered(before)
     for step in BY_HAND.steps(current["status"], status or current["status"], values != current, items_differ):
@@ -132,7 +128,7 @@ def change(
                 ORDERS.update(tx, order_id, values)
                 if items_differ:
                     _check_unnamed(tx, current["status"], before, rows)
-                    store.write_items(tx, order_id, rows)
+                    ORDER_ITEMS.write(tx, order_id, rows)
                 tell_updated(tx, ORDERS, order_id)
     return ORDERS.one(tx, order_id)
 

@@ -1,12 +1,13 @@
 """The SQL of purchase orders."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Iterable, Mapping
+from typing import Final, NamedTuple
 
 from wmsd.base.strict_json import dumps
 from wmsd.db.listing import Listing, Tally
 from wmsd.db.record import record_sql
 from wmsd.db.transaction import Transaction
+from wmsd.documents.lines import LineTable
 from wmsd.documents.table import FILTERS, DocumentTable
 from wmsd.purchase_orders.rules import INITIAL, STATUSES
 from wmsd.purchase_orders.schema import PurchaseOrder, PurchaseOrderItem, PurchaseOrderStatusChanged
@@ -36,36 +37,7 @@ ORDERS: Final = DocumentTable(
     ),
 )
 
-ITEMS_OF_ONE: Final = """
-    SELECT id, article_id, quantity, received_quantity FROM purchase_order_items
-    WHERE purchase_order_id = ? ORDER BY position
-"""
-
-
-def items(tx: Transaction, order_id: int) -> list[dict[str, Any]]:
-    """The stored items in their order."""
-    return tx.records(ITEMS_OF_ONE, (order_id,))
-
-
-WRITE_ITEM: Final = """
-    INSERT INTO purchase_order_items (id, purchase_order_id, position, article_id, quantity)
-    VALUES (:id, :order_id, :position, :article_id, :quantity)
-    ON CONFLICT (id) DO UPDATE SET position = excluded.position, article_id = excluded.article_id,
-        quantity = excluded.quantity
-"""
-TAKE_AWAY: Final = """
-    DELETE FROM purchase_order_items
-    WHERE purchase_order_id = ? AND id NOT IN (SELECT value FROM json_each(?))
-"""
-
-
-def write_items(tx: Transaction, order_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
-    """These items and no others: each with its own id, or a new one where that is None."""
-    tx.execute(TAKE_AWAY, (order_id, dumps([row["id"] for row in rows if row["id"] is not None])))
-    tx.executemany(
-        WRITE_ITEM, [{**row, "order_id": order_id, "position": position} for position, row in enumerate(rows)]
-    )
-
+ORDER_ITEMS: Final = LineTable("purchase_order_items", "purchase_order_id", ("article_id", "quantity"))
 
 RECEIVABLE: Final = """
     SELECT item.id, item.article_id, articles.code, item.quantity, item.received_quantity, articles.um3pl_factor,
@@ -146,5 +118,5 @@ def reception_of_items(tx: Transaction, item_ids: Iterable[int]) -> str | None:
 
 
 def delete(tx: Transaction, order_id: int) -> None:
-    write_items(tx, order_id, [])
+    ORDER_ITEMS.write(tx, order_id, [])
     ORDERS.delete(tx, order_id)

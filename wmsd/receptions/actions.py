@@ -10,7 +10,7 @@ from wmsd.base.operation import operation
 from wmsd.base.results import Page, Record
 from wmsd.db.transaction import Transaction
 from wmsd.documents.packaging import check_goes_with, record_packaging
-from wmsd.documents.references import check_document
+from wmsd.documents.references import check_document, sent_status
 from wmsd.documents.telling import move_and_tell, tell_created, tell_updated
 from wmsd.packaging.ledger import Document
 from wmsd.packaging.schema import PackagingLine
@@ -19,10 +19,7 @@ from wmsd.receptions.posting import post_reception, tell_order
 from wmsd.receptions.references import Row, find_arrivals, goods, rows_of
 from wmsd.receptions.rules import AT_ONCE, FINAL, INITIAL, MOVES, Effect, Status
 from wmsd.receptions.schema import ItemFields, Reception, ReceptionChanges, ReceptionFields, ReceptionQuery
-from wmsd.receptions.store import RECEPTIONS
-
-NOT_COLUMNS: Final = ("selected_items", "status", "packaging")
-OWN_FIELDS: Final = tuple(name for name in ReceptionFields.model_fields if name not in NOT_COLUMNS)
+from wmsd.receptions.store import RECEPTION_ITEMS, RECEPTIONS
 
 reading = partial(operation, tag="Receptions", returns=Reception, module="inbound", ability="receptions:read")
 writing = partial(
@@ -65,13 +62,13 @@ def create_reception(tx: Transaction, body: ReceptionFields) -> Record:
     comes in from the supplier with the move to FINALIZAT.
     """
     check_goes_with(body.packaging, body.status, FINAL)
-    values = {name: getattr(body, name) for name in OWN_FIELDS}
+    values = RECEPTIONS.whole(body)
     rows = rows_of(body.selected_items)
     flaws = [*_not_at_once(body.status), *check_document(tx, RECEPTIONS, None, values, {})]
     find_arrivals(tx, body.purchase_order_id, rows, flaws)
     refuse_flaws(flaws)
     reception_id = RECEPTIONS.insert(tx, values)
-    store.write_items(tx, reception_id, rows)
+    RECEPTION_ITEMS.write(tx, reception_id, rows)
     record = tell_created(tx, RECEPTIONS, reception_id)
     if body.status == INITIAL:
         return record
@@ -90,9 +87,7 @@ def replace_reception(tx: Transaction, id: int, body: ReceptionFields) -> Record
     A field that is not sent takes its default, but code and status stay as they are. It may change until it is
     FINALIZAT or ANULAT; `status` moves it. When nothing differs, nothing is written and no event is sent.
     """
-    given = {name: getattr(body, name) for name in OWN_FIELDS}
-    status = body.status if "status" in body.model_fields_set else None
-    return change(tx, id, given, body.selected_items, status, body.packaging)
+    return change(tx, id, RECEPTIONS.whole(body), body.selected_items, sent_status(body), body.packaging)
 
 
 @writing(
@@ -106,9 +101,7 @@ def update_reception(tx: Transaction, id: int, body: ReceptionChanges) -> Record
     At FINALIZAT its goods are posted to stock, in one transaction and for good: what is wrong later is adjusted.
     `selected_items` replaces all items. When nothing differs, nothing is written and no event is sent.
     """
-    given = body.given()
-    items, status, packaging = (given.pop(name, None) for name in NOT_COLUMNS)
-    return change(tx, id, given, items, status, packaging)  # type: ignore[arg-type]  # what the model has checked
+    return change(tx, id, RECEPTIONS.given(body), body.selected_items, sent_status(body), body.packaging)
 
 
 @operation(
@@ -139,8 +132,8 @@ def change(
     """Lays what was given over the reception and moves it, in the order that the statuses allow."""
     check_goes_with(packaging, status, FINAL)
     current = RECEPTIONS.columns(tx, reception_id)
-    values = {**current, **given, "code": given.get("code") or current["code"]}
-    rows = before = store.items(tx, reception_id)
+    values = RECEPTIONS.laid_over(current, given)
+    rows = before = RECEPTION_ITEMS.of(tx, reception_id)
     if sent_items is not None and goods(sent := rows_of(sent_items, before)) != goods(before):
         rows = sent
     items_differ = rows is not before
@@ -160,7 +153,7 @@ def _change(
     find_arrivals(tx, current["purchase_order_id"], rows, flaws)
     refuse_flaws(flaws)
     RECEPTIONS.update(tx, reception_id, values)
-    store.write_items(tx, reception_id, rows)
+    RECEPTION_ITEMS.write(tx, reception_id, rows)
     tell_updated(tx, RECEPTIONS, reception_id)
 
 

@@ -14,7 +14,7 @@ from wmsd.purchase_orders.rules import status_after_reception
 from wmsd.purchase_orders.store import ORDERS
 from wmsd.receptions import store
 from wmsd.receptions.references import Arrival, find_arrivals, sums_of
-from wmsd.receptions.store import RECEPTIONS
+from wmsd.receptions.store import RECEPTION_ITEMS, RECEPTIONS
 from wmsd.stock import store as stock
 from wmsd.stock.ledger import Movement, post_all
 
@@ -25,7 +25,7 @@ def post_reception(tx: Transaction, reception_id: int) -> None:
     """Raises Problem (422) when what was fine as a draft is so no longer: another was faster."""
     reception = RECEPTIONS.columns(tx, reception_id)
     flaws: list[Flaw] = []
-    arrivals = find_arrivals(tx, reception["purchase_order_id"], store.items(tx, reception_id), flaws)
+    arrivals = find_arrivals(tx, reception["purchase_order_id"], RECEPTION_ITEMS.of(tx, reception_id), flaws)
     articles = [arrival.ordered.article_id for arrival in arrivals]
     stock_ids = stock.ids_of(tx, articles, reception["warehouse_id"])
     flaws += _overfull(tx, arrivals, stock_ids)

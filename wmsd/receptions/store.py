@@ -1,12 +1,12 @@
 """The SQL of receptions."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from collections.abc import Mapping
+from typing import Final
 
-from wmsd.base.strict_json import dumps
 from wmsd.db.listing import Listing, Tally
 from wmsd.db.record import record_sql
 from wmsd.db.transaction import Transaction
+from wmsd.documents.lines import LineTable
 from wmsd.documents.table import FILTERS, DocumentTable
 from wmsd.receptions.rules import INITIAL, STATUSES
 from wmsd.receptions.schema import (
@@ -50,40 +50,13 @@ RECEPTIONS: Final = DocumentTable(
     ),
 )
 
-ITEMS_OF_ONE: Final = """
-    SELECT id, po_item_id, quantity_um3pl, lot_number, serial_data FROM reception_items
-    WHERE reception_id = ? ORDER BY position
-"""
-
-
-def items(tx: Transaction, reception_id: int) -> list[dict[str, Any]]:
-    """The stored items in their order."""
-    return tx.records(ITEMS_OF_ONE, (reception_id,))
-
-
-WRITE_ITEM: Final = """
-    INSERT INTO reception_items (id, reception_id, position, po_item_id, quantity_um3pl, lot_number, serial_data)
-    VALUES (:id, :reception_id, :position, :po_item_id, :quantity_um3pl, :lot_number, :serial_data)
-    ON CONFLICT (id) DO UPDATE SET position = excluded.position, po_item_id = excluded.po_item_id,
-        quantity_um3pl = excluded.quantity_um3pl, lot_number = excluded.lot_number,
-        serial_data = excluded.serial_data
-"""
-TAKE_AWAY: Final = """
-    DELETE FROM reception_items WHERE reception_id = ? AND id NOT IN (SELECT value FROM json_each(?))
-"""
-
-
-def write_items(tx: Transaction, reception_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
-    """These items and no others: each with its own id, or a new one where that is None."""
-    tx.execute(TAKE_AWAY, (reception_id, dumps([row["id"] for row in rows if row["id"] is not None])))
-    tx.executemany(
-        WRITE_ITEM,
-        [{**row, "reception_id": reception_id, "position": position} for position, row in enumerate(rows)],
-    )
+RECEPTION_ITEMS: Final = LineTable(
+    "reception_items", "reception_id", ("po_item_id", "quantity_um3pl", "lot_number", "serial_data")
+)
 
 
 def delete(tx: Transaction, reception_id: int) -> None:
-    write_items(tx, reception_id, [])
+    RECEPTION_ITEMS.write(tx, reception_id, [])
     RECEPTIONS.delete(tx, reception_id)
 
 

@@ -9,16 +9,13 @@ from wmsd.base.moves import Step
 from wmsd.base.operation import operation
 from wmsd.base.results import Page, Record
 from wmsd.db.transaction import Transaction
-from wmsd.documents.references import not_initial
+from wmsd.documents.references import not_initial, sent_status
 from wmsd.documents.telling import move_and_tell, tell_created, tell_updated
-from wmsd.returns import store
 from wmsd.returns.posting import post_return
 from wmsd.returns.references import check_return, find_lines, goods
 from wmsd.returns.rules import MOVES, Effect, Status
 from wmsd.returns.schema import LineFields, Return, ReturnChanges, ReturnFields, ReturnQuery
-from wmsd.returns.store import RETURNS
-
-OWN_FIELDS: Final = tuple(name for name in ReturnFields.model_fields if name not in ("status", "lines"))
+from wmsd.returns.store import RETURN_LINES, RETURNS
 
 reading = partial(operation, tag="Returns", returns=Return, module="returns", ability="returns:read")
 writing = partial(
@@ -54,12 +51,12 @@ def create_return(tx: Transaction, body: ReturnFields) -> Record:
     are cancelled, never bring back more than it shipped. The ability returns:read is enough, unless the setting
     returns.require_write_ability is on.
     """
-    values = {name: getattr(body, name) for name in OWN_FIELDS}
+    values = RETURNS.whole(body)
     flaws: list[Flaw] = not_initial(RETURNS, body.status)
     rows = find_lines(tx, body.lines, [], flaws)
     refuse_flaws([*flaws, *check_return(tx, None, values, {}, rows)])
     return_id = RETURNS.insert(tx, values)
-    store.write_lines(tx, return_id, rows)
+    RETURN_LINES.write(tx, return_id, rows)
     return tell_created(tx, RETURNS, return_id)
 
 
@@ -71,8 +68,7 @@ def replace_return(tx: Transaction, id: int, body: ReturnFields) -> Record:
     only, dispositions and other fields until FINALIZAT or ANULAT. When nothing differs, nothing is written and
     no event is sent.
     """
-    given = {name: getattr(body, name) for name in OWN_FIELDS}
-    return change(tx, id, given, body.lines, body.status if "status" in body.model_fields_set else None)
+    return change(tx, id, RETURNS.whole(body), body.lines, sent_status(body))
 
 
 @writing(events=CHANGED, codes=("INVALID_STATUS", *REFUSALS), precondition=RETURNS.one)
@@ -83,9 +79,7 @@ def update_return(tx: Transaction, id: int, body: ReturnChanges) -> Record:
     are set and nothing else changes. At FINALIZAT each line needs one: RESTOC puts the goods back into stock,
     CARANTINA into quarantine, DISTRUS writes them off.
     """
-    given = body.given()
-    lines, status = given.pop("lines", None), given.pop("status", None)
-    return change(tx, id, given, lines, status)  # type: ignore[arg-type]  # what the model has checked
+    return change(tx, id, RETURNS.given(body), body.lines, sent_status(body))
 
 
 def change(
@@ -97,8 +91,8 @@ def change(
 ) -> Record:
     """Lays what was given over the return and moves it, in the order that the statuses allow."""
     current = RETURNS.columns(tx, return_id)
-    values = {**current, **given, "code": given.get("code") or current["code"]}
-    before = store.lines(tx, return_id)
+    values = RETURNS.laid_over(current, given)
+    before = RETURN_LINES.of(tx, return_id)
     flaws: list[Flaw] = []
     rows = before if sent_lines is None else find_lines(tx, sent_lines, before, flaws)
     lines_differ = goods(rows) != goods(before)
@@ -112,7 +106,7 @@ def change(
             case Step.CHANGE:
                 refuse_flaws([*flaws, *check_return(tx, return_id, values, current, rows)])
                 RETURNS.update(tx, return_id, values)
-                store.write_lines(tx, return_id, rows)
+                RETURN_LINES.write(tx, return_id, rows)
                 tell_updated(tx, RETURNS, return_id)
     return RETURNS.one(tx, return_id)
 

@@ -8,10 +8,9 @@ from typing import Final
 from wmsd.base.flaws import Flaw, refuse_flaws
 from wmsd.base.quantity import MAXIMUM, SCALE, to_text
 from wmsd.db.transaction import Transaction
-from wmsd.returns import store
 from wmsd.returns.references import Row
 from wmsd.returns.rules import DISPOSITIONS
-from wmsd.returns.store import RETURNS
+from wmsd.returns.store import RETURN_LINES, RETURNS
 from wmsd.stock import lots
 from wmsd.stock import store as stock
 from wmsd.stock.ledger import Movement, post_all
@@ -22,7 +21,7 @@ KIND: Final = "return"
 def post_return(tx: Transaction, return_id: int) -> None:
     """Raises Problem (422) when a disposition is missing, or the stock cannot take the goods."""
     warehouse_id = RETURNS.columns(tx, return_id)["warehouse_id"]
-    rows = store.lines(tx, return_id)
+    rows = RETURN_LINES.of(tx, return_id)
     refuse_flaws(_undecided(rows))
     stock_ids = stock.ids_of(tx, [row["article_id"] for row in rows], warehouse_id)
     refuse_flaws([*_overfull(tx, rows, stock_ids), *_there_already(tx, rows)])

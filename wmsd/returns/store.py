@@ -1,12 +1,11 @@
 """The SQL of returns."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final
+from typing import Final
 
-from wmsd.base.strict_json import dumps
 from wmsd.db.listing import Listing, Tally
 from wmsd.db.record import record_sql
 from wmsd.db.transaction import Transaction
+from wmsd.documents.lines import LineTable
 from wmsd.documents.table import FILTERS, DocumentTable
 from wmsd.returns.rules import INITIAL, STATUSES
 from wmsd.returns.schema import Return, ReturnLine, ReturnStatusChanged
@@ -40,36 +39,9 @@ RETURNS: Final = DocumentTable(
     ),
 )
 
-LINES_OF_ONE: Final = """
-    SELECT id, article_id, quantity, disposition, lot_number, serials FROM return_lines
-    WHERE return_id = ? ORDER BY position
-"""
-
-
-def lines(tx: Transaction, return_id: int) -> list[dict[str, Any]]:
-    """The stored lines in their order."""
-    return tx.records(LINES_OF_ONE, (return_id,))
-
-
-WRITE_LINE: Final = """
-    INSERT INTO return_lines (id, return_id, position, article_id, quantity, disposition, lot_number, serials)
-    VALUES (:id, :return_id, :position, :article_id, :quantity, :disposition, :lot_number, :serials)
-    ON CONFLICT (id) DO UPDATE SET position = excluded.position, article_id = excluded.article_id,
-        quantity = excluded.quantity, disposition = excluded.disposition, lot_number = excluded.lot_number,
-        serials = excluded.serials
-"""
-TAKE_AWAY: Final = """
-    DELETE FROM return_lines WHERE return_id = ? AND id NOT IN (SELECT value FROM json_each(?))
-"""
-
-
-def write_lines(tx: Transaction, return_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
-    """These lines and no others: each with its own id, or a new one where that is None."""
-    tx.execute(TAKE_AWAY, (return_id, dumps([row["id"] for row in rows if row["id"] is not None])))
-    tx.executemany(
-        WRITE_LINE, [{**row, "return_id": return_id, "position": position} for position, row in enumerate(rows)]
-    )
-
+RETURN_LINES: Final = LineTable(
+    "return_lines", "return_id", ("article_id", "quantity", "disposition", "lot_number", "serials")
+)
 
 SHIPPED: Final = """
     SELECT article_id, sum(quantity) FROM sales_order_lines WHERE sales_order_id = ? GROUP BY article_id

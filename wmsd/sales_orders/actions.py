@@ -10,7 +10,7 @@ from wmsd.base.operation import operation
 from wmsd.base.results import CursorPage, Page, Record
 from wmsd.db.transaction import Transaction
 from wmsd.documents.packaging import check_goes_with, record_packaging
-from wmsd.documents.references import check_document, not_initial
+from wmsd.documents.references import check_document, not_initial, sent_status
 from wmsd.documents.telling import move_and_tell, tell_created, tell_updated
 from wmsd.packaging.ledger import Document, take_back
 from wmsd.packaging.schema import PackagingLine
@@ -31,8 +31,6 @@ from wmsd.sales_orders.store import ORDERS
 from wmsd.stock.reservations import hold
 
 Columns = dict[str, Any]
-NOT_COLUMNS: Final = ("lines", "status", "packaging")
-OWN_FIELDS: Final = tuple(name for name in SalesOrderFields.model_fields if name not in NOT_COLUMNS)
 
 reading = partial(
     operation, tag="Sales orders", returns=SalesOrder, module="outbound", ability="sales-orders:read"
@@ -85,7 +83,7 @@ def create_sales_order(tx: Transaction, body: SalesOrderFields) -> Record:
     one article and warehouse are summed first.
     """
     check_goes_with(body.packaging, None, LOADED)
-    values = {name: getattr(body, name) for name in OWN_FIELDS}
+    values = ORDERS.whole(body)
     lines = find_lines(tx, body.lines, body.warehouse_id)
     flaws = [*not_initial(ORDERS, body.status), *check_document(tx, ORDERS, None, values, {}), *lines.flaws]
     to_hold = find_stock(tx, None, lines.rows, flaws, body.warehouse_id)
@@ -104,9 +102,7 @@ def replace_sales_order(tx: Transaction, id: int, body: SalesOrderFields) -> Rec
     only, other fields until LIVRAT or ANULAT; `status` moves the order. When nothing differs, nothing is written
     and no event is sent.
     """
-    given = {name: getattr(body, name) for name in OWN_FIELDS}
-    status = body.status if "status" in body.model_fields_set else None
-    return change(tx, id, given, body.lines, status, body.packaging)
+    return change(tx, id, ORDERS.whole(body), body.lines, sent_status(body), body.packaging)
 
 
 @writing(events=CHANGED, codes=("INVALID_STATUS", *REFUSALS), precondition=ORDERS.one)
@@ -115,9 +111,7 @@ def update_sales_order(tx: Transaction, id: int, body: SalesOrderChanges) -> Rec
 
     `lines` replaces all lines. When nothing differs, nothing is written and no event is sent.
     """
-    given = body.given()
-    lines, status, packaging = (given.pop(name, None) for name in NOT_COLUMNS)
-    return change(tx, id, given, lines, status, packaging)  # type: ignore[arg-type]  # what the model has checked
+    return change(tx, id, ORDERS.given(body), body.lines, sent_status(body), body.packaging)
 
 
 @writing(events=CHANGED[1:], codes=("INVALID_STATUS",), precondition=ORDERS.one)
@@ -141,7 +135,7 @@ def change(
     """Lays what was given over the order and moves it, in the order that the statuses allow."""
     check_goes_with(packaging, status, LOADED)
     current = ORDERS.columns(tx, order_id)
-    values = {**current, **given, "code": given.get("code") or current["code"]}
+    values = ORDERS.laid_over(current, given)
     before = store.lines(tx, order_id) if sent_lines is not None else []
     lines = find_lines(tx, sent_lines or [], values["warehouse_id"], before, current["warehouse_id"])
     lines_differ = goods(lines.rows) != goods(before)
