@@ -26,8 +26,8 @@ def post_reception(tx: Transaction, reception_id: int) -> None:
     reception = RECEPTIONS.columns(tx, reception_id)
     flaws: list[Flaw] = []
     arrivals = find_arrivals(tx, reception["purchase_order_id"], RECEPTION_ITEMS.of(tx, reception_id), flaws)
-    articles = [arrival.ordered.article_id for arrival in arrivals]
-    stock_ids = stock.ids_of(tx, articles, reception["warehouse_id"])
+    articles = (arrival.ordered.article_id for arrival in arrivals)
+    stock_ids = stock.ids_in(tx, reception["warehouse_id"], articles)
     flaws += _overfull(tx, arrivals, stock_ids)
     refuse_flaws(flaws)
     post_all(tx, [*_movements(reception_id, arrivals, stock_ids)])

@@ -23,7 +23,7 @@ def post_return(tx: Transaction, return_id: int) -> None:
     warehouse_id = RETURNS.columns(tx, return_id)["warehouse_id"]
     rows = RETURN_LINES.of(tx, return_id)
     refuse_flaws(_undecided(rows))
-    stock_ids = stock.ids_of(tx, [row["article_id"] for row in rows], warehouse_id)
+    stock_ids = stock.ids_in(tx, warehouse_id, (row["article_id"] for row in rows))
     refuse_flaws([*_overfull(tx, rows, stock_ids), *_there_already(tx, rows)])
     post_all(tx, [*_movements(return_id, rows, stock_ids)])
 

@@ -5,8 +5,9 @@ what is reserved or quarantined of it is reserved or quarantined of the record t
 record without naming a lot is always there beside the lots that others name.
 """
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 from wmsd.base.quantity import SCALE
@@ -23,15 +24,13 @@ class Part:
     serial: str | None = None
 
 
-ADD_TO_LOT: Final = """
-    INSERT INTO stock_lots (stock_id, lot_number, quantity, quarantined)
-    VALUES (:stock_id, :lot_number, :quantity, :quarantined)
-    ON CONFLICT (stock_id, lot_number) DO UPDATE
-    SET quantity = quantity + excluded.quantity, quarantined = quarantined + excluded.quarantined
-"""
 CHANGE_LOT: Final = """
     UPDATE stock_lots SET quantity = quantity + :quantity, quarantined = quarantined + :quarantined
     WHERE stock_id = :stock_id AND lot_number = :lot_number
+"""
+OPEN_LOT: Final = """
+    INSERT INTO stock_lots (stock_id, lot_number, quantity, quarantined)
+    VALUES (:stock_id, :lot_number, :quantity, :quarantined)
 """
 BRING_SERIAL: Final = """
     INSERT INTO stock_serials (article_id, serial, stock_id, lot_number, quarantined)
@@ -44,24 +43,33 @@ QUARANTINE_SERIAL: Final = """
 """
 
 
-def post_all(tx: Transaction, movements: Iterable[Mapping[str, Any]]) -> None:
-    """What movements do to their lots and serials; for the ledger only.
+def post_all(tx: Transaction, movements: Sequence[Mapping[str, Any]]) -> None:
+    """What movements do to their lots and serials, together; for the ledger only.
 
     Raises sqlite3.IntegrityError for more than is free of a lot, and for a serial that is in stock already.
     """
-    for movement in movements:
-        _post(tx, movement)
-
-
-def _post(tx: Transaction, movement: Mapping[str, Any]) -> None:
-    quantity = movement["quantity"]
-    if movement["lot_number"] is not None:
-        changed = tx.execute(ADD_TO_LOT if quantity > 0 else CHANGE_LOT, movement).rowcount
-        assert changed == 1, movement
-    if movement["serial"] is not None:
+    _change_lots(tx, movements)
+    moved = [movement for movement in movements if movement["serial"] is not None]
+    for movement in sorted(moved, key=itemgetter("quantity")):  # one that changes its lot leaves before it arrives
+        quantity = movement["quantity"]
         sql = BRING_SERIAL if quantity > 0 else TAKE_SERIAL if quantity < 0 else QUARANTINE_SERIAL
         changed = tx.execute(sql, movement).rowcount
         assert changed == 1, movement
+
+
+def _change_lots(tx: Transaction, movements: Sequence[Mapping[str, Any]]) -> None:
+    """Of each lot the sum: within a unit of work no order of the movements is the wrong one."""
+    changes: dict[tuple[int, str], dict[str, Any]] = {}
+    for movement in movements:
+        stock_id, lot_number = movement["stock_id"], movement["lot_number"]
+        if lot_number is not None:
+            empty = {"stock_id": stock_id, "lot_number": lot_number, "quantity": 0, "quarantined": 0}
+            change = changes.setdefault((stock_id, lot_number), empty)
+            change["quantity"] += movement["quantity"]
+            change["quarantined"] += movement["quarantined"]
+    for change in changes.values():
+        if not tx.execute(CHANGE_LOT, change).rowcount:
+            tx.execute(OPEN_LOT, change)
 
 
 FREE_LOTS: Final = """

@@ -1,6 +1,6 @@
 """The SQL of stock."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from wmsd.base.listing import PageQuery
@@ -70,8 +70,7 @@ def every(tx: Transaction) -> Iterator[str]:
 
 FIND: Final = "SELECT id FROM stock WHERE article_id = ? AND warehouse_id = ?"
 OPEN: Final = """
-    INSERT INTO stock (article_id, warehouse_id, change_seq, created_at, updated_at)
-    VALUES (:article_id, :warehouse_id, :change_seq, :now, :now)
+    INSERT INTO stock (article_id, warehouse_id, change_seq, created_at, updated_at) VALUES (?, ?, ?, ?, ?)
 """
 
 
@@ -80,28 +79,25 @@ def id_of(tx: Transaction, article_id: int, warehouse_id: int) -> int:
     found: int | None = tx.value(FIND, (article_id, warehouse_id))
     if found is not None:
         return found
-    return tx.insert(
-        OPEN,
-        {
-            "article_id": article_id,
-            "warehouse_id": warehouse_id,
-            "change_seq": tx.next_change(),
-            "now": tx.timestamp,
-        },
-    )
+    return tx.insert(OPEN, (article_id, warehouse_id, tx.next_change(), tx.timestamp, tx.timestamp))
 
 
-FIND_SEVERAL: Final = """
-    SELECT stock.article_id, stock.id FROM json_each(?) AS wanted
-    CROSS JOIN stock ON stock.article_id = wanted.value AND stock.warehouse_id = ?
-"""
+def ids_of(tx: Transaction, places: Sequence[tuple[int, int]]) -> dict[tuple[int, int], int]:
+    """The same for many places, each an article and a warehouse."""
+    known = available_at(tx, places)
+    missing = [place for place in places if place not in known]
+    if missing:
+        first = tx.next_change(len(missing)) - len(missing) + 1
+        times = (tx.timestamp, tx.timestamp)
+        tx.executemany(OPEN, [(*place, first + number, *times) for number, place in enumerate(missing)])
+        known = available_at(tx, places)
+    return {place: stock_id for place, (stock_id, _) in known.items()}
 
 
-def ids_of(tx: Transaction, article_ids: Iterable[int], warehouse_id: int) -> dict[int, int]:
-    """The stock records of articles in a warehouse, by article; opened empty where there is none yet."""
-    wanted = sorted(set(article_ids))
-    found: dict[int, int] = dict(tx.rows(FIND_SEVERAL, (ids_json(wanted), warehouse_id)))
-    return {article_id: found.get(article_id) or id_of(tx, article_id, warehouse_id) for article_id in wanted}
+def ids_in(tx: Transaction, warehouse_id: int, article_ids: Iterable[int]) -> dict[int, int]:
+    """The same for articles in one warehouse, by article."""
+    found = ids_of(tx, [(article_id, warehouse_id) for article_id in sorted(set(article_ids))])
+    return {article_id: stock_id for (article_id, _), stock_id in found.items()}
 
 
 BALANCE: Final = "SELECT quantity, reserved, quarantined FROM stock WHERE id = ?"
@@ -133,10 +129,17 @@ def add_to_ledger(tx: Transaction, movements: Iterable[Mapping[str, Any]]) -> No
 
 
 def add_to_balances(tx: Transaction, movements: Iterable[Mapping[str, Any]]) -> None:
-    """For the ledger only: never one without the other."""
+    """The sums of the movements. For the ledger only: never one without the other."""
+    sums: dict[int, dict[str, Any]] = {}
+    for movement in movements:
+        stock_id = movement["stock_id"]
+        total = sums.setdefault(stock_id, {"stock_id": stock_id, "quantity": 0, "quarantined": 0})
+        total["quantity"] += movement["quantity"]
+        total["quarantined"] += movement["quarantined"]
+    first = tx.next_change(len(sums)) - len(sums) + 1
     tx.executemany(
         ADD_TO_BALANCE,
-        [{**movement, "now": tx.timestamp, "change_seq": tx.next_change()} for movement in movements],
+        [{**total, "now": tx.timestamp, "change_seq": first + place} for place, total in enumerate(sums.values())],
     )
 
 
