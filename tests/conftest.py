@@ -4,6 +4,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.dock import Dock, open_dock
+from tests.support.goods import Store, open_store
 from tests.support.shop import Shop, open_shop
 from tests.support.world import UNLIMITED, World, open_world
 
@@ -25,3 +26,9 @@ async def dock(world: World) -> Dock:
 async def shop(world: World) -> Shop:
     """ACME with something to sell."""
     return await open_shop(world)
+
+
+@pytest.fixture
+async def store(world: World) -> Store:
+    """ACME with articles that have lots and serials, and nothing in stock yet."""
+    return await open_store(world)

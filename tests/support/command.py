@@ -26,7 +26,10 @@ ROOT = Path(__file__).parents[2]
 PROGRAM = (sys.executable, "-P", "-c", "from wmsd.interfaces.cli.main import main; main()")
 EMAIL = "admin@example.com"
 PASSWORD = "correct horse battery"
-KINDS = ("clients", "articles", "partners", "warehouses", "stock", "packaging-types", "packaging-movements")
+KINDS = (
+    *("clients", "articles", "partners", "warehouses", "stock", "stock-count"),
+    *("packaging-types", "packaging-movements"),
+)
 """In an order in which each refers only to what stands before it."""
 FIXED = {"PATH": os.environ.get("PATH", os.defpath), "PYTHONPATH": str(ROOT), "LANG": "C.UTF-8"}
 LONGEST = 30.0

@@ -16,6 +16,7 @@ from wmsd.articles.imports import import_articles
 from wmsd.articles.schema import ArticleFields
 from wmsd.base import cells
 from wmsd.base.importing import CellError, ImportRefused, Outcome, Row
+from wmsd.base.quantity import to_text
 from wmsd.db.transaction import Transaction
 from wmsd.directory import store as directory
 from wmsd.directory.imports import ADDRESS, import_records
@@ -34,8 +35,11 @@ from wmsd.returns.imports import FILE as RETURNS
 from wmsd.returns.imports import import_returns
 from wmsd.sales_orders.imports import FILE as SALES_ORDERS
 from wmsd.sales_orders.imports import import_sales_orders
+from wmsd.stock import contents
 from wmsd.stock import store as stock
-from wmsd.stock.imports import CountRow, import_stock
+from wmsd.stock.counting import CountOutcome
+from wmsd.stock.imports import CountRow, import_stock, import_stock_count
+from wmsd.stock.schema import StockCountRow
 
 NAMED_BY_CODE: Final = {
     "partner": directory.PARTNERS,
@@ -45,7 +49,8 @@ NAMED_BY_CODE: Final = {
 DELIMITERS: Final = (",", ";", "\t")
 CSV_FIELD_LIMIT: Final = 1024 * 1024
 
-Upsert = Callable[[Transaction, Iterable[Row], Outcome], None]
+Upsert = Callable[..., None]
+"""(transaction, rows, outcome, and the kind's own options by name)."""
 
 
 @dataclass(frozen=True)
@@ -56,6 +61,9 @@ class Kind:
     required: tuple[str, ...]
     upsert: Upsert
     records: Callable[[Transaction], Iterator[dict[str, Any]]]
+    outcome: type[Outcome] = Outcome
+    options: tuple[str, ...] = ()
+    """What beside its rows an import of this kind can be told."""
 
 
 def _article_columns() -> dict[str, FieldInfo]:
@@ -86,6 +94,12 @@ def _directory(kind: DirectoryKind, tx: Transaction) -> Iterator[dict[str, Any]]
 
 def _stock(tx: Transaction) -> Iterator[dict[str, Any]]:
     return _parsed(stock.every(tx))
+
+
+def _stock_count(tx: Transaction) -> Iterator[dict[str, Any]]:
+    for article_code, warehouse_code, goods, there in contents.every(tx):
+        place = {"article_code": article_code, "warehouse_code": warehouse_code, **goods._asdict()}
+        yield {**place, **{name: to_text(amount) for name, amount in there._asdict().items()}}
 
 
 def _packaging_types(tx: Transaction) -> Iterator[dict[str, Any]]:
@@ -146,6 +160,14 @@ KINDS: Final[Mapping[str, Kind]] = {
     "partners": _directory_kind(directory.PARTNERS, PartnerFields),
     "warehouses": _directory_kind(directory.WAREHOUSES, WarehouseFields),
     "stock": Kind(dict(CountRow.model_fields), tuple(CountRow.model_fields), import_stock, _stock),
+    "stock-count": Kind(
+        dict(StockCountRow.model_fields),
+        tuple(CountRow.model_fields),
+        import_stock_count,
+        _stock_count,
+        CountOutcome,
+        ("complete", "reason"),
+    ),
     "purchase-orders": _document_kind(PURCHASE_ORDERS, import_purchase_orders),
     "receptions": _document_kind(RECEPTIONS, import_receptions, receptions_exported),
     "sales-orders": _document_kind(SALES_ORDERS, import_sales_orders),
@@ -166,10 +188,12 @@ class Unreadable(Exception):
     """The file cannot be read as CSV at all; the sentence says where and why."""
 
 
-def import_csv(tx: Transaction, kind: Kind, lines: Iterable[bytes], dry_run: bool = False) -> Outcome:
+def import_csv(
+    tx: Transaction, kind: Kind, lines: Iterable[bytes], dry_run: bool = False, **options: object
+) -> Outcome:
     """All rows or none. Raises ImportRefused with every error, Unreadable for what is no CSV file."""
-    outcome = Outcome()
-    kind.upsert(tx, _rows(kind, lines, outcome), outcome)
+    outcome = kind.outcome()
+    kind.upsert(tx, _rows(kind, lines, outcome), outcome, **options)
     if outcome.errors:
         outcome.errors = _told_once(outcome.errors)
         raise ImportRefused(outcome)

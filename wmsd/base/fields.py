@@ -61,7 +61,7 @@ SignedAmount = Annotated[
     Decimals,
     WithJsonSchema({**_NUMBER_LIMITS, "minimum": -999999999.999999}),
 ]
-"""A balance that may be owed either way; in millionths."""
+"""A balance that may be owed either way, or what one gains or loses; in millionths."""
 
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")

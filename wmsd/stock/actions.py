@@ -3,12 +3,13 @@
 from functools import partial
 
 from wmsd.base.operation import operation
-from wmsd.base.problems import invalid
-from wmsd.base.quantity import to_text
 from wmsd.base.results import CursorPage, Page
 from wmsd.db.transaction import Transaction
-from wmsd.stock import lots, store
-from wmsd.stock.ledger import Movement, post
+from wmsd.stock import store
+from wmsd.stock.adjusting import change_parts
+from wmsd.stock.contents import UNNAMED, Contents, Parts
+from wmsd.stock.counting import KIND
+from wmsd.stock.rules import Counted, Fault, count_parts
 from wmsd.stock.schema import DetailedStockRecord, StockCursorQuery, StockQuery, StockRecord
 
 reading = partial(operation, tag="Stock", returns=StockRecord, module="stock", ability="stock:read")
@@ -36,23 +37,8 @@ def count_stock(tx: Transaction, article_id: int, warehouse_id: int, counted: in
     Answers whether anything moved. Raises Problem (422 on `quantity`) when orders or quarantine hold
     more, or when it would take away goods of lots or with serials: which of them, it does not say.
     """
-    stock_id = store.id_of(tx, article_id, warehouse_id)
-    balance = store.balance(tx, stock_id)
-    held = balance["reserved"] + balance["quarantined"]
-    if counted < held:
-        raise invalid({"quantity": [f"is below the {to_text(held)} that orders and quarantine hold"]})
-    difference: int = counted - balance["quantity"]
-    if difference < 0:
-        _check_unnamed(tx, stock_id, -difference)
-    if difference:
-        post(tx, stock_id, Movement(quantity=difference, kind="count", reason=reason))
-    return difference != 0
 
+    def make(before: Contents, faults: list[Fault]) -> Parts:
+        return count_parts(before, [Counted(UNNAMED, counted)], faults)
 
-def _check_unnamed(tx: Transaction, stock_id: int, taken: int) -> None:
-    unnamed = lots.free_unnamed(tx, stock_id, None)
-    if taken > unnamed:
-        sentence = (
-            f"takes away {to_text(taken)}, but only {to_text(unnamed)} have neither lot nor serial: name those"
-        )
-        raise invalid({"quantity": [sentence]})
+    return bool(change_parts(tx, (article_id, warehouse_id), make, KIND, reason, "quantity"))

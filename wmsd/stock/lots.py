@@ -162,12 +162,17 @@ def serials(tx: Transaction, article_id: int, names: Sequence[str]) -> dict[str,
     return {row[0]: Serial(*row) for row in found}
 
 
-UNNAMED: Final = """
-    SELECT count(*) FROM stock_serials WHERE stock_id = ? AND lot_number IS ? AND NOT quarantined
+WAREHOUSES_OF: Final = """
+    SELECT stock_serials.article_id, stock_serials.serial, warehouses.code
+    FROM json_each(?) AS named
+    CROSS JOIN stock_serials
+        ON stock_serials.article_id = named.value ->> 0 AND stock_serials.serial = named.value ->> 1
+    CROSS JOIN stock ON stock.id = stock_serials.stock_id
+    CROSS JOIN warehouses ON warehouses.id = stock.warehouse_id
 """
 
 
-def free_unnamed(tx: Transaction, stock_id: int, lot_number: str | None) -> int:
-    """What of the free has no serial: a count that names none can take it away."""
-    named: int = tx.value(UNNAMED, (stock_id, lot_number))
-    return max(free(tx, stock_id, lot_number) - named * SCALE, 0)
+def warehouses_of(tx: Transaction, named: Sequence[tuple[int, str]]) -> dict[tuple[int, str], str]:
+    """The code of the warehouse where each is in stock; by article and serial."""
+    found = tx.rows(WAREHOUSES_OF, (dumps(named),))
+    return {(article_id, serial): warehouse for article_id, serial, warehouse in found}

@@ -4,7 +4,20 @@ from typing import Annotated, Literal
 
 from pydantic import Field
 
-from wmsd.base.fields import Amount, Code, Id, Label, Model, Name, Timestamp
+from wmsd.base.fields import (
+    Amount,
+    Code,
+    EmptyIsNull,
+    Id,
+    Input,
+    Label,
+    Model,
+    Name,
+    OptionalLabel,
+    Quantity,
+    SignedAmount,
+    Timestamp,
+)
 from wmsd.base.listing import CursorQuery, Moment, PageQuery, Query, QueryId
 
 
@@ -71,3 +84,40 @@ class StockQuery(StockFilters, PageQuery):
 
 class StockCursorQuery(StockFilters, CursorQuery):
     detail: Literal["lots"] | None = None
+
+
+class Reason(Input):
+    """Why stock is not what it was: the ledger keeps it."""
+
+    reason: Name
+
+
+class StockChange(Reason):
+    """What is done to stock by hand. `lot_number` narrows it to the lot, `serials` to those."""
+
+    lot_number: OptionalLabel = None
+    serials: list[Label] = Field(default=[], max_length=1000)
+
+
+class Adjustment(StockChange):
+    """Either `by` or `to`. With serials, `by` is their number: above 0 they are added, below 0 removed."""
+
+    by: SignedAmount | None = None
+    to: Amount | None = None
+
+
+class Quarantining(StockChange):
+    """What enters quarantine or leaves it: a quantity, the serials, or everything."""
+
+    quantity: Quantity | None = None
+    everything: bool = False
+
+
+class StockCountRow(Input):
+    article_code: Code
+    warehouse_code: Code
+    quantity: Amount
+    lot_number: OptionalLabel = None
+    serial: OptionalLabel = None
+    quarantined: Amount | None = None
+    reason: Annotated[Name | None, EmptyIsNull] = None

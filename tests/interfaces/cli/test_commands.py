@@ -13,8 +13,8 @@ from wmsd.interfaces.cli.main import wmsd
 
 PLACE = ("--config FILE", "--data DIR")
 KINDS = (
-    "KIND is one of articles, clients, partners, warehouses, stock, purchase-orders, receptions, sales-orders, "
-    "returns, packaging-types, packaging-movements."
+    "KIND is one of articles, clients, partners, warehouses, stock, stock-count, purchase-orders, receptions, "
+    "sales-orders, returns, packaging-types, packaging-movements."
 )
 OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("serve",): ("--listen HOST:PORT", "--demo", *PLACE),
@@ -65,6 +65,8 @@ OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
         "FILE.csv",
         "--company CODE",
         "--dry-run",
+        "--complete",
+        "--reason TEXT",
         "--json",
         *PLACE,
     ),

@@ -11,9 +11,13 @@ import click
 
 from wmsd.app.site import Site
 from wmsd.app.transfer import KINDS, DryRun, Unreadable, export_csv, import_csv
-from wmsd.base.importing import ImportRefused, Outcome
+from wmsd.base.importing import CellError, ImportRefused, Outcome
+from wmsd.base.validation import check
+from wmsd.interfaces.cli import stock_changes
 from wmsd.interfaces.cli.company_data import company_database
 from wmsd.interfaces.cli.installation import Installation, fail, installed, json_option, note, say
+from wmsd.stock.counting import CountOutcome
+from wmsd.stock.schema import Reason
 
 MOST_ERRORS_SHOWN = 50
 KINDS_NAMED = "\b\n" + textwrap.fill(f"KIND is one of {', '.join(KINDS)}.", 76, break_on_hyphens=False)
@@ -25,10 +29,19 @@ KINDS_NAMED = "\b\n" + textwrap.fill(f"KIND is one of {', '.join(KINDS)}.", 76, 
 @click.argument("file", type=click.File("rb"), metavar="FILE.csv")
 @click.option("--company", "code", required=True, metavar="CODE", help="Whose data it is.")
 @click.option("--dry-run", is_flag=True, help="Check everything, change nothing.")
+@click.option("--complete", is_flag=True, help="stock-count: what the file leaves out was not found.")
+@click.option("--reason", metavar="TEXT", help="stock-count: why, for the ledger.  [default: stock count]")
 @json_option
 @installed
 def import_command(
-    installation: Installation, kind: str, file: IO[bytes], code: str, dry_run: bool, as_json: bool
+    installation: Installation,
+    kind: str,
+    file: IO[bytes],
+    code: str,
+    dry_run: bool,
+    complete: bool,
+    reason: str | None,
+    as_json: bool,
 ) -> None:
     """Take in a CSV file of a kind of records; `-` reads standard input.
 
@@ -36,13 +49,19 @@ def import_command(
     partner_code, article_code, warehouse_code). Known codes are changed, new ones created; columns that are not
     there stay as they are. Stock rows say how much there is now. Sales orders have a row for each line, and are
     moved to the status of their rows. All rows go in, or none: errors are told by row and column.
+
+    A stock-count may name lots and serials: all rows of an article and warehouse together then say what is there
+    of it, and the lots and serials that they leave out are gone. With --complete that goes for whole articles:
+    those with stock in a warehouse of the file, but without a row, count 0. What changes is shown; look at it
+    first, with --dry-run.
     """
+    options = _options(kind, complete=complete or None, reason=reason)
     with _progress(file, kind) as bar:
 
         async def work(site: Site) -> Outcome:
             database = await company_database(site, code)
             lines = _counted(file, bar)
-            outcome = await database.write(lambda tx: import_csv(tx, KINDS[kind], lines, dry_run))
+            outcome = await database.write(lambda tx: import_csv(tx, KINDS[kind], lines, dry_run, **options))
             await database.write(lambda tx: tx.execute("PRAGMA optimize"))
             return outcome
 
@@ -55,9 +74,25 @@ def import_command(
         except DryRun as dry:
             outcome = dry.outcome
     shown = {"created": outcome.created, "updated": outcome.updated, "unchanged": outcome.unchanged}
-    say({"kind": kind, **shown, "dry_run": dry_run}, as_json)
+    changed = outcome.changed if isinstance(outcome, CountOutcome) else None
+    if changed and not as_json:
+        stock_changes.show(changed, "counted")
+        click.echo()
+    told = {} if changed is None or not as_json else stock_changes.as_json(changed, "counted")
+    say({"kind": kind, **shown, "dry_run": dry_run, **told}, as_json)
     if dry_run:
         note("Nothing was changed: this was a dry run.")
+
+
+def _options(kind: str, **given: object) -> dict[str, object]:
+    options = {name: value for name, value in given.items() if value is not None}
+    for name in options:
+        if name not in KINDS[kind].options:
+            kinds = [other for other in KINDS if name in KINDS[other].options]
+            raise click.UsageError(f"--{name} goes with {', '.join(kinds)} only.")
+    if "reason" in options:
+        check(Reason, {"reason": options["reason"]})
+    return options
 
 
 def _progress(file: IO[bytes], kind: str) -> Any:
@@ -86,11 +121,19 @@ def _counted(file: IO[bytes], bar: Any) -> Iterator[bytes]:
 def _refuse(outcome: Outcome, as_json: bool) -> None:
     errors = outcome.errors
     if as_json:
-        say({"errors": [{"row": e.line, "column": e.column, "message": e.sentence} for e in errors]}, as_json)
-    sentences = [f"row {e.line}{f', {e.column}' if e.column else ''}: {e.sentence}." for e in errors]
+        say(
+            {"errors": [{"row": e.line or None, "column": e.column, "message": e.sentence} for e in errors]},
+            as_json,
+        )
+    sentences = [f"{_where(error)}: {error.sentence}." for error in errors]
     more = len(sentences) - MOST_ERRORS_SHOWN
     sentences = sentences[:MOST_ERRORS_SHOWN] + ([f"… and {more} more."] if more > 0 else [])
     fail([*sentences, "Nothing was imported. Mend the rows above and import the whole file again."])
+
+
+def _where(error: CellError) -> str:
+    row = f"row {error.line}" if error.line else ""
+    return ", ".join(part for part in (row, error.column) if part)
 
 
 @click.command("export", epilog=KINDS_NAMED)

@@ -1,0 +1,292 @@
+"""Adjusting, quarantine and release: through the ledger, with a reason, and never below what orders hold."""
+
+from typing import Any
+
+import pytest
+
+from tests.support.goods import EAST, LOTTED, MAIN, PLAIN, SERIAL, Store
+from wmsd.base.problems import Problem
+
+FULL = (
+    "P,MAIN,,,10,2\nL,MAIN,L1,,5,\nL,MAIN,L2,,7.5,1\nL,MAIN,,,1,\n"
+    "S,MAIN,X,S1,1,\nS,MAIN,X,S2,1,1\nS,MAIN,,S3,1,\nS,EAST,X,S4,1,\n"
+)
+
+
+@pytest.fixture
+async def full(store: Store) -> Store:
+    await store.count(FULL)
+    return store
+
+
+async def refused(store: Store, action: str, article: int, **values: Any) -> dict[str, list[str]]:
+    """The errors. Nothing may have changed."""
+    before = await store.everything()
+    with pytest.raises(Problem) as raised:
+        await getattr(store, action)(article, **values)
+    assert await store.everything() == before
+    assert raised.value.status == 422
+    return raised.value.errors
+
+
+async def test_by_a_difference_and_to_a_quantity(full: Store) -> None:
+    before = await full.world.last_event()
+    await full.adjust(PLAIN, by=-8, reason="Broken glass")
+    await full.adjust(PLAIN, to=3.000001, reason="Found")
+    assert await full.balance(PLAIN) == (3.000001, 2, 1.000001)
+    assert (await full.ledger())[-2:] == [
+        ("adjustment", -8, 0, None, None, "Broken glass"),
+        ("adjustment", 1.000001, 0, None, None, "Found"),
+    ]
+    assert [name for name, _ in await full.world.events_after(before)] == ["stock.updated", "stock.updated"]
+    await full.is_right()
+
+
+async def test_where_nothing_was_before(full: Store) -> None:
+    await full.adjust(PLAIN, EAST, by=4)
+    assert await full.balance(PLAIN, EAST) == (4, 0, 4)
+
+
+async def test_to_what_it_is_already_moves_nothing(full: Store) -> None:
+    before = await full.everything()
+    await full.adjust(PLAIN, to=10)
+    assert await full.everything() == before
+
+
+async def test_a_lot_and_what_has_none(full: Store) -> None:
+    await full.adjust(LOTTED, lot_number="L1", by=-5)
+    await full.adjust(LOTTED, lot_number="L2", to=2.5)
+    await full.adjust(LOTTED, lot_number="NEW", by=4)
+    await full.adjust(LOTTED, by=2)
+    assert await full.parts(LOTTED) == {
+        ("L2", None): (2.5, 1),
+        ("NEW", None): (4, 0),
+        (None, None): (3, 0),
+    }
+    await full.adjust(LOTTED, to=7)
+    assert (await full.parts(LOTTED))[None, None] == (0.5, 0)
+    await full.is_right()
+
+
+async def test_serials_are_added_and_removed(full: Store) -> None:
+    await full.adjust(SERIAL, by=2, serials=["S8", "S9"], lot_number="X")
+    await full.adjust(SERIAL, by=-3, serials=["S1", "S2", "S3"])
+    assert await full.parts(SERIAL) == {("X", "S8"): (1, 0), ("X", "S9"): (1, 0)}
+    await full.adjust(SERIAL, by=1, serials=["S1"])
+    assert await full.balance(SERIAL) == (3, 0, 3)
+    await full.is_right()
+
+
+async def test_quarantine_and_release(full: Store) -> None:
+    await full.quarantine(PLAIN, quantity=8)
+    assert await full.balance(PLAIN) == (10, 10, 0)
+    await full.release(PLAIN, quantity=0.5)
+    assert await full.balance(PLAIN) == (10, 9.5, 0.5)
+    await full.quarantine(LOTTED, lot_number="L1", quantity=5)
+    await full.release(LOTTED, lot_number="L2", everything=True)
+    assert await full.balance(LOTTED) == (13.5, 5, 8.5)
+    await full.quarantine(SERIAL, serials=["S1"])
+    await full.release(SERIAL, serials=["S2"], lot_number="X")
+    assert await full.parts(SERIAL) == {("X", "S1"): (1, 1), ("X", "S2"): (1, 0), (None, "S3"): (1, 0)}
+    assert [row[:5] for row in (await full.ledger())[-2:]] == [
+        ("quarantine", 0, 1, "X", "S1"),
+        ("release", 0, -1, "X", "S2"),
+    ]
+    await full.quarantine(SERIAL, everything=True)
+    assert await full.balance(SERIAL) == (3, 3, 0)
+    await full.is_right()
+
+
+async def test_a_quarantined_serial_can_be_removed(full: Store) -> None:
+    await full.adjust(SERIAL, by=-1, serials=["S2"])
+    assert await full.balance(SERIAL) == (2, 0, 2)
+    await full.is_right()
+
+
+REFUSED: dict[str, tuple[str, int, dict[str, Any], dict[str, list[str]]]] = {
+    "more than there is": (
+        "adjust",
+        PLAIN,
+        {"by": -9},
+        {"by": ["takes away 9, but only 8 are there and not in quarantine"]},
+    ),
+    "below quarantine": (
+        "adjust",
+        PLAIN,
+        {"to": 1},
+        {"to": ["is below the 2 that orders and quarantine hold"]},
+    ),
+    "too much": (
+        "adjust",
+        PLAIN,
+        {"by": 999999999.999999},
+        {"by": ["would take the stock balance over 999999999.999999"]},
+    ),
+    "which lot": (
+        "adjust",
+        LOTTED,
+        {"by": -2},
+        {"by": ["takes away 2, but only 1 have neither lot nor serial: name the others"]},
+    ),
+    "which lot, to": (
+        "adjust",
+        LOTTED,
+        {"to": 10},
+        {"to": ["takes away 3.5, but only 1 have neither lot nor serial: name the others"]},
+    ),
+    "no such lot": (
+        "adjust",
+        LOTTED,
+        {"lot_number": "L9", "by": -1},
+        {"by": ["takes away 1, but only 0 are there"]},
+    ),
+    "half a unit": (
+        "adjust",
+        SERIAL,
+        {"by": 0.5},
+        {"by": ["must be whole: the article is tracked by serials"]},
+    ),
+    "which serial": (
+        "adjust",
+        SERIAL,
+        {"by": -1, "lot_number": "X"},
+        {"by": ["takes away 1, but only 0 have no serial: name the others"]},
+    ),
+    "serials here and elsewhere": (
+        "adjust",
+        SERIAL,
+        {"by": 2, "serials": ["S1", "S9"]},
+        {"serials": ["S1 is in stock already"]},
+    ),
+    "a serial that is elsewhere": (
+        "adjust",
+        SERIAL,
+        {"by": 2, "serials": ["S4", "S9"]},
+        {"serials": ["S4 is in stock in EAST already"]},
+    ),
+    "serials that are not there": (
+        "adjust",
+        SERIAL,
+        {"by": -3, "serials": ["S1", "S4", "S3"], "lot_number": "X"},
+        {"serials": ["S4 is not there", "S3 is not of lot X"]},
+    ),
+    "serials of an article without": (
+        "adjust",
+        PLAIN,
+        {"by": 1, "serials": ["S1"]},
+        {"serials": ["is given for an article that is not tracked by serials"]},
+    ),
+    "as many as serials": (
+        "adjust",
+        SERIAL,
+        {"by": 2, "serials": ["S9"]},
+        {"by": ["must be one for each serial, of which there are 1"]},
+    ),
+    "one serial twice": ("adjust", SERIAL, {"by": 2, "serials": ["S9", "S9"]}, {"serials": ["names one twice"]}),
+    "serials and to": (
+        "adjust",
+        SERIAL,
+        {"to": 1, "serials": ["S9"]},
+        {"to": ["cannot go with serials: say by how many units it changes"]},
+    ),
+    "both": ("adjust", PLAIN, {"by": 1, "to": 1}, {"by": ["or to is required, and not both"]}),
+    "neither": ("adjust", PLAIN, {}, {"by": ["or to is required, and not both"]}),
+    "nothing": ("adjust", PLAIN, {"by": 0}, {"by": ["must not be 0"]}),
+    "no reason": ("adjust", PLAIN, {"by": 1, "reason": ""}, {"reason": ["must have at least 1 character"]}),
+    "a long reason": (
+        "release",
+        PLAIN,
+        {"quantity": 1, "reason": "x" * 256},
+        {"reason": ["must have at most 255 characters"]},
+    ),
+    "seven places": (
+        "adjust",
+        PLAIN,
+        {"by": "-0.0000001"},
+        {"by": ["must have at most 6 decimal places"]},
+    ),
+    "quarantine of more": (
+        "quarantine",
+        PLAIN,
+        {"quantity": 9},
+        {"quantity": ["is 9, but only 8 are there and not in quarantine"]},
+    ),
+    "quarantine of which": (
+        "quarantine",
+        SERIAL,
+        {"quantity": 1},
+        {"quantity": ["is 1, but only 0 have neither lot nor serial and not in quarantine: name the others"]},
+    ),
+    "quarantined already": (
+        "quarantine",
+        SERIAL,
+        {"serials": ["S2", "S9"]},
+        {"serials": ["S9 is not there", "S2 is in quarantine already"]},
+    ),
+    "quarantine of nothing": (
+        "quarantine",
+        LOTTED,
+        {"lot_number": "L9", "everything": True},
+        {"everything": ["of it is nothing"]},
+    ),
+    "release of more": (
+        "release",
+        PLAIN,
+        {"quantity": 3},
+        {"quantity": ["is 3, but only 2 are there and in quarantine"]},
+    ),
+    "release of what is not": ("release", SERIAL, {"serials": ["S1"]}, {"serials": ["S1 is not in quarantine"]}),
+    "release of nothing": (
+        "release",
+        PLAIN,
+        {},
+        {"quantity": ["is required, or serials, or everything"]},
+    ),
+    "everything and some": (
+        "release",
+        PLAIN,
+        {"everything": True, "quantity": 1},
+        {"everything": ["cannot go with a quantity or serials"]},
+    ),
+}
+
+
+@pytest.mark.parametrize("case", REFUSED)
+async def test_what_cannot_be_is_refused_whole(full: Store, case: str) -> None:
+    action, article, values, errors = REFUSED[case]
+    assert await refused(full, action, article, **values) == errors
+
+
+async def test_orders_keep_what_they_hold(full: Store) -> None:
+    await full.order(PLAIN, 5)
+    await full.order(LOTTED, 4, lot_number="L1")
+    await full.order(SERIAL, 1, serials=["S1"])
+    assert await refused(full, "adjust", PLAIN, by=-4) == {"by": ["leaves 4 to sell, but orders hold 5"]}
+    assert await refused(full, "adjust", PLAIN, to=6) == {"to": ["is below the 7 that orders and quarantine hold"]}
+    assert await refused(full, "quarantine", PLAIN, everything=True) == {
+        "everything": ["leaves 0 to sell, but orders hold 5"]
+    }
+    assert await refused(full, "adjust", LOTTED, lot_number="L1", by=-2) == {
+        "by": ["leaves 3 of lot L1 to sell, but orders hold 4"]
+    }
+    assert await refused(full, "quarantine", LOTTED, lot_number="L1", quantity=2) == {
+        "quantity": ["leaves 3 of lot L1 to sell, but orders hold 4"]
+    }
+    held = {"serials": ["S1 is held by an order: it must stay where it is"]}
+    assert await refused(full, "adjust", SERIAL, by=-1, serials=["S1"]) == held
+    assert await refused(full, "quarantine", SERIAL, serials=["S1"]) == held
+    await full.adjust(LOTTED, lot_number="L1", by=-1)
+    await full.adjust(PLAIN, by=-3)
+    assert await full.balance(PLAIN) == (7, 2, 0)
+    await full.is_right()
+
+
+async def test_what_is_quarantined_is_not_sold(full: Store) -> None:
+    await full.quarantine(LOTTED, lot_number="L1", everything=True)
+    order_id = await full.order(LOTTED, 7.5)
+    assert (await full.world.send("POST", "/api/sales-orders", {"partner_id": 1, "warehouse_id": MAIN, "lines": [
+        {"article_id": LOTTED, "quantity": 0.000001}
+    ]})).status == 422  # fmt: skip
+    await full.load(order_id)
+    assert await full.parts(LOTTED) == {("L1", None): (5, 5), ("L2", None): (1, 1)}
+    await full.is_right()

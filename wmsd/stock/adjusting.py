@@ -1,0 +1,204 @@
+"""Stock changed by hand: adjusted, quarantined and released, each with a reason, through the ledger."""
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
+
+from wmsd.articles import store as articles
+from wmsd.base.problems import FieldErrors, invalid
+from wmsd.base.quantity import SCALE, to_text
+from wmsd.db.transaction import Transaction
+from wmsd.stock import lots, store
+from wmsd.stock.contents import NOTHING, Contents, Goods, Parts, There, contents_of
+from wmsd.stock.ledger import Movement, post_all
+from wmsd.stock.rules import Change, Fault, changes, count_total, faults_of, only
+from wmsd.stock.schema import Adjustment, Quarantining, StockChange
+
+Make = Callable[[Contents, list[Fault]], Parts]
+"""What is to be there instead. It adds to the faults what forbids it."""
+
+
+def adjust(tx: Transaction, article_id: int, warehouse_id: int, body: Adjustment) -> list[Change]:
+    """Changes what is there by a difference, or to a quantity; of a lot, where one is named, or of serials.
+
+    What is added without a lot or a serial has none, also where the article is tracked by them. Raises Problem
+    (422) when it is less than orders hold, or takes away goods with a lot or a serial without naming them.
+    """
+    column = "by" if body.by is not None else "to"
+    _check(_adjustment_errors(body))
+    make = partial(_adjusted_serials if body.serials else _adjusted, body)
+    return change_parts(tx, (article_id, warehouse_id), make, "adjustment", body.reason, column)
+
+
+def quarantine(tx: Transaction, article_id: int, warehouse_id: int, body: Quarantining) -> list[Change]:
+    """What is there is not for sale: its quantity stays, what is available falls.
+
+    Raises Problem (422) when orders hold it, or when it is goods with a lot or a serial and does not name them.
+    """
+    return _quarantine(tx, (article_id, warehouse_id), body, enters=True)
+
+
+def release(tx: Transaction, article_id: int, warehouse_id: int, body: Quarantining) -> list[Change]:
+    """What is quarantined is for sale again: its quantity stays, what is available rises.
+
+    Raises Problem (422) when that much is not in quarantine, or has a lot or a serial and does not name them.
+    """
+    return _quarantine(tx, (article_id, warehouse_id), body, enters=False)
+
+
+def _quarantine(tx: Transaction, place: tuple[int, int], body: Quarantining, enters: bool) -> list[Change]:
+    _check(_quarantining_errors(body))
+    kind = "quarantine" if enters else "release"
+    make = partial(_quarantined_serials if body.serials else _quarantined, body, enters)
+    return change_parts(tx, place, make, kind, body.reason, "everything" if body.everything else "quantity")
+
+
+def change_parts(
+    tx: Transaction, place: tuple[int, int], make: Make, kind: str, reason: str, column: str
+) -> list[Change]:
+    """Posts what differs between what is there and what `make` says. `column` is the field that is told what is
+    wrong with a quantity.
+    """
+    stock_id, (article_id, _) = store.id_of(tx, *place), place
+    before = contents_of(tx, [stock_id])[stock_id]
+    (article,) = articles.references(tx, [article_id], [])
+    faults: list[Fault] = []
+    after = make(before, faults)
+    made = changes(before.parts, after)
+    if not faults:
+        faults = [*faults_of(before, after, article.tracks_serials), *_elsewhere(tx, article_id, made)]
+    columns = {"quantity": column, "quarantined": column, "serial": "serials"}
+    errors: FieldErrors = {}
+    for fault in faults:
+        errors.setdefault(columns[fault.column], []).append(fault.sentence)
+    _check(errors)
+    post_changes(tx, [(stock_id, change, reason) for change in made], kind)
+    return made
+
+
+def _check(errors: FieldErrors) -> None:
+    if errors:
+        raise invalid(errors)
+
+
+def post_changes(tx: Transaction, made: Iterable[tuple[int, Change, str]], kind: str) -> None:
+    """Each with its stock record and its reason."""
+    post_all(tx, [(stock_id, _movement(change, kind, reason)) for stock_id, change, reason in made])
+
+
+def _movement(change: Change, kind: str, reason: str) -> Movement:
+    goods, before, after = change
+    return Movement(
+        after.quantity - before.quantity,
+        kind=kind,
+        quarantined=after.quarantined - before.quarantined,
+        lot_number=goods.lot_number,
+        serial=goods.serial,
+        reason=reason,
+    )
+
+
+def _elsewhere(tx: Transaction, article_id: int, made: Sequence[Change]) -> Iterator[Fault]:
+    """Serials that are to be added here, and are in another warehouse."""
+    added = [(article_id, goods.serial) for goods, before, _ in made if goods.serial and before == NOTHING]
+    for (_, serial), warehouse in lots.warehouses_of(tx, added).items():
+        yield Fault(None, "serial", f"{serial} is in stock in {warehouse} already")
+
+
+def _adjustment_errors(body: Adjustment) -> FieldErrors:
+    errors = _serial_errors(body, None if body.by is None else abs(body.by), "by")
+    if (body.by is None) == (body.to is None):
+        errors["by"] = ["or to is required, and not both"]
+    elif body.by == 0:
+        errors["by"] = ["must not be 0"]
+    elif body.serials and body.to is not None:
+        errors["to"] = ["cannot go with serials: say by how many units it changes"]
+    return errors
+
+
+def _quarantining_errors(body: Quarantining) -> FieldErrors:
+    errors = _serial_errors(body, body.quantity, "quantity")
+    if body.everything and (body.serials or body.quantity is not None):
+        errors["everything"] = ["cannot go with a quantity or serials"]
+    elif not body.everything and not body.serials and body.quantity is None:
+        errors["quantity"] = ["is required, or serials, or everything"]
+    return errors
+
+
+def _serial_errors(body: StockChange, quantity: int | None, column: str) -> FieldErrors:
+    if not body.serials:
+        return {}
+    if len(set(body.serials)) < len(body.serials):
+        return {"serials": ["names one twice"]}
+    if quantity not in (None, len(body.serials) * SCALE):
+        return {column: [f"must be one for each serial, of which there are {len(body.serials)}"]}
+    return {}
+
+
+def _adjusted(body: Adjustment, before: Contents, faults: list[Fault]) -> Parts:
+    if body.by is None:
+        assert body.to is not None
+        return count_total(before, body.lot_number, body.to, None, faults)
+    there = before.parts.get(Goods(body.lot_number), NOTHING)
+    if there.free_of_quarantine + body.by < 0:
+        state = " and not in quarantine" if there.quarantined else ""
+        most = only(before, body.lot_number, there.free_of_quarantine, state)
+        faults.append(Fault(None, "quantity", f"takes away {to_text(-body.by)}, but {most}"))
+    return _replaced(before.parts, Goods(body.lot_number), There(there.quantity + body.by, there.quarantined))
+
+
+def _adjusted_serials(body: Adjustment, before: Contents, faults: list[Fault]) -> Parts:
+    assert body.by is not None
+    if body.by < 0:
+        gone = set(_found(body, before, faults))
+        return {goods: there for goods, there in before.parts.items() if goods not in gone}
+    known = {goods.serial for goods in before.parts}
+    faults += [_of(serial, "is in stock already") for serial in body.serials if serial in known]
+    return {**before.parts, **{Goods(body.lot_number, serial): There(SCALE) for serial in body.serials}}
+
+
+def _quarantined(body: Quarantining, enters: bool, before: Contents, faults: list[Fault]) -> Parts:
+    if body.everything:
+        chosen = [goods for goods in before.parts if body.lot_number in (None, goods.lot_number)]
+        if not chosen:
+            faults.append(Fault(None, "quantity", "of it is nothing"))
+        return {**before.parts, **{goods: _whole(before.parts[goods], enters) for goods in chosen}}
+    assert body.quantity is not None
+    there = before.parts.get(Goods(body.lot_number), NOTHING)
+    most, state = (there.free_of_quarantine, "not ") if enters else (there.quarantined, "")
+    if body.quantity > most:
+        sentence = only(before, body.lot_number, most, f" and {state}in quarantine")
+        faults.append(Fault(None, "quantity", f"is {to_text(body.quantity)}, but {sentence}"))
+    change = body.quantity if enters else -body.quantity
+    return _replaced(before.parts, Goods(body.lot_number), There(there.quantity, there.quarantined + change))
+
+
+def _quarantined_serials(body: Quarantining, enters: bool, before: Contents, faults: list[Fault]) -> Parts:
+    chosen = _found(body, before, faults)
+    state = "in quarantine already" if enters else "not in quarantine"
+    faults += [
+        _of(goods.serial, f"is {state}") for goods in chosen if bool(before.parts[goods].quarantined) == enters
+    ]
+    return {**before.parts, **{goods: _whole(before.parts[goods], enters) for goods in chosen}}
+
+
+def _found(body: StockChange, before: Contents, faults: list[Fault]) -> list[Goods]:
+    """The named serials that are there."""
+    known = {goods.serial: goods for goods in before.parts if goods.serial is not None}
+    for serial in body.serials:
+        if serial not in known:
+            faults.append(_of(serial, "is not there"))
+        elif body.lot_number not in (None, known[serial].lot_number):
+            faults.append(_of(serial, f"is not of lot {body.lot_number}"))
+    return [known[serial] for serial in body.serials if serial in known]
+
+
+def _of(serial: str | None, sentence: str) -> Fault:
+    return Fault(None, "serial", f"{serial} {sentence}")
+
+
+def _whole(there: There, enters: bool) -> There:
+    return There(there.quantity, there.quantity if enters else 0)
+
+
+def _replaced(parts: Parts, goods: Goods, there: There) -> Parts:
+    return {each: amount for each, amount in {**parts, goods: there}.items() if amount != NOTHING}

@@ -1,0 +1,122 @@
+"""What stock records are made of: each lot, each serial, and what has neither.
+
+Every quantity stands once, under the most that is known of it. So the parts of a record add up to its balance,
+and a change of them is what a count, an adjustment or a quarantine comes to.
+"""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from wmsd.base.importing import chunks
+from wmsd.base.quantity import SCALE
+from wmsd.base.strict_json import dumps
+from wmsd.db.transaction import Transaction
+
+
+class Goods(NamedTuple):
+    """Which goods of a stock record: those with this serial; those of this lot without one; those with neither."""
+
+    lot_number: str | None = None
+    serial: str | None = None
+
+
+UNNAMED: Final = Goods()
+
+
+class There(NamedTuple):
+    """How much is there, and what of it is quarantined, in millionths."""
+
+    quantity: int = 0
+    quarantined: int = 0
+
+    @property
+    def free_of_quarantine(self) -> int:
+        return self.quantity - self.quarantined
+
+
+NOTHING: Final = There()
+Parts = Mapping[Goods, There]
+
+
+@dataclass(slots=True)
+class Contents:
+    """The parts of a stock record, what leaves first before the others, and what orders hold."""
+
+    parts: dict[Goods, There] = field(default_factory=dict)
+    reserved: int = 0
+    lots_reserved: dict[str, int] = field(default_factory=dict)
+    serials_held: list[Goods] = field(default_factory=list)
+
+
+def total(parts: Parts, lot_number: str | None = None) -> There:
+    """What all the parts are together, or those of the lot."""
+    there = [part for goods, part in parts.items() if lot_number in (None, goods.lot_number)]
+    return There(sum(part.quantity for part in there), sum(part.quarantined for part in there))
+
+
+RECORDS: Final = """
+    SELECT stock.id, quantity, quarantined, reserved
+    FROM json_each(?) AS chosen CROSS JOIN stock ON stock.id = chosen.value
+"""
+LOTS: Final = """
+    SELECT stock_id, lot_number, quantity, quarantined, reserved
+    FROM json_each(?) AS chosen CROSS JOIN stock_lots ON stock_id = chosen.value
+    WHERE quantity > 0 ORDER BY chosen.key, stock_lots.id
+"""
+SERIALS: Final = """
+    SELECT stock_id, lot_number, serial, quarantined, sales_order_id IS NOT NULL
+    FROM json_each(?) AS chosen CROSS JOIN stock_serials ON stock_id = chosen.value
+    ORDER BY chosen.key, stock_serials.id
+"""
+
+
+def contents_of(tx: Transaction, stock_ids: Iterable[int]) -> dict[int, Contents]:
+    """By the ids of stock records, in their order."""
+    ids = dumps(list(stock_ids))
+    found: dict[int, Contents] = {}
+    rests: dict[tuple[int, str | None], There] = {}
+    serials: dict[tuple[int, str | None], dict[Goods, There]] = {}
+    for stock_id, quantity, quarantined, reserved in tx.rows(RECORDS, (ids,)):
+        found[stock_id] = Contents(reserved=reserved)
+        rests[stock_id, None] = There(quantity, quarantined)
+    for stock_id, lot_number, quantity, quarantined, reserved in tx.rows(LOTS, (ids,)):
+        rests[stock_id, lot_number] = There(quantity, quarantined)
+        rests[stock_id, None] = _less(rests[stock_id, None], quantity, quarantined)
+        if reserved:
+            found[stock_id].lots_reserved[lot_number] = reserved
+    for stock_id, lot_number, serial, is_quarantined, is_held in tx.rows(SERIALS, (ids,)):
+        goods, there = Goods(lot_number, serial), There(SCALE, SCALE * is_quarantined)
+        serials.setdefault((stock_id, lot_number), {})[goods] = there
+        rests[stock_id, lot_number] = _less(rests[stock_id, lot_number], *there)
+        if is_held:
+            found[stock_id].serials_held.append(goods)
+    for (stock_id, lot_number), rest in sorted(rests.items(), key=lambda item: item[0][1] is None):
+        parts = found[stock_id].parts
+        parts.update(serials.get((stock_id, lot_number), {}))
+        if rest != NOTHING:
+            parts[Goods(lot_number)] = rest
+    return found
+
+
+def _less(there: There, quantity: int, quarantined: int) -> There:
+    return There(there.quantity - quantity, there.quarantined - quarantined)
+
+
+ALL: Final = """
+    SELECT stock.id, articles.code, warehouses.code FROM stock
+    CROSS JOIN articles ON articles.id = stock.article_id
+    CROSS JOIN warehouses ON warehouses.id = stock.warehouse_id
+    ORDER BY stock.id
+"""
+
+
+def every(tx: Transaction) -> Iterator[tuple[str, str, Goods, There]]:
+    """Each part of each stock record, with the codes of article and warehouse: for exports. An empty record is one
+    part, of nothing.
+    """
+    for chunk in chunks(tx.execute(ALL)):
+        found = contents_of(tx, [stock_id for stock_id, _, _ in chunk])
+        for stock_id, article, warehouse in chunk:
+            for goods, there in (found[stock_id].parts or {UNNAMED: NOTHING}).items():
+                yield article, warehouse, goods, there

@@ -1,0 +1,148 @@
+"""Stock counts of many articles at once: what they come to, and what forbids it; posted together or not at all."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Final, NamedTuple
+
+from wmsd.articles.store import Reference
+from wmsd.base.importing import CellError, Outcome, chunks
+from wmsd.base.quantity import to_text
+from wmsd.base.strict_json import dumps
+from wmsd.db.transaction import Transaction
+from wmsd.stock import lots, store
+from wmsd.stock.adjusting import post_changes
+from wmsd.stock.contents import NOTHING, Contents, Goods, contents_of
+from wmsd.stock.rules import Change, Counted, Fault, changes, count_parts, faults_of
+
+KIND: Final = "count"
+
+
+class Place(NamedTuple):
+    article_id: int
+    warehouse_id: int
+
+
+@dataclass(slots=True)
+class Counting:
+    """What was counted of an article in a warehouse, with the row and the reason of each."""
+
+    article: Reference
+    warehouse_code: str
+    counts: list[Counted] = field(default_factory=list)
+    lines: dict[Goods, int] = field(default_factory=dict)
+    reasons: dict[Goods, str] = field(default_factory=dict)
+    is_faulty: bool = False
+    """A row of it was refused: what the others come to is not known."""
+
+    def reason(self, change: Change, otherwise: str) -> str:
+        """Its row's; where no row names it the first row's."""
+        return self.reasons.get(change.goods) or next(iter(self.reasons.values()), otherwise)
+
+    def line_of(self, goods: Goods | None) -> int:
+        """The row that names the goods, or else the first of its lot, or else the first."""
+        lot_number = None if goods is None else goods.lot_number
+        of_lot = (line for named, line in self.lines.items() if lot_number is not None and named[0] == lot_number)
+        return self.lines.get(goods or Goods()) or next(of_lot, None) or next(iter(self.lines.values()))
+
+
+class Changed(NamedTuple):
+    """A change, and where."""
+
+    article_code: str
+    warehouse_code: str
+    change: Change
+
+
+class Planned(NamedTuple):
+    """A change of a stock record."""
+
+    stock_id: int
+    place: Place
+    change: Change
+
+
+@dataclass(slots=True)
+class CountOutcome(Outcome):
+    """`updated` is the number of changes, `unchanged` that of the counts that found what was known."""
+
+    changed: list[Changed] = field(default_factory=list)
+
+
+def count(tx: Transaction, places: Mapping[Place, Counting], reason: str, outcome: CountOutcome) -> None:
+    """Posts what differs, with the reason where a count has none of its own; nothing when there is an error."""
+    planned: list[Planned] = []
+    for chunk in chunks(places.items()):
+        planned += _planned(tx, dict(chunk), outcome)
+    _check_serials(tx, places, planned, outcome)
+    if outcome.errors:
+        return
+    reasoned = [(each.stock_id, each.change, places[each.place].reason(each.change, reason)) for each in planned]
+    post_changes(tx, reasoned, KIND)
+    differing = {(each.place, each.change.goods) for each in planned}
+    for _, place, change in planned:
+        outcome.changed.append(Changed(places[place].article.code, places[place].warehouse_code, change))
+    outcome.updated = len(planned)
+    outcome.unchanged = sum(
+        (place, goods) not in differing for place, counting in places.items() for goods in counting.lines
+    )
+
+
+def _planned(tx: Transaction, places: Mapping[Place, Counting], outcome: Outcome) -> Iterator[Planned]:
+    stock_ids = store.ids_of(tx, list(places))
+    contents = contents_of(tx, stock_ids.values())
+    for place, counting in places.items():
+        if counting.is_faulty:
+            continue
+        before, faults = contents[stock_ids[place]], list[Fault]()
+        after = count_parts(before, counting.counts, faults)
+        if after == before.parts and not faults:
+            continue  # most counts find what is known
+        faults = faults or [*faults_of(before, after, counting.article.tracks_serials)]
+        _refuse(counting, before, faults, outcome)
+        for change in changes(before.parts, after):
+            yield Planned(stock_ids[place], place, change)
+
+
+def _refuse(counting: Counting, before: Contents, faults: list[Fault], outcome: Outcome) -> None:
+    if faults and not counting.counts:  # what was not found has no row
+        name = f"{counting.article.code} in {counting.warehouse_code}"
+        sentence = f"is not in the file, but orders hold {to_text(before.reserved)} of it"
+        outcome.errors.append(CellError(0, name, sentence))
+        return
+    for fault in faults:
+        outcome.refuse(counting.line_of(fault.goods), {fault.column: [fault.sentence]})
+
+
+def _check_serials(
+    tx: Transaction, places: Mapping[Place, Counting], planned: Iterable[Planned], outcome: Outcome
+) -> None:
+    """A serial that was found may be known elsewhere only when it was found to be gone from there."""
+    arriving: dict[tuple[int, str], Planned] = {}
+    leaving: set[tuple[int, str]] = set()
+    for each in planned:
+        if each.change.goods.serial is not None:
+            serial = (each.place.article_id, each.change.goods.serial)
+            if each.change.before == NOTHING:
+                arriving[serial] = each
+            elif each.change.after == NOTHING:
+                leaving.add(serial)
+    for chunk in chunks(arriving.keys() - leaving):
+        for serial, warehouse_code in lots.warehouses_of(tx, chunk).items():
+            sentence = f"{serial[1]} is in stock in {warehouse_code} already"
+            each = arriving[serial]
+            outcome.refuse(places[each.place].line_of(each.change.goods), {"serial": [sentence]})
+
+
+MISSING: Final = """
+    SELECT stock.article_id, stock.warehouse_id, articles.code, articles.active, articles.track_serial
+    FROM stock CROSS JOIN articles ON articles.id = stock.article_id
+    WHERE stock.warehouse_id IN (SELECT value FROM json_each(?)) AND stock.quantity > 0 ORDER BY stock.id
+"""
+
+
+def add_missing(tx: Transaction, places: dict[Place, Counting]) -> None:
+    """What has stock in one of the warehouses and is not among the places, as counted to nothing."""
+    warehouses = {place.warehouse_id: counting.warehouse_code for place, counting in places.items()}
+    for article_id, warehouse_id, *article in tx.rows(MISSING, (dumps(list(warehouses)),)):
+        place, reference = Place(article_id, warehouse_id), Reference(article_id, *article)
+        places.setdefault(place, Counting(reference, warehouses[warehouse_id]))
