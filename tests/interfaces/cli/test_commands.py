@@ -16,6 +16,17 @@ KINDS = (
     "KIND is one of articles, clients, partners, warehouses, stock, stock-count, purchase-orders, receptions, "
     "sales-orders, returns, packaging-types, packaging-movements."
 )
+CHANGING = (
+    "--company CODE",
+    "--article CODE",
+    "--warehouse CODE",
+    "--lot LOT",
+    "--serial SERIAL",
+    "--reason TEXT",
+    "--dry-run",
+    "--json",
+    *PLACE,
+)
 OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("serve",): ("--listen HOST:PORT", "--demo", *PLACE),
     ("company", "create"): (
@@ -71,6 +82,31 @@ OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
         *PLACE,
     ),
     ("export",): ("KIND", KINDS, "--company CODE", *PLACE),
+    ("stock", "list"): (
+        "--company CODE",
+        "--warehouse CODE",
+        "--article CODE",
+        "--lots",
+        "--page",
+        "--per-page",
+        "--json",
+        *PLACE,
+    ),
+    ("stock", "adjust"): ("--by +N|-N", "--to N", *CHANGING),
+    ("stock", "quarantine"): ("--quantity N", "--all", *CHANGING),
+    ("stock", "release"): ("--quantity N", "--all", *CHANGING),
+    ("stock", "ledger"): (
+        "--company CODE",
+        "--article CODE",
+        "--warehouse CODE",
+        "--lot LOT",
+        "--serial SERIAL",
+        "--document CODE",
+        "--after ID",
+        "--limit",
+        "--json",
+        *PLACE,
+    ),
     ("sales-order", "list"): (
         "--company CODE",
         "--status",
@@ -138,6 +174,8 @@ GOOD: tuple[tuple[str, ...], ...] = (
     ("token", "rotate-key"),
     ("import", "articles", "-", "--company", "ACME"),
     ("export", "articles", "--company", "ACME"),
+    ("stock", "list", "--company", "ACME"),
+    ("stock", "ledger", "--company", "ACME"),
     ("sales-order", "list", "--company", "ACME"),
     ("packaging", "types", "--company", "ACME"),
     ("packaging", "balances", "--company", "ACME"),

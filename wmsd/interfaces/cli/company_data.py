@@ -1,6 +1,9 @@
 """What the commands share that act on one company's data."""
 
 import logging
+from collections.abc import Callable
+from contextlib import suppress
+from typing import TypeVar
 
 import click
 
@@ -9,6 +12,9 @@ from wmsd.base.problems import Problem
 from wmsd.companies import actions as companies
 from wmsd.db.database import Database
 from wmsd.db.failures import StorageError
+from wmsd.db.transaction import Transaction
+
+Result = TypeVar("Result")
 
 company_option = click.option("--company", "code", required=True, metavar="CODE", help="Whose data it is.")
 
@@ -21,3 +27,22 @@ async def company_database(site: Site, code: str) -> Database:
         return await site.files.get(company.id)
     except Problem:
         raise StorageError(site.files.failed[company.id]) from None
+
+
+class Undone(Exception):
+    """A dry run ends with it: so nothing is kept of what it did."""
+
+
+async def write(site: Site, code: str, action: Callable[[Transaction], Result], dry_run: bool = False) -> Result:
+    """The action's result; with nothing changed after a dry run."""
+    database = await company_database(site, code)
+    results: list[Result] = []
+
+    def run(tx: Transaction) -> None:
+        results.append(action(tx))
+        if dry_run:
+            raise Undone
+
+    with suppress(Undone):
+        await database.write(run)
+    return results[-1]

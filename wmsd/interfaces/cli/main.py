@@ -18,6 +18,7 @@ COMMANDS: Final = {
     "token": ("people", "Make and revoke API tokens."),
     "import": ("transfer", "Take in a CSV file, all of it or nothing."),
     "export": ("transfer", "Write a CSV file that import takes back."),
+    "stock": ("stock_ledger", "List, adjust and quarantine stock, and read its ledger."),
     "sales-order": ("orders", "List, show and move sales orders."),
     "packaging": ("packaging", "Record returnable packaging, and show who owes how much."),
     "doctor": ("examining", "Prove that every figure is right."),

@@ -1,0 +1,120 @@
+"""`wmsd stock ledger`."""
+
+from typing import Any, Final
+
+import click
+
+from wmsd.app.site import Site
+from wmsd.base.problems import not_found
+from wmsd.base.quantity import to_text
+from wmsd.db.transaction import Transaction
+from wmsd.documents.table import DocumentTable
+from wmsd.interfaces.cli.company_data import company_database, company_option
+from wmsd.interfaces.cli.installation import Installation, installed, json_option, note, say
+from wmsd.interfaces.cli.stock import place_ids, stock_command
+from wmsd.interfaces.cli.stock_changes import number
+from wmsd.receptions.posting import KIND as RECEIPT
+from wmsd.receptions.store import RECEPTIONS
+from wmsd.sales_orders.effects import MOVED
+from wmsd.sales_orders.store import ORDERS
+from wmsd.stock.history import movements
+
+MOST_SHOWN: Final = 1000
+DOCUMENTS: Final[tuple[tuple[DocumentTable, tuple[str, ...]], ...]] = ((ORDERS, MOVED), (RECEPTIONS, (RECEIPT,)))
+"""Which kinds of movements the documents make."""
+
+
+@stock_command.command("ledger")
+@company_option
+@click.option("--article", metavar="CODE", help="Only of this article.")
+@click.option("--warehouse", metavar="CODE", help="Only in this warehouse.")
+@click.option("--lot", "lot_number", metavar="LOT", help="Only of this lot.")
+@click.option("--serial", metavar="SERIAL", help="Only of the unit with this serial.")
+@click.option("--document", metavar="CODE", help="Only by this sales order or reception.")
+@click.option(
+    "--after", type=click.IntRange(0), metavar="ID", help="What follows this movement; 0: from the first."
+)
+@click.option(
+    "--limit", type=click.IntRange(1, MOST_SHOWN), default=50, show_default=True, help="At most so many."
+)
+@json_option
+@installed
+def show_ledger(
+    installation: Installation,
+    code: str,
+    article: str | None,
+    warehouse: str | None,
+    lot_number: str | None,
+    serial: str | None,
+    document: str | None,
+    after: int | None,
+    limit: int,
+    as_json: bool,
+) -> None:
+    """Show what moved: when, by which document or why, and who did it; the newest last.
+
+    Without --after these are the latest movements.
+    """
+
+    def read(tx: Transaction) -> list[dict[str, Any]]:
+        named = {"lot_number": lot_number, "serial": serial}
+        filters: dict[str, object] = {name: value for name, value in named.items() if value is not None}
+        filters |= place_ids(tx, article, warehouse)
+        found = [
+            movement
+            for by_document in _by_documents(tx, document)
+            for movement in movements(tx, {**filters, **by_document}, after, limit)
+        ]
+        found.sort(key=lambda movement: int(movement["id"]))
+        found = found[-limit:] if after is None else found[:limit]
+        return [_row(tx, movement, as_json) for movement in found]
+
+    async def work(site: Site) -> list[dict[str, Any]]:
+        return await (await company_database(site, code)).read(read)
+
+    rows = installation.run(work)
+    say(rows, as_json, "No such movement.")
+    if len(rows) == limit and not as_json:
+        more = (
+            "the latest; --after 0 begins with the first"
+            if after is None
+            else f"more with --after {rows[-1]['id']}"
+        )
+        note(f"{limit} movements: {more}.")
+
+
+def _by_documents(tx: Transaction, code: str | None) -> list[dict[str, object]]:
+    """The filters that find the movements of the documents with this code, of whatever kind."""
+    if code is None:
+        return [{}]
+    found = [(table.id_of_code(tx, code), kinds) for table, kinds in DOCUMENTS]
+    filters = [{"document_id": document_id, "kinds": kinds} for document_id, kinds in found if document_id]
+    if not filters:
+        raise not_found("document")
+    return filters
+
+
+def _row(tx: Transaction, movement: dict[str, Any], as_json: bool) -> dict[str, Any]:
+    shown = number if as_json else to_text
+    return {
+        "id": movement["id"],
+        "when": movement["occurred_at"],
+        "kind": movement["kind"],
+        "article": movement["article"],
+        "warehouse": movement["warehouse"],
+        "quantity": shown(movement["quantity"]),
+        "quarantined": shown(movement["quarantined"]),
+        "lot_number": movement["lot_number"],
+        "serial": movement["serial"],
+        "document": _document(tx, movement),
+        "reason": movement["reason"],
+        "who": movement["actor"],
+    }
+
+
+def _document(tx: Transaction, movement: dict[str, Any]) -> str | None:
+    for table, kinds in DOCUMENTS:
+        if movement["kind"] in kinds and movement["document_id"] is not None:
+            code: str = table.columns(tx, movement["document_id"])["code"]
+            return code
+    return None
