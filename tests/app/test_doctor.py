@@ -1,9 +1,13 @@
 """The doctor finds every figure that is not the sum of what is under it."""
 
+from functools import partial
+
 import pytest
 
+from tests.support.goods import LOTTED, SERIAL, Store
 from tests.support.shop import Shop
 from wmsd.app.doctor import Findings, examine
+from wmsd.db.transaction import Transaction
 
 
 @pytest.fixture
@@ -70,3 +74,121 @@ async def test_each_kind_of_damage_is_named(busy: Shop, damage: str) -> None:
     await (await busy.world.database()).write(lambda tx: tx.execute(statement))
     found = [(d.promise, d.record, d.expected, d.found) for d in (await examined(busy)).differences]
     assert expected in found
+
+
+@pytest.fixture
+async def lots(store: Store) -> Store:
+    """5 of L1, 3 of L2 (1 quarantined) and 1 without a lot; S1, S2 (quarantined) and one more of X, S3 without a
+    lot. An order holds 2 of L1, another S1.
+    """
+    await store.count("L,MAIN,L1,,5,\nL,MAIN,L2,,3,1\nL,MAIN,,,1,\n")
+    await store.count("S,MAIN,X,S1,1,\nS,MAIN,X,S2,1,1\nS,MAIN,X,,1,\nS,MAIN,,S3,1,\n")
+    await store.order(LOTTED, 2, lot_number="L1")
+    await store.order(SERIAL, 1, serials=["S1"])
+    return store
+
+
+LOT_DAMAGE = {
+    "a lot's quantity": (
+        "UPDATE stock_lots SET quantity = quantity - 500000 WHERE lot_number = 'L1'",
+        ("a lot's quantity is the sum of its movements", "L in MAIN, lot L1", "5", "4.5"),
+    ),
+    "a lot that is gone": (
+        "DELETE FROM stock_lots WHERE lot_number = 'L2'",
+        ("a lot's quantity is the sum of its movements", "L in MAIN, lot L2", "3", "0"),
+    ),
+    "a lot that never came": (
+        "INSERT INTO stock_lots (stock_id, lot_number, quantity) VALUES (1, 'L9', 1000000)",
+        ("a lot's quantity is the sum of its movements", "L in MAIN, lot L9", "0", "1"),
+    ),
+    "a lot's quarantine": (
+        "UPDATE stock_lots SET quarantined = 0 WHERE lot_number = 'L2'",
+        ("what is quarantined of a lot is the sum of its movements", "L in MAIN, lot L2", "1", "0"),
+    ),
+    "a lot's reservations": (
+        "UPDATE stock_lots SET reserved = 1000000 WHERE lot_number = 'L1'",
+        ("what is reserved of a lot is the sum of its reservations", "L in MAIN, lot L1", "2", "1"),
+    ),
+    "a reservation of a lot": (
+        "DELETE FROM lot_reservations",
+        ("what is reserved of a lot is the sum of its reservations", "S in MAIN, lot X", "0", "1"),
+    ),
+    "lots together": (
+        "UPDATE stock_lots SET quantity = 7000000 WHERE lot_number = 'L1'",
+        ("lots together are never more than the stock that they are of", "L in MAIN", "9", "10"),
+    ),
+    "lots reserved together": (
+        "UPDATE stock SET reserved = 1000000 WHERE id = 1",
+        ("lots together are never more than the stock that they are of", "L in MAIN, reserved", "1", "2"),
+    ),
+    "lots quarantined together": (
+        "UPDATE stock SET quarantined = 0 WHERE id = 1",
+        ("lots together are never more than the stock that they are of", "L in MAIN, quarantined", "0", "1"),
+    ),
+    "lots not quarantined together": (
+        "UPDATE stock SET quarantined = 3000000 WHERE id = 1",
+        ("lots together are never more than the stock that they are of", "L in MAIN, not quarantined", "6", "7"),
+    ),
+    "a serial that is gone": (
+        "DELETE FROM stock_serials WHERE serial = 'S3'",
+        ("a serial is in stock where, and when, its movements sum to one", "S in MAIN, serial S3", "1", "0"),
+    ),
+    "a serial that never came": (
+        "INSERT INTO stock_serials (article_id, serial, stock_id) VALUES (3, 'S9', 2)",
+        ("a serial is in stock where, and when, its movements sum to one", "S in MAIN, serial S9", "0", "1"),
+    ),
+    "a serial of another lot": (
+        "UPDATE stock_serials SET lot_number = 'X' WHERE serial = 'S3'",
+        (
+            "a serial is in stock where, and when, its movements sum to one",
+            "S in MAIN, lot X, serial S3",
+            "0",
+            "1",
+        ),
+    ),
+    "a serial's quarantine": (
+        "UPDATE stock_serials SET quarantined = 0 WHERE serial = 'S2'",
+        ("a serial is quarantined when its movements say so", "S in MAIN, lot X, serial S2", "1", "0"),
+    ),
+    "more serials than the lot": (
+        "UPDATE stock_lots SET quantity = 2000000, reserved = 0, quarantined = 0 WHERE lot_number = 'X';"
+        "UPDATE stock_serials SET lot_number = 'X' WHERE serial = 'S3'",
+        ("serials are never more than the lot, or the stock, that they are of", "S in MAIN, lot X", "2", "3"),
+    ),
+    "more serials than have no lot": (
+        "UPDATE stock SET quantity = 3000000 WHERE id = 2",
+        ("serials are never more than the lot, or the stock, that they are of", "S in MAIN", "0", "1"),
+    ),
+    "more quarantined serials than of the lot": (
+        "UPDATE stock_lots SET quarantined = 0 WHERE lot_number = 'X'",
+        (
+            "serials are never more than the lot, or the stock, that they are of",
+            "S in MAIN, lot X, quarantined",
+            "0",
+            "1",
+        ),
+    ),
+    "fewer quarantined serials than of the lot": (
+        "UPDATE stock_serials SET quarantined = 0; UPDATE stock_lots SET reserved = 0, quarantined = 2000000",
+        (
+            "serials are never more than the lot, or the stock, that they are of",
+            "S in MAIN, lot X, not quarantined",
+            "1",
+            "2",
+        ),
+    ),
+}
+
+
+async def test_lots_and_serials_that_were_only_used_are_right(lots: Store) -> None:
+    await lots.is_right()
+
+
+@pytest.mark.parametrize("damage", LOT_DAMAGE)
+async def test_each_kind_of_damage_to_lots_is_named(lots: Store, damage: str) -> None:
+    statements, expected = LOT_DAMAGE[damage]
+    database = await lots.world.database()
+    for statement in statements.split(";"):
+        await database.write(partial(Transaction.execute, sql=statement))
+    findings = await database.read_long(examine)
+    assert expected in [(d.promise, d.record, d.expected, d.found) for d in findings.differences]

@@ -1,13 +1,18 @@
-"""What stock promises: balances are the sums of what is under them."""
+"""What stock promises: balances are the sums of what is under them, and lots and serials are parts of them.
+
+A promise of two tables is held by adding both up under one key: one pass and one sort, however large they are.
+"""
 
 from typing import Final
 
 from wmsd.base.checking import Check
+from wmsd.base.quantity import SCALE
 
 NAMED: Final = """
     (SELECT articles.code || ' in ' || warehouses.code FROM articles, warehouses
      WHERE articles.id = stock.article_id AND warehouses.id = stock.warehouse_id)
 """
+OF_LOT: Final = "coalesce(', lot ' || lot_number, '')"
 
 
 def _sum(balance: str, table: str, column: str) -> str:
@@ -20,10 +25,113 @@ def _sum(balance: str, table: str, column: str) -> str:
     """
 
 
+def _sum_of_lot(balance: str) -> str:
+    return f"""
+        SELECT {NAMED} || {OF_LOT}, expected, found
+        FROM (
+            SELECT stock_id, lot_number, sum(expected) AS expected, sum(found) AS found
+            FROM (
+                SELECT stock_id, lot_number, {balance} AS expected, 0 AS found
+                FROM stock_movements WHERE lot_number IS NOT NULL
+                UNION ALL SELECT stock_id, lot_number, 0, {balance} FROM stock_lots
+            )
+            GROUP BY stock_id, lot_number HAVING sum(expected) <> sum(found)
+        )
+        CROSS JOIN stock ON stock.id = stock_id
+    """
+
+
+LOTS_RESERVED: Final = f"""
+    SELECT {NAMED} || {OF_LOT}, coalesce(under.sum, 0), stock_lots.reserved
+    FROM stock_lots
+    LEFT JOIN (
+        SELECT lot_id, sum(quantity) AS sum FROM lot_reservations GROUP BY lot_id
+    ) AS under ON under.lot_id = stock_lots.id
+    CROSS JOIN stock ON stock.id = stock_lots.stock_id
+    WHERE stock_lots.reserved <> coalesce(under.sum, 0)
+"""
+
+
+def _lots_together(label: str, amount: str) -> str:
+    return f"""
+        SELECT {NAMED} || '{label}', most, sum
+        FROM (SELECT stock_id, sum({amount}) AS sum FROM stock_lots GROUP BY stock_id)
+        CROSS JOIN (SELECT id, article_id, warehouse_id, {amount} AS most FROM stock) AS stock
+            ON stock.id = stock_id
+        WHERE sum > most
+    """
+
+
+LOTS_TOGETHER: Final = " UNION ALL ".join(
+    _lots_together(label, amount)
+    for label, amount in (
+        ("", "quantity"),
+        (", reserved", "reserved"),
+        (", quarantined", "quarantined"),
+        (", not quarantined", "quantity - quarantined"),
+    )
+)
+
+
+def _sum_of_serial(moved: str, there: str) -> str:
+    return f"""
+        SELECT {NAMED} || {OF_LOT} || ', serial ' || serial, expected, found
+        FROM (
+            SELECT stock_id, lot_number, serial, sum(expected) AS expected, sum(found) AS found
+            FROM (
+                SELECT stock_id, lot_number, serial, {moved} AS expected, 0 AS found
+                FROM stock_movements WHERE serial IS NOT NULL
+                UNION ALL SELECT stock_id, lot_number, serial, 0, {there} FROM stock_serials
+            )
+            GROUP BY stock_id, lot_number, serial HAVING sum(expected) <> sum(found)
+        )
+        CROSS JOIN stock ON stock.id = stock_id
+    """
+
+
+def _serials_within(label: str, amount: str, counted: str) -> str:
+    """Of each lot, and of what has none."""
+    return f"""
+        SELECT {NAMED} || {OF_LOT} || '{label}', most, {SCALE} * serials
+        FROM (
+            SELECT stock_id, lot_number, sum(most) AS most, sum(serials) AS serials
+            FROM (
+                SELECT stock_id, lot_number, {amount} AS most, 0 AS serials FROM stock_lots
+                UNION ALL SELECT stock_id, NULL, -({amount}), 0 FROM stock_lots
+                UNION ALL SELECT id, NULL, {amount}, 0 FROM stock
+                UNION ALL SELECT stock_id, lot_number, 0, {counted} FROM stock_serials
+            )
+            GROUP BY stock_id, lot_number HAVING sum(serials) > 0 AND {SCALE} * sum(serials) > sum(most)
+        )
+        CROSS JOIN stock ON stock.id = stock_id
+    """
+
+
+SERIALS_WITHIN: Final = " UNION ALL ".join(
+    _serials_within(label, amount, counted)
+    for label, amount, counted in (
+        ("", "quantity", "1"),
+        (", quarantined", "quarantined", "quarantined"),
+        (", not quarantined", "quantity - quarantined", "NOT quarantined"),
+    )
+)
+
 CHECKS: Final = (
     Check("a quantity is the sum of its movements", _sum("quantity", "stock_movements", "quantity")),
     Check(
         "what is quarantined is the sum of its movements", _sum("quarantined", "stock_movements", "quarantined")
     ),
     Check("what is reserved is the sum of its reservations", _sum("reserved", "reservations", "quantity")),
+    Check("a lot's quantity is the sum of its movements", _sum_of_lot("quantity")),
+    Check("what is quarantined of a lot is the sum of its movements", _sum_of_lot("quarantined")),
+    Check("what is reserved of a lot is the sum of its reservations", LOTS_RESERVED),
+    Check("lots together are never more than the stock that they are of", LOTS_TOGETHER),
+    Check(
+        "a serial is in stock where, and when, its movements sum to one", _sum_of_serial("quantity", f"{SCALE}")
+    ),
+    Check(
+        "a serial is quarantined when its movements say so",
+        _sum_of_serial("quarantined", f"{SCALE} * quarantined"),
+    ),
+    Check("serials are never more than the lot, or the stock, that they are of", SERIALS_WITHIN),
 )
