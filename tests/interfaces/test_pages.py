@@ -87,7 +87,7 @@ async def test_a_wrong_or_old_link_does_nothing(fresh: World) -> None:
     assert (await send(fresh, newest))[0] == 200
 
 
-PAGES = ("api", "using-the-api", "sales-orders", "packaging", "changelog", "architecture")
+PAGES = ("api", "using-the-api", "stock", "sales-orders", "packaging", "changelog", "architecture")
 
 
 async def test_the_guide_is_served(world: World) -> None:
@@ -95,6 +95,7 @@ async def test_the_guide_is_served(world: World) -> None:
         "/docs",
         "/docs/api",
         "/docs/using-the-api",
+        "/docs/stock",
         "/docs/sales-orders",
         "/docs/packaging",
         "/docs/changelog",
