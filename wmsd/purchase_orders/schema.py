@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any
 
-from pydantic import Field, WithJsonSchema
+from pydantic import AfterValidator, Field, WithJsonSchema
 
 from wmsd.base.fields import (
     Amount,
@@ -16,8 +16,10 @@ from wmsd.base.fields import (
     Quantity,
     Recorded,
     Timestamp,
+    refuse,
 )
 from wmsd.base.listing import PageQuery, QueryId, several_of
+from wmsd.base.quantity import SCALE
 from wmsd.documents.schema import DocumentFilters, ExternalRef, OwnCode
 from wmsd.purchase_orders.rules import INITIAL, STATUSES, Status
 
@@ -101,3 +103,19 @@ class PurchaseOrderQuery(DocumentFilters, PageQuery):
         Field(description=f"One or several of {', '.join(STATUSES)}, by commas."),
     ] = None
     partner_id: QueryId | None = None
+
+
+def _at_most_everything(pct: int) -> int:
+    if pct > 100 * SCALE:
+        raise refuse("must be at most 100")
+    return pct
+
+
+class InboundRules(Input):
+    """What holds for all receptions of a company."""
+
+    over_receipt_pct: Annotated[
+        Amount,
+        AfterValidator(_at_most_everything),
+        Field(description="Per cent of an order that may be received beyond it, for articles without their own."),
+    ]

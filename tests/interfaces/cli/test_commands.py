@@ -45,8 +45,10 @@ OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
         "--name TEXT",
         "--sandbox / --no-sandbox",
         "--requests-per-minute N",
+        "--over-receipt-pct P",
         *PLACE,
     ),
+    ("company", "show"): ("CODE", "--json", *PLACE),
     ("company", "list"): ("--json", *PLACE),
     ("operator", "create"): ("CODE", "--name TEXT", "--sandbox", "--json", *PLACE),
     ("operator", "list"): ("--json", *PLACE),
@@ -176,6 +178,7 @@ GOOD: tuple[tuple[str, ...], ...] = (
     ("export", "articles", "--company", "ACME"),
     ("stock", "list", "--company", "ACME"),
     ("stock", "ledger", "--company", "ACME"),
+    ("company", "show", "ACME"),
     ("sales-order", "list", "--company", "ACME"),
     ("packaging", "types", "--company", "ACME"),
     ("packaging", "balances", "--company", "ACME"),
@@ -254,7 +257,7 @@ def test_only_what_a_command_needs_is_imported(home: Home, arguments: tuple[str,
 def test_reading_does_not_import_the_server(home: Home) -> None:
     names = imported(home, "company", "list")
     assert "wmsd.companies.actions" in names
-    assert not names & {"aiohttp", "uvloop", "apscheduler"}
+    assert not names & {"aiohttp", "uvloop", "apscheduler", "wmsd.purchase_orders.schema"}
 
 
 @pytest.mark.parametrize("command", GOOD, ids=lambda command: " ".join(command[:2]))

@@ -1,8 +1,11 @@
 """`wmsd company`, `wmsd operator`, `wmsd module`."""
 
+from contextlib import closing
+
 import pytest
 
 from tests.support.command import Home, hashes
+from wmsd.db.sqlite import sqlite3
 
 MODULES = ["api", "articles", "stock", "outbound", "inbound", "returns", "webhooks"]
 
@@ -124,6 +127,59 @@ def test_what_is_not_a_good_change(shared: Home) -> None:
         assert shared.refused(*change, "ACME", f"--requests-per-minute={limit}").startswith("requests_per_minute ")
     assert shared.misunderstood(*change, "ACME").startswith("Error: Nothing to change: give --name")
     assert hashes(shared.data) == before
+
+
+def test_how_much_more_than_ordered_is_received(shared: Home) -> None:
+    shared.ok("company", "create", "LENIENT", "--name", "Lenient")
+
+    def shown() -> object:
+        return shared.ok("company", "show", "LENIENT", "--json").json["over_receipt_pct"]
+
+    assert shown() == 0
+    for given, kept in (("5", 5), ("100", 100), ("0.000001", 0.000001), ("2.50", 2.5)):
+        shared.ok("company", "change", "LENIENT", "--over-receipt-pct", given)
+        assert shown() == kept
+    shared.ok("company", "change", "LENIENT", "--name", "After", "--over-receipt-pct", "0.000001")
+    assert shared.ok("company", "show", "LENIENT").out.splitlines()[2:] == [
+        "name                 After",
+        "operator             -",
+        "sandbox              no",
+        "requests_per_minute  -",
+        "modules              -",
+        "over_receipt_pct     0.000001",
+    ]
+    assert company(shared, "LENIENT").keys() == company(shared, "ACME").keys()
+
+
+def test_a_change_of_the_tolerance_is_audited(shared: Home) -> None:
+    shared.ok("company", "create", "AUDITED", "--name", "Audited")
+    shared.ok("company", "change", "AUDITED", "--over-receipt-pct", "5")
+    with closing(sqlite3.connect(shared.data / "platform.db")) as connection:
+        rows = connection.execute("SELECT action FROM audit WHERE subject = 'AUDITED' ORDER BY id").fetchall()
+    assert rows == [("company.create",), ("company.change",)]
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ("100.000001", "must be at most 100"),
+        ("-1", "must not be below 0"),
+        ("0.0000001", "must have at most 6 decimal places"),
+        ("5%", "must be a number with a decimal point, such as 12.5"),
+        ("", "must be a number with a decimal point, such as 12.5"),
+    ],
+)
+def test_a_tolerance_that_is_none(shared: Home, given: str, sentence: str) -> None:
+    before = hashes(shared.data)
+    change = ("company", "change", "ACME", "--name", "Other", "--over-receipt-pct", given)
+    assert shared.refused(*change) == f"--over-receipt-pct {sentence}."
+    assert hashes(shared.data) == before
+
+
+def test_a_company_that_is_not_there_has_no_tolerance(shared: Home) -> None:
+    sentence = "There is no such company as NOBODY."
+    assert shared.refused("company", "show", "NOBODY") == sentence
+    assert shared.refused("company", "change", "NOBODY", "--over-receipt-pct", "5") == sentence
 
 
 def test_what_is_not_a_good_operator(shared: Home) -> None:

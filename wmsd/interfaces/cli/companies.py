@@ -6,16 +6,18 @@ import click
 
 from wmsd.app.site import Site
 from wmsd.base.access import MODULES
+from wmsd.base.context import Company
 from wmsd.base.problems import invalid
 from wmsd.base.validation import check
 from wmsd.companies import actions, store
 from wmsd.companies.schema import CompanyChanges, NewCompany, NewOperator
+from wmsd.interfaces.cli.company_data import company_database
 from wmsd.interfaces.cli.installation import Installation, installed, json_option, note, say
 
 
 @click.group()
 def company_command() -> None:
-    """Make and list companies. Each company is a tenant with a file of its own."""
+    """Make, change and show companies. Each company is a tenant with a file of its own."""
 
 
 @company_command.command("create")
@@ -72,20 +74,30 @@ def create_company(
 @click.option(
     "--requests-per-minute", type=int, metavar="N", help="A limit of its own; 0: the installation's again."
 )
+@click.option(
+    "--over-receipt-pct",
+    metavar="P",
+    help="How many per cent more than was ordered may be received of an article that has no such limit itself: "
+    "0 to 100, such as 2.5.",
+)
 @installed
 def change_company(
-    installation: Installation,
-    code: str,
-    name: str | None,
-    sandbox: bool | None,
-    requests_per_minute: int | None,
+    installation: Installation, /, code: str, over_receipt_pct: str | None, **given: str | bool | int | None
 ) -> None:
     """Change the company CODE. A running server follows within a second."""
-    if name is None and sandbox is None and requests_per_minute is None:
-        raise click.UsageError("Nothing to change: give --name, --sandbox or --requests-per-minute.")
-    changes = check(CompanyChanges, {"name": name, "sandbox": sandbox, "requests_per_minute": requests_per_minute})
+    if over_receipt_pct is None and all(value is None for value in given.values()):
+        options = "--name, --sandbox, --requests-per-minute or --over-receipt-pct"
+        raise click.UsageError(f"Nothing to change: give {options}.")
+    changes = check(CompanyChanges, given)
+    set_tolerance = None
+    if over_receipt_pct is not None:
+        from wmsd.interfaces.cli.tolerance import tolerance_setter  # only who sets it pays for purchase orders
+
+        set_tolerance = tolerance_setter(over_receipt_pct)
 
     async def work(site: Site) -> None:
+        if set_tolerance is not None:  # first, for it is in another file: the audit has nothing that was not done
+            await (await company_database(site, code)).write(set_tolerance)
         await site.platform.write(lambda tx: actions.change_company(tx, code, changes))
 
     installation.run(work)
@@ -99,20 +111,37 @@ def list_companies(installation: Installation, as_json: bool) -> None:
     """List the companies."""
 
     async def work(site: Site) -> list[dict[str, Any]]:
-        return [
-            {
-                "id": company.id,
-                "code": company.code,
-                "name": company.name,
-                "operator": company.operator.code if company.operator else None,
-                "sandbox": company.sandbox,
-                "requests_per_minute": company.requests_per_minute,
-                "modules": [module for module in MODULES if module in company.modules],
-            }
-            for company in await site.platform.read(store.companies)
-        ]
+        return [_row(company) for company in await site.platform.read(store.companies)]
 
     say(installation.run(work), as_json, "No company yet: wmsd company create CODE --name NAME --all-modules")
+
+
+@company_command.command("show")
+@click.argument("code")
+@json_option
+@installed
+def show_company(installation: Installation, code: str, as_json: bool) -> None:
+    """Show the company CODE, with the rules that stand in its own file."""
+    from wmsd.interfaces.cli.tolerance import tolerance  # as above
+
+    async def work(site: Site) -> dict[str, Any]:
+        company = await site.platform.read(lambda tx: actions.company_of_code(tx, code))
+        database = await company_database(site, code)
+        return {**_row(company), "over_receipt_pct": await database.read(lambda tx: tolerance(tx, as_json))}
+
+    say(installation.run(work), as_json)
+
+
+def _row(company: Company) -> dict[str, Any]:
+    return {
+        "id": company.id,
+        "code": company.code,
+        "name": company.name,
+        "operator": company.operator.code if company.operator else None,
+        "sandbox": company.sandbox,
+        "requests_per_minute": company.requests_per_minute,
+        "modules": [module for module in MODULES if module in company.modules],
+    }
 
 
 @click.group()

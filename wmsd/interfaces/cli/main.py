@@ -11,7 +11,7 @@ import click
 
 COMMANDS: Final = {
     "serve": ("serving", "Serve the API and the pages."),
-    "company": ("companies", "Make and list companies, the tenants."),
+    "company": ("companies", "Make, change and show companies, the tenants."),
     "operator": ("companies", "Make and list third-party-logistics operators."),
     "module": ("companies", "Switch a company's modules on and off."),
     "user": ("people", "Make and change users."),
