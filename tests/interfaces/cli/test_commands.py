@@ -12,6 +12,8 @@ from wmsd import __version__
 from wmsd.interfaces.cli.main import wmsd
 
 PLACE = ("--config FILE", "--data DIR")
+ONE = ("--company CODE", "--json", *PLACE)
+LIST = ("--status", "--page", "--per-page", *ONE)
 KINDS = (
     "KIND is one of articles, clients, partners, warehouses, stock, stock-count, purchase-orders, receptions, "
     "sales-orders, returns, packaging-types, packaging-movements."
@@ -109,17 +111,18 @@ OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
         "--json",
         *PLACE,
     ),
-    ("sales-order", "list"): (
-        "--company CODE",
-        "--status",
-        "--partner CODE",
-        "--page",
-        "--per-page",
-        "--json",
-        *PLACE,
-    ),
-    ("sales-order", "show"): ("ORDER", "--company CODE", "--json", *PLACE),
-    ("sales-order", "status"): ("ORDER", "STATUS", "--company CODE", "--json", *PLACE),
+    ("sales-order", "list"): ("--partner CODE", *LIST),
+    ("sales-order", "show"): ("ORDER", *ONE),
+    ("sales-order", "status"): ("ORDER", "STATUS", "--packaging CODE=N", *ONE),
+    ("purchase-order", "list"): ("--partner CODE", *LIST),
+    ("purchase-order", "show"): ("ORDER", *ONE),
+    ("purchase-order", "status"): ("ORDER", "STATUS", *ONE),
+    ("reception", "list"): ("--purchase-order CODE", *LIST),
+    ("reception", "show"): ("RECEPTION", *ONE),
+    ("reception", "status"): ("RECEPTION", "STATUS", "--packaging CODE=N", *ONE),
+    ("return", "list"): ("--partner CODE", "--sales-order CODE", *LIST),
+    ("return", "show"): ("RETURN", *ONE),
+    ("return", "status"): ("RETURN", "STATUS", "--disposition [RESTOC|CARANTINA|DISTRUS]", *ONE),
     ("packaging", "types"): ("--company CODE", "--json", *PLACE),
     ("packaging", "balances"): (
         "--company CODE",
@@ -179,7 +182,7 @@ GOOD: tuple[tuple[str, ...], ...] = (
     ("stock", "list", "--company", "ACME"),
     ("stock", "ledger", "--company", "ACME"),
     ("company", "show", "ACME"),
-    ("sales-order", "list", "--company", "ACME"),
+    *((kind, "list", "--company", "ACME") for kind in ("sales-order", "purchase-order", "reception", "return")),
     ("packaging", "types", "--company", "ACME"),
     ("packaging", "balances", "--company", "ACME"),
     ("packaging", "movements", "--company", "ACME"),
@@ -258,6 +261,15 @@ def test_reading_does_not_import_the_server(home: Home) -> None:
     names = imported(home, "company", "list")
     assert "wmsd.companies.actions" in names
     assert not names & {"aiohttp", "uvloop", "apscheduler", "wmsd.purchase_orders.schema"}
+
+
+@pytest.mark.parametrize("kind", ["sales-order", "purchase-order"])
+def test_a_kind_of_document_does_not_import_the_others(home: Home, kind: str) -> None:
+    rooms = {"sales-order": "wmsd.sales_orders", "purchase-order": "wmsd.purchase_orders"}
+    others = {"wmsd.receptions", "wmsd.returns", "aiohttp", *rooms.values()} - {rooms[kind]}
+    names = imported(home, kind, "list", "--company", "ACME")
+    assert rooms[kind] in names
+    assert not names & others
 
 
 @pytest.mark.parametrize("command", GOOD, ids=lambda command: " ".join(command[:2]))

@@ -1,135 +1,240 @@
-"""Receptions and returns in files, and all documents of a company exported and taken in by a new one."""
+"""`wmsd purchase-order`, `wmsd reception` and `wmsd return`."""
+
+from typing import Any
 
 import pytest
 
-from tests.support.command import Tenant
+from tests.support.command import Done, Tenant
+from wmsd.app.data_folder import DataFolder
+from wmsd.app.settings import Settings
+from wmsd.app.site import Site
+from wmsd.base.operation import Operation
+from wmsd.base.validation import check
+from wmsd.interfaces.cli.company_data import company_database
+from wmsd.interfaces.cli.installation import Installation
+from wmsd.receptions.actions import create_reception
+from wmsd.returns.actions import create_return
 
-ORDERS = """code,status,partner_code,warehouse_code,article_code,quantity
-PO-1,RECEPTIONAT,SUP,MAIN,A,10
-PO-1,RECEPTIONAT,SUP,MAIN,L,6
-PO-1,RECEPTIONAT,SUP,MAIN,L,4
-PO-2,PARTIAL,SUP,MAIN,S,5
-"""
-HEADER = (
-    "code,external_ref,status,purchase_order_code,warehouse_code,transport_ecc,notes,"
-    "article_code,item,quantity_um3pl,lot_number,serial_data\n"
+PURCHASES = (
+    "code,external_ref,status,partner_code,warehouse_code,expected_date,article_code,quantity\n"
+    "B-1,W1,CREAT,P1,MAIN,2026-12-24,A,3\n"
+    "B-1,W1,CREAT,P1,MAIN,2026-12-24,B,0.000001\n"
+    "B-2,,CREAT,P2,EAST,,A,8\n"
+    "B-3,,ANULAT,P1,MAIN,,A,1\n"
 )
-RECEPTIONS = (
-    HEADER
-    + "RC-1,IN-1,FINALIZAT,PO-1,MAIN,ECC-1,Ramp 2,A,1,4,,\n"
-    + "RC-1,IN-1,FINALIZAT,PO-1,MAIN,ECC-1,Ramp 2,L,2,6,L1,\n"
-    + "RC-2,,FINALIZAT,PO-1,MAIN,,,A,1,6,,\n"
-    + "RC-2,,FINALIZAT,PO-1,MAIN,,,L,3,4,L2,\n"
-    + "RC-3,,FINALIZAT,PO-2,MAIN,,,S,1,3,,S1;S2;S3\n"
-    + "RC-4,,ANULAT,PO-2,MAIN,,,S,1,1,,S4\n"
-    + "RC-5,,IN_LUCRU,PO-2,MAIN,,,S,1,2,,S4;S5\n"
-)
-SALES = (
-    "code,external_ref,status,partner_code,warehouse_code,client_code,requested_date,notes,"
-    "article_code,quantity,line_warehouse_code,lot_number,serials\n"
-    "SO-1,,LIVRAT,CUST,MAIN,,,,L,4,,L2,\n"
-    "SO-1,,LIVRAT,CUST,MAIN,,,,S,2,,,S1;S3\n"
-    "SO-2,,CREAT,CUST,MAIN,,,,L,1,,L1,\n"
-)
-RETURNS = (
-    "code,external_ref,status,partner_code,warehouse_code,sales_order_code,reason,notes,"
-    "article_code,quantity,disposition,lot_number,serials\n"
-    "RT-1,RMA-1,FINALIZAT,CUST,MAIN,SO-1,Broken,,L,1,DISTRUS,L2,\n"
-    "RT-1,RMA-1,FINALIZAT,CUST,MAIN,SO-1,Broken,,L,2,CARANTINA,L2,\n"
-    "RT-1,RMA-1,FINALIZAT,CUST,MAIN,SO-1,Broken,,S,1,RESTOC,,S3\n"
-    "RT-2,,CREAT,CUST,MAIN,,,,A,1,,,\n"
-)
-FILES = {"purchase-orders": ORDERS, "receptions": RECEPTIONS, "sales-orders": SALES, "returns": RETURNS}
+SALES = "code,status,partner_code,warehouse_code,article_code,quantity\nS-1,LIVRAT,P1,MAIN,A,4\n"
+
+
+def create(tenant: Tenant, operation: Operation, body: dict[str, Any]) -> None:
+    """What the API would do: there is no command for it."""
+    assert operation.body is not None
+    sent = check(operation.body, body)
+
+    async def work(site: Site) -> None:
+        database = await company_database(site, tenant.code)
+        await database.write(lambda tx: operation.action(tx, sent))
+
+    Installation(Settings(), DataFolder(tenant.home.data), None).run(work)
+
+
+def receive(tenant: Tenant, order: int, **fields: Any) -> None:
+    """A draft reception of 2 of the order's first item."""
+    items = [{"po_item_id": {1: 1, 2: 3}[order], "quantity_um3pl": 2}]
+    body = {"purchase_order_id": order, "warehouse_id": 1, "selected_items": items, **fields}
+    create(tenant, create_reception, body)
+
+
+def bring_back(tenant: Tenant, *lines: dict[str, Any], **fields: Any) -> None:
+    body = {"partner_id": 1, "warehouse_id": 1, "lines": list(lines), **fields}
+    create(tenant, create_return, body)
 
 
 @pytest.fixture
-def dock(tenant: Tenant) -> Tenant:
-    return furnish(tenant)
+def dock(shop: Tenant) -> Tenant:
+    """Purchase orders B-1, B-2, B-3 and sales order S-1, which took 4 of the 10 A in MAIN."""
+    shop.take("purchase-orders", PURCHASES)
+    shop.take("sales-orders", SALES)
+    return shop
 
 
-def furnish(tenant: Tenant) -> Tenant:
-    tenant.take("partners", "code,name,type\nSUP,Supplier,FURNIZOR\nCUST,Customer,CLIENT\n")
-    tenant.take("warehouses", "code,name\nMAIN,Main\n")
-    tenant.take("articles", "code,name,track_lot,track_serial\nA,A,false,false\nL,L,true,false\nS,S,false,true\n")
-    return tenant
+def run(tenant: Tenant, *arguments: str) -> Done:
+    return tenant.home.ok(*arguments, "--company", tenant.code)
 
 
-def filled(tenant: Tenant) -> Tenant:
-    for kind, file in FILES.items():
-        tenant.take(kind, file)
-    return tenant
+def read(tenant: Tenant, *arguments: str) -> Any:
+    return run(tenant, *arguments, "--json").json
 
 
-def balances(tenant: Tenant) -> dict[str, str]:
-    return {row["article_code"]: row["quantity"] for row in tenant.rows("stock")}
+def refused(tenant: Tenant, *arguments: str) -> str:
+    return tenant.home.refused(*arguments, "--company", tenant.code)
 
 
-def test_imported_receptions_post_their_goods_and_move_their_orders(dock: Tenant) -> None:
-    assert dock.take("purchase-orders", ORDERS) == (2, 0, 0)
-    assert [row["status"] for row in dock.rows("purchase-orders")] == ["CREAT"] * 4
-    assert dock.take("receptions", RECEPTIONS) == (5, 0, 0)
-    assert balances(dock) == {"A": "10", "L": "10", "S": "3"}
-    statuses = [row["status"] for row in dock.rows("purchase-orders")]
-    assert statuses == ["RECEPTIONAT"] * 3 + ["PARTIAL"]
-    assert dock.take("purchase-orders", ORDERS) == (0, 0, 2)
+def codes(tenant: Tenant, *arguments: str) -> list[str]:
+    return [row["code"] for row in read(tenant, *arguments)]
 
 
-def test_each_kind_is_exported_as_it_came_and_taken_back_unchanged(dock: Tenant) -> None:
-    filled(dock)
-    for kind in ("receptions", "sales-orders", "returns"):
-        assert dock.export(kind) == FILES[kind]
-    for kind, documents in (("purchase-orders", 2), ("receptions", 5), ("sales-orders", 2), ("returns", 2)):
-        assert dock.take(kind, dock.export(kind)) == (0, 0, documents)
+def stock(tenant: Tenant) -> str:
+    return tenant.rows("stock")[0]["quantity"]
 
 
-def test_exports_make_a_new_company_the_same(dock: Tenant, shared: object) -> None:
-    filled(dock)
-    dock.home.ok("company", "create", f"{dock.code}-NEW", "--name", "New", "--all-modules")
-    new = furnish(Tenant(dock.home, f"{dock.code}-NEW"))
-    for kind in (*FILES, "stock"):
-        new.take(kind, dock.export(kind))
-    for kind in (*FILES, "stock"):
-        assert new.export(kind) == dock.export(kind)
-    assert dock.home.ok("doctor").code == 0
+def test_purchase_orders_are_listed(dock: Tenant) -> None:
+    listed = read(dock, "purchase-order", "list")
+    assert [row.pop("updated_at") is not None for row in listed] == [True] * 3
+    assert listed[0] == {
+        "code": "B-1",
+        "status": "CREAT",
+        "partner": "P1",
+        "items": 2,
+        "external_ref": "W1",
+        "expected_date": "2026-12-24",
+    }
+    assert codes(dock, "purchase-order", "list", "--partner", "P1", "--status", "CREAT") == ["B-1"]
+    paged = run(dock, "purchase-order", "list", "--per-page", "2", "--page", "2")
+    assert ("B-3" in paged.out, "B-1" in paged.out, "1 of 3; page 2" in paged.err) == (True, False, True)
 
 
-def test_what_is_wrong_with_a_reception_is_told_by_row_and_column(dock: Tenant) -> None:
-    dock.take("purchase-orders", ORDERS)
-    rows = (
-        "X1,,,PO-9,MAIN,,,A,,1,,\n"
-        "X2,,,PO-1,NONE,,,A,,1,,\n"
-        "X3,,,PO-1,MAIN,,,L,,1,L1,\n"
-        "X4,,,PO-1,MAIN,,,L,2,7,L1,\n"
-        "X5,,,PO-1,MAIN,,,L,2,1,,\n"
-        "X6,,FINALIZAT,PO-2,MAIN,,,S,,2,,S1\n"
-        "X7,,,PO-1,MAIN,,,A,zero,1,,\n"
-    )
-    assert dock.refuses("receptions", HEADER + rows) == [
-        "row 2, purchase_order_code: is not a purchase order of this company.",
-        "row 3, warehouse_code: is not a warehouse of this company.",
-        "row 4, article_code: is not an item of purchase order PO-1.",
-        "row 5, quantity_um3pl: is more than the order has left: 7 given, 6 of 6 may still be received.",
-        "row 6, lot_number: is required: the article is tracked by lots.",
-        "row 7, serial_data: must be one for each unit: 2 arrived, 1 given.",
-        "row 8, item: must be a whole number.",
+def test_a_purchase_order_is_shown_with_codes_for_people_and_whole_for_programs(dock: Tenant) -> None:
+    record, items, history = run(dock, "purchase-order", "show", "B-1").out.split("\n\n")
+    assert ["partner", "P1"] in [line.split() for line in record.splitlines()]
+    assert [line.split() for line in items.splitlines()] == [
+        ["id", "article_code", "quantity", "received_quantity"],
+        ["1", "A", "3", "0"],
+        ["2", "B", "0.000001", "0"],
     ]
-    assert balances(dock) == {}
+    assert history.startswith("status  at\nCREAT   2")
+    assert read(dock, "purchase-order", "show", "B-1")["partner_id"] == 1
 
 
-def test_what_is_wrong_with_a_return_is_told_by_row_and_column(dock: Tenant) -> None:
-    filled(dock)
-    header = RETURNS.partition("\n")[0] + "\n"
-    rows = (
-        "X1,,,CUST,MAIN,SO-9,,,A,1,,,\n"
-        "X2,,,CUST,MAIN,SO-1,,,L,2,,,\n"
-        "X3,,FINALIZAT,CUST,MAIN,,,,A,1,,,\n"
-        "X4,,,CUST,MAIN,,,,A,1,SELL,,\n"
-        "X5,,,SUP,MAIN,SO-1,,,L,1,,,\n"
+def test_a_purchase_order_is_cancelled_or_closed_short(dock: Tenant) -> None:
+    assert read(dock, "purchase-order", "status", "B-1", "ANULAT") == {
+        "code": "B-1",
+        "status": "ANULAT",
+        "next": [],
+    }
+    sentence = "A purchase order that is CREAT cannot become RECEPTIONAT, only ANULAT."
+    assert refused(dock, "purchase-order", "status", "B-2", "RECEPTIONAT") == sentence
+    receive(dock, 2, status="FINALIZAT")
+    assert read(dock, "purchase-order", "status", "B-2", "RECEPTIONAT")["next"] == []
+
+
+def test_receptions_are_listed_by_status_and_order(dock: Tenant) -> None:
+    empty = run(dock, "reception", "list")
+    assert (empty.out, empty.err.splitlines()[-1]) == ("", "No reception yet.")
+    receive(dock, 1, external_ref="DN-1")
+    receive(dock, 2)
+    receive(dock, 2, status="FINALIZAT")
+    listed = read(dock, "reception", "list")
+    assert listed[0].pop("updated_at")
+    assert listed[0] == {
+        "code": "RC-000001",
+        "status": "CREAT",
+        "purchase_order": "B-1",
+        "warehouse": "MAIN",
+        "selected_items": 1,
+        "external_ref": "DN-1",
+    }
+    of_second = ("reception", "list", "--purchase-order", "B-2")
+    assert codes(dock, *of_second) == ["RC-000002", "RC-000003"]
+    assert codes(dock, *of_second, "--status", "FINALIZAT") == ["RC-000003"]
+    assert run(dock, *of_second, "--status", "ANULAT").err.splitlines()[-1] == "No such reception."
+    assert refused(dock, "reception", "list", "--purchase-order", "B-9") == (
+        f"There is no purchase order B-9: `wmsd purchase-order list --company {dock.code}` lists them."
     )
-    assert dock.refuses("returns", header + rows) == [
-        "row 2, sales_order_code: is not a sales order of this company.",
-        "row 3, quantity: is more than can come back: 2 given, 4 shipped, 1 of it not returned yet.",
-        "row 4, disposition: is required to finish a return: RESTOC, CARANTINA, DISTRUS.",
-        "row 5, disposition: must be 'RESTOC', 'CARANTINA' or 'DISTRUS'.",
-        "row 6, partner_code: is not the partner of SO-1.",
+
+
+def test_a_reception_is_shown_with_the_code_of_its_order(dock: Tenant) -> None:
+    receive(dock, 2)
+    record, items, _ = run(dock, "reception", "show", "RC-000001").out.split("\n\n")
+    shown = dict(line.split(maxsplit=1) for line in record.splitlines())
+    assert (shown["purchase_order"], shown["warehouse"]) == ("B-2", "MAIN")
+    assert items.splitlines()[1].split() == ["1", "3", "A", "2", "-", "-", "-"]
+
+
+def test_a_reception_is_posted_with_its_packaging(dock: Tenant) -> None:
+    dock.take("packaging-types", "code,name\nEUR,Pallet\n")
+    receive(dock, 2)
+    refusal = refused(dock, "reception", "status", "RC-000001", "IN_LUCRU", "--packaging", "EUR=4")
+    assert refusal == "--packaging goes with the move to FINALIZAT: send it with that status."
+    assert read(dock, "reception", "status", "RC-000001", "IN_LUCRU")["next"] == ["FINALIZAT", "ANULAT"]
+    assert stock(dock) == "6"
+    assert read(dock, "reception", "status", "RC-000001", "FINALIZAT", "--packaging", "EUR=4")["next"] == []
+    assert stock(dock) == "8"
+    (owed,) = read(dock, "packaging", "balances")
+    assert (owed["type"], owed["partner"], owed["quantity"]) == ("EUR", "P2", -4)
+    assert codes(dock, "purchase-order", "list", "--status", "PARTIAL") == ["B-2"]
+    assert refused(dock, "reception", "status", "RC-000001", "ANULAT") == "A reception that is FINALIZAT is final."
+
+
+def test_more_than_was_ordered_is_received_within_the_tolerance_of_the_company(dock: Tenant) -> None:
+    receive(dock, 2, selected_items=[{"po_item_id": 3, "quantity_um3pl": 8}])
+    receive(dock, 2, selected_items=[{"po_item_id": 3, "quantity_um3pl": 2}])
+    run(dock, "reception", "status", "RC-000002", "FINALIZAT")
+    post = ("reception", "status", "RC-000001", "FINALIZAT")
+    tolerance = ("company", "change", dock.code, "--over-receipt-pct")
+    dock.home.ok(*tolerance, "24.999999")
+    assert refused(dock, *post) == (
+        "selected_items.0.quantity_um3pl is more than the order has left: 8 given, "
+        "7.999999 of 9.999999 may still be received."
+    )
+    dock.home.ok(*tolerance, "25")
+    run(dock, *post)
+    assert stock(dock) == "16"
+
+
+def test_returns_are_listed_by_partner_and_order(dock: Tenant) -> None:
+    bring_back(dock, {"article_id": 1, "quantity": 1}, sales_order_id=1)
+    bring_back(dock, {"article_id": 1, "quantity": 1}, {"article_id": 2, "quantity": 1}, partner_id=2)
+    rows = [
+        (row["code"], row["partner"], row["sales_order"], row["lines"]) for row in read(dock, "return", "list")
     ]
+    assert rows == [("RT-000001", "P1", "S-1", 1), ("RT-000002", "P2", None, 2)]
+    assert codes(dock, "return", "list", "--sales-order", "S-1") == ["RT-000001"]
+    assert codes(dock, "return", "list", "--partner", "P2", "--status", "CREAT") == ["RT-000002"]
+    shown = run(dock, "return", "show", "RT-000001").out
+    assert ["sales_order", "S-1"] in [line.split() for line in shown.splitlines()]
+    sentence = f"`wmsd sales-order list --company {dock.code}` lists them."
+    assert refused(dock, "return", "list", "--sales-order", "S-9") == f"There is no sales order S-9: {sentence}"
+
+
+def test_a_disposition_is_given_to_the_lines_that_have_none(dock: Tenant) -> None:
+    decided = {"article_id": 1, "quantity": 1, "disposition": "DISTRUS"}
+    bring_back(dock, {"article_id": 1, "quantity": 2}, decided, {"article_id": 1, "quantity": 1})
+    move = ("return", "status", "RT-000001")
+    assert refused(dock, *move, "RECEPTIONAT", "--disposition", "RESTOC") == (
+        "--disposition goes with the move to FINALIZAT: give it with that status."
+    )
+    assert refused(dock, *move, "FINALIZAT", "--disposition", "RESTOC") == (
+        "A return that is CREAT cannot become FINALIZAT, only RECEPTIONAT or ANULAT."
+    )
+    run(dock, *move, "RECEPTIONAT")
+    assert refused(dock, *move, "FINALIZAT") == (
+        "--disposition is needed: of 2 of its lines nobody has said yet what becomes of the goods."
+    )
+    run(dock, *move, "FINALIZAT", "--disposition", "RESTOC")
+    lines = read(dock, "return", "show", "RT-000001")["lines"]
+    assert [line["disposition"] for line in lines] == ["RESTOC", "DISTRUS", "RESTOC"]
+    assert stock(dock) == "9"
+
+
+def test_a_return_that_is_decided_needs_no_disposition(dock: Tenant) -> None:
+    bring_back(dock, {"article_id": 1, "quantity": 1, "disposition": "RESTOC"})
+    move = ("return", "status", "RT-000001")
+    run(dock, *move, "RECEPTIONAT")
+    run(dock, *move, "FINALIZAT", "--disposition", "DISTRUS")
+    again = run(dock, *move, "FINALIZAT")
+    assert again.err.splitlines()[-1] == "RT-000001 was FINALIZAT already: nothing was changed."
+    assert stock(dock) == "7"
+
+
+@pytest.mark.parametrize(("kind", "noun"), [("purchase-order", "purchase order"), ("reception", "reception")])
+@pytest.mark.parametrize("command", [("show", "X-9"), ("status", "X-9", "ANULAT")], ids=lambda it: it[0])
+def test_a_document_that_is_not_there(dock: Tenant, kind: str, noun: str, command: tuple[str, ...]) -> None:
+    assert refused(dock, kind, *command) == (
+        f"There is no {noun} X-9: `wmsd {kind} list --company {dock.code}` lists them."
+    )
+
+
+def test_help_of_status_has_every_move(dock: Tenant) -> None:
+    said = dock.home.run("reception", "status", "--help").out
+    for move in ("CREAT to IN_LUCRU", "CREAT to FINALIZAT", "CREAT to ANULAT", "IN_LUCRU to ANULAT"):
+        assert f"  {move}: " in said

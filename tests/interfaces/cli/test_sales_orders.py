@@ -156,6 +156,69 @@ def test_list_show_and_move(shop: Tenant) -> None:
     assert moved == {"code": "A-2", "status": "IN_LUCRU", "next": ["CREAT", "INCARCAT", "ANULAT"]}
 
 
+def test_packaging_goes_out_with_the_load(shop: Tenant) -> None:
+    shop.take("sales-orders", ORDERS)
+    shop.take("packaging-types", "code,name\nEUR,Pallet\nA=B,Odd\n")
+    place = ("--company", shop.code)
+    shop.home.ok("sales-order", "status", "A-2", "IN_LUCRU", *place)
+    load = ("sales-order", "status", "A-2", "INCARCAT", *place, "--packaging", "EUR=4", "--packaging", "A=B=0.5")
+    shop.home.ok(*load)
+    again = shop.home.ok(*load)
+    assert again.err.splitlines()[-1] == "A-2 was INCARCAT already: nothing was changed."
+    owed = shop.home.ok("packaging", "balances", *place, "--json").json
+    assert [(row["type"], row["partner"], row["quantity"]) for row in owed] == [
+        ("EUR", "P2", 4),
+        ("A=B", "P2", 0.5),
+    ]
+
+
+BAD_PACKAGING = {
+    ("EUR",): ["--packaging EUR must be a packaging type and how many, such as EUR=4."],
+    ("=4",): ["--packaging =4 must be a packaging type and how many, such as EUR=4."],
+    ("EUR=",): ["--packaging EUR=: quantity must be a number with a decimal point, such as 12.5."],
+    ("EUR=0",): ["--packaging EUR=0: quantity must be greater than 0."],
+    ("EUR=1", "PAL=1"): ["--packaging PAL=1: PAL is not a packaging type of this company."],
+    ("PAL", "EUR=-1"): [
+        "--packaging PAL must be a packaging type and how many, such as EUR=4.",
+        "--packaging EUR=-1: quantity must be greater than 0.",
+    ],
+    ("EUR=1",) * 101: ["--packaging must have at most 100 items."],
+}
+
+
+@pytest.mark.parametrize("given", BAD_PACKAGING, ids=lambda given: " ".join(given[:2]))
+def test_packaging_that_cannot_go_along_leaves_the_order_where_it_is(shop: Tenant, given: tuple[str, ...]) -> None:
+    shop.take("sales-orders", ORDERS.replace("A-2,,CREAT", "A-2,,IN_LUCRU"))
+    shop.take("packaging-types", "code,name\nEUR,Pallet\n")
+    place = ("--company", shop.code)
+    options = [part for each in given for part in ("--packaging", each)]
+    assert shop.home.refusals("sales-order", "status", "A-2", "INCARCAT", *place, *options) == BAD_PACKAGING[given]
+    assert shop.home.ok("sales-order", "show", "A-2", *place, "--json").json["status"] == "IN_LUCRU"
+
+
+def test_packaging_with_another_move_is_refused(shop: Tenant) -> None:
+    shop.take("sales-orders", ORDERS)
+    move = ("sales-order", "status", "A-2", "IN_LUCRU", "--company", shop.code, "--packaging", "EUR=4")
+    assert shop.home.refusals(*move) == ["--packaging goes with the move to INCARCAT: send it with that status."]
+
+
+def test_quantities_are_shown_as_people_write_them(shop: Tenant) -> None:
+    shop.take("sales-orders", ORDERS)
+    shown = shop.home.ok("sales-order", "show", "A-2", "--company", shop.code).out
+    record, lines, history = (part.splitlines() for part in shown.split("\n\n"))
+    assert [line.split() for line in record[1:5]] == [
+        ["code", "A-2"],
+        ["status", "CREAT"],
+        ["partner", "P2"],
+        ["warehouse", "EAST"],
+    ]
+    assert [line.split() for line in lines] == [
+        ["id", "article_code", "quantity", "warehouse", "lot_number", "serials"],
+        ["3", "A", "0.000001", "EAST", "-", "-"],
+    ]
+    assert [line.split()[0] for line in history] == ["status", "CREAT"]
+
+
 def test_what_cannot_be_is_said(shop: Tenant) -> None:
     shop.take("sales-orders", ORDERS)
     place = ("--company", shop.code)
@@ -165,6 +228,11 @@ def test_what_cannot_be_is_said(shop: Tenant) -> None:
     assert shop.home.refusals("sales-order", "status", "A-2", "LIVRAT", *place) == [
         "A sales order that is CREAT cannot become LIVRAT, only IN_LUCRU or ANULAT."
     ]
-    assert shop.home.refusals("sales-order", "show", "A-9", *place) == ["There is no such sales order."]
-    assert shop.home.refusals("sales-order", "list", *place, "--partner", "P9") == ["There is no such partner."]
+    for command in (["show", "A-9"], ["status", "A-9", "ANULAT"]):
+        assert shop.home.refused("sales-order", *command, *place) == (
+            f"There is no sales order A-9: `wmsd sales-order list --company {shop.code}` lists them."
+        )
+    assert shop.home.refused("sales-order", "list", *place, "--partner", "P9") == (
+        f"There is no partner P9: `wmsd export partners --company {shop.code}` lists them."
+    )
     assert "Invalid value" in shop.home.misunderstood("sales-order", "status", "A-1", "DONE", *place)

@@ -3,20 +3,49 @@
 import logging
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TypeVar
+from typing import Any, Final, TypeVar
 
 import click
 
 from wmsd.app.site import Site
+from wmsd.base.listing import MAX_PAGE
 from wmsd.base.problems import Problem
 from wmsd.companies import actions as companies
 from wmsd.db.database import Database
 from wmsd.db.failures import StorageError
 from wmsd.db.transaction import Transaction
+from wmsd.interfaces.cli.installation import note, say
 
 Result = TypeVar("Result")
+MOST_SHOWN: Final = 200
+Options = tuple[Callable[[Any], Any], ...]
+"""Options and arguments of a command, in the order in which its help has them."""
 
 company_option = click.option("--company", "code", required=True, metavar="CODE", help="Whose data it is.")
+paging_options: Final[Options] = (
+    click.option(
+        "--page", type=click.IntRange(1, MAX_PAGE), default=1, show_default=True, help="From the oldest on."
+    ),
+    click.option("--per-page", type=click.IntRange(1, MOST_SHOWN), default=50, show_default=True),
+)
+
+
+def options_of(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
+    """Gives them to a command, the first first: decorators are read from the last on."""
+
+    def give(command: Any) -> Any:
+        for option in reversed(options):
+            command = option(command)
+        return command
+
+    return give
+
+
+def say_page(rows: list[dict[str, Any]], total: int, page: int, as_json: bool, empty: str) -> None:
+    """A page of a list and, for people, how much of the list it is."""
+    say(rows, as_json, empty)
+    if rows and len(rows) < total and not as_json:
+        note(f"{len(rows)} of {total}; page {page}. See --page.")
 
 
 async def company_database(site: Site, code: str) -> Database:

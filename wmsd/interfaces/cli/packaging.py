@@ -2,20 +2,26 @@
 
 import json
 from collections.abc import Callable
-from typing import Any, Final, TypeVar, get_args
+from typing import Any, Final, get_args
 
 import click
 
 from wmsd.app.site import Site
 from wmsd.base import cells
-from wmsd.base.listing import MAX_PAGE, PageQuery
+from wmsd.base.listing import PageQuery
 from wmsd.base.problems import FieldErrors, Problem, invalid, not_found
 from wmsd.base.results import Page
 from wmsd.base.validation import check
 from wmsd.db.transaction import Transaction
 from wmsd.directory import store as directory
-from wmsd.interfaces.cli.company_data import company_database, company_option
-from wmsd.interfaces.cli.installation import Installation, installed, json_option, note, say
+from wmsd.interfaces.cli.company_data import (
+    company_database,
+    company_option,
+    options_of,
+    paging_options,
+    say_page,
+)
+from wmsd.interfaces.cli.installation import Installation, installed, json_option, say
 from wmsd.packaging import store
 from wmsd.packaging.actions import check_movement, record_by_hand
 from wmsd.packaging.schema import (
@@ -25,7 +31,6 @@ from wmsd.packaging.schema import (
     PackagingMovementPageQuery,
 )
 
-MOST_SHOWN: Final = 200
 OPTIONS: Final = {
     "packaging_type_code": "--type",
     "partner_code": "--partner",
@@ -35,23 +40,16 @@ OPTIONS: Final = {
 }
 """How a field of a movement is given here."""
 
-Command = TypeVar("Command", bound=Callable[..., Any])
 Row = dict[str, Any]
 
 
-def listing_options(command: Command) -> Command:
-    for option in (
-        json_option,
-        click.option("--per-page", type=click.IntRange(1, MOST_SHOWN), default=50, show_default=True),
-        click.option(
-            "--page", type=click.IntRange(1, MAX_PAGE), default=1, show_default=True, help="From the oldest."
-        ),
-        click.option("--type", "type_code", metavar="CODE", help="Only of this packaging type."),
-        click.option("--partner", "partner_code", metavar="CODE", help="Only of this partner."),
-        company_option,
-    ):
-        command = option(command)
-    return command
+listing_options = options_of(
+    company_option,
+    click.option("--partner", "partner_code", metavar="CODE", help="Only of this partner."),
+    click.option("--type", "type_code", metavar="CODE", help="Only of this packaging type."),
+    *paging_options,
+    json_option,
+)
 
 
 @click.group()
@@ -192,9 +190,7 @@ def _list(
         return await (await company_database(site, code)).read(read)
 
     rows, total = installation.run(work)
-    say(rows, as_json, empty)
-    if rows and len(rows) < total and not as_json:
-        note(f"{len(rows)} of {total}; page {given['page']}. See --page.")
+    say_page(rows, total, given["page"], as_json, empty)
 
 
 def _known(record_id: int | None, noun: str) -> int:

@@ -1,0 +1,249 @@
+"""What every kind of document can do here: `list`, `show` and `status`, from one description of the kind."""
+
+import json
+from collections.abc import Callable, Collection, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any, Final
+
+import click
+
+from wmsd.app.site import Site
+from wmsd.base.listing import PageQuery
+from wmsd.base.moves import Moves
+from wmsd.base.problems import Problem
+from wmsd.base.results import Record
+from wmsd.base.validation import check
+from wmsd.db.transaction import Transaction
+from wmsd.directory import store as directory
+from wmsd.directory.store import DirectoryKind
+from wmsd.documents.table import DocumentTable
+from wmsd.interfaces.cli.company_data import (
+    Options,
+    company_database,
+    company_option,
+    options_of,
+    paging_options,
+    say_page,
+)
+from wmsd.interfaces.cli.installation import Installation, installed, json_option, note, say
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Reference:
+    """Records that documents refer to by id, and people by code. `listed_by` is the command that lists them."""
+
+    noun: str
+    listed_by: str
+    find: Callable[[Transaction, str], int | None]
+    codes: Callable[[Transaction, Collection[int]], Mapping[int, str]]
+
+    def id_of(self, tx: Transaction, code: str, company: str) -> int:
+        """Raises Problem (404) with the way to those that there are."""
+        found = self.find(tx, code)
+        if found is None:
+            sentence = f"There is no {self.noun} {code}: `wmsd {self.listed_by} --company {company}` lists them."
+            raise Problem("NOT_FOUND", sentence)
+        return found
+
+
+def _directory(kind: DirectoryKind) -> Reference:
+    return Reference(
+        noun=kind.name,
+        listed_by=f"export {kind.table}",
+        find=lambda tx, code: directory.id_of_code(tx, kind, code),
+        codes=lambda tx, _: directory.codes_by_id(tx, kind),
+    )
+
+
+def documents(table: DocumentTable) -> Reference:
+    return Reference(
+        noun=table.noun,
+        listed_by=f"{_option(table.noun)} list",
+        find=table.id_of_code,
+        codes=lambda tx, ids: {record_id: table.columns(tx, record_id)["code"] for record_id in ids},
+    )
+
+
+CLIENT: Final = _directory(directory.CLIENTS)
+PARTNER: Final = _directory(directory.PARTNERS)
+WAREHOUSE: Final = _directory(directory.WAREHOUSES)
+
+
+@dataclass(frozen=True)
+class DocumentKind:
+    """`references`: what stands behind a field `…_id`, by the name without `_id`; a list is filtered by some of
+    them. `columns` are those of a list: fields, references, and of its lines how many. `move` takes the options of
+    `status` beside the transaction, the document's id and its new status.
+    """
+
+    table: DocumentTable
+    moves: Moves[Any, Any]
+    statuses: tuple[str, ...]
+    query: type[PageQuery]
+    references: Mapping[str, Reference]
+    filters: tuple[str, ...]
+    columns: tuple[str, ...]
+    move: Callable[..., Record]
+    move_options: Options = ()
+
+    @property
+    def argument(self) -> str:
+        """What its code is called in the help."""
+        return self.table.noun.split()[-1].upper()
+
+    @property
+    def moves_in_words(self) -> str:
+        rows = [
+            f"{before} to {after}: {getattr(it, 'value', it)}" for (before, after), it in self.moves.table.items()
+        ]
+        return "\n".join(rows)
+
+
+def document_command(kind: DocumentKind) -> click.Group:
+    noun, argument = kind.table.noun, kind.argument
+    group = click.Group(help=f"List, show and move {noun}s.")
+
+    def add(name: str, does: str, action: Callable[..., None], *options: Callable[[Any], Any]) -> None:
+        command = options_of(*options, json_option)(installed(partial(action, kind=kind)))
+        group.command(name, help=does)(command)
+
+    document = click.argument("document", metavar=argument)
+    status = click.Choice(kind.statuses)
+    add(
+        "list",
+        f"List a company's {noun}s.",
+        _list,
+        company_option,
+        click.option("--status", "statuses", multiple=True, type=status, help="Only these; repeat it."),
+        *(_filter(name, kind.references[name]) for name in kind.filters),
+        *paging_options,
+    )
+    add(
+        "show",
+        f"Show the {noun} with the code {argument}: its fields, its lines, and when it reached which status.",
+        _show,
+        document,
+        company_option,
+    )
+    add(
+        "status",
+        f"Move the {noun} with the code {argument} to STATUS, by the rules that the API follows:\n\n"
+        f"\b\n{kind.moves_in_words}",
+        _move,
+        document,
+        click.argument("status", type=status),
+        company_option,
+        *kind.move_options,
+    )
+    return group
+
+
+def _option(name: str) -> str:
+    return name.replace(" ", "-").replace("_", "-")
+
+
+def _filter(name: str, reference: Reference) -> Callable[[Any], Any]:
+    return click.option(f"--{_option(name)}", name, metavar="CODE", help=f"Only of this {reference.noun}.")
+
+
+def _list(
+    installation: Installation,
+    /,
+    *,
+    kind: DocumentKind,
+    code: str,
+    statuses: tuple[str, ...],
+    page: int,
+    per_page: int,
+    as_json: bool,
+    **filters: str | None,
+) -> None:
+    def read(tx: Transaction) -> tuple[list[Row], int]:
+        query: dict[str, object] = {"page": page, "per_page": per_page}
+        if statuses:
+            query["status"] = ",".join(statuses)
+        for name, given in filters.items():
+            if given is not None:
+                query[f"{name}_id"] = kind.references[name].id_of(tx, given, code)
+        found = kind.table.page(tx, check(kind.query, query))
+        records = _with_codes(tx, kind, json.loads(f"[{found.records}]"))
+        return [{name: _cell(record[name]) for name in kind.columns} for record in records], found.total
+
+    async def work(site: Site) -> tuple[list[Row], int]:
+        return await (await company_database(site, code)).read(read)
+
+    rows, total = installation.run(work)
+    is_filtered = bool(statuses or any(filters.values()))
+    say_page(
+        rows, total, page, as_json, f"No such {kind.table.noun}." if is_filtered else f"No {kind.table.noun} yet."
+    )
+
+
+def _cell(value: Any) -> Any:
+    return len(value) if isinstance(value, list) else value
+
+
+def _show(installation: Installation, /, *, kind: DocumentKind, document: str, code: str, as_json: bool) -> None:
+    def read(tx: Transaction) -> list[Any]:
+        found = _find(tx, kind, document, code).json
+        if as_json:
+            return [json.loads(found)]
+        (record,) = _with_codes(tx, kind, [json.loads(found, parse_float=str)])
+        lines, history = record.pop(kind.moves.lines), record.pop("status_history")
+        return [record, _with_codes(tx, kind, lines), history]
+
+    async def work(site: Site) -> list[Any]:
+        return await (await company_database(site, code)).read(read)
+
+    first, *others = installation.run(work)
+    say(first, as_json)
+    for part in others:
+        click.echo()
+        say(part, as_json)
+
+
+def _with_codes(tx: Transaction, kind: DocumentKind, records: list[Row]) -> list[Row]:
+    """As people read them: each reference by its code, and an article by the code that stands beside its id."""
+    for name, reference in kind.references.items():
+        field = f"{name}_id"
+        ids = {record[field] for record in records if record.get(field) is not None}
+        codes = reference.codes(tx, ids) if ids else {}
+        records = [
+            {
+                name if own == field else own: codes.get(value) if own == field else value
+                for own, value in each.items()
+            }
+            for each in records
+        ]
+    return [{own: value for own, value in each.items() if own != "article_id"} for each in records]
+
+
+def _move(
+    installation: Installation,
+    /,
+    *,
+    kind: DocumentKind,
+    document: str,
+    status: str,
+    code: str,
+    as_json: bool,
+    **given: Any,
+) -> None:
+    def write(tx: Transaction) -> tuple[Record, Record]:
+        before = _find(tx, kind, document, code)
+        return before, kind.move(tx, before.id, status, **given)
+
+    async def work(site: Site) -> tuple[Record, Record]:
+        return await (await company_database(site, code)).write(write)
+
+    before, after = installation.run(work)
+    if before == after:
+        note(f"{document} was {status} already: nothing was changed.")
+    say({"code": document, "status": status, "next": kind.moves.allowed_from(status)}, as_json)
+
+
+def _find(tx: Transaction, kind: DocumentKind, document: str, company: str) -> Record:
+    return kind.table.one(tx, documents(kind.table).id_of(tx, document, company))

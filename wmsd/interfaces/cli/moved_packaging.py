@@ -1,0 +1,74 @@
+"""`--packaging EUR=4`: the packaging that goes with the move of a document."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+import click
+
+from wmsd.base import cells
+from wmsd.base.problems import FieldErrors, Problem, invalid
+from wmsd.base.results import Record
+from wmsd.base.validation import check
+from wmsd.db.transaction import Transaction
+from wmsd.documents.packaging import WithPackaging
+from wmsd.packaging.schema import PackagingLine
+
+OPTION: Final = "--packaging"
+READ_NUMBER: Final = cells.reader(PackagingLine.model_fields["quantity"])
+FORM: Final = "must be a packaging type and how many, such as EUR=4"
+
+
+def packaging_option(where: str) -> Callable[[Any], Any]:
+    return click.option(
+        OPTION,
+        multiple=True,
+        metavar="CODE=N",
+        help=f"Returnable packaging that {where}, such as EUR=4; repeat it. See wmsd packaging types.",
+    )
+
+
+def with_packaging(change: Callable[..., Record]) -> Callable[..., Record]:
+    """The move of a document whose `change` takes packaging along."""
+
+    def move(tx: Transaction, document_id: int, status: str, packaging: tuple[str, ...]) -> Record:
+        try:
+            return change(tx, document_id, {}, None, status, _read(packaging))
+        except Problem as problem:
+            if not problem.errors:
+                raise
+            errors = {_place(path, packaging): found for path, found in problem.errors.items()}
+            raise invalid(errors) from None
+
+    return move
+
+
+def _read(given: tuple[str, ...]) -> list[PackagingLine] | None:
+    """Raises Problem (422) with what is wrong with all of them."""
+    errors: FieldErrors = {}
+    lines = [_line(text, f"packaging.{number}", errors) for number, text in enumerate(given)]
+    return check(WithPackaging, {"packaging": lines}, errors).packaging
+
+
+def _line(text: str, path: str, errors: FieldErrors) -> dict[str, object]:
+    code, _, quantity = text.rpartition("=")
+    if not code:
+        errors[path] = [FORM]
+        return {}
+    try:
+        return {"packaging_type_code": code, "quantity": READ_NUMBER(quantity)}
+    except ValueError as error:
+        errors[f"{path}.quantity"] = [str(error)]
+        return {"packaging_type_code": code}
+
+
+def _place(path: str, given: tuple[str, ...]) -> str:
+    """What a field of a request is called here: `packaging.0.quantity` is the quantity of `--packaging EUR=x`."""
+    name, _, rest = path.partition(".")
+    if name != "packaging":
+        return path
+    if not rest:
+        return OPTION
+    number, _, field = rest.partition(".")
+    text = given[int(number)]
+    names = {"": "", "packaging_type_code": f": {text.rpartition('=')[0]}"}
+    return f"{OPTION} {text}{names.get(field, f': {field}')}"

@@ -1,0 +1,62 @@
+"""`wmsd return`."""
+
+import json
+from typing import Final
+
+import click
+
+from wmsd.base.problems import Problem, invalid
+from wmsd.base.results import Record
+from wmsd.base.validation import check
+from wmsd.db.transaction import Transaction
+from wmsd.interfaces.cli.documents import PARTNER, WAREHOUSE, DocumentKind, document_command, documents
+from wmsd.returns.actions import change
+from wmsd.returns.rules import DISPOSITIONS, MOVES, STATUSES, Disposition, Status
+from wmsd.returns.schema import LineFields, ReturnQuery
+from wmsd.returns.store import RETURNS
+from wmsd.sales_orders.store import ORDERS
+
+FINAL: Final[Status] = "FINALIZAT"
+disposition_option = click.option(
+    "--disposition",
+    type=click.Choice(tuple(DISPOSITIONS)),
+    help=f"With the move to {FINAL}: what becomes of the goods of each line that has no disposition yet. RESTOC: "
+    "back into stock; CARANTINA: into quarantine; DISTRUS: written off.",
+)
+
+
+def _move(tx: Transaction, return_id: int, status: Status, disposition: Disposition | None) -> Record:
+    if disposition is None:
+        return _without(tx, return_id, status)
+    if status != FINAL:
+        raise invalid({"--disposition": [f"goes with the move to {FINAL}: give it with that status"]})
+    lines = json.loads(RETURNS.one(tx, return_id).json)["lines"]
+    undecided = [line["id"] for line in lines if line["disposition"] is None]
+    sent = [check(LineFields, {"id": line_id, "disposition": disposition}) for line_id in undecided]
+    return change(tx, return_id, {}, sent or None, status)
+
+
+def _without(tx: Transaction, return_id: int, status: Status) -> Record:
+    try:
+        return change(tx, return_id, {}, None, status)
+    except Problem as problem:
+        undecided = [path for path in problem.errors if path.endswith(".disposition")]
+        if not undecided:
+            raise
+        sentence = f"is needed: of {len(undecided)} of its lines nobody has said yet what becomes of the goods"
+        raise invalid({"--disposition": [sentence]}) from None
+
+
+return_command = document_command(
+    DocumentKind(
+        table=RETURNS,
+        moves=MOVES,
+        statuses=STATUSES,
+        query=ReturnQuery,
+        references={"partner": PARTNER, "warehouse": WAREHOUSE, "sales_order": documents(ORDERS)},
+        filters=("partner", "sales_order"),
+        columns=("code", "status", "partner", "sales_order", "lines", "external_ref", "updated_at"),
+        move=_move,
+        move_options=(disposition_option,),
+    )
+)
