@@ -51,18 +51,37 @@ PURCHASE = {
     "external_ref": "NEW",
     "items": [{"article_id": 1, "quantity": 1}],
 }
+RECEPTION = {
+    "purchase_order_id": 1,
+    "warehouse_id": 1,
+    "external_ref": "NEW",
+    "selected_items": [{"po_item_id": 1, "quantity_um3pl": 1}],
+}
+RETURN = {
+    "partner_id": 1,
+    "warehouse_id": 1,
+    "external_ref": "NEW",
+    "lines": [{"article_id": 1, "quantity": 1}],
+}
+DOCUMENTS = {
+    "/api/sales-orders": ORDER,
+    "/api/purchase-orders": PURCHASE,
+    "/api/receptions": RECEPTION,
+    "/api/returns": RETURN,
+}
+"""In an order in which each refers only to what stands before it."""
 WRITING = {
     ("POST", "/api/auth/token"): Writing("/api/auth/token", SIGN_IN, "device_name"),
     ("POST", "/api/articles"): Writing("/api/articles", ARTICLE, "name"),
     ("PUT", "/api/articles/{id}"): Writing("/api/articles/1", ARTICLE, "name"),
     ("PATCH", "/api/articles/{id}"): Writing("/api/articles/1", {"name": "New"}, "name"),
-    ("POST", "/api/sales-orders"): Writing("/api/sales-orders", ORDER, "external_ref", REFERENCE),
-    ("PUT", "/api/sales-orders/{id}"): Writing("/api/sales-orders/1", ORDER, "external_ref", REFERENCE),
-    ("PATCH", "/api/sales-orders/{id}"): Writing("/api/sales-orders/1", ORDER, "external_ref", REFERENCE),
+    **{("POST", path): Writing(path, body, "external_ref", REFERENCE) for path, body in DOCUMENTS.items()},
+    **{
+        (method, f"{path}/{{id}}"): Writing(f"{path}/1", body, "external_ref", REFERENCE)
+        for path, body in DOCUMENTS.items()
+        for method in ("PUT", "PATCH")
+    },
     ("POST", "/api/v2/sales-orders"): Writing("/api/v2/sales-orders", ORDER, "external_ref", REFERENCE),
-    ("POST", "/api/purchase-orders"): Writing("/api/purchase-orders", PURCHASE, "external_ref", REFERENCE),
-    ("PUT", "/api/purchase-orders/{id}"): Writing("/api/purchase-orders/1", PURCHASE, "external_ref", REFERENCE),
-    ("PATCH", "/api/purchase-orders/{id}"): Writing("/api/purchase-orders/1", PURCHASE, "external_ref", REFERENCE),
     ("PATCH", "/api/v2/sales-orders/{id}/status"): Writing(
         "/api/v2/sales-orders/1/status", {"status": "IN_LUCRU"}, "status", STATUS
     ),
@@ -83,17 +102,17 @@ async def stocked(world: World) -> World:
     await world.import_csv("warehouses", "code,name\nMAIN,Main\n")
     await world.import_csv("articles", "code,name\nOLD,Old\n")
     await world.import_csv("stock", "article_code,warehouse_code,quantity\nOLD,MAIN,5\n")
-    await world.send("POST", "/api/sales-orders", {**ORDER, "external_ref": "OLD"})
-    await world.send("POST", "/api/purchase-orders", {**PURCHASE, "external_ref": "OLD"})
+    for path, body in DOCUMENTS.items():
+        await world.send("POST", path, {**body, "external_ref": "OLD"})
     return world
 
 
 async def nothing_changed(world: World) -> None:
     listed = (await world.call("GET", "/api/articles")).body
     assert [(article["code"], article["name"]) for article in listed["data"]] == [("OLD", "Old")]
-    for path in ("/api/sales-orders", "/api/purchase-orders"):
-        orders = (await world.call("GET", path)).body
-        assert [(order["external_ref"], order["status"]) for order in orders["data"]] == [("OLD", "CREAT")]
+    for path in DOCUMENTS:
+        shown = (await world.call("GET", path)).body
+        assert [(each["external_ref"], each["status"]) for each in shown["data"]] == [("OLD", "CREAT")]
     (stock,) = (await world.call("GET", "/api/stock")).body["data"]
     assert (stock["quantity"], stock["reserved"]) == (5, 1)
 
