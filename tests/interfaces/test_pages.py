@@ -1,5 +1,6 @@
 """Pages for people: the first admin's link, and the guide."""
 
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 
@@ -9,6 +10,7 @@ from tests.support.world import World, open_world
 from wmsd.accounts import first_admin
 from wmsd.accounts import store as accounts
 
+LINK = re.compile(r'href="(/docs[^"#]*)')
 FORM = {"name": "Ana", "email": "ana@example.com", "password": "a long password", "again": "a long password"}
 
 
@@ -87,21 +89,21 @@ async def test_a_wrong_or_old_link_does_nothing(fresh: World) -> None:
     assert (await send(fresh, newest))[0] == 200
 
 
-PAGES = ("api", "using-the-api", "stock", "sales-orders", "packaging", "changelog", "architecture")
+PAGES = (
+    *("/api", "/using-the-api", "/stock", "/sales-orders", "/inbound", "/returns", "/packaging"),
+    *("/changelog", "/architecture"),
+)
 
 
 async def test_the_guide_is_served(world: World) -> None:
-    for path in (
-        "/docs",
-        "/docs/api",
-        "/docs/using-the-api",
-        "/docs/stock",
-        "/docs/sales-orders",
-        "/docs/packaging",
-        "/docs/changelog",
-        "/docs/architecture",
-    ):
-        status, page = await look(world, path)
-        assert (status, "<h1>" in page) == (200, True)
+    for page in ("", *PAGES):
+        status, text = await look(world, f"/docs{page}")
+        assert (status, "<h1>" in text) == (200, True)
     for path in ("/docs/nothing", "/docs/..%2Fcli", "/docs/__init__"):
         assert (await look(world, path))[0] == 404
+
+
+async def test_the_guide_leads_to_every_page_and_no_link_to_nothing(world: World) -> None:
+    linked = {page: set(LINK.findall((await look(world, f"/docs{page}"))[1])) for page in ("", *PAGES)}
+    assert linked[""] == {"/docs", *(f"/docs{page}" for page in PAGES)}
+    assert set().union(*linked.values()) == linked[""]
