@@ -1,15 +1,21 @@
 """Pages for people: the first admin's link, and the guide."""
 
 import re
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.support.world import World, open_world
+from wmsd import docs
 from wmsd.accounts import first_admin
 from wmsd.accounts import store as accounts
+from wmsd.base import strict_json
+from wmsd.base.route import RouteTable
+from wmsd.base.validation import check
+from wmsd.interfaces.service import ROUTES
 
+EXAMPLE = re.compile(r"curl -X ([A-Z]+) \S*?(/api/\S+)[^`]*?-d '([^']*)'")
 LINK = re.compile(r'href="(/docs[^"#]*)')
 FORM = {"name": "Ana", "email": "ana@example.com", "password": "a long password", "again": "a long password"}
 
@@ -107,3 +113,23 @@ async def test_the_guide_leads_to_every_page_and_no_link_to_nothing(world: World
     linked = {page: set(LINK.findall((await look(world, f"/docs{page}"))[1])) for page in ("", *PAGES)}
     assert linked[""] == {"/docs", *(f"/docs{page}" for page in PAGES)}
     assert set().union(*linked.values()) == linked[""]
+
+
+def examples() -> Iterator[tuple[str, str, str]]:
+    """Method, path and body of every request in the guide that is written out."""
+    for page in sorted(Path(docs.__file__).parent.glob("*.md")):
+        for method, path, body in EXAMPLE.findall(page.read_text(encoding="utf-8")):
+            if "…" not in body:
+                yield method, path, body
+
+
+def test_the_requests_of_the_guide_are_such_as_the_api_takes() -> None:
+    taken = set()
+    for method, path, body in examples():
+        route, _ = RouteTable(ROUTES).find(method, path)
+        assert route.operation.body is not None
+        document, flaws = strict_json.loads(body.encode())
+        check(route.operation.body, document, flaws)
+        taken.add(route.operation.name)
+    kinds = ("sales_order", "purchase_order", "reception", "return")
+    assert {f"create_{kind}" for kind in kinds} | {"change_sales_order_status", "update_return"} <= taken
