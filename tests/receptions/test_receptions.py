@@ -267,8 +267,11 @@ async def test_an_order_with_receptions_cannot_be_deleted_nor_lose_the_items_tha
     path = f"/api/purchase-orders/{order.id}"
     answer = await dock.world.call("DELETE", path, status=409)
     assert answer.body["message"] == "Reception RC-000001 is of this purchase order. It cannot be deleted."
-    answer = await dock.world.call("PATCH", path, {"items": [second]}, status=409)
-    assert answer.body["message"] == ("Reception RC-000001 names an item that would go. Send it back with its id.")
+    another = {"id": first["id"], "article_id": 2, "quantity": 10}
+    for items in ([second], [another], [second, another]):
+        answer = await dock.world.call("PATCH", path, {"items": items}, status=409)
+        sentence = "Reception RC-000001 names an item that would go. Send it back with its id and article."
+        assert answer.body["message"] == sentence
     more = {"items": [first | {"quantity": 12}]}
     await dock.world.call("PATCH", path, more, events=["purchase_order.updated"])
     await dock.world.call("DELETE", f"{PATH}/1", status=204)

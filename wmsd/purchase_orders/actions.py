@@ -134,10 +134,11 @@ def change(
 
 
 def _check_unnamed(tx: Transaction, status: Status, before: Sequence[Columns], rows: Sequence[Columns]) -> None:
-    """Raises Problem (409) when an item would go that a reception names."""
-    gone = {row["id"] for row in before} - {row["id"] for row in rows}
+    """Raises Problem (409) when an item would go, or become another article, that a reception names."""
+    kept = {(row["id"], row["article_id"]) for row in rows}
+    gone = {row["id"] for row in before if (row["id"], row["article_id"]) not in kept}
     if gone and (reception := store.reception_of_items(tx, gone)) is not None:
-        sentence = f"Reception {reception} names an item that would go. Send it back with its id."
+        sentence = f"Reception {reception} names an item that would go. Send it back with its id and article."
         raise BY_HAND.forbidden(sentence, status)
 
 
