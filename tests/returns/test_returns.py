@@ -138,6 +138,16 @@ async def test_another_partner_cannot_bring_back_what_an_order_shipped(shop: Sho
     assert answer.errors == {"partner_id": ["is not the partner of SO-000001"]}
 
 
+async def test_a_return_stays_a_partners_when_its_order_gets_another(shop: Shop) -> None:
+    order = await shop.order(status="INCARCAT")
+    made = await bring_back(shop, sales_order_id=order.id)
+    await shop.world.send("PATCH", f"/api/sales-orders/{order.id}", {"partner_id": 2})
+    decided = {"lines": [{"id": made.body["lines"][0]["id"], "disposition": "RESTOC"}]}
+    await shop.world.call("PATCH", f"{PATH}/{made.id}", decided, events=UPDATED)
+    await shop.world.call("PATCH", f"{PATH}/{made.id}", {"partner_id": 2}, events=UPDATED)
+    await shop.world.call("PATCH", f"{PATH}/{made.id}", {"partner_id": 1}, status=422)
+
+
 async def test_over_all_returns_never_more_comes_back_than_was_shipped(shop: Shop) -> None:
     lines: list[dict[str, Any]] = [
         {"article_id": 1, "quantity": 3},
@@ -248,6 +258,11 @@ async def test_dispositions_alone_are_set_and_nothing_else_changes(shop: Shop) -
     unknown = {"lines": [{"id": 2, "disposition": "RESTOC"}, {"id": 9, "disposition": "RESTOC"}]}
     answer = await shop.world.call("PATCH", path, unknown, status=422)
     assert answer.errors == {"lines.1.id": ["is not a line of this return"]}
+    answer = await shop.world.call("PATCH", path, {"lines": [{"id": 9, "disposition": "RESTOC"}]}, status=422)
+    assert answer.errors == {"lines.0.id": ["is not a line of this return"]}
+    twice = {"lines": [{"id": 2, "disposition": "RESTOC"}, {"id": 2, "disposition": "DISTRUS"}]}
+    answer = await shop.world.call("PATCH", path, twice, status=422)
+    assert answer.errors == {"lines.1.id": ["is given twice"]}
 
 
 @pytest.mark.parametrize(

@@ -98,7 +98,7 @@ def change(
     lines_differ = goods(rows) != goods(before)
     if not lines_differ:  # they are the lines that are there, however they were named
         rows = [{**row, "disposition": sent["disposition"]} for row, sent in zip(before, rows, strict=True)]
-    fields_differ = values != current or rows != before
+    fields_differ = values != current or rows != before or bool(flaws)
     for step in MOVES.steps(current["status"], status or current["status"], fields_differ, lines_differ):
         match step:
             case Step.MOVE:

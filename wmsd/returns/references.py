@@ -55,10 +55,13 @@ def find_lines(tx: Transaction, sent: Sequence[LineFields], before: Sequence[Row
 
 def _disposed(sent: Sequence[LineFields], before: Sequence[Row], flaws: list[Flaw]) -> list[Row]:
     """The lines as they were, with the dispositions that were sent."""
-    known = {row["id"] for row in before}
+    left = {row["id"] for row in before}
     for number, line in enumerate(sent):
-        if line.id not in known:
-            flaws.append(Flaw("VALIDATION_FAILED", f"lines.{number}.id", "is not a line of this return"))
+        if line.id not in left:
+            is_known = any(row["id"] == line.id for row in before)
+            sentence = "is given twice" if is_known else "is not a line of this return"
+            flaws.append(Flaw("VALIDATION_FAILED", f"lines.{number}.id", sentence))
+        left.discard(line.id)
     wanted = {line.id: line.disposition for line in sent}
     return [{**row, "disposition": wanted.get(row["id"], row["disposition"])} for row in before]
 
@@ -108,7 +111,8 @@ def check_return(
         sentence = f"is {order['status']}: only what was loaded can come back"
         yield Flaw("VALIDATION_FAILED", "sales_order_id", sentence)
         return
-    if order["partner_id"] != values["partner_id"]:
+    is_asked = any(values[name] != current.get(name) for name in ("partner_id", "sales_order_id"))
+    if is_asked and order["partner_id"] != values["partner_id"]:
         yield Flaw("INVALID_PARTNER", "partner_id", f"is not the partner of {order['code']}")
     yield from _more_than_shipped(tx, return_id, values["sales_order_id"], rows)
     yield from _never_shipped(tx, values["sales_order_id"], order["code"], rows)
