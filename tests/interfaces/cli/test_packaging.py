@@ -85,6 +85,8 @@ def test_balances_and_movements_are_listed_by_partner_type_and_time(depot: Tenan
     assert (empty.out, empty.err.splitlines()[-1]) == ("", "No such balance.")
     depot.take("packaging-movements", MOVEMENTS)
     assert balances(depot) == [("PAL", "P1", 10.5), ("CRATE", "P1", 0.000001), ("PAL", "P2", -7)]
+    shown = depot.home.ok("packaging", "balances", "--company", depot.code).out.splitlines()
+    assert [line.split()[3] for line in shown] == ["quantity", "10.5", "0.000001", "-7"]
     assert [row["partner"] for row in listed(depot, "balances", "--type", "PAL")] == ["P1", "P2"]
     assert [row["name"] for row in listed(depot, "balances", "--partner", "P1")] == ["Pallet", "Crate"]
 

@@ -127,7 +127,7 @@ def show_company(installation: Installation, code: str, as_json: bool) -> None:
     async def work(site: Site) -> dict[str, Any]:
         company = await site.platform.read(lambda tx: actions.company_of_code(tx, code))
         database = await company_database(site, code)
-        return {**_row(company), "over_receipt_pct": await database.read(lambda tx: tolerance(tx, as_json))}
+        return {**_row(company), "over_receipt_pct": await database.read(tolerance)}
 
     say(installation.run(work), as_json)
 

@@ -188,10 +188,10 @@ def _cell(value: Any) -> Any:
 
 def _show(installation: Installation, /, *, kind: DocumentKind, document: str, code: str, as_json: bool) -> None:
     def read(tx: Transaction) -> list[Any]:
-        found = _find(tx, kind, document, code).json
+        found = json.loads(_find(tx, kind, document, code).json)
         if as_json:
-            return [json.loads(found)]
-        (record,) = _with_codes(tx, kind, [json.loads(found, parse_float=str)])
+            return [found]
+        (record,) = _with_codes(tx, kind, [found])
         lines, history = record.pop(kind.moves.lines), record.pop("status_history")
         return [record, _with_codes(tx, kind, lines), history]
 

@@ -6,6 +6,7 @@ import json
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from dataclasses import dataclass
+from decimal import Decimal
 from pathlib import Path
 from typing import Any, Concatenate, NoReturn, ParamSpec, TypeVar
 
@@ -131,6 +132,8 @@ def _cell(value: Any) -> str:
         return "-"
     if isinstance(value, bool):
         return "yes" if value else "no"
+    if isinstance(value, float):
+        return format(Decimal(repr(value)), "f")  # 0.000001, not 1e-06
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 

@@ -25,7 +25,6 @@ def tolerance_setter(text: str) -> Callable[[Transaction], None]:
     return lambda tx: store.set_over_receipt_pct(tx, rules.over_receipt_pct)
 
 
-def tolerance(tx: Transaction, as_json: bool) -> object:
-    """A number for programs; for people the text of it, which has no exponent."""
-    shown: object = json.loads(to_text(store.over_receipt_pct(tx)), parse_float=None if as_json else str)
-    return shown
+def tolerance(tx: Transaction) -> object:
+    """The per cent as a number."""
+    return json.loads(to_text(store.over_receipt_pct(tx)))
