@@ -187,3 +187,10 @@ async def test_an_article_stays_tracked_by_serials_while_some_are_in_stock(lots:
     assert answer.errors == {"track_serial": ["cannot be switched off: 4 serials are in stock"]}
     await lots.order(line(SERIAL, 4), status="LIVRAT")
     await lots.world.call("PATCH", path, {"track_serial": False}, events=["article.updated"])
+
+
+async def test_an_article_in_fractions_is_not_tracked_by_serials(lots: Dock) -> None:
+    answer = await lots.world.call("PATCH", "/api/articles/2", {"track_serial": True}, status=422)
+    assert answer.errors == {"track_serial": ["cannot be switched on: not all of its stock is whole units"]}
+    await lots.world.import_csv("stock", "article_code,warehouse_code,quantity\nB,MAIN,2\n")
+    await lots.world.call("PATCH", "/api/articles/2", {"track_serial": True}, events=["article.updated"])

@@ -138,6 +138,8 @@ def _check_serials(
         count = store.serials_in_stock(tx, article_id)
         if count:
             raise invalid({"track_serial": [f"cannot be switched off: {count} serials are in stock"]})
+    if values["track_serial"] and not current["track_serial"] and store.is_in_fractions(tx, article_id):
+        raise invalid({"track_serial": ["cannot be switched on: not all of its stock is whole units"]})
 
 
 def _check(tx: Transaction, article_id: int | None, values: Mapping[str, Any]) -> None:

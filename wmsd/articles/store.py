@@ -89,6 +89,16 @@ def serials_in_stock(tx: Transaction, article_id: int) -> int:
     return count
 
 
+IN_FRACTIONS: Final = """
+    SELECT EXISTS (SELECT 1 FROM stock WHERE article_id = ? AND (quantity % 1000000 OR reserved % 1000000))
+"""
+
+
+def is_in_fractions(tx: Transaction, article_id: int) -> bool:
+    """Whether some of the article's stock is not whole units."""
+    return bool(tx.value(IN_FRACTIONS, (article_id,)))
+
+
 REFERENCES: Final = """
     SELECT id, code, active, track_serial FROM articles
     WHERE id IN (SELECT value FROM json_each(?)) OR code IN (SELECT value FROM json_each(?))

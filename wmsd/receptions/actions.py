@@ -37,7 +37,6 @@ POSTED: Final = (
     "reception.partial",
     "purchase_order.status_changed",
     "stock.updated",
-    "stock.low",
 )
 
 

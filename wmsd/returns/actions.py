@@ -28,7 +28,7 @@ writing = partial(
     writes=True,
 )
 REFUSALS: Final = ("INVALID_PARTNER", "INVALID_WAREHOUSE", "INVALID_ARTICLE")
-CHANGED: Final = ("return.updated", "return.status_changed", "stock.updated", "stock.low")
+CHANGED: Final = ("return.updated", "return.status_changed", "stock.updated")
 
 
 @reading(answer="page")

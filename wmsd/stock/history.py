@@ -26,8 +26,8 @@ FEW: Final = 2000
 
 MOVEMENTS: Final = """
     SELECT movement.id, movement.occurred_at, movement.kind, articles.code AS article,
-        warehouses.code AS warehouse, movement.quantity, movement.quarantined, movement.lot_number,
-        movement.serial, movement.document_id, movement.reason, movement.actor
+        warehouses.code AS warehouse, movement.quantity, movement.quarantined, movement.destroyed,
+        movement.lot_number, movement.serial, movement.document_id, movement.reason, movement.actor
     FROM ({chosen}) AS chosen
     CROSS JOIN stock_movements AS movement ON movement.id = chosen.id
     CROSS JOIN stock ON stock.id = movement.stock_id

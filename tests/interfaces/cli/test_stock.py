@@ -187,6 +187,7 @@ def test_ledger(store: Tenant) -> None:
         "warehouse": "MAIN",
         "quantity": -1,
         "quarantined": 0,
+        "destroyed": 0,
         "lot_number": None,
         "serial": None,
         "document": None,

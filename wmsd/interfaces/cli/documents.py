@@ -51,7 +51,7 @@ class Reference:
 
 def _directory(kind: DirectoryKind) -> Reference:
     return Reference(
-        noun=kind.name,
+        noun=kind.noun,
         listed_by=f"export {kind.table}",
         find=lambda tx, code: directory.id_of_code(tx, kind, code),
         codes=lambda tx, _: directory.codes_by_id(tx, kind),

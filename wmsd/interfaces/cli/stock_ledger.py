@@ -15,12 +15,18 @@ from wmsd.interfaces.cli.stock import place_ids, stock_command
 from wmsd.interfaces.cli.stock_changes import number
 from wmsd.receptions.posting import KIND as RECEIPT
 from wmsd.receptions.store import RECEPTIONS
+from wmsd.returns.posting import KIND as RETURN
+from wmsd.returns.store import RETURNS
 from wmsd.sales_orders.effects import MOVED
 from wmsd.sales_orders.store import ORDERS
 from wmsd.stock.history import movements
 
 MOST_SHOWN: Final = 1000
-DOCUMENTS: Final[tuple[tuple[DocumentTable, tuple[str, ...]], ...]] = ((ORDERS, MOVED), (RECEPTIONS, (RECEIPT,)))
+DOCUMENTS: Final[tuple[tuple[DocumentTable, tuple[str, ...]], ...]] = (
+    (ORDERS, MOVED),
+    (RECEPTIONS, (RECEIPT,)),
+    (RETURNS, (RETURN,)),
+)
 """Which kinds of movements the documents make."""
 
 
@@ -104,6 +110,7 @@ def _row(tx: Transaction, movement: dict[str, Any], as_json: bool) -> dict[str, 
         "warehouse": movement["warehouse"],
         "quantity": shown(movement["quantity"]),
         "quarantined": shown(movement["quarantined"]),
+        "destroyed": shown(movement["destroyed"]),
         "lot_number": movement["lot_number"],
         "serial": movement["serial"],
         "document": _document(tx, movement),
