@@ -2,38 +2,59 @@
 
     scripts/replay-month online-retail-2010-12.csv.xz [--orders N] [--keep FOLDER]
 
-The import files are those of scripts/retail-files. They go through `wmsd import` into a data folder of its own,
-`wmsd serve` serves it on loopback, and each invoice becomes a sales order: created with the invoice number as
-external_ref, and moved to IN_LUCRU, INCARCAT and LIVRAT at once. The rules:
+The directory and the articles are those of scripts/retail-files. They go through `wmsd import` into a data folder
+of its own, and `wmsd serve` serves it on loopback. Stock begins at 0. What the source does not say follows from
+the rules below, always in the same way.
 
+What the invoices are:
   goods        A line is goods when its stock code begins with five digits, or with DCGS and four digits. Other
                lines are left out: postage (POST, DOT, C2), fees (AMAZONFEE, BANK CHARGES), manual entries (M, m),
                discounts (D), samples (S), gift vouchers (gift_...). Lines of one article stay separate lines.
-  order        An invoice with goods. Without a customer it is of the partner WALK-IN.
   correction   An invoice with neither customer nor price is no sale: it writes stock off (quantity below 0), or
                tells of stock that was found. It is left out.
-  cancelled    A credit note (C...) that takes back exactly the goods of an earlier order, of the same customer on
-               the same day, cancels it: the order goes from IN_LUCRU to ANULAT. The latest such order is taken.
-  returns      The goods of every other credit note are written to returns.csv; nothing is sent of them.
+  walk-in      Without a customer it is of the partner WALK-IN.
 
-Checked at the end, over HTTP: every order is there exactly once, with its partner, day, lines in their order, and
-statuses; stock is what was imported less what the invoices ship, and nothing is reserved. In the company's file:
-every balance is the sum of its ledger and its reservations; every line shipped was posted once, no other was.
+1. Purchase orders, which cover exactly what the month sells:
+  supplier     The first two characters of the stock code. An order has at most 1 000 items.
+  article      By the number in its code: a multiple of 3 arrives in the largest box of 24, 12, 10, 6 or 4 that
+               divides what is sold; 7n + 3 is tracked by lots; 7n + 5 by serials where at most 24 are sold; of
+               5n + 4 a tenth more than ordered may come, and does. All have a min_stock of 0.
+2. Receptions, each with the lots that it brings and its serials:
+  parts        Two and three in turn; less where there is too little to be shared. All but the last of an order
+               at once, the last with what comes beyond the order. Odd ones are posted at once, and sent twice at
+               once with one Idempotency-Key; the others are walked from CREAT over IN_LUCRU to FINALIZAT.
+  short        Of the largest order the last part does not come: it is closed short, and the rest ordered anew.
+  drafts       The first order has a draft that is cancelled, the last order one that is deleted.
+3. Sales orders: each invoice with goods, with its number as external_ref, moved to IN_LUCRU, INCARCAT and LIVRAT.
+4. Returns: each credit note (C...) with goods:
+  bound        A line goes back to the latest earlier order of the same customer that shipped the article and has
+               some of it left to come back, what does not fit to the one before. A return for each order.
+  free         What fits none, and what walk-in customers bring: a return without an order. Its lots and serials
+               are named after it; of bound goods the source does not say which left, and none are named.
+  disposition  RESTOC, CARANTINA and DISTRUS in turn, line by line. Every second return is created without, and
+               told with the move to FINALIZAT.
+
+The state is computed from the source and compared, record by record, with what is found over HTTP. After 2: the
+stock that was received, with each lot and serial. At the end: stock (the oldest lots and serials left first),
+purchase orders and what was received of their items, receptions, orders and returns with their statuses and lines,
+and the number of events of each name. The doctor finds nothing.
 """
 
 import argparse
 import signal
 import sys
-from collections.abc import Callable
 from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import Final
 
 from benchmarks.processes import Failed, folder, wmsd_server
-from replay.checks import failures
-from replay.client import CONNECTIONS, Replay, replay
-from replay.invoices import Month, read_month, write_returns
-from replay.shop import Shop, set_up
+from replay.client import CONNECTIONS
+from replay.expected import expected_records
+from replay.found import doctors_findings, put_records, put_stock
+from replay.integrator import Phase, replay
+from replay.plan import Plan, make_plan
+from replay.records import Records, differences
+from replay.shop import Shop, article_count, set_up
 
 TOLD: Final = 20
 """How many failures are told one by one."""
@@ -85,45 +106,47 @@ def _folder(kept: Path | None) -> AbstractContextManager[Path]:
 
 def _run(path: Path, source: Path, most: int | None) -> list[str]:
     """What the checks found wrong, after the figures."""
-    month = read_month(source, most)
-    write_returns(path / "returns.csv", month.returns)
-    company = set_up(path, source)
+    plan = make_plan(source, most)
+    company = set_up(path, source, plan)
     with wmsd_server(path / "data") as server:
         shop = Shop(server, company)
-        played = replay(shop, month, _teller(len(month.orders)))
-        print(_figures(month, played))
-        wrong = list(failures(shop, month, path))
+        found: Records = {}
+        phases = replay(shop, plan, _tell, lambda: put_stock(found, shop, "Received stock of"))
+        put_records(found, shop)
+        print(_figures(plan, phases))
+        expected = expected_records(plan, article_count(path))
+        wrong = [*differences(expected, found), *doctors_findings(path / "data")]
     if not wrong:
-        print(
-            "Checked: every order is there exactly once, every ledger sum holds, stock fell by what was shipped."
-        )
+        print(f"Checked: {len(expected)} records are as the source says, and the doctor finds nothing.")
     return wrong
 
 
-def _teller(orders: int) -> Callable[[int], None]:
-    """Tells of each order on one line, where a person looks at it."""
-
-    def tell(done: int) -> None:
-        if sys.stderr.isatty():
-            end = "\n" if done == orders else ""
-            print(f"\rreplay-month: {done} of {orders} orders", end=end, file=sys.stderr, flush=True)
-
-    return tell
+def _tell(what: str, done: int, of: int) -> None:
+    """On one line for each phase, where a person looks at it."""
+    if sys.stderr.isatty():
+        end = "\n" if done == of else ""
+        print(f"\rreplay-month: {what}, {done} of {of} done", end=end, file=sys.stderr, flush=True)
 
 
-def _figures(month: Month, played: Replay) -> str:
-    orders, lines = len(month.orders), sum(len(order.lines) for order in month.orders.values())
-    returned = sum(len(credit.lines) for credit in month.returns)
+def _figures(plan: Plan, phases: list[Phase]) -> str:
+    month, bound = plan.month, sum(returned.order is not None for returned in plan.returns)
+    rows = [f"{'':16}{'documents':>10}{'lines':>8}{'requests':>10}{'seconds':>9}{'a second':>10}"]
+    rows += [
+        f"{phase.name:16}{phase.documents:>10}{phase.lines:>8}{phase.requests:>10}"
+        f"{phase.seconds:>9.1f}{phase.documents / phase.seconds:>10.0f}"
+        for phase in phases
+    ]
     no_goods = ", ".join(f"{code} {count}" for code, count in month.no_goods.most_common())
-    return f"""\
-{orders} orders, {lines} lines, {played.requests} requests over {CONNECTIONS} connections in {played.seconds:.1f} s
-{played.orders / played.seconds:.0f} orders/s, {played.requests / played.seconds:.0f} requests/s
-{orders - len(month.cancelled)} delivered, {month.shipped().total()} pieces; {len(month.cancelled)} cancelled
+    return (
+        "\n".join(rows)
+        + f"""
+Over {CONNECTIONS} connections. {month.sold().total()} pieces sold; {bound} returns of orders, \
+{len(plan.returns) - bound} free.
 Left out:
   {month.no_goods.total()} lines that are no goods: {no_goods or "-"}
   {month.without_goods} invoices and credit notes that have no other lines
-  {month.corrections} invoices that correct the stock
-  {len(month.returns)} credit notes with {returned} lines, kept in returns.csv"""
+  {month.corrections} invoices that correct the stock"""
+    )
 
 
 if __name__ == "__main__":

@@ -1,61 +1,45 @@
-"""The integrator: sends the month's orders, each walked to its end, over a few connections at once."""
+"""A few connections, and what goes over them: every write with a key of its own."""
 
 import asyncio
 import json
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 import aiohttp
 
 from benchmarks.processes import Failed
-from replay.invoices import Invoice, Month
 from replay.shop import Shop
 
 CONNECTIONS: Final = 8
-ORDERS: Final = "/api/v2/sales-orders"
 PATIENCE: Final = aiohttp.ClientTimeout(total=60)
+Job = TypeVar("Job")
+Teller = Callable[[int], None]
 
 
 @dataclass(slots=True)
-class Replay:
-    month: Month
-    partners: dict[str, int]
-    warehouse_id: int
+class Client:
     session: aiohttp.ClientSession
-    tell: Callable[[int], None]
-    orders: int = 0
     requests: int = 0
-    seconds: float = 0.0
 
-    async def run(self) -> None:
-        orders = iter(self.month.orders.values())
-        started = time.perf_counter()
-        await asyncio.gather(*(self._work(orders) for _ in range(CONNECTIONS)))
-        self.seconds = time.perf_counter() - started
+    async def send(self, method: str, path: str, key: str, expected: int, body: dict[str, Any]) -> Any:
+        """The answer's body; None when it has none."""
+        text, _ = await self._send(method, path, key, expected, body)
+        return json.loads(text) if text else None
 
-    async def _work(self, orders: Iterator[Invoice]) -> None:
-        """Takes the next order that nobody has taken, until there is none."""
-        for order in orders:
-            first, *others = self.month.way(order.number)
-            made = await self._send("POST", ORDERS, f"{order.number}-{first}", 201, self._body(order))
-            path = f"{ORDERS}/{made['id']}/status"
-            for status in others:
-                await self._send("PATCH", path, f"{order.number}-{status}", 200, {"status": status})
-            self.orders += 1
-            self.tell(self.orders)
+    async def send_twice(self, path: str, key: str, body: dict[str, Any]) -> None:
+        """Creates it, and at the same time again with the same key, as after an answer that was lost."""
+        answers = await asyncio.gather(*(self._send("POST", path, key, 201, body) for _ in range(2)))
+        (first, first_replays), (second, second_replays) = answers
+        if first != second or first_replays == second_replays:
+            raise Failed(f"POST {path} for {key} was sent twice and done twice: {first[:250]} and {second[:250]}")
 
-    def _body(self, order: Invoice) -> dict[str, Any]:
-        return {
-            "external_ref": order.number,
-            "partner_id": self.partners[order.partner],
-            "warehouse_id": self.warehouse_id,
-            "requested_date": order.day,
-            "lines": [{"article_code": code, "quantity": quantity} for code, quantity in order.lines],
-        }
-
-    async def _send(self, method: str, path: str, key: str, expected: int, body: dict[str, Any]) -> Any:
+    async def _send(
+        self, method: str, path: str, key: str, expected: int, body: dict[str, Any]
+    ) -> tuple[str, bool]:
+        """The body, and whether it is that of an earlier answer."""
         headers = {"Idempotency-Key": key}
         try:
             async with self.session.request(method, path, json=body, headers=headers) as answer:
@@ -65,22 +49,32 @@ class Replay:
         self.requests += 1
         if answer.status != expected:
             raise Failed(f"{method} {path} for {key} was answered {answer.status}: {text[:500]}")
-        return json.loads(text)
+        return text, "Idempotent-Replayed" in answer.headers
 
 
-def replay(shop: Shop, month: Month, tell: Callable[[int], None]) -> Replay:
-    """Raises Failed at the first request that is refused or not answered."""
-    return asyncio.run(_replay(shop, month, tell))
-
-
-async def _replay(shop: Shop, month: Month, tell: Callable[[int], None]) -> Replay:
-    (warehouse_id,) = shop.ids("/api/warehouses").values()
+@asynccontextmanager
+async def client(shop: Shop) -> AsyncIterator[Client]:
     async with aiohttp.ClientSession(
         shop.server.url,
         headers=shop.company.headers,
         connector=aiohttp.TCPConnector(limit=CONNECTIONS),
         timeout=PATIENCE,
     ) as session:
-        played = Replay(month, shop.ids("/api/partners"), warehouse_id, session, tell)
-        await played.run()
-    return played
+        yield Client(session)
+
+
+async def work_off(jobs: Sequence[Job], work: Callable[[Job], Awaitable[None]], tell: Teller) -> float:
+    """As many at once as there are connections: each takes the next that nobody has taken. In seconds."""
+    waiting = iter(jobs)
+    done = 0
+
+    async def worker() -> None:
+        nonlocal done
+        for job in waiting:
+            await work(job)
+            done += 1
+            tell(done)
+
+    started = time.perf_counter()
+    await asyncio.gather(*(worker() for _ in range(CONNECTIONS)))
+    return time.perf_counter() - started

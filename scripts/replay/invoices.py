@@ -1,4 +1,4 @@
-"""A month's invoices, and what becomes of each: the rules that `scripts/replay-month --help` tells."""
+"""A month's invoices, and what they are: the rules that `scripts/replay-month --help` tells."""
 
 import csv
 import lzma
@@ -13,21 +13,23 @@ from typing import Final
 
 GOODS: Final = re.compile(r"[0-9]{5}|DCGS[0-9]{4}")
 WALK_IN: Final = "WALK-IN"
-DELIVERED: Final = ("CREAT", "IN_LUCRU", "INCARCAT", "LIVRAT")
-CANCELLED: Final = ("CREAT", "IN_LUCRU", "ANULAT")
 Row = dict[str, str]
 Line = tuple[str, int]
-"""A stock code, and how many pieces of it are sold or taken back."""
+"""A stock code, and how many pieces of it are bought, sold or taken back."""
 
 
 @dataclass(frozen=True, slots=True)
 class Invoice:
-    """Its goods, line by line; of a credit note, what it takes back."""
+    """Its goods, line by line; of a credit note, what it takes back. `at` is the time as the source has it."""
 
     number: str
-    day: str
+    at: str
     partner: str
     lines: list[Line]
+
+    @property
+    def day(self) -> str:
+        return self.at[:10]
 
     def pieces(self) -> Counter[str]:
         sums: Counter[str] = Counter()
@@ -35,19 +37,13 @@ class Invoice:
             sums[code] += quantity
         return sums
 
-    def takes_back(self, order: "Invoice") -> bool:
-        """Whether this credit note undoes the order, as a whole and before its day is over."""
-        is_same = (self.partner, self.day) == (order.partner, order.day) and self.partner != WALK_IN
-        return is_same and self.pieces() == order.pieces()
-
 
 @dataclass(slots=True)
 class Month:
-    """Its orders by number, which of them what credit note cancels, what is kept for returns, what is left out."""
+    """Its orders by number, its credit notes, and what is left out; all in the order of the source."""
 
     orders: dict[str, Invoice] = field(default_factory=dict)
-    cancelled: dict[str, str] = field(default_factory=dict)
-    returns: list[Invoice] = field(default_factory=list)
+    credits: list[Invoice] = field(default_factory=list)
     corrections: int = 0
     without_goods: int = 0
     no_goods: Counter[str] = field(default_factory=Counter)
@@ -62,32 +58,19 @@ class Month:
         lines = [
             (code, sign * int(row["Quantity"])) for code, row in zip(codes, rows, strict=True) if GOODS.match(code)
         ]
-        invoice = Invoice(number, rows[0]["InvoiceDate"][:10], partner(rows[0]), lines)
+        invoice = Invoice(number, rows[0]["InvoiceDate"], partner(rows[0]), lines)
         if not lines:
             self.without_goods += 1
         elif sign > 0:
             self.orders[number] = invoice
         else:
-            self._take_back(invoice)
+            self.credits.append(invoice)
 
-    def _take_back(self, credit: Invoice) -> None:
-        """The latest order that it undoes is cancelled; one that undoes none is kept."""
-        for number, order in reversed(self.orders.items()):
-            if number not in self.cancelled and credit.takes_back(order):
-                self.cancelled[number] = credit.number
-                return
-        self.returns.append(credit)
-
-    def way(self, number: str) -> tuple[str, ...]:
-        """The statuses that the order goes through."""
-        return CANCELLED if number in self.cancelled else DELIVERED
-
-    def shipped(self) -> Counter[str]:
+    def sold(self) -> Counter[str]:
         """Pieces by stock code."""
         sums: Counter[str] = Counter()
-        for number, order in self.orders.items():
-            if number not in self.cancelled:
-                sums += order.pieces()
+        for order in self.orders.values():
+            sums.update(order.pieces())
         return sums
 
 
@@ -109,11 +92,3 @@ def read_month(source: Path, most: int | None = None) -> Month:
             if len(month.orders) == most:
                 break
     return month
-
-
-def write_returns(path: Path, returns: list[Invoice]) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(("external_ref", "day", "partner_code", "article_code", "quantity"))
-        for credit in returns:
-            writer.writerows((credit.number, credit.day, credit.partner, *line) for line in credit.lines)

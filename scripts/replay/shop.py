@@ -1,37 +1,51 @@
-"""The shop before the month: its company, directory, articles and opening stock, through the command line."""
+"""The shop before the month: its company, directory and articles, through the command line; its stock is 0."""
 
 import csv
+import io
 import json
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Final
-from urllib.parse import quote
+from urllib.parse import urlencode
 
 from benchmarks.processes import ROOT, Server, run
 from benchmarks.site import Company, Installation
+from replay.articles import COLUMNS, columns
 from replay.invoices import WALK_IN
+from replay.plan import Plan
 
-KINDS: Final = ("warehouses", "partners", "articles", "stock")
-WALK_IN_CSV: Final = f"code,name,type\n{WALK_IN},Walk-in customer,CLIENT\n"
+KINDS: Final = ("warehouses", "partners", "articles")
+PARTNER_COLUMNS: Final = ("code", "name", "type")
 
 
-def set_up(folder: Path, source: Path) -> Company:
+def set_up(folder: Path, source: Path, plan: Plan) -> Company:
     """Makes the import files and takes them in; the data folder is `data`."""
     run([sys.executable, ROOT / "scripts" / "retail-files", source, folder], folder)
     site = Installation(folder / "data")
     company = site.company("SHOP")
     for kind in KINDS:
         site.import_csv(kind, company, (folder / f"{kind}.csv").read_text(encoding="utf-8"))
-    site.import_csv("partners", company, WALK_IN_CSV)
+    suppliers = sorted({order.supplier for order in plan.purchases})
+    partners = [(WALK_IN, "Walk-in customer", "CLIENT"), *((code, code, "FURNIZOR") for code in suppliers)]
+    site.import_csv("partners", company, _csv(PARTNER_COLUMNS, partners))
+    site.import_csv("articles", company, _csv(COLUMNS, (columns(*each) for each in plan.articles.items())))
     return company
 
 
-def opening_stock(folder: Path) -> dict[str, int]:
-    """Pieces by stock code, as they were imported."""
-    with (folder / "stock.csv").open(encoding="utf-8", newline="") as file:
-        return {row["article_code"]: int(row["quantity"]) for row in csv.DictReader(file)}
+def _csv(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> str:
+    file = io.StringIO()
+    writer = csv.writer(file, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(rows)
+    return file.getvalue()
+
+
+def article_count(folder: Path) -> int:
+    """How many articles the source has, goods or not."""
+    with (folder / "articles.csv").open(encoding="utf-8", newline="") as file:
+        return sum(1 for _ in csv.DictReader(file))
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,23 +55,25 @@ class Shop:
     server: Server
     company: Company
 
-    def get(self, path: str) -> Any:
-        return json.loads(self.server.get(path, self.company.headers))
-
-    def ids(self, path: str) -> dict[str, int]:
-        """The ids of a page list, by code."""
-        found: dict[str, int] = {}
+    def pages(self, path: str) -> Iterator[Any]:
+        """Every record of a page list."""
         page = last = 1
         while page <= last:
-            body = self.get(f"{path}?per_page=200&page={page}")
-            found |= {record["code"]: record["id"] for record in body["data"]}
+            body = self._get(path, per_page=200, page=page)
+            yield from body["data"]
             page, last = page + 1, body["meta"]["last_page"]
-        return found
 
-    def walk(self, path: str) -> Iterator[Any]:
+    def walk(self, path: str, **query: str) -> Iterator[Any]:
         """Every record of a cursor list."""
         cursor: str | None = ""
         while cursor is not None:
-            body = self.get(f"{path}?per_page=500" + (f"&cursor={quote(cursor)}" if cursor else ""))
+            body = self._get(path, per_page=500, **query, **({"cursor": cursor} if cursor else {}))
             yield from body["data"]
             cursor = body["next_cursor"]
+
+    def ids(self, path: str) -> dict[str, int]:
+        """The ids of a page list, by code."""
+        return {record["code"]: record["id"] for record in self.pages(path)}
+
+    def _get(self, path: str, **query: object) -> Any:
+        return json.loads(self.server.get(f"{path}?{urlencode(query)}", self.company.headers))

@@ -1,0 +1,85 @@
+"""What comes back: the month's credit notes as returns."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import count, cycle
+from typing import Final
+
+from replay.articles import Article
+from replay.invoices import WALK_IN, Invoice, Line, Month
+
+DISPOSITIONS: Final = ("RESTOC", "CARANTINA", "DISTRUS")
+WAY: Final = ("CREAT", "RECEPTIONAT", "FINALIZAT")
+
+
+@dataclass(frozen=True, slots=True)
+class ReturnedLine:
+    code: str
+    quantity: int
+    disposition: str
+    lot: str | None
+    serials: list[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Return:
+    """`order` is the number of the order that it is bound to. `is_decided_late`: what becomes of the goods is said
+    when they are there.
+    """
+
+    ref: str
+    partner: str
+    order: str | None
+    lines: list[ReturnedLine]
+    is_decided_late: bool
+
+
+def plan_returns(month: Month, articles: Mapping[str, Article]) -> list[Return]:
+    shares = list(_shares(month))
+    dispositions = cycle(DISPOSITIONS)
+    returns = []
+    for number, (credit, order, lines) in enumerate(shares):
+        ref = f"{credit.number}/{order}" if order else credit.number
+        names = (f"{ref}-{unit}" for unit in count(1))
+        found = []
+        for code, quantity in lines:
+            # Which lot or serial left with an order, its invoice does not say; what comes back freely is named.
+            article = articles.get(code) if order is None else None
+            lot = ref if article and article.in_lots else None
+            serials = [next(names) for _ in range(quantity)] if article and article.has_serials else []
+            found.append(ReturnedLine(code, quantity, next(dispositions), lot, serials))
+        returns.append(Return(ref, credit.partner, order, found, is_decided_late=number % 2 == 1))
+    return returns
+
+
+def _shares(month: Month) -> Iterator[tuple[Invoice, str | None, list[Line]]]:
+    """Each credit note's lines by the order that they go back to; None where there is none."""
+    left = {number: order.pieces() for number, order in month.orders.items()}
+    orders_of: dict[str, list[Invoice]] = defaultdict(list)
+    for order in reversed(month.orders.values()):
+        orders_of[order.partner].append(order)
+    for credit in month.credits:
+        earlier = [order for order in orders_of[credit.partner] if order.at < credit.at]
+        candidates = [] if credit.partner == WALK_IN else [order.number for order in earlier]
+        shares: dict[str | None, list[Line]] = defaultdict(list)
+        for line in credit.lines:
+            for number, code, quantity in _fitting(line, candidates, left):
+                shares[number].append((code, quantity))
+        for number, lines in shares.items():
+            yield credit, number, lines
+
+
+def _fitting(
+    line: Line, candidates: list[str], left: Mapping[str, Counter[str]]
+) -> Iterator[tuple[str | None, str, int]]:
+    """The line in parts: to each order what is left to come back of it, and the remainder to none."""
+    code, quantity = line
+    for number in candidates:
+        part = min(quantity, left[number][code])
+        if part:
+            left[number][code] -= part
+            quantity -= part
+            yield number, code, part
+    if quantity:
+        yield None, code, quantity
