@@ -149,6 +149,21 @@ async def test_two_lines_cannot_name_one_serial(lots: Dock) -> None:
     assert answer.errors == {"lines.1.serials.0": ["is named by another line too"]}
 
 
+async def test_a_serial_is_not_there_when_others_hold_all_of_its_lot(lots: Dock) -> None:
+    await lots.order(line(SERIAL, 2, lot_number="X"))
+    lines = [line(SERIAL, 1, serials=["S3"]), line(SERIAL, 1, serials=["S1"])]
+    answer = await lots.world.call("POST", PATH, body(*lines), status=422)
+    assert answer.body["code"] == "INSUFFICIENT_STOCK"
+    assert answer.errors == {"lines.1.quantity": ["is more than lot X has: 0 available, 1 wanted"]}
+
+
+async def test_of_one_lot_lines_that_name_it_and_lines_that_name_its_serials_are_summed(lots: Dock) -> None:
+    lines = [line(SERIAL, 1, lot_number="X"), line(SERIAL, 2, serials=["S1", "S2"])]
+    answer = await lots.world.call("POST", PATH, body(*lines), status=422)
+    short = ["is more than lot X has: 2 available, 3 wanted"]
+    assert answer.errors == {"lines.0.quantity": short, "lines.1.quantity": short}
+
+
 async def test_a_serial_that_is_there_again_keeps_the_order_loaded(lots: Dock) -> None:
     order = await lots.order(line(SERIAL, 1, serials=["S1"]), status="INCARCAT")
     await lots.bring(SERIAL, {"quantity_um3pl": 1, "serial_data": ["S1"]})

@@ -1,6 +1,7 @@
 """Lines that name the lot or the serials to take: whether those are there for the order."""
 
 import json
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -53,17 +54,15 @@ def find_named(
         stock_id = stock_ids.get((row["article_id"], row["warehouse_id"]))
         if stock_id is None:
             continue  # nothing is there, which was said
-        if row["serials"] is not None:
-            _find_serials(tx, order_id, row, number, stock_id, named)
-        elif row["lot_number"] is not None:
-            lot = lots.lot(tx, stock_id, row["lot_number"])
+        for lot_number, quantity in _lots_named(tx, order_id, row, number, stock_id, named).items():
+            lot = lots.lot(tx, stock_id, lot_number)
             if lot is None:
-                named.flaws.append(_short(number, row["lot_number"], 0, row["quantity"]))
+                named.flaws.append(_short(number, lot_number, 0, quantity))
                 continue
             lot_id, is_free = lot
             free[lot_id] = is_free + held.lots.get(lot_id, 0)
-            named.lots[lot_id] = named.lots.get(lot_id, 0) + row["quantity"]
-            lines_of.setdefault(lot_id, []).append((number, row["lot_number"]))
+            named.lots[lot_id] = named.lots.get(lot_id, 0) + quantity
+            lines_of.setdefault(lot_id, []).append((number, lot_number))
     for lot_id, lines in lines_of.items():
         if named.lots[lot_id] > free[lot_id]:
             named.flaws += [_short(line, lot, free[lot_id], named.lots[lot_id]) for line, lot in lines]
@@ -75,9 +74,20 @@ def _short(number: int, lot_number: str, free: int, wanted: int) -> Flaw:
     return Flaw("INSUFFICIENT_STOCK", f"lines.{number}.quantity", sentence)
 
 
+def _lots_named(
+    tx: Transaction, order_id: int | None, row: Row, number: int, stock_id: int, named: Named
+) -> Mapping[str, int]:
+    """How much the line takes of which lots: of the one that it names, or of those of its serials."""
+    if row["serials"] is not None:
+        return _find_serials(tx, order_id, row, number, stock_id, named)
+    return {} if row["lot_number"] is None else {row["lot_number"]: row["quantity"]}
+
+
 def _find_serials(
     tx: Transaction, order_id: int | None, row: Row, number: int, stock_id: int, named: Named
-) -> None:
+) -> Counter[str]:
+    """Adds the line's serials to those that are named. Answers how much of which lots they are."""
+    of_lots: Counter[str] = Counter()
     names = json.loads(row["serials"])
     found = lots.serials(tx, row["article_id"], names)
     for place, name in enumerate(names):
@@ -92,5 +102,6 @@ def _find_serials(
             named.flaws.append(Flaw("VALIDATION_FAILED", path, "is named by another line too"))
         else:
             named.serials.add(serial.id)
-            if serial.lot_id is not None:
-                named.lots[serial.lot_id] = named.lots.get(serial.lot_id, 0) + SCALE
+            if serial.lot_number is not None:
+                of_lots[serial.lot_number] += SCALE
+    return of_lots
