@@ -215,6 +215,21 @@ async def test_lots_and_serials_of_a_bound_return_are_those_that_left(dock: Dock
     await bring_back(dock, *right, sales_order_id=order.id)
 
 
+async def test_what_was_loaded_first_and_then_unloaded_did_not_leave(dock: Dock) -> None:
+    await dock.bring(LOT, {"quantity_um3pl": 2, "lot_number": "L1"}, {"quantity_um3pl": 2, "lot_number": "L2"})
+    order = await dock.order({"article_id": LOT, "quantity": 2}, status="INCARCAT")
+    for status in ("IN_LUCRU", "CREAT"):
+        await dock.world.send("PATCH", f"/api/sales-orders/{order.id}", {"status": status})
+    changed = {"lines": [{"article_id": LOT, "quantity": 2, "lot_number": "L2"}]}
+    for change in (changed, {"status": "IN_LUCRU"}, {"status": "INCARCAT"}):
+        await dock.world.send("PATCH", f"/api/sales-orders/{order.id}", change)
+    line = {"article_id": LOT, "quantity": 1}
+    sent = body({**line, "lot_number": "L1"}, sales_order_id=order.id)
+    answer = await dock.world.call("POST", PATH, sent, status=422)
+    assert answer.errors == {"lines.0.lot_number": ["did not leave with SO-000001"]}
+    await bring_back(dock, {**line, "lot_number": "L2"}, sales_order_id=order.id)
+
+
 @pytest.mark.parametrize(
     ("line", "path", "sentence"),
     [

@@ -65,14 +65,15 @@ def returned(tx: Transaction, order_id: int, but_not: int | None) -> dict[int, i
 
 
 SHIPPED_PARTS: Final = """
-    SELECT DISTINCT stock.article_id, moved.lot_number, moved.serial
+    SELECT stock.article_id, moved.lot_number, moved.serial
     FROM stock_movements AS moved CROSS JOIN stock ON stock.id = moved.stock_id
-    WHERE moved.document_id = ? AND moved.kind = 'loading'
+    WHERE moved.document_id = ? AND moved.kind IN ('loading', 'unloading')
+    GROUP BY stock.article_id, moved.lot_number, moved.serial HAVING sum(moved.quantity) < 0
 """
 
 
 def shipped_parts(tx: Transaction, order_id: int) -> tuple[set[tuple[int, str]], set[tuple[int, str]]]:
-    """The lots and the serials that went out with an order, with their articles."""
+    """The lots and the serials that are out with an order, with their articles; what was unloaded is not."""
     found = tx.rows(SHIPPED_PARTS, (order_id,))
     lots = {(article_id, lot) for article_id, lot, _ in found if lot is not None}
     return lots, {(article_id, serial) for article_id, _, serial in found if serial is not None}
