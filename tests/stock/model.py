@@ -4,7 +4,7 @@ Quantities are whole millionths. A place is an article and a warehouse, by their
 there is the sum of the ledger, what is reserved is asked of those who hold it.
 """
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 MILLION = 1_000_000
@@ -38,16 +38,19 @@ class Movement(NamedTuple):
 class Balance(NamedTuple):
     quantity: int
     reserved: int
+    quarantined: int = 0
 
     @property
     def available(self) -> int:
-        return self.quantity - self.reserved
+        return self.quantity - self.reserved - self.quarantined
 
 
 EMPTY = Balance(0, 0)
 
 
 class Stock:
+    codes: Mapping[int, str] = ARTICLES
+
     def __init__(self, held: Callable[[], Held]) -> None:
         self.held = held
         self.ledger: list[Movement] = []
@@ -125,7 +128,7 @@ class Telling:
         balance = self.now[place]
         return {
             "article_id": article,
-            "article_code": ARTICLES[article],
+            "article_code": self.stock.codes[article],
             "warehouse_id": warehouse,
             "quantity": shown(balance.quantity),
             "available": shown(balance.available),

@@ -1,0 +1,135 @@
+"""What machines over documents share: a company for each run, requests that the model answers, and a look at all
+that can be seen after each step. MACHINE_STEPS makes them longer.
+"""
+
+import asyncio
+import os
+from contextlib import AsyncExitStack
+from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import HealthCheck, Phase, settings
+from hypothesis.stateful import RuleBasedStateMachine, invariant, run_state_machine_as_test
+
+from tests.documents.answers import Request
+from tests.documents.model import Book, Document
+from tests.documents.scene import open_scene
+from tests.stock.model import MILLION, Json
+from tests.support.steering import SteeredClock
+from tests.support.world import UNLIMITED, World, open_world
+
+STEPS = int(os.environ.get("MACHINE_STEPS", "3000"))
+STEPS_OF_A_RUN = 50
+RUNS = STEPS // STEPS_OF_A_RUN * 3 // 2
+"""Half as many more as are needed: a run ends early when it has drawn too much."""
+EXAMINED_EVERY = 10
+SEEDS = range(STEPS // 750)
+"""Of the tests beside the machines, which ask at random too."""
+BEGINNING = SteeredClock().wall
+
+
+@dataclass
+class Runs:
+    """What all runs share: an installation, in which each has a company of its own."""
+
+    world: World
+    runner: asyncio.Runner
+    count: int = 0
+    steps: int = 0
+
+
+class DocumentsMachine(RuleBasedStateMachine):
+    """Each answer is the model's, and after each step all that can be seen."""
+
+    def __init__(self, runs: Runs) -> None:
+        super().__init__()
+        self.runs, self.run = runs, runs.runner.run
+        runs.count += 1
+        runs.world.clock.wall = BEGINNING
+        self.world = replace(runs.world, company=self.run(runs.world.new_company(f"RUN-{runs.count}")))
+        self.scene = self.run(open_scene(self.world))
+        self.depot = self.scene.depot
+        self.keyed: list[Request] = []
+        self.steps = 0
+
+    def teardown(self) -> None:
+        self.run(self.close())
+
+    async def close(self) -> None:
+        findings = await self.scene.examined()
+        await (await self.world.database()).close()
+        assert findings == []
+
+    @invariant()
+    def all_is_as_the_model_says(self) -> None:
+        self.steps += 1
+        self.runs.steps += 1
+        self.run(self.scene.look())
+
+    @invariant()
+    def the_doctor_finds_nothing(self) -> None:
+        if self.steps % EXAMINED_EVERY == 0:
+            assert self.run(self.scene.examined()) == []
+
+    @invariant()
+    def the_laws_of_stock_hold(self) -> None:
+        """Lots sum to no more than the balance, serials to no more than their lots; nothing is below 0."""
+        stock = self.depot.stock
+        for place, shelf in stock.shelves.items():
+            serials = [serial for serial in stock.serials.values() if serial.place == place]
+            assert sum(lot.quantity for lot in shelf.lots.values()) <= shelf.quantity, place
+            assert len(serials) * MILLION <= shelf.quantity, place
+            for name, lot in shelf.lots.items():
+                assert sum(serial.lot == name for serial in serials) * MILLION <= lot.quantity, (place, name)
+                assert stock.free_of_lot(place, name) >= 0, (place, name)
+        for place, balance in stock.balances().items():
+            assert min(balance.quantity, balance.reserved, balance.quarantined, balance.available) >= 0, place
+
+    def ask(
+        self, method: str, kind: str, id: int | None = None, body: Json | None = None, key: bool = False
+    ) -> None:
+        request = Request(method, kind, id, body or {}, f"key-{self.runs.steps}" if key else None)
+        if key:
+            self.keyed.append(request)
+        self.run(self.scene.ask(request))
+
+    def send_again(self, back: int, another: Json) -> None:
+        """A request with a key, as it was or with another body."""
+        asked = self.keyed[max(0, len(self.keyed) - 1 - back)]
+        self.run(self.scene.ask(replace(asked, body={**asked.body, **another})))
+
+
+def latest(book: Book, back: int) -> Document:
+    """A document: so many before the latest."""
+    documents = list(book.by_id.values())
+    return documents[max(0, len(documents) - 1 - back)]
+
+
+SETTINGS = settings(
+    stateful_step_count=STEPS_OF_A_RUN,
+    phases=[Phase.generate, Phase.shrink],
+    derandomize=True,
+    database=None,
+    deadline=None,
+    report_multiple_bugs=False,
+    suppress_health_check=list(HealthCheck),
+)
+
+
+def walk(machine: type[DocumentsMachine], folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Runs the machine for so many steps, and says how many they were."""
+    with asyncio.Runner() as runner:
+        stack = AsyncExitStack()
+        world = runner.run(stack.enter_async_context(open_world(folder / "data", UNLIMITED)))
+        runs = Runs(world, runner)
+        made: Any = partial(machine, runs)
+        try:
+            run_state_machine_as_test(made, settings=settings(SETTINGS, max_examples=RUNS))
+        finally:
+            runner.run(stack.aclose())
+            with capsys.disabled():
+                print(f"\n{machine.__name__}: {runs.steps} steps in {runs.count} companies")
+    assert runs.steps >= STEPS
