@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-from benchmarks import articles, executable, imports, memory, order_lists, orders, pages
+from benchmarks import articles, executable, imports, memory, order_lists, orders, pages, receptions
 from benchmarks.figures import Figure, table
 from benchmarks.load import has_wrk
 from benchmarks.processes import Failed
@@ -17,6 +17,7 @@ PARTS: Final[dict[str, Callable[[], Iterator[Figure]]]] = {
     "articles": articles.measure,
     "orders": orders.measure,
     "order-lists": order_lists.measure,
+    "receptions": receptions.measure,
     "import": imports.measure,
     "pages": pages.measure,
     "memory": memory.measure,

@@ -16,6 +16,8 @@ MEMORY_USED: Final = "resident memory after one request"
 ORDERS: Final = "three-line orders with their keys, 32 connections"
 BATCH_OF_ORDERS: Final = "orders in batches of 50 against single posts, 1 connection"
 ORDERS_BY_STATUS_AND_PARTNER: Final = "orders by status and partner, 1 000 000 against 10 000"
+RECEPTIONS: Final = "receptions of 200 lines at FINALIZAT, 1 connection"
+RECEPTIONS_TOGETHER: Final = "receptions of 200 lines at FINALIZAT, 4 connections"
 VERSION: Final = "dist/wmsd version"
 SERVE: Final = "dist/wmsd serve until healthy"
 
@@ -47,6 +49,8 @@ GOALS: Final[dict[str, Goal]] = {
     ORDERS: Goal(0.6, at_least=True),
     BATCH_OF_ORDERS: Goal(2, at_least=True),
     ORDERS_BY_STATUS_AND_PARTNER: Goal(1.5, at_least=False),
+    RECEPTIONS: Goal(0.5, at_least=True),
+    RECEPTIONS_TOGETHER: Goal(0.5, at_least=True),
     VERSION: Goal(3, at_least=False),
     SERVE: Goal(3, at_least=False),
 }

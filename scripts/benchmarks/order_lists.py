@@ -59,7 +59,7 @@ def _company(site: Installation, code: str, count: int) -> Company:
     site.load_articles(company, ARTICLES)
     site.load_stock(company, ARTICLES)
     progress(f"writing {count} orders into {code}")
-    connection = connect(site.data / "companies" / f"{company.id}.db")
+    connection = connect(site.file(company))
     connection.execute("BEGIN")
     connection.execute(ORDERS, {"count": count, "partners": PARTNERS})
     connection.execute(LINES, {"articles": ARTICLES})

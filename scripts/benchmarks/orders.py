@@ -63,9 +63,9 @@ def _company(site: Installation) -> Company:
 
 def _created(site: Installation, wmsd: Server, company: Company, script: Path) -> Iterator[Figure]:
     """In turns, so that what else the disk does falls on both."""
-    file = site.data / "companies" / f"{company.id}.db"
+    file = site.file(company)
     before = site.data.parent / "before.db"
-    _copy(file, before)
+    site.copy(company, before)
     target = Target(f"{wmsd.url}/api/v2/sales-orders", company.headers, script)
     drive(target, 32, 1, ["warm", "0", "0"])
     found, floors, created = [], [], _total(wmsd, company)
@@ -106,14 +106,6 @@ def _total(wmsd: Server, company: Company) -> int:
     page = json.loads(wmsd.get("/api/sales-orders?per_page=1", company.headers))
     total: int = page["meta"]["total"]
     return total
-
-
-def _copy(file: Path, copy: Path) -> None:
-    from wmsd.db.sqlite import connect
-
-    source = connect(file)
-    source.execute("VACUUM INTO ?", (str(copy),))
-    source.close()
 
 
 def _group_size(file: Path) -> float:

@@ -29,20 +29,25 @@ def rate(company: Path, before: Path, new: Path, seconds: float) -> float:
     shutil.copyfile(before, new)
     source, target = connect(company), connect(new)
     orders = statements_of_orders(source, int(seconds * MOST_A_SECOND))
+    found = committed(target, orders, seconds)
+    for connection in (source, target):
+        connection.close()
+    return found
+
+
+def committed(target: Any, documents: list[list[Statement]], most_seconds: float) -> float:
+    """Documents a second, each committed by itself."""
     started = time.perf_counter()
     done = 0
-    for statements in orders:
+    for statements in documents:
         target.execute("BEGIN IMMEDIATE")
         for sql, rows in statements:
             target.executemany(sql, rows)
         target.execute("COMMIT")
         done += 1
-        if time.perf_counter() - started > seconds:
+        if time.perf_counter() - started > most_seconds:
             break
-    found = done / (time.perf_counter() - started)
-    for connection in (source, target):
-        connection.close()
-    return found
+    return done / (time.perf_counter() - started)
 
 
 def statements_of_orders(source: Any, most: int) -> list[list[Statement]]:
@@ -50,7 +55,7 @@ def statements_of_orders(source: Any, most: int) -> list[list[Statement]]:
     newest = f"(SELECT id FROM sales_orders ORDER BY id DESC LIMIT {most})"
     orders = _by_order(source.execute(f"SELECT id, * FROM sales_orders WHERE id IN {newest} ORDER BY id"))
     written = {table: _written(source, table, newest) for table in ("sales_order_lines", "reservations")}
-    events = _events(source, newest)
+    events = events_of(source, "sales_order.created", newest)
     keys = source.execute(f"SELECT * FROM idempotency_keys ORDER BY id DESC LIMIT {most}").fetchall()
     return [
         _statements(
@@ -71,12 +76,12 @@ def _statements(
     return [
         (SERIES, [(1,)]),
         (CHANGES, [(1 + len(balances),)]),
-        _insert("sales_orders", order),
-        *(_insert(table, rows) for table, rows in written.items()),
+        insert("sales_orders", order),
+        *(insert(table, rows) for table, rows in written.items()),
         (RESERVED, balances),
-        _insert("events", events),
+        insert("events", events),
         (COUNTS, [("sales_order.created", 1), ("stock.updated", len(balances))]),
-        _insert("idempotency_keys", [key]),
+        insert("idempotency_keys", [key]),
     ]
 
 
@@ -84,15 +89,17 @@ def _written(source: Any, table: str, newest: str) -> dict[int, list[Any]]:
     return _by_order(source.execute(f"SELECT sales_order_id, * FROM {table} WHERE sales_order_id IN {newest}"))
 
 
-def _events(source: Any, newest: str) -> dict[int, list[Any]]:
-    """Those of an order begin with its creation and go up to the next one's."""
-    created = f"SELECT sequence FROM events WHERE event = 'sales_order.created' AND entity_id IN {newest}"
+def events_of(source: Any, first: str, documents: str) -> dict[int, list[Any]]:
+    """By document; those of one begin with the event `first` and go up to the next one's. `documents`: their ids,
+    as SQL has them in `IN`.
+    """
+    begun = f"SELECT sequence FROM events WHERE event = '{first}' AND entity_id IN {documents}"
     found: dict[int, list[Any]] = {}
-    order_id = 0
-    for row in source.execute(f"SELECT * FROM events WHERE sequence >= (SELECT min(sequence) FROM ({created}))"):
+    document_id = 0
+    for row in source.execute(f"SELECT * FROM events WHERE sequence >= (SELECT min(sequence) FROM ({begun}))"):
         _, _, event, _, entity_id, *_ = row
-        order_id = entity_id if event == "sales_order.created" else order_id
-        found.setdefault(order_id, []).append(row)
+        document_id = entity_id if event == first else document_id
+        found.setdefault(document_id, []).append(row)
     return found
 
 
@@ -104,7 +111,7 @@ def _by_order(rows: Any) -> dict[int, list[Any]]:
     return found
 
 
-def _insert(table: str, rows: list[Any]) -> Statement:
+def insert(table: str, rows: list[Any]) -> Statement:
     return f"INSERT INTO {table} VALUES ({', '.join('?' * len(rows[0]))})", rows
 
 

@@ -48,6 +48,16 @@ class Installation:
         token = self.wmsd("token", "create", "--user", ADMIN, "--ability", "*", "--company", code).strip()
         return Company(made["id"], code, token)
 
+    def file(self, company: Company) -> Path:
+        return self.data / "companies" / f"{company.id}.db"
+
+    def copy(self, company: Company, copy: Path) -> None:
+        from wmsd.db.sqlite import connect
+
+        source = connect(self.file(company))
+        source.execute("VACUUM INTO ?", (str(copy),))
+        source.close()
+
     def import_csv(self, kind: str, company: Company, text: str) -> None:
         self.wmsd("import", kind, "-", "--company", company.code, stdin=text)
 

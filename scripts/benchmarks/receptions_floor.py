@@ -1,0 +1,95 @@
+"""The floor of receptions: bare SQLite that commits the same rows, each reception with its own sync.
+
+    python -m benchmarks.receptions_floor COMPANY.db BARE.db FIRST LAST
+
+It takes what the receptions FIRST to LAST in COMPANY.db wrote at FINALIZAT (stock records, movements, balances,
+lots, items, orders, statuses, events, counts), and writes it into BARE.db, a copy from before, with the drafts. It
+prints receptions a second. Each row is written once, as it is in the end.
+"""
+
+import sys
+from collections import Counter
+from pathlib import Path
+from typing import Any, Final
+
+from benchmarks.orders_floor import CHANGES, COUNTS, Statement, committed, events_of, insert
+from wmsd.db.sqlite import connect
+
+MOST_SECONDS: Final = 60.0
+WARM_UP: Final = 10
+OPEN: Final = """
+    INSERT INTO stock (id, article_id, warehouse_id, quantity, change_seq, created_at, updated_at)
+    VALUES (?, ?, ?, ?, ?, ?, ?)
+"""
+ADD: Final = "UPDATE stock SET quantity = quantity + ?, change_seq = ?, updated_at = ? WHERE id = ?"
+ADD_LOT: Final = "INSERT INTO stock_lots (stock_id, lot_number, quantity) VALUES (?, ?, ?)"
+POSTED: Final = "UPDATE reception_items SET quantity = ? WHERE id = ?"
+RECEIVED: Final = "UPDATE purchase_order_items SET received_quantity = received_quantity + ? WHERE id = ?"
+FIRST_CHANGE: Final = 9 * 10**15
+
+
+def rate(company: Path, bare: Path, first: int, last: int) -> float:
+    """The first few only fill the cache."""
+    source, target = connect(company), connect(bare)
+    receptions = statements_of_receptions(source, target, first, last)
+    committed(target, receptions[:WARM_UP], MOST_SECONDS)
+    found = committed(target, receptions[WARM_UP:], MOST_SECONDS)
+    for connection in (source, target):
+        connection.close()
+    return found
+
+
+def statements_of_receptions(source: Any, target: Any, first: int, last: int) -> list[list[Statement]]:
+    """What each wrote: read before the time is taken."""
+    there = {stock_id for (stock_id,) in target.execute("SELECT id FROM stock")}
+    documents = f"(SELECT id FROM receptions WHERE id BETWEEN {first} AND {last})"
+    events = events_of(source, "reception.status_changed", documents)
+    return [
+        _statements(source, reception_id, there, events[reception_id])
+        for reception_id in events
+        if first <= reception_id <= last
+    ]
+
+
+def _statements(source: Any, reception_id: int, there: set[int], events: list[Any]) -> list[Statement]:
+    movements = source.execute(
+        "SELECT * FROM stock_movements WHERE document_id = ? AND kind = 'receipt'", (reception_id,)
+    ).fetchall()
+    moved = source.execute(
+        f"""
+        SELECT stock.id, article_id, warehouse_id, moved.quantity, {FIRST_CHANGE} + moved.id, occurred_at,
+            lot_number
+        FROM stock_movements AS moved CROSS JOIN stock ON stock.id = stock_id
+        WHERE document_id = ? AND kind = 'receipt'
+        """,
+        (reception_id,),
+    ).fetchall()
+    items = source.execute(
+        "SELECT quantity, id, po_item_id FROM reception_items WHERE reception_id = ?", (reception_id,)
+    ).fetchall()
+    return [
+        (CHANGES, [(len(moved) + 2,)]),
+        (OPEN, [(*row[:5], row[5], row[5]) for row in moved if row[0] not in there]),
+        (ADD, [(row[3], row[4], row[5], row[0]) for row in moved if row[0] in there]),
+        insert("stock_movements", movements),
+        (ADD_LOT, [(row[0], row[6], row[3]) for row in moved if row[6] is not None]),
+        (POSTED, [row[:2] for row in items]),
+        (RECEIVED, [(row[0], row[2]) for row in items]),
+        _moved(source, "receptions", reception_id),
+        _moved(source, "purchase_orders", reception_id),
+        insert("events", events),
+        (COUNTS, [*Counter(event for _, _, event, *_ in events).items()]),
+    ]
+
+
+def _moved(source: Any, table: str, document_id: int) -> Statement:
+    """Reception and order have the same id."""
+    columns = "status, status_history, change_seq, updated_at"
+    row = source.execute(f"SELECT {columns}, id FROM {table} WHERE id = ?", (document_id,)).fetchone()
+    changes = ", ".join(f"{name} = ?" for name in columns.split(", "))
+    return f"UPDATE {table} SET {changes} WHERE id = ?", [row]
+
+
+if __name__ == "__main__":
+    company, bare, first, last = sys.argv[1:]
+    print(rate(Path(company), Path(bare), int(first), int(last)))
