@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-from benchmarks import articles, executable, imports, memory, order_lists, orders, pages, receptions
+from benchmarks import articles, executable, imports, ledger, memory, order_lists, orders, pages, receptions
 from benchmarks.figures import Figure, table
 from benchmarks.load import has_wrk
 from benchmarks.processes import Failed
@@ -18,6 +18,7 @@ PARTS: Final[dict[str, Callable[[], Iterator[Figure]]]] = {
     "orders": orders.measure,
     "order-lists": order_lists.measure,
     "receptions": receptions.measure,
+    "ledger": ledger.measure,
     "import": imports.measure,
     "pages": pages.measure,
     "memory": memory.measure,

@@ -18,6 +18,14 @@ BATCH_OF_ORDERS: Final = "orders in batches of 50 against single posts, 1 connec
 ORDERS_BY_STATUS_AND_PARTNER: Final = "orders by status and partner, 1 000 000 against 10 000"
 RECEPTIONS: Final = "receptions of 200 lines at FINALIZAT, 1 connection"
 RECEPTIONS_TOGETHER: Final = "receptions of 200 lines at FINALIZAT, 4 connections"
+LONG_LEDGER: Final = "5 000 000 movements against 50 000"
+STOCK_PAGE: Final = f"page 1 of /api/stock, {LONG_LEDGER}"
+STOCK_CURSOR_PAGE: Final = f"page 1 of /api/v2/stock, {LONG_LEDGER}"
+STOCK_WALK: Final = f"a walk through /api/v2/stock, {LONG_LEDGER}"
+STOCK_LOTS: Final = f"page 1 of /api/v2/stock?detail=lots, {LONG_LEDGER}"
+STOCK_LOTS_WALK: Final = f"a walk through /api/v2/stock?detail=lots, {LONG_LEDGER}"
+STOCK_OF_ARTICLE: Final = f"an article's stock with its lots, {LONG_LEDGER}"
+DOCTOR: Final = f"wmsd doctor, {LONG_LEDGER}"
 VERSION: Final = "dist/wmsd version"
 SERVE: Final = "dist/wmsd serve until healthy"
 
@@ -51,6 +59,13 @@ GOALS: Final[dict[str, Goal]] = {
     ORDERS_BY_STATUS_AND_PARTNER: Goal(1.5, at_least=False),
     RECEPTIONS: Goal(0.5, at_least=True),
     RECEPTIONS_TOGETHER: Goal(0.5, at_least=True),
+    STOCK_PAGE: Goal(1.5, at_least=False),
+    STOCK_CURSOR_PAGE: Goal(1.5, at_least=False),
+    STOCK_WALK: Goal(1.5, at_least=False),
+    STOCK_LOTS: Goal(1.5, at_least=False),
+    STOCK_LOTS_WALK: Goal(1.5, at_least=False),
+    STOCK_OF_ARTICLE: Goal(1.5, at_least=False),
+    DOCTOR: Goal(2 / 3, at_least=True),
     VERSION: Goal(3, at_least=False),
     SERVE: Goal(3, at_least=False),
 }

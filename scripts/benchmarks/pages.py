@@ -4,8 +4,9 @@ import http.client
 import re
 import statistics
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from benchmarks.figures import FIRST_PAGE, FIRST_STOCK_PAGE, LAST_STOCK_PAGE, LAST_SYNC_PAGE, Figure
@@ -36,6 +37,13 @@ class Reader:
     def seconds(self, path: str) -> float:
         started = time.perf_counter()
         self.get(path)
+        return time.perf_counter() - started
+
+    def walk_seconds(self, path: str) -> float:
+        """Of all pages, by cursor; `path` ends with its page's size."""
+        started, cursor = time.perf_counter(), ""
+        while found := NEXT.search(self.get(f"{path}{cursor}")[-300:]):
+            cursor = f"&cursor={found[1].decode()}"
         return time.perf_counter() - started
 
     def last_page(self, path: str, rows: int) -> str:
@@ -82,10 +90,14 @@ def _figures(small: Reader, large: Reader) -> Iterator[Figure]:
 
 
 def compared(name: str, small: Reader, small_path: str, large: Reader, large_path: str) -> Figure:
+    return timed(name, partial(small.seconds, small_path), partial(large.seconds, large_path))
+
+
+def timed(name: str, small: Callable[[], float], large: Callable[[], float]) -> Figure:
     """In turns, so that what else this machine does falls on both."""
     found: list[tuple[float, float]] = []
     until = time.monotonic() + MOST_SECONDS
     while len(found) <= WARM_UP or (len(found) < WARM_UP + REQUESTS and time.monotonic() < until):
-        found.append((small.seconds(small_path), large.seconds(large_path)))
+        found.append((small(), large()))
     floor, ours = (statistics.median(times) * 1000 for times in zip(*found[WARM_UP:], strict=True))
     return Figure(name, "ms", ours, floor)

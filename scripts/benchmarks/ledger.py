@@ -1,0 +1,94 @@
+"""Whether a long history slows the reading of stock, and the doctor: 5 000 000 movements against 50 000.
+
+    python -m benchmarks.ledger DATA COMPANY_ID
+
+examines a company in a process of its own: rows and seconds on standard output.
+"""
+
+import asyncio
+import statistics
+import sys
+from collections.abc import Iterator
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from benchmarks.figures import (
+    DOCTOR,
+    STOCK_CURSOR_PAGE,
+    STOCK_LOTS,
+    STOCK_LOTS_WALK,
+    STOCK_OF_ARTICLE,
+    STOCK_PAGE,
+    STOCK_WALK,
+    Figure,
+)
+from benchmarks.ledger_history import company_with_history
+from benchmarks.pages import Reader, compared, timed
+from benchmarks.processes import Failed, progress, run, wmsd_server
+from benchmarks.site import Company, Installation, installation
+
+SMALL: Final = 50_000
+LARGE: Final = 5_000_000
+ROUNDS: Final = 3
+SMALL_EXAMINATIONS: Final = 5
+"""For one of the large: they are short."""
+PAGES: Final = (
+    (STOCK_PAGE, "/api/stock"),
+    (STOCK_CURSOR_PAGE, "/api/v2/stock"),
+    (STOCK_LOTS, "/api/v2/stock?detail=lots"),
+    (STOCK_OF_ARTICLE, "/api/v2/stock?detail=lots&article_id=2500"),
+)
+WALKS: Final = (
+    (STOCK_WALK, "/api/v2/stock?per_page=500"),
+    (STOCK_LOTS_WALK, "/api/v2/stock?detail=lots&per_page=500"),
+)
+
+
+def measure() -> Iterator[Figure]:
+    with installation() as site:
+        small, large = (
+            company_with_history(site, code, movements) for code, movements in (("SMALL", SMALL), ("LARGE", LARGE))
+        )
+        with wmsd_server(site.data) as wmsd:
+            readers = [Reader(wmsd.connect(), company.headers) for company in (small, large)]
+            for name, path in PAGES:
+                progress(name)
+                yield compared(name, readers[0], path, readers[1], path)
+            for name, path in WALKS:
+                progress(name)
+                yield timed(name, *(partial(reader.walk_seconds, path) for reader in readers))
+        yield from _examined(site, small, large)
+
+
+def _examined(site: Installation, small: Company, large: Company) -> Iterator[Figure]:
+    found: dict[Company, list[tuple[int, float]]] = {small: [], large: []}
+    for number in range(ROUNDS):
+        progress(f"{DOCTOR}, {number + 1} of {ROUNDS}")
+        for company in (*[small] * SMALL_EXAMINATIONS, large):
+            module = [sys.executable, "-m", "benchmarks.ledger"]
+            told = run([*module, site.data, str(company.id)], site.data.parent).split()
+            found[company].append((int(told[0]), float(told[1])))
+    floor, ours = (statistics.median(rows / seconds for rows, seconds in found[each]) for each in (small, large))
+    yield Figure(DOCTOR, "rows/s", ours, floor)
+    rows, _ = found[large][0]
+    taken = statistics.median(seconds for _, seconds in found[large])
+    yield Figure(f"wmsd doctor, {LARGE} movements, {rows} rows altogether", "seconds", taken)
+
+
+async def _examine(data: Path, company_id: int) -> tuple[int, float]:
+    """Raises Failed when anything is found: the history is made so that nothing is."""
+    from wmsd.app.data_folder import DataFolder
+    from wmsd.app.doctor import examine
+    from wmsd.app.settings import Settings
+    from wmsd.app.site import open_site
+
+    async with open_site(Settings(), DataFolder(data)) as site:
+        findings = await (await site.files.get(company_id)).read_long(examine)
+    if findings.differences:
+        raise Failed(f"The doctor finds {findings.differences[:3]}.")
+    return findings.rows, findings.seconds
+
+
+if __name__ == "__main__":
+    print(*asyncio.run(_examine(Path(sys.argv[1]), int(sys.argv[2]))))
