@@ -12,7 +12,7 @@ from wmsd.stock.telling import tell_at_end
 
 class Movement(NamedTuple):
     """Signed millionths: what the balance gains, and what of it enters quarantine; and why. What was destroyed
-    came in to be so, and never was part of the balance.
+    came in to be so, and never was part of the balance. The fields are in the order of `store.ADD_TO_LEDGER`.
     """
 
     quantity: int
@@ -45,10 +45,21 @@ def post(tx: Transaction, stock_id: int, movement: Movement) -> None:
 
 
 def post_all(tx: Transaction, movements: Sequence[tuple[int, Movement]]) -> None:
-    """Each with the id of its stock record, in their order."""
-    rows = [{"stock_id": stock_id, **movement._asdict()} for stock_id, movement in movements]
-    changing = [row for row in rows if row["quantity"] or row["quarantined"]]
-    tell_at_end(tx, [row["stock_id"] for row in changing])
-    store.add_to_ledger(tx, rows)
-    store.add_to_balances(tx, changing)
-    lots.post_all(tx, changing)
+    """Each with the id of its stock record, in their order; a balance is written once, whatever moved of it."""
+    sums: dict[int, tuple[int, int]] = {}
+    for stock_id, movement in movements:
+        if movement.quantity or movement.quarantined:
+            quantity, quarantined = sums.get(stock_id, (0, 0))
+            sums[stock_id] = (quantity + movement.quantity, quarantined + movement.quarantined)
+    if sums:
+        tell_at_end(tx, sums)
+        store.add_to_balances(tx, sums)
+    store.add_to_ledger(tx, [(stock_id, *movement) for stock_id, movement in movements])
+    lots.post_all(
+        tx,
+        [
+            {"stock_id": stock_id, **movement._asdict()}
+            for stock_id, movement in movements
+            if (movement.lot_number or movement.serial) and (movement.quantity or movement.quarantined)
+        ],
+    )

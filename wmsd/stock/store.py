@@ -111,35 +111,31 @@ def balance(tx: Transaction, stock_id: int) -> dict[str, Any]:
 
 
 ADD_TO_BALANCE: Final = """
-    UPDATE stock SET quantity = quantity + :quantity, quarantined = quarantined + :quarantined,
-        change_seq = :change_seq, updated_at = :now
-    WHERE id = :stock_id
+    UPDATE stock SET quantity = quantity + ?, quarantined = quarantined + ?, change_seq = ?, updated_at = ?
+    WHERE id = ?
 """
 ADD_TO_LEDGER: Final = """
-    INSERT INTO stock_movements (stock_id, quantity, quarantined, destroyed, lot_number, serial, kind, document_id,
+    INSERT INTO stock_movements (stock_id, quantity, kind, quarantined, destroyed, lot_number, serial, document_id,
         document_line_id, reason, actor, occurred_at)
-    VALUES (:stock_id, :quantity, :quarantined, :destroyed, :lot_number, :serial, :kind, :document_id,
-        :document_line_id, :reason, :actor, :now)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
 """
 
 
-def add_to_ledger(tx: Transaction, movements: Iterable[Mapping[str, Any]]) -> None:
-    same = {"now": tx.timestamp, "actor": tx.actor.name}
-    tx.executemany(ADD_TO_LEDGER, [{**movement, **same} for movement in movements])
+def add_to_ledger(tx: Transaction, movements: Iterable[tuple[object, ...]]) -> None:
+    """Each with what the statement names, up to the reason."""
+    same = (tx.actor.name, tx.timestamp)
+    tx.executemany(ADD_TO_LEDGER, [(*movement, *same) for movement in movements])
 
 
-def add_to_balances(tx: Transaction, movements: Iterable[Mapping[str, Any]]) -> None:
-    """The sums of the movements. For the ledger only: never one without the other."""
-    sums: dict[int, dict[str, Any]] = {}
-    for movement in movements:
-        stock_id = movement["stock_id"]
-        total = sums.setdefault(stock_id, {"stock_id": stock_id, "quantity": 0, "quarantined": 0})
-        total["quantity"] += movement["quantity"]
-        total["quarantined"] += movement["quarantined"]
+def add_to_balances(tx: Transaction, sums: Mapping[int, tuple[int, int]]) -> None:
+    """For the ledger only: never one without the other. By stock record: quantity and quarantined."""
     first = tx.next_change(len(sums)) - len(sums) + 1
     tx.executemany(
         ADD_TO_BALANCE,
-        [{**total, "now": tx.timestamp, "change_seq": first + place} for place, total in enumerate(sums.values())],
+        [
+            (quantity, quarantined, first + place, tx.timestamp, stock_id)
+            for place, (stock_id, (quantity, quarantined)) in enumerate(sums.items())
+        ],
     )
 
 
