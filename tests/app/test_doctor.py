@@ -39,7 +39,7 @@ DAMAGE = {
     ),
     "quarantined": (
         "UPDATE stock SET quarantined = 1000000 WHERE id = 2",
-        ("what is quarantined is the sum of its movements", "B in MAIN", "0", "1"),
+        ("a quantity is the sum of its movements", "B in MAIN, quarantined", "0", "1"),
     ),
     "a reservation too many": (
         "INSERT INTO reservations VALUES (5, 1, 1000000)",
