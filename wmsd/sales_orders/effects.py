@@ -13,7 +13,7 @@ from wmsd.sales_orders.references import find_stock
 from wmsd.sales_orders.rules import MOVES, Effect
 from wmsd.stock import lots
 from wmsd.stock import store as stock
-from wmsd.stock.ledger import Movement, net_out, post
+from wmsd.stock.ledger import Movement, net_out, post_all
 from wmsd.stock.lots import Part, oldest
 from wmsd.stock.reservations import NOTHING, hold
 
@@ -24,8 +24,9 @@ def load(tx: Transaction, order_id: int) -> None:
     """What lines name goes first, so that no other line takes it for the oldest."""
     hold(tx, order_id, NOTHING)
     for line in store.loads(tx, order_id):
-        for part in _parts(tx, line):
-            post(tx, line.stock_id, _movement("loading", order_id, line.line_id, part, -part.quantity))
+        parts = _parts(tx, line)
+        out = [_movement("loading", order_id, line.line_id, part, -part.quantity) for part in parts]
+        post_all(tx, [(line.stock_id, movement) for movement in out])
 
 
 def _parts(tx: Transaction, line: store.Load) -> list[Part]:
@@ -54,8 +55,11 @@ def unload(tx: Transaction, order_id: int) -> None:
         raise MOVES.forbidden(f"Goods of this sales order came back with return {code}.", "INCARCAT", "IN_LUCRU")
     loaded = net_out(tx, order_id, MOVED)
     _check_room(tx, loaded)
-    for line_id, stock_id, part in loaded:
-        post(tx, stock_id, _movement("unloading", order_id, line_id, part, part.quantity))
+    back = [
+        (stock_id, _movement("unloading", order_id, line_id, part, part.quantity))
+        for line_id, stock_id, part in loaded
+    ]
+    post_all(tx, back)
     flaws: list[Flaw] = []
     to_hold = find_stock(tx, order_id, store.lines(tx, order_id), flaws)
     refuse_flaws(flaws)
