@@ -28,7 +28,7 @@ from wmsd.sales_orders.schema import (
     SalesOrderStatus,
 )
 from wmsd.sales_orders.store import ORDERS
-from wmsd.stock.reservations import hold
+from wmsd.stock.reservations import NOTHING, hold
 
 Columns = dict[str, Any]
 
@@ -90,7 +90,7 @@ def create_sales_order(tx: Transaction, body: SalesOrderFields) -> Record:
     refuse_flaws(flaws)
     order_id = ORDERS.insert(tx, values)
     store.insert_lines(tx, order_id, lines.rows)
-    hold(tx, order_id, to_hold)
+    hold(tx, order_id, to_hold, before=NOTHING)
     return tell_created(tx, ORDERS, order_id)
 
 

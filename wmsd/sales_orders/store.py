@@ -93,14 +93,16 @@ def return_of(tx: Transaction, order_id: int) -> str | None:
 INSERT_LINE: Final = """
     INSERT INTO sales_order_lines
         (id, sales_order_id, position, article_id, quantity, warehouse_id, lot_number, serials)
-    VALUES (:id, :order_id, :position, :article_id, :quantity, :warehouse_id, :lot_number, :serials)
+    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
 """
+OF_A_LINE: Final = ("article_id", "quantity", "warehouse_id", "lot_number", "serials")
 
 
 def insert_lines(tx: Transaction, order_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
     """Each with its own id, or a new one where that is None."""
     tx.executemany(
-        INSERT_LINE, [{**row, "order_id": order_id, "position": position} for position, row in enumerate(rows)]
+        INSERT_LINE,
+        [(row["id"], order_id, position, *[row[name] for name in OF_A_LINE]) for position, row in enumerate(rows)],
     )
 
 

@@ -37,12 +37,12 @@ def held(tx: Transaction, sales_order_id: int) -> Holding:
     return Holding(found["stock"], found["lot"], frozenset(found["serial"]))
 
 
-def hold(tx: Transaction, sales_order_id: int, wanted: Holding) -> None:
-    """Makes the order hold exactly what is wanted, and nothing else.
+def hold(tx: Transaction, sales_order_id: int, wanted: Holding, before: Holding | None = None) -> None:
+    """Makes the order hold exactly what is wanted, and nothing else. `before`: what it holds, where that is known.
 
     Raises sqlite3.IntegrityError when that is more than there is: callers check first, and say it well.
     """
-    before = held(tx, sales_order_id)
+    before = held(tx, sales_order_id) if before is None else before
     changes = _changes(before.stock, wanted.stock)
     tell_at_end(tx, changes)
     store.change_reserved(tx, changes)
