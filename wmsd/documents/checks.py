@@ -8,6 +8,7 @@ def status_checks(noun: str, table: str, counts: str, by_partner: bool = True) -
     not `by_partner`.
     """
     partner = "partner_id" if by_partner else "0 AS partner_id"
+    named = "'partner ' || coalesce(kept.partner_id, counted.partner_id) || ', ' || " if by_partner else ""
     reached = f"""
         SELECT code, json_extract(status_history, '$[#-1].status'), status FROM {table}
         WHERE status IS NOT json_extract(status_history, '$[#-1].status')
@@ -15,8 +16,7 @@ def status_checks(noun: str, table: str, counts: str, by_partner: bool = True) -
     counted = f"""
         WITH counted AS (SELECT status, {partner}, count(*) AS rows FROM {table} GROUP BY 2, 1),
             kept AS (SELECT status, {partner}, rows FROM {counts})
-        SELECT 'partner ' || coalesce(kept.partner_id, counted.partner_id)
-                || ', status ' || coalesce(kept.status, counted.status),
+        SELECT {named}'status ' || coalesce(kept.status, counted.status),
             coalesce(counted.rows, 0), coalesce(kept.rows, 0)
         FROM kept
         FULL JOIN counted ON counted.status = kept.status AND counted.partner_id = kept.partner_id
