@@ -1,7 +1,7 @@
 """Returns as they ought to be: decisions, sections 2 and 3, in plain Python that owes nothing to wmsd."""
 
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from tests.documents.model import Book, Clock, Document, Flaws, refuse
 from tests.sales_orders.shipping import SHIPPED, SalesOrders
@@ -130,17 +130,33 @@ class Returns(Book):
         left, sums = self.shipped(order.id), _sums(lines)
         left.subtract(self.returned(order.id, but_not=document))
         sent_out = self.orders.stock.sent_out(order.id)
-        lots = {(place[0], part.lot) for _, place, part in sent_out}
+        lots = Counter[tuple[int, str | None]]()
+        for _, place, part in sent_out:
+            lots[place[0], part.lot] += part.quantity
         serials = {(place[0], part.serial) for _, place, part in sent_out}
+        bound = [each for each in self._standing() if each.fields["sales_order_id"] == order.id]
+        named = [line for each in bound if each is not document for line in each.lines]
+        of_lots, others = _sums_of_lots(lines), _sums_of_lots(named)
+        back = {(line["article_id"], serial) for line in named for serial in line["serials"] or []}
         for number, line in enumerate(lines):
             article = line["article_id"]
             if article in GOODS and sums[article] > left[article]:
                 yield f"lines.{number}.quantity"
-            if line["lot_number"] is not None and (article, line["lot_number"]) not in lots:
+            lot = (article, line["lot_number"])
+            if line["lot_number"] is not None and lot not in lots:
                 yield f"lines.{number}.lot_number"
+            elif line["lot_number"] is not None and of_lots[lot] + others[lot] > lots[lot]:
+                yield f"lines.{number}.quantity"
             for position, serial in enumerate(line["serials"] or []):
-                if (article, serial) not in serials:
+                if (article, serial) not in serials or (article, serial) in back:
                     yield f"lines.{number}.serials.{position}"
+
+
+def _sums_of_lots(lines: Iterable[Json]) -> Counter[tuple[int, str | None]]:
+    sums = Counter[tuple[int, str | None]]()
+    for line in lines:
+        sums[line["article_id"], line["lot_number"]] += line["quantity"] or 0
+    return sums
 
 
 def _whole(sent: Json, kept: Json | None) -> Json:

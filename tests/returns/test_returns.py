@@ -215,6 +215,24 @@ async def test_lots_and_serials_of_a_bound_return_are_those_that_left(dock: Dock
     await bring_back(dock, *right, sales_order_id=order.id)
 
 
+async def test_a_lot_and_a_serial_come_back_no_more_than_they_left(dock: Dock) -> None:
+    await dock.bring(LOT, {"quantity_um3pl": 2, "lot_number": "L1"}, {"quantity_um3pl": 2, "lot_number": "L2"})
+    await dock.bring(SERIAL, {"quantity_um3pl": 2, "serial_data": ["S1", "S2"]})
+    lines = [{"article_id": LOT, "quantity": 4}, {"article_id": SERIAL, "quantity": 2}]
+    order = await dock.order(*lines, status="LIVRAT")
+    of_lot = {"article_id": LOT, "quantity": 2, "lot_number": "L1"}
+    of_serial = {"article_id": SERIAL, "quantity": 1, "serials": ["S1"]}
+    made = await bring_back(dock, of_lot, of_serial, sales_order_id=order.id)
+    again = body(of_lot, of_serial, sales_order_id=order.id)
+    answer = await dock.world.call("POST", PATH, again, status=422)
+    assert answer.errors == {
+        "lines.0.quantity": ["is more than can come back of this lot: 2 given, 0 left"],
+        "lines.1.serials.0": ["comes back with another return already"],
+    }
+    await dock.world.send("PATCH", f"{PATH}/{made.id}", {"status": "ANULAT"})
+    await dock.world.call("POST", PATH, again, status=201, events=CREATED)
+
+
 async def test_what_was_loaded_first_and_then_unloaded_did_not_leave(dock: Dock) -> None:
     await dock.bring(LOT, {"quantity_um3pl": 2, "lot_number": "L1"}, {"quantity_um3pl": 2, "lot_number": "L2"})
     order = await dock.order({"article_id": LOT, "quantity": 2}, status="INCARCAT")

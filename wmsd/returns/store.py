@@ -1,5 +1,8 @@
 """The SQL of returns."""
 
+import json
+from collections import Counter
+from dataclasses import dataclass, field
 from typing import Final
 
 from wmsd.db.listing import Listing, Tally
@@ -65,15 +68,43 @@ def returned(tx: Transaction, order_id: int, but_not: int | None) -> dict[int, i
 
 
 SHIPPED_PARTS: Final = """
-    SELECT stock.article_id, moved.lot_number, moved.serial
+    SELECT stock.article_id, moved.lot_number, moved.serial, -sum(moved.quantity)
     FROM stock_movements AS moved CROSS JOIN stock ON stock.id = moved.stock_id
     WHERE moved.document_id = ? AND moved.kind IN ('loading', 'unloading')
     GROUP BY stock.article_id, moved.lot_number, moved.serial HAVING sum(moved.quantity) < 0
 """
+NAMED_PARTS: Final = """
+    SELECT line.article_id, line.lot_number, line.serials, line.quantity FROM returns
+    CROSS JOIN return_lines AS line ON line.return_id = returns.id
+    WHERE returns.sales_order_id = :order_id AND returns.status <> 'ANULAT' AND returns.id IS NOT :but_not
+        AND (line.lot_number IS NOT NULL OR line.serials IS NOT NULL)
+"""
 
 
-def shipped_parts(tx: Transaction, order_id: int) -> tuple[set[tuple[int, str]], set[tuple[int, str]]]:
-    """The lots and the serials that are out with an order, with their articles; what was unloaded is not."""
-    found = tx.rows(SHIPPED_PARTS, (order_id,))
-    lots = {(article_id, lot) for article_id, lot, _ in found if lot is not None}
-    return lots, {(article_id, serial) for article_id, _, serial in found if serial is not None}
+@dataclass(slots=True)
+class Parts:
+    """Lots and serials with their articles; of a lot how much."""
+
+    lots: Counter[tuple[int, str]] = field(default_factory=Counter)
+    serials: set[tuple[int, str]] = field(default_factory=set)
+
+
+def shipped_parts(tx: Transaction, order_id: int) -> Parts:
+    """What is out with an order; what was unloaded is not."""
+    parts = Parts()
+    for article_id, lot, serial, quantity in tx.rows(SHIPPED_PARTS, (order_id,)):
+        if lot is not None:
+            parts.lots[article_id, lot] += quantity
+        if serial is not None:
+            parts.serials.add((article_id, serial))
+    return parts
+
+
+def named_parts(tx: Transaction, order_id: int, but_not: int | None) -> Parts:
+    """What other returns of the order name, those that are cancelled left out."""
+    parts = Parts()
+    for article_id, lot, serials, quantity in tx.rows(NAMED_PARTS, {"order_id": order_id, "but_not": but_not}):
+        if lot is not None:
+            parts.lots[article_id, lot] += quantity
+        parts.serials |= {(article_id, serial) for serial in json.loads(serials or "[]")}
+    return parts
