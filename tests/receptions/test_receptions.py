@@ -321,3 +321,16 @@ async def test_receptions_need_their_ability_and_the_inbound_module(shop: Shop) 
     await shop.world.call("DELETE", f"{PATH}/1", status=403, token=reader)
     await shop.world.set_module("ACME", "inbound", False)
     await shop.world.call("GET", PATH, status=403)
+
+
+async def test_no_tolerance_receives_more_than_a_quantity_can_be(dock: Dock) -> None:
+    order = await dock.purchase((LENIENT, 999_999_999))
+    (item,) = order.body["items"]
+    await dock.receive(order, {"po_item_id": item["id"], "quantity_um3pl": 999_999_998})
+    await dock.world.import_csv("stock", "article_code,warehouse_code,quantity\nLENIENT,MAIN,0\n")
+    more = arrival(order, {"po_item_id": item["id"], "quantity_um3pl": 2})
+    answer = await dock.world.call("POST", "/api/receptions", more, status=422)
+    sentence = "is more than the order has left: 2 given, 1.999999 of 999999999.999999 may still be received"
+    assert answer.errors == {"selected_items.0.quantity_um3pl": [sentence]}
+    record = (await dock.world.call("GET", f"/api/purchase-orders/{order.id}")).body
+    await dock.world.call("PUT", f"/api/purchase-orders/{order.id}", record)

@@ -4,7 +4,7 @@ from enum import Enum
 from typing import Final, Literal, get_args
 
 from wmsd.base.moves import Moves
-from wmsd.base.quantity import SCALE
+from wmsd.base.quantity import MAXIMUM, SCALE
 
 Status = Literal["CREAT", "IN_LUCRU", "FINALIZAT", "ANULAT"]
 STATUSES: Final[tuple[Status, ...]] = get_args(Status)
@@ -42,4 +42,4 @@ def base_quantity(quantity_um3pl: int, um3pl_factor: int) -> int | None:
 
 def most_receivable(ordered: int, over_receipt_pct: int) -> int:
     """What may be received of an item altogether; the tolerance is in millionths of a percent."""
-    return ordered + ordered * over_receipt_pct // (100 * SCALE)
+    return min(ordered + ordered * over_receipt_pct // (100 * SCALE), MAXIMUM)
