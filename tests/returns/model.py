@@ -65,8 +65,9 @@ class Returns(Book):
         for number, line in enumerate(lines):
             if line["disposition"] is None:
                 yield f"lines.{number}.disposition"
+            comes_in = line["disposition"] != "DISTRUS"
             for position, serial in enumerate(line["serials"] or []):
-                if self.stock.serial(line["article_id"], serial):
+                if comes_in and self.stock.serial(line["article_id"], serial):
                     yield f"lines.{number}.serials.{position}"
 
     def _move(self, document: Document, status: str, telling: Telling) -> None:

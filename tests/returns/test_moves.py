@@ -167,3 +167,15 @@ async def test_goods_that_a_balance_cannot_hold_are_refused(shop: Shop) -> None:
     made = await bring_back(shop, status="RECEPTIONAT")
     answer = await shop.world.call("PATCH", f"{PATH}/{made.id}", {"status": "FINALIZAT"}, status=422)
     assert answer.errors == {"lines.0.quantity": ["would take the stock balance over 999999999.999999"]}
+
+
+async def test_a_serial_that_is_in_stock_can_still_be_written_off(dock: Dock) -> None:
+    """A return whose lines are frozen would otherwise wait for as long as the serial is there."""
+    await dock.bring(SERIAL, {"quantity_um3pl": 1, "serial_data": ["S1"]})
+    line = {"article_id": SERIAL, "quantity": 1, "serials": ["S1"], "disposition": "RESTOC"}
+    made = await bring_back(dock, line, status="RECEPTIONAT")
+    path, line_id = f"{PATH}/{made.id}", made.body["lines"][0]["id"]
+    await dock.world.call("PATCH", path, {"status": "FINALIZAT"}, status=422)
+    decided = {"status": "FINALIZAT", "lines": [{"id": line_id, "disposition": "DISTRUS"}]}
+    await dock.world.call("PATCH", path, decided, events=["return.updated", *MOVED])
+    assert await dock.serials() == ["S1"]

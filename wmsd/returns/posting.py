@@ -49,6 +49,8 @@ def _overfull(tx: Transaction, rows: Sequence[Row], stock_ids: dict[int, int]) -
 
 def _there_already(tx: Transaction, rows: Sequence[Row]) -> Iterator[Flaw]:
     for number, row in enumerate(rows):
+        if not DISPOSITIONS[row["disposition"]][0]:
+            continue  # it does not come into stock
         names = json.loads(row["serials"] or "[]")
         there = lots.serials(tx, row["article_id"], names)
         for place, name in enumerate(names):
