@@ -138,8 +138,15 @@ def _check_serials(
         count = store.serials_in_stock(tx, article_id)
         if count:
             raise invalid({"track_serial": [f"cannot be switched off: {count} serials are in stock"]})
-    if values["track_serial"] and not current["track_serial"] and store.is_in_fractions(tx, article_id):
-        raise invalid({"track_serial": ["cannot be switched on: not all of its stock is whole units"]})
+        if store.has_serials_under_way(tx, article_id):
+            sentence = "cannot be switched off: loaded sales orders or open returns have serials of it"
+            raise invalid({"track_serial": [sentence]})
+    if values["track_serial"] and not current["track_serial"]:
+        if store.is_in_fractions(tx, article_id):
+            raise invalid({"track_serial": ["cannot be switched on: not all of its stock is whole units"]})
+        if store.has_fractions_under_way(tx, article_id):
+            sentence = "cannot be switched on: open sales orders or returns have lines that are not whole units"
+            raise invalid({"track_serial": [sentence]})
 
 
 def _check(tx: Transaction, article_id: int | None, values: Mapping[str, Any]) -> None:

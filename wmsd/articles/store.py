@@ -89,14 +89,56 @@ def serials_in_stock(tx: Transaction, article_id: int) -> int:
     return count
 
 
+SERIALS_UNDER_WAY: Final = """
+    SELECT EXISTS (
+        SELECT 1 FROM sales_orders
+        CROSS JOIN stock_movements AS moved
+            ON moved.document_id = sales_orders.id AND moved.kind IN ('loading', 'unloading')
+        CROSS JOIN stock ON stock.id = moved.stock_id
+        WHERE sales_orders.status = 'INCARCAT' AND stock.article_id = :id AND moved.serial IS NOT NULL
+        GROUP BY sales_orders.id, moved.serial HAVING sum(moved.quantity) < 0
+    ) OR EXISTS (
+        SELECT 1 FROM returns CROSS JOIN return_lines AS line ON line.return_id = returns.id
+        WHERE returns.status IN ('CREAT', 'RECEPTIONAT') AND line.article_id = :id AND line.serials IS NOT NULL
+    )
+"""
+
+
+def has_serials_under_way(tx: Transaction, article_id: int) -> bool:
+    """Whether some of the article's serials may still come into stock: unloaded, or with a return."""
+    return bool(tx.value(SERIALS_UNDER_WAY, {"id": article_id}))
+
+
 IN_FRACTIONS: Final = """
-    SELECT EXISTS (SELECT 1 FROM stock WHERE article_id = ? AND (quantity % 1000000 OR reserved % 1000000))
+    SELECT EXISTS (
+        SELECT 1 FROM stock
+        WHERE article_id = :id AND (quantity % 1000000 OR reserved % 1000000 OR quarantined % 1000000)
+    ) OR EXISTS (
+        SELECT 1 FROM stock CROSS JOIN stock_lots AS lot ON lot.stock_id = stock.id
+        WHERE article_id = :id
+            AND (lot.quantity % 1000000 OR lot.reserved % 1000000 OR lot.quarantined % 1000000)
+    )
+"""
+FRACTIONS_UNDER_WAY: Final = """
+    SELECT EXISTS (
+        SELECT 1 FROM sales_orders CROSS JOIN sales_order_lines AS line ON line.sales_order_id = sales_orders.id
+        WHERE sales_orders.status IN ('CREAT', 'IN_LUCRU', 'INCARCAT')
+            AND line.article_id = :id AND line.quantity % 1000000
+    ) OR EXISTS (
+        SELECT 1 FROM returns CROSS JOIN return_lines AS line ON line.return_id = returns.id
+        WHERE returns.status IN ('CREAT', 'RECEPTIONAT') AND line.article_id = :id AND line.quantity % 1000000
+    )
 """
 
 
 def is_in_fractions(tx: Transaction, article_id: int) -> bool:
-    """Whether some of the article's stock is not whole units."""
-    return bool(tx.value(IN_FRACTIONS, (article_id,)))
+    """Whether some of the article's stock, or of a lot of it, is not whole units."""
+    return bool(tx.value(IN_FRACTIONS, {"id": article_id}))
+
+
+def has_fractions_under_way(tx: Transaction, article_id: int) -> bool:
+    """Whether sales orders or returns that may still move stock have lines of it that are not whole units."""
+    return bool(tx.value(FRACTIONS_UNDER_WAY, {"id": article_id}))
 
 
 REFERENCES: Final = """
