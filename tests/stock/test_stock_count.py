@@ -254,3 +254,16 @@ async def test_an_export_makes_an_empty_company_the_same(full: Store, tmp_path: 
         ):
             assert await other.world.rows(sql) == await full.world.rows(sql)
         await other.is_right()
+
+
+@pytest.mark.parametrize("found", ["S,EAST,X,S2,1,\nS,MAIN,X,S2,0,\n", "S,EAST,,,3,\nS,MAIN,Y,S2,1,\n"])
+async def test_a_serial_that_moves_stays_in_quarantine_when_the_count_does_not_say(
+    full: Store, found: str
+) -> None:
+    await full.count(found)
+    moved = {**await full.parts(SERIAL, EAST), **await full.parts(SERIAL)}
+    assert [there for (_, serial), there in moved.items() if serial == "S2"] == [(1, 1)]
+    await full.is_right()
+    await full.count(found.replace("S2,1,", "S2,1,0"))
+    moved = {**await full.parts(SERIAL, EAST), **await full.parts(SERIAL)}
+    assert [there for (_, serial), there in moved.items() if serial == "S2"] == [(1, 0)]

@@ -94,13 +94,30 @@ def _planned(tx: Transaction, places: Mapping[Place, Counting], outcome: Outcome
         if counting.is_faulty:
             continue
         before, faults = contents[stock_ids[place]], list[Fault]()
-        after = count_parts(before, counting.counts, faults)
+        after = count_parts(before, _with_quarantine(tx, before, counting), faults)
         if after == before.parts and not faults:
             continue  # most counts find what is known
         faults = faults or [*faults_of(before, after, counting.article.tracks_serials)]
         _refuse(counting, before, faults, outcome)
         for change in changes(before.parts, after):
             yield Planned(stock_ids[place], place, change)
+
+
+def _with_quarantine(tx: Transaction, before: Contents, counting: Counting) -> list[Counted]:
+    """The counts; a serial that was found in another lot or warehouse stays in quarantine, if it was in it."""
+    arrived = {
+        each.goods.serial
+        for each in counting.counts
+        if each.goods.serial is not None and each.quarantined is None and each.goods not in before.parts
+    }
+    known = lots.serials(tx, counting.article.id, sorted(arrived)) if arrived else {}
+    quarantined = {serial.serial for serial in known.values() if serial.quarantined}
+    return [
+        each._replace(quarantined=each.quantity)
+        if each.quarantined is None and each.goods.serial in quarantined
+        else each
+        for each in counting.counts
+    ]
 
 
 def _refuse(counting: Counting, before: Contents, faults: list[Fault], outcome: Outcome) -> None:
