@@ -7,6 +7,7 @@ import pytest
 from tests.support.goods import EAST, LOTTED, MAIN, SERIAL, Store
 from wmsd.base.quantity import SCALE
 from wmsd.db.sqlite import sqlite3
+from wmsd.stock import lots
 from wmsd.stock import store as stock
 from wmsd.stock.ledger import Movement, post_all
 
@@ -86,3 +87,13 @@ async def test_the_oldest_lot_leaves_first_in_the_order_of_the_count(store: Stor
     detailed = (await store.world.call("GET", "/api/v2/stock?detail=lots")).body["data"][0]
     assert detailed["lots"] == [{"lot_number": "A", "quantity": 1, "available": 1}]
     await store.is_right()
+
+
+async def test_a_serial_that_leaves_is_found_by_its_index(store: Store) -> None:
+    """10 000 serials of one stock record would otherwise take as many passes over all of them."""
+    movement = {"stock_id": 1, "serial": "S1", "lot_number": None, "quarantined": 0}
+    for sql in (lots.TAKE_SERIAL, lots.QUARANTINE_SERIAL):
+        parameters = {name: value for name, value in movement.items() if f":{name}" in sql}
+        plan = await store.world.rows(f"EXPLAIN QUERY PLAN {sql}", parameters)
+        (step,) = (step[3] for step in plan if "stock_serials" in step[3])
+        assert "(article_id=? AND serial=?)" in step, step

@@ -34,12 +34,16 @@ OPEN_LOT: Final = """
 """
 BRING_SERIAL: Final = """
     INSERT INTO stock_serials (article_id, serial, stock_id, lot_number, quarantined)
-    SELECT article_id, :serial, id, :lot_number, :quarantined > 0 FROM stock WHERE id = :stock_id
+    VALUES ((SELECT article_id FROM stock WHERE id = :stock_id), :serial, :stock_id, :lot_number, :quarantined > 0)
 """
-TAKE_SERIAL: Final = "DELETE FROM stock_serials WHERE stock_id = :stock_id AND serial = :serial"
-QUARANTINE_SERIAL: Final = """
-    UPDATE stock_serials SET quarantined = quarantined + sign(:quarantined)
-    WHERE stock_id = :stock_id AND serial = :serial
+"""VALUES: an INSERT of a SELECT keeps a journal of its own, and costs the more the more a unit of work has written."""
+THIS_SERIAL: Final = """
+    article_id = (SELECT article_id FROM stock WHERE id = :stock_id) AND serial = :serial AND +stock_id = :stock_id
+"""
+"""By the unique index of article and serial: that of the stock record would be gone through from end to end."""
+TAKE_SERIAL: Final = f"DELETE FROM stock_serials WHERE {THIS_SERIAL}"
+QUARANTINE_SERIAL: Final = f"""
+    UPDATE stock_serials SET quarantined = quarantined + sign(:quarantined) WHERE {THIS_SERIAL}
 """
 
 
