@@ -1,7 +1,7 @@
 """Returns as they ought to be: decisions, sections 2 and 3, in plain Python that owes nothing to wmsd."""
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 
 from tests.documents.model import Book, Clock, Document, Flaws, refuse
 from tests.sales_orders.shipping import SHIPPED, SalesOrders
@@ -131,33 +131,30 @@ class Returns(Book):
         left, sums = self.shipped(order.id), _sums(lines)
         left.subtract(self.returned(order.id, but_not=document))
         sent_out = self.orders.stock.sent_out(order.id)
-        lots = Counter[tuple[int, str | None]]()
-        for _, place, part in sent_out:
-            lots[place[0], part.lot] += part.quantity
-        serials = {(place[0], part.serial) for _, place, part in sent_out}
-        bound = [each for each in self._standing() if each.fields["sales_order_id"] == order.id]
-        named = [line for each in bound if each is not document for line in each.lines]
-        of_lots, others = _sums_of_lots(lines), _sums_of_lots(named)
-        back = {(line["article_id"], serial) for line in named for serial in line["serials"] or []}
+        lots, serials = Counter[tuple[int, str]](), dict[tuple[int, str], str | None]()
+        for _, (article, _), part in sent_out:
+            if part.lot is not None:
+                lots[article, part.lot] += part.quantity
+            if part.serial is not None:
+                serials[article, part.serial] = part.lot
+        others = [each for each in self._standing() if each is not document]
+        back = [line for each in others if each.fields["sales_order_id"] == order.id for line in each.lines]
+        came_back = {(line["article_id"], serial) for line in back for serial in line["serials"] or []}
+        of_lots = _lots([*back, *lines])
         for number, line in enumerate(lines):
             article = line["article_id"]
             if article in GOODS and sums[article] > left[article]:
                 yield f"lines.{number}.quantity"
-            lot = (article, line["lot_number"])
-            if line["lot_number"] is not None and lot not in lots:
+            lot = line["lot_number"]
+            if lot is not None and (article, lot) not in lots:
                 yield f"lines.{number}.lot_number"
-            elif line["lot_number"] is not None and of_lots[lot] + others[lot] > lots[lot]:
+            elif lot is not None and of_lots[article, lot] > lots[article, lot]:
                 yield f"lines.{number}.quantity"
             for position, serial in enumerate(line["serials"] or []):
-                if (article, serial) not in serials or (article, serial) in back:
+                unit = (article, serial)
+                is_of_another = (article, lot) in lots and serials.get(unit) != lot
+                if unit not in serials or unit in came_back or is_of_another:
                     yield f"lines.{number}.serials.{position}"
-
-
-def _sums_of_lots(lines: Iterable[Json]) -> Counter[tuple[int, str | None]]:
-    sums = Counter[tuple[int, str | None]]()
-    for line in lines:
-        sums[line["article_id"], line["lot_number"]] += line["quantity"] or 0
-    return sums
 
 
 def _whole(sent: Json, kept: Json | None) -> Json:
@@ -209,4 +206,12 @@ def _sums(lines: Iterator[Json] | Sequence[Json]) -> Counter[int]:
     sums: Counter[int] = Counter()
     for line in lines:
         sums[line["article_id"]] += line["quantity"] or 0
+    return sums
+
+
+def _lots(lines: Sequence[Json]) -> Counter[tuple[int, str]]:
+    sums: Counter[tuple[int, str]] = Counter()
+    for line in lines:
+        if line["lot_number"] is not None:
+            sums[line["article_id"], line["lot_number"]] += line["quantity"] or 0
     return sums

@@ -215,22 +215,34 @@ async def test_lots_and_serials_of_a_bound_return_are_those_that_left(dock: Dock
     await bring_back(dock, *right, sales_order_id=order.id)
 
 
-async def test_a_lot_and_a_serial_come_back_no_more_than_they_left(dock: Dock) -> None:
-    await dock.bring(LOT, {"quantity_um3pl": 2, "lot_number": "L1"}, {"quantity_um3pl": 2, "lot_number": "L2"})
-    await dock.bring(SERIAL, {"quantity_um3pl": 2, "serial_data": ["S1", "S2"]})
-    lines = [{"article_id": LOT, "quantity": 4}, {"article_id": SERIAL, "quantity": 2}]
-    order = await dock.order(*lines, status="LIVRAT")
-    of_lot = {"article_id": LOT, "quantity": 2, "lot_number": "L1"}
-    of_serial = {"article_id": SERIAL, "quantity": 1, "serials": ["S1"]}
-    made = await bring_back(dock, of_lot, of_serial, sales_order_id=order.id)
-    again = body(of_lot, of_serial, sales_order_id=order.id)
-    answer = await dock.world.call("POST", PATH, again, status=422)
+async def test_over_all_returns_a_lot_comes_back_no_more_than_it_left(dock: Dock) -> None:
+    await dock.bring(LOT, {"quantity_um3pl": 2, "lot_number": "L1"}, {"quantity_um3pl": 8, "lot_number": "L2"})
+    order = await dock.order({"article_id": LOT, "quantity": 10}, status="LIVRAT")
+    line = {"article_id": LOT, "lot_number": "L1"}
+    first = await bring_back(dock, {**line, "quantity": 1}, sales_order_id=order.id)
+    sent = body({**line, "quantity": 1}, {**line, "quantity": 0.5}, sales_order_id=order.id)
+    answer = await dock.world.call("POST", PATH, sent, status=422)
+    sentence = ["is more than can come back of lot L1: 1.5 given, 2 shipped, 1 of it not returned yet"]
+    assert answer.errors == {"lines.0.quantity": sentence, "lines.1.quantity": sentence}
+    await dock.world.send("PATCH", f"{PATH}/{first.id}", {"status": "ANULAT"})
+    await bring_back(dock, *sent["lines"], {"article_id": LOT, "quantity": 8}, sales_order_id=order.id)
+
+
+async def test_a_serial_comes_back_once_and_of_the_lot_that_it_left_with(dock: Dock) -> None:
+    await dock.world.import_csv("articles", "code,track_serial\nLOT,true\n")
+    arrived = [{"quantity_um3pl": 2, "lot_number": lot, "serial_data": [f"{lot}-1", f"{lot}-2"]} for lot in "LM"]
+    await dock.bring(LOT, *arrived)
+    order = await dock.order({"article_id": LOT, "quantity": 4}, status="LIVRAT")
+    line = {"article_id": LOT, "quantity": 1}
+    await bring_back(dock, {**line, "serials": ["L-1"]}, sales_order_id=order.id)
+    wrong = [{**line, "serials": ["L-1"]}, {**line, "lot_number": "M", "serials": ["L-2"]}]
+    answer = await dock.world.call("POST", PATH, body(*wrong, sales_order_id=order.id), status=422)
     assert answer.errors == {
-        "lines.0.quantity": ["is more than can come back of this lot: 2 given, 0 left"],
-        "lines.1.serials.0": ["comes back with another return already"],
+        "lines.0.serials.0": ["is in another return of SO-000001"],
+        "lines.1.serials.0": ["did not leave with SO-000001 as part of lot M"],
     }
-    await dock.world.send("PATCH", f"{PATH}/{made.id}", {"status": "ANULAT"})
-    await dock.world.call("POST", PATH, again, status=201, events=CREATED)
+    right = {**line, "lot_number": "L", "serials": ["L-2"]}
+    await bring_back(dock, right, sales_order_id=order.id)
 
 
 async def test_what_was_loaded_first_and_then_unloaded_did_not_leave(dock: Dock) -> None:

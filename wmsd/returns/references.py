@@ -115,7 +115,7 @@ def check_return(
     if is_asked and order["partner_id"] != values["partner_id"]:
         yield Flaw("INVALID_PARTNER", "partner_id", f"is not the partner of {order['code']}")
     yield from _more_than_shipped(tx, return_id, values["sales_order_id"], rows)
-    yield from _never_shipped(tx, return_id, values["sales_order_id"], order["code"], rows)
+    yield from _not_as_shipped(tx, return_id, values["sales_order_id"], order["code"], rows)
 
 
 def _repeated_serials(rows: Sequence[Row]) -> Iterator[Flaw]:
@@ -146,27 +146,33 @@ def _more_than_shipped(
             yield Flaw("VALIDATION_FAILED", f"lines.{number}.quantity", sentence)
 
 
-def _never_shipped(
+def _not_as_shipped(
     tx: Transaction, return_id: int | None, order_id: int, code: str, rows: Sequence[Row]
 ) -> Iterator[Flaw]:
-    """Lots and serials that are named, but did not leave with the order, or have come back with another return."""
+    """Lots and serials that are named, but did not leave with the order, or are in another return of it."""
     if not any(row["lot_number"] or row["serials"] for row in rows):
         return
-    shipped, returned = store.shipped_parts(tx, order_id), store.named_parts(tx, order_id, return_id)
+    shipped, returned = store.shipped_parts(tx, order_id), store.returned_parts(tx, order_id, return_id)
     sums: Counter[tuple[int, str]] = Counter()
     for row in rows:
         sums[row["article_id"], row["lot_number"]] += row["quantity"] or 0
     for number, row in enumerate(rows):
-        article_id, lot = row["article_id"], (row["article_id"], row["lot_number"])
-        left = shipped.lots[lot] - returned.lots[lot]
-        if row["lot_number"] is not None and lot not in shipped.lots:
+        article_id, lot = row["article_id"], row["lot_number"]
+        of_lot = (article_id, lot)
+        left = shipped.lots[of_lot] - returned.lots[of_lot]
+        if lot is not None and of_lot not in shipped.lots:
             yield Flaw("VALIDATION_FAILED", f"lines.{number}.lot_number", f"did not leave with {code}")
-        elif row["lot_number"] is not None and sums[lot] > left:
-            sentence = f"is more than can come back of this lot: {to_text(sums[lot])} given, {to_text(left)} left"
+        elif lot is not None and sums[of_lot] > left:
+            sentence = (
+                f"is more than can come back of lot {lot}: {to_text(sums[of_lot])} given, "
+                f"{to_text(shipped.lots[of_lot])} shipped, {to_text(left)} of it not returned yet"
+            )
             yield Flaw("VALIDATION_FAILED", f"lines.{number}.quantity", sentence)
-        for place, name in enumerate(json.loads(row["serials"] or "[]")):
-            serial, path = (article_id, name), f"lines.{number}.serials.{place}"
-            if serial not in shipped.serials:
+        for place, serial in enumerate(json.loads(row["serials"] or "[]")):
+            path, unit = f"lines.{number}.serials.{place}", (article_id, serial)
+            if unit not in shipped.serials:
                 yield Flaw("VALIDATION_FAILED", path, f"did not leave with {code}")
-            elif serial in returned.serials:
-                yield Flaw("VALIDATION_FAILED", path, "comes back with another return already")
+            elif unit in returned.serials:
+                yield Flaw("VALIDATION_FAILED", path, f"is in another return of {code}")
+            elif lot is not None and of_lot in shipped.lots and lot != shipped.serials[unit]:
+                yield Flaw("VALIDATION_FAILED", path, f"did not leave with {code} as part of lot {lot}")

@@ -73,8 +73,8 @@ SHIPPED_PARTS: Final = """
     WHERE moved.document_id = ? AND moved.kind IN ('loading', 'unloading')
     GROUP BY stock.article_id, moved.lot_number, moved.serial HAVING sum(moved.quantity) < 0
 """
-NAMED_PARTS: Final = """
-    SELECT line.article_id, line.lot_number, line.serials, line.quantity FROM returns
+RETURNED_PARTS: Final = """
+    SELECT line.article_id, line.lot_number, line.quantity, line.serials FROM returns
     CROSS JOIN return_lines AS line ON line.return_id = returns.id
     WHERE returns.sales_order_id = :order_id AND returns.status <> 'ANULAT' AND returns.id IS NOT :but_not
         AND (line.lot_number IS NOT NULL OR line.serials IS NOT NULL)
@@ -83,10 +83,10 @@ NAMED_PARTS: Final = """
 
 @dataclass(slots=True)
 class Parts:
-    """Lots and serials with their articles; of a lot how much."""
+    """By article: how much of which lots, in millionths, and the lots of which serials."""
 
     lots: Counter[tuple[int, str]] = field(default_factory=Counter)
-    serials: set[tuple[int, str]] = field(default_factory=set)
+    serials: dict[tuple[int, str], str | None] = field(default_factory=dict)
 
 
 def shipped_parts(tx: Transaction, order_id: int) -> Parts:
@@ -96,15 +96,15 @@ def shipped_parts(tx: Transaction, order_id: int) -> Parts:
         if lot is not None:
             parts.lots[article_id, lot] += quantity
         if serial is not None:
-            parts.serials.add((article_id, serial))
+            parts.serials[article_id, serial] = lot
     return parts
 
 
-def named_parts(tx: Transaction, order_id: int, but_not: int | None) -> Parts:
-    """What other returns of the order name, those that are cancelled left out."""
+def returned_parts(tx: Transaction, order_id: int, but_not: int | None) -> Parts:
+    """What came back of it or is announced, by other returns than the one, as far as they name it."""
     parts = Parts()
-    for article_id, lot, serials, quantity in tx.rows(NAMED_PARTS, {"order_id": order_id, "but_not": but_not}):
+    for article_id, lot, quantity, serials in tx.rows(RETURNED_PARTS, {"order_id": order_id, "but_not": but_not}):
         if lot is not None:
             parts.lots[article_id, lot] += quantity
-        parts.serials |= {(article_id, serial) for serial in json.loads(serials or "[]")}
+        parts.serials |= {(article_id, serial): lot for serial in json.loads(serials or "[]")}
     return parts

@@ -36,7 +36,9 @@ BRING_SERIAL: Final = """
     INSERT INTO stock_serials (article_id, serial, stock_id, lot_number, quarantined)
     VALUES ((SELECT article_id FROM stock WHERE id = :stock_id), :serial, :stock_id, :lot_number, :quarantined > 0)
 """
-"""VALUES: an INSERT of a SELECT keeps a journal of its own, and costs the more the more a unit of work has written."""
+"""VALUES: an INSERT of a SELECT keeps a journal of its own, and costs the more the more a unit of work has
+written.
+"""
 THIS_SERIAL: Final = """
     article_id = (SELECT article_id FROM stock WHERE id = :stock_id) AND serial = :serial AND +stock_id = :stock_id
 """
