@@ -34,7 +34,7 @@ from wmsd.base.importing import Outcome
 from wmsd.companies import actions as companies
 from wmsd.companies.schema import NewCompany, NewOperator
 from wmsd.db.database import Database
-from wmsd.db.transaction import Transaction
+from wmsd.db.transaction import Parameters, Transaction
 from wmsd.interfaces.service import service
 
 PASSWORD = "correct horse battery"
@@ -182,7 +182,7 @@ class World:
         lines = text.encode().splitlines(keepends=True)
         return await database.write(partial(import_csv, kind=KINDS[kind], lines=lines))
 
-    async def rows(self, sql: str, parameters: Sequence[object] = ()) -> list[Any]:
+    async def rows(self, sql: str, parameters: Parameters = ()) -> list[Any]:
         """Rows of the company's file."""
 
         def read(tx: Transaction) -> list[Any]:
