@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.support.dock import Dock
+from tests.support.dock import LOT, SERIAL, Dock
 from wmsd.app.doctor import Findings, examine
 
 
@@ -68,6 +68,53 @@ DAMAGE = {
 @pytest.mark.parametrize("damage", DAMAGE)
 async def test_each_kind_of_damage_is_named(busy: Dock, damage: str) -> None:
     statement, expected = DAMAGE[damage]
+    await (await busy.world.database()).write(lambda tx: tx.execute(statement))
+    found = [(d.promise, d.record, d.expected, d.found) for d in (await examined(busy)).differences]
+    assert expected in found
+
+
+NAMED = {
+    "a serial that a closed order holds": (
+        "UPDATE stock_serials SET sales_order_id = 1 WHERE serial = 'S2'",
+        (
+            "an open order holds the serials that its lines name, any other none",
+            "SO-000001, serial S2",
+            "free",
+            "held",
+        ),
+    ),
+    "a serial that is not held": (
+        "UPDATE stock_serials SET sales_order_id = NULL",
+        (
+            "an open order holds the serials that its lines name, any other none",
+            "SO-000002, serial S1",
+            "held",
+            "free",
+        ),
+    ),
+    "a lot that is held too much": (
+        "UPDATE lot_reservations SET quantity = 3000000",
+        (
+            "an open order holds of a lot what its lines name of it, any other nothing",
+            "SO-000002, lot L1",
+            "2",
+            "3",
+        ),
+    ),
+}
+
+
+@pytest.mark.parametrize("damage", NAMED)
+async def test_what_is_held_by_name_is_what_open_orders_name(busy: Dock, damage: str) -> None:
+    await busy.bring(LOT, {"quantity_um3pl": 4, "lot_number": "L1"})
+    await busy.bring(SERIAL, {"quantity_um3pl": 2, "serial_data": ["S1", "S2"]})
+    lines = [
+        {"article_id": LOT, "quantity": 2, "lot_number": "L1"},
+        {"article_id": SERIAL, "quantity": 1, "serials": ["S1"]},
+    ]
+    await busy.order(*lines)
+    assert (await examined(busy)).differences == []
+    statement, expected = NAMED[damage]
     await (await busy.world.database()).write(lambda tx: tx.execute(statement))
     found = [(d.promise, d.record, d.expected, d.found) for d in (await examined(busy)).differences]
     assert expected in found

@@ -188,6 +188,16 @@ async def test_a_change_of_the_lot_alone_is_a_change_of_the_lines(lots: Dock) ->
     await lots.world.call("PATCH", f"{PATH}/{order.id}", {"lines": [kept]}, status=409)
 
 
+async def test_what_is_free_of_a_lot_is_met_by_updated_since(lots: Dock) -> None:
+    order = await lots.order(line(LOT, 5, lot_number="OLD"))
+    lots.world.clock.advance(60)
+    changed = {"lines": [line(LOT, 5, lot_number="NEW")]}
+    await lots.world.call("PATCH", f"{PATH}/{order.id}", changed, events=["sales_order.updated"])
+    path = "/api/v2/stock?detail=lots&updated_since=2026-11-20T12:00:30Z"
+    (record,) = (await lots.world.call("GET", path)).body["data"]
+    assert [lot["available"] for lot in record["lots"]] == [5, 0]
+
+
 async def test_a_count_that_names_no_lot_takes_no_lot_away(lots: Dock) -> None:
     await lots.world.import_csv("stock", "article_code,warehouse_code,quantity\nLOT,MAIN,11\n")
     with pytest.raises(Exception, match="1 errors"):

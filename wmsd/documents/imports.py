@@ -5,6 +5,7 @@ A document is known by its code or, where the file has none, by its external_ref
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import groupby
 from typing import Any, Generic, TypeVar
 
@@ -82,6 +83,9 @@ class DocumentFile(Generic[FieldsT]):
     lines: str
     most_lines: int
     columns: Mapping[str, str]
+    walked_last: bool = False
+    """Whether all documents of the file are there before the first is moved: what one does may close the others.
+    """
     comes_about: frozenset[str] = frozenset()
     """Statuses that other documents bring about: one that cannot be moved there by hand waits for them."""
 
@@ -96,22 +100,41 @@ class DocumentFile(Generic[FieldsT]):
     ) -> None:
         """Documents that are not known are created, the others changed; then each is walked to its status."""
         codes = Codes(tx, self.references)
+
+        def lay_down(document: list[Checked[FieldsT]]) -> tuple[int, Record | None]:
+            """Its id, and what it was before."""
+            document_id = self._known(tx, document[0].fields)
+            if document_id is None:
+                return create(document, codes).id, None
+            before = self.table.one(tx, document_id)
+            change(document_id, document, codes)
+            return document_id, before
+
+        def walk(document: list[Checked[FieldsT]], document_id: int, before: Record | None) -> None:
+            self._walk(tx, document_id, document[0].fields.status, move)
+            is_same = self.table.one(tx, document_id) == before
+            outcome.created += before is None
+            outcome.unchanged += is_same
+            outcome.updated += before is not None and not is_same
+
+        later: list[Callable[[], None]] = []
         for document in self.documents(rows, codes, outcome):
             try:
-                status = document[0].fields.status
-                document_id = self._known(tx, document[0].fields)
-                if document_id is None:
-                    self._walk(tx, create(document, codes).id, status, move)
-                    outcome.created += 1
-                    continue
-                before = self.table.one(tx, document_id)
-                change(document_id, document, codes)
-                self._walk(tx, document_id, status, move)
-                is_same = self.table.one(tx, document_id) == before
-                outcome.unchanged += is_same
-                outcome.updated += not is_same
+                walking = partial(walk, document, *lay_down(document))
+                if self.walked_last:
+                    later.append(partial(self._or_refuse, walking, document, outcome))
+                else:
+                    walking()
             except Problem as problem:
                 self.refuse(problem, document, outcome)
+        for each in later:
+            each()
+
+    def _or_refuse(self, walking: Callable[[], None], document: list[Checked[FieldsT]], outcome: Outcome) -> None:
+        try:
+            walking()
+        except Problem as problem:
+            self.refuse(problem, document, outcome)
 
     def _known(self, tx: Transaction, row: DocumentRow) -> int | None:
         if row.code is not None:

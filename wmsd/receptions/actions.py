@@ -60,11 +60,16 @@ def create_reception(tx: Transaction, body: ReceptionFields) -> Record:
     and the tolerance for it (over_receipt_pct) is refused, summed over all that was received before. `packaging`
     comes in from the supplier with the move to FINALIZAT.
     """
+    return create(tx, body)
+
+
+def create(tx: Transaction, body: ReceptionFields, of_closed_too: bool = False) -> Record:
+    """`of_closed_too`: of an order that is received no more, as a file may tell of one that was."""
     check_goes_with(body.packaging, body.status, FINAL)
     values = RECEPTIONS.whole(body)
     rows = rows_of(body.selected_items)
     flaws = [*_not_at_once(body.status), *check_document(tx, RECEPTIONS, None, values, {})]
-    find_arrivals(tx, body.purchase_order_id, rows, flaws)
+    find_arrivals(tx, body.purchase_order_id, rows, flaws, of_closed_too)
     refuse_flaws(flaws)
     reception_id = RECEPTIONS.insert(tx, values)
     RECEPTION_ITEMS.write(tx, reception_id, rows)

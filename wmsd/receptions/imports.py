@@ -17,7 +17,7 @@ from wmsd.directory.store import WAREHOUSES
 from wmsd.documents.imports import Checked, Codes, DocumentFile, DocumentRow
 from wmsd.purchase_orders import store as orders
 from wmsd.purchase_orders.store import ORDERS
-from wmsd.receptions.actions import change, create_reception
+from wmsd.receptions.actions import change, create
 from wmsd.receptions.rules import MOVES, Status
 from wmsd.receptions.schema import MAX_ITEMS, ItemFields, ReceptionFields, Serials
 from wmsd.receptions.store import RECEPTIONS
@@ -54,20 +54,21 @@ FILE: Final = DocumentFile(
         "warehouse_id": "warehouse_code",
         "selected_items.po_item_id": "article_code",
     },
+    walked_last=True,
 )
 Rows = list[Checked[ReceptionRow]]
 
 
 def import_receptions(tx: Transaction, rows: Iterable[Row], outcome: Outcome) -> None:
-    """A status is walked to by the moves that lead there: FINALIZAT posts the goods."""
+    """A status is walked to by the moves that lead there: FINALIZAT posts the goods, and that may close the
+    order for the others, so all are there before. A cancelled one may be of an order that is cancelled, too.
+    """
 
-    def create(reception: Rows, codes: Codes) -> Record:
+    def create_one(reception: Rows, codes: Codes) -> Record:
         fields = {**_fields(reception[0], codes), "code": reception[0].fields.code}
         items = _items(tx, fields["purchase_order_id"], reception)
-        record: Record = create_reception.action(
-            tx, ReceptionFields.model_construct(**fields, selected_items=items)
-        )
-        return record
+        body = ReceptionFields.model_construct(**fields, selected_items=items)
+        return create(tx, body, of_closed_too=reception[0].fields.status == "ANULAT")
 
     def change_one(reception_id: int, reception: Rows, codes: Codes) -> Record:
         fields = _fields(reception[0], codes)
@@ -77,7 +78,7 @@ def import_receptions(tx: Transaction, rows: Iterable[Row], outcome: Outcome) ->
         tx,
         rows,
         outcome,
-        create,
+        create_one,
         change_one,
         lambda reception_id, status: change(tx, reception_id, {}, None, status),
     )

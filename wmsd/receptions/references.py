@@ -55,13 +55,15 @@ def goods(rows: Sequence[Row]) -> list[tuple[Any, ...]]:
     return [tuple(row[name] for name in GOODS) for row in rows]
 
 
-def find_arrivals(tx: Transaction, order_id: int, rows: Sequence[Row], flaws: list[Flaw]) -> list[Arrival]:
+def find_arrivals(
+    tx: Transaction, order_id: int, rows: Sequence[Row], flaws: list[Flaw], of_closed_too: bool = False
+) -> list[Arrival]:
     """The items with what they are of. Adds a flaw for everything that forbids to post them."""
     order = ORDERS.find_columns(tx, order_id)
     if order is None:
         flaws.append(Flaw("VALIDATION_FAILED", "purchase_order_id", "is not a purchase order of this company"))
         return []
-    if order["status"] not in MAY_BE_RECEIVED:
+    if order["status"] not in MAY_BE_RECEIVED and not of_closed_too:
         sentence = f"is {order['status']}: nothing more is received of {order['code']}"
         flaws.append(Flaw("VALIDATION_FAILED", "purchase_order_id", sentence))
     items = orders.receivable(tx, order_id)

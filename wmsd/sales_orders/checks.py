@@ -3,6 +3,7 @@
 from typing import Final
 
 from wmsd.base.checking import Check
+from wmsd.base.quantity import SCALE
 from wmsd.documents.checks import status_checks
 from wmsd.sales_orders.rules import HOLDS_STOCK, SHIPPED, STATUSES
 
@@ -36,8 +37,52 @@ MOVED: Final = f"""
     WHERE iif(sales_orders.status IN ({LEFT}), line.quantity, 0) <> coalesce(moved.quantity, 0)
 """
 
+HELD_SERIALS: Final = f"""
+    WITH named AS (
+        SELECT sales_orders.id AS sales_order_id, line.article_id, each.value AS serial
+        FROM sales_orders
+        JOIN sales_order_lines AS line ON line.sales_order_id = sales_orders.id
+        CROSS JOIN json_each(line.serials) AS each
+        WHERE sales_orders.status IN ({OPEN}) AND line.serials IS NOT NULL
+    ), held AS (SELECT sales_order_id, article_id, serial FROM stock_serials WHERE sales_order_id IS NOT NULL)
+    SELECT sales_orders.code || ', serial ' || coalesce(named.serial, held.serial),
+        iif(named.serial IS NULL, 'free', 'held'), iif(held.serial IS NULL, 'free', 'held')
+    FROM named FULL JOIN held ON held.sales_order_id = named.sales_order_id
+        AND held.article_id = named.article_id AND held.serial = named.serial
+    JOIN sales_orders ON sales_orders.id = coalesce(named.sales_order_id, held.sales_order_id)
+    WHERE named.serial IS NULL OR held.serial IS NULL
+"""
+HELD_LOTS: Final = f"""
+    WITH named AS (
+        SELECT sales_order_id, lot_id, sum(quantity) AS quantity FROM (
+            SELECT sales_orders.id AS sales_order_id, stock_lots.id AS lot_id, line.quantity
+            FROM sales_orders
+            JOIN sales_order_lines AS line ON line.sales_order_id = sales_orders.id
+            JOIN stock ON stock.article_id = line.article_id AND stock.warehouse_id = line.warehouse_id
+            JOIN stock_lots ON stock_lots.stock_id = stock.id AND stock_lots.lot_number = line.lot_number
+            WHERE sales_orders.status IN ({OPEN}) AND line.lot_number IS NOT NULL AND line.serials IS NULL
+            UNION ALL
+            SELECT held.sales_order_id, stock_lots.id, {SCALE} FROM stock_serials AS held
+            JOIN stock_lots ON stock_lots.stock_id = held.stock_id AND stock_lots.lot_number = held.lot_number
+            WHERE held.sales_order_id IS NOT NULL
+        )
+        GROUP BY sales_order_id, lot_id
+    )
+    SELECT sales_orders.code || ', lot ' || stock_lots.lot_number,
+        coalesce(named.quantity, 0), coalesce(held.quantity, 0)
+    FROM named FULL JOIN lot_reservations AS held
+        ON held.sales_order_id = named.sales_order_id AND held.lot_id = named.lot_id
+    JOIN sales_orders ON sales_orders.id = coalesce(named.sales_order_id, held.sales_order_id)
+    JOIN stock_lots ON stock_lots.id = coalesce(named.lot_id, held.lot_id)
+    WHERE named.quantity IS NOT held.quantity
+"""
+
 CHECKS: Final = (
     Check("an open order holds what its lines say, any other nothing", RESERVATIONS),
     Check("a loaded order has shipped what its lines say, any other nothing", MOVED),
+    Check(
+        "an open order holds the serials that its lines name, any other none", HELD_SERIALS, in_millionths=False
+    ),
+    Check("an open order holds of a lot what its lines name of it, any other nothing", HELD_LOTS),
     *status_checks("sales order", "sales_orders", "sales_order_counts"),
 )

@@ -50,6 +50,7 @@ def hold(tx: Transaction, sales_order_id: int, wanted: Holding, before: Holding 
     changes = _changes(before.lots, wanted.lots)
     if changes:
         tx.executemany(ADD_TO_LOT, [(change, lot_id) for lot_id, change in changes.items()])
+        tx.executemany(TOUCH_RECORD, [(tx.next_change(), tx.timestamp, lot_id) for lot_id in changes])
         rows = [(sales_order_id, lot_id, wanted.lots.get(lot_id, 0)) for lot_id in changes]
         tx.executemany(RESERVE_LOT, [row for row in rows if row[2]])
         tx.executemany(RELEASE_LOT, [row[:2] for row in rows if not row[2]])
@@ -67,6 +68,10 @@ def _changes(before: Mapping[int, int], wanted: Mapping[int, int]) -> dict[int, 
 
 
 ADD_TO_LOT: Final = "UPDATE stock_lots SET reserved = reserved + ? WHERE id = ?"
+TOUCH_RECORD: Final = """
+    UPDATE stock SET change_seq = ?, updated_at = ? WHERE id = (SELECT stock_id FROM stock_lots WHERE id = ?)
+"""
+"""What is shown with its lots has changed, though all that is reserved of it may be the same."""
 RESERVE_LOT: Final = """
     INSERT INTO lot_reservations (sales_order_id, lot_id, quantity) VALUES (?, ?, ?)
     ON CONFLICT (sales_order_id, lot_id) DO UPDATE SET quantity = excluded.quantity

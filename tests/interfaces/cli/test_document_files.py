@@ -93,6 +93,23 @@ def test_exports_make_a_new_company_the_same(dock: Tenant, shared: object) -> No
     assert dock.home.ok("doctor").code == 0
 
 
+def test_receptions_of_orders_that_were_closed_are_taken_in_too(dock: Tenant) -> None:
+    header = "code,status,partner_code,warehouse_code,article_code,quantity\n"
+    orders = header + "P-1,RECEPTIONAT,SUP,MAIN,A,5\nP-2,ANULAT,SUP,MAIN,A,5\n"
+    rows = (
+        "R-1,,FINALIZAT,P-1,MAIN,,,A,1,5,,\n"
+        "R-2,,ANULAT,P-1,MAIN,,,A,1,5,,\n"
+        "R-3,,CREAT,P-1,MAIN,,,A,1,5,,\n"
+        "R-4,,ANULAT,P-2,MAIN,,,A,1,5,,\n"
+    )
+    dock.take("purchase-orders", orders)
+    assert dock.take("receptions", HEADER + rows) == (4, 0, 0)
+    assert dock.export("receptions") == HEADER + rows
+    assert [row["status"] for row in dock.rows("purchase-orders")] == ["RECEPTIONAT", "ANULAT"]
+    assert dock.take("receptions", HEADER + rows) == (0, 0, 4)
+    assert balances(dock) == {"A": "5"}
+
+
 def test_what_is_wrong_with_a_reception_is_told_by_row_and_column(dock: Tenant) -> None:
     dock.take("purchase-orders", ORDERS)
     rows = (
