@@ -16,7 +16,7 @@ from wmsd.db.transaction import Transaction
 from wmsd.packaging.actions import check_movement, record_by_hand
 from wmsd.packaging.ledger import Document, Movement, record, take_back
 from wmsd.packaging.lines import find_movements
-from wmsd.packaging.schema import PackagingLine
+from wmsd.packaging.schema import Direction, PackagingLine
 
 LARGEST = MAXIMUM / SCALE
 
@@ -87,19 +87,19 @@ async def test_the_ledger_is_append_only(depot: Depot) -> None:
 
 
 @pytest.mark.parametrize(("direction", "sign"), [("OUT", ""), ("IN", "-")])
-async def test_a_balance_has_bounds_either_way(depot: Depot, direction: str, sign: str) -> None:
-    await depot.move(direction, LARGEST)  # type: ignore[arg-type]  # one of the two
+async def test_a_balance_has_bounds_either_way(depot: Depot, direction: Direction, sign: str) -> None:
+    await depot.move(direction, LARGEST)
     before = await depot.world.last_event()
     with pytest.raises(Problem) as raised:
-        await depot.move(direction, 0.000001)  # type: ignore[arg-type]
+        await depot.move(direction, 0.000001)
     assert (raised.value.status, raised.value.code) == (422, "VALIDATION_FAILED")
     assert raised.value.errors == {
         "quantity": [f"would make the balance {sign}1000000000, past 999999999.999999 either way"]
     }
     assert await depot.world.events_after(before) == []
     assert await depot.codes() == ["PM-000001"]
-    back = "IN" if direction == "OUT" else "OUT"
-    assert [data["code"] for _, data in await depot.move(back, LARGEST)] == ["PM-000002"]  # type: ignore[arg-type]
+    back: Direction = "IN" if direction == "OUT" else "OUT"
+    assert [data["code"] for _, data in await depot.move(back, LARGEST)] == ["PM-000002"]
     assert await depot.balances() == {("PAL", 1): 0}
 
 
@@ -206,11 +206,13 @@ MOVES = st.tuples(st.integers(1, 2), st.integers(1, 2), st.sampled_from(("IN", "
 
 @settings(max_examples=15, deadline=None, suppress_health_check=list(HealthCheck))
 @given(st.lists(MOVES, max_size=12))
-async def test_balances_are_the_sums_of_the_ledger(depot: Depot, moves: list[tuple[int, int, str, int]]) -> None:
+async def test_balances_are_the_sums_of_the_ledger(
+    depot: Depot, moves: list[tuple[int, int, Direction, int]]
+) -> None:
     database = await depot.world.database()
     for type_id, partner_id, direction, quantity in moves:
         try:
-            movement = Movement(type_id, partner_id, direction, quantity)  # type: ignore[arg-type]
+            movement = Movement(type_id, partner_id, direction, quantity)
             await database.write(partial(record, movement=movement))
         except Problem as problem:
             assert "past 999999999.999999" in problem.errors["quantity"][0]
