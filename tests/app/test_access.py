@@ -75,7 +75,7 @@ async def test_a_token_in_the_url_is_not_looked_at(world: World) -> None:
 async def test_forged_tokens_are_401(world: World) -> None:
     claims = jwt.decode(world.token, options={"verify_signature": False})
     header = {"kid": jwt.get_unverified_header(world.token)["kid"]}
-    unsigned = jwt.encode(claims, None, algorithm="none", headers=header)
+    unsigned = jwt.encode(claims, "", algorithm="none", headers=header)
     guessed = jwt.encode(claims, "secret" * 8, algorithm="HS256", headers=header)
     other_algorithm = jwt.encode(claims, "secret" * 12, algorithm="HS512", headers=header)
     for forged in (unsigned, guessed, other_algorithm, world.token[:-4] + "AAAA", world.token + "."):

@@ -20,7 +20,8 @@ from wmsd.db.transaction import Transaction
 
 LOG = logging.getLogger("wmsd.data")
 LEAST_FREE_BYTES = 32 * 1024 * 1024
-CURSOR_SECRET = "cursor"
+SECRETS = ("cursor", "vault")
+"""What signs cursors, and what seals what must not stand readable in a file."""
 
 
 class DataFolder:
@@ -128,24 +129,27 @@ def _reason(error: OSError) -> str:
     return (error.strerror or str(error)).lower()
 
 
-async def open_platform(folder: DataFolder, clock: OrderedClock, ids: Ids) -> tuple[Database, bytes]:
-    """The platform's database, and the key that signs cursors; both keys are made at the first opening."""
+async def open_platform(folder: DataFolder, clock: OrderedClock, ids: Ids) -> tuple[Database, dict[str, str]]:
+    """The platform's database, and the installation's secrets by name; they are made at the first opening."""
     platform = Database(folder.platform_file, clock, ids)
 
-    def prepare(tx: Transaction) -> str:
+    def made(tx: Transaction) -> dict[str, str]:
+        found = {name: accounts.secret(tx, name) for name in SECRETS}
+        return {name: value for name, value in found.items() if value is not None}
+
+    def make(tx: Transaction) -> dict[str, str]:
         if not accounts.signing_keys(tx):
             accounts.add_signing_key(tx, tx.ids.unique()[:8], tx.ids.secret())
-        key = accounts.secret(tx, CURSOR_SECRET)
-        if key is None:
-            key = tx.ids.secret()
-            accounts.set_secret(tx, CURSOR_SECRET, key)
-        return key
+        for name in SECRETS:
+            if accounts.secret(tx, name) is None:
+                accounts.set_secret(tx, name, tx.ids.secret())
+        return made(tx)
 
     try:
-        key = await platform.read(lambda tx: accounts.secret(tx, CURSOR_SECRET))
-        if key is None:
-            key = await platform.write(prepare)
-        return platform, key.encode()
+        secrets = await platform.read(made)
+        if len(secrets) < len(SECRETS):
+            secrets = await platform.write(make)
+        return platform, secrets
     except BaseException:
         await platform.close()
         raise

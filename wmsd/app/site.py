@@ -16,6 +16,7 @@ from wmsd.base.access import ABILITIES, SUFFICES
 from wmsd.base.clock import Clock, OrderedClock, SystemClock
 from wmsd.base.cursor import CursorSigner
 from wmsd.base.ids import Ids, RandomIds
+from wmsd.base.vault import Vault
 from wmsd.db.company_files import CompanyFiles
 from wmsd.db.database import Database
 
@@ -52,8 +53,8 @@ async def open_site(
     ordered = OrderedClock(clock or SystemClock())
     ids = ids or RandomIds()
     passwords = passwords or Passwords()
-    platform, cursor_key = await open_platform(folder, ordered, ids)
-    files = CompanyFiles(folder.companies, ordered, ids)
+    platform, secrets = await open_platform(folder, ordered, ids)
+    files = CompanyFiles(folder.companies, ordered, ids, {Vault: Vault(secrets["vault"])})
     access = AccessCache(platform, ordered)
     platform.after_commit = access.forget
     door = Door(
@@ -63,7 +64,7 @@ async def open_site(
         files=files,
         access=access,
         limiter=Limiter(),
-        signer=CursorSigner(cursor_key),
+        signer=CursorSigner(secrets["cursor"].encode()),
         desks={
             SignInDesk: SignInDesk(
                 platform, passwords, timedelta(days=settings.tokens.lifetime_days), whitelist(settings)

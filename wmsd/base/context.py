@@ -12,6 +12,8 @@ class Operator:
     code: str
     name: str
     sandbox: bool
+    sandbox_webhooks: bool = False
+    """Whether its sandboxes may send webhooks."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from wmsd.db.transaction import Transaction
 COMPANIES: Final = """
     SELECT companies.id, companies.code, companies.name, companies.sandbox, companies.requests_per_minute,
         operators.id AS operator_id, operators.code AS operator_code, operators.name AS operator_name,
-        operators.sandbox AS operator_sandbox,
+        operators.sandbox AS operator_sandbox, operators.sandbox_webhooks AS operator_sandbox_webhooks,
         (SELECT group_concat(module) FROM company_modules WHERE company_id = companies.id) AS modules
     FROM companies LEFT JOIN operators ON operators.id = companies.operator_id
     ORDER BY companies.id
@@ -24,7 +24,11 @@ def _company(row: dict[str, Any]) -> Company:
     operator = None
     if row["operator_id"] is not None:
         operator = Operator(
-            row["operator_id"], row["operator_code"], row["operator_name"], bool(row["operator_sandbox"])
+            row["operator_id"],
+            row["operator_code"],
+            row["operator_name"],
+            bool(row["operator_sandbox"]),
+            bool(row["operator_sandbox_webhooks"]),
         )
     return Company(
         id=row["id"],
@@ -63,11 +67,11 @@ def change_company(tx: Transaction, company_id: int, changes: Mapping[str, objec
     tx.execute(CHANGE_COMPANY, {**changes, "id": company_id, "now": tx.timestamp})
 
 
-OPERATORS: Final = "SELECT id, code, name, sandbox FROM operators ORDER BY id"
+OPERATORS: Final = "SELECT id, code, name, sandbox, sandbox_webhooks FROM operators ORDER BY id"
 
 
 def operators(tx: Transaction) -> list[Operator]:
-    return [Operator(row[0], row[1], row[2], bool(row[3])) for row in tx.rows(OPERATORS)]
+    return [Operator(row[0], row[1], row[2], bool(row[3]), bool(row[4])) for row in tx.rows(OPERATORS)]
 
 
 INSERT_OPERATOR: Final = """

@@ -12,6 +12,7 @@ from wmsd.base.problems import unavailable
 from wmsd.db.database import Database
 from wmsd.db.failures import StorageError
 from wmsd.db.migrations import COMPANY, create, migrate
+from wmsd.db.transaction import Provision
 
 LOG = logging.getLogger("wmsd.companies")
 MOST_OPEN = 64
@@ -19,12 +20,13 @@ MOST_OPEN = 64
 
 
 class CompanyFiles:
-    def __init__(self, folder: Path, clock: OrderedClock, ids: Ids) -> None:
+    def __init__(self, folder: Path, clock: OrderedClock, ids: Ids, provision: Provision) -> None:
         self.folder = folder
         self.failed: dict[int, str] = {}
         self.after_commit: Callable[[int], None] | None = None
         self._clock = clock
         self._ids = ids
+        self._provision = provision
         self._databases: dict[int, Database] = {}
         self._ready: set[int] = set()
         self._discarded: list[Database] = []
@@ -65,6 +67,19 @@ class CompanyFiles:
             await self.close_beyond_limit()
         return database
 
+    def signature(self, company_id: int) -> tuple[int, ...]:
+        """Differs after something was written to the company's file, be it by another process."""
+        path = self.path(company_id)
+        found: list[int] = []
+        for name in (path, path.with_name(f"{path.name}-wal")):
+            try:
+                status = name.stat()
+            except OSError:
+                found += (0, 0)
+            else:
+                found += (status.st_mtime_ns, status.st_size)
+        return tuple(found)
+
     def suspect(self, company_id: int, error: Exception) -> None:
         """Notes that the file failed in use; the next request looks at it again before it uses it."""
         LOG.error("company %d is unavailable: %s", company_id, error)
@@ -77,7 +92,7 @@ class CompanyFiles:
     def _database(self, company_id: int) -> Database:
         told = self.after_commit
         after_commit = None if told is None else partial(told, company_id)
-        return Database(self.path(company_id), self._clock, self._ids, after_commit)
+        return Database(self.path(company_id), self._clock, self._ids, after_commit, self._provision)
 
     def _prepare(self, company_id: int) -> None:
         try:

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import TypeVar
 
 from wmsd.base.clock import OrderedClock
@@ -12,7 +13,7 @@ from wmsd.base.ids import Ids
 from wmsd.db.lane import LARGEST_READ_GROUP, GroupRunner, HopConnection, Lane, Work
 from wmsd.db.quick_reader import QuickReader
 from wmsd.db.sqlite import connect, sqlite3
-from wmsd.db.transaction import Transaction
+from wmsd.db.transaction import Provision, Transaction
 from wmsd.db.unit_of_work import commit_group, read_group
 
 Result = TypeVar("Result")
@@ -24,14 +25,20 @@ class Database:
     """The file must exist and be migrated (see `migrations.py`)."""
 
     def __init__(
-        self, path: Path, clock: OrderedClock, ids: Ids, after_commit: Callable[[], None] | None = None
+        self,
+        path: Path,
+        clock: OrderedClock,
+        ids: Ids,
+        after_commit: Callable[[], None] | None = None,
+        provision: Provision = MappingProxyType({}),
     ) -> None:
         self.path = path
         self.after_commit = after_commit
         self._clock = clock
         self._ids = ids
+        self._provision = provision
         self._writer: Lane | None = None
-        self._quick_reader = QuickReader(path, clock, ids, self._hand_over)
+        self._quick_reader = QuickReader(path, clock, ids, provision, self._hand_over)
         self._readers: list[Lane] = []
         self._handed_over: set[asyncio.Task[None]] = set()
         self._opening = asyncio.Lock()
@@ -118,7 +125,9 @@ class Database:
             return self._writer
         async with self._opening:
             if self._writer is None:
-                self._writer = await self._open(commit_group(self._clock, self._ids), read_only=False)
+                self._writer = await self._open(
+                    commit_group(self._clock, self._ids, self._provision), read_only=False
+                )
                 self._writer.after_group = self._committed
             return self._writer
 
@@ -128,7 +137,7 @@ class Database:
             return free
         async with self._opening:
             if len(self._readers) < READERS:
-                lane = await self._open(read_group(self._clock, self._ids), read_only=True)
+                lane = await self._open(read_group(self._clock, self._ids, self._provision), read_only=True)
                 lane.largest_group = LARGEST_READ_GROUP
                 self._readers.append(lane)
             return self._free_reader() or self._readers[-1]

@@ -19,7 +19,7 @@ from wmsd.base.ids import Ids
 from wmsd.db.failures import is_delay
 from wmsd.db.lane import Work
 from wmsd.db.sqlite import connect, sqlite3
-from wmsd.db.transaction import Transaction
+from wmsd.db.transaction import Provision, Transaction
 from wmsd.db.unit_of_work import read_group, read_unit
 
 MOMENT_SECONDS: Final = 0.003
@@ -31,10 +31,17 @@ LARGEST_TURN: Final = 64
 class QuickReader:
     """`hand_over` is given the works that cannot be done here and now."""
 
-    def __init__(self, path: Path, clock: OrderedClock, ids: Ids, hand_over: Callable[[Work], None]) -> None:
+    def __init__(
+        self,
+        path: Path,
+        clock: OrderedClock,
+        ids: Ids,
+        provision: Provision,
+        hand_over: Callable[[Work], None],
+    ) -> None:
         self._path = path
         self._hand_over = hand_over
-        self._run_group = read_group(clock, ids, self._read_unit)
+        self._run_group = read_group(clock, ids, provision, self._read_unit)
         self._connection: sqlite3.Connection | None = None
         self._waiting: list[Work] = []
         self._loop: asyncio.AbstractEventLoop | None = None

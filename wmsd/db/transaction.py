@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 from wmsd.base import timestamps
 from wmsd.base.context import Actor
@@ -13,6 +13,9 @@ from wmsd.db.sqlite import sqlite3
 Parameters = Sequence[object] | Mapping[str, object]
 Row = tuple[Any, ...]
 Gathered = TypeVar("Gathered")
+Provided = TypeVar("Provided")
+Provision = Mapping[type, object]
+"""What actions need of their installation beside the database, such as its key; by type."""
 
 LAST_CHANGE = "SELECT value FROM change_sequence"
 KEEP_LAST_CHANGE = "UPDATE change_sequence SET value = ?"
@@ -26,13 +29,20 @@ class Transaction:
     """
 
     def __init__(
-        self, connection: sqlite3.Connection, now: datetime, ordered_now: datetime, ids: Ids, actor: Actor
+        self,
+        connection: sqlite3.Connection,
+        now: datetime,
+        ordered_now: datetime,
+        ids: Ids,
+        actor: Actor,
+        provision: Provision,
     ) -> None:
         self._connection = connection
         self.now = now
         self.ordered_now = ordered_now
         self.ids = ids
         self.actor = actor
+        self._provision = provision
         self._last_change: int | None = None
         self._at_end: dict[str, tuple[Callable[[Any], None], Any]] = {}
 
@@ -40,6 +50,10 @@ class Transaction:
     def timestamp(self) -> str:
         """`now` as records show it."""
         return timestamps.to_text(self.now)
+
+    def provided(self, kind: type[Provided]) -> Provided:
+        """What the installation provides of this type."""
+        return cast(Provided, self._provision[kind])
 
     def execute(self, sql: str, parameters: Parameters = ()) -> sqlite3.Cursor:
         return self._connection.execute(sql, parameters)

@@ -6,12 +6,12 @@ from wmsd.base.clock import OrderedClock
 from wmsd.base.ids import Ids
 from wmsd.db.lane import GroupRunner, Work
 from wmsd.db.sqlite import sqlite3
-from wmsd.db.transaction import Transaction
+from wmsd.db.transaction import Provision, Transaction
 
 Begin = Callable[[sqlite3.Connection], Transaction]
 
 
-def commit_group(clock: OrderedClock, ids: Ids) -> GroupRunner:
+def commit_group(clock: OrderedClock, ids: Ids, provision: Provision) -> GroupRunner:
     """Each unit in its own savepoint, all in one transaction: one sync makes the whole group durable.
 
     A unit that fails is rolled back alone. When the commit fails, every unit of the group has failed.
@@ -23,7 +23,7 @@ def commit_group(clock: OrderedClock, ids: Ids) -> GroupRunner:
             now, ordered_now = clock.now(), clock.latest()
             for work in group:
                 if not work.future.cancelled():
-                    tx = Transaction(connection, now, ordered_now, ids, work.actor)
+                    tx = Transaction(connection, now, ordered_now, ids, work.actor, provision)
                     _run_unit(connection, tx, work)
             connection.execute("COMMIT")
         except BaseException:
@@ -55,7 +55,10 @@ def read_unit(tx: Transaction, work: Work) -> None:
 
 
 def read_group(
-    clock: OrderedClock, ids: Ids, run_unit: Callable[[Transaction, Work], None] = read_unit
+    clock: OrderedClock,
+    ids: Ids,
+    provision: Provision,
+    run_unit: Callable[[Transaction, Work], None] = read_unit,
 ) -> GroupRunner:
     """One snapshot for all: it begins after the last of them was asked for, so each sees what was committed."""
 
@@ -64,7 +67,7 @@ def read_group(
         try:
             now, ordered_now = clock.now(), clock.latest()
             for work in group:
-                run_unit(Transaction(connection, now, ordered_now, ids, work.actor), work)
+                run_unit(Transaction(connection, now, ordered_now, ids, work.actor, provision), work)
         finally:
             connection.execute("COMMIT")
 

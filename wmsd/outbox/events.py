@@ -6,6 +6,7 @@ from typing import Final
 
 from wmsd.base import timestamps
 from wmsd.db.transaction import Transaction
+from wmsd.outbox.deliveries import queue_at_end
 
 EVENTS: Final[dict[str, str]] = {
     "article.created": "An article was created; data is the record.",
@@ -43,13 +44,13 @@ COUNT_FOR_BILLING = """
 
 def record_event(tx: Transaction, event: str, entity_id: int, data: str) -> None:
     """`data` is the JSON text of the payload's data."""
-    tx.execute(RECORD, (_time(tx), event, _entity(event), entity_id, tx.timestamp, data))
-    _count(tx, event, 1)
+    last = tx.insert(RECORD, (_time(tx), event, _entity(event), entity_id, tx.timestamp, data))
+    _recorded(tx, event, 1, last)
 
 
 def record_events(tx: Transaction, event: str, rows: str, parameters: Mapping[str, object]) -> None:
     """An event for each row of a SELECT of (entity_id, data), in one statement: for imports."""
-    added = tx.execute(
+    inserted = tx.execute(
         f"{RECORD_MANY} FROM ({rows})",
         {
             **parameters,
@@ -58,9 +59,10 @@ def record_events(tx: Transaction, event: str, rows: str, parameters: Mapping[st
             "entity": _entity(event),
             "occurred_at": tx.timestamp,
         },
-    ).rowcount
-    if added:
-        _count(tx, event, added)
+    )
+    if inserted.rowcount:
+        assert inserted.lastrowid is not None
+        _recorded(tx, event, inserted.rowcount, inserted.lastrowid)
 
 
 def _time(tx: Transaction) -> str:
@@ -73,8 +75,9 @@ def _entity(event: str) -> str:
     return event.partition(".")[0]
 
 
-def _count(tx: Transaction, event: str, count: int) -> None:
-    """Counted at the end of the unit of work: one statement for each name."""
+def _recorded(tx: Transaction, event: str, count: int, last: int) -> None:
+    """Counted and queued for webhooks at the end of the unit of work, once for all of it."""
+    queue_at_end(tx, last - count + 1, last)
     counts = tx.at_end("event counts", lambda gathered: _write_counts(tx, gathered), Counter[str])
     counts[event] += count
 

@@ -217,7 +217,7 @@ def exported(connection: sqlite3.Connection, content: str) -> str:
     clock = SteeredClock()
     connection.execute("BEGIN")
     try:
-        tx = Transaction(connection, clock.now(), clock.now(), CountedIds(), PROGRAM)
+        tx = Transaction(connection, clock.now(), clock.now(), CountedIds(), PROGRAM, {})
         transfer.import_csv(tx, transfer.KINDS["articles"], io.BytesIO(content.encode()))
         file = io.StringIO()
         transfer.export_csv(tx, transfer.KINDS["articles"], file)

@@ -1,0 +1,190 @@
+"""The use cases of subscriptions and of their log."""
+
+import json
+from collections.abc import Mapping
+from functools import partial
+from typing import Any
+
+from wmsd.base import timestamps
+from wmsd.base.operation import operation
+from wmsd.base.problems import FieldErrors, Problem, invalid, not_found
+from wmsd.base.results import CursorPage, Page, Record
+from wmsd.base.strict_json import dumps
+from wmsd.base.vault import Vault
+from wmsd.db.table import stored
+from wmsd.db.transaction import Transaction
+from wmsd.webhooks import log, redelivery, rules, store
+from wmsd.webhooks.guard import Guard
+from wmsd.webhooks.schema import (
+    Delivery,
+    DeliveryQuery,
+    NewSecret,
+    Subscription,
+    SubscriptionChanges,
+    SubscriptionFields,
+    SubscriptionQuery,
+)
+from wmsd.webhooks.targets import header_flaws, url_flaws
+
+reading = partial(operation, tag="Webhooks", module="webhooks", ability="webhooks:read")
+writing = partial(operation, tag="Webhooks", module="webhooks", ability="webhooks:write", writes=True)
+
+
+@reading(answer="page", returns=Subscription)
+def list_webhooks(tx: Transaction, query: SubscriptionQuery) -> Page:
+    """List webhook subscriptions."""
+    return store.page(tx, query)
+
+
+@reading(answer="record", returns=Subscription)
+def get_webhook(tx: Transaction, id: int) -> Record:
+    """Get a webhook subscription."""
+    return _one(tx, id)
+
+
+def _one(tx: Transaction, id: int) -> Record:
+    record = store.one(tx, id)
+    if record is None:
+        raise not_found("webhook subscription")
+    return record
+
+
+@writing(answer="record", returns=Subscription, creates=True)
+def create_webhook(tx: Transaction, body: SubscriptionFields) -> Record:
+    """Subscribe to events.
+
+    `secret`, `token`, `username` and `password`, or `headers`, as `auth_type` needs it, are kept sealed and never
+    shown again.
+    """
+    if store.count(tx) >= rules.MOST_SUBSCRIPTIONS:
+        raise Problem("VALIDATION_FAILED", f"A company has at most {rules.MOST_SUBSCRIPTIONS} subscriptions.")
+    return _one(tx, store.insert(tx, _checked(tx, None, body.model_dump())))
+
+
+@writing(answer="record", returns=Subscription, precondition=_one)
+def replace_webhook(tx: Transaction, id: int, body: SubscriptionFields) -> Record:
+    """Replace a webhook subscription.
+
+    A field that is not sent takes its default; but credentials stay while auth_type stays.
+    """
+    return _change(tx, id, body.model_dump())
+
+
+@writing(answer="record", returns=Subscription, precondition=_one)
+def update_webhook(tx: Transaction, id: int, body: SubscriptionChanges) -> Record:
+    """Change some fields of a webhook subscription.
+
+    A new `auth_type` needs its credentials in the same request. To replace a secret without a gap, use
+    rotate-secret in version 2.
+    """
+    return _change(tx, id, body.given())
+
+
+def _change(tx: Transaction, id: int, given: Mapping[str, Any]) -> Record:
+    current = store.columns(tx, id)
+    if current is None:
+        raise not_found("webhook subscription")
+    values = _checked(tx, current, given)
+    if values != current:
+        store.update(tx, id, values)
+        if values["active"] and not current["active"]:
+            store.forgive(tx, id)
+        if values["credentials"] != current["credentials"]:
+            store.forget_previous_secret(tx, id)
+    return _one(tx, id)
+
+
+def _checked(tx: Transaction, current: Mapping[str, Any] | None, given: Mapping[str, Any]) -> dict[str, Any]:
+    """The columns, with the given fields laid over the current ones. Raises Problem with all that is wrong."""
+    fields = stored({name: given[name] for name in store.COLUMNS if name in given})
+    values = {**(current or {}), **fields}
+    errors: FieldErrors = {}
+    if values["url"] != (current or {}).get("url"):
+        errors |= _named("url", url_flaws(values["url"], tx.provided(Guard)))
+    kept = None
+    if current is not None and current["auth_type"] == values["auth_type"]:
+        kept = unsealed(tx, current["credentials"])
+    found, flaws = rules.credentials(values["auth_type"], given, kept)
+    errors |= flaws
+    if given.get("headers") is not None:
+        errors |= {f"headers.{name}": flaws for name, flaws in header_flaws(given["headers"]).items()}
+    if errors:
+        raise invalid(errors)
+    if found != kept:
+        values |= {"credentials": tx.provided(Vault).seal(dumps(found)), "has_short_secret": rules.is_short(found)}
+    return values
+
+
+def _named(name: str, flaws: list[str]) -> FieldErrors:
+    return {name: flaws} if flaws else {}
+
+
+def unsealed(tx: Transaction, sealed: str) -> dict[str, Any] | None:
+    """None for what another installation has sealed: it has to be given anew."""
+    text = tx.provided(Vault).unseal(sealed)
+    return None if text is None else dict(json.loads(text))
+
+
+@writing(answer="nothing", precondition=_one)
+def delete_webhook(tx: Transaction, id: int) -> None:
+    """Delete a webhook subscription.
+
+    What is queued for it is not sent any more, and its log goes with it.
+    """
+    _one(tx, id)
+    store.delete(tx, id)
+
+
+@writing(answer="record", returns=Subscription, precondition=_one)
+def rotate_webhook_secret(tx: Transaction, id: int, body: NewSecret) -> Record:
+    """Replace the secret without a gap.
+
+    For 24 hours `webhook-signature` carries two signatures, of the new and of the old secret. X-Webhook-Signature,
+    which has room for one, is of the new secret at once.
+    """
+    current = store.columns(tx, id)
+    if current is None:
+        raise not_found("webhook subscription")
+    if current["auth_type"] != "hmac":
+        raise invalid({"secret": [f"does not go with auth_type {current['auth_type']}"]})
+    before = unsealed(tx, current["credentials"])
+    vault = tx.provided(Vault)
+    if before is None:
+        raise invalid({"secret": ["the secret until now cannot be read; send the new one by PATCH"]})
+    if before["secret"] == body.secret:
+        return _one(tx, id)
+    after = {"secret": body.secret}
+    store.rotate(
+        tx,
+        id,
+        credentials=vault.seal(dumps(after)),
+        has_short_secret=rules.is_short(after),
+        previous_secret=vault.seal(before["secret"]),
+        expires_at=timestamps.to_text(tx.now + rules.ROTATION),
+    )
+    return _one(tx, id)
+
+
+@reading(answer="cursor", returns=Delivery)
+def list_webhook_deliveries(tx: Transaction, id: int, query: DeliveryQuery, position: int) -> CursorPage:
+    """Walk the deliveries of a subscription with their attempts, the newest first.
+
+    They are kept for 30 days, those that are still open for longer.
+    """
+    _one(tx, id)
+    return log.before(tx, id, query, position)
+
+
+@writing(answer="record", returns=Delivery)
+def redeliver_webhook(tx: Transaction, id: int, delivery: int) -> Record:
+    """Send a delivery again, now.
+
+    Its event has the same id and body as before. It gets five attempts anew.
+    """
+    _one(tx, id)
+    if log.one(tx, id, delivery) is None:
+        raise not_found("delivery")
+    redelivery.send_now(tx, delivery)
+    record = log.one(tx, id, delivery)
+    assert record is not None
+    return record

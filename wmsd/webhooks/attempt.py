@@ -1,0 +1,49 @@
+"""One sending of one delivery."""
+
+from typing import Final
+
+from wmsd.base import timestamps
+from wmsd.base.clock import Clock
+from wmsd.webhooks.client import GuardedClient
+from wmsd.webhooks.deliveries import Due, Result
+from wmsd.webhooks.feed import Opened
+from wmsd.webhooks.signing import headers
+
+NO_CREDENTIALS: Final = "Its credentials cannot be read: another installation has sealed them. Send them anew."
+
+
+async def attempt(client: GuardedClient, clock: Clock, target: Opened, due: Due, is_sandbox: bool) -> Result:
+    """What came of it; whatever the receiver does is an answer."""
+    assert due.event_id is not None
+    assert due.event is not None
+    assert due.body is not None
+    now = clock.now()
+    at = timestamps.to_text(now)
+    if target.credentials is None:
+        return Result(target.subscription_id, due.id, due.event, at, 0, None, None, NO_CREDENTIALS, False)
+    body = due.body.encode()
+    is_previous_valid = (target.previous_secret_expires_at or "") > at
+    sent = headers(
+        auth_type=target.auth_type,
+        credentials=target.credentials,
+        previous_secret=target.previous_secret if is_previous_valid else None,
+        event_id=due.event_id,
+        event=due.event,
+        attempt=due.attempts + 1,
+        sequence=due.sequence,
+        seconds=int(now.timestamp()),
+        body=body,
+        is_sandbox=is_sandbox,
+    )
+    answer = await client.post(target.url, sent, body)
+    return Result(
+        subscription_id=target.subscription_id,
+        delivery_id=due.id,
+        event=due.event,
+        at=at,
+        milliseconds=round(answer.duration * 1000),
+        status=answer.status,
+        answer=None if answer.status is None else answer.body.decode(errors="replace").replace("\0", "\ufffd"),
+        error=answer.error,
+        is_success=answer.is_success,
+    )

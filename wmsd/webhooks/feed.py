@@ -1,0 +1,85 @@
+"""What a subscription has to be sent, as the sender holds it in memory. What counts stands in the company's file."""
+
+import json
+from collections import deque
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlsplit
+
+from wmsd.base.vault import Vault
+from wmsd.webhooks.deliveries import Due, Target
+from wmsd.webhooks.slots import PER_SUBSCRIPTION
+
+
+@dataclass(frozen=True, slots=True)
+class Opened:
+    """A target with its credentials unsealed; they are None when this installation has not sealed them."""
+
+    subscription_id: int
+    url: str
+    host: str
+    auth_type: str
+    credentials: dict[str, Any] | None
+    previous_secret: str | None
+    previous_secret_expires_at: str | None
+
+
+@dataclass(slots=True)
+class Feed:
+    """`allowed` grows by one with each success, up to the bound, and falls to one with a failure."""
+
+    company_id: int
+    subscription_id: int
+    target: Opened | None = None
+    ready: deque[Due] = field(default_factory=deque)
+    taken: set[int] = field(default_factory=set)
+    """Deliveries that are ready, under way, or done and not written down yet."""
+    in_flight: int = 0
+    allowed: int = 1
+    is_proven: bool = False
+    is_loading: bool = False
+    is_runnable: bool = False
+    may_have_more: bool = True
+    _sealed: Target | None = None
+
+    @property
+    def can_send(self) -> bool:
+        return bool(self.ready) and self.in_flight < self.allowed
+
+    @property
+    def wants_more(self) -> bool:
+        return self.may_have_more and not self.is_loading and len(self.ready) < self.allowed
+
+    @property
+    def is_idle(self) -> bool:
+        return not (self.taken or self.is_loading)
+
+    def take(self, target: Target, found: Iterable[Due], vault: Vault) -> None:
+        """Of what was found due, that which it has not got yet."""
+        if target != self._sealed:
+            self.target, self._sealed = opened(target, vault), target
+        new = [due for due in found if due.id not in self.taken]
+        self.ready.extend(new)
+        self.taken.update(due.id for due in new)
+
+    def succeeded(self) -> None:
+        self.is_proven = True
+        self.allowed = min(self.allowed + 1, PER_SUBSCRIPTION)
+
+    def failed(self) -> None:
+        self.is_proven = False
+        self.allowed = 1
+
+
+def opened(target: Target, vault: Vault) -> Opened:
+    text = vault.unseal(target.credentials)
+    return Opened(
+        subscription_id=target.subscription_id,
+        url=target.url,
+        host=urlsplit(target.url).netloc.lower(),
+        auth_type=target.auth_type,
+        credentials=None if text is None else json.loads(text),
+        previous_secret=vault.unseal(target.previous_secret) if target.previous_secret else None,
+        previous_secret_expires_at=target.previous_secret_expires_at,
+    )

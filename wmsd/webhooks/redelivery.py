@@ -1,0 +1,80 @@
+"""Sending again what is over: one delivery, or all of a range."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Final
+
+from wmsd.base.strict_json import dumps
+from wmsd.db.transaction import Transaction
+from wmsd.outbox.deliveries import ATTEMPTS
+from wmsd.webhooks.deliveries import milliseconds
+
+CLOSED: Final = ("delivered", "exhausted", "skipped")
+FAILED: Final = ("exhausted", "skipped")
+AT_ONCE: Final = 5000
+
+SEND_NOW: Final = """
+    UPDATE webhook_deliveries
+    SET status = 'pending', attempts_left = :attempts, due_at = :now, skipped_because = NULL
+    WHERE id = :id
+"""
+
+
+def send_now(tx: Transaction, delivery_id: int) -> None:
+    """It is due now, whatever it was, and waits for no other."""
+    tx.execute(SEND_NOW, {"id": delivery_id, "attempts": ATTEMPTS, "now": milliseconds(tx)})
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Of a subscription what was queued from `since` until `until` (timestamps), of these statuses."""
+
+    subscription_id: int
+    since: str
+    until: str
+    statuses: Iterable[str] = CLOSED
+
+
+CHOSEN: Final = """
+    SELECT id FROM webhook_deliveries
+    WHERE subscription_id = :subscription_id AND id > :after
+        AND created_at >= :since AND created_at <= :until
+        AND status IN (SELECT value FROM json_each(:statuses))
+    ORDER BY id LIMIT :limit
+"""
+HOLD: Final = """
+    UPDATE webhook_deliveries SET status = 'held', attempts_left = :attempts, skipped_because = NULL
+    WHERE id IN (SELECT value FROM json_each(:ids))
+"""
+RELEASE_FIRST: Final = """
+    UPDATE webhook_deliveries SET status = 'pending', due_at = :now
+    WHERE id IN (SELECT value FROM json_each(:ids)) AND NOT EXISTS (
+        SELECT 1 FROM webhook_deliveries AS earlier
+        WHERE earlier.subscription_id = webhook_deliveries.subscription_id
+            AND earlier.entity = webhook_deliveries.entity AND earlier.entity_id = webhook_deliveries.entity_id
+            AND earlier.id < webhook_deliveries.id AND earlier.status IN ('pending', 'held')
+    )
+"""
+
+
+def send_range(tx: Transaction, chosen: Range, after: int) -> tuple[int, int]:
+    """Some of the range: those after a delivery's id, each entity's in their order.
+
+    The last one's id, and how many they were; fewer than `AT_ONCE` are the last.
+    """
+    rows = tx.rows(
+        CHOSEN,
+        {
+            "subscription_id": chosen.subscription_id,
+            "since": chosen.since,
+            "until": chosen.until,
+            "statuses": dumps(list(chosen.statuses)),
+            "after": after,
+            "limit": AT_ONCE,
+        },
+    )
+    ids = [row[0] for row in rows]
+    given = {"ids": dumps(ids), "attempts": ATTEMPTS, "now": milliseconds(tx)}
+    tx.execute(HOLD, given)
+    tx.execute(RELEASE_FIRST, given)
+    return (ids[-1] if ids else after), len(ids)

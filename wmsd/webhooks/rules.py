@@ -1,0 +1,88 @@
+"""What a sending means, and what a subscription needs: pure decisions."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import Any, Final
+
+from wmsd.base.context import Company
+from wmsd.base.problems import FieldErrors
+from wmsd.outbox.deliveries import ATTEMPTS
+from wmsd.webhooks.schema import RECOMMENDED_SECRET, AuthType, DeliveryStatus
+
+WAITS: Final = (30_000, 120_000, 480_000, 1_920_000)
+"""Milliseconds between the attempts of a delivery (specification, section 6)."""
+LONGEST_WAIT: Final = max(WAITS)
+GONE: Final = 410
+KEPT: Final = timedelta(days=30)
+ROTATION: Final = timedelta(hours=24)
+SWITCHED_OFF_AFTER: Final = timedelta(days=5)
+LONGEST_SILENCE: Final = timedelta(days=1)
+"""No more of the time between two failures counts: a clock that leaps cannot switch a subscription off."""
+MOST_SUBSCRIPTIONS: Final = 200
+
+assert len(WAITS) == ATTEMPTS - 1
+
+CREDENTIALS: Final[Mapping[AuthType, tuple[str, ...]]] = {
+    "hmac": ("secret",),
+    "bearer": ("token",),
+    "basic": ("username", "password"),
+    "custom": ("headers",),
+}
+"""What each way of authentication needs."""
+EVERY_CREDENTIAL: Final = tuple(name for names in CREDENTIALS.values() for name in names)
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    """What becomes of a delivery; `wait` in milliseconds, where it is to be sent again."""
+
+    status: DeliveryStatus
+    wait: int | None = None
+
+
+def off_because(company: Company) -> str | None:
+    """Why nothing is sent for this company now, or None."""
+    if not {"api", "webhooks"} <= company.modules:
+        return "The module webhooks was off."
+    if company.sandbox and not (company.operator is not None and company.operator.sandbox_webhooks):
+        return "The company is a sandbox, and its operator does not allow webhooks."
+    return None
+
+
+def verdict(is_success: bool, attempts_left: int) -> Verdict:
+    """`attempts_left` after the attempt."""
+    if is_success:
+        return Verdict("delivered")
+    if attempts_left:
+        return Verdict("pending", WAITS[-attempts_left])
+    return Verdict("exhausted")
+
+
+def failing_milliseconds(before: int, since_last_attempt: int) -> int:
+    """For how long it has been failing, one failure later."""
+    longest = int(LONGEST_SILENCE.total_seconds() * 1000)
+    return before + min(max(since_last_attempt, 0), longest)
+
+
+def credentials(
+    auth_type: AuthType, sent: Mapping[str, Any], kept: Mapping[str, Any] | None
+) -> tuple[dict[str, Any], FieldErrors]:
+    """The credentials of a subscription, and what is wrong with those that were sent.
+
+    `kept` are those that it has of this auth_type already, of which what is not sent stays.
+    """
+    needed = CREDENTIALS[auth_type]
+    errors: FieldErrors = {
+        name: [f"does not go with auth_type {auth_type}, which takes {' and '.join(needed)}"]
+        for name in EVERY_CREDENTIAL
+        if name not in needed and sent.get(name) is not None
+    }
+    found = {name: sent[name] if sent.get(name) is not None else (kept or {}).get(name) for name in needed}
+    errors |= {name: [f"is required by auth_type {auth_type}"] for name, value in found.items() if value is None}
+    return found, errors
+
+
+def is_short(credentials: Mapping[str, Any]) -> bool:
+    secret = credentials.get("secret")
+    return secret is not None and len(secret) < RECOMMENDED_SECRET

@@ -1,0 +1,186 @@
+"""A subscription's fields, and what its log shows (decisions, sections 2 and 6)."""
+
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import AfterValidator, Field, WithJsonSchema
+
+from wmsd.base.fields import Id, Input, Model, Name, Recorded, Timestamp, refuse
+from wmsd.base.listing import CursorQuery, PageQuery, QueryTimestamp, several_of
+from wmsd.outbox.events import EVENTS
+
+EVERY_EVENT: Final = "*"
+TEST_EVENT: Final = "webhook.test"
+LONGEST_URL: Final = 2048
+SHORTEST_SECRET: Final = 16
+RECOMMENDED_SECRET: Final = 32
+SHORT_SECRET: Final = f"The secret is short: {RECOMMENDED_SECRET} random characters or more are recommended."
+
+AuthType = Literal["hmac", "bearer", "basic", "custom"]
+DeliveryStatus = Literal["pending", "held", "delivered", "exhausted", "skipped"]
+DELIVERY_STATUSES: Final = ("pending", "held", "delivered", "exhausted", "skipped")
+
+
+def _events(names: list[str]) -> list[str]:
+    for name in names:
+        if name != EVERY_EVENT and name not in EVENTS:
+            raise refuse(f"must be of {', '.join(EVENTS)}, or {EVERY_EVENT} alone; {name!r} is not")
+    if len(set(names)) != len(names):
+        raise refuse("must not name one event twice")
+    if EVERY_EVENT in names and len(names) > 1:
+        raise refuse(f"must be {EVERY_EVENT} alone, or names")
+    return names
+
+
+def _visible(value: str) -> str:
+    if not value.isascii() or not value.isprintable():
+        raise refuse("must be visible ASCII characters")
+    return value
+
+
+def _user(value: str) -> str:
+    if ":" in value:
+        raise refuse("must not contain a colon")
+    return value
+
+
+Secret = Annotated[str, Field(min_length=SHORTEST_SECRET, max_length=255), AfterValidator(_visible)]
+Credential = Annotated[str, Field(min_length=1, max_length=4000), AfterValidator(_visible)]
+UserName = Annotated[str, Field(min_length=1, max_length=255), AfterValidator(_visible), AfterValidator(_user)]
+CustomHeaders = Annotated[dict[str, str], Field(min_length=1, max_length=20)]
+
+
+class SubscriptionFields(Input):
+    name: Name
+    url: Annotated[
+        str,
+        Field(
+            min_length=1,
+            max_length=LONGEST_URL,
+            description="Where to send: https, without credentials. Private networks only where the installation's "
+            "webhooks.allow_networks admits them.",
+        ),
+    ]
+    events: Annotated[
+        list[str],
+        Field(min_length=1, max_length=100, description="Names of events, or `*` alone for all of them."),
+        AfterValidator(_events),
+    ]
+    auth_type: AuthType = "hmac"
+    active: Annotated[
+        bool,
+        Field(
+            description="While it is false no events are queued; what was queued before waits until it is true again."
+        ),
+    ] = True
+    secret: Annotated[
+        Secret | None,
+        Field(description="For hmac: what both sign with. Write only. At least 32 random characters are recommended."),
+    ] = None
+    token: Annotated[
+        Credential | None, Field(description="For bearer: sent as `Authorization: Bearer …`. Write only.")
+    ] = None
+    username: Annotated[UserName | None, Field(description="For basic, with the password. Write only.")] = None
+    password: Annotated[Credential | None, Field(description="For basic. Write only.")] = None
+    headers: Annotated[
+        CustomHeaders | None, Field(description="For custom: the headers to send, by name. Write only.")
+    ] = None
+
+
+class SubscriptionChanges(SubscriptionFields, partial=True):
+    """The fields to change; the others stay. The secret, too, is replaced at once; see rotate-secret."""
+
+
+class NewSecret(Input):
+    secret: Annotated[Secret, Field(description="The new secret. For 24 hours both sign.")]
+
+
+class LastDelivery(Model):
+    """What came of the last attempt."""
+
+    id: Id
+    event: str
+    status: DeliveryStatus
+    attempted_at: Timestamp
+    response_status: int | None
+    error: str | None
+
+
+class Subscription(Recorded):
+    """A webhook subscription as the interfaces show it: never with its credentials."""
+
+    READ_ONLY = Recorded.READ_ONLY | {
+        *("has_secret", "previous_secret_expires_at", "failing_since", "switched_off_at"),
+        *("switched_off_because", "last_delivery", "warnings"),
+    }
+
+    name: Name
+    url: str
+    events: list[str]
+    auth_type: AuthType
+    active: bool
+    has_secret: Annotated[bool, Field(description="Whether it has the credentials of its auth_type.")]
+    previous_secret_expires_at: Annotated[
+        Timestamp | None, Field(description="Until then the secret before the last rotation signs too.")
+    ]
+    failing_since: Annotated[
+        Timestamp | None, Field(description="The first failure since the last success; null when all is well.")
+    ]
+    switched_off_at: Annotated[
+        Timestamp | None, Field(description="When the service switched it off; `active: true` puts it on again.")
+    ]
+    switched_off_because: str | None
+    last_delivery: LastDelivery | None
+    warnings: list[str]
+
+
+class SubscriptionQuery(PageQuery):
+    pass
+
+
+class Attempt(Model):
+    """One sending, and what came back."""
+
+    number: int
+    at: Timestamp
+    milliseconds: int
+    response_status: int | None
+    response_body: Annotated[str | None, Field(description="The first 2 kB of the answer.")]
+    error: str | None
+
+
+class Delivery(Model):
+    """A delivery with its attempts, the first one first."""
+
+    id: Id
+    sequence: Annotated[int, Field(description="X-Webhook-Sequence: of its subscription, without gaps.")]
+    event_id: Annotated[str | None, Field(description="X-Webhook-Id; null when the event is no longer kept.")]
+    event: str | None
+    entity_id: Id
+    status: Annotated[
+        DeliveryStatus,
+        Field(
+            description="pending: it is sent when it is due. held: it waits for an earlier one of the same entity. "
+            "delivered, exhausted, skipped: it is over, and can be sent again."
+        ),
+    ]
+    due_at: Timestamp | None
+    skipped_because: str | None
+    created_at: Timestamp
+    attempts: list[Attempt]
+
+
+class DeliveryQuery(CursorQuery):
+    status: Annotated[
+        tuple[Any, ...] | None,
+        several_of(DELIVERY_STATUSES),
+        WithJsonSchema({"type": "string"}),
+        Field(description=f"One or several of {', '.join(DELIVERY_STATUSES)}, by commas."),
+    ] = None
+    since: Annotated[QueryTimestamp | None, Field(description="Only those queued at this moment or later.")] = None
+
+
+class TestResult(Model):
+    """What came back from a test event."""
+
+    delivered: bool
+    delivery: Delivery

@@ -1,0 +1,331 @@
+"""Sends what is due. Everything that counts is a row; what stands here in memory may be lost at any moment.
+
+After a commit, and when something comes due, it looks into the company's file, loads what is due, sends it, and writes
+down what came of it. A delivery is loaded once, and is due again when nothing was written down: at least once, always.
+"""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Awaitable, Callable, Coroutine, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from wmsd.base import timestamps
+from wmsd.base.clock import Clock
+from wmsd.base.context import Company
+from wmsd.base.problems import Problem
+from wmsd.base.vault import Vault
+from wmsd.db.company_files import CompanyFiles
+from wmsd.db.database import Database
+from wmsd.db.sqlite import sqlite3
+from wmsd.db.transaction import Transaction
+from wmsd.webhooks import deliveries
+from wmsd.webhooks.attempt import attempt
+from wmsd.webhooks.client import GuardedClient
+from wmsd.webhooks.deliveries import Due, Result, SwitchedOff
+from wmsd.webhooks.feed import Feed, opened
+from wmsd.webhooks.rules import off_because
+from wmsd.webhooks.slots import Slots
+
+LOG = logging.getLogger("wmsd.webhooks")
+LOOK_AFTER_SECONDS: Final = 0.01
+"""What is committed in the meantime is looked at together."""
+MOST_UNWRITTEN: Final = 256
+"""Results of a company that are not written down yet: beyond it nothing more is sent."""
+WRITE_AGAIN_SECONDS: Final = 1.0
+STOP_SECONDS: Final = 3.0
+A_STEP_BACK_SECONDS: Final = 1.0
+
+Audit = Callable[[str, str], Awaitable[None]]
+"""Writes down that the service did this to that."""
+
+
+@dataclass(slots=True)
+class CompanyState:
+    feeds: dict[int, Feed] = field(default_factory=dict)
+    unwritten: list[Result] = field(default_factory=list)
+    is_writing: bool = False
+    next_due: int | None = None
+    """Milliseconds since 1970: when to look again."""
+    file_signature: tuple[int, ...] = ()
+    switched_off: int = 0
+
+
+class Sender:
+    def __init__(
+        self,
+        *,
+        files: CompanyFiles,
+        companies: Callable[[], Awaitable[Mapping[int, Company]]],
+        audit: Audit,
+        client: GuardedClient,
+        vault: Vault,
+        clock: Clock,
+    ) -> None:
+        self._files = files
+        self._companies = companies
+        self._audit = audit
+        self._client = client
+        self._vault = vault
+        self._clock = clock
+        self._states: dict[int, CompanyState] = {}
+        self._to_look_at: dict[int, None] = {}
+        self._looker: asyncio.Task[None] | None = None
+        self._runnable: deque[Feed] = deque()
+        self._slots = Slots()
+        self._tasks: set[asyncio.Task[None]] = set()
+        self._is_running = False
+        self._latest = clock.now()
+        self._to_clamp: set[int] = set()
+
+    # --- when to look -------------------------------------------------------------------------------------------
+
+    async def start(self) -> None:
+        """Looks at every company's file: what was under way when the process ended is due again."""
+        await self._client.__aenter__()
+        self._is_running = True
+        self._to_clamp = set(await self._companies())
+        for company_id in self._to_clamp:
+            self.committed(company_id)
+
+    def committed(self, company_id: int) -> None:
+        """Something was written to the company's file."""
+        if self._is_running:
+            self._to_look_at[company_id] = None
+            if self._looker is None:
+                self._looker = asyncio.get_running_loop().create_task(self._look_at_all())
+
+    async def tick(self) -> None:
+        """Finds what has come due, and what another process has written. APScheduler calls it."""
+        if not self._is_running:
+            return
+        companies = await self._companies()
+        now = self._clock.now()
+        if (self._latest - now).total_seconds() > A_STEP_BACK_SECONDS:
+            LOG.warning("the clock was set back: what waits is due after its own back-off at most")
+            self._to_clamp |= set(companies)
+        self._latest = now
+        for company_id in companies:
+            state = self._state(company_id)
+            signature = self._files.signature(company_id)
+            is_due = state.next_due is not None and state.next_due <= _milliseconds(self._clock)
+            if is_due or company_id in self._to_clamp or signature != state.file_signature:
+                state.file_signature = signature
+                self.committed(company_id)
+
+    @property
+    def switched_off(self) -> int:
+        """How many subscriptions the service itself has switched off."""
+        return sum(state.switched_off for state in self._states.values())
+
+    def _state(self, company_id: int) -> CompanyState:
+        return self._states.setdefault(company_id, CompanyState())
+
+    async def _look_at_all(self) -> None:
+        try:
+            await asyncio.sleep(LOOK_AFTER_SECONDS)
+            while self._to_look_at:
+                company_id = next(iter(self._to_look_at))
+                del self._to_look_at[company_id]
+                try:
+                    await self._look_at(company_id)
+                except Problem:
+                    self._states.pop(company_id, None)  # its file cannot be used, and the log says why
+                except sqlite3.Error as error:
+                    LOG.error("webhooks of company %d: %s; looking again later", company_id, error)
+        finally:
+            self._looker = None
+
+    async def _look_at(self, company_id: int) -> None:
+        company = (await self._companies()).get(company_id)
+        if company is None:
+            return
+        database = await self._files.get(company_id)
+        state = self._state(company_id)
+        if company_id in self._to_clamp:
+            self._to_clamp.discard(company_id)
+            await database.write(deliveries.clamp)
+        next_due, switched_off = await database.read(_look)
+        await self._tell_switched_off(company, database, state, switched_off)
+        now = _milliseconds(self._clock)
+        due_now = [subscription_id for subscription_id, due_at in next_due.items() if due_at <= now]
+        state.next_due = min((due_at for due_at in next_due.values() if due_at > now), default=None)
+        because = off_because(company)
+        if because is not None:
+            while due_now and await database.write(lambda tx: deliveries.skip_all(tx, because)):
+                pass
+            return
+        for subscription_id in due_now:
+            feed = state.feeds.get(subscription_id)
+            if feed is None:
+                feed = state.feeds[subscription_id] = Feed(company_id, subscription_id)
+            feed.may_have_more = True
+            self._fill(feed)
+
+    async def _tell_switched_off(
+        self, company: Company, database: Database, state: CompanyState, found: list[SwitchedOff]
+    ) -> None:
+        state.switched_off = len(found)
+        new = [each for each in found if not each.is_audited]
+        for each in new:
+            LOG.warning("webhook %s of %s is switched off: %s", each.name, company.code, each.because)
+            await self._audit(f"webhook.switch_off {each.because}", f"{company.code} {each.name}")
+        if new:
+            await database.write(lambda tx: deliveries.note_audited(tx, [each.id for each in new]))
+
+    # --- loading and sending ------------------------------------------------------------------------------------
+
+    def _fill(self, feed: Feed) -> None:
+        if feed.wants_more:
+            feed.is_loading = True
+            self._spawn(self._load(feed))
+
+    async def _load(self, feed: Feed) -> None:
+        """What is due next of a subscription; bodies are large, so only as many as can be sent soon."""
+        limit = len(feed.taken) + 2 * feed.allowed
+
+        def read(tx: Transaction) -> tuple[deliveries.Target | None, list[Due]]:
+            target = deliveries.target(tx, feed.subscription_id)
+            return target, [] if target is None else deliveries.due(tx, feed.subscription_id, limit)
+
+        try:
+            database = await self._files.get(feed.company_id)
+            target, found = await database.read(read)
+            feed.may_have_more = target is not None and len(found) >= limit
+            if target is not None:
+                lost = [due.id for due in found if due.body is None]
+                if lost:
+                    because = "Its event is no longer kept."
+                    await database.write(lambda tx: deliveries.skip(tx, lost, because))
+                feed.take(target, (due for due in found if due.body is not None), self._vault)
+        except (Problem, sqlite3.Error) as error:
+            LOG.error("webhooks of company %d cannot be loaded: %s", feed.company_id, error)
+        finally:
+            feed.is_loading = False
+        self._make_runnable(feed)
+        self._dispatch()
+
+    def _make_runnable(self, feed: Feed) -> None:
+        if feed.can_send and not feed.is_runnable:
+            feed.is_runnable = True
+            self._runnable.append(feed)
+
+    def _dispatch(self) -> None:
+        """Begins what may begin: in turn, one of each subscription."""
+        waiting: list[Feed] = []
+        while self._runnable and self._is_running:
+            feed = self._runnable.popleft()
+            feed.is_runnable = False
+            if not feed.can_send:
+                continue
+            state = self._state(feed.company_id)
+            assert feed.target is not None
+            is_proven, host = feed.is_proven, feed.target.host
+            if len(state.unwritten) >= MOST_UNWRITTEN or not self._slots.take(is_proven, host):
+                waiting.append(feed)
+                continue
+            due = feed.ready.popleft()
+            feed.in_flight += 1
+            self._spawn(self._send(feed, due, is_proven, host))
+            self._make_runnable(feed)
+        for feed in waiting:
+            self._make_runnable(feed)
+
+    async def _send(self, feed: Feed, due: Due, is_proven: bool, host: str) -> None:
+        result: Result | None = None
+        try:
+            company = (await self._companies()).get(feed.company_id)
+            if company is not None and off_because(company) is None and feed.target is not None:
+                result = await attempt(self._client, self._clock, feed.target, due, company.sandbox)
+                feed.succeeded() if result.is_success else feed.failed()
+                self._note(feed.company_id, result)
+        finally:
+            self._slots.give_back(is_proven, host)
+            feed.in_flight -= 1
+            if result is None:
+                feed.taken.discard(due.id)  # cut off, or not to be sent now: it is due as before
+                self.committed(feed.company_id)
+        self._fill(feed)
+        self._make_runnable(feed)
+        self._dispatch()
+
+    async def send_test(self, company: Company, subscription_id: int) -> int | None:
+        """Sends a test event at once, whether the subscription is active or not. The delivery's id; None when there
+        is no such subscription. What came back stands in the log then.
+        """
+        database = await self._files.get(company.id)
+
+        def queue(tx: Transaction) -> tuple[deliveries.Target, Due] | None:
+            target = deliveries.target(tx, subscription_id)
+            return None if target is None else (target, deliveries.queue_test(tx, subscription_id))
+
+        queued = await database.write(queue)
+        if queued is None:
+            return None
+        target, due = queued
+        result = await attempt(self._client, self._clock, opened(target, self._vault), due, company.sandbox)
+        await database.write(lambda tx: deliveries.record(tx, [result]))
+        return due.id
+
+    # --- writing down what came of it ---------------------------------------------------------------------------
+
+    def _note(self, company_id: int, result: Result) -> None:
+        state = self._state(company_id)
+        state.unwritten.append(result)
+        if not state.is_writing:
+            state.is_writing = True
+            self._spawn(self._write_down(company_id, state))
+
+    async def _write_down(self, company_id: int, state: CompanyState) -> None:
+        """In groups: what comes back while one is written is the next."""
+        try:
+            while state.unwritten:
+                results = list(state.unwritten)
+                try:
+                    database = await self._files.get(company_id)
+                    await database.write(lambda tx, results=results: deliveries.record(tx, results))
+                except (Problem, sqlite3.Error) as error:
+                    LOG.error("what was sent for company %d cannot be written down yet: %s", company_id, error)
+                    await asyncio.sleep(WRITE_AGAIN_SECONDS)
+                    continue
+                del state.unwritten[: len(results)]
+                self._written(state, results)
+        finally:
+            state.is_writing = False
+
+    def _written(self, state: CompanyState, results: list[Result]) -> None:
+        for result in results:
+            feed = state.feeds.get(result.subscription_id)
+            if feed is not None:
+                feed.taken.discard(result.delivery_id)
+                self._fill(feed)
+                if feed.is_idle and not feed.may_have_more:
+                    feed.target = None
+        self._dispatch()
+
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+        task = asyncio.get_running_loop().create_task(work)
+        self._tasks.add(task)
+        task.add_done_callback(self._tasks.discard)
+
+    async def stop(self) -> None:
+        """Waits a moment for what is under way; what is cut off is due again at the next start."""
+        self._is_running = False
+        self._runnable.clear()
+        if self._looker is not None:
+            self._looker.cancel()
+        if self._tasks:
+            await asyncio.wait(self._tasks, timeout=STOP_SECONDS)
+        for task in self._tasks:
+            task.cancel()
+        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await self._client.__aexit__(None, None, None)
+
+
+def _look(tx: Transaction) -> tuple[dict[int, int], list[SwitchedOff]]:
+    return deliveries.next_due(tx), deliveries.switched_off(tx)
+
+
+def _milliseconds(clock: Clock) -> int:
+    return timestamps.microseconds(clock.now()) // 1000

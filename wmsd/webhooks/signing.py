@@ -1,0 +1,88 @@
+"""The headers of a delivery (specification, section 6; decisions, section 6; standardwebhooks.com)."""
+
+import base64
+import binascii
+import hashlib
+import hmac
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Final
+
+USER_AGENT: Final = "3PL-WMS-Webhook/1.0"
+PREFIX: Final = "whsec_"
+
+
+def standard_key(secret: str) -> bytes:
+    """The key of `webhook-signature`: what `whsec_` and base64 stand for, else the secret's own letters."""
+    if secret.startswith(PREFIX):
+        try:
+            return base64.b64decode(secret.removeprefix(PREFIX), validate=True)
+        except binascii.Error:
+            pass
+    return secret.encode()
+
+
+def signature(secret: str, body: bytes) -> str:
+    """X-Webhook-Signature: of the raw body, with the secret's own letters as the key."""
+    return f"sha256={hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()}"
+
+
+def standard_signature(secrets: Iterable[str], event_id: str, seconds: int, body: bytes) -> str:
+    """`webhook-signature`: one for each secret, the newest first."""
+    signed = f"{event_id}.{seconds}.".encode() + body
+    digests = (hmac.new(standard_key(secret), signed, hashlib.sha256).digest() for secret in secrets)
+    return " ".join(f"v1,{base64.b64encode(digest).decode()}" for digest in digests)
+
+
+def _bearer(credentials: Mapping[str, Any]) -> dict[str, str]:
+    return {"Authorization": f"Bearer {credentials['token']}"}
+
+
+def _basic(credentials: Mapping[str, Any]) -> dict[str, str]:
+    pair = f"{credentials['username']}:{credentials['password']}"
+    return {"Authorization": f"Basic {base64.b64encode(pair.encode()).decode()}"}
+
+
+def _custom(credentials: Mapping[str, Any]) -> dict[str, str]:
+    return dict(credentials["headers"])
+
+
+AUTHENTICATION: Final[Mapping[str, Callable[[Mapping[str, Any]], dict[str, str]]]] = {
+    "hmac": lambda credentials: {},
+    "bearer": _bearer,
+    "basic": _basic,
+    "custom": _custom,
+}
+
+
+def headers(
+    *,
+    auth_type: str,
+    credentials: Mapping[str, Any],
+    previous_secret: str | None,
+    event_id: str,
+    event: str,
+    attempt: int,
+    sequence: int,
+    seconds: int,
+    body: bytes,
+    is_sandbox: bool,
+) -> dict[str, str]:
+    """`seconds` since 1970, when the attempt begins."""
+    found = {
+        **AUTHENTICATION[auth_type](credentials),
+        "Content-Type": "application/json",
+        "User-Agent": USER_AGENT,
+        "X-Webhook-Event": event,
+        "X-Webhook-Id": event_id,
+        "X-Webhook-Attempt": str(attempt),
+        "X-Webhook-Sequence": str(sequence),
+        "webhook-id": event_id,
+        "webhook-timestamp": str(seconds),
+    }
+    if auth_type == "hmac":
+        secrets = [credentials["secret"], *([previous_secret] if previous_secret else [])]
+        found["X-Webhook-Signature"] = signature(credentials["secret"], body)
+        found["webhook-signature"] = standard_signature(secrets, event_id, seconds, body)
+    if is_sandbox:
+        found["X-ThreePl-Sandbox"] = "true"
+    return found

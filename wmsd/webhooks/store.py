@@ -1,0 +1,133 @@
+"""The SQL of subscriptions."""
+
+from collections.abc import Mapping
+from typing import Any, Final
+
+from wmsd.base.listing import PageQuery
+from wmsd.base.results import Page, Record
+from wmsd.base.strict_json import dumps
+from wmsd.db.listing import Listing
+from wmsd.db.record import record_sql
+from wmsd.db.table import insert_sql, update_sql
+from wmsd.db.transaction import Transaction
+from wmsd.webhooks.schema import SHORT_SECRET, Subscription
+
+RECORD: Final = record_sql(
+    Subscription,
+    {
+        "has_secret": "1",
+        "previous_secret_expires_at": "iif(previous_secret_expires_at > :now, previous_secret_expires_at, NULL)",
+        "warnings": f"iif(has_short_secret, '{dumps([SHORT_SECRET])}', '[]')",
+    },
+)
+COLUMNS: Final = ("name", "url", "events", "auth_type", "active", "credentials", "has_short_secret")
+LISTING: Final = Listing(source="webhook_subscriptions", order="id", filters={}, count="webhook_subscriptions")
+
+
+def page(tx: Transaction, query: PageQuery) -> Page:
+    return LISTING.page(tx, RECORD.replace(":now", f"'{tx.timestamp}'"), query, {})
+
+
+ONE: Final = f"SELECT {RECORD} FROM webhook_subscriptions WHERE id = :id"
+
+
+def one(tx: Transaction, subscription_id: int) -> Record | None:
+    text = tx.value(ONE, {"id": subscription_id, "now": tx.timestamp})
+    return None if text is None else Record(subscription_id, text)
+
+
+COLUMNS_OF_ONE: Final = f"SELECT {', '.join(COLUMNS)} FROM webhook_subscriptions WHERE id = ?"
+
+
+def columns(tx: Transaction, subscription_id: int) -> dict[str, Any] | None:
+    """The subscription's fields as they are stored."""
+    return tx.record(COLUMNS_OF_ONE, (subscription_id,))
+
+
+COUNT: Final = "SELECT count(*) FROM webhook_subscriptions"
+
+
+def count(tx: Transaction) -> int:
+    found: int = tx.value(COUNT)
+    return found
+
+
+INSERT: Final = insert_sql("webhook_subscriptions", (*COLUMNS, "created_at", "updated_at"))
+UPDATE: Final = update_sql("webhook_subscriptions", (*COLUMNS, "updated_at"))
+FORGET_TOPICS: Final = "DELETE FROM webhook_topics WHERE subscription_id = ?"
+NOTE_TOPICS: Final = """
+    INSERT INTO webhook_topics (event, subscription_id)
+    SELECT topic.value, id FROM webhook_subscriptions, json_each(events) AS topic WHERE id = ? AND active
+"""
+
+
+def insert(tx: Transaction, values: Mapping[str, object]) -> int:
+    subscription_id = tx.insert(INSERT, {**values, "created_at": tx.timestamp, "updated_at": tx.timestamp})
+    tx.execute(NOTE_TOPICS, (subscription_id,))
+    return subscription_id
+
+
+def update(tx: Transaction, subscription_id: int, values: Mapping[str, object]) -> None:
+    tx.execute(UPDATE, {**values, "updated_at": tx.timestamp, "id": subscription_id})
+    tx.execute(FORGET_TOPICS, (subscription_id,))
+    tx.execute(NOTE_TOPICS, (subscription_id,))
+
+
+FORGIVE: Final = """
+    UPDATE webhook_subscriptions
+    SET failing_since = NULL, failing_milliseconds = 0, switched_off_at = NULL, switched_off_because = NULL,
+        is_switch_off_audited = 0
+    WHERE id = ?
+"""
+
+
+def forgive(tx: Transaction, subscription_id: int) -> None:
+    """Begins to count its failures anew: somebody has switched it on again."""
+    tx.execute(FORGIVE, (subscription_id,))
+
+
+DELETE: Final = "DELETE FROM webhook_subscriptions WHERE id = ?"
+
+
+def delete(tx: Transaction, subscription_id: int) -> None:
+    """What it leaves is swept later (see `deliveries.sweep`)."""
+    tx.execute(FORGET_TOPICS, (subscription_id,))
+    tx.execute(DELETE, (subscription_id,))
+
+
+ROTATE: Final = """
+    UPDATE webhook_subscriptions
+    SET credentials = :credentials, has_short_secret = :has_short_secret, previous_secret = :previous_secret,
+        previous_secret_expires_at = :expires_at, updated_at = :now
+    WHERE id = :id
+"""
+FORGET_PREVIOUS: Final = """
+    UPDATE webhook_subscriptions SET previous_secret = NULL, previous_secret_expires_at = NULL
+    WHERE id = ?
+"""
+
+
+def rotate(
+    tx: Transaction,
+    subscription_id: int,
+    credentials: str,
+    has_short_secret: bool,
+    previous_secret: str,
+    expires_at: str,
+) -> None:
+    """Credentials and previous secret are sealed."""
+    tx.execute(
+        ROTATE,
+        {
+            "credentials": credentials,
+            "has_short_secret": has_short_secret,
+            "previous_secret": previous_secret,
+            "expires_at": expires_at,
+            "now": tx.timestamp,
+            "id": subscription_id,
+        },
+    )
+
+
+def forget_previous_secret(tx: Transaction, subscription_id: int) -> None:
+    tx.execute(FORGET_PREVIOUS, (subscription_id,))
