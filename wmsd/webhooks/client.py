@@ -1,0 +1,207 @@
+"""The client that may be pointed at any URL: one request, one deadline, and an answer of which 2 kB are read."""
+
+import asyncio
+import ssl
+import time
+from collections.abc import Mapping
+from contextlib import AsyncExitStack
+from functools import lru_cache
+from types import TracebackType
+from typing import Final, NamedTuple, Self
+
+from yarl import URL
+
+from wmsd.base.certificates import left_unread
+from wmsd.webhooks import failures
+from wmsd.webhooks.guard import Guard
+from wmsd.webhooks.names import Names, on_thread
+from wmsd.webhooks.targets import parsed, url_flaws
+from wmsd.webhooks.tls import dialling_context
+from wmsd.webhooks.wire import ATTEMPT, KEEP_SECONDS, Attempt, Connector, Phase
+
+with left_unread():
+    import aiohttp
+
+KEPT_BYTES: Final = 2048
+DEADLINE_SECONDS: Final = 10.0
+REMEMBERED_URLS: Final = 1024
+FRAMING: Final = frozenset(
+    {
+        "host",
+        "content-length",
+        "transfer-encoding",
+        "connection",
+        "upgrade",
+        "te",
+        "trailer",
+        "expect",
+        "keep-alive",
+    }
+)
+"""Headers that would change what is sent, or to whom, for the receiver but not for us."""
+
+
+class Answer(NamedTuple):
+    """`body`: as sent, not decompressed; `is_cut` when there was more. `duration` in seconds."""
+
+    status: int | None
+    headers: Mapping[str, str]
+    body: bytes
+    is_cut: bool
+    duration: float
+    error: str | None
+
+    @property
+    def is_success(self) -> bool:
+        return self.error is None and self.status is not None and 200 <= self.status < 300
+
+
+class GuardedClient:
+    """For use with `async with`. Follows no redirect, keeps no cookie, asks no proxy.
+
+    Idle connections are kept for a moment; each was judged when it was dialled.
+    """
+
+    def __init__(
+        self,
+        guard: Guard,
+        ca_file: str = "",
+        deadline: float = DEADLINE_SECONDS,
+        names: Names | None = None,
+    ) -> None:
+        self._guard = guard
+        self._ca_file = ca_file
+        self._deadline = deadline
+        self._names = names or Names()
+        self._target = lru_cache(REMEMBERED_URLS)(self._new_target)
+        self._context: ssl.SSLContext | None = None
+        self._reading = asyncio.Lock()
+        self._stack = AsyncExitStack()
+
+    async def __aenter__(self) -> Self:
+        self._kept = await self._session(keepalive_timeout=KEEP_SECONDS)
+        self._fresh = await self._session(force_close=True)
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        await self._stack.aclose()
+
+    async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Answer:
+        """Never raises for what a receiver or its name server does, only ValueError for headers that frame."""
+        return await self._ask("POST", url, headers, body)
+
+    async def get(self, url: str, headers: Mapping[str, str]) -> Answer:
+        """As `post`."""
+        return await self._ask("GET", url, headers, None)
+
+    async def _ask(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> Answer:
+        _refuse_framing(headers)
+        started = time.monotonic()
+        target, flaws = self._target(url)
+        if target is None:
+            return Answer(None, {}, b"", False, 0.0, flaws)
+        attempt = Attempt(target.scheme, target.raw_host or "", target.port or 0)
+        error = await self._in_time(attempt, method, target, headers, body)
+        return Answer(
+            attempt.status,
+            attempt.headers,
+            bytes(attempt.body[:KEPT_BYTES]),
+            len(attempt.body) > KEPT_BYTES,
+            time.monotonic() - started,
+            error,
+        )
+
+    async def _in_time(
+        self, attempt: Attempt, method: str, target: URL, headers: Mapping[str, str], body: bytes | None
+    ) -> str | None:
+        """Fills the attempt; returns why it failed."""
+        token = ATTEMPT.set(attempt)
+        deadline = asyncio.timeout(self._deadline)
+        try:
+            async with deadline:
+                await self._go(attempt, method, target, headers, body)
+        except Exception as error:  # a hostile receiver finds the one that was not listed
+            if deadline.expired():
+                return failures.out_of_time(attempt, self._deadline)
+            return failures.sentence(error, attempt)
+        finally:
+            ATTEMPT.reset(token)
+        return None
+
+    async def _go(
+        self, attempt: Attempt, method: str, target: URL, headers: Mapping[str, str], body: bytes | None
+    ) -> None:
+        try:
+            await self._once(self._kept, attempt, method, target, headers, body)
+        except aiohttp.ClientConnectionError:
+            if not attempt.may_be_stale:
+                raise
+            await self._once(self._fresh, attempt, method, target, headers, body)
+
+    async def _once(
+        self,
+        session: aiohttp.ClientSession,
+        attempt: Attempt,
+        method: str,
+        target: URL,
+        headers: Mapping[str, str],
+        body: bytes | None,
+    ) -> None:
+        response = await session.request(
+            method,
+            target,
+            headers=headers,
+            data=body,
+            allow_redirects=False,
+            ssl=await self._trust() if target.scheme == "https" else True,
+        )
+        try:
+            await _read(response, attempt)
+        finally:
+            if not response.content.at_eof():
+                response.close()
+
+    async def _trust(self) -> ssl.SSLContext:
+        """Raises AuthoritiesError."""
+        if self._context is None:
+            async with self._reading:
+                if self._context is None:
+                    self._context = await on_thread(lambda: dialling_context(self._ca_file))
+        return self._context
+
+    async def _session(self, **keeping: float) -> aiohttp.ClientSession:
+        return await self._stack.enter_async_context(
+            aiohttp.ClientSession(
+                connector=Connector(self._guard, self._names, **keeping),
+                headers={"Accept-Encoding": "identity"},
+                skip_auto_headers=("User-Agent",),
+                cookie_jar=aiohttp.DummyCookieJar(),
+                timeout=aiohttp.ClientTimeout(),
+                auto_decompress=False,
+                read_bufsize=2 * KEPT_BYTES,
+            )
+        )
+
+    def _new_target(self, url: str) -> tuple[URL | None, str | None]:
+        flaws = url_flaws(url, self._guard)
+        return (None, " ".join(flaws)) if flaws else (parsed(url), None)
+
+
+async def _read(response: aiohttp.ClientResponse, attempt: Attempt) -> None:
+    """One byte more than is kept shows whether there is more."""
+    attempt.status, attempt.headers, attempt.phase = response.status, response.headers, Phase.BODY
+    while len(attempt.body) <= KEPT_BYTES:
+        part = await response.content.read(KEPT_BYTES + 1 - len(attempt.body))
+        if not part:
+            break
+        attempt.body += part
+    if attempt.wire is not None:
+        attempt.wire.is_idle = True
+
+
+def _refuse_framing(headers: Mapping[str, str]) -> None:
+    for name, value in headers.items():
+        if name.lower() in FRAMING or not value.isprintable():
+            raise ValueError(f"the header {name} must not be sent from here")

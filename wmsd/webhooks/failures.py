@@ -1,0 +1,126 @@
+"""Why an attempt came to nothing, in a sentence for people: no trace, no library's words."""
+
+import errno
+import logging
+import socket
+import ssl
+from collections.abc import Iterator
+from typing import Final
+
+from wmsd.base.certificates import left_unread
+from wmsd.webhooks.tls import AuthoritiesError
+from wmsd.webhooks.wire import MOST_BYTES, Attempt, NotAllowed, Phase
+
+with left_unread():
+    import aiohttp
+
+logger = logging.getLogger(__name__)
+
+BY_ERRNO: Final = {
+    errno.ECONNREFUSED: "{host} refused the connection at port {port}.",
+    errno.EHOSTUNREACH: "{host} cannot be reached: there is no way to it.",
+    errno.ENETUNREACH: "{host} cannot be reached: there is no way to its network.",
+    errno.EADDRNOTAVAIL: "{host} cannot be reached: there is no way to its address.",
+    errno.ETIMEDOUT: "{host} did not answer at port {port}.",
+}
+BY_VERIFY_CODE: Final = {
+    9: "The certificate of {host} is not valid yet.",
+    10: "The certificate of {host} has expired.",
+    62: "The certificate of {host} is for another host name.",
+    64: "The certificate of {host} is for another address.",
+    **dict.fromkeys(
+        (2, 18, 19, 20, 21),
+        "The certificate of {host} is from an authority that is not known here; "
+        "webhooks.ca_file can hold a private one.",
+    ),
+}
+"""By X509_V_ERR_… of OpenSSL."""
+OLD_TLS: Final = {"UNSUPPORTED_PROTOCOL", "TLSV1_ALERT_PROTOCOL_VERSION", "VERSION_TOO_LOW", "WRONG_SSL_VERSION"}
+NO_TLS: Final = {"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "PACKET_LENGTH_TOO_LONG", "RECORD_LAYER_FAILURE"}
+
+
+def out_of_time(attempt: Attempt, seconds: float) -> str:
+    return (
+        f"{attempt.host} kept waiting for {attempt.phase.value}: the {seconds:g} seconds of an attempt are over."
+    )
+
+
+def sentence(error: Exception, attempt: Attempt) -> str:
+    """What the error means to whoever looks after the receiver."""
+    found = _known(error, attempt)
+    if found is None:
+        logger.error("An attempt failed in a way that was not foreseen.", exc_info=error)
+        found = "The attempt failed within this service."
+    return found.format(host=attempt.host, port=attempt.port)
+
+
+def _known(error: Exception, attempt: Attempt) -> str | None:
+    for cause in _causes(error):
+        if isinstance(cause, NotAllowed | AuthoritiesError):
+            return _literally(str(cause))
+        if isinstance(cause, ssl.SSLCertVerificationError):
+            return BY_VERIFY_CODE.get(cause.verify_code, "The certificate of {host} is not valid.")
+        if isinstance(cause, ssl.SSLError):
+            return _tls_sentence(cause)
+        if isinstance(cause, socket.gaierror | UnicodeError):
+            return _name_sentence(cause)
+    if attempt.wire is not None and attempt.wire.is_flooded:
+        return _literally(f"{attempt.host} sent more than {MOST_BYTES // 1024} kB without an answer in it.")
+    if isinstance(error, aiohttp.ClientResponseError):
+        return _http_sentence(error)
+    if isinstance(error, aiohttp.ClientError | OSError | TimeoutError):
+        return _connection_sentence(error, attempt)
+    return None
+
+
+def _literally(text: str) -> str:
+    return text.replace("{", "{{").replace("}", "}}")
+
+
+def _causes(error: BaseException) -> Iterator[BaseException]:
+    """The error, what it wraps, and what it was raised from."""
+    seen: BaseException | None = error
+    while seen is not None:
+        yield seen
+        wrapped = getattr(seen, "os_error", None)
+        if isinstance(wrapped, BaseException) and wrapped is not seen.__cause__:
+            yield wrapped
+        seen = seen.__cause__
+
+
+def _tls_sentence(error: ssl.SSLError) -> str:
+    reason = error.reason or ""
+    if reason in OLD_TLS:
+        return "{host} speaks only TLS that is older than 1.2."
+    if reason in NO_TLS:
+        return "{host} does not speak TLS at port {port}."
+    return "The TLS handshake with {host} failed."
+
+
+def _name_sentence(error: BaseException) -> str:
+    if isinstance(error, socket.gaierror) and error.errno == socket.EAI_AGAIN:
+        return "The name {host} cannot be looked up at the moment: its name server does not answer."
+    return "There is no address for the name {host}."
+
+
+def _http_sentence(error: aiohttp.ClientResponseError) -> str:
+    if "Got more than" in error.message or "Too many" in error.message:
+        return "{host} answered with a head that is too large."
+    return "{host} answered with something that is not HTTP."
+
+
+def _connection_sentence(error: Exception, attempt: Attempt) -> str:
+    found = BY_ERRNO.get(getattr(error, "errno", None) or 0)
+    if found:
+        return found
+    match attempt.phase:
+        case Phase.NAME:
+            return "The name {host} cannot be looked up."
+        case Phase.CONNECTION:
+            return "{host} cannot be reached at port {port}."
+        case Phase.TLS:
+            return "{host} broke off the TLS handshake."
+        case Phase.ANSWER:
+            return "{host} closed the connection without an answer."
+        case Phase.BODY:
+            return "{host} broke off in the middle of its answer."

@@ -1,0 +1,83 @@
+"""Names looked up beside the loop, so that a name server that hangs holds up nobody else.
+
+Each lookup has a thread of its own that the process does not wait for at its end, as it would for an executor's.
+"""
+
+import asyncio
+import socket
+from collections.abc import Callable
+from contextlib import suppress
+from threading import Thread
+from typing import Any, Final
+
+MOST: Final = 64
+MOST_OF_ZONE: Final = 8
+"""Lookups under way at once, of all names and of those that end in the same two labels."""
+
+Lookup = Callable[[str], list[str]]
+
+
+def system_lookup(host: str) -> list[str]:
+    """Raises OSError or UnicodeError."""
+    found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_ADDRCONFIG)
+    return list(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+
+class Names:
+    def __init__(self, lookup: Lookup = system_lookup) -> None:
+        self._lookup = lookup
+        self._under_way: dict[str, asyncio.Future[list[str]]] = {}
+        self._freed = asyncio.Event()
+
+    async def addresses(self, host: str) -> list[str]:
+        """Asked for once, however many wait for it; nothing is kept. Raises OSError or UnicodeError."""
+        while host not in self._under_way and self._is_full(zone(host)):
+            await self._freed.wait()
+        return await asyncio.shield(self._under_way.get(host) or self._begin(host))
+
+    def _is_full(self, of_zone: str) -> bool:
+        beside = sum(zone(host) == of_zone for host in self._under_way)
+        return beside >= MOST_OF_ZONE or len(self._under_way) >= MOST
+
+    def _begin(self, host: str) -> "asyncio.Future[list[str]]":
+        future = on_thread(lambda: self._lookup(host))
+        future.add_done_callback(lambda _: self._end(host))
+        self._under_way[host] = future
+        return future
+
+    def _end(self, host: str) -> None:
+        future = self._under_way.pop(host)
+        if not future.cancelled():
+            future.exception()  # seen, even if everybody who waited has gone
+        self._freed.set()
+        self._freed = asyncio.Event()
+
+
+def zone(host: str) -> str:
+    return ".".join(host.rstrip(".").split(".")[-2:])
+
+
+def on_thread(function: Callable[[], Any]) -> "asyncio.Future[Any]":
+    """The function's result, from a thread that may outlive the loop."""
+    loop = asyncio.get_running_loop()
+    future: asyncio.Future[Any] = loop.create_future()
+
+    def settle(result: Any, error: BaseException | None) -> None:
+        if future.done():
+            return
+        if error is None:
+            future.set_result(result)
+        else:
+            future.set_exception(error)
+
+    def run() -> None:
+        result, error = None, None
+        try:
+            result = function()
+        except Exception as raised:  # whatever it is, it is for the waiter
+            error = raised
+        with suppress(RuntimeError):  # the loop has been closed
+            loop.call_soon_threadsafe(settle, result, error)
+
+    Thread(target=run, name="wmsd-lookup", daemon=True).start()
+    return future

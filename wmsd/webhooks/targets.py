@@ -1,0 +1,141 @@
+"""What is wrong with a receiver's URL and headers, said when they are given.
+
+Addresses are judged again when they are dialled.
+"""
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from ipaddress import AddressValueError, IPv4Address
+from typing import Final
+
+from yarl import URL
+
+from wmsd.webhooks.guard import Guard
+
+LONGEST_URL: Final = 2048
+LONGEST_HOST: Final = 253
+MOST_HEADERS: Final = 20
+LONGEST_NAME: Final = 100
+LONGEST_VALUE: Final = 4096
+LARGEST_HEADERS: Final = 8192
+
+# What parsers drop, trim or read in two ways: controls, white space, and a backslash for a slash.
+_UNREADABLE: Final = re.compile(r"[\x00-\x20\x7f-\xa0\\\s\ud800-\udfff\u200b-\u200f\u2028-\u202e\ufeff]")
+_PARTS: Final = re.compile(r"(?i:(https?))://([^/?#]*)[^#]*(#?)")
+_PORT: Final = re.compile(r":([^:\]]*)\Z")
+_LABEL: Final = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)")
+_NUMBER: Final = re.compile(r"\d+|0x[0-9a-f]*")
+_LOCAL: Final = re.compile(r"(.*\.)?(localhost|localhost6?\.localdomain6?|ip6-localhost|ip6-loopback)")
+_TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
+_VALUE: Final = re.compile(r"[\x21-\x7e]+( +[\x21-\x7e]+)*")
+
+OWN_HEADERS: Final = frozenset(
+    {
+        *("host", "connection", "keep-alive", "upgrade", "http2-settings", "te", "trailer", "transfer-encoding"),
+        *("expect", "accept-encoding", "user-agent", "cookie", "cookie2", "date", "via"),
+    }
+)
+OWN_PREFIXES: Final = ("content-", "proxy-", "sec-", "x-webhook-", "webhook-", "x-threepl-")
+
+
+def url_flaws(url: str, guard: Guard) -> list[str]:
+    """A sentence for each thing that is wrong; none when a delivery may be tried."""
+    if len(url) > LONGEST_URL:
+        return [f"The URL must have at most {LONGEST_URL} characters."]
+    if _UNREADABLE.search(url):
+        return ["The URL must not hold white space, control characters or backslashes."]
+    parts = _PARTS.match(url)
+    if parts is None:
+        return [f"The URL must begin with {'https:// or http://' if guard.allow_http else 'https://'}."]
+    scheme, authority, fragment = parts[1].lower(), parts[2], parts[3]
+    return [
+        *_scheme_flaws(scheme, guard),
+        *_authority_flaws(url, scheme, authority, guard),
+        *(["The URL must not have a fragment (#): it would never be sent."] if fragment else []),
+    ]
+
+
+def parsed(url: str) -> URL:
+    """As it will be sent: to the byte what was given, if that needs no encoding. Raises ValueError."""
+    return URL(url, encoded=url.isascii())
+
+
+def _scheme_flaws(scheme: str, guard: Guard) -> Iterator[str]:
+    if scheme == "http" and not guard.allow_http:
+        yield "The URL must begin with https://."
+
+
+def _authority_flaws(url: str, scheme: str, authority: str, guard: Guard) -> Iterator[str]:
+    if "@" in authority:
+        yield "The URL must not hold credentials; send them in a header."
+        return
+    port = _PORT.search(authority)
+    if port and not (port[1].isascii() and port[1].isdigit() and 0 < int(port[1]) < 65536):
+        yield "The port of the URL must be a number from 1 to 65535."
+        return
+    try:
+        host = parsed(url).raw_host
+    except ValueError:
+        host = None
+    if not host or ("[" in authority and ":" not in host):
+        yield "The URL must name a host."
+        return
+    yield from _host_flaws(host.lower(), scheme, int(port[1]) if port else None, guard)
+
+
+def _host_flaws(host: str, scheme: str, port: int | None, guard: Guard) -> Iterator[str]:
+    address = literal(host)
+    if address is not None:
+        objection = guard.objection(address, scheme, port or (443 if scheme == "https" else 80))
+        if objection:
+            yield objection
+    elif _NUMBER.fullmatch(host.rstrip(".").rpartition(".")[2]):
+        yield f"The host {host} can be read as different addresses; write it as four numbers, such as 192.0.2.1."
+    elif len(host) > LONGEST_HOST or not all(_LABEL.fullmatch(label) for label in host.split(".")):
+        yield "The host of the URL is not a valid name."
+
+
+def literal(host: str) -> str | None:
+    """The address that a host is without asking anybody."""
+    if ":" in host:
+        return host
+    if _LOCAL.fullmatch(host):
+        return "127.0.0.1"
+    try:
+        return str(IPv4Address(host))
+    except AddressValueError:
+        return None
+
+
+def header_flaws(headers: Mapping[str, str]) -> dict[str, list[str]]:
+    """Sentences by header name; those about all of them by the empty name."""
+    flaws = {name: found for name, value in headers.items() if (found := list(_header_flaws(name, value)))}
+    if of_all := list(_flaws_of_all(headers)):
+        flaws[""] = of_all
+    return flaws
+
+
+def _flaws_of_all(headers: Mapping[str, str]) -> Iterator[str]:
+    if len(headers) > MOST_HEADERS:
+        yield f"There must be at most {MOST_HEADERS} headers."
+    if sum(len(name) + len(value) for name, value in headers.items()) > LARGEST_HEADERS:
+        yield f"The headers must have at most {LARGEST_HEADERS} characters in all."
+    for name, count in Counter(name.lower() for name in headers).items():
+        if count > 1:
+            yield f"The header {name} is there more than once."
+
+
+def _header_flaws(name: str, value: str) -> Iterator[str]:
+    if not _TOKEN.fullmatch(name) or len(name) > LONGEST_NAME:
+        yield f"The name must be a header name of at most {LONGEST_NAME} characters."
+    elif is_own(name):
+        yield "This header is set by the delivery itself."
+    if not _VALUE.fullmatch(value) or len(value) > LONGEST_VALUE:
+        yield f"The value must have 1 to {LONGEST_VALUE} characters of visible ASCII, or spaces between them."
+
+
+def is_own(name: str) -> bool:
+    """Whether the header is the delivery's. An underscore counts as a hyphen: many receivers take it for one."""
+    plain = name.lower().replace("_", "-")
+    return plain in OWN_HEADERS or plain.startswith(OWN_PREFIXES)

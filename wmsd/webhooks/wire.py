@@ -1,0 +1,166 @@
+"""aiohttp's connections with a guard where the socket is made: what is judged is what is dialled."""
+
+import socket
+from collections.abc import Mapping
+from contextvars import ContextVar
+from enum import Enum
+from typing import Any, Final
+
+from wmsd.base.certificates import left_unread
+from wmsd.webhooks.guard import Guard
+from wmsd.webhooks.names import Names
+
+with left_unread():
+    import aiohttp
+    from aiohttp.abc import AbstractResolver, ResolveResult
+    from aiohttp.client_proto import ResponseHandler
+
+MOST_BYTES: Final = 65_536
+"""Of one answer, head and framing included. An honest one of which 2 kB are wanted needs fewer."""
+KEEP_SECONDS: Final = 2.0
+
+
+class Phase(Enum):
+    """What an attempt waits for."""
+
+    NAME = "the address of the host"
+    CONNECTION = "a connection"
+    TLS = "the TLS handshake"
+    ANSWER = "an answer"
+    BODY = "the rest of the answer"
+
+
+class NotAllowed(OSError):
+    """The guard's objection."""
+
+
+class Attempt:
+    """How far one request has come, and what is known of its answer."""
+
+    def __init__(self, scheme: str, host: str, port: int) -> None:
+        self.scheme = scheme
+        self.host = host
+        self.port = port
+        self.phase = Phase.NAME
+        self.is_dialled = False
+        self.wire: Wire | None = None
+        self.status: int | None = None
+        self.headers: Mapping[str, str] = {}
+        self.body = bytearray()
+
+    @property
+    def may_be_stale(self) -> bool:
+        """Whether it failed because the connection that it was given had been closed by the receiver before."""
+        return self.wire is not None and not self.is_dialled and not self.wire.received
+
+
+ATTEMPT: ContextVar[Attempt] = ContextVar("attempt")
+
+
+class Wire(ResponseHandler):
+    """A connection that a receiver cannot flood: neither with heads without an end, nor while nothing is asked."""
+
+    received = 0
+    is_idle = False
+
+    def begin(self) -> None:
+        self.received = 0
+        self.is_idle = False
+
+    @property
+    def is_flooded(self) -> bool:
+        return self.received > MOST_BYTES
+
+    def data_received(self, data: bytes) -> None:
+        room = MOST_BYTES - self.received
+        self.received += len(data)
+        if self.is_idle or room <= 0:
+            self.abort_transport()
+            return
+        super().data_received(data[:room])
+        if self.is_flooded:
+            self.abort_transport()
+
+    def abort_transport(self) -> None:
+        if self.transport is not None:
+            self.transport.abort()
+
+
+class Connector(aiohttp.TCPConnector):
+    """Has no limit: the sender counts. `ATTEMPT` is who dials."""
+
+    def __init__(self, guard: Guard, names: Names, **options: Any) -> None:
+        super().__init__(
+            resolver=_Resolver(guard, names),
+            use_dns_cache=False,
+            socket_factory=self._new_socket,
+            limit=0,
+            **options,
+        )
+        self._guard = guard
+        self._factory = self._new_wire  # type: ignore[assignment]  # it is only called
+
+    async def connect(
+        self,
+        req: aiohttp.ClientRequest,
+        traces: Any,
+        timeout: aiohttp.ClientTimeout,  # noqa: ASYNC109  # aiohttp's name
+    ) -> "aiohttp.connector.Connection":
+        attempt = ATTEMPT.get()
+        while True:
+            connection = await super().connect(req, traces, timeout)
+            wire = connection.protocol
+            assert isinstance(wire, Wire)
+            if attempt.is_dialled or not wire.should_close:
+                break
+            connection.close()  # it has spoken unasked
+        wire.begin()
+        attempt.wire = wire
+        attempt.phase = Phase.ANSWER
+        return connection
+
+    def _new_wire(self) -> Wire:
+        """Called when a socket is connected, before TLS."""
+        attempt = ATTEMPT.get()
+        if attempt.scheme == "https":
+            attempt.phase = Phase.TLS
+        return Wire(self._loop)
+
+    def _new_socket(self, info: tuple[Any, ...]) -> socket.socket:
+        """Raises NotAllowed. Every way to a connection comes through here, also an address written in the URL."""
+        family, kind, protocol, _, address = info
+        attempt = ATTEMPT.get()
+        attempt.is_dialled = True
+        attempt.phase = Phase.CONNECTION
+        objection = self._guard.objection(address[0], attempt.scheme, address[1])
+        if objection:
+            raise NotAllowed(objection)
+        return socket.socket(family, kind, protocol)
+
+
+class _Resolver(AbstractResolver):
+    """A name that has one forbidden address is forbidden: a mixture is how a wall is tried."""
+
+    def __init__(self, guard: Guard, names: Names) -> None:
+        self._guard = guard
+        self._names = names
+
+    async def resolve(
+        self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
+    ) -> list[ResolveResult]:
+        """Raises NotAllowed, OSError or UnicodeError."""
+        scheme = ATTEMPT.get().scheme
+        addresses = await self._names.addresses(host)
+        for address in addresses:
+            objection = self._guard.objection(address, scheme, port)
+            if objection:
+                raise NotAllowed(f"{host} has the address {objection}")
+        return [_result(host, address, port) for address in addresses]
+
+    async def close(self) -> None:
+        pass
+
+
+def _result(host: str, address: str, port: int) -> ResolveResult:
+    family = socket.AF_INET6 if ":" in address else socket.AF_INET
+    return {"hostname": host, "host": address, "port": port, "family": family, "proto": 0, "flags": 0}
