@@ -65,6 +65,7 @@ class Checks(Model):
     cache: Check
     job_queue: Check
     disk: Check
+    webhooks: Check
 
 
 class Health(Model):
@@ -108,9 +109,10 @@ async def get_index(documents: Documents) -> dict[str, Any]:
 
 @open_to_all(returns=Health, ignores_query=True, also_shown_with=503)
 async def get_health(desk: HealthDesk) -> Shown:
-    """Check database, cache, job queue and disk.
+    """Check database, cache, job queue, disk and webhooks.
 
-    503 when the service as a whole cannot work. One company's unavailable file only degrades it.
+    503 when the service as a whole cannot work. One company's unavailable file only degrades it, as does a webhook
+    subscription that the service has switched off because it failed for days.
     """
     status, found = await health(desk.site, desk.jobs)
     return Shown(status, found)

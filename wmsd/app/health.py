@@ -1,4 +1,4 @@
-"""The health check: database, cache, job queue, disk (specification section 4)."""
+"""The health check: database, cache, job queue, disk (specification section 4), and webhooks."""
 
 import shutil
 from typing import Any
@@ -18,6 +18,7 @@ async def health(site: Site, jobs: Jobs) -> tuple[int, dict[str, Any]]:
         "cache": {"ok": True, "entries": site.access.entries},
         "job_queue": _job_queue(jobs),
         "disk": _disk(site),
+        "webhooks": _webhooks(jobs),
     }
     broken = [name for name, found in checks.items() if not found["ok"] and not found.get("degraded")]
     degraded = [name for name, found in checks.items() if found.get("degraded")]
@@ -41,6 +42,11 @@ async def _database(site: Site) -> dict[str, Any]:
 def _job_queue(jobs: Jobs) -> dict[str, Any]:
     seconds = jobs.seconds_since_tick
     return {"ok": seconds < SLOWEST_TICK_SECONDS, "seconds_since_tick": round(seconds, 3)}
+
+
+def _webhooks(jobs: Jobs) -> dict[str, Any]:
+    off = jobs.webhooks_switched_off
+    return {"ok": False, "degraded": True, "switched_off": off} if off else {"ok": True}
 
 
 def _disk(site: Site) -> dict[str, Any]:

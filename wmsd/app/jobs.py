@@ -14,17 +14,22 @@ from wmsd.db.database import Database
 from wmsd.db.failures import is_damage
 from wmsd.db.sqlite import sqlite3
 from wmsd.outbox.store import forget_old as forget_old_events
+from wmsd.webhooks.retention import forget_old as forget_old_deliveries
+from wmsd.webhooks.sender import Sender
 
 LOG = logging.getLogger("wmsd.jobs")
 NOTICE_CHANGES_SECONDS = 0.5
 """Half of the second within which a running server acts on what the command line changed."""
 
+SENDER_TICK_SECONDS = 0.5
+
 Job = Callable[[], Awaitable[object]]
 
 
 class Jobs:
-    def __init__(self, site: Site) -> None:
+    def __init__(self, site: Site, sender: Sender) -> None:
         self._site = site
+        self._sender = sender
         self._clock: Clock = site.clock
         self._scheduler = AsyncIOScheduler(
             timezone="UTC",
@@ -34,18 +39,26 @@ class Jobs:
             logging.getLogger(name).setLevel(logging.WARNING)
         self.last_tick = self._clock.monotonic()
         self._every(NOTICE_CHANGES_SECONDS, self._notice_changes)
+        self._every(SENDER_TICK_SECONDS, sender.tick)
         self._every(60, site.access.write_token_uses)
         self._every(60, site.files.close_beyond_limit)
         self._every(3600, self._sweep_tokens)
         self._every(3600, self.forget_what_is_old)
         self._every(86_400, self.keep_statistics)
 
-    def start(self) -> None:
+    async def start(self) -> None:
         self._scheduler.start()
+        await self._sender.start()
 
     async def stop(self) -> None:
         self._scheduler.shutdown(wait=False)
+        await self._sender.stop()
         await self._site.access.write_token_uses()
+
+    @property
+    def webhooks_switched_off(self) -> int:
+        """How many subscriptions the service itself has switched off."""
+        return self._sender.switched_off
 
     @property
     def seconds_since_tick(self) -> float:
@@ -73,7 +86,7 @@ class Jobs:
         """Events and idempotency keys, some at a time: what orders wait for in between is not held up."""
 
         async def forget(database: Database) -> None:
-            for some in (forget_old_events, forget_old_keys):
+            for some in (forget_old_events, forget_old_keys, forget_old_deliveries):
                 while await database.write(some):
                     pass
 

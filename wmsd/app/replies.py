@@ -17,6 +17,8 @@ def reply_of(
 ) -> Reply:
     """Status, headers and bytes of what an action has handed back."""
     match result:
+        case Reply():
+            return result
         case Record(id=record_id, json=text):
             headers = {"ETag": preconditions.etag(text)}
             if not call.operation.creates:

@@ -19,6 +19,7 @@ from wmsd.base.ids import Ids, RandomIds
 from wmsd.base.vault import Vault
 from wmsd.db.company_files import CompanyFiles
 from wmsd.db.database import Database
+from wmsd.webhooks.guard import Guard
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,12 +33,20 @@ class Site:
     access: AccessCache
     passwords: Passwords
     door: Door
+    vault: Vault
+    guard: Guard
 
 
 def whitelist(settings: Settings) -> frozenset[str]:
     """The specification's abilities, and those that the settings ask for."""
     optional = frozenset() if settings.returns.require_write_ability else frozenset(SUFFICES)
     return frozenset(ABILITIES) - optional
+
+
+def new_guard(settings: Settings) -> Guard:
+    """Where the service may dial: the settings say it, and never to itself."""
+    own_port = int(settings.server.listen.rpartition(":")[2])
+    return Guard(settings.webhooks.allow_networks, settings.webhooks.allow_http, [own_port] if own_port else [])
 
 
 @asynccontextmanager
@@ -54,7 +63,8 @@ async def open_site(
     ids = ids or RandomIds()
     passwords = passwords or Passwords()
     platform, secrets = await open_platform(folder, ordered, ids)
-    files = CompanyFiles(folder.companies, ordered, ids, {Vault: Vault(secrets["vault"])})
+    vault, guard = Vault(secrets["vault"]), new_guard(settings)
+    files = CompanyFiles(folder.companies, ordered, ids, {Vault: vault, Guard: guard})
     access = AccessCache(platform, ordered)
     platform.after_commit = access.forget
     door = Door(
@@ -72,7 +82,7 @@ async def open_site(
         },
     )
     try:
-        yield Site(settings, folder, ordered, ids, platform, files, access, passwords, door)
+        yield Site(settings, folder, ordered, ids, platform, files, access, passwords, door, vault, guard)
     finally:
         await files.close()
         await platform.close()

@@ -1,7 +1,7 @@
 """Deliveries, queued in the transaction of the events that they carry (decisions, section 6).
 
-Each gets the next number of its subscription. One is `pending`, with the time at which it is due, unless an earlier
-one of the same entity is still open: then it is `held`, and comes when that one is done.
+Each gets the next number of its subscription. One is `pending`, with the time at which it is due, unless an
+earlier one of the same entity is still open: then it is `held`, and comes when that one is done.
 """
 
 from dataclasses import dataclass

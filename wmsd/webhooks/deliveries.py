@@ -191,7 +191,8 @@ FAILING: Final = """
 """
 FAILED: Final = """
     UPDATE webhook_subscriptions
-    SET last_delivery = ?, last_attempt_at = ?, failing_since = coalesce(failing_since, ?), failing_milliseconds = ?
+    SET last_delivery = ?, last_attempt_at = ?, failing_since = coalesce(failing_since, ?),
+        failing_milliseconds = ?
     WHERE id = ?
 """
 

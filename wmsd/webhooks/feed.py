@@ -1,4 +1,4 @@
-"""What a subscription has to be sent, as the sender holds it in memory. What counts stands in the company's file."""
+"""What a subscription is to be sent, as the sender has it in memory; what counts stands in the company's file."""
 
 import json
 from collections import deque
@@ -50,10 +50,6 @@ class Feed:
     @property
     def wants_more(self) -> bool:
         return self.may_have_more and not self.is_loading and len(self.ready) < self.allowed
-
-    @property
-    def is_idle(self) -> bool:
-        return not (self.taken or self.is_loading)
 
     def take(self, target: Target, found: Iterable[Due], vault: Vault) -> None:
         """Of what was found due, that which it has not got yet."""

@@ -14,6 +14,7 @@ RECORD: Final = record_sql(
     Delivery,
     {
         "id": "delivery.id",
+        "sequence": "delivery.sequence",
         "entity_id": "delivery.entity_id",
         "event_id": EVENT.format("id"),
         "event": EVENT.format("event"),
@@ -48,9 +49,7 @@ def before(tx: Transaction, subscription_id: int, query: DeliveryQuery, position
         },
     )
     page = found[: query.per_page]
-    return CursorPage(
-        ",".join(text for _, text in page), page[-1][0] if len(found) > query.per_page else None
-    )
+    return CursorPage(",".join(text for _, text in page), page[-1][0] if len(found) > query.per_page else None)
 
 
 ONE: Final = f"SELECT {RECORD} FROM {SOURCE} WHERE delivery.subscription_id = ? AND delivery.id = ?"

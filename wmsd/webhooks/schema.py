@@ -56,8 +56,8 @@ class SubscriptionFields(Input):
         Field(
             min_length=1,
             max_length=LONGEST_URL,
-            description="Where to send: https, without credentials. Private networks only where the installation's "
-            "webhooks.allow_networks admits them.",
+            description="Where to send: https, without credentials. Private networks only where "
+            "webhooks.allow_networks of the installation admits them.",
         ),
     ]
     events: Annotated[
@@ -69,12 +69,14 @@ class SubscriptionFields(Input):
     active: Annotated[
         bool,
         Field(
-            description="While it is false no events are queued; what was queued before waits until it is true again."
+            description="While it is false nothing is queued, and what was queued before waits for it to be true."
         ),
     ] = True
     secret: Annotated[
         Secret | None,
-        Field(description="For hmac: what both sign with. Write only. At least 32 random characters are recommended."),
+        Field(
+            description="For hmac: what both sign with. Write only. At least 32 random characters are recommended."
+        ),
     ] = None
     token: Annotated[
         Credential | None, Field(description="For bearer: sent as `Authorization: Bearer …`. Write only.")
@@ -159,8 +161,8 @@ class Delivery(Model):
     status: Annotated[
         DeliveryStatus,
         Field(
-            description="pending: it is sent when it is due. held: it waits for an earlier one of the same entity. "
-            "delivered, exhausted, skipped: it is over, and can be sent again."
+            description="pending: it is sent when it is due. held: it waits for an earlier one of the same entity."
+            " delivered, exhausted, skipped: it is over, and can be sent again."
         ),
     ]
     due_at: Timestamp | None

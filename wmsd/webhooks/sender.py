@@ -1,7 +1,7 @@
 """Sends what is due. Everything that counts is a row; what stands here in memory may be lost at any moment.
 
-After a commit, and when something comes due, it looks into the company's file, loads what is due, sends it, and writes
-down what came of it. A delivery is loaded once, and is due again when nothing was written down: at least once, always.
+After a commit, and when something comes due, it looks into the company's file, loads what is due, sends it, and
+writes down what came of it. What was not written down is due again: at least once, always.
 """
 
 import asyncio
@@ -9,6 +9,7 @@ import logging
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Final
 
 from wmsd.base import timestamps
@@ -24,7 +25,7 @@ from wmsd.webhooks import deliveries
 from wmsd.webhooks.attempt import attempt
 from wmsd.webhooks.client import GuardedClient
 from wmsd.webhooks.deliveries import Due, Result, SwitchedOff
-from wmsd.webhooks.feed import Feed, opened
+from wmsd.webhooks.feed import Feed
 from wmsd.webhooks.rules import off_because
 from wmsd.webhooks.slots import Slots
 
@@ -63,6 +64,7 @@ class Sender:
         vault: Vault,
         clock: Clock,
     ) -> None:
+        """The client must be open from `start` to `stop`."""
         self._files = files
         self._companies = companies
         self._audit = audit
@@ -83,7 +85,6 @@ class Sender:
 
     async def start(self) -> None:
         """Looks at every company's file: what was under way when the process ended is due again."""
-        await self._client.__aenter__()
         self._is_running = True
         self._to_clamp = set(await self._companies())
         for company_id in self._to_clamp:
@@ -153,8 +154,8 @@ class Sender:
         state.next_due = min((due_at for due_at in next_due.values() if due_at > now), default=None)
         because = off_because(company)
         if because is not None:
-            while due_now and await database.write(lambda tx: deliveries.skip_all(tx, because)):
-                pass
+            if due_now:
+                await self._skip_all(database, because)
             return
         for subscription_id in due_now:
             feed = state.feeds.get(subscription_id)
@@ -162,6 +163,11 @@ class Sender:
                 feed = state.feeds[subscription_id] = Feed(company_id, subscription_id)
             feed.may_have_more = True
             self._fill(feed)
+
+    async def _skip_all(self, database: Database, because: str) -> None:
+        skipped = 1
+        while skipped:
+            skipped = await database.write(lambda tx: deliveries.skip_all(tx, because))
 
     async def _tell_switched_off(
         self, company: Company, database: Database, state: CompanyState, found: list[SwitchedOff]
@@ -250,24 +256,6 @@ class Sender:
         self._make_runnable(feed)
         self._dispatch()
 
-    async def send_test(self, company: Company, subscription_id: int) -> int | None:
-        """Sends a test event at once, whether the subscription is active or not. The delivery's id; None when there
-        is no such subscription. What came back stands in the log then.
-        """
-        database = await self._files.get(company.id)
-
-        def queue(tx: Transaction) -> tuple[deliveries.Target, Due] | None:
-            target = deliveries.target(tx, subscription_id)
-            return None if target is None else (target, deliveries.queue_test(tx, subscription_id))
-
-        queued = await database.write(queue)
-        if queued is None:
-            return None
-        target, due = queued
-        result = await attempt(self._client, self._clock, opened(target, self._vault), due, company.sandbox)
-        await database.write(lambda tx: deliveries.record(tx, [result]))
-        return due.id
-
     # --- writing down what came of it ---------------------------------------------------------------------------
 
     def _note(self, company_id: int, result: Result) -> None:
@@ -284,7 +272,7 @@ class Sender:
                 results = list(state.unwritten)
                 try:
                     database = await self._files.get(company_id)
-                    await database.write(lambda tx, results=results: deliveries.record(tx, results))
+                    await database.write(partial(deliveries.record, results=results))
                 except (Problem, sqlite3.Error) as error:
                     LOG.error("what was sent for company %d cannot be written down yet: %s", company_id, error)
                     await asyncio.sleep(WRITE_AGAIN_SECONDS)
@@ -300,8 +288,6 @@ class Sender:
             if feed is not None:
                 feed.taken.discard(result.delivery_id)
                 self._fill(feed)
-                if feed.is_idle and not feed.may_have_more:
-                    feed.target = None
         self._dispatch()
 
     def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
@@ -320,7 +306,6 @@ class Sender:
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
-        await self._client.__aexit__(None, None, None)
 
 
 def _look(tx: Transaction) -> tuple[dict[int, int], list[SwitchedOff]]:

@@ -57,7 +57,8 @@ UPDATE: Final = update_sql("webhook_subscriptions", (*COLUMNS, "updated_at"))
 FORGET_TOPICS: Final = "DELETE FROM webhook_topics WHERE subscription_id = ?"
 NOTE_TOPICS: Final = """
     INSERT INTO webhook_topics (event, subscription_id)
-    SELECT topic.value, id FROM webhook_subscriptions, json_each(events) AS topic WHERE id = ? AND active
+    SELECT topic.value, subscription.id FROM webhook_subscriptions AS subscription, json_each(events) AS topic
+    WHERE subscription.id = ? AND active
 """
 
 

@@ -84,7 +84,7 @@ async def _serve(installation: Installation, tls: ssl.SSLContext | None, with_de
             ) from None
         address = _address(runner, tls)
         installation.folder.say_listening(address.partition("://")[2])
-        jobs.start()
+        await jobs.start()
         gc.freeze()  # what a start leaves is there to stay: no later collection has to look at it
         try:
             await _greet(site, address, loaded)

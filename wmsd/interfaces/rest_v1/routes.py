@@ -12,6 +12,7 @@ from wmsd.receptions import actions as receptions
 from wmsd.returns import actions as returns
 from wmsd.sales_orders import actions as sales_orders
 from wmsd.stock import actions as stock
+from wmsd.webhooks import actions as webhooks
 
 ROUTES: Final = (
     Route("GET", "/api", discovery.get_index),
@@ -51,6 +52,12 @@ ROUTES: Final = (
     Route("GET", "/api/returns/{id}", returns.get_return),
     Route("PUT", "/api/returns/{id}", returns.replace_return),
     Route("PATCH", "/api/returns/{id}", returns.update_return),
+    Route("GET", "/api/webhooks", webhooks.list_webhooks),
+    Route("POST", "/api/webhooks", webhooks.create_webhook),
+    Route("GET", "/api/webhooks/{id}", webhooks.get_webhook),
+    Route("PUT", "/api/webhooks/{id}", webhooks.replace_webhook),
+    Route("PATCH", "/api/webhooks/{id}", webhooks.update_webhook),
+    Route("DELETE", "/api/webhooks/{id}", webhooks.delete_webhook),
     Route("GET", "/api/clients", directory.list_clients),
     Route("GET", "/api/clients/{id}", directory.get_client),
     Route("GET", "/api/partners", directory.list_partners),

@@ -3,12 +3,14 @@
 from typing import Final
 
 from wmsd.app import batch, discovery
+from wmsd.app.webhooks import test_webhook
 from wmsd.articles import actions as articles
 from wmsd.base.route import Route
 from wmsd.outbox import actions as outbox
 from wmsd.packaging import actions as packaging
 from wmsd.sales_orders import actions as sales_orders
 from wmsd.stock import actions as stock
+from wmsd.webhooks import actions as webhooks
 
 ROUTES: Final = (
     Route("GET", "/api/v2/meta", discovery.get_meta),
@@ -16,6 +18,15 @@ ROUTES: Final = (
     Route("POST", "/api/v2/batch", batch.run_batch),
     Route("GET", "/api/v2/articles", articles.list_sparse_articles),
     Route("GET", "/api/v2/events", outbox.list_events),
+    Route("GET", "/api/v2/webhooks", webhooks.list_webhooks),
+    Route("POST", "/api/v2/webhooks", webhooks.create_webhook),
+    Route("GET", "/api/v2/webhooks/{id}", webhooks.get_webhook),
+    Route("PATCH", "/api/v2/webhooks/{id}", webhooks.update_webhook),
+    Route("DELETE", "/api/v2/webhooks/{id}", webhooks.delete_webhook),
+    Route("POST", "/api/v2/webhooks/{id}/test", test_webhook),
+    Route("POST", "/api/v2/webhooks/{id}/rotate-secret", webhooks.rotate_webhook_secret),
+    Route("GET", "/api/v2/webhooks/{id}/deliveries", webhooks.list_webhook_deliveries),
+    Route("POST", "/api/v2/webhooks/{id}/deliveries/{delivery}/redeliver", webhooks.redeliver_webhook),
     Route("GET", "/api/v2/stock", stock.walk_stock),
     Route("GET", "/api/v2/packaging/balances", packaging.walk_packaging_balances),
     Route("GET", "/api/v2/packaging/movements", packaging.walk_packaging_movements),

@@ -1,0 +1,37 @@
+"""A test event, sent at once and through the same path as all others."""
+
+from wmsd.base.clock import Clock
+from wmsd.base.results import Record
+from wmsd.base.vault import Vault
+from wmsd.db.database import Database
+from wmsd.db.transaction import Transaction
+from wmsd.webhooks import deliveries, log
+from wmsd.webhooks.attempt import attempt
+from wmsd.webhooks.client import GuardedClient
+from wmsd.webhooks.deliveries import Due, Target
+from wmsd.webhooks.feed import opened
+
+
+async def send_test(
+    database: Database, client: GuardedClient, clock: Clock, vault: Vault, subscription_id: int, is_sandbox: bool
+) -> Record | None:
+    """The delivery in the log, with what came back. None when there is no such subscription.
+
+    It is sent whether the subscription is active or not, and only once.
+    """
+
+    def queue(tx: Transaction) -> tuple[Target, Due] | None:
+        target = deliveries.target(tx, subscription_id)
+        return None if target is None else (target, deliveries.queue_test(tx, subscription_id))
+
+    queued = await database.write(queue)
+    if queued is None:
+        return None
+    target, due = queued
+    result = await attempt(client, clock, opened(target, vault), due, is_sandbox)
+
+    def note(tx: Transaction) -> Record | None:
+        deliveries.record(tx, [result])
+        return log.one(tx, subscription_id, due.id)
+
+    return await database.write(note)
