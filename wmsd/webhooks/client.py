@@ -17,12 +17,11 @@ from wmsd.webhooks.guard import Guard
 from wmsd.webhooks.names import Names, on_thread
 from wmsd.webhooks.targets import parsed, url_flaws
 from wmsd.webhooks.tls import dialling_context
-from wmsd.webhooks.wire import ATTEMPT, KEEP_SECONDS, Attempt, Connector, Phase
+from wmsd.webhooks.wire import ATTEMPT, KEEP_SECONDS, WANTED_BYTES, Attempt, Connector, Phase
 
 with left_unread():
     import aiohttp
 
-KEPT_BYTES: Final = 2048
 DEADLINE_SECONDS: Final = 10.0
 REMEMBERED_URLS: Final = 1024
 FRAMING: Final = frozenset(
@@ -107,8 +106,8 @@ class GuardedClient:
         return Answer(
             attempt.status,
             attempt.headers,
-            bytes(attempt.body[:KEPT_BYTES]),
-            len(attempt.body) > KEPT_BYTES,
+            bytes(attempt.body[:WANTED_BYTES]),
+            attempt.is_cut,
             time.monotonic() - started,
             error,
         )
@@ -123,6 +122,8 @@ class GuardedClient:
             async with deadline:
                 await self._go(attempt, method, target, headers, body)
         except Exception as error:  # a hostile receiver finds the one that was not listed
+            if attempt.is_cut:
+                return None  # more came than was wanted
             if deadline.expired():
                 return failures.out_of_time(attempt, self._deadline)
             return failures.sentence(error, attempt)
@@ -180,7 +181,7 @@ class GuardedClient:
                 cookie_jar=aiohttp.DummyCookieJar(),
                 timeout=aiohttp.ClientTimeout(),
                 auto_decompress=False,
-                read_bufsize=2 * KEPT_BYTES,
+                read_bufsize=2 * WANTED_BYTES,
             )
         )
 
@@ -190,11 +191,11 @@ class GuardedClient:
 
 
 async def _read(response: aiohttp.ClientResponse, attempt: Attempt) -> None:
-    """One byte more than is kept shows whether there is more."""
     attempt.status, attempt.headers, attempt.phase = response.status, response.headers, Phase.BODY
-    while len(attempt.body) <= KEPT_BYTES:
-        part = await response.content.read(KEPT_BYTES + 1 - len(attempt.body))
+    while len(attempt.body) <= WANTED_BYTES:
+        part = await response.content.read(WANTED_BYTES + 1 - len(attempt.body))
         if not part:
+            attempt.is_whole = True
             break
         attempt.body += part
     if attempt.wire is not None:

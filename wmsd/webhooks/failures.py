@@ -64,10 +64,10 @@ def _known(error: Exception, attempt: Attempt) -> str | None:
             return _tls_sentence(cause)
         if isinstance(cause, socket.gaierror | UnicodeError):
             return _name_sentence(cause)
-    if attempt.wire is not None and attempt.wire.is_flooded:
-        return _literally(f"{attempt.host} sent more than {MOST_BYTES // 1024} kB without an answer in it.")
     if isinstance(error, aiohttp.ClientResponseError):
         return _http_sentence(error)
+    if attempt.wire is not None and attempt.wire.is_flooded:
+        return f"{{host}} sent more than {MOST_BYTES // 1024} kB without an answer in it."
     if isinstance(error, aiohttp.ClientError | OSError | TimeoutError):
         return _connection_sentence(error, attempt)
     return None
@@ -78,13 +78,11 @@ def _literally(text: str) -> str:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """The error, what it wraps, and what it was raised from."""
+    """What aiohttp's errors were raised from; they themselves only look like those of ssl."""
     seen: BaseException | None = error
     while seen is not None:
-        yield seen
-        wrapped = getattr(seen, "os_error", None)
-        if isinstance(wrapped, BaseException) and wrapped is not seen.__cause__:
-            yield wrapped
+        if not isinstance(seen, aiohttp.ClientError):
+            yield seen
         seen = seen.__cause__
 
 

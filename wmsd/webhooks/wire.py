@@ -15,6 +15,8 @@ with left_unread():
     from aiohttp.abc import AbstractResolver, ResolveResult
     from aiohttp.client_proto import ResponseHandler
 
+WANTED_BYTES: Final = 2048
+"""Of a body."""
 MOST_BYTES: Final = 65_536
 """Of one answer, head and framing included. An honest one of which 2 kB are wanted needs fewer."""
 KEEP_SECONDS: Final = 2.0
@@ -47,6 +49,14 @@ class Attempt:
         self.status: int | None = None
         self.headers: Mapping[str, str] = {}
         self.body = bytearray()
+        self.is_whole = False
+
+    @property
+    def is_cut(self) -> bool:
+        """Whether there is more of the body than was wanted: one byte is read to see it."""
+        if self.status is None or self.is_whole:
+            return False
+        return len(self.body) > WANTED_BYTES or (self.wire is not None and self.wire.is_flooded)
 
     @property
     def may_be_stale(self) -> bool:
@@ -75,13 +85,18 @@ class Wire(ResponseHandler):
         room = MOST_BYTES - self.received
         self.received += len(data)
         if self.is_idle or room <= 0:
-            self.abort_transport()
+            self._cut()
             return
         super().data_received(data[:room])
         if self.is_flooded:
-            self.abort_transport()
+            self._cut()
 
-    def abort_transport(self) -> None:
+    def close(self) -> None:
+        """At once: TLS's farewell would wait half a minute for a receiver that says none."""
+        self.abort()
+
+    def _cut(self) -> None:
+        """As if the receiver had: whoever reads is told."""
         if self.transport is not None:
             self.transport.abort()
 

@@ -1,0 +1,409 @@
+"""The guarded client against real receivers: what it says, how long it takes, and what it does not do."""
+
+import asyncio
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator
+from pathlib import Path
+from threading import Event
+
+import pytest
+
+from tests.support.authority import HOST, Authority
+from tests.support.receivers import Manner, Receiver, Receivers, answer, raw
+from tests.support.scripted_names import ScriptedNames
+from wmsd.webhooks.client import GuardedClient
+from wmsd.webhooks.guard import Guard
+from wmsd.webhooks.names import MOST, MOST_OF_ZONE
+from wmsd.webhooks.wire import WANTED_BYTES
+
+LISTED = Guard(["127.0.0.1/32"], allow_http=True)
+DEADLINE = 0.4
+HEADERS = {"User-Agent": "3PL-WMS-Webhook/1.0", "Content-Type": "application/json"}
+BODY = b'{"event":"stock.updated"}'
+
+
+@pytest.fixture
+async def client(authority: Authority) -> AsyncIterator[GuardedClient]:
+    scripted = ScriptedNames(receiver_test=[["127.0.0.1"]])
+    async with GuardedClient(LISTED, str(authority.ca_file), DEADLINE, scripted.names) as opened:
+        yield opened
+
+
+async def test_a_receiver_gets_what_was_given_and_nothing_else(client: GuardedClient) -> None:
+    async with Receiver() as receiver:
+        sent = await client.post(receiver.url("/%7Ea/../b?q=%2F&r=a%20b"), HEADERS | {"X-Api-Key": "k"}, BODY)
+    assert (sent.status, sent.body, sent.is_cut, sent.error) == (200, b"ok", False, None)
+    (received,) = receiver.received
+    assert (received.method, received.path, received.body) == ("POST", "/%7Ea/../b?q=%2F&r=a%20b", BODY)
+    assert received.headers == {
+        "host": f"127.0.0.1:{receiver.port}",
+        "accept": "*/*",
+        "accept-encoding": "identity",
+        "user-agent": HEADERS["User-Agent"],
+        "content-type": "application/json",
+        "x-api-key": "k",
+        "content-length": str(len(BODY)),
+    }
+
+
+async def test_get(client: GuardedClient) -> None:
+    async with Receiver([answer(body=b"{}", headers={"X-Seen": "yes"})]) as receiver:
+        got = await client.get(receiver.url("/.well-known"), {"User-Agent": "wmsd"})
+    assert (got.status, got.body, got.headers["x-seen"]) == (200, b"{}", "yes")
+    assert (receiver.received[0].method, receiver.received[0].body) == ("GET", b"")
+
+
+@pytest.mark.parametrize("kind", ["http", "good"])
+@pytest.mark.parametrize(
+    ("path", "status", "body", "is_cut"),
+    [
+        ("/200", 200, b"ok", False),
+        ("/204", 204, b"", False),
+        ("/400", 400, b"no", False),
+        ("/410", 410, b"gone", False),
+        ("/500", 500, b"broken", False),
+        ("/whole", 200, b"w" * WANTED_BYTES, False),
+        ("/longer", 200, b"l" * WANTED_BYTES, True),
+        ("/flood", 200, b"x" * WANTED_BYTES, True),
+        ("/flood-500", 500, b"x" * WANTED_BYTES, True),
+        ("/chunks", 200, b"ok", False),
+        ("/until-close", 200, b"all there is", False),
+        ("/bad-gzip", 200, b"not gzip", False),
+        ("/endless-answers", 200, b"ok", False),
+        ("/302?http://127.0.0.1/", 302, b"ok", False),
+        ("/status-999", 999, b"", False),
+    ],
+)
+async def test_answers(
+    client: GuardedClient, receivers: Receivers, kind: str, path: str, status: int, body: bytes, is_cut: bool
+) -> None:
+    found = await client.post(receivers.url(path, kind), HEADERS, BODY)
+    assert (found.status, found.body, found.is_cut, found.error) == (status, body, is_cut, None)
+    assert found.is_success is (200 <= status < 300)
+    assert 0 < found.duration < DEADLINE
+
+
+@pytest.mark.parametrize("kind", ["http", "good"])
+async def test_framing_that_is_larger_than_what_it_frames(
+    client: GuardedClient, receivers: Receivers, kind: str
+) -> None:
+    found = await client.post(receivers.url("/flood-chunks", kind), HEADERS, BODY)
+    assert (found.status, found.is_cut, found.error) == (200, True, None)
+    assert found.body.ljust(WANTED_BYTES, b"x") == b"x" * WANTED_BYTES
+
+
+async def test_a_bomb_is_2_kb(client: GuardedClient, receivers: Receivers) -> None:
+    found = await client.post(receivers.url("/bomb"), HEADERS, BODY)
+    assert (found.status, found.body[:2], len(found.body), found.is_cut) == (200, b"\x1f\x8b", WANTED_BYTES, True)
+
+
+@pytest.mark.parametrize(
+    ("path", "status", "error"),
+    [
+        ("/reset", 200, "127.0.0.1 broke off in the middle of its answer."),
+        ("/half", 200, "127.0.0.1 broke off in the middle of its answer."),
+        ("/bad-chunk", None, "127.0.0.1 answered with something that is not HTTP."),
+        ("/hang-up", None, "127.0.0.1 closed the connection without an answer."),
+        ("/garbage", None, "127.0.0.1 answered with something that is not HTTP."),
+        ("/ssh", None, "127.0.0.1 answered with something that is not HTTP."),
+        ("/bad-length", None, "127.0.0.1 answered with something that is not HTTP."),
+        ("/two-lengths", None, "127.0.0.1 answered with something that is not HTTP."),
+        ("/endless-headers", None, "127.0.0.1 answered with a head that is too large."),
+        ("/endless-header", None, "127.0.0.1 answered with a head that is too large."),
+        ("/endless-line", None, "127.0.0.1 answered with a head that is too large."),
+        ("/endless-100", None, "127.0.0.1 sent more than 64 kB without an answer in it."),
+        ("/endless-103", None, "127.0.0.1 sent more than 64 kB without an answer in it."),
+    ],
+)
+async def test_failures(
+    client: GuardedClient, receivers: Receivers, path: str, status: int | None, error: str
+) -> None:
+    found = await client.post(receivers.url(path), HEADERS, BODY)
+    assert (found.status, found.error, found.is_success) == (status, error, False)
+    assert found.duration < DEADLINE
+
+
+@pytest.mark.parametrize("path", ["/switch", "/latin"])
+async def test_oddities_are_answers_of_some_kind(client: GuardedClient, receivers: Receivers, path: str) -> None:
+    found = await client.post(receivers.url(path), HEADERS, BODY)
+    assert "within this service" not in (found.error or "")
+    assert found.duration < DEADLINE + 0.2
+
+
+@pytest.mark.parametrize("kind", ["http", "good"])
+@pytest.mark.parametrize(
+    ("path", "status", "what"),
+    [("/hang", None, "an answer"), ("/drip-head", None, "an answer"), ("/drip", 200, "the rest of the answer")],
+)
+async def test_one_deadline_for_everything(
+    client: GuardedClient, receivers: Receivers, kind: str, path: str, status: int | None, what: str
+) -> None:
+    found = await client.post(receivers.url(path, kind), HEADERS, BODY)
+    assert found.error == f"127.0.0.1 kept waiting for {what}: the 0.4 seconds of an attempt are over."
+    assert (found.status, found.is_success) == (status, False)
+    assert DEADLINE <= found.duration < DEADLINE + 0.2
+
+
+@pytest.mark.parametrize(("scheme", "what"), [("https", "the TLS handshake"), ("http", "an answer")])
+async def test_nobody_speaks(client: GuardedClient, scheme: str, what: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        found = await client.post(f"{scheme}://127.0.0.1:{silent.getsockname()[1]}/", HEADERS, BODY)
+    assert f"kept waiting for {what}:" in (found.error or "")
+
+
+@pytest.mark.parametrize("scheme", ["https", "http"])
+async def test_nobody_listens(client: GuardedClient, scheme: str) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as closed:
+        port = closed.getsockname()[1]
+    found = await client.post(f"{scheme}://127.0.0.1:{port}/", HEADERS, BODY)
+    assert found.error == f"127.0.0.1 refused the connection at port {port}."
+
+
+@pytest.mark.parametrize(
+    ("kind", "error"),
+    [
+        ("good", None),
+        ("expired", "The certificate of receiver.test has expired."),
+        ("elsewhere", "The certificate of receiver.test is for another host name."),
+        (
+            "stranger",
+            "The certificate of receiver.test is from an authority that is not known here; "
+            "webhooks.ca_file can hold a private one.",
+        ),
+        ("old", "receiver.test speaks only TLS that is older than 1.2."),
+        ("plain", "receiver.test does not speak TLS at port {port}."),
+        ("failing", "The TLS handshake with receiver.test failed."),
+    ],
+)
+async def test_certificates(client: GuardedClient, receivers: Receivers, kind: str, error: str | None) -> None:
+    before = len(receivers.recorded())
+    found = await client.post(f"https://{HOST}:{receivers.ports[kind]}/200", HEADERS, BODY)
+    assert found.error == (error and error.format(port=receivers.ports[kind]))
+    assert len(receivers.recorded()) == before + found.is_success
+
+
+async def test_an_address_is_looked_for_in_the_certificate_too(
+    client: GuardedClient, receivers: Receivers
+) -> None:
+    found = await client.post(receivers.url("/200", "elsewhere"), HEADERS, BODY)
+    assert found.error == "The certificate of 127.0.0.1 is for another address."
+
+
+async def test_without_ca_file_the_private_authority_is_not_known(receivers: Receivers) -> None:
+    async with GuardedClient(LISTED, deadline=2) as client:
+        found = await client.post(receivers.url("/200", "good"), HEADERS, BODY)
+    assert "webhooks.ca_file" in (found.error or "")
+
+
+@pytest.mark.parametrize("content", [None, "no certificate"])
+async def test_a_ca_file_that_cannot_be_read(receivers: Receivers, tmp_path: Path, content: str | None) -> None:
+    ca_file = tmp_path / "secret-name.pem"
+    if content is not None:
+        ca_file.write_text(content)
+    async with GuardedClient(LISTED, str(ca_file), deadline=2) as client:
+        found = await client.post(receivers.url("/200", "good"), HEADERS, BODY)
+    assert found.error == "The file of webhooks.ca_file cannot be read as certificates in PEM."
+
+
+async def test_connections_are_used_again(client: GuardedClient, authority: Authority) -> None:
+    for tls in (None, authority.server_context()):
+        async with Receiver(tls=tls) as receiver:
+            for _ in range(5):
+                assert (await client.post(receiver.url(), HEADERS, BODY)).is_success
+            assert receiver.connections == 1
+
+
+async def test_a_connection_that_was_closed_meanwhile_is_dialled_afresh_once(client: GuardedClient) -> None:
+    async with Receiver([answer(), raw(), answer()]) as receiver:
+        assert (await client.post(receiver.url(), HEADERS, BODY)).is_success
+        assert (await client.post(receiver.url(), HEADERS, BODY)).is_success
+    assert [(received.connection, received.body) for received in receiver.received] == [
+        (1, BODY),
+        (1, BODY),
+        (2, BODY),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("script", "connections"),
+    [
+        ([raw()], [1]),
+        ([answer(), raw(), raw()], [1, 1, 2]),
+        ([answer(), raw(b"HTTP/1.1 2")], [1, 1]),
+        ([answer(), raw(b"HTTP/1.1 200 OK\r\nContent-Length: 9\r\n\r\nx")], [1, 1]),
+    ],
+)
+async def test_nothing_else_is_sent_twice(
+    client: GuardedClient, script: list[Manner], connections: list[int]
+) -> None:
+    async with Receiver(list(script)) as receiver:
+        while receiver.script:
+            found = await client.post(receiver.url(), HEADERS, BODY)
+        assert not found.is_success
+    assert [received.connection for received in receiver.received] == connections
+
+
+async def test_what_was_said_unasked_answers_nothing(client: GuardedClient) -> None:
+    unasked = b"HTTP/1.1 200 OK\r\nContent-Length: 7\r\n\r\nunasked"
+    first = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+
+    async def say_more(writer: asyncio.StreamWriter, received: object) -> bool:
+        writer.write(first)
+        await asyncio.sleep(0.05)
+        writer.write(unasked)
+        return True
+
+    async with Receiver([say_more, raw(first + unasked, closes=False)]) as receiver:
+        for pause in (0.1, 0, 0):
+            assert (await client.post(receiver.url(), HEADERS, BODY)).body == b"ok"
+            await asyncio.sleep(pause)
+        assert [received.connection for received in receiver.received] == [1, 2, 3]
+
+
+async def test_an_idle_connection_cannot_be_flooded(client: GuardedClient) -> None:
+    sent = 0
+
+    async def flood(writer: asyncio.StreamWriter, received: object) -> bool:
+        nonlocal sent
+        part = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\nok"
+        writer.write(part)
+        await asyncio.sleep(0.02)
+        for _ in range(1000):
+            writer.write(part * 1000)
+            await writer.drain()
+            sent += len(part) * 1000
+        return False
+
+    async with Receiver([flood]) as receiver:
+        assert (await client.post(receiver.url(), HEADERS, BODY)).is_success
+        await asyncio.sleep(0.3)
+    assert sent < 8_000_000
+
+
+async def test_cookies_are_not_kept(client: GuardedClient) -> None:
+    async with Receiver() as receiver:
+        for _ in range(2):
+            await client.post(receiver.url("/cookie"), HEADERS, BODY)
+    assert all("cookie" not in received.headers for received in receiver.received)
+
+
+async def test_proxies_and_netrc_of_the_environment_are_not_asked(
+    authority: Authority, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    netrc = tmp_path / "netrc"
+    netrc.write_text("machine 127.0.0.1 login user password secret\n")
+    async with Receiver() as proxy, Receiver() as receiver, Receiver(tls=authority.server_context()) as secure:
+        for name in ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"):
+            monkeypatch.setenv(name, proxy.url(""))
+            monkeypatch.setenv(name.lower(), proxy.url(""))
+        monkeypatch.setenv("NETRC", str(netrc))
+        monkeypatch.delenv("NO_PROXY", raising=False)
+        async with GuardedClient(LISTED, str(authority.ca_file)) as client:
+            for asked in (receiver, secure):
+                assert (await client.post(asked.url(), HEADERS, BODY)).is_success
+                assert "authorization" not in asked.received[0].headers
+        assert proxy.connections == 0
+
+
+@pytest.mark.parametrize(
+    "headers",
+    [
+        {"Host": "a"},
+        {"content-LENGTH": "1"},
+        {"Transfer-Encoding": "chunked"},
+        {"X-A": "b\r\nHost: c"},
+        {"X-A": "\0"},
+    ],
+)
+async def test_headers_that_frame_are_a_mistake_of_the_caller(
+    client: GuardedClient, headers: dict[str, str]
+) -> None:
+    async with Receiver() as receiver:
+        with pytest.raises(ValueError, match="must not be sent"):
+            await client.post(receiver.url(), headers, BODY)
+        assert receiver.connections == 0
+
+
+@pytest.mark.parametrize(
+    ("error", "sentence"),
+    [
+        (socket.gaierror(socket.EAI_NONAME, "x"), "There is no address for the name a.test."),
+        (UnicodeError("label too long"), "There is no address for the name a.test."),
+        (
+            socket.gaierror(socket.EAI_AGAIN, "x"),
+            "The name a.test cannot be looked up at the moment: its name server does not answer.",
+        ),
+        (OSError(24, "Too many open files"), "The name a.test cannot be looked up."),
+    ],
+)
+async def test_names_that_are_not_found(error: Exception, sentence: str) -> None:
+    async with GuardedClient(LISTED, names=ScriptedNames(a_test=[error]).names) as client:
+        assert (await client.post("https://a.test/", HEADERS, BODY)).error == sentence
+
+
+async def test_a_name_server_that_hangs_holds_up_nobody_else() -> None:
+    never = Event()
+    hanging = {f"a{number}_slow_test": [never] for number in range(MOST_OF_ZONE + 4)}
+    scripted = ScriptedNames(receiver_test=[["127.0.0.1"]], **hanging)  # type: ignore[arg-type]
+    async with Receiver() as receiver, GuardedClient(LISTED, "", DEADLINE, scripted.names) as client:
+        slow = [
+            asyncio.create_task(client.post(f"https://a{number}.slow.test/", HEADERS, BODY))
+            for number in range(MOST_OF_ZONE + 4)
+        ]
+        await asyncio.sleep(0.05)
+        quick = await client.post(receiver.url(host=HOST), HEADERS, BODY)
+        assert quick.is_success
+        assert quick.duration < DEADLINE / 2
+        for found in await asyncio.gather(*slow):
+            assert "kept waiting for the address of the host" in (found.error or "")
+            assert found.duration < DEADLINE + 0.2
+        assert sum(host.endswith("slow.test") for host in scripted.asked) == MOST_OF_ZONE < MOST
+    never.set()
+
+
+async def test_a_name_is_asked_for_once_at_a_time() -> None:
+    never = Event()
+    scripted = ScriptedNames(a_test=[never])
+    async with GuardedClient(LISTED, "", 0.1, scripted.names) as client:
+        await asyncio.gather(*(client.post("https://a.test/", HEADERS, BODY) for _ in range(20)))
+    assert scripted.asked == ["a.test"]
+    never.set()
+
+
+def test_a_lookup_that_hangs_does_not_hold_up_the_end_of_the_process() -> None:
+    program = """
+import asyncio, time
+from wmsd.webhooks.client import GuardedClient
+from wmsd.webhooks.guard import Guard
+from wmsd.webhooks.names import Names
+async def main():
+    async with GuardedClient(Guard(), "", 0.1, Names(lambda host: time.sleep(30))) as client:
+        print((await client.get("https://a.test/", {})).error)
+asyncio.run(main())
+"""
+    started = time.monotonic()
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=20, check=True)
+    assert "kept waiting for the address" in ended.stdout
+    assert ended.stderr == ""
+    assert time.monotonic() - started < 10
+
+
+def test_its_import_reads_no_certificates() -> None:
+    program = """
+import wmsd.webhooks.client
+from aiohttp import connector
+print(connector._SSL_CONTEXT_VERIFIED.cert_store_stats()["x509"])
+"""
+    ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True)
+    assert ended.stdout.strip() == "0"
+
+
+async def test_cancelling_cancels(client: GuardedClient, receivers: Receivers) -> None:
+    task = asyncio.create_task(client.post(receivers.url("/hang"), HEADERS, BODY))
+    await asyncio.sleep(0.05)
+    task.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await task
