@@ -36,6 +36,7 @@ from wmsd.companies.schema import NewCompany, NewOperator
 from wmsd.db.database import Database
 from wmsd.db.transaction import Parameters, Transaction
 from wmsd.interfaces.service import service
+from wmsd.webhooks.sender import Sender
 
 PASSWORD = "correct horse battery"
 QUICK_HASHER = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
@@ -118,6 +119,10 @@ class World:
             method, url, data=data, headers={**sent, **(headers or {})}, allow_redirects=False
         ) as response:
             return Answer(response.status, response.headers, await response.read())
+
+    @property
+    def sender(self) -> Sender:
+        return self.jobs.sender
 
     @property
     def caller(self) -> Caller:

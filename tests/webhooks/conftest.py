@@ -1,9 +1,13 @@
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
 
 import pytest
 
 from tests.support.authority import Authority, found_authority
-from tests.support.receivers import Receivers, open_receivers
+from tests.support.receivers import Receiver, Receivers, open_receivers
+from tests.support.shop import open_shop
+from tests.support.world import UNLIMITED, open_world
+from tests.webhooks.hooks import Hooks
 
 
 @pytest.fixture(scope="session")
@@ -16,3 +20,16 @@ def receivers(authority: Authority) -> Iterator[Receivers]:
     """Hostile and kind ones, in a process of their own."""
     with open_receivers(authority) as opened:
         yield opened
+
+
+@pytest.fixture
+async def hooks(tmp_path: Path, authority: Authority) -> AsyncIterator[Hooks]:
+    """A running sender, and a receiver with TLS that is allowed."""
+    allowed = {"allow_networks": ["127.0.0.1/32"], "ca_file": str(authority.ca_file)}
+    async with (
+        Receiver(tls=authority.server_context()) as receiver,
+        open_world(tmp_path / "data", {**UNLIMITED, "webhooks": allowed}) as world,
+    ):
+        await world.sender.start()
+        yield Hooks(world, await open_shop(world), receiver, world.sender)
+        await world.sender.stop()

@@ -15,6 +15,7 @@ from wmsd.receptions.checks import CHECKS as RECEPTIONS
 from wmsd.returns.checks import CHECKS as RETURNS
 from wmsd.sales_orders.checks import CHECKS as SALES_ORDERS
 from wmsd.stock.checks import CHECKS as STOCK
+from wmsd.webhooks.checks import CHECKS as WEBHOOKS
 
 CHECKS: Final[tuple[Check, ...]] = (
     *STOCK,
@@ -23,12 +24,14 @@ CHECKS: Final[tuple[Check, ...]] = (
     *PURCHASE_ORDERS,
     *RECEPTIONS,
     *RETURNS,
+    *WEBHOOKS,
 )
 COUNTED_TABLES: Final = (
     *("stock", "stock_movements", "stock_lots", "stock_serials", "reservations"),
     *("sales_orders", "sales_order_lines", "purchase_orders", "purchase_order_items"),
     *("receptions", "reception_items", "returns", "return_lines"),
     *("packaging_balances", "packaging_movements"),
+    *("webhook_subscriptions", "webhook_deliveries", "webhook_attempts"),
 )
 MOST_TOLD: Final = 100
 CACHE_KIB: Final = 65_536

@@ -29,7 +29,7 @@ Job = Callable[[], Awaitable[object]]
 class Jobs:
     def __init__(self, site: Site, sender: Sender) -> None:
         self._site = site
-        self._sender = sender
+        self.sender = sender
         self._clock: Clock = site.clock
         self._scheduler = AsyncIOScheduler(
             timezone="UTC",
@@ -48,17 +48,17 @@ class Jobs:
 
     async def start(self) -> None:
         self._scheduler.start()
-        await self._sender.start()
+        await self.sender.start()
 
     async def stop(self) -> None:
         self._scheduler.shutdown(wait=False)
-        await self._sender.stop()
+        await self.sender.stop()
         await self._site.access.write_token_uses()
 
     @property
     def webhooks_switched_off(self) -> int:
         """How many subscriptions the service itself has switched off."""
-        return self._sender.switched_off
+        return self.sender.switched_off
 
     @property
     def seconds_since_tick(self) -> float:

@@ -120,6 +120,11 @@ class Sender:
         """How many subscriptions the service itself has switched off."""
         return sum(state.switched_off for state in self._states.values())
 
+    @property
+    def is_busy(self) -> bool:
+        """Whether anything is looked for, loaded, sent or written down."""
+        return bool(self._tasks or self._to_look_at or self._looker is not None)
+
     def _state(self, company_id: int) -> CompanyState:
         return self._states.setdefault(company_id, CompanyState())
 

@@ -1,0 +1,55 @@
+"""What must always hold of subscriptions and their deliveries."""
+
+from typing import Final
+
+from wmsd.base.checking import Check
+
+GAPS: Final = """
+    SELECT 'webhook delivery ' || id, before + 1, sequence FROM (
+        SELECT id, sequence, lag(sequence) OVER (PARTITION BY subscription_id ORDER BY id) AS before
+        FROM webhook_deliveries
+    )
+    WHERE before IS NOT NULL AND sequence != before + 1
+"""
+LAST: Final = """
+    SELECT 'webhook subscription ' || subscription.id, last_sequence, max(delivery.sequence)
+    FROM webhook_subscriptions AS subscription
+    JOIN webhook_deliveries AS delivery ON delivery.subscription_id = subscription.id
+    GROUP BY subscription.id HAVING last_sequence != max(delivery.sequence)
+"""
+STUCK: Final = """
+    SELECT 'webhook delivery ' || held.id, 'an open one before it', 'none'
+    FROM webhook_subscriptions AS subscription
+    CROSS JOIN webhook_deliveries AS held ON held.subscription_id = subscription.id
+    WHERE held.status = 'held' AND NOT EXISTS (
+        SELECT 1 FROM webhook_deliveries AS earlier
+        WHERE earlier.subscription_id = held.subscription_id AND earlier.entity = held.entity
+            AND earlier.entity_id = held.entity_id AND earlier.id < held.id
+            AND earlier.status IN ('pending', 'held')
+    )
+"""
+ATTEMPTS: Final = """
+    SELECT 'webhook delivery ' || delivery.id, delivery.attempts, count(attempt.number)
+    FROM webhook_deliveries AS delivery
+    LEFT JOIN webhook_attempts AS attempt ON attempt.delivery_id = delivery.id
+    GROUP BY delivery.id HAVING delivery.attempts != count(attempt.number)
+"""
+TOPICS: Final = """
+    SELECT 'webhook subscription ' || id, wanted, found FROM (
+        SELECT subscription.id,
+            iif(active, (SELECT group_concat(value, ',' ORDER BY value) FROM json_each(events)), NULL) AS wanted,
+            (
+                SELECT group_concat(event, ',' ORDER BY event) FROM webhook_topics
+                WHERE subscription_id = subscription.id
+            ) AS found
+        FROM webhook_subscriptions AS subscription
+    )
+    WHERE wanted IS NOT found
+"""
+CHECKS: Final = (
+    Check("the deliveries of a subscription are numbered without gaps", GAPS, in_millionths=False),
+    Check("a subscription knows its last number", LAST, in_millionths=False),
+    Check("a delivery is held only behind an open one", STUCK, in_millionths=False),
+    Check("every attempt stands in the log", ATTEMPTS, in_millionths=False),
+    Check("an active subscription is told of its events, and no other", TOPICS, in_millionths=False),
+)
