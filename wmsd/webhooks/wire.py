@@ -169,7 +169,7 @@ class _Resolver(AbstractResolver):
         for address in addresses:
             objection = self._guard.objection(address, scheme, port)
             if objection:
-                raise NotAllowed(f"{host} has the address {objection}")
+                raise NotAllowed(f"Of the addresses of {host}, {objection}")
         return [_result(host, address, port) for address in addresses]
 
     async def close(self) -> None:

@@ -1,0 +1,136 @@
+"""Which addresses may be dialled, and what admits those that may not."""
+
+from ipaddress import ip_address, ip_network
+
+import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
+
+from wmsd.webhooks import guard as module
+from wmsd.webhooks.guard import RANGES, Guard, Rule, is_here
+
+EVERYTHING = ["0.0.0.0/0", "::/0"]
+NEVER = [
+    *("0.0.0.0", "0.1.2.3", "::"),
+    *("192.0.2.1", "198.51.100.1", "203.0.113.255", "2001:db8::1", "3fff::1"),
+    *("198.18.0.1", "198.19.255.255", "192.0.0.8", "240.0.0.1", "255.255.255.255", "100::1", "5f00::1"),
+    *("224.0.0.1", "239.255.255.255", "ff02::1", "ff0e::1"),
+    *("::ffff:127.0.0.1", "::ffff:10.0.0.1", "::ffff:8.8.8.8", "::127.0.0.1", "::8.8.8.8", "::ffff:0:127.0.0.1"),
+    *("64:ff9b::127.0.0.1", "64:ff9b::10.0.0.1", "64:ff9b::169.254.169.254", "64:ff9b::224.0.0.1"),
+    *("64:ff9b:1::1", "64:ff9b:1::10.0.0.1", "64:ff9b:2::1"),
+    *("2002:7f00:1::", "2002:808:808::1", "2001::1", "2001:0:4136:e378:8000:63bf:3fff:fdd2", "192.88.99.1"),
+    *("2001:4860:4860::5efe:127.0.0.1", "2001:4860:4860::200:5efe:10.0.0.1"),
+    *("2001:10::1", "2001:20::1", "4000::1", "8000::1", "fe00::1", "200::1"),
+    *("fe80::1%eth0", "fe80::1%1", "::1%lo", "2606:4700::1111%eth0"),
+    *("", "localhost", "127.1", "2130706433", "0x7f000001", "0177.0.0.1", "127.0.0.1 ", "1.2.3.4/32", "::1/128"),
+]
+ONE_BY_ONE = [
+    *("127.0.0.1", "127.255.255.254", "::1"),
+    *("169.254.169.254", "169.254.170.2", "169.254.0.1", "fe80::1", "fe80::a9fe:a9fe", "febf::1"),
+    *("100.100.100.200", "192.0.0.192", "168.63.129.16", "fd00:ec2::254", "fd00:ec2::23", "fd20:ce::254"),
+    "fd00:42::42",
+]
+PRIVATE = [
+    *("10.0.0.1", "10.255.255.255", "172.16.0.1", "172.31.255.255", "192.168.0.1", "100.64.0.1", "100.127.255.255"),
+    *("fc00::1", "fd12:3456::1", "fec0::1"),
+]
+PUBLIC = [
+    *("8.8.8.8", "1.1.1.1", "9.255.255.255", "11.0.0.0", "172.15.255.255", "172.32.0.0", "192.167.255.255"),
+    *("100.63.255.255", "100.128.0.0", "126.255.255.255", "128.0.0.0", "169.253.255.255", "223.255.255.255"),
+    *("2606:4700::1111", "2001:4860:4860::8888", "2a00::1", "2003::1", "64:ff9b::8.8.8.8"),
+]
+
+
+@pytest.mark.parametrize("address", PUBLIC)
+def test_public(address: str) -> None:
+    assert Guard().objection(address, "https") is None
+
+
+@pytest.mark.parametrize("address", NEVER)
+def test_never(address: str) -> None:
+    itself = [f"{address}/{ip_address(address).max_prefixlen}"] if _is_plain(address) else []
+    listed = Guard([*EVERYTHING, *itself], allow_http=True)
+    for scheme in ("https", "http"):
+        sentence = listed.objection(address, scheme)
+        assert sentence is not None
+        assert "allow_networks" not in sentence
+
+
+def _is_plain(address: str) -> bool:
+    try:
+        return "%" not in address and bool(ip_address(address))
+    except ValueError:
+        return False
+
+
+@pytest.mark.parametrize("address", ONE_BY_ONE)
+def test_one_by_one(address: str) -> None:
+    itself = f"{address}/{ip_address(address).max_prefixlen}"
+    around = str(ip_network(itself).supernet())
+    for listed in ([], EVERYTHING, [around], ["127.0.0.2/32"]):
+        sentence = Guard(listed, allow_http=True).objection(address, "https") or ""
+        assert sentence.startswith(f"{ip_address(address)} is ")
+        assert sentence.endswith(f"webhooks.allow_networks does not list {itself} itself.")
+    assert Guard([itself]).objection(address, "https") is None
+
+
+@pytest.mark.parametrize("address", PRIVATE)
+def test_private(address: str) -> None:
+    for listed in ([], ["10.1.0.0/32"], ["fd99::/16"]):
+        sentence = Guard(listed).objection(address, "https") or ""
+        assert sentence == f"{address} is a private address; webhooks.allow_networks does not list its network."
+    for listed in (EVERYTHING, [f"{address}/{ip_address(address).max_prefixlen}"]):
+        assert Guard(listed).objection(address, "https") is None
+
+
+def test_http_only_to_listed_networks_and_when_allowed() -> None:
+    network = ["10.0.0.0/8", "127.0.0.1/32", "93.184.0.0/16"]
+    for address in ("10.0.0.1", "127.0.0.1", "93.184.1.1"):
+        assert Guard(network, allow_http=True).objection(address, "http") is None
+        assert Guard(network).objection(address, "http") == "http: is not allowed; receivers are https:."
+    sentence = Guard(network, allow_http=True).objection("8.8.8.8", "http")
+    assert sentence == "http: is only for networks in webhooks.allow_networks, and 8.8.8.8 is in none of them."
+
+
+@pytest.mark.parametrize("scheme", ["ftp", "file", "gopher", "", "HTTPS", "ws"])
+def test_no_other_scheme(scheme: str) -> None:
+    assert Guard(EVERYTHING, allow_http=True).objection("8.8.8.8", scheme) is not None
+
+
+def test_the_service_does_not_call_itself(monkeypatch: pytest.MonkeyPatch) -> None:
+    listed = Guard(["127.0.0.1/32", "127.0.0.9/32", "::1/128", "192.168.0.0/16"], own_ports=[8480])
+    for address in ("127.0.0.1", "127.0.0.9", "::1"):
+        assert listed.objection(address, "https", 8480) == f"{address} at port 8480 is this service itself."
+        assert listed.objection(address, "https", 8481) is None
+    assert listed.objection("192.168.255.1", "https", 8480) is None
+    monkeypatch.setattr(module, "is_here", lambda ip: True)
+    assert listed.objection("192.168.255.1", "https", 8480) is not None
+    assert listed.objection("8.8.8.8", "https", 8480) is not None
+
+
+def test_what_is_here() -> None:
+    assert is_here(ip_address("127.0.0.1"))
+    assert not is_here(ip_address("8.8.8.8"))
+    assert not is_here(ip_address("2606:4700::1111"))
+    assert not is_here(ip_address("64:ff9b::8.8.8.8"))
+
+
+@given(st.ip_addresses())
+@example(ip_address("192.0.0.9"))
+@example(ip_address("2001:1::1"))
+def test_nothing_is_admitted_that_python_takes_for_special(
+    address: object,
+) -> None:
+    """Python's own table is not enough, but what it refuses must be refused here too; without any listing."""
+    ip = ip_address(str(address))
+    if not ip.is_global or ip.is_multicast:
+        assert Guard().objection(str(ip), "https") is not None
+
+
+def test_every_range_is_refused_by_its_rule() -> None:
+    for found in RANGES:
+        for network in found.networks:
+            first = str(ip_network(network).network_address)
+            assert Guard().objection(first, "https") is not None
+            by_network = Guard(EVERYTHING).objection(first, "https") is None
+            assert by_network == (found.rule is Rule.BY_NETWORK)

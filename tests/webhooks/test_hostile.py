@@ -1,0 +1,168 @@
+"""No URL and no header leads to the canary, a server on loopback that anybody else on this machine can reach."""
+
+import asyncio
+import socket
+from collections.abc import AsyncIterator, Sequence
+
+import pytest
+
+from tests.support.receivers import Receiver, answer
+from tests.support.scripted_names import ScriptedNames
+from tests.webhooks.hostile_urls import NAMES, hostile_urls
+from wmsd.webhooks import client as client_module
+from wmsd.webhooks.client import Answer, GuardedClient
+from wmsd.webhooks.guard import Guard
+from wmsd.webhooks.targets import header_flaws
+
+AT_ONCE = 16
+WIDE = ["127.0.0.0/8", "::/127", "169.254.0.0/16", "0.0.0.0/8"]
+GUARDS = {
+    "strict": Guard(),
+    "http allowed": Guard(allow_http=True),
+    "wide networks listed": Guard(WIDE, allow_http=True),
+}
+
+
+class Canary(Receiver):
+    """Counts the connections on 127.0.0.1 and, where there is one, ::1 at the same port."""
+
+    async def listen(self) -> int:
+        port = await super().listen()
+        if socket.has_dualstack_ipv6():
+            self._server6 = await asyncio.start_server(self._serve, "::1", port)
+        return port
+
+
+class Blind(Guard):
+    def objection(self, address: str, scheme: str, port: int = 0) -> str | None:
+        return None
+
+
+@pytest.fixture
+async def canary() -> AsyncIterator[Canary]:
+    async with Canary() as opened:
+        yield opened
+
+
+def names() -> ScriptedNames:
+    scripted = ScriptedNames(rebinding_test=[["8.8.8.8", "127.0.0.1"], ["127.0.0.1"]])
+    for name, answers in NAMES.items():
+        scripted.say(name, answers)
+    return scripted
+
+
+async def all_of(client: GuardedClient, urls: Sequence[str]) -> list[Answer]:
+    slots = asyncio.Semaphore(AT_ONCE)
+
+    async def one(url: str) -> Answer:
+        async with slots:
+            return await client.post(url, {}, b"{}")
+
+    return await asyncio.gather(*map(one, urls))
+
+
+@pytest.mark.parametrize("guard", GUARDS)
+async def test_no_hostile_url_reaches_the_canary(canary: Canary, guard: str) -> None:
+    urls = hostile_urls(canary.port)
+    assert len(urls) >= 300
+    async with GuardedClient(GUARDS[guard], deadline=1, names=names().names) as client:
+        for url, found in zip(urls, await all_of(client, urls), strict=True):
+            assert (found.status, found.is_success) == (None, False), url
+            assert found.error, url
+            assert "within this service" not in found.error, url
+            assert not any(word in found.error for word in ("reached", "kept waiting", "TLS")), (url, found.error)
+    assert canary.connections == 0
+
+
+async def test_the_canary_can_be_reached(canary: Canary) -> None:
+    reader, writer = await asyncio.open_connection("127.0.0.1", canary.port)
+    writer.close()
+    async with GuardedClient(Guard(["127.0.0.1/32"], allow_http=True)) as client:
+        assert (await client.post(canary.url(), {}, b"{}")).is_success
+    assert canary.connections == 2
+
+
+async def test_without_the_guard_they_reach_it(canary: Canary, monkeypatch: pytest.MonkeyPatch) -> None:
+    """So the table is worth something."""
+    monkeypatch.setattr(client_module, "url_flaws", lambda url, guard: [])
+    urls = [url for url in hostile_urls(canary.port) if url.startswith("http://") and "127" in url]
+    urls += [f"http://{name}:{canary.port}/" for name in ("loopback.test", "mapped.test", "localhost")]
+    scripted = names()
+    scripted.say("localhost", [["127.0.0.1"]])
+    async with GuardedClient(Blind(allow_http=True), deadline=1, names=scripted.names) as client:
+        reached = [found for url in urls if (found := await _tried(client, url)) is not None and found.is_success]
+    assert len(reached) >= 8
+
+
+async def _tried(client: GuardedClient, url: str) -> Answer | None:
+    try:
+        return await client.post(url, {}, b"{}")
+    except ValueError:
+        return None
+
+
+@pytest.mark.parametrize("status", [301, 302, 303, 307, 308])
+async def test_redirects_are_answers(canary: Canary, status: int) -> None:
+    async with Receiver() as receiver, GuardedClient(Guard(["127.0.0.1/32"], allow_http=True)) as client:
+        for target in (canary.url(), canary.url().removeprefix("http:"), "http://169.254.169.254/", "file:///etc"):
+            found = await client.post(receiver.url(f"/{status}?{target}"), {}, b"{}")
+            assert (found.status, found.is_success, found.headers["location"]) == (status, False, target)
+    assert canary.connections == 0
+
+
+async def test_rebinding_between_the_check_and_the_dial(canary: Canary) -> None:
+    """A name is asked for once for each dial, and what it said is what is dialled."""
+    scripted = ScriptedNames(rebinding_test=[["127.0.0.2"], ["127.0.0.1"], ["127.0.0.2", "127.0.0.1"]])
+    guard = Guard(["127.0.0.2/32"], allow_http=True)
+    url = f"http://rebinding.test:{canary.port}/"
+    async with GuardedClient(guard, deadline=1, names=scripted.names) as client:
+        first, second, third = [await client.post(url, {}, b"{}") for _ in range(3)]
+    assert first.error == f"rebinding.test refused the connection at port {canary.port}."
+    for found in (second, third):
+        assert (found.error or "").startswith("Of the addresses of rebinding.test, 127.0.0.1 is a loopback")
+    assert (canary.connections, len(scripted.asked)) == (0, 3)
+
+
+async def test_the_own_port_is_never_dialled(canary: Canary) -> None:
+    guard = Guard(["127.0.0.1/32"], allow_http=True, own_ports=[canary.port])
+    scripted = ScriptedNames(own_test=[["127.0.0.1"]])
+    async with GuardedClient(guard, names=scripted.names) as client:
+        for host in ("127.0.0.1", "own.test"):
+            found = await client.post(f"http://{host}:{canary.port}/", {}, b"{}")
+            assert "is this service itself." in (found.error or "")
+    assert canary.connections == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("Host", "127.0.0.1"),
+        ("host", "127.0.0.1"),
+        ("Content-Length", "0"),
+        ("Content_Length", "0"),
+        ("Transfer-Encoding", "chunked"),
+        ("Connection", "upgrade"),
+        ("X-A", "b\r\nHost: 127.0.0.1"),
+        ("X-A", "b\r\n\r\nGET / HTTP/1.1\r\nHost: a\r\n\r\n"),
+        ("X-A\r\nHost", "127.0.0.1"),
+        ("X-A", "b\nc"),
+        ("X-A", "b\0c"),
+        ("X-A: b\r\nHost: c", "d"),
+    ],
+)
+async def test_no_header_changes_what_is_sent(canary: Canary, name: str, value: str) -> None:
+    assert header_flaws({name: value}) != {}
+    async with GuardedClient(Guard(["127.0.0.1/32"], allow_http=True), deadline=1) as client:
+        if name != "Content_Length":
+            with pytest.raises(ValueError, match="must not be sent"):
+                await client.post(canary.url(), {name: value}, b"{}")
+            assert canary.connections == 0
+
+
+async def test_one_request_is_one_request(canary: Canary) -> None:
+    """A body that looks like a second request is a body."""
+    body = b"{}\r\nGET /admin HTTP/1.1\r\nHost: a\r\n\r\n"
+    canary.script.append(answer())
+    async with GuardedClient(Guard(["127.0.0.1/32"], allow_http=True)) as client:
+        assert (await client.post(canary.url(), {}, body)).is_success
+    assert [(received.path, received.body) for received in canary.received] == [("/200", body)]
