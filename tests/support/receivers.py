@@ -175,15 +175,21 @@ class Receiver:
         return self
 
     async def listen(self) -> int:
-        self._server = await asyncio.start_server(self._serve, self.host, 0, ssl=self.tls, backlog=1000)
         self._tasks: set[asyncio.Task[Any]] = set()
-        self.port = int(self._server.sockets[0].getsockname()[1])
+        self._servers: list[asyncio.Server] = []
+        self.port = await self.listen_at(self.host, 0)
         return self.port
+
+    async def listen_at(self, host: str, port: int) -> int:
+        server = await asyncio.start_server(self._serve, host, port, ssl=self.tls, backlog=1000)
+        self._servers.append(server)
+        return int(server.sockets[0].getsockname()[1])
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        self._server.close()
+        for server in self._servers:
+            server.close()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

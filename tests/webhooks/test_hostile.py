@@ -29,7 +29,7 @@ class Canary(Receiver):
     async def listen(self) -> int:
         port = await super().listen()
         if socket.has_dualstack_ipv6():
-            self._server6 = await asyncio.start_server(self._serve, "::1", port)
+            await self.listen_at("::1", port)
         return port
 
 
@@ -75,7 +75,7 @@ async def test_no_hostile_url_reaches_the_canary(canary: Canary, guard: str) -> 
 
 
 async def test_the_canary_can_be_reached(canary: Canary) -> None:
-    reader, writer = await asyncio.open_connection("127.0.0.1", canary.port)
+    _, writer = await asyncio.open_connection("127.0.0.1", canary.port)
     writer.close()
     async with GuardedClient(Guard(["127.0.0.1/32"], allow_http=True)) as client:
         assert (await client.post(canary.url(), {}, b"{}")).is_success
@@ -91,7 +91,7 @@ async def test_without_the_guard_they_reach_it(canary: Canary, monkeypatch: pyte
     scripted.say("localhost", [["127.0.0.1"]])
     async with GuardedClient(Blind(allow_http=True), deadline=1, names=scripted.names) as client:
         reached = [found for url in urls if (found := await _tried(client, url)) is not None and found.is_success]
-    assert len(reached) >= 8
+    assert len(reached) >= 15
 
 
 async def _tried(client: GuardedClient, url: str) -> Answer | None:
@@ -139,7 +139,6 @@ async def test_the_own_port_is_never_dialled(canary: Canary) -> None:
         ("Host", "127.0.0.1"),
         ("host", "127.0.0.1"),
         ("Content-Length", "0"),
-        ("Content_Length", "0"),
         ("Transfer-Encoding", "chunked"),
         ("Connection", "upgrade"),
         ("X-A", "b\r\nHost: 127.0.0.1"),
@@ -152,11 +151,10 @@ async def test_the_own_port_is_never_dialled(canary: Canary) -> None:
 )
 async def test_no_header_changes_what_is_sent(canary: Canary, name: str, value: str) -> None:
     assert header_flaws({name: value}) != {}
-    async with GuardedClient(Guard(["127.0.0.1/32"], allow_http=True), deadline=1) as client:
-        if name != "Content_Length":
-            with pytest.raises(ValueError, match="must not be sent"):
-                await client.post(canary.url(), {name: value}, b"{}")
-            assert canary.connections == 0
+    async with GuardedClient(Guard(["127.0.0.1/32"], allow_http=True)) as client:
+        with pytest.raises(ValueError, match="must not be sent"):
+            await client.post(canary.url(), {name: value}, b"{}")
+    assert canary.connections == 0
 
 
 async def test_one_request_is_one_request(canary: Canary) -> None:
