@@ -63,6 +63,16 @@ RETURN = {
     "external_ref": "NEW",
     "lines": [{"article_id": 1, "quantity": 1}],
 }
+WEBHOOK = {
+    "name": "New",
+    "url": "https://hooks.example.com/",
+    "events": ["*"],
+    "secret": "s" * 32,
+}
+SECRET: Mapping[str, str | None] = {
+    **dict.fromkeys(["nothing", "blanks around"], "must have at least 16 characters"),
+    **dict.fromkeys(["a control character", "a line break"], "must have at least 16 characters"),
+}
 DOCUMENTS = {
     "/api/sales-orders": ORDER,
     "/api/purchase-orders": PURCHASE,
@@ -85,6 +95,14 @@ WRITING = {
     ("PATCH", "/api/v2/sales-orders/{id}/status"): Writing(
         "/api/v2/sales-orders/1/status", {"status": "IN_LUCRU"}, "status", STATUS
     ),
+    ("POST", "/api/webhooks"): Writing("/api/webhooks", WEBHOOK, "name"),
+    ("PUT", "/api/webhooks/{id}"): Writing("/api/webhooks/1", WEBHOOK, "name"),
+    ("PATCH", "/api/webhooks/{id}"): Writing("/api/webhooks/1", WEBHOOK, "name"),
+    ("POST", "/api/v2/webhooks"): Writing("/api/v2/webhooks", WEBHOOK, "name"),
+    ("PATCH", "/api/v2/webhooks/{id}"): Writing("/api/v2/webhooks/1", WEBHOOK, "name"),
+    ("POST", "/api/v2/webhooks/{id}/rotate-secret"): Writing(
+        "/api/v2/webhooks/1/rotate-secret", {"secret": "n" * 32}, "secret", SECRET
+    ),
     ("PATCH", "/api/articles/by-code/{code}"): Writing("/api/articles/by-code/OLD", {"name": "New"}, "name"),
 }
 ENDPOINTS = pytest.mark.parametrize("endpoint", WRITING, ids=lambda key: " ".join(key))
@@ -104,6 +122,7 @@ async def stocked(world: World) -> World:
     await world.import_csv("stock", "article_code,warehouse_code,quantity\nOLD,MAIN,5\n")
     for path, body in DOCUMENTS.items():
         await world.send("POST", path, {**body, "external_ref": "OLD"})
+    await world.send("POST", "/api/webhooks", {**WEBHOOK, "name": "OLD", "active": False})
     return world
 
 
@@ -113,6 +132,8 @@ async def nothing_changed(world: World) -> None:
     for path in DOCUMENTS:
         shown = (await world.call("GET", path)).body
         assert [(each["external_ref"], each["status"]) for each in shown["data"]] == [("OLD", "CREAT")]
+    (webhook,) = (await world.call("GET", "/api/webhooks")).body["data"]
+    assert (webhook["name"], webhook["previous_secret_expires_at"]) == ("OLD", None)
     (stock,) = (await world.call("GET", "/api/stock")).body["data"]
     assert (stock["quantity"], stock["reserved"]) == (5, 1)
 

@@ -5,7 +5,7 @@ import time
 from collections.abc import Callable
 from typing import Any
 
-from tests.support.receivers import Receiver, Received
+from tests.support.receivers import Received, Receiver
 from tests.support.shop import Shop
 from tests.support.world import Answer, World
 from wmsd.webhooks.sender import Sender

@@ -54,7 +54,9 @@ async def test_five_attempts_with_the_waits_of_the_specification(hooks: Hooks) -
     }
 
 
-@pytest.mark.parametrize("path", ["/400", "/500", "/301?https://127.0.0.1/", "/308?/200", "/reset", "/hang-up", "/garbage"])
+@pytest.mark.parametrize(
+    "path", ["/400", "/500", "/301?https://127.0.0.1/", "/308?/200", "/reset", "/hang-up", "/garbage"]
+)
 async def test_all_but_2xx_is_a_failure(hooks: Hooks, path: str) -> None:
     await hooks.subscribe("sales_order.created", path=path)
     await hooks.shop.order()

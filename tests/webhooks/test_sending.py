@@ -113,9 +113,7 @@ async def test_for_a_day_both_secrets_sign(hooks: Hooks) -> None:
     ],
     ids=["bearer", "basic", "custom"],
 )
-async def test_other_ways_of_authentication(
-    hooks: Hooks, fields: dict[str, Any], headers: dict[str, str]
-) -> None:
+async def test_other_ways_of_authentication(hooks: Hooks, fields: dict[str, Any], headers: dict[str, str]) -> None:
     got = await one_event(hooks, **fields)
     assert headers.items() <= got.headers.items()
     assert not {"x-webhook-signature", "webhook-signature"} & got.headers.keys()
@@ -168,7 +166,9 @@ async def test_a_batch_of_articles_from_a_file_is_sent_whole(hooks: Hooks) -> No
     rows = "".join(f"N{number:03},Article {number}\n" for number in range(300))
     await hooks.world.import_csv("articles", f"code,name\n{rows}")
     await hooks.received_count(300)
-    assert sorted(json.loads(each.body)["data"]["code"] for each in hooks.received) == [f"N{n:03}" for n in range(300)]
+    assert sorted(json.loads(each.body)["data"]["code"] for each in hooks.received) == [
+        f"N{n:03}" for n in range(300)
+    ]
     assert sorted(int(each.headers["x-webhook-sequence"]) for each in hooks.received) == list(range(1, 301))
     await hooks.settled()
     assert set(await hooks.statuses()) == {"delivered"}

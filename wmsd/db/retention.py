@@ -8,6 +8,7 @@ from wmsd.db.transaction import Transaction
 
 FORGOTTEN_AT_ONCE: Final = 5000
 A_CLOCK_GONE_WRONG: Final = timedelta(days=1)
+BEYOND_ALL: Final = 2**62
 
 
 def forget_old(tx: Transaction, table: str, identity: str, moment: str, kept: timedelta) -> int:
@@ -22,7 +23,8 @@ def forget_old(tx: Transaction, table: str, identity: str, moment: str, kept: ti
         f"SELECT {identity} FROM {table} WHERE {moment} >= ? AND {moment} <= ? ORDER BY {identity} LIMIT 1",
         (timestamps.to_text(tx.now - kept), soon),
     )
-    is_before = f"{identity} < coalesce(?, {identity} + 1)"
-    old = f"SELECT {identity} FROM {table} WHERE {is_before} ORDER BY {identity} LIMIT ?"
-    deleted = tx.execute(f"DELETE FROM {table} WHERE {identity} IN ({old})", (first_kept, FORGOTTEN_AT_ONCE))
+    old = f"SELECT {identity} FROM {table} WHERE {identity} < ? ORDER BY {identity} LIMIT ?"
+    deleted = tx.execute(
+        f"DELETE FROM {table} WHERE {identity} IN ({old})", (first_kept or BEYOND_ALL, FORGOTTEN_AT_ONCE)
+    )
     return deleted.rowcount

@@ -20,8 +20,9 @@ LAST: Final = """
 STUCK: Final = """
     SELECT 'webhook delivery ' || held.id, 'an open one before it', 'none'
     FROM webhook_subscriptions AS subscription
-    CROSS JOIN webhook_deliveries AS held ON held.subscription_id = subscription.id
-    WHERE held.status = 'held' AND NOT EXISTS (
+    CROSS JOIN webhook_deliveries AS held INDEXED BY webhook_deliveries_open
+        ON held.subscription_id = subscription.id
+    WHERE held.status IN ('pending', 'held') AND held.status = 'held' AND NOT EXISTS (
         SELECT 1 FROM webhook_deliveries AS earlier
         WHERE earlier.subscription_id = held.subscription_id AND earlier.entity = held.entity
             AND earlier.entity_id = held.entity_id AND earlier.id < held.id

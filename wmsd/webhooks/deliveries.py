@@ -266,7 +266,8 @@ SKIP_ALL: Final = """
     UPDATE webhook_deliveries SET status = 'skipped', due_at = NULL, skipped_because = :because
     WHERE id IN (
         SELECT delivery.id FROM webhook_subscriptions AS subscription
-        CROSS JOIN webhook_deliveries AS delivery ON delivery.subscription_id = subscription.id
+        CROSS JOIN webhook_deliveries AS delivery INDEXED BY webhook_deliveries_open
+            ON delivery.subscription_id = subscription.id
         WHERE delivery.status IN ('pending', 'held') LIMIT :limit
     )
 """

@@ -1,9 +1,12 @@
-"""The log is kept for 30 days; what is still open, for as long as it is."""
+"""The log is kept for 30 days; what is still open, and what came after it, for as long as it is.
+
+So what is kept of a subscription has no gap.
+"""
 
 from typing import Final
 
 from wmsd.base import timestamps
-from wmsd.db.retention import A_CLOCK_GONE_WRONG, FORGOTTEN_AT_ONCE
+from wmsd.db.retention import A_CLOCK_GONE_WRONG, BEYOND_ALL, FORGOTTEN_AT_ONCE
 from wmsd.db.transaction import Transaction
 from wmsd.webhooks.rules import KEPT
 
@@ -11,10 +14,14 @@ FIRST_KEPT: Final = """
     SELECT id FROM webhook_deliveries WHERE created_at >= ? AND created_at <= ? ORDER BY id LIMIT 1
 """
 FORGET: Final = """
+    WITH first_open AS MATERIALIZED (
+        SELECT subscription_id, min(id) AS id FROM webhook_deliveries INDEXED BY webhook_deliveries_open
+        WHERE status IN ('pending', 'held') GROUP BY subscription_id
+    )
     DELETE FROM webhook_deliveries WHERE id IN (
-        SELECT id FROM webhook_deliveries
-        WHERE id < coalesce(:first_kept, id + 1) AND status IN ('delivered', 'exhausted', 'skipped')
-        ORDER BY id LIMIT :limit
+        SELECT old.id FROM webhook_deliveries AS old LEFT JOIN first_open USING (subscription_id)
+        WHERE old.id < :first_kept AND old.id < coalesce(first_open.id, :first_kept)
+        ORDER BY old.id LIMIT :limit
     )
 """
 SWEEP: Final = """
@@ -44,4 +51,4 @@ def _forget(tx: Transaction) -> int:
     """As `db.retention.forget_old`: nothing that came after a row that is kept is forgotten."""
     recent = timestamps.to_text(tx.now - KEPT), timestamps.to_text(tx.now + A_CLOCK_GONE_WRONG)
     first_kept = tx.value(FIRST_KEPT, recent)
-    return tx.execute(FORGET, {"first_kept": first_kept, "limit": FORGOTTEN_AT_ONCE}).rowcount
+    return tx.execute(FORGET, {"first_kept": first_kept or BEYOND_ALL, "limit": FORGOTTEN_AT_ONCE}).rowcount
