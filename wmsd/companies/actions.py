@@ -6,15 +6,23 @@ from wmsd.base.access import MODULES
 from wmsd.base.context import Company, Operator
 from wmsd.base.problems import FieldErrors, invalid, not_found
 from wmsd.companies import store
-from wmsd.companies.schema import CompanyChanges, NewCompany, NewOperator
+from wmsd.companies.schema import CompanyChanges, NewCompany, NewOperator, OperatorChanges
 from wmsd.db.transaction import Transaction
 
 
 def create_operator(tx: Transaction, new: NewOperator) -> int:
-    if any(operator.code == new.code for operator in store.operators(tx)):
+    if _operator(tx, new.code) is not None:
         raise invalid({"code": ["is taken by another operator"]})
     store.audit(tx, "operator.create", new.code)
-    return store.insert_operator(tx, new.code, new.name, new.sandbox)
+    return store.insert_operator(tx, new.model_dump())
+
+
+def change_operator(tx: Transaction, code: str, changes: OperatorChanges) -> None:
+    operator = _operator(tx, code)
+    if operator is None:
+        raise not_found(f"operator as {code}")
+    store.change_operator(tx, operator.id, changes.model_dump())
+    store.audit(tx, "operator.change", code)
 
 
 def create_company(tx: Transaction, new: NewCompany, create_file: Callable[[int], None]) -> int:

@@ -25,6 +25,15 @@ class NewOperator(Input):
     code: Code
     name: Name
     sandbox: bool = False
+    sandbox_webhooks: bool = False
+
+
+class OperatorChanges(Input):
+    """What can change of an operator; None leaves it as it is."""
+
+    name: Name | None = None
+    sandbox: bool | None = None
+    sandbox_webhooks: bool | None = None
 
 
 RequestsPerMinute = Annotated[int, Field(ge=0, le=1_000_000_000)]

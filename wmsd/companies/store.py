@@ -75,13 +75,25 @@ def operators(tx: Transaction) -> list[Operator]:
 
 
 INSERT_OPERATOR: Final = """
-    INSERT INTO operators (code, name, sandbox, created_at, updated_at)
-    VALUES (:code, :name, :sandbox, :now, :now)
+    INSERT INTO operators (code, name, sandbox, sandbox_webhooks, created_at, updated_at)
+    VALUES (:code, :name, :sandbox, :sandbox_webhooks, :now, :now)
 """
 
 
-def insert_operator(tx: Transaction, code: str, name: str, sandbox: bool) -> int:
-    return tx.insert(INSERT_OPERATOR, {"code": code, "name": name, "sandbox": sandbox, "now": tx.timestamp})
+def insert_operator(tx: Transaction, values: Mapping[str, object]) -> int:
+    return tx.insert(INSERT_OPERATOR, {**values, "now": tx.timestamp})
+
+
+CHANGE_OPERATOR: Final = """
+    UPDATE operators SET name = coalesce(:name, name), sandbox = coalesce(:sandbox, sandbox),
+        sandbox_webhooks = coalesce(:sandbox_webhooks, sandbox_webhooks), updated_at = :now
+    WHERE id = :id
+"""
+
+
+def change_operator(tx: Transaction, operator_id: int, changes: Mapping[str, object]) -> None:
+    """None leaves a column as it is."""
+    tx.execute(CHANGE_OPERATOR, {**changes, "id": operator_id, "now": tx.timestamp})
 
 
 ENABLE_MODULE: Final = "INSERT OR IGNORE INTO company_modules (company_id, module) VALUES (?, ?)"

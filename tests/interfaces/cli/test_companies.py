@@ -38,7 +38,8 @@ def test_for_people_there_is_a_table(home: Home) -> None:
         "1   ACME  Acme Ltd  -         no       -                    api, stock",
     ]
     empty = home.ok("operator", "list")
-    assert (empty.out, empty.err.splitlines()[-1]) == ("", "None yet.")
+    hint = "No operator yet: wmsd operator create CODE --name NAME"
+    assert (empty.out, empty.err.splitlines()[-1]) == ("", hint)
     assert home.ok("operator", "list", "--json").json == []
 
 
@@ -60,11 +61,12 @@ def test_a_company_of_an_operator_and_a_sandbox(shared: Home) -> None:
         "code": "OPS",
         "name": "Ops",
         "sandbox": False,
+        "sandbox_webhooks": False,
     }
-    shared.ok("operator", "create", "PLAY", "--name", "Play", "--sandbox")
+    shared.ok("operator", "create", "PLAY", "--name", "Play", "--sandbox", "--webhooks")
     assert shared.ok("operator", "list", "--json").json == [
-        {"id": 1, "code": "OPS", "name": "Ops", "sandbox": False},
-        {"id": 2, "code": "PLAY", "name": "Play", "sandbox": True},
+        {"id": 1, "code": "OPS", "name": "Ops", "sandbox": False, "sandbox_webhooks": False},
+        {"id": 2, "code": "PLAY", "name": "Play", "sandbox": True, "sandbox_webhooks": True},
     ]
     shared.ok("company", "create", "OPERATED", "--name", "Operated", "--operator", "OPS")
     shared.ok("company", "create", "PLAYED", "--name", "Played", "--operator", "PLAY")
@@ -154,9 +156,7 @@ def test_how_much_more_than_ordered_is_received(shared: Home) -> None:
 def test_a_change_of_the_tolerance_is_audited(shared: Home) -> None:
     shared.ok("company", "create", "AUDITED", "--name", "Audited")
     shared.ok("company", "change", "AUDITED", "--over-receipt-pct", "5")
-    with closing(sqlite3.connect(shared.data / "platform.db")) as connection:
-        rows = connection.execute("SELECT action FROM audit WHERE subject = 'AUDITED' ORDER BY id").fetchall()
-    assert rows == [("company.create",), ("company.change",)]
+    assert audited(shared, "AUDITED") == ["company.create", "company.change"]
 
 
 @pytest.mark.parametrize(
@@ -186,6 +186,41 @@ def test_what_is_not_a_good_operator(shared: Home) -> None:
     shared.ok("operator", "create", "TWICE", "--name", "Twice")
     assert shared.refused("operator", "create", "TWICE", "--name", "Else") == "code is taken by another operator."
     assert shared.refused("operator", "create", " X", "--name", "X") == "code must not begin or end with a blank."
+
+
+def audited(home: Home, subject: str) -> list[str]:
+    with closing(sqlite3.connect(home.data / "platform.db")) as connection:
+        rows = connection.execute("SELECT action FROM audit WHERE subject = ? ORDER BY id", (subject,)).fetchall()
+    return [action for (action,) in rows]
+
+
+def operator(home: Home, code: str) -> tuple[str, bool, bool]:
+    (found,) = [row for row in home.ok("operator", "list", "--json").json if row["code"] == code]
+    return found["name"], found["sandbox"], found["sandbox_webhooks"]
+
+
+def test_an_operator_is_changed(shared: Home) -> None:
+    shared.ok("operator", "create", "TURNED", "--name", "Before")
+    shared.ok("company", "create", "TURNS", "--name", "Turns", "--operator", "TURNED")
+    for arguments, after in (
+        (["--webhooks"], ("Before", False, True)),
+        (["--name", "After", "--sandbox"], ("After", True, True)),
+        (["--no-webhooks"], ("After", True, False)),
+    ):
+        done = shared.ok("operator", "change", "TURNED", *arguments)
+        assert (done.out, done.err.splitlines()[-1]) == ("", "TURNED is changed.")
+        assert operator(shared, "TURNED") == after
+    assert company(shared, "TURNS")["sandbox"] is True
+    assert audited(shared, "TURNED") == ["operator.create", *(3 * ["operator.change"])]
+
+
+def test_what_is_not_a_good_change_of_an_operator(shared: Home) -> None:
+    before = hashes(shared.data)
+    change = ("operator", "change")
+    assert shared.refused(*change, "NOBODY", "--webhooks") == "There is no such operator as NOBODY."
+    assert shared.refused(*change, "TWICE", "--name", "") == "name must have at least 1 character."
+    assert shared.misunderstood(*change, "TWICE").endswith("give --name, --sandbox or --webhooks.")
+    assert hashes(shared.data) == before
 
 
 def test_modules_are_switched(shared: Home) -> None:

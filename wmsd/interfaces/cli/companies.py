@@ -1,18 +1,20 @@
 """`wmsd company`, `wmsd operator`, `wmsd module`."""
 
-from typing import Any
+from typing import Any, Final
 
 import click
 
 from wmsd.app.site import Site
 from wmsd.base.access import MODULES
-from wmsd.base.context import Company
+from wmsd.base.context import Company, Operator
 from wmsd.base.problems import invalid
 from wmsd.base.validation import check
 from wmsd.companies import actions, store
-from wmsd.companies.schema import CompanyChanges, NewCompany, NewOperator
+from wmsd.companies.schema import CompanyChanges, NewCompany, NewOperator, OperatorChanges
 from wmsd.interfaces.cli.company_data import company_database
 from wmsd.interfaces.cli.installation import Installation, installed, json_option, note, say
+
+SANDBOX_WEBHOOKS: Final = "Whether its sandbox companies may send webhooks, marked X-ThreePl-Sandbox: true."
 
 
 @click.group()
@@ -24,7 +26,11 @@ def company_command() -> None:
 @click.argument("code")
 @click.option("--name", required=True, help="What people call it.")
 @click.option("--operator", "operator_code", metavar="CODE", help="The operator that runs its warehouse.")
-@click.option("--sandbox", is_flag=True, help="For trying things out: lower limits, webhooks off.")
+@click.option(
+    "--sandbox",
+    is_flag=True,
+    help="For trying things out: lower limits, and no webhooks unless its operator allows them.",
+)
 @click.option("--module", "modules", multiple=True, metavar="M", help=f"Switch a module on: {', '.join(MODULES)}.")
 @click.option("--all-modules", is_flag=True, help="Switch every module on.")
 @click.option("--init", is_flag=True, help="Make the data folder when there is none.")
@@ -146,23 +152,49 @@ def _row(company: Company) -> dict[str, Any]:
 
 @click.group()
 def operator_command() -> None:
-    """Make and list operators, who run the warehouses of several companies."""
+    """Make, change and list operators, who run the warehouses of several companies.
+
+    Sandbox companies send no webhooks unless their operator allows it with --webhooks. What is sent then carries
+    the header X-ThreePl-Sandbox: true.
+    """
 
 
 @operator_command.command("create")
 @click.argument("code")
 @click.option("--name", required=True, help="What people call it.")
 @click.option("--sandbox", is_flag=True, help="All its companies are sandboxes.")
+@click.option(
+    "--webhooks/--no-webhooks", "sandbox_webhooks", default=False, show_default=True, help=SANDBOX_WEBHOOKS
+)
 @json_option
 @installed
-def create_operator(installation: Installation, code: str, name: str, sandbox: bool, as_json: bool) -> None:
+def create_operator(installation: Installation, /, as_json: bool, **given: str | bool) -> None:
     """Make the operator CODE."""
-    new = check(NewOperator, {"code": code, "name": name, "sandbox": sandbox})
+    new = check(NewOperator, given)
 
     async def work(site: Site) -> int:
         return await site.platform.write(lambda tx: actions.create_operator(tx, new))
 
-    say({"id": installation.run(work), "code": code, "name": name, "sandbox": sandbox}, as_json)
+    say({"id": installation.run(work), **new.model_dump()}, as_json)
+
+
+@operator_command.command("change")
+@click.argument("code")
+@click.option("--name", help="A new name.")
+@click.option("--sandbox/--no-sandbox", default=None, help="Whether all its companies are sandboxes.")
+@click.option("--webhooks/--no-webhooks", "sandbox_webhooks", default=None, help=SANDBOX_WEBHOOKS)
+@installed
+def change_operator(installation: Installation, /, code: str, **given: str | bool | None) -> None:
+    """Change the operator CODE. A running server follows within a second."""
+    if all(value is None for value in given.values()):
+        raise click.UsageError("Nothing to change: give --name, --sandbox or --webhooks.")
+    changes = check(OperatorChanges, given)
+
+    async def work(site: Site) -> None:
+        await site.platform.write(lambda tx: actions.change_operator(tx, code, changes))
+
+    installation.run(work)
+    note(f"{code} is changed.")
 
 
 @operator_command.command("list")
@@ -172,12 +204,19 @@ def list_operators(installation: Installation, as_json: bool) -> None:
     """List the operators."""
 
     async def work(site: Site) -> list[dict[str, Any]]:
-        return [
-            {"id": found.id, "code": found.code, "name": found.name, "sandbox": found.sandbox}
-            for found in await site.platform.read(store.operators)
-        ]
+        return [_operator_row(operator) for operator in await site.platform.read(store.operators)]
 
-    say(installation.run(work), as_json)
+    say(installation.run(work), as_json, "No operator yet: wmsd operator create CODE --name NAME")
+
+
+def _operator_row(operator: Operator) -> dict[str, Any]:
+    return {
+        "id": operator.id,
+        "code": operator.code,
+        "name": operator.name,
+        "sandbox": operator.sandbox,
+        "sandbox_webhooks": operator.sandbox_webhooks,
+    }
 
 
 @click.group()

@@ -12,7 +12,7 @@ import click
 COMMANDS: Final = {
     "serve": ("serving", "Serve the API and the pages."),
     "company": ("companies", "Make, change and show companies, the tenants."),
-    "operator": ("companies", "Make and list third-party-logistics operators."),
+    "operator": ("companies", "Make, change and list third-party-logistics operators."),
     "module": ("companies", "Switch a company's modules on and off."),
     "user": ("people", "Make and change users."),
     "token": ("people", "Make and revoke API tokens."),
