@@ -21,6 +21,19 @@ def after(tx: Transaction, query: EventQuery, position: int) -> CursorPage:
     return LISTING.after(tx, RECORD, query, position, values)
 
 
+COUNTS: Final = """
+    SELECT month, event, count FROM event_counts WHERE month = coalesce(:month, month) ORDER BY month, event
+"""
+
+
+def counts(tx: Transaction, month: str | None = None) -> dict[str, dict[str, int]]:
+    """How many events there were, by month (`2026-11`, in UTC) and name. Each counts once, webhook or not."""
+    found: dict[str, dict[str, int]] = {}
+    for of_month, event, count in tx.rows(COUNTS, {"month": month}):
+        found.setdefault(of_month, {})[event] = count
+    return found
+
+
 SEQUENCE_OF: Final = "SELECT sequence FROM events WHERE id = ?"
 
 

@@ -168,6 +168,7 @@ OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
         "--json",
         *PLACE,
     ),
+    ("billing",): ("COMPANY", "--month YYYY-MM", "--json", *PLACE),
     ("doctor",): ("--company CODE", "--json", *PLACE),
     ("config", "show"): ("--json", *PLACE),
     ("config", "check"): PLACE,
@@ -201,6 +202,7 @@ GOOD: tuple[tuple[str, ...], ...] = (
     ("packaging", "types", "--company", "ACME"),
     ("packaging", "balances", "--company", "ACME"),
     ("packaging", "movements", "--company", "ACME"),
+    ("billing", "ACME"),
     ("doctor",),
 )
 
