@@ -52,6 +52,17 @@ def before(tx: Transaction, subscription_id: int, query: DeliveryQuery, position
     return CursorPage(",".join(text for _, text in page), page[-1][0] if len(found) > query.per_page else None)
 
 
+COUNTS: Final = """
+    SELECT subscription_id, sum(status IN ('pending', 'held')), sum(status = 'exhausted')
+    FROM webhook_deliveries GROUP BY subscription_id
+"""
+
+
+def counts(tx: Transaction) -> dict[int, tuple[int, int]]:
+    """How many deliveries are open, and how many exhausted, by subscription. It reads the whole log."""
+    return {subscription_id: (open_ones, exhausted) for subscription_id, open_ones, exhausted in tx.rows(COUNTS)}
+
+
 ONE: Final = f"SELECT {RECORD} FROM {SOURCE} WHERE delivery.subscription_id = ? AND delivery.id = ?"
 
 

@@ -34,14 +34,23 @@ class Range:
     until: str
     statuses: Iterable[str] = CLOSED
 
+    def parameters(self) -> dict[str, object]:
+        return {
+            "subscription_id": self.subscription_id,
+            "since": self.since,
+            "until": self.until,
+            "statuses": dumps(list(self.statuses)),
+        }
 
-CHOSEN: Final = """
-    SELECT id FROM webhook_deliveries
+
+IN_RANGE: Final = """
+    FROM webhook_deliveries
     WHERE subscription_id = :subscription_id AND id > :after
         AND created_at >= :since AND created_at <= :until
         AND status IN (SELECT value FROM json_each(:statuses))
-    ORDER BY id LIMIT :limit
 """
+COUNT: Final = f"SELECT count(*) {IN_RANGE}"
+CHOSEN: Final = f"SELECT id {IN_RANGE} ORDER BY id LIMIT :limit"
 HOLD: Final = """
     UPDATE webhook_deliveries SET status = 'held', attempts_left = :attempts, skipped_because = NULL
     WHERE id IN (SELECT value FROM json_each(:ids))
@@ -57,22 +66,18 @@ RELEASE_FIRST: Final = """
 """
 
 
+def count(tx: Transaction, chosen: Range) -> int:
+    """How many would be sent again."""
+    found: int = tx.value(COUNT, {**chosen.parameters(), "after": 0})
+    return found
+
+
 def send_range(tx: Transaction, chosen: Range, after: int) -> tuple[int, int]:
     """Some of the range: those after a delivery's id, each entity's in their order.
 
     The last one's id, and how many they were; fewer than `AT_ONCE` are the last.
     """
-    rows = tx.rows(
-        CHOSEN,
-        {
-            "subscription_id": chosen.subscription_id,
-            "since": chosen.since,
-            "until": chosen.until,
-            "statuses": dumps(list(chosen.statuses)),
-            "after": after,
-            "limit": AT_ONCE,
-        },
-    )
+    rows = tx.rows(CHOSEN, {**chosen.parameters(), "after": after, "limit": AT_ONCE})
     ids = [row[0] for row in rows]
     given = {"ids": dumps(ids), "attempts": ATTEMPTS, "now": milliseconds(tx)}
     tx.execute(HOLD, given)

@@ -24,6 +24,7 @@ COMMANDS: Final = {
     "reception": ("receptions", "List, show and move receptions."),
     "return": ("returns", "List, show and move returns."),
     "packaging": ("packaging", "Record returnable packaging, and show who owes how much."),
+    "webhook": ("webhook_log", "List, test and switch webhooks, read their log, and send again."),
     "billing": ("billing", "Count a company's events by month, for billing."),
     "doctor": ("examining", "Prove that every figure is right."),
     "config": ("configuring", "Show and check the settings."),

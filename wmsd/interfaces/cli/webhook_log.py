@@ -1,0 +1,174 @@
+"""`wmsd webhook deliveries` and `redeliver`."""
+
+import json
+from collections.abc import Callable
+from functools import partial
+from typing import Any, Final
+
+import click
+
+from wmsd.app.site import Site
+from wmsd.base import timestamps
+from wmsd.base.problems import Problem
+from wmsd.base.validation import check
+from wmsd.db.database import Database
+from wmsd.db.transaction import Transaction
+from wmsd.interfaces.cli.company_data import company_database
+from wmsd.interfaces.cli.installation import Installation, installed, json_option, note, say
+from wmsd.interfaces.cli.webhook_rows import Row, attempt_rows, delivery_row
+from wmsd.interfaces.cli.webhooks import check_is_on, one_webhook, opened, subscription_of, webhook_command
+from wmsd.webhooks import log, redelivery
+from wmsd.webhooks.redelivery import AT_ONCE, CLOSED, FAILED, Range
+from wmsd.webhooks.schema import DELIVERY_STATUSES, DeliveryQuery
+
+MOST_SHOWN: Final = 500
+NO_MOMENT: Final = (
+    "must be a date and a time with its offset from UTC, such as 2026-11-20T13:25:00Z or 2026-11-20T15:25:00+02:00"
+)
+
+
+def _moment(context: click.Context, parameter: click.Parameter, given: str | None) -> str | None:
+    """As records show it, so that texts compare as the moments do."""
+    try:
+        return None if given is None else timestamps.to_text(timestamps.from_text(given))
+    except ValueError:
+        raise click.BadParameter(NO_MOMENT) from None
+
+
+def _moment_option(name: str, help_text: str) -> Callable[[Any], Any]:
+    return click.option(name, metavar="TIME", callback=_moment, help=help_text)
+
+
+@webhook_command.command("deliveries")
+@one_webhook
+@click.option(
+    "--status", "statuses", multiple=True, type=click.Choice(DELIVERY_STATUSES), help="Only these; repeat it."
+)
+@_moment_option("--since", "Only those queued at this moment or later, such as 2026-11-20T00:00:00Z.")
+@click.option("--before", type=click.IntRange(1), metavar="ID", help="Only those before this delivery.")
+@click.option(
+    "--limit", type=click.IntRange(1, MOST_SHOWN), default=50, show_default=True, help="At most so many."
+)
+@click.option("--attempts", is_flag=True, help="A line for each attempt, with what came back.")
+@json_option
+@installed
+def list_deliveries(
+    installation: Installation,
+    webhook: int,
+    code: str,
+    statuses: tuple[str, ...],
+    since: str | None,
+    before: int | None,
+    limit: int,
+    attempts: bool,
+    as_json: bool,
+) -> None:
+    """List what webhook ID was sent.
+
+    The newest comes first. The log has 30 days. --json has every attempt in full.
+    """
+    given = {"status": ",".join(statuses) or None, "since": since, "per_page": limit}
+    query = check(DeliveryQuery, {name: value for name, value in given.items() if value is not None})
+
+    def read(tx: Transaction) -> tuple[list[Row], bool]:
+        subscription_of(tx, webhook, code)
+        found = log.before(tx, webhook, query, before or 0)
+        return json.loads(f"[{found.records}]"), found.next_position is not None
+
+    async def work(site: Site) -> tuple[list[Row], bool]:
+        return await (await company_database(site, code)).read_long(read)
+
+    records, has_more = installation.run(work)
+    if as_json:
+        say(records, as_json)
+    elif attempts:
+        say([row for record in records for row in attempt_rows(record)], as_json, "No such attempt.")
+    else:
+        say([delivery_row(record) for record in records], as_json, "No such delivery.")
+    if has_more and not as_json:
+        note(f"{limit} deliveries: more with --before {records[-1]['id']}.")
+
+
+@webhook_command.command("redeliver")
+@one_webhook
+@click.argument("delivery", metavar="[DELIVERY]", type=click.IntRange(1), required=False)
+@_moment_option("--since", "All that were queued at this moment or later, such as 2026-11-20T00:00:00Z.")
+@_moment_option("--until", "With --since: and not after this moment.  [default: now]")
+@click.option("--failed", is_flag=True, help="With --since: only those that were exhausted or skipped.")
+@click.option("--dry-run", is_flag=True, help="Only count them.")
+@json_option
+@installed
+def redeliver(
+    installation: Installation,
+    webhook: int,
+    code: str,
+    delivery: int | None,
+    since: str | None,
+    until: str | None,
+    failed: bool,
+    dry_run: bool,
+    as_json: bool,
+) -> None:
+    """Send again what is over.
+
+    Of webhook ID one DELIVERY, or with --since all that were delivered, exhausted or skipped. Each goes out with
+    the id, the sequence and the body that it had, and gets five attempts anew. Those of one entity go in their
+    order. After an outage: --since its beginning --failed.
+    """
+    _check_choice(delivery, since, until, failed)
+
+    async def work(site: Site) -> tuple[int, bool]:
+        company, database = await opened(site, code)
+        check_is_on(company)
+        subscription = await database.read(lambda tx: subscription_of(tx, webhook, code))
+        if delivery is not None:
+            await database.write(lambda tx: _send_one(tx, webhook, delivery, code, dry_run))
+            return 1, subscription["active"]
+        assert since is not None
+        end = until or timestamps.to_text(site.clock.now())
+        chosen = Range(webhook, since, end, FAILED if failed else CLOSED)
+        count = await database.read_long(lambda tx: redelivery.count(tx, chosen))
+        return count if dry_run else await _send_range(database, chosen, count), subscription["active"]
+
+    count, is_active = installation.run(work)
+    say({"deliveries": count, "dry_run": dry_run}, as_json)
+    note(_what_now(count, dry_run, is_active, webhook, code))
+
+
+def _check_choice(delivery: int | None, since: str | None, until: str | None, failed: bool) -> None:
+    if (delivery is None) == (since is None):
+        raise click.UsageError("Say what to send again: one DELIVERY by its id, or --since for all that are over.")
+    if delivery is not None and (until or failed):
+        raise click.UsageError("--until and --failed go with --since.")
+    if since is not None and until is not None and until < since:
+        raise click.UsageError("--until must not be before --since.")
+
+
+def _send_one(tx: Transaction, webhook: int, delivery: int, code: str, dry_run: bool) -> None:
+    if log.one(tx, webhook, delivery) is None:
+        way = f"`wmsd webhook deliveries {webhook} --company {code}` lists those that there are"
+        raise Problem("NOT_FOUND", f"Webhook {webhook} has no delivery {delivery}: {way}.")
+    if not dry_run:
+        redelivery.send_now(tx, delivery)
+
+
+async def _send_range(database: Database, chosen: Range, expected: int) -> int:
+    """Some at a time: what orders wait for in between is not held up."""
+    after, sent, some = 0, 0, AT_ONCE
+    while some == AT_ONCE:
+        after, some = await database.write(partial(redelivery.send_range, chosen=chosen, after=after))
+        sent += some
+        if expected > AT_ONCE:
+            note(f"{sent} of {expected} …")
+    return sent
+
+
+def _what_now(count: int, dry_run: bool, is_active: bool, webhook: int, code: str) -> str:
+    if not count:
+        return "There is nothing to send again in this range."
+    if dry_run:
+        return "Nothing was changed: this was a dry run."
+    if not is_active:
+        way = f"`wmsd webhook on {webhook} --company {code}`"
+        return f"Queued, but webhook {webhook} is off: it is sent after {way}."
+    return "Queued. A running server begins to send within a second; without one it is sent when it runs next."

@@ -1,0 +1,180 @@
+"""`wmsd webhook`."""
+
+import json
+
+import click
+
+from wmsd.app.site import Site
+from wmsd.base.context import Company
+from wmsd.base.problems import Problem, forbidden
+from wmsd.base.validation import check
+from wmsd.companies import actions as companies
+from wmsd.db.database import Database
+from wmsd.db.transaction import Transaction
+from wmsd.interfaces.cli.company_data import company_database, company_option, options_of
+from wmsd.interfaces.cli.installation import Installation, fail, installed, json_option, note, say
+from wmsd.interfaces.cli.webhook_rows import Row, in_a_line, subscription_row, why_not
+from wmsd.webhooks import actions, log, store
+from wmsd.webhooks.rules import MOST_SUBSCRIPTIONS, off_because
+from wmsd.webhooks.schema import SubscriptionChanges, SubscriptionQuery
+
+one_webhook = options_of(click.argument("webhook", metavar="ID", type=click.IntRange(1)), company_option)
+
+
+@click.group()
+def webhook_command() -> None:
+    """List, test and switch webhooks, read their log, and send again what is over.
+
+    Subscriptions are made over the API. What is switched or queued here a running server acts on within a second.
+    """
+
+
+@webhook_command.command("list")
+@company_option
+@json_option
+@installed
+def list_webhooks(installation: Installation, code: str, as_json: bool) -> None:
+    """List the webhooks, and how they fare.
+
+    open: deliveries that are still to be sent. exhausted: deliveries of the last 30 days that were given up.
+    """
+
+    def read(tx: Transaction) -> list[Row]:
+        found = store.page(tx, SubscriptionQuery(per_page=MOST_SUBSCRIPTIONS))
+        counts = log.counts(tx)
+        rows: list[Row] = []
+        for record in json.loads(f"[{found.records}]"):
+            open_deliveries, exhausted = counts.get(record["id"], (0, 0))
+            shown = {**record, "open": open_deliveries, "exhausted": exhausted}
+            rows.append(shown if as_json else subscription_row(record, open_deliveries, exhausted))
+        return rows
+
+    async def work(site: Site) -> tuple[Company, list[Row]]:
+        company, database = await opened(site, code)
+        return company, await database.read_long(read)
+
+    company, rows = installation.run(work)
+    say(rows, as_json, f"{code} has no webhook yet: POST /api/webhooks makes one.")
+    if rows and off_because(company) is not None:
+        note(_why_off(company))
+
+
+@webhook_command.command("test")
+@one_webhook
+@json_option
+@installed
+def test_webhook(installation: Installation, webhook: int, code: str, as_json: bool) -> None:
+    """Send webhook ID a test event.
+
+    `webhook.test` goes out now, and what comes back is shown. It is sent once, by this command itself, whether
+    the webhook is on or off and whether a server runs or not.
+    Exits with 1 when the receiver did not take it.
+    """
+
+    async def work(site: Site) -> Row:
+        from wmsd.app.webhooks import new_client  # only who sends pays for HTTP
+        from wmsd.webhooks.trial import send_test
+
+        company, database = await opened(site, code)
+        check_is_on(company)
+        async with new_client(site) as client:
+            sent = await send_test(database, client, site.clock, site.vault, webhook, company.sandbox)
+        if sent is None:
+            raise no_webhook(webhook, code)
+        delivery: Row = json.loads(sent.json)
+        return delivery
+
+    delivery = installation.run(work)
+    attempt = delivery["attempts"][-1]
+    shown = {
+        "delivery": delivery["id"],
+        "event_id": delivery["event_id"],
+        "status": delivery["status"],
+        "answered": attempt["response_status"],
+        "milliseconds": attempt["milliseconds"],
+        "answer": in_a_line(attempt["response_body"]),
+    }
+    say(delivery if as_json else shown, as_json)
+    if delivery["status"] != "delivered":
+        fail([f"The test was not delivered. {why_not(attempt)}"])
+    note("The receiver took it.")
+
+
+@webhook_command.command("on")
+@one_webhook
+@installed
+def switch_on(installation: Installation, webhook: int, code: str) -> None:
+    """Switch webhook ID on.
+
+    What was queued before is sent, and how it failed is forgotten.
+    """
+    if _switch(installation, webhook, code, True):
+        note(f"Webhook {webhook} is on. What happened while it was off was not queued: GET /api/v2/events has it.")
+    else:
+        note(f"Webhook {webhook} was on already.")
+
+
+@webhook_command.command("off")
+@one_webhook
+@installed
+def switch_off(installation: Installation, webhook: int, code: str) -> None:
+    """Switch webhook ID off.
+
+    Nothing is queued for it any more; what is queued waits.
+    """
+    if _switch(installation, webhook, code, False):
+        note(f"Webhook {webhook} is off. What is queued for it waits until it is on again.")
+    else:
+        note(f"Webhook {webhook} was off already.")
+
+
+def _switch(installation: Installation, webhook: int, code: str, active: bool) -> bool:
+    """Answers whether that changed anything."""
+
+    def write(tx: Transaction) -> bool:
+        before: bool = subscription_of(tx, webhook, code)["active"]
+        actions.update_webhook.action(tx, webhook, check(SubscriptionChanges, {"active": active}))
+        return before != active
+
+    async def work(site: Site) -> bool:
+        return await (await company_database(site, code)).write(write)
+
+    return installation.run(work)
+
+
+async def opened(site: Site, code: str) -> tuple[Company, Database]:
+    company = await site.platform.read(lambda tx: companies.company_of_code(tx, code))
+    return company, await company_database(site, code)
+
+
+def subscription_of(tx: Transaction, webhook: int, code: str) -> Row:
+    found = store.one(tx, webhook)
+    if found is None:
+        raise no_webhook(webhook, code)
+    record: Row = json.loads(found.json)
+    return record
+
+
+def no_webhook(webhook: int, code: str) -> Problem:
+    way = f"`wmsd webhook list --company {code}` lists those that there are"
+    return Problem("NOT_FOUND", f"{code} has no webhook {webhook}: {way}.")
+
+
+def check_is_on(company: Company) -> None:
+    """Raises Problem (403) when nothing is sent for the company now."""
+    if off_because(company) is not None:
+        raise forbidden(_why_off(company))
+
+
+def _why_off(company: Company) -> str:
+    """Why nothing is sent, and the command that changes it."""
+    if not {"api", "webhooks"} <= company.modules:
+        because, way = "the module webhooks is off", f"wmsd module enable {company.code} api webhooks"
+    elif company.operator is not None:
+        operator = company.operator.code
+        because = f"it is a sandbox, and its operator {operator} does not allow webhooks"
+        way = f"wmsd operator change {operator} --webhooks"
+    else:
+        because = "it is a sandbox without an operator who allows webhooks"
+        way = f"wmsd company change {company.code} --no-sandbox"
+    return f"Nothing is sent for {company.code}: {because}. To change that: {way}"
