@@ -146,6 +146,15 @@ async def test_410_switches_the_subscription_off(hooks: Hooks) -> None:
     assert len(hooks.received) == 1
 
 
+async def test_410_ends_a_backlog(hooks: Hooks) -> None:
+    await hooks.subscribe("article.created", path="/410")
+    rows = "".join(f"N{number},Article\n" for number in range(300))
+    await hooks.world.import_csv("articles", f"code,name\n{rows}")
+    await hooks.settled()
+    assert len(hooks.received) == 1
+    assert (await hooks.statuses())[1:] == 299 * ["pending"]
+
+
 async def test_health_is_degraded_until_somebody_looks_after_it(hooks: Hooks) -> None:
     await hooks.subscribe("sales_order.created", path="/410")
     assert (await hooks.world.call("GET", "/api/health")).body["status"] == "ok"

@@ -14,6 +14,7 @@ from standardwebhooks import Webhook
 from tests.support.receivers import MANNERS, Received
 from tests.webhooks.hooks import SECRET, Hooks
 from wmsd.base.timestamps import from_text
+from wmsd.webhooks.slots import PER_SUBSCRIPTION
 
 
 async def one_event(hooks: Hooks, **fields: Any) -> Received:
@@ -187,6 +188,25 @@ async def test_nothing_more_is_sent_while_it_is_inactive_and_the_rest_waits(hook
     await hooks.received_count(2)
     await hooks.settled()
     assert await hooks.statuses() == ["delivered"]
+
+
+@pytest.mark.parametrize("is_deleted", [False, True], ids=["switched off", "deleted"])
+async def test_it_ends_in_the_middle_of_a_backlog(hooks: Hooks, is_deleted: bool) -> None:
+    await hooks.subscribe("article.created")
+    rows = "".join(f"N{number},Article\n" for number in range(2000))
+    await hooks.world.import_csv("articles", f"code,name\n{rows}")
+    await hooks.until(lambda: len(hooks.received) >= 10)
+    if is_deleted:
+        await hooks.world.call("DELETE", "/api/webhooks/1", status=204)
+    else:
+        await hooks.change(active=False)
+    sent = len(hooks.received)
+    await hooks.settled()
+    assert len(hooks.received) < sent + 4 * PER_SUBSCRIPTION, "what was under way, and no more"
+    if not is_deleted:
+        assert (await hooks.statuses())[-1] == "pending"
+        await hooks.change(active=True)
+        await hooks.received_count(2000)
 
 
 async def test_what_was_queued_for_a_deleted_one_is_not_sent(hooks: Hooks) -> None:

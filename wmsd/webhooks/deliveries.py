@@ -34,6 +34,7 @@ class Target(NamedTuple):
     """Where a subscription's deliveries go, and how they are authenticated; credentials are sealed."""
 
     subscription_id: int
+    active: int
     url: str
     auth_type: str
     credentials: str
@@ -42,7 +43,7 @@ class Target(NamedTuple):
 
 
 TARGET: Final = """
-    SELECT id, url, auth_type, credentials, previous_secret, previous_secret_expires_at
+    SELECT id, active, url, auth_type, credentials, previous_secret, previous_secret_expires_at
     FROM webhook_subscriptions WHERE id = ?
 """
 

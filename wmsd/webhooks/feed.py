@@ -59,6 +59,12 @@ class Feed:
         self.ready.extend(new)
         self.taken.update(due.id for due in new)
 
+    def drop(self) -> None:
+        """What is not under way yet is not sent now; it stays due."""
+        self.taken.difference_update(due.id for due in self.ready)
+        self.ready.clear()
+        self.may_have_more = False
+
     def succeeded(self) -> None:
         self.is_proven = True
         self.allowed = min(self.allowed + 1, PER_SUBSCRIPTION)

@@ -26,7 +26,7 @@ from wmsd.webhooks.attempt import attempt
 from wmsd.webhooks.client import GuardedClient
 from wmsd.webhooks.deliveries import Due, Result, SwitchedOff
 from wmsd.webhooks.feed import Feed
-from wmsd.webhooks.rules import off_because
+from wmsd.webhooks.rules import GONE, off_because
 from wmsd.webhooks.slots import Slots
 
 LOG = logging.getLogger("wmsd.webhooks")
@@ -162,6 +162,9 @@ class Sender:
             if due_now:
                 await self._skip_all(database, because)
             return
+        for subscription_id, feed in state.feeds.items():
+            if subscription_id not in next_due:
+                feed.drop()  # it was switched off or deleted: what is ready was due
         for subscription_id in due_now:
             feed = state.feeds.get(subscription_id)
             if feed is None:
@@ -198,7 +201,9 @@ class Sender:
 
         def read(tx: Transaction) -> tuple[deliveries.Target | None, list[Due]]:
             target = deliveries.target(tx, feed.subscription_id)
-            return target, [] if target is None else deliveries.due(tx, feed.subscription_id, limit)
+            if target is None or not target.active:
+                return None, []
+            return target, deliveries.due(tx, feed.subscription_id, limit)
 
         try:
             database = await self._files.get(feed.company_id)
@@ -250,6 +255,8 @@ class Sender:
             if company is not None and off_because(company) is None and feed.target is not None:
                 result = await attempt(self._client, self._clock, feed.target, due, company.sandbox)
                 feed.succeeded() if result.is_success else feed.failed()
+                if result.status == GONE:
+                    feed.drop()
                 self._note(feed.company_id, result)
         finally:
             self._slots.give_back(is_proven, host)
