@@ -12,10 +12,14 @@ PREFIX: Final = "whsec_"
 
 
 def standard_key(secret: str) -> bytes:
-    """The key of `webhook-signature`: what `whsec_` and base64 stand for, else the secret's own letters."""
+    """The key of `webhook-signature`: what `whsec_` and base64 stand for, else the secret's own letters.
+
+    Base64 may come without its padding, as the libraries of receivers take it.
+    """
     if secret.startswith(PREFIX):
+        encoded = secret.removeprefix(PREFIX)
         try:
-            return base64.b64decode(secret.removeprefix(PREFIX), validate=True)
+            return base64.b64decode(encoded + "=" * (-len(encoded) % 4), validate=True)
         except binascii.Error:
             pass
     return secret.encode()
