@@ -42,6 +42,8 @@ class Feed:
     is_runnable: bool = False
     may_have_more: bool = True
     _sealed: Target | None = None
+    _written: set[int] = field(default_factory=set)
+    """Of the taken those that were written down while it was loading: what is read may still show them as due."""
 
     @property
     def can_send(self) -> bool:
@@ -64,6 +66,19 @@ class Feed:
         self.taken.difference_update(due.id for due in self.ready)
         self.ready.clear()
         self.may_have_more = False
+
+    def written(self, delivery_id: int) -> None:
+        """What came of it stands in the file."""
+        if self.is_loading:
+            self._written.add(delivery_id)
+        else:
+            self.taken.discard(delivery_id)
+
+    def loaded(self) -> None:
+        """The load is over, whatever came of it."""
+        self.is_loading = False
+        self.taken -= self._written
+        self._written.clear()
 
     def succeeded(self) -> None:
         self.is_proven = True

@@ -218,7 +218,7 @@ class Sender:
         except (Problem, sqlite3.Error) as error:
             LOG.error("webhooks of company %d cannot be loaded: %s", feed.company_id, error)
         finally:
-            feed.is_loading = False
+            feed.loaded()
         self._make_runnable(feed)
         self._dispatch()
 
@@ -298,7 +298,7 @@ class Sender:
         for result in results:
             feed = state.feeds.get(result.subscription_id)
             if feed is not None:
-                feed.taken.discard(result.delivery_id)
+                feed.written(result.delivery_id)
                 self._fill(feed)
         self._dispatch()
 
