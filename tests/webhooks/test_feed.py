@@ -5,7 +5,7 @@ from wmsd.webhooks.deliveries import Due, Target
 from wmsd.webhooks.feed import Feed
 
 VAULT = Vault("secret")
-TARGET = Target(1, "https://erp.example.com/", "hmac", VAULT.seal('{"secret": "s"}'), None, None)
+TARGET = Target(1, 1, "https://erp.example.com/", "hmac", VAULT.seal('{"secret": "s"}'), None, None)
 
 
 def due(id: int) -> Due:

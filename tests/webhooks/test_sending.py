@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from standardwebhooks import Webhook
 
-from tests.support.receivers import MANNERS, Received
+from tests.support.receivers import MANNERS, Received, answer
 from tests.webhooks.hooks import SECRET, Hooks
 from wmsd.base.timestamps import from_text
 from wmsd.webhooks.slots import PER_SUBSCRIPTION
@@ -235,6 +235,16 @@ async def test_a_url_that_is_changed_is_where_the_next_attempt_goes(hooks: Hooks
     await hooks.later(31)
     assert [each.path for each in hooks.received] == ["/500", "/204"]
     assert hooks.received[0].body == hooks.received[1].body
+
+
+async def test_what_is_ready_already_goes_to_the_new_url_too(hooks: Hooks) -> None:
+    hooks.receiver.script = [answer(500, delay=0.3)]
+    await hooks.subscribe("article.created", path="/500")
+    await hooks.world.import_csv("articles", "code,name\nN1,One\nN2,Two\nN3,Three\n")
+    await hooks.received_count(1)
+    await hooks.change(url=hooks.receiver.url("/204"))
+    await hooks.received_count(3)
+    assert [each.path for each in hooks.received] == ["/500", "/204", "/204"]
 
 
 async def test_a_refused_request_sends_nothing(hooks: Hooks) -> None:

@@ -6,6 +6,7 @@ writes down what came of it. What was not written down is due again: at least on
 
 import asyncio
 import logging
+import time
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
@@ -24,7 +25,7 @@ from wmsd.db.transaction import Transaction
 from wmsd.webhooks import deliveries
 from wmsd.webhooks.attempt import attempt
 from wmsd.webhooks.client import GuardedClient
-from wmsd.webhooks.deliveries import Due, Result, SwitchedOff
+from wmsd.webhooks.deliveries import Due, Result, SwitchedOff, Target
 from wmsd.webhooks.feed import Feed
 from wmsd.webhooks.rules import GONE, off_because
 from wmsd.webhooks.slots import Slots
@@ -34,7 +35,8 @@ LOOK_AFTER_SECONDS: Final = 0.01
 """What is committed in the meantime is looked at together."""
 MOST_UNWRITTEN: Final = 256
 """Results of a company that are not written down yet: beyond it nothing more is sent."""
-WRITE_AGAIN_SECONDS: Final = 1.0
+AGAIN_SECONDS: Final = 1.0
+UNAVAILABLE_SECONDS: Final = 60.0
 STOP_SECONDS: Final = 3.0
 A_STEP_BACK_SECONDS: Final = 1.0
 
@@ -77,6 +79,8 @@ class Sender:
         self._runnable: deque[Feed] = deque()
         self._slots = Slots()
         self._tasks: set[asyncio.Task[None]] = set()
+        self._sending: set[asyncio.Task[None]] = set()
+        """Of the tasks those that wait for a receiver."""
         self._is_running = False
         self._latest = clock.now()
         self._to_clamp: set[int] = set()
@@ -130,18 +134,28 @@ class Sender:
 
     async def _look_at_all(self) -> None:
         try:
-            await asyncio.sleep(LOOK_AFTER_SECONDS)
             while self._to_look_at:
-                company_id = next(iter(self._to_look_at))
-                del self._to_look_at[company_id]
-                try:
-                    await self._look_at(company_id)
-                except Problem:
-                    self._states.pop(company_id, None)  # its file cannot be used, and the log says why
-                except sqlite3.Error as error:
-                    LOG.error("webhooks of company %d: %s; looking again later", company_id, error)
+                await asyncio.sleep(LOOK_AFTER_SECONDS)
+                found, self._to_look_at = self._to_look_at, {}
+                for company_id in found:
+                    await self._try_to_look_at(company_id)
         finally:
             self._looker = None
+
+    async def _try_to_look_at(self, company_id: int) -> None:
+        try:
+            await self._look_at(company_id)
+        except Problem:
+            self._look_again(company_id, UNAVAILABLE_SECONDS)  # its file cannot be used, and the log says why
+        except sqlite3.Error as error:
+            LOG.error("webhooks of company %d: %s; looking again soon", company_id, error)
+            self._look_again(company_id, AGAIN_SECONDS)
+        except Exception:
+            LOG.exception("webhooks of company %d cannot be looked at; looking again soon", company_id)
+            self._look_again(company_id, AGAIN_SECONDS)
+
+    def _look_again(self, company_id: int, seconds: float) -> None:
+        self._state(company_id).next_due = _milliseconds(self._clock) + int(seconds * 1000)
 
     async def _look_at(self, company_id: int) -> None:
         company = (await self._companies()).get(company_id)
@@ -152,7 +166,10 @@ class Sender:
         if company_id in self._to_clamp:
             self._to_clamp.discard(company_id)
             await database.write(deliveries.clamp)
-        next_due, switched_off = await database.read(_look)
+        ready = [subscription_id for subscription_id, feed in state.feeds.items() if feed.ready]
+        next_due, switched_off, targets = await database.read(partial(_look, ready=ready))
+        for target in targets:
+            state.feeds[target.subscription_id].take(target, (), self._vault)
         await self._tell_switched_off(company, database, state, switched_off)
         now = _milliseconds(self._clock)
         due_now = [subscription_id for subscription_id, due_at in next_due.items() if due_at <= now]
@@ -162,13 +179,10 @@ class Sender:
             if due_now:
                 await self._skip_all(database, because)
             return
-        for subscription_id, feed in state.feeds.items():
-            if subscription_id not in next_due:
-                feed.drop()  # it was switched off or deleted: what is ready was due
+        for subscription_id in state.feeds.keys() - next_due.keys():
+            state.feeds[subscription_id].drop()  # switched off or deleted: what is ready was due
         for subscription_id in due_now:
-            feed = state.feeds.get(subscription_id)
-            if feed is None:
-                feed = state.feeds[subscription_id] = Feed(company_id, subscription_id)
+            feed = state.feeds.setdefault(subscription_id, Feed(company_id, subscription_id))
             feed.may_have_more = True
             self._fill(feed)
 
@@ -199,7 +213,7 @@ class Sender:
         """What is due next of a subscription; bodies are large, so only as many as can be sent soon."""
         limit = len(feed.taken) + 2 * feed.allowed
 
-        def read(tx: Transaction) -> tuple[deliveries.Target | None, list[Due]]:
+        def read(tx: Transaction) -> tuple[Target | None, list[Due]]:
             target = deliveries.target(tx, feed.subscription_id)
             if target is None or not target.active:
                 return None, []
@@ -207,8 +221,9 @@ class Sender:
 
         try:
             database = await self._files.get(feed.company_id)
+            feed.may_have_more = False  # a look may find more while this reads
             target, found = await database.read(read)
-            feed.may_have_more = target is not None and len(found) >= limit
+            feed.may_have_more |= target is not None and len(found) >= limit
             if target is not None:
                 lost = [due.id for due in found if due.body is None]
                 if lost:
@@ -217,6 +232,7 @@ class Sender:
                 feed.take(target, (due for due in found if due.body is not None), self._vault)
         except (Problem, sqlite3.Error) as error:
             LOG.error("webhooks of company %d cannot be loaded: %s", feed.company_id, error)
+            self._look_again(feed.company_id, AGAIN_SECONDS)
         finally:
             feed.loaded()
         self._make_runnable(feed)
@@ -243,7 +259,9 @@ class Sender:
                 continue
             due = feed.ready.popleft()
             feed.in_flight += 1
-            self._spawn(self._send(feed, due, is_proven, host))
+            task = self._spawn(self._send(feed, due, is_proven, host))
+            self._sending.add(task)
+            task.add_done_callback(self._sending.discard)
             self._make_runnable(feed)
         for feed in waiting:
             self._make_runnable(feed)
@@ -287,7 +305,7 @@ class Sender:
                     await database.write(partial(deliveries.record, results=results))
                 except (Problem, sqlite3.Error) as error:
                     LOG.error("what was sent for company %d cannot be written down yet: %s", company_id, error)
-                    await asyncio.sleep(WRITE_AGAIN_SECONDS)
+                    await asyncio.sleep(AGAIN_SECONDS)
                     continue
                 del state.unwritten[: len(results)]
                 self._written(state, results)
@@ -302,10 +320,11 @@ class Sender:
                 self._fill(feed)
         self._dispatch()
 
-    def _spawn(self, work: Coroutine[Any, Any, None]) -> None:
+    def _spawn(self, work: Coroutine[Any, Any, None]) -> asyncio.Task[None]:
         task = asyncio.get_running_loop().create_task(work)
         self._tasks.add(task)
         task.add_done_callback(self._tasks.discard)
+        return task
 
     async def stop(self) -> None:
         """Waits a moment for what is under way; what is cut off is due again at the next start."""
@@ -313,15 +332,25 @@ class Sender:
         self._runnable.clear()
         if self._looker is not None:
             self._looker.cancel()
-        if self._tasks:
-            await asyncio.wait(self._tasks, timeout=STOP_SECONDS)
+        await self._wait_for_all(STOP_SECONDS)
+        for task in self._sending:
+            task.cancel()
+        await self._wait_for_all(STOP_SECONDS)
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
+    async def _wait_for_all(self, seconds: float) -> None:
+        """Also for what begins meanwhile, such as writing down what came back."""
+        until = time.monotonic() + seconds
+        while self._tasks and time.monotonic() < until:
+            await asyncio.wait(self._tasks, timeout=until - time.monotonic(), return_when=asyncio.FIRST_COMPLETED)
 
-def _look(tx: Transaction) -> tuple[dict[int, int], list[SwitchedOff]]:
-    return deliveries.next_due(tx), deliveries.switched_off(tx)
+
+def _look(tx: Transaction, ready: list[int]) -> tuple[dict[int, int], list[SwitchedOff], list[Target]]:
+    """What is due when, what is switched off, and where that is to go now which is ready to be sent."""
+    targets = [target for each in ready if (target := deliveries.target(tx, each)) is not None]
+    return deliveries.next_due(tx), deliveries.switched_off(tx), targets
 
 
 def _milliseconds(clock: Clock) -> int:
