@@ -1,6 +1,8 @@
 """A first day with the one-file executable: an empty folder, an empty environment, nothing else of wmsd."""
 
+import base64
 import fcntl
+import hmac
 import html
 import json
 import os
@@ -20,6 +22,8 @@ from typing import Any
 
 import pytest
 
+from tests.support.authority import found_authority
+from tests.support.receivers import open_receivers
 from wmsd import __version__
 from wmsd.interfaces.cli.main import COMMANDS
 
@@ -56,6 +60,18 @@ def fetch(url: str, token: str = "", company_id: int = 0, form: dict[str, str] |
     except urllib.error.HTTPError as error:
         with error:
             return Answer(error.code, error.headers.get_content_type(), error.read().decode())
+
+
+def post(server: "Server", path: str, body: dict[str, Any]) -> Answer:
+    """By the demo's token."""
+    headers = {
+        "Authorization": f"Bearer {server.token}",
+        "X-Company-Id": str(server.demo_id),
+        "Content-Type": "application/json",
+    }
+    request = urllib.request.Request(server.address + path, json.dumps(body).encode(), headers)
+    with urllib.request.build_opener(urllib.request.ProxyHandler({})).open(request, timeout=LONGEST) as answer:
+        return Answer(answer.status, answer.headers.get_content_type(), answer.read().decode())
 
 
 def eventually(found: Callable[[], bool], seconds: float) -> bool:
@@ -243,6 +259,30 @@ def test_commands_work_beside_the_running_server(server: Server) -> None:
 
     assert eventually(lambda: names() == ["Şurub", "Screw"], WITHIN_A_SECOND), names()
     assert done(server.folder, "export", "articles", "--company", "ACME").count("\n") == 3
+
+
+def test_webhooks_are_signed_and_sent_over_tls(tmp_path: Path) -> None:
+    keys = tmp_path / "keys"
+    keys.mkdir()
+    authority = found_authority(keys)
+    allowed = f'[webhooks]\nallow_networks = ["127.0.0.1/32"]\nca_file = "{authority.ca_file}"\n'
+    (tmp_path / "config.toml").write_text(allowed)
+    with open_receivers(authority) as receivers, serving(tmp_path, "--demo") as running:
+        body = {
+            "name": "ERP",
+            "url": receivers.url("/200", "good"),
+            "events": ["article.created"],
+            "secret": "s" * 32,
+        }
+        hook = post(running, "/api/webhooks", body)
+        assert hook.status == 201, hook.text
+        assert post(running, "/api/articles", {"code": "NEW", "name": "New"}).status == 201
+        assert eventually(lambda: len(receivers.recorded()) == 1, WITHIN_A_SECOND)
+        (received,) = receivers.recorded()
+        raw = base64.b64decode(received["body"])
+        digest = hmac.new(b"s" * 32, raw, "sha256").hexdigest()
+        assert received["headers"]["x-webhook-signature"] == f"sha256={digest}"
+        assert "The receiver took it." in wmsd(tmp_path, "webhook", "test", "1", "--company", "DEMO").stderr
 
 
 def test_a_second_server_says_who_has_the_folder(server: Server) -> None:

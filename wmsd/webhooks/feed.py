@@ -38,6 +38,7 @@ class Feed:
     in_flight: int = 0
     allowed: int = 1
     is_proven: bool = False
+    is_failing: bool = False
     is_loading: bool = False
     is_runnable: bool = False
     may_have_more: bool = True
@@ -81,11 +82,11 @@ class Feed:
         self._written.clear()
 
     def succeeded(self) -> None:
-        self.is_proven = True
+        self.is_proven, self.is_failing = True, False
         self.allowed = min(self.allowed + 1, PER_SUBSCRIPTION)
 
     def failed(self) -> None:
-        self.is_proven = False
+        self.is_proven, self.is_failing = False, True
         self.allowed = 1
 
 

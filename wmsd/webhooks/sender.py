@@ -272,6 +272,7 @@ class Sender:
             company = (await self._companies()).get(feed.company_id)
             if company is not None and off_because(company) is None and feed.target is not None:
                 result = await attempt(self._client, self._clock, feed.target, due, company.sandbox)
+                _tell_change(company, feed, result)
                 feed.succeeded() if result.is_success else feed.failed()
                 if result.status == GONE:
                     feed.drop()
@@ -345,6 +346,15 @@ class Sender:
         until = time.monotonic() + seconds
         while self._tasks and time.monotonic() < until:
             await asyncio.wait(self._tasks, timeout=until - time.monotonic(), return_when=asyncio.FIRST_COMPLETED)
+
+
+def _tell_change(company: Company, feed: Feed, result: Result) -> None:
+    """The first failure and the first success after it; what lies between stands in the delivery log."""
+    name = f"webhook {feed.subscription_id} of {company.code}"
+    if result.is_success and feed.is_failing:
+        LOG.info("%s is delivered again", name)
+    elif not result.is_success and not feed.is_failing:
+        LOG.warning("%s fails: %s", name, result.error or f"it was answered {result.status}")
 
 
 def _look(tx: Transaction, ready: list[int]) -> tuple[dict[int, int], list[SwitchedOff], list[Target]]:
