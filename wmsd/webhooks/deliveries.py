@@ -16,18 +16,32 @@ def milliseconds(tx: Transaction) -> int:
     return timestamps.microseconds(tx.now) // 1000
 
 
-NEXT: Final = """
-    SELECT id, (
-        SELECT min(due_at) FROM webhook_deliveries
-        WHERE subscription_id = webhook_subscriptions.id AND due_at IS NOT NULL
-    ) AS due_at
-    FROM webhook_subscriptions WHERE active
+LOOK: Final = """
+    SELECT id, EXISTS (
+        SELECT 1 FROM webhook_deliveries WHERE subscription_id = subscription.id AND due_at <= :now
+    ), (
+        SELECT min(due_at) FROM webhook_deliveries WHERE subscription_id = subscription.id AND due_at > :now
+    )
+    FROM webhook_subscriptions AS subscription WHERE active
 """
 
 
-def next_due(tx: Transaction) -> dict[int, int]:
-    """Of each active subscription that has something to send, when it is due: milliseconds since 1970."""
-    return {subscription_id: due_at for subscription_id, due_at in tx.rows(NEXT) if due_at is not None}
+class Look(NamedTuple):
+    """The active subscriptions that have something to send now, and when something comes due after it.
+
+    In milliseconds since 1970.
+    """
+
+    due_now: list[int]
+    next_due: int | None
+
+
+def look(tx: Transaction) -> Look:
+    rows = tx.rows(LOOK, {"now": milliseconds(tx)})
+    return Look(
+        due_now=[subscription_id for subscription_id, is_due, _ in rows if is_due],
+        next_due=min((later for _, _, later in rows if later is not None), default=None),
+    )
 
 
 class Target(NamedTuple):

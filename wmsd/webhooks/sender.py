@@ -25,7 +25,7 @@ from wmsd.db.transaction import Transaction
 from wmsd.webhooks import deliveries
 from wmsd.webhooks.attempt import attempt
 from wmsd.webhooks.client import GuardedClient
-from wmsd.webhooks.deliveries import Due, Result, SwitchedOff, Target
+from wmsd.webhooks.deliveries import Due, Look, Result, SwitchedOff, Target
 from wmsd.webhooks.feed import Feed
 from wmsd.webhooks.rules import GONE, off_because
 from wmsd.webhooks.slots import Slots
@@ -167,21 +167,19 @@ class Sender:
             self._to_clamp.discard(company_id)
             await database.write(deliveries.clamp)
         ready = [subscription_id for subscription_id, feed in state.feeds.items() if feed.ready]
-        next_due, switched_off, targets = await database.read(partial(_look, ready=ready))
+        look, switched_off, targets = await database.read(partial(_look, ready=ready))
         for target in targets:
             state.feeds[target.subscription_id].take(target, (), self._vault)
         await self._tell_switched_off(company, database, state, switched_off)
-        now = _milliseconds(self._clock)
-        due_now = [subscription_id for subscription_id, due_at in next_due.items() if due_at <= now]
-        state.next_due = min((due_at for due_at in next_due.values() if due_at > now), default=None)
+        state.next_due = look.next_due
         because = off_because(company)
         if because is not None:
-            if due_now:
+            if look.due_now:
                 await self._skip_all(database, because)
             return
-        for subscription_id in state.feeds.keys() - next_due.keys():
-            state.feeds[subscription_id].drop()  # switched off or deleted: what is ready was due
-        for subscription_id in due_now:
+        for subscription_id in state.feeds.keys() - set(look.due_now):
+            state.feeds[subscription_id].drop()  # switched off or deleted, or the clock was set back
+        for subscription_id in look.due_now:
             feed = state.feeds.setdefault(subscription_id, Feed(company_id, subscription_id))
             feed.may_have_more = True
             self._fill(feed)
@@ -357,10 +355,10 @@ def _tell_change(company: Company, feed: Feed, result: Result) -> None:
         LOG.warning("%s fails: %s", name, result.error or f"it was answered {result.status}")
 
 
-def _look(tx: Transaction, ready: list[int]) -> tuple[dict[int, int], list[SwitchedOff], list[Target]]:
+def _look(tx: Transaction, ready: list[int]) -> tuple[Look, list[SwitchedOff], list[Target]]:
     """What is due when, what is switched off, and where that is to go now which is ready to be sent."""
     targets = [target for each in ready if (target := deliveries.target(tx, each)) is not None]
-    return deliveries.next_due(tx), deliveries.switched_off(tx), targets
+    return deliveries.look(tx), deliveries.switched_off(tx), targets
 
 
 def _milliseconds(clock: Clock) -> int:

@@ -1,0 +1,181 @@
+"""What the sender does when a result, a look and a load of the same rows cross."""
+
+import asyncio
+from collections.abc import AsyncIterator, Callable, Mapping
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from typing import Any, cast
+
+import pytest
+
+from tests.support.world import World
+from wmsd.app.webhooks import new_sender
+from wmsd.db.database import Database
+from wmsd.db.sqlite import sqlite3
+from wmsd.webhooks.client import Answer, GuardedClient
+from wmsd.webhooks.sender import Sender
+
+SECRET = "s" * 32
+
+
+@dataclass
+class Client:
+    """Receivers that answer when they may; `asked` has each request's event id, `answers` what comes next."""
+
+    status: int = 200
+    seconds: float = 0.0
+    answers: list[str] = field(default_factory=list)
+    asked: list[str] = field(default_factory=list)
+    may_answer: asyncio.Event = field(default_factory=asyncio.Event)
+
+    async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Answer:
+        self.asked.append(headers["X-Webhook-Id"])
+        answer = self.answers.pop(0) if self.answers else ""
+        await asyncio.sleep(self.seconds)
+        await (asyncio.Event() if answer == "hangs" else self.may_answer).wait()
+        return Answer(500 if answer == "fails" else self.status, {}, b"", False, 0.001, None)
+
+
+@dataclass
+class Scene:
+    world: World
+    sender: Sender
+    client: Client
+
+    async def subscribe(self, **fields: Any) -> None:
+        body = {"name": "R", "url": "https://receiver.example/", "events": ["*"], "secret": SECRET, **fields}
+        await self.world.call("POST", "/api/webhooks", body, status=201)
+
+    async def articles(self, first: int, last: int) -> None:
+        """An event for each."""
+        rows = "".join(f"A{number},x\n" for number in range(first, last + 1))
+        await self.world.import_csv("articles", f"code,name\n{rows}")
+
+    async def statuses(self) -> list[str]:
+        rows = await self.world.rows("SELECT status FROM webhook_deliveries ORDER BY id")
+        return [status for (status,) in rows]
+
+    async def event_ids(self) -> list[str]:
+        return [id for (id,) in await self.world.rows("SELECT id FROM events ORDER BY sequence")]
+
+    async def until(self, holds: Callable[[], bool]) -> None:
+        async with asyncio.timeout(5):
+            while not holds():  # noqa: ASYNC110  # nothing tells of it
+                await asyncio.sleep(0.005)
+
+    async def at_rest(self) -> None:
+        await asyncio.sleep(0.1)
+
+
+def name_of(action: Any) -> str:
+    name: str = getattr(action, "func", action).__qualname__
+    return name
+
+
+@asynccontextmanager
+async def sending(world: World) -> AsyncIterator[Scene]:
+    client = Client()
+    sender = new_sender(world.site, cast(GuardedClient, client))
+    await sender.start()
+    try:
+        yield Scene(world, sender, client)
+    finally:
+        client.may_answer.set()
+        await sender.stop()
+
+
+async def test_a_delivery_whose_result_is_written_while_it_is_loaded_is_not_sent_again(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with sending(world) as scene:
+        await scene.subscribe()
+        await scene.articles(1, 1)
+        await scene.until(lambda: len(scene.client.asked) == 1)
+        has_read, may_go_on = asyncio.Event(), asyncio.Event()
+        read = Database.read
+
+        async def slow_load(database: Database, action: Any, *rest: Any) -> Any:
+            found = await read(database, action, *rest)
+            if "_load" in name_of(action) and not has_read.is_set():
+                has_read.set()
+                await may_go_on.wait()
+            return found
+
+        monkeypatch.setattr(Database, "read", slow_load)
+        await scene.articles(2, 2)
+        await has_read.wait()
+        scene.client.may_answer.set()
+        while "delivered" not in await scene.statuses():  # noqa: ASYNC110  # nothing tells of it
+            await asyncio.sleep(0.005)
+        await scene.articles(3, 3)  # what is committed while it loads is found as well
+        await scene.at_rest()
+        may_go_on.set()
+        await scene.until(lambda: len(scene.client.asked) >= 3)
+        await scene.at_rest()
+        assert scene.client.asked == await scene.event_ids()
+        assert await scene.statuses() == ["delivered"] * 3
+
+
+async def test_what_cannot_be_loaded_is_loaded_later(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with sending(world) as scene:
+        scene.client.may_answer.set()
+        await scene.subscribe()
+        await scene.at_rest()
+        read, failures = Database.read, ["_look", "_load"]
+
+        async def failing(database: Database, action: Any, *rest: Any) -> Any:
+            if failures and failures[0] in name_of(action):
+                failures.pop(0)
+                raise sqlite3.OperationalError("disk I/O error")
+            return await read(database, action, *rest)
+
+        monkeypatch.setattr(Database, "read", failing)
+        await scene.articles(1, 1)
+        for _ in range(2):
+            await scene.at_rest()
+            assert scene.client.asked == []
+            world.clock.advance(1)
+            await scene.sender.tick()
+        await scene.until(lambda: len(scene.client.asked) == 1)
+        assert failures == []
+
+
+@pytest.mark.parametrize("how", ["gone", "by hand"])
+async def test_nothing_more_is_sent_to_what_is_switched_off(world: World, how: str) -> None:
+    async with sending(world) as scene:
+        await scene.subscribe()
+        await scene.articles(1, 200)
+        await scene.until(lambda: len(scene.client.asked) == 1)
+        if how == "gone":
+            scene.client.status, scene.client.seconds = 410, 0.01
+        else:
+            await world.call("PATCH", "/api/webhooks/1", {"active": False})
+            await scene.at_rest()
+        scene.client.may_answer.set()
+        await scene.at_rest()
+        asked = len(scene.client.asked)
+        await scene.articles(201, 201)
+        await scene.at_rest()
+        assert len(scene.client.asked) == asked
+        assert asked < 50, "what was begun until that was written down"
+        await world.call("PATCH", "/api/webhooks/1", {"active": True})
+        scene.client.status = 200
+        await scene.until(lambda: len(set(scene.client.asked)) == 200)
+
+
+async def test_what_comes_due_does_not_wait_for_one_that_hangs(world: World) -> None:
+    async with sending(world) as scene:
+        scene.client.may_answer.set()
+        await scene.subscribe()
+        scene.client.answers = ["fails", "succeeds", "succeeds", "hangs"]
+        for number in range(1, 5):
+            await scene.articles(number, number)
+            await scene.until(lambda sent=number: len(scene.client.asked) == sent)  # type: ignore[misc]
+            await scene.at_rest()
+        assert await scene.statuses() == ["pending", "delivered", "delivered", "pending"]
+        await scene.sender.tick()  # which finds what the others wrote
+        await scene.at_rest()
+        world.clock.advance(31)
+        await scene.sender.tick()
+        await scene.until(lambda: len(scene.client.asked) == 5)
+        assert scene.client.asked[4] == scene.client.asked[0]
