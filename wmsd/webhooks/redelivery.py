@@ -27,7 +27,7 @@ def send_now(tx: Transaction, delivery_id: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Of a subscription what was queued from `since` until `until` (timestamps), of these statuses."""
+    """Of a subscription what was queued from `since` until `until` (timestamps), of these statuses; no tests."""
 
     subscription_id: int
     since: str
@@ -47,7 +47,7 @@ IN_RANGE: Final = """
     FROM webhook_deliveries
     WHERE subscription_id = :subscription_id AND id > :after
         AND created_at >= :since AND created_at <= :until
-        AND status IN (SELECT value FROM json_each(:statuses))
+        AND status IN (SELECT value FROM json_each(:statuses)) AND test_event IS NULL
 """
 COUNT: Final = f"SELECT count(*) {IN_RANGE}"
 CHOSEN: Final = f"SELECT id {IN_RANGE} ORDER BY id LIMIT :limit"

@@ -334,6 +334,15 @@ def test_a_range_ends_where_it_is_told(webhook: Webhook) -> None:
     assert nothing.out.split() == ["deliveries", "0", "dry_run", "no"]
 
 
+def test_tests_of_an_outage_are_not_sent_again(webhook: Webhook) -> None:
+    webhook.mailbox.status = 500
+    webhook.tenant.home.run(*webhook.arguments("test"))
+    make_events(webhook, 1)
+    webhook.close("exhausted")
+    assert webhook.json("redeliver", "--since", "2026-01-01T00:00:00Z", "--failed")["deliveries"] == 1
+    assert webhook.statuses == ["pending", "exhausted"]
+
+
 def test_many_are_queued_some_at_a_time(webhook: Webhook) -> None:
     make_events(webhook, 6001)
     webhook.close("exhausted")
