@@ -52,6 +52,9 @@ class Caller:
     company: int = 1
 
     def post(self, path: str, body: Any, key: str | None = None) -> Request:
+        return self.request("POST", path, body, key)
+
+    def request(self, method: str, path: str, body: Any, key: str | None = None) -> Request:
         content = json.dumps(body).encode()
         headers = {
             "Host": f"127.0.0.1:{self.port}",
@@ -63,7 +66,7 @@ class Caller:
         if key is not None:
             headers["Idempotency-Key"] = key
         lines = "".join(f"{name}: {value}\r\n" for name, value in headers.items())
-        return Request(f"POST {path} HTTP/1.1\r\n{lines}\r\n".encode(), content)
+        return Request(f"{method} {path} HTTP/1.1\r\n{lines}\r\n".encode(), content)
 
     async def connect(self) -> "Connection":
         return Connection(*await asyncio.open_connection("127.0.0.1", self.port))

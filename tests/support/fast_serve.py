@@ -1,0 +1,23 @@
+"""`wmsd` by a fast clock. Run as a script: the file of the clock, then the words of the command."""
+
+import sys
+from datetime import datetime
+from pathlib import Path
+
+from tests.support.fast_clock import FastClock
+from wmsd.base.clock import SystemClock
+from wmsd.interfaces.cli.main import main
+
+
+def serve() -> None:
+    clock = FastClock(Path(sys.argv.pop(1)))
+
+    def now(self: SystemClock) -> datetime:
+        return clock.now()
+
+    SystemClock.now = now  # type: ignore[method-assign]  # of this process only
+    main()
+
+
+if __name__ == "__main__":
+    serve()

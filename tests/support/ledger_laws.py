@@ -1,0 +1,264 @@
+"""What must hold of a run of `ledger_run`: the company's file beside what the receivers wrote down."""
+
+import hashlib
+import re
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import groupby, pairwise
+from typing import Final, NamedTuple
+
+from tests.support.ledger_run import SPEED, SUBSCRIBERS, YEAR, Ran
+from tests.support.unsteady import Received
+from wmsd.outbox.deliveries import ATTEMPTS
+from wmsd.webhooks.rules import WAITS
+
+A_SECOND: Final = 1
+"""By which two times that are told in whole seconds may seem closer than they are."""
+MOST_IN_A_SECOND: Final = 2000
+"""Attempts that a core can make; in a storm they are as many as it can."""
+LOGGED: Final = re.compile(r"^(?:\S+ \S+ (?:warning|error|critical) |Traceback).*", re.MULTILINE)
+MAY_BE_LOGGED: Final = "the clock was set back"
+
+
+class Event(NamedTuple):
+    sequence: int
+    id: str
+    event: str
+    entity: str
+    entity_id: int
+    occurred_at: str
+    data: str
+
+    @property
+    def digest(self) -> bytes:
+        """Of the body, as the specification says it is."""
+        body = f'{{"event":"{self.event}","timestamp":"{self.occurred_at}","data":{self.data}}}'
+        return hashlib.sha256(body.encode()).digest()
+
+
+class Delivery(NamedTuple):
+    id: int
+    sequence: int
+    event_sequence: int
+    status: str
+    attempts: int
+
+
+class Noted(NamedTuple):
+    """An attempt as the log has it; without a status there was no answer."""
+
+    number: int
+    status: int | None
+    error: str | None
+
+    @property
+    def is_success(self) -> bool:
+        return self.error is None and self.status is not None and 200 <= self.status < 300
+
+
+@dataclass(slots=True)
+class Subscriber:
+    """What the file says of one, and what it received, by the events' ids."""
+
+    name: str
+    last_sequence: int
+    expected: list[Event]
+    deliveries: list[Delivery]
+    received: dict[str, list[Received]]
+
+
+@dataclass(slots=True)
+class Ledger:
+    ran: Ran
+    subscribers: list[Subscriber]
+    noted: Mapping[int, list[Noted]]
+    figures: Counter[str] = field(default_factory=Counter)
+
+
+EVENTS: Final = "SELECT sequence, id, event, entity, entity_id, occurred_at, data FROM events ORDER BY sequence"
+DELIVERIES: Final = """
+    SELECT id, sequence, event_sequence, status, attempts FROM webhook_deliveries
+    WHERE subscription_id = {} ORDER BY sequence
+"""
+NOTED: Final = "SELECT delivery_id, number, status, error FROM webhook_attempts ORDER BY delivery_id, number"
+
+
+def read(ran: Ran) -> Ledger:
+    rows = ran.tenant.rows
+    events = [event for event in (Event(*row) for row in rows(EVENTS)) if event.sequence >= ran.first_event]
+    noted = defaultdict(list)
+    for delivery_id, *row in rows(NOTED):
+        noted[delivery_id].append(Noted(*row))
+    subscribers = [
+        Subscriber(
+            name=name,
+            last_sequence=last_sequence,
+            expected=[event for event in events if {event.event, "*"} & {*SUBSCRIBERS[name]}],
+            deliveries=[Delivery(*row) for row in rows(DELIVERIES.format(subscription_id))],
+            received=_by_event(ran.receivers[name].received),
+        )
+        for subscription_id, name, last_sequence in rows(
+            "SELECT id, name, last_sequence FROM webhook_subscriptions ORDER BY id"
+        )
+    ]
+    ledger = Ledger(ran, subscribers, noted)
+    ledger.figures["events"] = len(events)
+    return ledger
+
+
+def _by_event(received: Iterable[Received]) -> dict[str, list[Received]]:
+    found: dict[str, list[Received]] = {}
+    for each in received:
+        found.setdefault(each.event_id, []).append(each)
+    return found
+
+
+def broken(ledger: Ledger) -> Iterator[str]:
+    """A sentence for each breach. Counts the figures too, so it must be gone through."""
+    yield from ledger.ran.wrong
+    yield from _acknowledged(ledger)
+    yield from _quiet_log(ledger)
+    for subscriber in ledger.subscribers:
+        for sentence in _of_subscriber(ledger, subscriber):
+            yield f"{subscriber.name}: {sentence}"
+    yield from _no_storm(ledger)
+
+
+def _acknowledged(ledger: Ledger) -> Iterator[str]:
+    told = {event.entity_id for event in ledger.subscribers[0].expected if event.event == "sales_order.created"}
+    for order_id in ledger.ran.acknowledged - told:
+        yield f"The order {order_id} was acknowledged, and no event tells of it."
+    ledger.figures["orders"] = len(told)
+
+
+def _quiet_log(ledger: Ledger) -> Iterator[str]:
+    for line in LOGGED.findall(ledger.ran.log.read_text(encoding="utf-8")):
+        if MAY_BE_LOGGED not in line:
+            yield f"A server logged: {line}"
+
+
+def _of_subscriber(ledger: Ledger, subscriber: Subscriber) -> Iterator[str]:
+    yield from _numbered(subscriber)
+    for unknown in subscriber.received.keys() - {event.id for event in subscriber.expected}:
+        yield f"it received {unknown}, which is no event that it waits for."
+    by_event = {delivery.event_sequence: delivery for delivery in subscriber.deliveries}
+    for event in subscriber.expected:
+        received = subscriber.received.get(event.id, [])
+        ledger.figures["attempts"] += len(received)
+        delivery = by_event.get(event.sequence)
+        if delivery is None:
+            yield f"{event.event} {event.id} was never queued."
+            continue
+        flaws = [
+            *_delivered(delivery, event, received),
+            *_as_noted(ledger, delivery, received),
+            *_one_by_one(ledger, delivery, received),
+        ]
+        for flaw in flaws:
+            yield f"{event.event} {event.id}: {flaw}"
+    yield from _in_order(ledger, subscriber, by_event)
+
+
+def _numbered(subscriber: Subscriber) -> Iterator[str]:
+    """Sequences are without a gap, one for each event, in the events' order."""
+    sequences = [delivery.sequence for delivery in subscriber.deliveries]
+    if sequences != list(range(1, len(sequences) + 1)) or subscriber.last_sequence != len(sequences):
+        yield "its sequences have a gap."
+    if [each.event_sequence for each in subscriber.deliveries] != [
+        event.sequence for event in subscriber.expected
+    ]:
+        yield (
+            f"its {len(sequences)} deliveries are not one for each of {len(subscriber.expected)} events, in order."
+        )
+
+
+def _delivered(delivery: Delivery, event: Event, received: Sequence[Received]) -> Iterator[str]:
+    """With success at least once, and each time with the same id, body and number."""
+    if not any(each.success for each in received):
+        yield f"it was never received with success; the log says {delivery.status}."
+    if delivery.status != "delivered":
+        yield f"it is {delivery.status} in the end."
+    for each in received:
+        if each.digest != event.digest:
+            yield f"attempt {each.attempt} had another body."
+        if (each.event, each.sequence) != (event.event, delivery.sequence):
+            yield f"attempt {each.attempt} said {each.event}, number {each.sequence}, not {delivery.sequence}."
+        if each.flaws:
+            yield f"attempt {each.attempt}: {each.flaws}."
+
+
+def _as_noted(ledger: Ledger, delivery: Delivery, received: Sequence[Received]) -> Iterator[str]:
+    """The log has every attempt, each with what came of it, and none after a success but by hand."""
+    noted = ledger.noted.get(delivery.id, [])
+    if [each.number for each in noted] != list(range(1, delivery.attempts + 1)):
+        yield f"the log has the attempts {[each.number for each in noted]} of {delivery.attempts}."
+    rounds = 1 + (delivery.id in ledger.ran.exhausted)
+    if delivery.attempts > ATTEMPTS * rounds:
+        yield f"{delivery.attempts} attempts were made in {rounds} rounds."
+    if [each.is_success for each in noted] != [False] * (len(noted) - 1) + [True]:
+        yield "the log does not end with its only success."
+    at_receiver = {each.attempt for each in received}
+    for each in noted:
+        if each.status is not None and each.number not in at_receiver:
+            yield f"the log has an answer to attempt {each.number}, which was never received."
+    if any(each.attempt > delivery.attempts for each in received):
+        yield "an attempt was received that the log does not have."
+    if noted and not any(each.success and each.attempt == noted[-1].number for each in received):
+        yield "the success in the log is none of the receiver's."
+
+
+def _one_by_one(ledger: Ledger, delivery: Delivery, received: Sequence[Received]) -> Iterator[str]:
+    """Attempts count up, with the back-off between them; one is repeated only when a kill took what came of it."""
+    has_succeeded = False
+    for before, after in pairwise(received):
+        has_succeeded |= bool(before.success)
+        is_repeated = after.attempt == before.attempt
+        ledger.figures["sent again after a kill"] += is_repeated and before.is_answered
+        ledger.figures["successes sent again"] += has_succeeded
+        if before.success and not is_repeated and after.life == before.life:
+            yield f"attempt {after.attempt} followed a success, without a kill between."
+        elif is_repeated and after.life == before.life and before.is_answered:
+            yield f"attempt {after.attempt} was made twice, without a kill between."
+        elif after.attempt < before.attempt:
+            yield f"attempt {after.attempt} followed attempt {before.attempt}."
+        elif not is_repeated and not _has_leapt(before, after):
+            wait = sum(WAITS[before.attempt - 1 : after.attempt - 1]) // 1000
+            if after.seconds - before.seconds < wait - A_SECOND:
+                yield (
+                    f"attempt {after.attempt} came {after.seconds - before.seconds} seconds after attempt "
+                    f"{before.attempt}, not {wait}."
+                )
+
+
+def _has_leapt(before: Received, after: Received) -> bool:
+    """Whether the clock did, between the two."""
+    passed = (after.at - before.at) * SPEED
+    return abs(after.seconds - before.seconds - passed) > YEAR.total_seconds() / 2
+
+
+def _in_order(ledger: Ledger, subscriber: Subscriber, by_event: Mapping[int, Delivery]) -> Iterator[str]:
+    """Of each entity the first successes come in the events' order; what was exhausted has lost its place."""
+    expected = sorted(subscriber.expected, key=lambda event: (event.entity, event.entity_id, event.sequence))
+    for (entity, entity_id), events in groupby(expected, lambda event: (event.entity, event.entity_id)):
+        kept = [
+            event
+            for event in events
+            if event.sequence in by_event and by_event[event.sequence].id not in ledger.ran.exhausted
+        ]
+        firsts = [_first_success(subscriber.received.get(event.id, [])) for event in kept]
+        if firsts != sorted(firsts):
+            yield f"of {entity} {entity_id} an event overtook an earlier one: {firsts}."
+
+
+def _first_success(received: Sequence[Received]) -> int:
+    return min((each.success for each in received if each.success), default=0)
+
+
+def _no_storm(ledger: Ledger) -> Iterator[str]:
+    """However the clock leaps."""
+    everything = (each for receiver in ledger.ran.receivers.values() for each in receiver.received)
+    counts = Counter(int(each.at) for each in everything)
+    ledger.figures["most in a second"] = max(counts.values())
+    if ledger.figures["most in a second"] > MOST_IN_A_SECOND:
+        yield f"{ledger.figures['most in a second']} attempts came within a second."

@@ -1,0 +1,358 @@
+"""A sending server that is killed again and again while orders are posted, by a clock that runs fast.
+
+What came of it is for `ledger_laws` to judge.
+"""
+
+import asyncio
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+from collections import deque
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager, suppress
+from dataclasses import dataclass, field
+from datetime import timedelta
+from functools import partial
+from pathlib import Path
+from random import Random
+from typing import Any, Final
+
+from tests.support.command import FIXED, ROOT
+from tests.support.contention import V2, order
+from tests.support.fast_clock import FastClock
+from tests.support.raw_http import Answer, Caller, Connection
+from tests.support.unsteady import HOST, Life, Receiver, listening
+from wmsd.app.data_folder import DataFolder
+from wmsd.app.settings import Settings
+from wmsd.app.site import Site, open_site
+from wmsd.base import timestamps
+from wmsd.db.sqlite import connect
+from wmsd.webhooks.redelivery import Range, send_range
+
+ARTICLES: Final = 400
+"""So many that none has a long row of events, of which one waits for the other."""
+CODES: Final = tuple(f"L{number:03}" for number in range(ARTICLES))
+GOODS: Final = {
+    "partners": "code,name,type\nP,Customer,CLIENT\n",
+    "warehouses": "code,name\nMAIN,Main\n",
+    "articles": "code,name\n" + "".join(f"{code},x\n" for code in CODES),
+    "stock": "article_code,warehouse_code,quantity\n" + "".join(f"{code},MAIN,1000000\n" for code in CODES),
+}
+SUBSCRIBERS: Final[Mapping[str, list[str]]] = {
+    "all": ["*"],
+    "orders": ["sales_order.created", "sales_order.status_changed"],
+    "stock": ["stock.updated"],
+}
+WAYS: Final = ((), (), ("IN_LUCRU",), ("IN_LUCRU", "INCARCAT"), ("ANULAT",))
+"""The moves that an order goes through."""
+SPEED: Final = 600.0
+CONNECTIONS: Final = 6
+SHORTEST: Final = 0.4
+LONGEST: Final = 2.4
+"""Seconds of a server's life, its start of about half a second included."""
+A_MOMENT: Final = 0.05
+YEAR: Final = timedelta(days=365)
+PATIENCE: Final = 120.0
+REPEATED_TOO_LATE: Final = 409
+SETTINGS: Final = {
+    "WMSD_LIMITS_DATA_PER_MINUTE": "1000000000",
+    "WMSD_LIMITS_REFUSED_PER_MINUTE": "1000000000",
+    "WMSD_WEBHOOKS_ALLOW_NETWORKS": f"{HOST}/32",
+    "WMSD_WEBHOOKS_ALLOW_HTTP": "true",
+    "WMSD_LOG_REQUESTS": "false",
+    "WMSD_LOG_LEVEL": "warning",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Tenant:
+    """Whose orders they are: a company with `GOODS`."""
+
+    data: Path
+    token: str
+    company: int
+
+    def rows(self, sql: str) -> list[Any]:
+        connection = connect(self.data / "companies" / f"{self.company}.db")
+        try:
+            return connection.execute(sql).fetchall()
+        finally:
+            connection.close()
+
+
+@dataclass(slots=True)
+class Ran:
+    """What happened. `first_event` is the first that the subscribers were to hear of."""
+
+    tenant: Tenant
+    receivers: Mapping[str, Receiver]
+    life: Life
+    log: Path
+    first_event: int = 0
+    acknowledged: set[int] = field(default_factory=set)
+    exhausted: set[int] = field(default_factory=set)
+    """Deliveries that stood in the log as exhausted before they were sent again."""
+    wrong: list[str] = field(default_factory=list)
+
+
+@dataclass(slots=True)
+class Order:
+    """`steps` are the moves that are still to be answered; `is_repeated`: its last request may have been done."""
+
+    name: str
+    article: str
+    steps: deque[str]
+    id: int = 0
+    is_repeated: bool = False
+
+
+class Load:
+    """Orders that go through their moves; what a kill cuts off is asked again, with the same key."""
+
+    def __init__(self, count: int, chance: Random, ran: Ran) -> None:
+        self._ran = ran
+        self._fresh = deque(
+            Order(f"order-{number}", chance.choice(CODES), deque(chance.choice(WAYS))) for number in range(count)
+        )
+        self._cut: deque[Order] = deque()
+        self._count = count
+        self._finished = 0
+        self.most_begun = 0
+
+    @property
+    def is_over(self) -> bool:
+        return self._finished == self._count
+
+    async def post(self, caller: Caller) -> None:
+        """Until all is done, or the server goes away."""
+        async with _connected(caller) as connections:
+            await asyncio.gather(*(self._work(caller, connection) for connection in connections))
+
+    async def _work(self, caller: Caller, connection: Connection) -> None:
+        while not self.is_over:
+            order = self._next()
+            if order is None:
+                await asyncio.sleep(A_MOMENT)
+                continue
+            try:
+                await self._through(order, caller, connection)
+            except BaseException:
+                order.is_repeated = True
+                self._cut.append(order)
+                raise
+            self._finished += 1
+
+    def _next(self) -> Order | None:
+        if self._cut:
+            return self._cut.popleft()
+        begun = self._count - len(self._fresh)
+        return self._fresh.popleft() if self._fresh and begun < self.most_begun else None
+
+    async def _through(self, order: Order, caller: Caller, connection: Connection) -> None:
+        if not order.id:
+            answer = await connection.ask(caller.post(V2, _body(order), order.name))
+            self._judge(order, answer, 201)
+            order.id = answer.body.get("id", 0)
+            self._ran.acknowledged.add(order.id)
+        while order.id and order.steps:
+            path, status = f"{V2}/{order.id}/status", order.steps[0]
+            request = caller.request("PATCH", path, {"status": status}, f"{order.name}-{status}")
+            self._judge(order, await connection.ask(request), 200)
+            order.steps.popleft()
+
+    def _judge(self, order: Order, answer: Answer, expected: int) -> None:
+        """Keys are forgotten after a week, so after a leap of the clock a repeated move may be refused."""
+        is_too_late = order.is_repeated and answer.status == REPEATED_TOO_LATE
+        if answer.status != expected and not is_too_late:
+            self._ran.wrong.append(f"{order.name} was answered {answer.status} {answer.raw.decode()}.")
+        order.is_repeated = False
+
+
+def _body(order_: Order) -> Any:
+    return order((order_.article, 1), notes=order_.name)
+
+
+@asynccontextmanager
+async def _connected(caller: Caller) -> AsyncIterator[list[Connection]]:
+    """As soon as the server listens."""
+    while True:
+        with suppress(ConnectionRefusedError):
+            await (await caller.connect()).close()
+            break
+        await asyncio.sleep(A_MOMENT)
+    async with caller.connections(CONNECTIONS) as connections:
+        yield connections
+
+
+class Run:
+    """`kills` servers, one after the other, and one that is left to finish."""
+
+    def __init__(self, ran: Ran, orders: int, kills: int, seed: int, tell: Callable[[str], None]) -> None:
+        self._ran = ran
+        self._tell = tell
+        self._chance = Random(seed)
+        self._kills = kills
+        self._orders = orders
+        self._load = Load(orders, self._chance, ran)
+        self._clock_file = ran.log.with_name("clock")
+        self._clock = FastClock.make(self._clock_file, SPEED)
+        self._port = _free_port()
+        self._caller = Caller(self._port, ran.tenant.token, ran.tenant.company)
+
+    async def go(self) -> None:
+        await self._subscribe()
+        for life in range(self._kills):
+            self._load.most_begun = self._orders * (life + 1) // (self._kills + 1)
+            await self._one_is_off(life)
+            await self._until_killed(life, self._chance.uniform(SHORTEST, LONGEST))
+            self._tell(f"kill {life + 1} of {self._kills}")
+        self._load.most_begun = self._orders
+        await self._to_the_end()
+
+    async def _subscribe(self) -> None:
+        ((self._ran.first_event,),) = self._ran.tenant.rows("SELECT coalesce(max(sequence), 0) + 1 FROM events")
+        with self._server() as server:
+            async with _connected(self._caller) as (connection, *_):
+                for name, receiver in self._ran.receivers.items():
+                    body = {
+                        "name": name,
+                        "url": receiver.url,
+                        "events": SUBSCRIBERS[name],
+                        "secret": receiver.secret,
+                    }
+                    answer = await connection.ask(self._caller.post("/api/webhooks", body))
+                    assert answer.status == 201, answer.raw
+            server.terminate()
+            assert await _ended(server) == 0
+
+    async def _one_is_off(self, life: int) -> None:
+        """For two fifths of the time: long enough for deliveries to become exhausted."""
+        receiver = self._ran.receivers["stock"]
+        if life == self._kills * 3 // 10:
+            await receiver.leave()
+        if life == self._kills * 7 // 10:
+            await receiver.listen()
+
+    async def _until_killed(self, life: int, seconds: float) -> None:
+        with self._server() as server:
+            load = asyncio.create_task(self._load.post(self._caller))
+            await asyncio.sleep(seconds / 2)
+            self._leap(life)
+            await asyncio.sleep(seconds / 2)
+            if server.poll() is not None:
+                self._ran.wrong.append(f"The server ended by itself with {server.returncode}.")
+            os.killpg(server.pid, signal.SIGKILL)
+            server.wait()
+        load.cancel()
+        with suppress(asyncio.CancelledError, OSError, EOFError):
+            await load
+        await asyncio.sleep(A_MOMENT)  # what it sent with its last breath comes in
+        self._ran.life.number += 1
+
+    def _leap(self, life: int) -> None:
+        for place, by in ((self._kills * 2 // 10, -YEAR), (self._kills * 8 // 10, YEAR)):
+            if life == place:
+                self._clock.leap(by)
+
+    async def _to_the_end(self) -> None:
+        with self._server() as server:
+            async with asyncio.timeout(PATIENCE):
+                await self._load.post(self._caller)
+            self._tell("every order is there")
+            await self._nothing_is_open()
+            await self._send_exhausted_again()
+            await self._nothing_is_open()
+            server.terminate()
+            if await _ended(server):
+                self._ran.wrong.append(f"The server ended with {server.returncode}.")
+
+    async def _nothing_is_open(self) -> None:
+        """Waits for it, as long as something moves."""
+        until, before = time.monotonic() + PATIENCE, -1
+        while True:
+            ((is_open,),) = self._ran.tenant.rows(
+                "SELECT count(*) FROM webhook_deliveries WHERE status IN ('pending', 'held')"
+            )
+            if not is_open:
+                return
+            if is_open != before:
+                until, before = time.monotonic() + PATIENCE, is_open
+            if time.monotonic() > until:
+                self._ran.wrong.append(f"{is_open} deliveries stay open.")
+                return
+            await asyncio.sleep(0.25)
+
+    async def _send_exhausted_again(self) -> None:
+        """By hand, one by one, what went to the first subscriber; by range what went to the others."""
+        for receiver in self._ran.receivers.values():
+            receiver.is_calm = True
+        exhausted = self._ran.tenant.rows(
+            "SELECT id, subscription_id FROM webhook_deliveries WHERE status = 'exhausted'"
+        )
+        self._ran.exhausted = {delivery_id for delivery_id, _ in exhausted}
+        self._tell(f"{len(exhausted)} deliveries are exhausted")
+        async with _connected(self._caller) as (connection, *_):
+            for delivery_id, subscription_id in exhausted:
+                if subscription_id == 1:
+                    path = f"/api/v2/webhooks/1/deliveries/{delivery_id}/redeliver"
+                    answer = await connection.ask(self._caller.post(path, {}))
+                    assert answer.status == 200, answer.raw
+        folder = DataFolder(self._ran.tenant.data)
+        async with open_site(Settings(), folder, clock=self._clock) as site:
+            for subscription_id in {found for _, found in exhausted} - {1}:
+                await self._send_range(site, subscription_id)
+
+    async def _send_range(self, site: Site, subscription_id: int) -> None:
+        now = self._clock.now()
+        since, until = (timestamps.to_text(now + by) for by in (-2 * YEAR, 2 * YEAR))
+        chosen = Range(subscription_id, since, until, ("exhausted",))
+        database = await site.files.get(self._ran.tenant.company)
+        after, count = 0, 1
+        while count:
+            after, count = await database.write(partial(send_range, chosen=chosen, after=after))
+
+    @contextmanager
+    def _server(self) -> Iterator["subprocess.Popen[bytes]"]:
+        """Leads a process group of its own. Nothing of it is left at the end."""
+        script = ROOT / "tests" / "support" / "fast_serve.py"
+        serve = ["serve", "--data", str(self._ran.tenant.data), "--listen", f"{HOST}:{self._port}"]
+        with self._ran.log.open("ab") as log:
+            server = subprocess.Popen(
+                [sys.executable, "-P", script, self._clock_file, *serve],
+                cwd=self._ran.log.parent,
+                env={**FIXED, **SETTINGS},
+                stdin=subprocess.DEVNULL,
+                stdout=log,
+                stderr=log,
+                start_new_session=True,
+            )
+        with server:
+            try:
+                yield server
+            finally:
+                with suppress(ProcessLookupError):
+                    os.killpg(server.pid, signal.SIGKILL)
+
+
+async def _ended(server: "subprocess.Popen[bytes]") -> int:
+    return await asyncio.to_thread(server.wait, PATIENCE)
+
+
+def _free_port() -> int:
+    with socket.socket() as listener:
+        listener.bind((HOST, 0))
+        port: int = listener.getsockname()[1]
+        return port
+
+
+async def run(
+    tenant: Tenant, scratch: Path, orders: int, kills: int, seed: int, tell: Callable[[str], None] = lambda _: None
+) -> Ran:
+    """`scratch` takes the clock and the servers' log."""
+    async with listening(tuple(SUBSCRIBERS), seed) as (receivers, life):
+        ran = Ran(tenant, receivers, life, scratch / "servers.log")
+        await Run(ran, orders, kills, seed, tell).go()
+    return ran

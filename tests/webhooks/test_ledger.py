@@ -1,0 +1,36 @@
+"""Nothing that was committed is lost, whatever is killed: a sending server, receivers that fail, and kill -9.
+
+`scripts/soak` does it at 25 times the size.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support import ledger_laws, ledger_run
+from tests.support.command import Home, Program, first_day
+
+ORDERS = 2000
+KILLS = 20
+SEED = 20261121
+
+
+@pytest.fixture
+def home(tmp_path: Path) -> Iterator[Home]:
+    program = Program(tmp_path)
+    yield Home(program, tmp_path)
+    program.end()
+
+
+async def test_every_event_reaches_every_subscriber_through_20_kills(home: Home) -> None:
+    first_day(home)
+    for kind, text in ledger_run.GOODS.items():
+        home.ok("import", kind, "-", "--company", "ACME", stdin=text)
+    tenant = ledger_run.Tenant(home.data, (home.folder / "token").read_text(), 1)
+    ran = await ledger_run.run(tenant, home.folder, ORDERS, KILLS, SEED)
+    ledger = ledger_laws.read(ran)
+    assert list(ledger_laws.broken(ledger)) == []
+    assert ledger.figures["orders"] >= ORDERS
+    assert len(ran.exhausted) > 10, "so that sending again is proven too"
+    home.ok("doctor")
