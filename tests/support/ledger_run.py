@@ -56,6 +56,8 @@ LONGEST: Final = 2.4
 A_MOMENT: Final = 0.05
 YEAR: Final = timedelta(days=365)
 PATIENCE: Final = 120.0
+STANDSTILL: Final = 30.0
+"""Seconds without a change, ten times the longest back-off."""
 REPEATED_TOO_LATE: Final = 409
 SETTINGS: Final = {
     "WMSD_LIMITS_DATA_PER_MINUTE": "1000000000",
@@ -271,7 +273,7 @@ class Run:
 
     async def _nothing_is_open(self) -> None:
         """Waits for it, as long as something moves."""
-        until, before = time.monotonic() + PATIENCE, -1
+        until, before = time.monotonic() + STANDSTILL, -1
         while True:
             ((is_open,),) = self._ran.tenant.rows(
                 "SELECT count(*) FROM webhook_deliveries WHERE status IN ('pending', 'held')"
@@ -279,7 +281,7 @@ class Run:
             if not is_open:
                 return
             if is_open != before:
-                until, before = time.monotonic() + PATIENCE, is_open
+                until, before = time.monotonic() + STANDSTILL, is_open
             if time.monotonic() > until:
                 self._ran.wrong.append(f"{is_open} deliveries stay open.")
                 return
