@@ -89,6 +89,28 @@ async def test_a_success_after_failures_begins_anew(hooks: Hooks) -> None:
     assert (await hooks.subscription())["failing_since"] is None
 
 
+async def test_the_log_tells_when_it_begins_to_fail_and_when_it_works_again(
+    hooks: Hooks, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO", "wmsd.webhooks")
+    hooks.receiver.script = [FAILS, FAILS, MANNERS["/200"], FAILS, MANNERS["/200"], FAILS]
+    await hooks.subscribe("sales_order.created")
+    for wait in (0, 31, 121):
+        if wait == 0:
+            await hooks.shop.order()
+        await hooks.later(wait)
+    await hooks.shop.order()
+    await hooks.later(31)
+    assert [record.getMessage() for record in caplog.records] == [
+        "webhook 1 of ACME fails: it was answered 500",
+        "webhook 1 of ACME is delivered again",
+    ]
+    hooks.world.clock.advance(3600)
+    await hooks.shop.order()
+    await hooks.later(0)
+    assert caplog.records[-1].getMessage() == "webhook 1 of ACME fails: it was answered 500"
+
+
 async def test_events_of_an_entity_wait_for_the_one_that_fails(hooks: Hooks) -> None:
     hooks.receiver.script = [FAILS, FAILS]
     await hooks.subscribe("sales_order.created", "sales_order.status_changed")
@@ -168,6 +190,17 @@ async def test_health_is_degraded_until_somebody_looks_after_it(hooks: Hooks) ->
     )
     shown = (await hooks.change(active=True, url=hooks.receiver.url("/204"))).body
     assert (shown["switched_off_at"], shown["switched_off_because"]) == (None, None)
+    await hooks.settled()
+    assert (await hooks.world.call("GET", "/api/health")).body["status"] == "ok"
+
+
+async def test_one_that_is_to_be_off_is_no_longer_warned_of(hooks: Hooks) -> None:
+    await hooks.subscribe("sales_order.created", path="/410")
+    await hooks.shop.order()
+    await hooks.received_count(1)
+    await hooks.settled()
+    shown = (await hooks.change(active=False)).body
+    assert (shown["active"], shown["switched_off_at"]) == (False, None)
     await hooks.settled()
     assert (await hooks.world.call("GET", "/api/health")).body["status"] == "ok"
 

@@ -1,12 +1,10 @@
 """Webhooks in a running service: its sender, and the test that waits for its answer."""
 
 import asyncio
-from collections import defaultdict
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
+from weakref import WeakValueDictionary
 
 from wmsd.app import idempotency
 from wmsd.app.call import Call, Reply
@@ -50,8 +48,8 @@ def new_sender(site: Site, client: GuardedClient) -> Sender:
 class WebhookDesk:
     site: Site
     client: GuardedClient
-    under_way: defaultdict[str, asyncio.Lock] = field(default_factory=lambda: defaultdict(asyncio.Lock))
-    """By the scope of an Idempotency-Key."""
+    under_way: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
+    """By the scope of an Idempotency-Key, as long as somebody holds it or waits for it."""
 
 
 @operation(tag="Webhooks", answer="record", returns=Delivery, ability=SEND, module="webhooks")
@@ -68,7 +66,7 @@ async def test_webhook(desk: WebhookDesk, id: int, company: Company, call: Call)
     key = idempotency.key_of(call, caller.actor.user_id, {})
     if key is None:
         return await _send(desk, id, company, None)
-    async with _one_at_a_time(desk, key.scope):
+    async with desk.under_way.setdefault(key.scope, asyncio.Lock()):
         database = await desk.site.files.get(company.id)
         kept = await database.read(partial(idempotency.find, key=key))
         return kept or await _send(desk, id, company, key)
@@ -84,12 +82,3 @@ async def _send(desk: WebhookDesk, id: int, company: Company, key: idempotency.K
     if key is not None:
         await database.write(lambda tx: idempotency.keep(tx, key, reply))
     return reply
-
-
-@asynccontextmanager
-async def _one_at_a_time(desk: WebhookDesk, scope: str) -> AsyncIterator[None]:
-    lock = desk.under_way[scope]
-    async with lock:
-        yield
-    if not lock.locked():
-        desk.under_way.pop(scope, None)

@@ -85,10 +85,10 @@ def _change(tx: Transaction, id: int, given: Mapping[str, Any]) -> Record:
     if current is None:
         raise not_found("webhook subscription")
     values = _checked(tx, current, given)
+    if "active" in given and not current["active"]:
+        store.forgive(tx, id)
     if values != current:
         store.update(tx, id, values)
-        if values["active"] and not current["active"]:
-            store.forgive(tx, id)
         if values["credentials"] != current["credentials"]:
             store.forget_previous_secret(tx, id)
     return _one(tx, id)

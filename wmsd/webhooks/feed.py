@@ -38,7 +38,10 @@ class Feed:
     in_flight: int = 0
     allowed: int = 1
     is_proven: bool = False
-    is_failing: bool = False
+    is_told_to_fail: bool = False
+    """Whether that is the last that the log was told of it."""
+    silent_until: float = 0.0
+    """By the monotonic clock: a receiver that fails now and then must not fill the log."""
     is_loading: bool = False
     is_runnable: bool = False
     may_have_more: bool = True
@@ -82,11 +85,11 @@ class Feed:
         self._written.clear()
 
     def succeeded(self) -> None:
-        self.is_proven, self.is_failing = True, False
+        self.is_proven = True
         self.allowed = min(self.allowed + 1, PER_SUBSCRIPTION)
 
     def failed(self) -> None:
-        self.is_proven, self.is_failing = False, True
+        self.is_proven = False
         self.allowed = 1
 
 

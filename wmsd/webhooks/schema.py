@@ -179,10 +179,3 @@ class DeliveryQuery(CursorQuery):
         Field(description=f"One or several of {', '.join(DELIVERY_STATUSES)}, by commas."),
     ] = None
     since: Annotated[QueryTimestamp | None, Field(description="Only those queued at this moment or later.")] = None
-
-
-class TestResult(Model):
-    """What came back from a test event."""
-
-    delivered: bool
-    delivery: Delivery

@@ -38,6 +38,8 @@ MOST_UNWRITTEN: Final = 256
 AGAIN_SECONDS: Final = 1.0
 UNAVAILABLE_SECONDS: Final = 60.0
 STOP_SECONDS: Final = 3.0
+SILENT_SECONDS: Final = 3600.0
+"""Between two lines in the log that tell of one subscription's failing."""
 A_STEP_BACK_SECONDS: Final = 1.0
 
 Audit = Callable[[str, str], Awaitable[None]]
@@ -270,7 +272,7 @@ class Sender:
             company = (await self._companies()).get(feed.company_id)
             if company is not None and off_because(company) is None and feed.target is not None:
                 result = await attempt(self._client, self._clock, feed.target, due, company.sandbox)
-                _tell_change(company, feed, result)
+                self._tell_change(company, feed, result)
                 feed.succeeded() if result.is_success else feed.failed()
                 if result.status == GONE:
                     feed.drop()
@@ -284,6 +286,17 @@ class Sender:
         self._fill(feed)
         self._make_runnable(feed)
         self._dispatch()
+
+    def _tell_change(self, company: Company, feed: Feed, result: Result) -> None:
+        """The first failure, and the first success after it; what lies between stands in the delivery log."""
+        name = f"webhook {feed.subscription_id} of {company.code}"
+        now = self._clock.monotonic()
+        if result.is_success and feed.is_told_to_fail:
+            feed.is_told_to_fail = False
+            LOG.info("%s is delivered again", name)
+        elif not result.is_success and not feed.is_told_to_fail and now >= feed.silent_until:
+            feed.is_told_to_fail, feed.silent_until = True, now + SILENT_SECONDS
+            LOG.warning("%s fails: %s", name, result.error or f"it was answered {result.status}")
 
     # --- writing down what came of it ---------------------------------------------------------------------------
 
@@ -344,15 +357,6 @@ class Sender:
         until = time.monotonic() + seconds
         while self._tasks and time.monotonic() < until:
             await asyncio.wait(self._tasks, timeout=until - time.monotonic(), return_when=asyncio.FIRST_COMPLETED)
-
-
-def _tell_change(company: Company, feed: Feed, result: Result) -> None:
-    """The first failure and the first success after it; what lies between stands in the delivery log."""
-    name = f"webhook {feed.subscription_id} of {company.code}"
-    if result.is_success and feed.is_failing:
-        LOG.info("%s is delivered again", name)
-    elif not result.is_success and not feed.is_failing:
-        LOG.warning("%s fails: %s", name, result.error or f"it was answered {result.status}")
 
 
 def _look(tx: Transaction, ready: list[int]) -> tuple[Look, list[SwitchedOff], list[Target]]:

@@ -83,7 +83,7 @@ FORGIVE: Final = """
 
 
 def forgive(tx: Transaction, subscription_id: int) -> None:
-    """Begins to count its failures anew: somebody has switched it on again."""
+    """Somebody looks after it: they have switched it on again, or want it to be off."""
     tx.execute(FORGIVE, (subscription_id,))
 
 
