@@ -12,7 +12,8 @@ from tests.support.world import World
 from wmsd.app.webhooks import new_sender
 from wmsd.db.database import Database
 from wmsd.db.sqlite import sqlite3
-from wmsd.webhooks.client import Answer, GuardedClient
+from wmsd.webhooks.client import Answer
+from wmsd.webhooks.dialler import Dialler
 from wmsd.webhooks.sender import Sender
 
 SECRET = "s" * 32
@@ -75,7 +76,7 @@ def name_of(action: Any) -> str:
 @asynccontextmanager
 async def sending(world: World) -> AsyncIterator[Scene]:
     client = Client()
-    sender = new_sender(world.site, cast(GuardedClient, client))
+    sender = new_sender(world.site, cast(Dialler, client))
     await sender.start()
     try:
         yield Scene(world, sender, client)

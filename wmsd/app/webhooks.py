@@ -13,7 +13,7 @@ from wmsd.base.context import Company
 from wmsd.base.operation import operation
 from wmsd.base.problems import forbidden, not_found
 from wmsd.companies import store as companies
-from wmsd.webhooks.client import GuardedClient
+from wmsd.webhooks.dialler import Dialler
 from wmsd.webhooks.rules import off_because
 from wmsd.webhooks.schema import Delivery
 from wmsd.webhooks.sender import Sender
@@ -22,11 +22,11 @@ from wmsd.webhooks.trial import send_test
 SEND: Final = "webhooks:write"
 
 
-def new_client(site: Site) -> GuardedClient:
-    return GuardedClient(site.guard, site.settings.webhooks.ca_file)
+def new_dialler(site: Site) -> Dialler:
+    return Dialler(site.guard, site.settings.webhooks.ca_file)
 
 
-def new_sender(site: Site, client: GuardedClient) -> Sender:
+def new_sender(site: Site, client: Dialler) -> Sender:
     """Looks into a company's file after each commit of this process to it."""
 
     async def audit(action: str, subject: str) -> None:
@@ -47,7 +47,7 @@ def new_sender(site: Site, client: GuardedClient) -> Sender:
 @dataclass(frozen=True, slots=True)
 class WebhookDesk:
     site: Site
-    client: GuardedClient
+    client: Dialler
     under_way: WeakValueDictionary[str, asyncio.Lock] = field(default_factory=WeakValueDictionary)
     """By the scope of an Idempotency-Key, as long as somebody holds it or waits for it."""
 

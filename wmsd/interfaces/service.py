@@ -10,7 +10,7 @@ from wmsd.app.batch import BatchDesk, routes_of
 from wmsd.app.discovery import V1_VERSION, V2_VERSION, Documents, HealthDesk, index
 from wmsd.app.jobs import Jobs
 from wmsd.app.site import Site
-from wmsd.app.webhooks import WebhookDesk, new_client, new_sender
+from wmsd.app.webhooks import WebhookDesk, new_dialler, new_sender
 from wmsd.base.route import Route
 from wmsd.interfaces.http import pages
 from wmsd.interfaces.http.requests import read_query
@@ -18,14 +18,14 @@ from wmsd.interfaces.http.server import add_not_found, make_app
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.rest_v1.routes import ROUTES as V1
 from wmsd.interfaces.rest_v2.routes import ROUTES as V2
-from wmsd.webhooks.client import GuardedClient
+from wmsd.webhooks.dialler import Dialler
 
 ROUTES: Final[Sequence[Route]] = (*V1, *V2)
 
 
 def service(site: Site) -> tuple[web.Application, Jobs]:
     """The application, and the jobs that are to run beside it."""
-    client = new_client(site)
+    client = new_dialler(site)
     jobs = Jobs(site, new_sender(site, client))
     site.door.add_desk(WebhookDesk(site, client))
     site.door.add_desk(HealthDesk(site, jobs))
@@ -38,15 +38,15 @@ def service(site: Site) -> tuple[web.Application, Jobs]:
     )
     site.door.add_desk(BatchDesk(site.door, routes_of(V2), lambda path: read_query(URL(path, encoded=True))))
     app = make_app(site, jobs, ROUTES)
-    app.cleanup_ctx.append(partial(_opened, client))
+    app.cleanup_ctx.append(partial(_closed, client))
     pages.add_to(app, site, _reference)
     add_not_found(app)
     return app, jobs
 
 
-async def _opened(client: GuardedClient, app: web.Application) -> AsyncIterator[None]:
-    async with client:
-        yield
+async def _closed(client: Dialler, app: web.Application) -> AsyncIterator[None]:
+    yield
+    await client.close()
 
 
 def _description(title: str, version: str, routes: Sequence[Route]) -> dict[str, Any]:

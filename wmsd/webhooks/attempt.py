@@ -4,15 +4,15 @@ from typing import Final
 
 from wmsd.base import timestamps
 from wmsd.base.clock import Clock
-from wmsd.webhooks.client import GuardedClient
 from wmsd.webhooks.deliveries import Due, Result
+from wmsd.webhooks.dialler import Dialler
 from wmsd.webhooks.feed import Opened
 from wmsd.webhooks.signing import headers
 
 NO_CREDENTIALS: Final = "Its credentials cannot be read: another installation has sealed them. Send them anew."
 
 
-async def attempt(client: GuardedClient, clock: Clock, target: Opened, due: Due, is_sandbox: bool) -> Result:
+async def attempt(client: Dialler, clock: Clock, target: Opened, due: Due, is_sandbox: bool) -> Result:
     """What came of it; whatever the receiver does is an answer."""
     assert due.event_id is not None
     assert due.event is not None

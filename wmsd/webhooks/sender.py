@@ -24,8 +24,8 @@ from wmsd.db.sqlite import sqlite3
 from wmsd.db.transaction import Transaction
 from wmsd.webhooks import deliveries
 from wmsd.webhooks.attempt import attempt
-from wmsd.webhooks.client import GuardedClient
 from wmsd.webhooks.deliveries import Due, Look, Result, SwitchedOff, Target
+from wmsd.webhooks.dialler import Dialler
 from wmsd.webhooks.feed import Feed
 from wmsd.webhooks.rules import GONE, off_because
 from wmsd.webhooks.slots import Slots
@@ -64,11 +64,10 @@ class Sender:
         files: CompanyFiles,
         companies: Callable[[], Awaitable[Mapping[int, Company]]],
         audit: Audit,
-        client: GuardedClient,
+        client: Dialler,
         vault: Vault,
         clock: Clock,
     ) -> None:
-        """The client must be open from `start` to `stop`."""
         self._files = files
         self._companies = companies
         self._audit = audit

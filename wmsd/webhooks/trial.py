@@ -7,13 +7,13 @@ from wmsd.db.database import Database
 from wmsd.db.transaction import Transaction
 from wmsd.webhooks import deliveries, log
 from wmsd.webhooks.attempt import attempt
-from wmsd.webhooks.client import GuardedClient
 from wmsd.webhooks.deliveries import Due, Target
+from wmsd.webhooks.dialler import Dialler
 from wmsd.webhooks.feed import opened
 
 
 async def send_test(
-    database: Database, client: GuardedClient, clock: Clock, vault: Vault, subscription_id: int, is_sandbox: bool
+    database: Database, client: Dialler, clock: Clock, vault: Vault, subscription_id: int, is_sandbox: bool
 ) -> Record | None:
     """The delivery in the log, with what came back. None when there is no such subscription.
 

@@ -1,0 +1,39 @@
+"""The guarded client, imported and opened when there is first something to send: a start does not need it."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from wmsd.webhooks.guard import Guard
+
+if TYPE_CHECKING:
+    from wmsd.webhooks.client import Answer, GuardedClient
+
+
+class Dialler:
+    """`close` ends it, whether it was used or not."""
+
+    def __init__(self, guard: Guard, ca_file: str = "") -> None:
+        self._guard = guard
+        self._ca_file = ca_file
+        self._client: GuardedClient | None = None
+        self._opening = asyncio.Lock()
+
+    async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> "Answer":
+        """As the client's: never raises for what a receiver or its name server does."""
+        client = self._client or await self._opened()
+        return await client.post(url, headers, body)
+
+    async def _opened(self) -> "GuardedClient":
+        from wmsd.webhooks.client import GuardedClient
+
+        async with self._opening:
+            if self._client is None:
+                self._client = await GuardedClient(self._guard, self._ca_file).__aenter__()
+            return self._client
+
+    async def close(self) -> None:
+        async with self._opening:
+            if self._client is not None:
+                await self._client.__aexit__(None, None, None)
+                self._client = None
