@@ -8,7 +8,18 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Final
 
-from benchmarks import articles, executable, imports, ledger, memory, order_lists, orders, pages, receptions
+from benchmarks import (
+    articles,
+    executable,
+    imports,
+    ledger,
+    memory,
+    order_lists,
+    orders,
+    pages,
+    receptions,
+    webhooks,
+)
 from benchmarks.figures import Figure, table
 from benchmarks.load import has_wrk
 from benchmarks.processes import Failed
@@ -18,6 +29,7 @@ PARTS: Final[dict[str, Callable[[], Iterator[Figure]]]] = {
     "orders": orders.measure,
     "order-lists": order_lists.measure,
     "receptions": receptions.measure,
+    "webhooks": webhooks.measure,
     "ledger": ledger.measure,
     "import": imports.measure,
     "pages": pages.measure,
@@ -30,7 +42,7 @@ def main() -> int:
     """0 when every goal that was measured is met, 1 otherwise."""
     options = _options()
     chosen = options.only or list(PARTS)
-    if {"articles", "orders"} & set(chosen) and not has_wrk():
+    if {"articles", "orders", "webhooks"} & set(chosen) and not has_wrk():
         print("scripts/bench needs wrk: sudo apt install wrk", file=sys.stderr)
         return 1
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that servers are stopped and folders removed

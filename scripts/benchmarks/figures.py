@@ -26,6 +26,9 @@ STOCK_LOTS: Final = f"page 1 of /api/v2/stock?detail=lots, {LONG_LEDGER}"
 STOCK_LOTS_WALK: Final = f"a walk through /api/v2/stock?detail=lots, {LONG_LEDGER}"
 STOCK_OF_ARTICLE: Final = f"an article's stock with its lots, {LONG_LEDGER}"
 DOCTOR: Final = f"wmsd doctor, {LONG_LEDGER}"
+DRAINING: Final = "draining 10 000 deliveries to a local receiver"
+BESIDE_THE_DEAD: Final = "median delay of a delivery, 100 dead receivers beside it against none"
+ORDERS_SUBSCRIBED: Final = "three-line orders with their keys, 3 subscriptions to * against none"
 VERSION: Final = "dist/wmsd version"
 SERVE: Final = "dist/wmsd serve until healthy"
 
@@ -66,6 +69,9 @@ GOALS: Final[dict[str, Goal]] = {
     STOCK_LOTS_WALK: Goal(1.5, at_least=False),
     STOCK_OF_ARTICLE: Goal(1.5, at_least=False),
     DOCTOR: Goal(2 / 3, at_least=True),
+    DRAINING: Goal(0.5, at_least=True),
+    BESIDE_THE_DEAD: Goal(2, at_least=False),
+    ORDERS_SUBSCRIBED: Goal(0.7, at_least=True),
     VERSION: Goal(3, at_least=False),
     SERVE: Goal(3, at_least=False),
 }

@@ -44,15 +44,21 @@ end
 
 def measure() -> Iterator[Figure]:
     with installation() as site:
-        company = _company(site)
-        script = site.data.parent / "orders.lua"
-        script.write_text(SCRIPT % {"articles": ARTICLES, "partners": PARTNERS}, encoding="utf-8")
+        company = company_with_goods(site)
+        script = write_script(site.data.parent)
         with wmsd_server(site.data) as wmsd:
             yield from _created(site, wmsd, company, script)
             yield _in_batches(wmsd, company, script)
 
 
-def _company(site: Installation) -> Company:
+def write_script(folder: Path) -> Path:
+    """For wrk, with three arguments: a prefix of keys, orders in a batch or 0, and a seed."""
+    script = folder / "orders.lua"
+    script.write_text(SCRIPT % {"articles": ARTICLES, "partners": PARTNERS}, encoding="utf-8")
+    return script
+
+
+def company_with_goods(site: Installation) -> Company:
     company = site.company("ORDERS")
     site.load_articles(company, ARTICLES)
     partners = "".join(f"P{number},Partner {number},CLIENT\n" for number in range(1, PARTNERS + 1))
@@ -68,14 +74,14 @@ def _created(site: Installation, wmsd: Server, company: Company, script: Path) -
     site.copy(company, before)
     target = Target(f"{wmsd.url}/api/v2/sales-orders", company.headers, script)
     drive(target, 32, 1, ["warm", "0", "0"])
-    found, floors, created = [], [], _total(wmsd, company)
+    found, floors, created = [], [], total(wmsd, company)
     for number in range(ROUNDS):
         progress(f"{ORDERS}, {number + 1} of {ROUNDS}")
         found.append(drive(target, 32, arguments=[f"R{number}", "0", str(number)]))
         bare = site.data.parent / f"floor-{number}.db"
         module = [sys.executable, "-m", "benchmarks.orders_floor"]
         floors.append(float(run([*module, file, before, bare, str(ROUND_SECONDS)], site.data.parent)))
-    _check_created(found, _total(wmsd, company) - created)
+    check_created(found, total(wmsd, company) - created)
     ours = statistics.median(load.rate for load in found)
     yield Figure(ORDERS, "orders/s", ours, statistics.median(floors))
     yield Figure("orders in a commit, on average", "orders", _group_size(file))
@@ -85,24 +91,24 @@ def _in_batches(wmsd: Server, company: Company, script: Path) -> Figure:
     progress(BATCH_OF_ORDERS)
     alone = Target(f"{wmsd.url}/api/v2/sales-orders", company.headers, script)
     together = Target(f"{wmsd.url}/api/v2/batch", company.headers, script)
-    singles, batches, created = [], [], _total(wmsd, company)
+    singles, batches, created = [], [], total(wmsd, company)
     for number in range(ROUNDS):
         singles.append(drive(alone, 1, arguments=[f"S{number}", "0", str(number)]))
         batches.append(drive(together, 1, arguments=[f"B{number}", str(IN_A_BATCH), str(number)]))
-    _check_created(
-        [*singles, *[Load(0, load.requests * IN_A_BATCH) for load in batches]], _total(wmsd, company) - created
+    check_created(
+        [*singles, *[Load(0, load.requests * IN_A_BATCH) for load in batches]], total(wmsd, company) - created
     )
     ours = statistics.median(load.rate for load in batches) * IN_A_BATCH
     return Figure(BATCH_OF_ORDERS, "orders/s", ours, statistics.median(load.rate for load in singles))
 
 
-def _check_created(loads: list[Load], created: int) -> None:
+def check_created(loads: list[Load], created: int) -> None:
     posted = sum(load.requests for load in loads)
     if created < posted:
         raise Failed(f"{posted} orders were posted, {created} created.")
 
 
-def _total(wmsd: Server, company: Company) -> int:
+def total(wmsd: Server, company: Company) -> int:
     page = json.loads(wmsd.get("/api/sales-orders?per_page=1", company.headers))
     total: int = page["meta"]["total"]
     return total
