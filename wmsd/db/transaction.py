@@ -17,6 +17,8 @@ Provided = TypeVar("Provided")
 Provision = Mapping[type, object]
 """What actions need of their installation beside the database, such as its key; by type."""
 
+_Ends = dict[str, tuple[Callable[[Any], None], Any]]
+
 LAST_CHANGE = "SELECT value FROM change_sequence"
 KEEP_LAST_CHANGE = "UPDATE change_sequence SET value = ?"
 
@@ -44,7 +46,8 @@ class Transaction:
         self.actor = actor
         self._provision = provision
         self._last_change: int | None = None
-        self._at_end: dict[str, tuple[Callable[[Any], None], Any]] = {}
+        self._at_end: _Ends = {}
+        self._at_last: _Ends = {}
 
     @cached_property
     def timestamp(self) -> str:
@@ -99,7 +102,7 @@ class Transaction:
         """
         if self._last_change is None:
             self._last_change = self.value(LAST_CHANGE)
-            self.at_end("last change", self._keep_last_change, int)
+            self.at_last("last change", self._keep_last_change, int)
         assert self._last_change is not None
         millisecond = timestamps.microseconds(self.ordered_now) // 1000 * 1000
         self._last_change = max(millisecond, self._last_change + 1) + count - 1
@@ -111,16 +114,24 @@ class Transaction:
 
     def at_end(self, name: str, run: Callable[[Gathered], None], start: Callable[[], Gathered]) -> Gathered:
         """What the unit of work gathers under `name`; `run` gets it once, when the action has returned."""
-        if name not in self._at_end:
-            self._at_end[name] = (run, start())
-        gathered: Gathered = self._at_end[name][1]
-        return gathered
+        return _gathered(self._at_end, name, run, start)
+
+    def at_last(self, name: str, run: Callable[[Gathered], None], start: Callable[[], Gathered]) -> Gathered:
+        """As `at_end`, but after all that runs there and may add to it."""
+        return _gathered(self._at_last, name, run, start)
 
     def finish(self) -> None:
         """Runs what was put off to the end. The unit of work calls it; an action does not."""
-        while self._at_end:
-            _, (run, gathered) = self._at_end.popitem()
+        while self._at_end or self._at_last:
+            _, (run, gathered) = (self._at_end or self._at_last).popitem()
             run(gathered)
+
+
+def _gathered(ends: _Ends, name: str, run: Callable[[Gathered], None], start: Callable[[], Gathered]) -> Gathered:
+    if name not in ends:
+        ends[name] = (run, start())
+    gathered: Gathered = ends[name][1]
+    return gathered
 
 
 def _names(cursor: sqlite3.Cursor) -> list[str]:

@@ -49,7 +49,7 @@ class _Recorded:
 
 def queue_at_end(tx: Transaction, first: int, last: int) -> None:
     """The events of these sequences were inserted; at the end of the unit of work their deliveries are queued."""
-    recorded = tx.at_end("deliveries", lambda gathered: _queue(tx, gathered), _Recorded)
+    recorded = tx.at_last("deliveries", lambda gathered: _queue(tx, gathered), _Recorded)
     recorded.first = recorded.first or first
     recorded.last = last
 

@@ -78,7 +78,7 @@ def _entity(event: str) -> str:
 def _recorded(tx: Transaction, event: str, count: int, last: int) -> None:
     """Counted and queued for webhooks at the end of the unit of work, once for all of it."""
     queue_at_end(tx, last - count + 1, last)
-    counts = tx.at_end("event counts", lambda gathered: _write_counts(tx, gathered), Counter[str])
+    counts = tx.at_last("event counts", lambda gathered: _write_counts(tx, gathered), Counter[str])
     counts[event] += count
 
 
