@@ -26,7 +26,7 @@ def run(divisor: int) -> Verdict:
     figures = {
         "kills": KILLS // divisor,
         **ledger.figures,
-        "exhausted for a while": len(ran.exhausted),
+        "exhausted for a while": len(ran.rounds),
         "seconds": time.perf_counter() - started,
     }
     return Verdict(figures, broken)

@@ -8,12 +8,11 @@ from dataclasses import dataclass, field
 from itertools import groupby, pairwise
 from typing import Final, NamedTuple
 
-from tests.support.ledger_run import SPEED, SUBSCRIBERS, YEAR, Ran
+from tests.support.ledger_run import ATTEMPTS, SPEED, SUBSCRIBERS, YEAR, Ran
 from tests.support.unsteady import Received
 
-ATTEMPTS: Final = 5
-WAITS: Final = (30, 120, 480, 1920)
-"""Seconds (specification, section 6). Said here again: the program is held to it."""
+WAITS: Final = (30, 120, 480, 1920, 0)
+"""Seconds after each attempt (specification, section 6), and nothing before the first of a new round."""
 A_SECOND: Final = 1
 """By which two times that are told in whole seconds may seem closer than they are."""
 MOST_IN_A_SECOND: Final = 2000
@@ -194,7 +193,7 @@ def _as_noted(ledger: Ledger, delivery: Delivery, received: Sequence[Received]) 
     noted = ledger.noted.get(delivery.id, [])
     if [each.number for each in noted] != list(range(1, delivery.attempts + 1)):
         yield f"the log has the attempts {[each.number for each in noted]} of {delivery.attempts}."
-    rounds = 1 + (delivery.id in ledger.ran.exhausted)
+    rounds = 1 + ledger.ran.rounds[delivery.id]
     if delivery.attempts > ATTEMPTS * rounds:
         yield f"{delivery.attempts} attempts were made in {rounds} rounds."
     if [each.is_success for each in noted] != [False] * (len(noted) - 1) + [True]:
@@ -224,7 +223,7 @@ def _one_by_one(ledger: Ledger, delivery: Delivery, received: Sequence[Received]
         elif after.attempt < before.attempt:
             yield f"attempt {after.attempt} followed attempt {before.attempt}."
         elif not is_repeated and not _has_leapt(before, after):
-            wait = sum(WAITS[before.attempt - 1 : after.attempt - 1])
+            wait = sum(WAITS[(number - 1) % ATTEMPTS] for number in range(before.attempt, after.attempt))
             if after.seconds - before.seconds < wait - A_SECOND:
                 yield (
                     f"attempt {after.attempt} came {after.seconds - before.seconds} seconds after attempt "
@@ -245,7 +244,7 @@ def _in_order(ledger: Ledger, subscriber: Subscriber, by_event: Mapping[int, Del
         kept = [
             event
             for event in events
-            if event.sequence in by_event and by_event[event.sequence].id not in ledger.ran.exhausted
+            if event.sequence in by_event and by_event[event.sequence].id not in ledger.ran.rounds
         ]
         firsts = [_first_success(subscriber.received.get(event.id, [])) for event in kept]
         if firsts != sorted(firsts):
