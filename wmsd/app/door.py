@@ -74,6 +74,7 @@ class Door:
         self._limiter = limiter
         self._signer = signer
         self._desks = dict(desks)
+        self.answered = 0
 
     def add_desk(self, desk: object) -> None:
         """For what only the interfaces can make, such as their own description."""
@@ -103,6 +104,7 @@ class Door:
             except Exception as error:  # as above
                 reply = self._refused(begun.call, error)
         assert reply is not None
+        self.answered += 1
         reply.headers = {**begun.headers, **reply.headers}
         return reply
 

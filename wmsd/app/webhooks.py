@@ -39,6 +39,7 @@ def new_sender(site: Site, client: Dialler) -> Sender:
         client=client,
         vault=site.vault,
         clock=site.clock,
+        answered=lambda: site.door.answered,
     )
     site.files.after_commit = sender.committed
     return sender

@@ -27,6 +27,7 @@ from wmsd.webhooks.attempt import attempt
 from wmsd.webhooks.deliveries import Due, Look, Result, SwitchedOff, Target
 from wmsd.webhooks.dialler import Dialler
 from wmsd.webhooks.feed import Feed
+from wmsd.webhooks.pace import MOMENT_SECONDS, Pace
 from wmsd.webhooks.rules import GONE, off_because
 from wmsd.webhooks.slots import Slots
 
@@ -67,7 +68,9 @@ class Sender:
         client: Dialler,
         vault: Vault,
         clock: Clock,
+        answered: Callable[[], int],
     ) -> None:
+        """`answered`: how many requests there have been."""
         self._files = files
         self._companies = companies
         self._audit = audit
@@ -77,8 +80,11 @@ class Sender:
         self._states: dict[int, CompanyState] = {}
         self._to_look_at: dict[int, None] = {}
         self._looker: asyncio.Task[None] | None = None
-        self._runnable: deque[Feed] = deque()
+        self._runnable: dict[bool, deque[Feed]] = {True: deque(), False: deque()}
+        """By whether the receiver has just answered."""
         self._slots = Slots()
+        self._pace = Pace(answered)
+        self._next_moment: asyncio.TimerHandle | None = None
         self._tasks: set[asyncio.Task[None]] = set()
         self._sending: set[asyncio.Task[None]] = set()
         """Of the tasks those that wait for a receiver."""
@@ -127,8 +133,8 @@ class Sender:
 
     @property
     def is_busy(self) -> bool:
-        """Whether anything is looked for, loaded, sent or written down."""
-        return bool(self._tasks or self._to_look_at or self._looker is not None)
+        """Whether anything is looked for, loaded, sent or written down, or waits for its moment."""
+        return bool(self._tasks or self._to_look_at or self._looker or self._next_moment)
 
     def _state(self, company_id: int) -> CompanyState:
         return self._states.setdefault(company_id, CompanyState())
@@ -136,7 +142,7 @@ class Sender:
     async def _look_at_all(self) -> None:
         try:
             while self._to_look_at:
-                await asyncio.sleep(LOOK_AFTER_SECONDS)
+                await asyncio.sleep(MOMENT_SECONDS if self._pace.is_busy else LOOK_AFTER_SECONDS)
                 found, self._to_look_at = self._to_look_at, {}
                 for company_id in found:
                     await self._try_to_look_at(company_id)
@@ -240,30 +246,47 @@ class Sender:
     def _make_runnable(self, feed: Feed) -> None:
         if feed.can_send and not feed.is_runnable:
             feed.is_runnable = True
-            self._runnable.append(feed)
+            self._runnable[feed.is_proven].append(feed)
 
     def _dispatch(self) -> None:
         """Begins what may begin: in turn, one of each subscription."""
-        waiting: list[Feed] = []
-        while self._runnable and self._is_running:
-            feed = self._runnable.popleft()
-            feed.is_runnable = False
-            if not feed.can_send:
-                continue
-            state = self._state(feed.company_id)
-            assert feed.target is not None
-            is_proven, host = feed.is_proven, feed.target.host
-            if len(state.unwritten) >= MOST_UNWRITTEN or not self._slots.take(is_proven, host):
-                waiting.append(feed)
-                continue
-            due = feed.ready.popleft()
-            feed.in_flight += 1
-            task = self._spawn(self._send(feed, due, is_proven, host))
-            self._sending.add(task)
-            task.add_done_callback(self._sending.discard)
-            self._make_runnable(feed)
-        for feed in waiting:
-            self._make_runnable(feed)
+        for is_proven, runnable in self._runnable.items():
+            waiting: list[Feed] = []
+            while runnable and self._is_running and self._pace.may_begin(is_proven):
+                feed = runnable.popleft()
+                feed.is_runnable = False
+                if feed.can_send:
+                    if self._begin(feed):
+                        self._pace.begin(is_proven)
+                    else:
+                        waiting.append(feed)
+            if runnable:
+                self._go_on_later()
+            for feed in waiting:
+                self._make_runnable(feed)
+
+    def _begin(self, feed: Feed) -> bool:
+        """Whether there was room for one more."""
+        assert feed.target is not None
+        is_proven, host = feed.is_proven, feed.target.host
+        unwritten = self._state(feed.company_id).unwritten
+        if len(unwritten) >= MOST_UNWRITTEN or not self._slots.take(is_proven, host):
+            return False
+        due = feed.ready.popleft()
+        feed.in_flight += 1
+        task = self._spawn(self._send(feed, due, is_proven, host))
+        self._sending.add(task)
+        task.add_done_callback(self._sending.discard)
+        self._make_runnable(feed)
+        return True
+
+    def _go_on_later(self) -> None:
+        if self._next_moment is None and self._is_running:
+            self._next_moment = asyncio.get_running_loop().call_later(MOMENT_SECONDS, self._go_on)
+
+    def _go_on(self) -> None:
+        self._next_moment = None
+        self._dispatch()
 
     async def _send(self, feed: Feed, due: Due, is_proven: bool, host: str) -> None:
         result: Result | None = None
@@ -340,7 +363,10 @@ class Sender:
     async def stop(self) -> None:
         """Waits a moment for what is under way; what is cut off is due again at the next start."""
         self._is_running = False
-        self._runnable.clear()
+        for runnable in self._runnable.values():
+            runnable.clear()
+        if self._next_moment is not None:
+            self._next_moment.cancel()
         if self._looker is not None:
             self._looker.cancel()
         await self._wait_for_all(STOP_SECONDS)

@@ -1,0 +1,53 @@
+"""How many attempts begin in a moment: few while requests keep the service busy, and few at receivers that fail.
+
+Python runs one thing at a time, and an attempt costs about as much as a request. So requests go first, and a
+hundred dead receivers take no more than a few; but none ever stands still. What waits, waits in its rows.
+"""
+
+import time
+from collections.abc import Callable
+from typing import Final
+
+MOMENT_SECONDS: Final = 0.05
+BUSY_REQUESTS: Final = 5
+"""So many in a moment, 100 a second, keep the service busy."""
+PROVEN_WHILE_BUSY: Final = 4
+UNPROVEN: Final = 10
+UNPROVEN_WHILE_BUSY: Final = 1
+
+
+class Pace:
+    """`answered` tells how many requests there have been."""
+
+    def __init__(self, answered: Callable[[], int], monotonic: Callable[[], float] = time.monotonic) -> None:
+        self._answered = answered
+        self._monotonic = monotonic
+        self._is_busy = False
+        self._begin_moment()
+
+    @property
+    def is_busy(self) -> bool:
+        """Whether requests have kept the service busy of late."""
+        self._look()
+        return self._is_busy
+
+    def may_begin(self, is_proven: bool) -> bool:
+        """Whether one more may begin now. Proven: its receiver has just answered."""
+        self._look()
+        if is_proven:
+            return not self._is_busy or self._begun[True] < PROVEN_WHILE_BUSY
+        return self._begun[False] < (UNPROVEN_WHILE_BUSY if self._is_busy else UNPROVEN)
+
+    def begin(self, is_proven: bool) -> None:
+        self._begun[is_proven] += 1
+
+    def _look(self) -> None:
+        moments = (self._monotonic() - self._began) / MOMENT_SECONDS
+        if moments >= 1:
+            self._is_busy = self._answered() - self._answered_before >= BUSY_REQUESTS * moments
+            self._begin_moment()
+
+    def _begin_moment(self) -> None:
+        self._began = self._monotonic()
+        self._answered_before = self._answered()
+        self._begun = {True: 0, False: 0}
