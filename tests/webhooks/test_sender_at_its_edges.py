@@ -180,3 +180,134 @@ async def test_what_comes_due_does_not_wait_for_one_that_hangs(world: World) -> 
         await scene.sender.tick()
         await scene.until(lambda: len(scene.client.asked) == 5)
         assert scene.client.asked[4] == scene.client.asked[0]
+
+
+async def test_what_is_found_while_an_empty_load_ends_is_not_left_lying(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The look that finds it cannot begin a load, for one is under way that has read before."""
+    async with sending(world) as scene:
+        scene.client.may_answer.set()
+        await scene.subscribe()
+        await scene.at_rest()
+        has_read, may_go_on = asyncio.Event(), asyncio.Event()
+        read = Database.read
+
+        async def slow_load(database: Database, action: Any, *rest: Any) -> Any:
+            found = await read(database, action, *rest)
+            if "_load" in name_of(action) and not has_read.is_set():
+                has_read.set()
+                await may_go_on.wait()
+                target, _ = found
+                return target, []
+            return found
+
+        monkeypatch.setattr(Database, "read", slow_load)
+        await scene.articles(1, 1)
+        await has_read.wait()
+        await scene.articles(2, 2)
+        await scene.at_rest()
+        may_go_on.set()
+        await scene.until(lambda: len(scene.client.asked) == 2)
+
+
+async def test_what_is_loaded_while_it_is_switched_off_is_not_sent(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with sending(world) as scene:
+        scene.client.may_answer.set()
+        await scene.subscribe()
+        await scene.at_rest()
+        has_read, may_go_on = asyncio.Event(), asyncio.Event()
+        read = Database.read
+
+        async def slow_load(database: Database, action: Any, *rest: Any) -> Any:
+            found = await read(database, action, *rest)
+            if "_load" in name_of(action) and not has_read.is_set():
+                has_read.set()
+                await may_go_on.wait()
+            return found
+
+        monkeypatch.setattr(Database, "read", slow_load)
+        await scene.articles(1, 1)
+        await has_read.wait()
+        await world.call("PATCH", "/api/webhooks/1", {"active": False})
+        await scene.at_rest()
+        may_go_on.set()
+        await scene.at_rest()
+        assert scene.client.asked == []
+        await world.call("PATCH", "/api/webhooks/1", {"active": True})
+        await scene.until(lambda: len(scene.client.asked) == 1)
+
+
+async def test_a_clock_that_was_set_back_while_nothing_could_be_written(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with sending(world) as scene:
+        scene.client.may_answer.set()
+        scene.client.answers = ["fails"]
+        await scene.subscribe()
+        await scene.articles(1, 1)
+        await scene.until(lambda: len(scene.client.asked) == 1)
+        await scene.at_rest()
+        write, failures = Database.write, ["clamp"]
+
+        async def failing(database: Database, action: Any, *rest: Any) -> Any:
+            if failures and failures[0] in name_of(action):
+                failures.pop(0)
+                raise sqlite3.OperationalError("database is locked")
+            return await write(database, action, *rest)
+
+        monkeypatch.setattr(Database, "write", failing)
+        world.clock.set_back(365 * 86_400)
+        await scene.sender.tick()
+        await scene.at_rest()
+        assert failures == []
+        for _ in range(2):
+            world.clock.advance(31)
+            await scene.sender.tick()
+            await scene.at_rest()
+        assert len(scene.client.asked) == 2
+
+
+@pytest.mark.parametrize("is_off", [False, True])
+async def test_what_could_not_be_sent_is_sent_soon_and_no_storm_comes_of_it(
+    world: World, monkeypatch: pytest.MonkeyPatch, is_off: bool
+) -> None:
+    """The platform's file fails when it is asked whether the company may send; or it may not, on a full disk."""
+    async with sending(world) as scene:
+        await scene.subscribe()
+        await scene.at_rest()
+        asked = 0
+        companies = scene.sender._companies
+
+        async def failing() -> Any:
+            nonlocal asked
+            asked += 1
+            if not is_off:
+                raise sqlite3.OperationalError("disk I/O error")
+            return await companies()
+
+        async def full(*_: Any) -> Any:
+            raise sqlite3.OperationalError("database or disk is full")
+
+        await scene.articles(1, 100)
+        await scene.until(lambda: len(scene.client.asked) == 1)
+        await scene.at_rest()
+        if is_off:
+            await world.set_module("ACME", "webhooks", False)
+            monkeypatch.setattr(Database, "write", full)
+        scene.sender._companies = failing
+        scene.client.may_answer.set()
+        await asyncio.sleep(0.5)
+        assert asked < 20
+        assert len(scene.client.asked) < 5
+        scene.sender._companies = companies
+        monkeypatch.undo()
+        if is_off:
+            await world.set_module("ACME", "webhooks", True)
+        for _ in range(3):
+            world.clock.advance(1)
+            await scene.sender.tick()
+            await scene.at_rest()
+        await scene.until(lambda: len(set(scene.client.asked)) == 100)

@@ -45,6 +45,8 @@ class Feed:
     is_loading: bool = False
     is_runnable: bool = False
     may_have_more: bool = True
+    _is_dropped: bool = False
+    """Whether what is being loaded was read before it was dropped."""
     _sealed: Target | None = None
     _written: set[int] = field(default_factory=set)
     """Of the taken those that were written down while it was loading: what is read may still show them as due."""
@@ -61,7 +63,7 @@ class Feed:
         """Of what was found due, that which it has not got yet."""
         if target != self._sealed:
             self.target, self._sealed = opened(target, vault), target
-        new = [due for due in found if due.id not in self.taken]
+        new = [due for due in found if due.id not in self.taken and not self._is_dropped]
         self.ready.extend(new)
         self.taken.update(due.id for due in new)
 
@@ -70,6 +72,7 @@ class Feed:
         self.taken.difference_update(due.id for due in self.ready)
         self.ready.clear()
         self.may_have_more = False
+        self._is_dropped = self.is_loading
 
     def written(self, delivery_id: int) -> None:
         """What came of it stands in the file."""
@@ -80,7 +83,7 @@ class Feed:
 
     def loaded(self) -> None:
         """The load is over, whatever came of it."""
-        self.is_loading = False
+        self.is_loading = self._is_dropped = False
         self.taken -= self._written
         self._written.clear()
 

@@ -172,7 +172,11 @@ class Sender:
         state = self._state(company_id)
         if company_id in self._to_clamp:
             self._to_clamp.discard(company_id)
-            await database.write(deliveries.clamp)
+            try:
+                await database.write(deliveries.clamp)
+            except BaseException:
+                self._to_clamp.add(company_id)
+                raise
         ready = [subscription_id for subscription_id, feed in state.feeds.items() if feed.ready]
         look, switched_off, targets = await database.read(partial(_look, ready=ready))
         for target in targets:
@@ -225,8 +229,8 @@ class Sender:
             return target, deliveries.due(tx, feed.subscription_id, limit)
 
         try:
-            database = await self._files.get(feed.company_id)
             feed.may_have_more = False  # a look may find more while this reads
+            database = await self._files.get(feed.company_id)
             target, found = await database.read(read)
             feed.may_have_more |= target is not None and len(found) >= limit
             if target is not None:
@@ -240,6 +244,7 @@ class Sender:
             self._look_again(feed.company_id, AGAIN_SECONDS)
         finally:
             feed.loaded()
+        self._fill(feed)
         self._make_runnable(feed)
         self._dispatch()
 
@@ -299,12 +304,17 @@ class Sender:
                 if result.status == GONE:
                     feed.drop()
                 self._note(feed.company_id, result)
+            else:
+                self.committed(feed.company_id)
+        except Exception:
+            LOG.exception("webhooks of company %d cannot be sent; trying again soon", feed.company_id)
+            self._look_again(feed.company_id, AGAIN_SECONDS)
         finally:
             self._slots.give_back(is_proven, host)
             feed.in_flight -= 1
             if result is None:
                 feed.taken.discard(due.id)  # cut off, or not to be sent now: it is due as before
-                self.committed(feed.company_id)
+                feed.drop()  # until the next look
         self._fill(feed)
         self._make_runnable(feed)
         self._dispatch()
