@@ -7,6 +7,7 @@ import pytest
 
 from tests.support.receivers import MANNERS, Received, answer, hang
 from tests.webhooks.hooks import Hooks
+from wmsd.webhooks import deliveries
 from wmsd.webhooks.slots import PER_SUBSCRIPTION
 
 FAILS = MANNERS["/500"]
@@ -351,6 +352,21 @@ async def test_off_by_module_is_skipped_and_can_be_sent_later(hooks: Hooks) -> N
     await hooks.world.call("POST", "/api/v2/webhooks/1/deliveries/2/redeliver")
     await hooks.received_count(1)
     assert hooks.received[0].headers["x-webhook-sequence"] == "2"
+
+
+async def test_what_was_skipped_in_part_leaves_nothing_held_for_ever(
+    hooks: Hooks, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The process ends between some and the rest; when it runs again, the module is on."""
+    await failing_order(hooks, "sales_order.created", "sales_order.status_changed")
+    for status in ORDER_MOVES:
+        await hooks.world.send("PATCH", "/api/sales-orders/1", {"status": status})
+    monkeypatch.setattr(deliveries, "AT_ONCE", 2)
+    await (await hooks.world.database()).write(lambda tx: deliveries.skip_all(tx, "The module was off."))
+    assert await hooks.statuses() == ["pending", "held", "skipped", "skipped"]
+    await hooks.change(url=hooks.receiver.url("/200"))
+    await hooks.later(31)
+    assert await hooks.statuses() == ["delivered", "delivered", "skipped", "skipped"]
 
 
 async def test_a_sandbox_sends_when_its_operator_allows_it_and_says_so(hooks: Hooks) -> None:

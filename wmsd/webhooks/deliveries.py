@@ -283,9 +283,12 @@ SKIP_ALL: Final = """
         SELECT delivery.id FROM webhook_subscriptions AS subscription
         CROSS JOIN webhook_deliveries AS delivery INDEXED BY webhook_deliveries_open
             ON delivery.subscription_id = subscription.id
-        WHERE delivery.status IN ('pending', 'held') LIMIT :limit
+        WHERE delivery.status IN ('pending', 'held')
+        ORDER BY subscription.id DESC, delivery.entity DESC, delivery.entity_id DESC, delivery.id DESC
+        LIMIT :limit
     )
 """
+"""The latest of an entity first: should it be cut short, what is held is held behind an open one still."""
 SKIP_ONE: Final = """
     UPDATE webhook_deliveries SET status = 'skipped', due_at = NULL, skipped_because = ?
     WHERE id = ? AND status = 'pending'
