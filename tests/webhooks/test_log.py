@@ -282,6 +282,8 @@ async def test_credentials_of_another_installation_are_told_of(hooks: Hooks) -> 
     await hooks.settled()
     error = (await hooks.log())[0]["attempts"][0]["error"]
     assert error == "Its credentials cannot be read: another installation has sealed them. Send them anew."
-    await hooks.change(secret="n" * 40)
+    assert (await hooks.change(active=False)).body["active"] is False
+    await hooks.world.call("PATCH", "/api/webhooks/1", {"token": "t"}, status=422)
+    await hooks.change(secret="n" * 40, active=True)
     await hooks.later(31)
     assert await hooks.statuses() == ["delivered"]

@@ -101,16 +101,18 @@ def _checked(tx: Transaction, current: Mapping[str, Any] | None, given: Mapping[
     errors: FieldErrors = {}
     if values["url"] != (current or {}).get("url"):
         errors |= _named("url", url_flaws(values["url"], tx.provided(Guard)))
-    kept = None
+    kept, may_stay = None, False
     if current is not None and current["auth_type"] == values["auth_type"]:
         kept = unsealed(tx, current["credentials"])
-    found, flaws = rules.credentials(values["auth_type"], given, kept)
+        # What cannot be read stays as it is: the subscription can be switched off all the same.
+        may_stay = kept is None and all(given.get(name) is None for name in rules.EVERY_CREDENTIAL)
+    found, flaws = (kept, {}) if may_stay else rules.credentials(values["auth_type"], given, kept)
     errors |= flaws
     if given.get("headers") is not None:
         errors |= {f"headers.{name}": flaws for name, flaws in header_flaws(given["headers"]).items()}
     if errors:
         raise invalid(errors)
-    if found != kept:
+    if found is not None and found != kept:
         values |= {"credentials": tx.provided(Vault).seal(dumps(found)), "has_short_secret": rules.is_short(found)}
     return values
 
