@@ -169,6 +169,19 @@ async def test_410_switches_the_subscription_off(hooks: Hooks) -> None:
     assert len(hooks.received) == 1
 
 
+async def test_410_of_an_address_that_it_has_left_does_not_switch_it_off(hooks: Hooks) -> None:
+    hooks.receiver.script = [answer(410, delay=0.2)]
+    await hooks.subscribe("sales_order.created")
+    await hooks.shop.order()
+    await hooks.received_count(1)
+    hooks.world.clock.advance(1)
+    await hooks.change(url=hooks.receiver.url("/204"))
+    await hooks.settled()
+    assert (await hooks.subscription())["active"]
+    await hooks.later(31)
+    assert await hooks.statuses() == ["delivered"]
+
+
 async def test_410_ends_a_backlog(hooks: Hooks) -> None:
     await hooks.subscribe("article.created", path="/410")
     rows = "".join(f"N{number},Article\n" for number in range(300))

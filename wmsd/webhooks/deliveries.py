@@ -224,7 +224,8 @@ def _note_health(tx: Transaction, result: Result, shown: str) -> None:
         failing = failing_milliseconds(failing, _between(last_attempt_at, result.at))
     tx.execute(FAILED, (shown, result.at, result.at, failing, result.subscription_id))
     if result.status == GONE:
-        switch_off(tx, result.subscription_id, "The receiver answered 410 Gone.")
+        if not tx.value(CHANGED_SINCE, (result.subscription_id, result.at)):  # else it may go elsewhere by now
+            switch_off(tx, result.subscription_id, "The receiver answered 410 Gone.")
     elif failing >= SWITCHED_OFF_AFTER.total_seconds() * 1000:
         days = SWITCHED_OFF_AFTER.days
         switch_off(tx, result.subscription_id, f"Nothing has been delivered for {days} days.")
@@ -238,6 +239,7 @@ def _between(earlier: str, later: str) -> int:
     return delta // 1000
 
 
+CHANGED_SINCE: Final = "SELECT updated_at > ?2 FROM webhook_subscriptions WHERE id = ?1"
 SWITCH_OFF: Final = """
     UPDATE webhook_subscriptions
     SET active = 0, switched_off_at = ?, switched_off_because = ?, is_switch_off_audited = 0, updated_at = ?
