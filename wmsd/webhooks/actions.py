@@ -109,7 +109,10 @@ def _checked(tx: Transaction, current: Mapping[str, Any] | None, given: Mapping[
     found, flaws = (kept, {}) if may_stay else rules.credentials(values["auth_type"], given, kept)
     errors |= flaws
     if given.get("headers") is not None:
-        errors |= {f"headers.{name}": flaws for name, flaws in header_flaws(given["headers"]).items()}
+        errors |= {
+            f"headers.{name}" if name else "headers": flaws
+            for name, flaws in header_flaws(given["headers"]).items()
+        }
     if errors:
         raise invalid(errors)
     if found is not None and found != kept:
