@@ -87,14 +87,20 @@ DUE: Final = f"""
 """
 DUE_NOW: Final = f"""
     {DUE} WHERE delivery.subscription_id = :subscription_id AND due_at <= :now
+        AND delivery.id NOT IN (SELECT value FROM json_each(:taken))
     ORDER BY due_at, delivery.id LIMIT :limit
 """
 ONE: Final = f"{DUE} WHERE delivery.id = ?"
 
 
-def due(tx: Transaction, subscription_id: int, limit: int) -> list[Due]:
-    """What of the subscription is to be sent now, the longest due first."""
-    given = {"subscription_id": subscription_id, "now": milliseconds(tx), "limit": limit}
+def due(tx: Transaction, subscription_id: int, taken: Sequence[int], limit: int) -> list[Due]:
+    """What of the subscription is to be sent now and is not taken yet, the longest due first."""
+    given = {
+        "subscription_id": subscription_id,
+        "now": milliseconds(tx),
+        "taken": dumps(taken),
+        "limit": limit,
+    }
     return [Due(*row) for row in tx.rows(DUE_NOW, given)]
 
 

@@ -220,13 +220,13 @@ class Sender:
 
     async def _load(self, feed: Feed) -> None:
         """What is due next of a subscription; bodies are large, so only as many as can be sent soon."""
-        limit = len(feed.taken) + 2 * feed.allowed
+        taken, limit = list(feed.taken), 4 * feed.allowed
 
         def read(tx: Transaction) -> tuple[Target | None, list[Due]]:
             target = deliveries.target(tx, feed.subscription_id)
             if target is None or not target.active:
                 return None, []
-            return target, deliveries.due(tx, feed.subscription_id, limit)
+            return target, deliveries.due(tx, feed.subscription_id, taken, limit)
 
         try:
             feed.may_have_more = False  # a look may find more while this reads
