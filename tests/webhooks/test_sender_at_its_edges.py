@@ -311,3 +311,25 @@ async def test_what_could_not_be_sent_is_sent_soon_and_no_storm_comes_of_it(
             await scene.sender.tick()
             await scene.at_rest()
         await scene.until(lambda: len(set(scene.client.asked)) == 100)
+
+
+@pytest.mark.parametrize(("status", "becomes"), [(200, "delivered"), (500, "skipped")])
+async def test_what_was_skipped_is_not_sent_though_it_was_loaded_before(
+    world: World, status: int, becomes: str
+) -> None:
+    """What was under way when it was skipped has its attempt in the log."""
+    async with sending(world) as scene:
+        await scene.subscribe()
+        await scene.articles(1, 10)
+        await scene.until(lambda: len(scene.client.asked) == 1)
+        await world.set_module("ACME", "webhooks", False)
+        await scene.articles(11, 11)
+        await scene.at_rest()
+        assert await scene.statuses() == ["skipped"] * 11
+        await world.set_module("ACME", "webhooks", True)
+        scene.client.status = status
+        scene.client.may_answer.set()
+        await scene.at_rest()
+        assert len(scene.client.asked) == 1
+        assert await scene.statuses() == [becomes] + ["skipped"] * 10
+        assert await world.rows("SELECT delivery_id, status FROM webhook_attempts") == [(1, status)]

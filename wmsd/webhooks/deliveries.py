@@ -7,7 +7,7 @@ from typing import Final, NamedTuple
 from wmsd.base import timestamps
 from wmsd.base.strict_json import dumps
 from wmsd.db.transaction import Transaction
-from wmsd.webhooks.rules import GONE, SWITCHED_OFF_AFTER, WAITS, failing_milliseconds, verdict
+from wmsd.webhooks.rules import GONE, SWITCHED_OFF_AFTER, WAITS, Verdict, failing_milliseconds, verdict
 from wmsd.webhooks.schema import TEST_EVENT
 
 
@@ -140,15 +140,18 @@ class Result:
 
 
 OPEN: Final = """
-    SELECT attempts, attempts_left, entity, entity_id FROM webhook_deliveries
-    WHERE id = ? AND status = 'pending'
+    SELECT status, attempts, attempts_left, entity, entity_id FROM webhook_deliveries
+    WHERE id = ? AND status IN ('pending', 'skipped')
 """
 NOTE_ATTEMPT: Final = """
     INSERT INTO webhook_attempts (delivery_id, number, at, milliseconds, status, answer, error)
     VALUES (?, ?, ?, ?, ?, ?, ?)
 """
 NOTE_VERDICT: Final = """
-    UPDATE webhook_deliveries SET status = ?, attempts = ?, attempts_left = ?, due_at = ? WHERE id = ?
+    UPDATE webhook_deliveries
+    SET status = ?1, attempts = ?2, attempts_left = ?3, due_at = ?4,
+        skipped_because = iif(?1 = 'skipped', skipped_because, NULL)
+    WHERE id = ?5
 """
 FIRST_OPEN: Final = """
     SELECT id FROM webhook_deliveries
@@ -166,15 +169,23 @@ def record(tx: Transaction, results: Iterable[Result]) -> None:
     for result in results:
         row = tx.row(OPEN, (result.delivery_id,))
         if row is not None:  # else its subscription is deleted
-            attempts, attempts_left, entity, entity_id = row
-            _record(tx, result, attempts + 1, max(attempts_left - 1, 0), entity, entity_id)
+            status, attempts, attempts_left, entity, entity_id = row
+            found = verdict(result.is_success, attempts_left := max(attempts_left - 1, 0))
+            if status == "skipped" and not result.is_success:
+                found = Verdict("skipped")  # it was under way then
+            _record(tx, result, found, attempts + 1, attempts_left, entity, entity_id)
 
 
 def _record(
-    tx: Transaction, result: Result, attempts: int, attempts_left: int, entity: str, entity_id: int
+    tx: Transaction,
+    result: Result,
+    found: Verdict,
+    attempts: int,
+    attempts_left: int,
+    entity: str,
+    entity_id: int,
 ) -> None:
     now = milliseconds(tx)
-    found = verdict(result.is_success, attempts_left)
     due_at = None if found.wait is None else now + found.wait
     tx.execute(
         NOTE_ATTEMPT,

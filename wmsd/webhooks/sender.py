@@ -185,6 +185,8 @@ class Sender:
         state.next_due = look.next_due
         because = off_because(company)
         if because is not None:
+            for feed in state.feeds.values():
+                feed.drop()
             if look.due_now:
                 await self._skip_all(database, because)
             return
