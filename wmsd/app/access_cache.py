@@ -16,6 +16,9 @@ from wmsd.base.problems import Problem
 from wmsd.companies import store as companies
 from wmsd.db.database import Database
 from wmsd.db.transaction import Transaction
+from wmsd.sites import store as sites
+from wmsd.sites.rules import Key
+from wmsd.sites.rules import caller_of as site_caller_of
 
 MOST_TOKENS = 10_000
 
@@ -29,11 +32,12 @@ class AccessCache:
         self._keys: dict[str, str] | None = None
         self._companies: dict[int, Company] | None = None
         self._callers: dict[str, Caller] = {}
+        self._site_keys: list[Key] | None = None
         self._uses: dict[int, datetime] = {}
 
     def forget(self) -> None:
         self._generation += 1
-        self._keys, self._companies = None, None
+        self._keys, self._companies, self._site_keys = None, None, None
         self._callers.clear()
 
     async def forget_if_changed(self) -> None:
@@ -75,6 +79,21 @@ class AccessCache:
             if len(self._callers) >= MOST_TOKENS:
                 self._callers.clear()
             self._callers[token] = caller
+        return caller
+
+    async def site_caller(self, token: str | None) -> Caller:
+        """The site whose bearer it is. Raises Problem (401)."""
+        if not token:
+            raise unauthorized("This needs the token of a site: send Authorization: Bearer <token>.")
+        keys = self._site_keys
+        if keys is None:
+            generation = self._generation
+            keys = await self._platform.read(sites.keys)
+            if generation == self._generation:
+                self._site_keys = keys
+        caller = site_caller_of(keys, token, self._clock.now())
+        if caller is None:
+            raise unauthorized()
         return caller
 
     async def company(self, company_id: int) -> Company | None:

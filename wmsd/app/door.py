@@ -113,6 +113,8 @@ class Door:
         if not call.operation.signed_in and not ("company" in call.operation.takes and call.token):
             return None, None
         try:
+            if call.operation.scope == "site":
+                return await self._admit_site(call)
             caller = await self._access.caller(call.token)
             if call.operation.scope == "platform" and not (call.company and "company" in call.operation.takes):
                 return caller, None
@@ -122,9 +124,7 @@ class Door:
             ability = call.operation.ability
             if ability is not None and caller.abilities.isdisjoint({ability, self._suffices.get(ability)}):
                 raise forbidden(f"This token lacks the ability {ability}.")
-            for module in ("api", call.operation.module):
-                if module is not None and module not in company.modules:
-                    raise forbidden(f"The module {module} is off for this company.")
+            _check_modules(call.operation, company)
             return caller, company
         except Problem as problem:
             if problem.status != 503:
@@ -132,6 +132,15 @@ class Door:
                     f"refused:{call.address}", self._limits.refused_per_minute, self._clock.monotonic()
                 )
             raise
+
+    async def _admit_site(self, call: Call) -> tuple[Caller, Company]:
+        """The bearer says which company it is: whatever the headers say of that is not looked at."""
+        caller = await self._access.site_caller(call.token)
+        assert caller.site is not None
+        call.company, call.operator = str(caller.site.company_id), None
+        company = await self._company(call, caller)
+        _check_modules(call.operation, company)
+        return caller, company
 
     async def _company(self, call: Call, caller: Caller) -> Company:
         text = call.company or ""
@@ -169,13 +178,17 @@ class Door:
         operation = call.operation
         loaded = await call.load_body() if operation.body is not None and call.load_body else None
         inputs = self._decode(call, company, loaded)
+        site = None if caller is None else caller.site
+        if "site" in operation.takes:
+            inputs["site"] = site
         if operation.needs is not None:
             return self._flow(call, company, inputs)
         actor = PROGRAM if caller is None else caller.actor
         database = await self._files.get(company.id) if company is not None else self._platform
         if not operation.writes:
             return database.read(lambda tx: self._read(tx, call, company, inputs), actor)
-        key = idempotency.key_of(call, actor.user_id, loaded[0] if loaded else {}) if company is not None else None
+        who = actor.user_id if site is None else f"site:{site.id}"
+        key = idempotency.key_of(call, who, loaded[0] if loaded else {}) if company is not None else None
         await database.open_writer()
         return database.write(lambda tx: self._write(tx, call, company, inputs, key), actor)
 
@@ -198,7 +211,7 @@ class Door:
         """A repetition is answered as before; a new answer is kept in the transaction that it tells of."""
         if key is not None and (kept := idempotency.find(tx, key)) is not None:
             return kept
-        preconditions.check(tx, call, {name: inputs[name] for name in call.operation.path_types})
+        preconditions.check(tx, call, inputs)
         reply = reply_of(call, company, call.operation.action(tx, **inputs), inputs, self._signer)
         if key is not None:
             idempotency.keep(tx, key, reply)
@@ -256,6 +269,12 @@ class Door:
         if is_damage(error) and call.company is not None and ID.fullmatch(call.company):
             self._files.suspect(int(call.company), error)
         return problem
+
+
+def _check_modules(operation: Operation, company: Company) -> None:
+    for module in ("api", operation.module):
+        if module is not None and module not in company.modules:
+            raise forbidden(f"The module {module} is off for this company.")
 
 
 def _server_error() -> Problem:

@@ -40,13 +40,16 @@ def read(text: str) -> str:
     return text
 
 
-def key_of(call: Call, user_id: int | None, document: dict[str, object]) -> Key | None:
-    """None when the request has no key, or is of no kind that has one. Raises Problem (422)."""
+def key_of(call: Call, who: int | str | None, document: dict[str, object]) -> Key | None:
+    """`who` sends it: a user by its id, or another caller by a name that no user has.
+
+    None when the request has no key, or is of no kind that has one. Raises Problem (422).
+    """
     text = call.idempotency_key
     if text is None or call.method not in METHODS:
         return None
     request_hash = hashlib.blake2b(canonical(document), digest_size=16).digest()
-    return Key(f"{user_id} {call.method} {call.target} {read(text)}{call.key_suffix}", request_hash)
+    return Key(f"{who} {call.method} {call.target} {read(text)}{call.key_suffix}", request_hash)
 
 
 FIND: Final = """

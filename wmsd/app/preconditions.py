@@ -14,12 +14,16 @@ def etag(text: str) -> str:
     return f'"{hashlib.blake2b(text.encode(), digest_size=12).hexdigest()}"'
 
 
-def check(tx: Transaction, call: Call, path: Mapping[str, Any]) -> None:
-    """Raises Problem: 412 when the record is no longer one of those in If-Match, 404 when it is not there."""
+def check(tx: Transaction, call: Call, inputs: Mapping[str, Any]) -> None:
+    """Raises Problem: 412 when the record is no longer one of those in If-Match, 404 when it is not there.
+
+    The record is found by the parts of the path and, where it is one of a site's, by the site.
+    """
     precondition = call.operation.precondition
     if call.if_match is None or precondition is None:
         return
-    current = etag(precondition(tx, **path).json)
+    by = {name: inputs[name] for name in (*call.operation.path_types, "site") if name in inputs}
+    current = etag(precondition(tx, **by).json)
     wanted = [tag.strip() for tag in call.if_match.split(",")]
     if current not in wanted and wanted != ["*"]:
         raise Problem(

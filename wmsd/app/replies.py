@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from typing import Any
+from urllib.parse import quote
 
 from wmsd.app import preconditions
 from wmsd.app.call import Call, Reply
@@ -19,11 +20,12 @@ def reply_of(
     match result:
         case Reply():
             return result
-        case Record(id=record_id, json=text):
+        case Record(id=record_id, json=text, is_new=is_new, name=name):
             headers = {"ETag": preconditions.etag(text)}
-            if not call.operation.creates:
+            if not (call.operation.creates and is_new):
                 return Reply(200, text.encode(), headers)
-            return Reply(201, text.encode(), {**headers, "Location": f"{call.target}/{record_id}"})
+            place = str(record_id) if name is None else quote(name, safe="")
+            return Reply(201, text.encode(), {**headers, "Location": f"{call.target}/{place}"})
         case Page(records=records, total=total):
             return Reply(200, _page(records, total, inputs["query"]).encode(), {})
         case CursorPage(records=records, next_position=position):

@@ -30,6 +30,17 @@ class Company:
 
 
 @dataclass(frozen=True, slots=True)
+class TransportSite:
+    """A warehouse of a company, as its transport planner signs in."""
+
+    id: int
+    name: str
+    company_id: int
+    warehouse_id: int
+    warehouse_code: str
+
+
+@dataclass(frozen=True, slots=True)
 class Actor:
     """Who did it, as ledgers and audits keep it."""
 
@@ -51,6 +62,8 @@ class Caller:
     company_ids: frozenset[int] | None
     """None: every company of the installation."""
     expires_at: datetime | None = None
+    site: TransportSite | None = None
+    """The site whose bearer it is: it may use what is made for sites, and nothing else."""
 
     def may_use(self, company_id: int) -> bool:
         return self.company_ids is None or company_id in self.company_ids

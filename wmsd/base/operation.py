@@ -16,10 +16,10 @@ from wmsd.base.access import ABILITIES, MODULES
 from wmsd.base.fields import Input, Recorded
 from wmsd.base.results import Record
 
-Scope = Literal["company", "platform"]
+Scope = Literal["company", "platform", "site"]
 Limit = Literal["company", "user", "sign-in", "none"]
 Answer = Literal["record", "page", "cursor", "nothing", "object"]
-NOT_IN_THE_PATH = ("query", "body", "position", "operator_id", "company", "call")
+NOT_IN_THE_PATH = ("query", "body", "position", "operator_id", "company", "call", "site")
 MAX_BODY: Final = 1024 * 1024
 
 
@@ -78,8 +78,9 @@ def operation(
     Its first parameter is the transaction. (An async function is a flow: it waits for something, so it opens
     its own units of work, and its first parameter is the desk where it finds what it needs.) `query` and `body`
     are the models of their types, `position` is where a cursor list goes on, `operator_id` and `company` come
-    from the headers, `call` is the request itself; every other parameter is a part of the path. Its docstring's
-    first line is the summary, the rest the description. `codes` are the errors beyond those that the declaration
+    from the headers, `call` is the request itself, `site` whose bearer it carries (scope "site": no other token
+    opens it); every other parameter is a part of the path. Its docstring's first line is the summary, the rest
+    the description. `codes` are the errors beyond those that the declaration
     implies; `also_shown_with` is a second status of the same answer. `precondition` reads the record that is to be
     changed, by the same parts of the path, so that If-Match can be held to it. `max_body` is in bytes.
     """
@@ -105,9 +106,9 @@ def operation(
             returns=returns,
             answer=answer,
             ability=ability,
-            module=module if scope == "company" else None,
+            module=module if scope in ("company", "site") else None,
             scope=scope,
-            limit=limit or ("company" if scope == "company" else "user"),
+            limit=limit or ("company" if scope in ("company", "site") else "user"),
             signed_in=signed_in,
             writes=writes,
             creates=creates,

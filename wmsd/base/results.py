@@ -8,6 +8,10 @@ from typing import Any
 class Record:
     id: int
     json: str
+    is_new: bool = True
+    """Of what creates: False where the record was there before."""
+    name: str | None = None
+    """What its address ends with, where that is not the id."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -88,6 +88,10 @@ OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("token", "list"): ("--json", *PLACE),
     ("token", "revoke"): ("ID", *PLACE),
     ("token", "rotate-key"): PLACE,
+    ("site", "create"): ("COMPANY WAREHOUSE", "--name TEXT", "--json", *PLACE),
+    ("site", "list"): ("--json", *PLACE),
+    ("site", "rotate"): ("COMPANY WAREHOUSE", "--at-once", "--json", *PLACE),
+    ("site", "revoke"): ("COMPANY WAREHOUSE", *PLACE),
     ("import",): (
         "KIND",
         KINDS,
@@ -214,6 +218,7 @@ GOOD: tuple[tuple[str, ...], ...] = (
     ("token", "list"),
     ("token", "revoke", "1"),
     ("token", "rotate-key"),
+    ("site", "list"),
     ("import", "articles", "-", "--company", "ACME"),
     ("export", "articles", "--company", "ACME"),
     ("stock", "list", "--company", "ACME"),

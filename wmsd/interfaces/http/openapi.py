@@ -64,6 +64,12 @@ PHRASES: Final = {
 }
 
 
+SECURITY: Final[dict[str, dict[str, str]]] = {
+    "token": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"},
+    "site": {"type": "http", "scheme": "bearer", "description": "The site's own, from `wmsd site create`."},
+}
+
+
 class Problem(Model):
     """The form of every error."""
 
@@ -100,7 +106,7 @@ def document(title: str, version: str, routes: Sequence[Route]) -> dict[str, Any
         "paths": paths,
         "components": {
             "schemas": components,
-            "securitySchemes": {"token": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"}},
+            "securitySchemes": {name: SECURITY[name] for name in sorted({_security(route) for route in routes})},
         },
     }
 
@@ -121,7 +127,7 @@ def _operation(route: Route) -> dict[str, Any]:
         "description": _description(declared),
         "parameters": [*_path(declared), *_query(declared), *_headers(declared)],
         "responses": {**_success(declared), **_failures(declared)},
-        "security": [{"token": []}] if declared.signed_in else [],
+        "security": [{_security(route): []}] if declared.signed_in else [],
     }
     if declared.body is not None:
         described["requestBody"] = {
@@ -129,6 +135,10 @@ def _operation(route: Route) -> dict[str, Any]:
             "content": {"application/json": {"schema": _reference(declared.body)}},
         }
     return described
+
+
+def _security(route: Route) -> str:
+    return "site" if route.operation.scope == "site" else "token"
 
 
 def _description(declared: Operation) -> str:
@@ -179,6 +189,8 @@ def _headers(declared: Operation) -> list[dict[str, Any]]:
     operator = {"name": "X-Three-Pl-Id", "in": "header", "required": False, "schema": {"type": "integer"}}
     if declared.scope == "company":
         return [{**company, "required": True}, operator, *_write_headers(declared)]
+    if declared.scope == "site":
+        return _write_headers(declared)
     if "operator_id" in declared.takes:
         return [operator]
     return [{**company, "required": False}] if "company" in declared.takes else []
@@ -272,6 +284,8 @@ def codes_of(declared: Operation) -> list[str]:
         codes.append("UNAUTHORIZED")
     if declared.scope == "company":
         codes += ["FORBIDDEN", "COMPANY_REQUIRED", "SERVICE_UNAVAILABLE"]
+    if declared.scope == "site":
+        codes += ["FORBIDDEN", "SERVICE_UNAVAILABLE"]
     if declared.path_types:
         codes.append("NOT_FOUND")
     if declared.precondition is not None:

@@ -1,0 +1,116 @@
+"""`wmsd site`."""
+
+from datetime import timedelta
+from typing import Any
+
+import click
+
+from wmsd.app.site import Site
+from wmsd.base.problems import invalid, not_found
+from wmsd.base.validation import check
+from wmsd.companies.actions import company_of_code
+from wmsd.db.transaction import Transaction
+from wmsd.directory.store import WAREHOUSES, by_code
+from wmsd.interfaces.cli.company_data import company_database
+from wmsd.interfaces.cli.installation import Installation, installed, json_option, note, say
+from wmsd.sites import actions, store
+from wmsd.sites.rules import KEPT
+from wmsd.sites.schema import NewSite
+
+company_argument = click.argument("company", metavar="COMPANY")
+warehouse_argument = click.argument("warehouse", metavar="WAREHOUSE")
+
+
+@click.group()
+def site_command() -> None:
+    """Make, rotate and revoke the bearers of sites, for the transport integration.
+
+    A site is a WAREHOUSE of a COMPANY, both by their codes. A running server follows within a second.
+    """
+
+
+@site_command.command("create")
+@company_argument
+@warehouse_argument
+@click.option("--name", required=True, help="What people call it; ledgers name it so.")
+@json_option
+@installed
+def create_site(installation: Installation, company: str, warehouse: str, name: str, as_json: bool) -> None:
+    """Make a site. Its token alone is printed on standard output, this once: keep it safe."""
+    new = check(NewSite, {"name": name})
+
+    async def work(site: Site) -> tuple[int, str, list[str]]:
+        database = await company_database(site, company)
+        warehouse_id = await database.read(lambda tx: _active_warehouse(tx, warehouse))
+        site_id, token = await site.platform.write(
+            lambda tx: actions.create_site(tx, company, warehouse_id, warehouse, new)
+        )
+        modules = (await site.platform.read(lambda tx: company_of_code(tx, company))).modules
+        return site_id, token, [module for module in ("api", "outbound") if module not in modules]
+
+    site_id, token, off = installation.run(work)
+    note(f"The token of {name}, {warehouse} of {company}. It is shown this once.")
+    if off:
+        note(f"It opens nothing yet: wmsd module enable {company} {' '.join(off)}")
+    _say_token(site_id, company, warehouse, token, as_json)
+
+
+def _active_warehouse(tx: Transaction, code: str) -> int:
+    found = by_code(tx, WAREHOUSES, code)
+    if found is None:
+        raise not_found(f"warehouse as {code}")
+    if not found["active"]:
+        raise invalid({"warehouse": [f"{code} is not active"]})
+    warehouse_id: int = found["id"]
+    return warehouse_id
+
+
+@site_command.command("list")
+@json_option
+@installed
+def list_sites(installation: Installation, as_json: bool) -> None:
+    """List the sites of all companies; never their tokens."""
+
+    async def work(site: Site) -> list[dict[str, Any]]:
+        return await site.platform.read(store.sites)
+
+    say(installation.run(work), as_json, "No site yet: wmsd site create COMPANY WAREHOUSE --name NAME")
+
+
+@site_command.command("rotate")
+@company_argument
+@warehouse_argument
+@click.option("--at-once", is_flag=True, help="End the token before it now, not in a day.")
+@json_option
+@installed
+def rotate_site(installation: Installation, company: str, warehouse: str, at_once: bool, as_json: bool) -> None:
+    """Give a site a new token, printed this once; the one before is good for another 24 hours."""
+
+    async def work(site: Site) -> tuple[int, str]:
+        return await site.platform.write(lambda tx: actions.rotate_site(tx, company, warehouse, at_once))
+
+    site_id, token = installation.run(work)
+    ends = "is refused now" if at_once else f"is good for another {KEPT // timedelta(hours=1)} hours"
+    note(f"The new token of {warehouse} of {company}; the one before {ends}. It is shown this once.")
+    _say_token(site_id, company, warehouse, token, as_json)
+
+
+@site_command.command("revoke")
+@company_argument
+@warehouse_argument
+@installed
+def revoke_site(installation: Installation, company: str, warehouse: str) -> None:
+    """End all tokens of a site. `wmsd site rotate` opens it again."""
+
+    async def work(site: Site) -> bool:
+        return await site.platform.write(lambda tx: actions.revoke_site(tx, company, warehouse))
+
+    revoked = installation.run(work)
+    note(f"The site {warehouse} of {company} {'is revoked' if revoked else 'was revoked before'}.")
+
+
+def _say_token(site_id: int, company: str, warehouse: str, token: str, as_json: bool) -> None:
+    if as_json:
+        say({"id": site_id, "company": company, "warehouse": warehouse, "token": token}, as_json)
+    else:
+        click.echo(token)

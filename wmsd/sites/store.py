@@ -1,0 +1,92 @@
+"""The SQL of sites."""
+
+from collections.abc import Iterator
+from typing import Any, Final
+
+from wmsd.base import timestamps
+from wmsd.base.context import TransportSite
+from wmsd.db.transaction import Transaction
+from wmsd.sites.rules import Key
+
+COLUMNS: Final = "id, name, company_id, warehouse_id, warehouse_code"
+KEYS: Final = f"""
+    SELECT {COLUMNS}, token_hash, NULL FROM sites WHERE token_hash IS NOT NULL
+    UNION ALL
+    SELECT {COLUMNS}, previous_token_hash, previous_expires_at FROM sites WHERE previous_token_hash IS NOT NULL
+"""
+
+
+def keys(tx: Transaction) -> list[Key]:
+    """Every token that is good, and those that were until they expired."""
+    return [*_keys(tx)]
+
+
+def _keys(tx: Transaction) -> Iterator[Key]:
+    for *site, token_hash, expires_at in tx.rows(KEYS):
+        ends = None if expires_at is None else timestamps.from_text(expires_at)
+        yield Key(token_hash, TransportSite(*site), ends)
+
+
+ONE: Final = f"SELECT {COLUMNS} FROM sites WHERE company_id = ? AND warehouse_code = ?"
+
+
+def of_warehouse(tx: Transaction, company_id: int, warehouse_code: str) -> TransportSite | None:
+    found = tx.row(ONE, (company_id, warehouse_code))
+    return None if found is None else TransportSite(*found)
+
+
+INSERT: Final = """
+    INSERT INTO sites (company_id, warehouse_id, warehouse_code, name, token_hash, created_at, updated_at)
+    VALUES (:company_id, :warehouse_id, :warehouse_code, :name, :token_hash, :now, :now)
+"""
+
+
+def insert(
+    tx: Transaction, *, company_id: int, warehouse_id: int, warehouse_code: str, name: str, token_hash: bytes
+) -> int:
+    row = {
+        "company_id": company_id,
+        "warehouse_id": warehouse_id,
+        "warehouse_code": warehouse_code,
+        "name": name,
+        "token_hash": token_hash,
+        "now": tx.timestamp,
+    }
+    return tx.insert(INSERT, row)
+
+
+ROTATE: Final = """
+    UPDATE sites SET token_hash = :token_hash,
+        previous_token_hash = iif(:until IS NULL, NULL, token_hash),
+        previous_expires_at = iif(token_hash IS NULL, NULL, :until),
+        updated_at = :now
+    WHERE id = :id
+"""
+REVOKE: Final = """
+    UPDATE sites SET token_hash = NULL, previous_token_hash = NULL, previous_expires_at = NULL, updated_at = ?
+    WHERE id = ? AND token_hash IS NOT NULL
+"""
+
+
+def rotate(tx: Transaction, site_id: int, token_hash: bytes, until: str | None) -> None:
+    """`until`: when the token before ends; None ends it now. One before that ends in any case."""
+    tx.execute(ROTATE, {"id": site_id, "token_hash": token_hash, "until": until, "now": tx.timestamp})
+
+
+def revoke(tx: Transaction, site_id: int) -> bool:
+    """Answers whether there was a token."""
+    return tx.execute(REVOKE, (tx.timestamp, site_id)).rowcount > 0
+
+
+LIST: Final = """
+    SELECT sites.id, companies.code AS company, sites.warehouse_code AS warehouse, sites.name,
+        iif(sites.token_hash IS NULL, 'revoked', 'active') AS status,
+        iif(sites.previous_expires_at > ?, sites.previous_expires_at, NULL) AS previous_token_until,
+        sites.created_at, sites.updated_at
+    FROM sites JOIN companies ON companies.id = sites.company_id ORDER BY sites.id
+"""
+
+
+def sites(tx: Transaction) -> list[dict[str, Any]]:
+    """For people: nothing of their tokens but until when one that was replaced is good."""
+    return tx.records(LIST, (tx.timestamp,))
