@@ -9,8 +9,9 @@ from typing import Any
 
 import pytest
 
-from tests.support.world import PASSWORD, UNLIMITED, World, open_world
-from wmsd.interfaces.service import ROUTES
+from tests.support.planner import ETSM, new_site
+from tests.support.world import PASSWORD, UNLIMITED, Answer, World, open_world
+from wmsd.interfaces.service import SERVED
 
 
 @dataclass(frozen=True)
@@ -73,6 +74,8 @@ SECRET: Mapping[str, str | None] = {
     **dict.fromkeys(["nothing", "blanks around"], "must have at least 16 characters"),
     **dict.fromkeys(["a control character", "a line break"], "must have at least 16 characters"),
 }
+TRANSPORT = {"transport_ecc": "NEW", "order_codes": [], "vehicle": "NEW"}
+CALL: Mapping[str, str | None] = dict.fromkeys(STATUS, "must be 'INCARCAT' or 'LIVRAT'")
 DOCUMENTS = {
     "/api/sales-orders": ORDER,
     "/api/purchase-orders": PURCHASE,
@@ -103,6 +106,10 @@ WRITING = {
     ("POST", "/api/v2/webhooks/{id}/rotate-secret"): Writing(
         "/api/v2/webhooks/1/rotate-secret", {"secret": "n" * 32}, "secret", SECRET
     ),
+    ("POST", f"{ETSM}/transports"): Writing(f"{ETSM}/transports", TRANSPORT, "vehicle", REFERENCE),
+    ("POST", f"{ETSM}/transports/{{transport_ecc}}/status"): Writing(
+        f"{ETSM}/transports/OLD/status", {"status": "INCARCAT"}, "status", CALL
+    ),
     ("PATCH", "/api/articles/by-code/{code}"): Writing("/api/articles/by-code/OLD", {"name": "New"}, "name"),
 }
 ENDPOINTS = pytest.mark.parametrize("endpoint", WRITING, ids=lambda key: " ".join(key))
@@ -110,12 +117,24 @@ ENDPOINTS = pytest.mark.parametrize("endpoint", WRITING, ids=lambda key: " ".joi
 
 def test_the_table_has_every_writing_endpoint() -> None:
     """A batch has tests of its own: it is not one request but carries several."""
-    writing = {(route.method, route.path) for route in ROUTES if route.operation.body is not None}
+    writing = {(route.method, route.path) for route in SERVED if route.operation.body is not None}
     assert writing - {("POST", "/api/v2/batch")} == set(WRITING)
 
 
+@dataclass
+class Stocked:
+    """A world, and the token of its site."""
+
+    world: World
+    site_token: str
+
+    async def call(self, method: str, path: str, body: Any = None, **options: Any) -> Answer:
+        of_a_site: dict[str, Any] = {"token": self.site_token, "company": ""} if path.startswith(ETSM) else {}
+        return await self.world.call(method, path, body, **of_a_site, **options)
+
+
 @pytest.fixture
-async def stocked(world: World) -> World:
+async def stocked(world: World) -> Stocked:
     await world.import_csv("partners", "code,name,type\nP1,First,CLIENT\n")
     await world.import_csv("warehouses", "code,name\nMAIN,Main\n")
     await world.import_csv("articles", "code,name\nOLD,Old\n")
@@ -123,10 +142,15 @@ async def stocked(world: World) -> World:
     for path, body in DOCUMENTS.items():
         await world.send("POST", path, {**body, "external_ref": "OLD"})
     await world.send("POST", "/api/webhooks", {**WEBHOOK, "name": "OLD", "active": False})
-    return world
+    stocked = Stocked(world, await new_site(world, "MAIN", 1))
+    await stocked.call("POST", f"{ETSM}/transports", {"transport_ecc": "OLD", "order_codes": []}, status=201)
+    return stocked
 
 
-async def nothing_changed(world: World) -> None:
+async def nothing_changed(world: Stocked) -> None:
+    transport = (await world.call("GET", f"{ETSM}/transports/OLD")).body
+    assert (transport["status"], transport["vehicle"]) == ("CREAT", None)
+    await world.call("GET", f"{ETSM}/transports/NEW", status=404)
     listed = (await world.call("GET", "/api/articles")).body
     assert [(article["code"], article["name"]) for article in listed["data"]] == [("OLD", "Old")]
     for path in DOCUMENTS:
@@ -168,7 +192,7 @@ WHOLE_BODIES = {
 
 @ENDPOINTS
 @pytest.mark.parametrize("shape", WHOLE_BODIES, ids=str)
-async def test_bodies_that_are_no_object(stocked: World, endpoint: tuple[str, str], shape: str) -> None:
+async def test_bodies_that_are_no_object(stocked: Stocked, endpoint: tuple[str, str], shape: str) -> None:
     bad = WHOLE_BODIES[shape]
     answer = await stocked.call(
         endpoint[0], WRITING[endpoint].path, raw=bad.raw, status=bad.status, headers=dict(bad.headers)
@@ -200,7 +224,9 @@ FIELD_VALUES: dict[str, tuple[str, str]] = {
 
 @ENDPOINTS
 @pytest.mark.parametrize("value", FIELD_VALUES, ids=str)
-async def test_values_that_a_text_field_cannot_have(stocked: World, endpoint: tuple[str, str], value: str) -> None:
+async def test_values_that_a_text_field_cannot_have(
+    stocked: Stocked, endpoint: tuple[str, str], value: str
+) -> None:
     writing = WRITING[endpoint]
     text, usual = FIELD_VALUES[value]
     sentence = writing.sentences.get(value, usual)
@@ -214,7 +240,7 @@ async def test_values_that_a_text_field_cannot_have(stocked: World, endpoint: tu
 
 
 @ENDPOINTS
-async def test_a_key_given_twice(stocked: World, endpoint: tuple[str, str]) -> None:
+async def test_a_key_given_twice(stocked: Stocked, endpoint: tuple[str, str]) -> None:
     writing = WRITING[endpoint]
     raw = json.dumps(writing.body)[:-1] + f', "{writing.text}": "again"}}'
     answer = await stocked.call(endpoint[0], writing.path, raw=raw.encode(), status=422)
@@ -223,7 +249,7 @@ async def test_a_key_given_twice(stocked: World, endpoint: tuple[str, str]) -> N
 
 
 @ENDPOINTS
-async def test_unknown_fields_are_named_all_at_once(stocked: World, endpoint: tuple[str, str]) -> None:
+async def test_unknown_fields_are_named_all_at_once(stocked: Stocked, endpoint: tuple[str, str]) -> None:
     writing = WRITING[endpoint]
     body = {**writing.body, "colour": 1, "__proto__": {}, writing.text: 5}
     answer = await stocked.call(endpoint[0], writing.path, body, status=422)
@@ -233,7 +259,7 @@ async def test_unknown_fields_are_named_all_at_once(stocked: World, endpoint: tu
 
 
 @ENDPOINTS
-async def test_unknown_query_parameters_are_named(stocked: World, endpoint: tuple[str, str]) -> None:
+async def test_unknown_query_parameters_are_named(stocked: Stocked, endpoint: tuple[str, str]) -> None:
     writing = WRITING[endpoint]
     answer = await stocked.call(endpoint[0], f"{writing.path}?dry_run=1", writing.body, status=422)
     assert list(answer.errors) == ["dry_run"]
@@ -241,7 +267,7 @@ async def test_unknown_query_parameters_are_named(stocked: World, endpoint: tupl
 
 
 @pytest.mark.parametrize("path", ["/api/articles", "/api/auth/token"])
-async def test_missing_fields_are_named_all_at_once(stocked: World, path: str) -> None:
+async def test_missing_fields_are_named_all_at_once(stocked: Stocked, path: str) -> None:
     answer = await stocked.call("POST", path, {}, status=422)
     required = {"code", "name"} if path == "/api/articles" else {"email", "password", "abilities"}
     assert answer.errors == {name: ["is required"] for name in required}
@@ -271,7 +297,7 @@ async def test_missing_fields_are_named_all_at_once(stocked: World, path: str) -
         ("description", "x" * 4001, "must have at most 4000 characters"),
     ],
 )
-async def test_article_fields(stocked: World, field: str, value: object, sentence: str) -> None:
+async def test_article_fields(stocked: Stocked, field: str, value: object, sentence: str) -> None:
     answer = await stocked.call("POST", "/api/articles", {**ARTICLE, field: value}, status=422)
     assert answer.errors == {field: [sentence]}
     answer = await stocked.call("PATCH", "/api/articles/1", {field: value}, status=422)
@@ -279,7 +305,7 @@ async def test_article_fields(stocked: World, field: str, value: object, sentenc
     await nothing_changed(stocked)
 
 
-async def test_errors_inside_a_list_have_their_path(stocked: World) -> None:
+async def test_errors_inside_a_list_have_their_path(stocked: Stocked) -> None:
     answer = await stocked.call("POST", "/api/articles", {**ARTICLE, "barcodes": ["1", 2, ""]}, status=422)
     assert answer.errors == {
         "barcodes.1": ["must be a string"],

@@ -13,7 +13,7 @@ from wmsd.accounts import store as accounts
 from wmsd.base import strict_json
 from wmsd.base.route import RouteTable
 from wmsd.base.validation import check
-from wmsd.interfaces.service import ROUTES
+from wmsd.interfaces.service import SERVED
 
 EXAMPLE = re.compile(r"curl -X ([A-Z]+) \S*?(/api/\S+)[^`]*?-d '([^']*)'")
 LINK = re.compile(r'href="(/docs[^"#]*)')
@@ -97,7 +97,7 @@ async def test_a_wrong_or_old_link_does_nothing(fresh: World) -> None:
 
 PAGES = (
     *("/api", "/using-the-api", "/stock", "/sales-orders", "/inbound", "/returns", "/packaging", "/webhooks"),
-    *("/changelog", "/architecture"),
+    *("/transports", "/changelog", "/architecture"),
 )
 
 
@@ -126,7 +126,7 @@ def examples() -> Iterator[tuple[str, str, str]]:
 def test_the_requests_of_the_guide_are_such_as_the_api_takes() -> None:
     taken = set()
     for method, path, body in examples():
-        route, _ = RouteTable(ROUTES).find(method, path)
+        route, _ = RouteTable(SERVED).find(method, path)
         assert route.operation.body is not None
         document, flaws = strict_json.loads(body.encode())
         check(route.operation.body, document, flaws)

@@ -18,6 +18,7 @@ from wmsd.base.results import Shown
 CHANGELOG: Final = "/docs/changelog"
 V1_VERSION: Final = "1.0.0"
 V2_VERSION: Final = "2.0.0"
+ETSM_VERSION: Final = "1.0.0"
 
 
 @dataclass
@@ -39,6 +40,17 @@ class Documents:
     @cached_property
     def openapi_v2(self) -> dict[str, Any]:
         return self.make_openapi_v2()
+
+
+@dataclass
+class SiteDocuments:
+    """What only the bearer of a site is shown."""
+
+    make_openapi: Callable[[], dict[str, Any]]
+
+    @cached_property
+    def openapi(self) -> dict[str, Any]:
+        return self.make_openapi()
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +140,12 @@ async def get_openapi_v1(documents: Documents) -> dict[str, Any]:
 async def get_openapi_v2(documents: Documents) -> dict[str, Any]:
     """Get this description of version 2."""
     return documents.openapi_v2
+
+
+@operation(tag="Transports", answer="object", returns=Description, scope="site", module="outbound")
+async def get_openapi_etsm(documents: SiteDocuments) -> dict[str, Any]:
+    """Get this description of the transport integration."""
+    return documents.openapi
 
 
 @open_to_all(returns=Meta, codes=("UNAUTHORIZED",))

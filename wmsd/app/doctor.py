@@ -15,6 +15,7 @@ from wmsd.receptions.checks import CHECKS as RECEPTIONS
 from wmsd.returns.checks import CHECKS as RETURNS
 from wmsd.sales_orders.checks import CHECKS as SALES_ORDERS
 from wmsd.stock.checks import CHECKS as STOCK
+from wmsd.transports.checks import CHECKS as TRANSPORTS
 from wmsd.webhooks.checks import CHECKS as WEBHOOKS
 
 CHECKS: Final[tuple[Check, ...]] = (
@@ -24,6 +25,7 @@ CHECKS: Final[tuple[Check, ...]] = (
     *PURCHASE_ORDERS,
     *RECEPTIONS,
     *RETURNS,
+    *TRANSPORTS,
     *WEBHOOKS,
 )
 COUNTED_TABLES: Final = (
@@ -31,6 +33,7 @@ COUNTED_TABLES: Final = (
     *("sales_orders", "sales_order_lines", "purchase_orders", "purchase_order_items"),
     *("receptions", "reception_items", "returns", "return_lines"),
     *("packaging_balances", "packaging_movements"),
+    *("transports", "transport_orders", "transport_packaging"),
     *("webhook_subscriptions", "webhook_deliveries", "webhook_attempts"),
 )
 MOST_TOLD: Final = 100

@@ -7,11 +7,20 @@ from typing import Any, Final
 from yarl import URL
 
 from wmsd.app.batch import BatchDesk, routes_of
-from wmsd.app.discovery import V1_VERSION, V2_VERSION, Documents, HealthDesk, index
+from wmsd.app.discovery import (
+    ETSM_VERSION,
+    V1_VERSION,
+    V2_VERSION,
+    Documents,
+    HealthDesk,
+    SiteDocuments,
+    index,
+)
 from wmsd.app.jobs import Jobs
 from wmsd.app.site import Site
 from wmsd.app.webhooks import WebhookDesk, new_dialler, new_sender
 from wmsd.base.route import Route
+from wmsd.interfaces.etsm.routes import ROUTES as ETSM
 from wmsd.interfaces.http import pages
 from wmsd.interfaces.http.requests import read_query
 from wmsd.interfaces.http.server import add_not_found, make_app
@@ -21,6 +30,8 @@ from wmsd.interfaces.rest_v2.routes import ROUTES as V2
 from wmsd.webhooks.dialler import Dialler
 
 ROUTES: Final[Sequence[Route]] = (*V1, *V2)
+"""What everybody is told of."""
+SERVED: Final[Sequence[Route]] = (*ROUTES, *ETSM)
 
 
 def service(site: Site) -> tuple[web.Application, Jobs]:
@@ -36,8 +47,11 @@ def service(site: Site) -> tuple[web.Application, Jobs]:
             make_openapi_v2=lambda: _description("wmsd REST API, version 2", V2_VERSION, V2),
         )
     )
+    site.door.add_desk(
+        SiteDocuments(lambda: _description("wmsd transport integration", ETSM_VERSION, ETSM)),
+    )
     site.door.add_desk(BatchDesk(site.door, routes_of(V2), lambda path: read_query(URL(path, encoded=True))))
-    app = make_app(site, jobs, ROUTES)
+    app = make_app(site, jobs, SERVED)
     app.cleanup_ctx.append(partial(_closed, client))
     pages.add_to(app, site, _reference)
     add_not_found(app)

@@ -1,0 +1,135 @@
+"""`wmsd site`, and a running server that follows it."""
+
+import hashlib
+import re
+import sqlite3
+
+import pytest
+
+from tests.support.command import Home, Tenant
+from wmsd.sites.rules import PREFIX
+
+ORDERS = "/api/integrations/etsm/orders"
+TOKEN = re.compile(rf"{PREFIX}[A-Za-z0-9_-]{{43}}")
+
+
+def audited(home: Home, company: str) -> list[str]:
+    with sqlite3.connect(home.data / "platform.db") as connection:
+        rows = connection.execute("SELECT action, subject FROM audit WHERE subject LIKE ?", (f"{company} %",))
+        found = [f"{action} {subject}" for action, subject in rows]
+    connection.close()
+    return found
+
+
+def listed(home: Home, company: str) -> list[dict[str, object]]:
+    rows = home.ok("site", "list", "--json").json
+    return [row for row in rows if row["company"] == company]
+
+
+def test_the_token_alone_is_on_standard_output(shop: Tenant) -> None:
+    home, code = shop.home, shop.code
+    done = home.ok("site", "create", code, "MAIN", "--name", "Planner")
+    token = done.out.removesuffix("\n")
+    assert TOKEN.fullmatch(token)
+    assert token not in done.err
+    assert done.err.splitlines()[-1] == f"The token of Planner, MAIN of {code}. It is shown this once."
+    shown = home.ok("site", "list")
+    assert token not in shown.out
+    assert "Planner" in shown.out
+    (row,) = listed(home, code)
+    assert row.pop("created_at") == row.pop("updated_at")
+    assert row == {
+        "id": row["id"],
+        "company": code,
+        "warehouse": "MAIN",
+        "name": "Planner",
+        "status": "active",
+        "previous_token_until": None,
+    }
+    assert audited(home, code) == [f"site.create {code} MAIN"]
+
+
+def test_only_its_hash_is_kept(shop: Tenant) -> None:
+    made = shop.home.ok("site", "create", shop.code, "MAIN", "--name", "P", "--json").json
+    assert list(made) == ["id", "company", "warehouse", "token"]
+    kept = b"".join(file.read_bytes() for file in shop.home.data.rglob("*") if file.is_file())
+    assert made["token"].encode() not in kept
+    assert hashlib.sha256(made["token"].encode()).digest() in kept
+
+
+def test_rotating_and_revoking(shop: Tenant) -> None:
+    home, code = shop.home, shop.code
+    first = home.ok("site", "create", code, "MAIN", "--name", "P").out
+    done = home.ok("site", "rotate", code, "MAIN")
+    assert TOKEN.fullmatch(done.out.strip())
+    assert done.out != first
+    sentence = (
+        f"The new token of MAIN of {code}; the one before is good for another 24 hours. It is shown this once."
+    )
+    assert done.err.splitlines()[-1] == sentence
+    assert listed(home, code)[0]["previous_token_until"] is not None
+    done = home.ok("site", "rotate", code, "MAIN", "--at-once", "--json")
+    assert TOKEN.fullmatch(done.json["token"])
+    assert "; the one before is refused now. " in done.err
+    assert listed(home, code)[0]["previous_token_until"] is None
+    assert home.ok("site", "revoke", code, "MAIN").err.splitlines()[-1] == f"The site MAIN of {code} is revoked."
+    again = home.ok("site", "revoke", code, "MAIN")
+    assert again.err.splitlines()[-1] == f"The site MAIN of {code} was revoked before."
+    assert listed(home, code)[0]["status"] == "revoked"
+    home.ok("site", "rotate", code, "MAIN")
+    assert listed(home, code)[0]["status"] == "active"
+    assert audited(home, code) == [
+        f"{action} {code} MAIN"
+        for action in (
+            *("site.create", "site.rotate", "site.rotate at once"),
+            *("site.revoke", "site.revoke", "site.rotate"),
+        )
+    ]
+
+
+def test_what_is_not_a_site(shop: Tenant) -> None:
+    home, code = shop.home, shop.code
+    shop.take("warehouses", "code,name,active\nSHUT,Shut,false\n")
+    home.ok("site", "create", code, "MAIN", "--name", "P")
+    before = (listed(home, code), audited(home, code))
+    for arguments, sentence in (
+        (["create", "NOBODY", "MAIN", "--name", "P"], "There is no such company as NOBODY."),
+        (["create", code, "NOWHERE", "--name", "P"], "There is no such warehouse as NOWHERE."),
+        (["create", code, "SHUT", "--name", "P"], "warehouse SHUT is not active."),
+        (
+            ["create", code, "MAIN", "--name", "Q"],
+            "warehouse MAIN has a site already: wmsd site rotate gives it a new token.",
+        ),
+        (["create", code, "EAST", "--name", ""], "name must have at least 1 character."),
+        (["create", code, "EAST", "--name", "a\tb"], "name must not contain control characters."),
+        (["rotate", code, "EAST"], f"There is no such site of {code} as EAST."),
+        (["revoke", code, "EAST"], f"There is no such site of {code} as EAST."),
+        (["rotate", "NOBODY", "MAIN"], "There is no such company as NOBODY."),
+    ):
+        assert home.refused("site", *arguments) == sentence
+    assert (listed(home, code), audited(home, code)) == before
+    assert home.misunderstood("site", "create", code, "EAST") == "Error: Missing option '--name'."
+
+
+def test_modules_that_are_off_are_told(shared: Home) -> None:
+    shared.ok("company", "create", "BARE", "--name", "Bare", "--module", "articles")
+    shared.ok("import", "warehouses", "-", "--company", "BARE", stdin="code,name\nMAIN,Main\n")
+    done = shared.ok("site", "create", "BARE", "MAIN", "--name", "P")
+    assert done.err.splitlines()[-1] == "It opens nothing yet: wmsd module enable BARE outbound"
+
+
+@pytest.mark.parametrize("end", ["--at-once", "revoke"])
+def test_a_running_server_follows_within_a_second(shop: Tenant, end: str) -> None:
+    home, code = shop.home, shop.code
+    with home.serving() as server:
+        first = home.ok("site", "create", code, "MAIN", "--name", "P").out.strip()
+        server.soon(ORDERS, lambda status, _: status == 200, token=first, company=None)
+        second = home.ok("site", "rotate", code, "MAIN").out.strip()
+        server.soon(ORDERS, lambda status, _: status == 200, token=second, company=None)
+        assert server.get(ORDERS, token=first, company=None)[0] == 200
+        if end == "revoke":
+            home.ok("site", "revoke", code, "MAIN")
+        else:
+            home.ok("site", "rotate", code, "MAIN", "--at-once")
+        for token in (first, second):
+            server.soon(ORDERS, lambda status, _: status == 401, token=token, company=None)

@@ -1,0 +1,93 @@
+"""The use cases of transports. A site asks: it sees the orders and transports of its own warehouse, no others."""
+
+from dataclasses import replace
+from functools import partial
+from typing import Final
+
+from wmsd.base.context import TransportSite
+from wmsd.base.operation import operation
+from wmsd.base.problems import not_found
+from wmsd.base.results import CursorPage, Record
+from wmsd.db.transaction import Transaction
+from wmsd.transports import store
+from wmsd.transports.moving import move
+from wmsd.transports.planning import is_same, leave_out, write_plan
+from wmsd.transports.rules import INITIAL
+from wmsd.transports.schema import OrderToLoad, OrderToLoadQuery, Transport, TransportFields, TransportStatus
+
+READY: Final = ("IN_LUCRU",)
+
+of_a_site = partial(operation, tag="Transports", scope="site", module="outbound")
+
+
+@of_a_site(answer="cursor", returns=OrderToLoad)
+def list_orders_to_load(
+    tx: Transaction, site: TransportSite, query: OrderToLoadQuery, position: int
+) -> CursorPage:
+    """List the site's orders that are ready to load.
+
+    An order is of the site of its own warehouse, even where some lines are taken from another one: it is loaded as
+    a whole. Follow `next_cursor` until it is null.
+    """
+    return store.orders_to_load(tx, site.warehouse_id, query.status or READY, query, position)
+
+
+def _one(tx: Transaction, site: TransportSite, transport_ecc: str) -> Record:
+    """Raises Problem (404): the transport of another site is none."""
+    found = store.one(tx, site.warehouse_id, transport_ecc)
+    if found is None:
+        raise not_found("transport")
+    return found
+
+
+@of_a_site(answer="record", returns=Transport)
+def get_transport(tx: Transaction, site: TransportSite, transport_ecc: str) -> Record:
+    """Get a transport.
+
+    Its orders are shown as they are now, also when they were moved by hand.
+    """
+    return _one(tx, site, transport_ecc)
+
+
+@of_a_site(
+    answer="record",
+    returns=Transport,
+    writes=True,
+    creates=True,
+    also_shown_with=200,
+    codes=("INVALID_STATUS",),
+    events=("packaging.movement_recorded",),
+)
+def plan_transport(tx: Transaction, site: TransportSite, body: TransportFields) -> Record:
+    """Plan a transport, or plan it anew.
+
+    201 for a new `transport_ecc`. The same again is 200 with the transport as it is now. Another plan replaces the
+    one before until the transport is loaded; after that only orders that were taken off by hand can be left out.
+    """
+    current = store.find(tx, site.warehouse_id, body.transport_ecc)
+    if current is None or (current.status == INITIAL and not is_same(current, body)):
+        write_plan(tx, site, body, current)
+    elif not is_same(current, body):
+        leave_out(tx, site, body, current)
+    return replace(_one(tx, site, body.transport_ecc), is_new=current is None, name=body.transport_ecc)
+
+
+@of_a_site(
+    answer="record",
+    returns=Transport,
+    writes=True,
+    codes=("INVALID_STATUS",),
+    events=("sales_order.status_changed", "packaging.movement_recorded", "stock.updated", "stock.low"),
+    precondition=_one,
+)
+def move_transport(tx: Transaction, site: TransportSite, transport_ecc: str, body: TransportStatus) -> Record:
+    """Load or deliver a transport.
+
+    All its orders move, or none; its packaging goes out when it is loaded, and `packaging_returned` comes in when
+    it is delivered. A call that comes again, or after what follows it, is 200 and changes nothing.
+    """
+    current = store.find(tx, site.warehouse_id, transport_ecc)
+    if current is None:
+        raise not_found("transport")
+    move(tx, site, current, body)
+    return _one(tx, site, transport_ecc)

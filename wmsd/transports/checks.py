@@ -1,0 +1,59 @@
+"""What transports promise: their packaging is in the ledger, and each order is on one of them at a time."""
+
+from typing import Final
+
+from wmsd.base.checking import Check
+from wmsd.transports.packaging import ENTITY
+from wmsd.transports.rules import OVER
+
+NAMED: Final = """
+    (SELECT transports.transport_ecc || ' of ' || warehouses.code FROM transports
+     JOIN warehouses ON warehouses.id = transports.warehouse_id WHERE transports.id = transport_id)
+"""
+PACKAGING: Final = f"""
+    WITH packed AS (
+        SELECT transport_id, packaging_type_id, partner_id,
+            sum(iif(direction = 'OUT', quantity, -quantity)) AS quantity
+        FROM transport_packaging WHERE partner_id IS NOT NULL
+        GROUP BY transport_id, packaging_type_id, partner_id
+    ), moved AS (
+        SELECT document_id AS transport_id, packaging_type_id, partner_id,
+            sum(iif(direction = 'OUT', quantity, -quantity)) AS quantity
+        FROM packaging_movements WHERE document_type = '{ENTITY}'
+        GROUP BY document_id, packaging_type_id, partner_id
+    ), compared AS (
+        SELECT transport_id, packaging_type_id, coalesce(packed.quantity, 0) AS expected,
+            coalesce(moved.quantity, 0) AS found
+        FROM packed FULL JOIN moved USING (transport_id, packaging_type_id, partner_id)
+    )
+    SELECT {NAMED} || ', ' || (SELECT code FROM packaging_types WHERE id = packaging_type_id), expected, found
+    FROM compared WHERE expected <> found
+"""
+POSTED: Final = f"""
+    SELECT {NAMED} || ', packaging ' || packed.id,
+        iif(transports.status = 'CREAT', 'not posted', 'posted'),
+        iif(packed.partner_id IS NULL, 'not posted', 'posted')
+    FROM transport_packaging AS packed JOIN transports ON transports.id = packed.transport_id
+    WHERE (transports.status = 'CREAT') <> (packed.partner_id IS NULL)
+"""
+ON_ONE: Final = f"""
+    SELECT sales_orders.code, 'at most 1', count(*)
+    FROM transport_orders
+    JOIN transports ON transports.id = transport_orders.transport_id AND transports.status <> '{OVER}'
+    JOIN sales_orders ON sales_orders.id = transport_orders.sales_order_id
+    GROUP BY sales_orders.id HAVING count(*) > 1
+"""
+DELIVERED: Final = f"""
+    SELECT {NAMED} || ', ' || sales_orders.code, 'LIVRAT', sales_orders.status
+    FROM transport_orders
+    JOIN transports ON transports.id = transport_orders.transport_id AND transports.status = '{OVER}'
+    JOIN sales_orders ON sales_orders.id = transport_orders.sales_order_id
+    WHERE sales_orders.status <> 'LIVRAT'
+"""
+
+CHECKS: Final = (
+    Check("a transport's packaging is in the packaging ledger", PACKAGING),
+    Check("a transport's packaging is posted when it is loaded", POSTED, in_millionths=False),
+    Check("an order is on one transport at a time", ON_ONE, in_millionths=False),
+    Check("a delivered transport has delivered its orders", DELIVERED, in_millionths=False),
+)

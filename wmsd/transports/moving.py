@@ -1,0 +1,143 @@
+"""Loads and delivers a transport: all its orders or none, by the moves of sales orders, with its packaging."""
+
+from datetime import datetime
+from typing import Final
+
+from wmsd.base import timestamps
+from wmsd.base.context import TransportSite
+from wmsd.base.flaws import Flaw, refuse_flaws
+from wmsd.base.problems import FieldErrors, Problem, invalid
+from wmsd.db.transaction import Transaction
+from wmsd.sales_orders.actions import change
+from wmsd.transports import store
+from wmsd.transports.packaging import content_kept, content_sent, find_partners, find_types, post
+from wmsd.transports.planning import details
+from wmsd.transports.rules import CLOCKS_DIFFER, LOADS, MOVES, ORDER_MOVES, OVER, Effect, why_not
+from wmsd.transports.schema import TransportStatus
+from wmsd.transports.store import Planned
+
+NOTHING: Final = "Nothing was moved."
+
+
+def move(tx: Transaction, site: TransportSite, current: Planned, body: TransportStatus) -> None:
+    """Raises Problem: 409 with each order that forbids it, 422 for what is wrong with the request."""
+    moment = _occurred_at(tx.now, body)
+    effect = MOVES[(current.status, body.status)]
+    if effect is Effect.NONE:
+        _check_repetition(tx, current, body)
+        return
+    _refuse_forbidding(site, current, body, effect)
+    _move_orders(tx, current, effect)
+    if effect in LOADS:
+        _send_out(tx, current, moment)
+        store.load(tx, current.id, moment)
+    if effect is not Effect.LOAD:
+        _take_in(tx, current, body, moment)
+        store.deliver(tx, current.id, moment)
+
+
+def _occurred_at(now: datetime, body: TransportStatus) -> str:
+    errors: FieldErrors = {}
+    moment = now if body.occurred_at is None else timestamps.from_text(body.occurred_at)
+    if moment - now > CLOCKS_DIFFER:
+        errors["occurred_at"] = ["is in the future"]
+    if body.packaging_returned and body.status != OVER:
+        errors["packaging_returned"] = [f"comes with {OVER}: send it with that status"]
+    if errors:
+        raise invalid(errors)
+    return timestamps.to_text(moment)
+
+
+def _check_repetition(tx: Transaction, current: Planned, body: TransportStatus) -> None:
+    """A call that comes again changes nothing, and may not say anything else of what came back."""
+    sent = content_sent(body.packaging_returned or [])
+    if sent and sent != content_kept(store.packed(tx, current.id, "IN")):
+        raise Problem(
+            "INVALID_STATUS",
+            "The transport was delivered before, and something else came back. Record the difference by hand.",
+            errors={"packaging_returned": ["is not what came back when it was delivered"]},
+            details=details(current.status, body.status),
+        )
+
+
+def _refuse_forbidding(site: TransportSite, current: Planned, body: TransportStatus, effect: Effect) -> None:
+    errors: FieldErrors = {}
+    for number, order in enumerate(current.orders):
+        if order.status not in ORDER_MOVES[effect]:
+            errors[f"orders.{number}"] = [why_not(effect, order.code, order.status)]
+        elif effect in LOADS and order.warehouse_id != site.warehouse_id:
+            errors[f"orders.{number}"] = [
+                f"{order.code} is of another warehouse now: leave it out of the transport"
+            ]
+    if not current.orders:
+        errors["orders"] = ["are none: a transport without orders cannot move"]
+    if errors:
+        count = len(errors)
+        message = f"{'One order forbids' if count == 1 else f'{count} orders forbid'} it. {NOTHING}"
+        shown = {
+            **details(current.status, body.status),
+            "orders": [{"code": o.code, "status": o.status} for o in current.orders],
+        }
+        if not current.orders:
+            message = f"The transport has no orders. {NOTHING}"
+        raise Problem("INVALID_STATUS", message, errors=errors, details=shown)
+
+
+def _move_orders(tx: Transaction, current: Planned, effect: Effect) -> None:
+    """Raises Problem with what each order says that cannot move; the transaction then takes the others back."""
+    problems: dict[int, Problem] = {}
+    for number, order in enumerate(current.orders):
+        try:
+            for status in ORDER_MOVES[effect][order.status]:
+                change(tx, order.id, {}, status=status)
+        except Problem as problem:
+            problems[number] = problem
+    if problems:
+        errors = {
+            f"orders.{number}": [
+                f"{current.orders[number].code}: {sentence}"
+                for sentence in (problem.message, *(each for some in problem.errors.values() for each in some))
+            ]
+            for number, problem in problems.items()
+        }
+        code = next(iter(problems.values())).code
+        raise Problem(code, f"{len(problems)} of its orders cannot be moved. {NOTHING}", errors=errors)
+
+
+def _send_out(tx: Transaction, current: Planned, moment: str) -> None:
+    flaws: list[Flaw] = []
+    partners = find_partners(
+        [each.order_code for each in current.packaging], _by_code(current), "packaging", flaws
+    )
+    refuse_flaws(flaws)
+    posted = [
+        (each, partner_id) for each, partner_id in zip(current.packaging, partners, strict=True) if partner_id
+    ]
+    movements = [(each.packaging_type_id, partner_id, each.quantity) for each, partner_id in posted]
+    post(tx, current.id, movements, "OUT", moment)
+    store.note_posted(tx, [(partner_id, each.id) for each, partner_id in posted])
+
+
+def _take_in(tx: Transaction, current: Planned, body: TransportStatus, moment: str) -> None:
+    flaws: list[Flaw] = []
+    entries, orders = body.packaging_returned or [], _by_code(current)
+    types = find_types(tx, entries, "packaging_returned", flaws)
+    partners = find_partners([entry.order_code for entry in entries], orders, "packaging_returned", flaws)
+    refuse_flaws(flaws)
+    found = [(entry, partner_id) for entry, partner_id in zip(entries, partners, strict=True) if partner_id]
+    movements = [(types[entry.packaging_type_code], partner_id, entry.quantity) for entry, partner_id in found]
+    post(tx, current.id, movements, "IN", moment)
+    for entry, partner_id in found:
+        store.pack(
+            tx,
+            current.id,
+            "IN",
+            packaging_type_id=types[entry.packaging_type_code],
+            quantity=entry.quantity,
+            sales_order_id=None if entry.order_code is None else orders[entry.order_code].id,
+            partner_id=partner_id,
+        )
+
+
+def _by_code(current: Planned) -> dict[str, store.Order]:
+    return {order.code: order for order in current.orders}

@@ -1,0 +1,83 @@
+"""The packaging of a transport: whose it is, and its way into the ledger."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from wmsd.base.flaws import Flaw, refuse_flaws
+from wmsd.db.transaction import Transaction
+from wmsd.packaging import store as packaging
+from wmsd.packaging.ledger import Document, Movement, check_balances, record
+from wmsd.packaging.schema import Direction
+from wmsd.transports.schema import PackagingEntry
+from wmsd.transports.store import Order, Packed
+
+ENTITY: Final = "transport"
+
+
+def find_types(tx: Transaction, entries: Sequence[PackagingEntry], path: str, flaws: list[Flaw]) -> dict[str, int]:
+    """The ids of the packaging types that entries name, by code. Adds a flaw for each that is not known."""
+    ids = {
+        code: type_id
+        for type_id, code in packaging.types_named(tx, (), {e.packaging_type_code for e in entries}).items()
+    }
+    flaws += [
+        _flaw(f"{path}.{number}.packaging_type_code", "is not a packaging type of this company")
+        for number, entry in enumerate(entries)
+        if entry.packaging_type_code not in ids
+    ]
+    return ids
+
+
+def find_partners(
+    order_codes: Sequence[str | None], orders: Mapping[str, Order], path: str, flaws: list[Flaw]
+) -> list[int | None]:
+    """The partner of each entry, by the order that it names: the one of all orders where it names none.
+
+    Adds a flaw for each that has none, or of which nobody knows whose it is.
+    """
+    partners = {order.partner_id for order in orders.values()}
+    found: list[int | None] = []
+    for number, code in enumerate(order_codes):
+        partner_id = None
+        if code is not None and code in orders:
+            partner_id = orders[code].partner_id
+        elif code is not None:
+            flaws.append(_flaw(f"{path}.{number}.order_code", "is not an order of this transport"))
+        elif len(partners) == 1:
+            (partner_id,) = partners
+        elif partners:
+            sentence = "is required: the orders of this transport are of several partners"
+            flaws.append(_flaw(f"{path}.{number}.order_code", sentence))
+        found.append(partner_id)
+    return found
+
+
+def post(
+    tx: Transaction,
+    transport_id: int,
+    movements: Sequence[tuple[int, int, int]],
+    direction: Direction,
+    moment: str,
+) -> None:
+    """Records (packaging type, partner, millionths), all of them. Raises Problem (422) past a balance's bounds."""
+    path = "packaging" if direction == "OUT" else "packaging_returned"
+    made = [
+        Movement(type_id, partner_id, direction, quantity, occurred_at=moment)
+        for type_id, partner_id, quantity in movements
+    ]
+    refuse_flaws(check_balances(tx, [(f"{path}.{number}.quantity", each) for number, each in enumerate(made)]))
+    for movement in made:
+        record(tx, movement, Document(ENTITY, transport_id))
+
+
+def content_sent(entries: Sequence[PackagingEntry]) -> list[tuple[str, int, str]]:
+    """What makes two lists of packaging the same, in whatever order."""
+    return sorted((entry.packaging_type_code, entry.quantity, entry.order_code or "") for entry in entries)
+
+
+def content_kept(kept: Sequence[Packed]) -> list[tuple[str, int, str]]:
+    return sorted((each.packaging_type_code, each.quantity, each.order_code or "") for each in kept)
+
+
+def _flaw(path: str, sentence: str) -> Flaw:
+    return Flaw("VALIDATION_FAILED", path, sentence)

@@ -1,0 +1,136 @@
+"""A transport's plan: what may be in it, and how it changes until it is loaded and after."""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Final
+
+from wmsd.base.context import TransportSite
+from wmsd.base.flaws import Flaw, refuse_flaws
+from wmsd.base.problems import FieldErrors, Problem
+from wmsd.db.transaction import Transaction
+from wmsd.transports import store
+from wmsd.transports.packaging import content_kept, content_sent, find_partners, find_types, post
+from wmsd.transports.rules import MAY_BE_PLANNED, ON_THE_TRUCK, Requested, Status, moves_from
+from wmsd.transports.schema import TransportFields
+from wmsd.transports.store import Order, Planned
+
+TWICE: Final = "is given twice"
+
+
+def is_same(current: Planned, body: TransportFields) -> bool:
+    """Whether a plan is the one that is there already; the order of its orders makes no difference."""
+    return (
+        (current.vehicle, current.driver) == (body.vehicle, body.driver)
+        and sorted(order.code for order in current.orders) == sorted(body.order_codes)
+        and content_kept(current.packaging) == content_sent(body.packaging)
+    )
+
+
+def write_plan(tx: Transaction, site: TransportSite, body: TransportFields, current: Planned | None) -> None:
+    """A new plan, or another in the place of one that is not loaded. Raises Problem (422) with all its flaws."""
+    flaws: list[Flaw] = []
+    orders = _find_orders(tx, site, body.order_codes, None if current is None else current.id, flaws)
+    types = find_types(tx, body.packaging, "packaging", flaws)
+    find_partners([entry.order_code for entry in body.packaging], orders, "packaging", flaws)
+    if body.packaging and not body.order_codes:
+        flaws.append(Flaw("VALIDATION_FAILED", "packaging", "goes with orders, and this transport has none"))
+    refuse_flaws(flaws)
+    if current is None:
+        transport_id = store.insert(tx, site.warehouse_id, body.transport_ecc, body.vehicle, body.driver)
+    else:
+        transport_id = current.id
+        store.replan(tx, transport_id, body.vehicle, body.driver)
+        store.clear_packaging(tx, transport_id)
+    store.place(tx, transport_id, [orders[code].id for code in body.order_codes])
+    for entry in body.packaging:
+        store.pack(
+            tx,
+            transport_id,
+            "OUT",
+            packaging_type_id=types[entry.packaging_type_code],
+            quantity=entry.quantity,
+            sales_order_id=None if entry.order_code is None else orders[entry.order_code].id,
+            partner_id=None,
+        )
+
+
+def _find_orders(
+    tx: Transaction, site: TransportSite, codes: Sequence[str], transport_id: int | None, flaws: list[Flaw]
+) -> dict[str, Order]:
+    """The orders of the site that are named. Adds a flaw for each that cannot be on this transport."""
+    named = store.orders_named(tx, codes, transport_id)
+    here = {code: found for code, found in named.items() if found[0].warehouse_id == site.warehouse_id}
+    before: set[str] = set()
+    for number, code in enumerate(codes):
+        sentence = TWICE if code in before else _cannot_be_planned(site, here.get(code))
+        if sentence is not None:
+            flaws.append(Flaw("VALIDATION_FAILED", f"order_codes.{number}", sentence))
+        before.add(code)
+    return {code: order for code, (order, _) in here.items()}
+
+
+def _cannot_be_planned(site: TransportSite, found: tuple[Order, str | None] | None) -> str | None:
+    """What is said of an order of another site is what is said of none: their codes are not given away."""
+    if found is None:
+        return "is not an order of this site"
+    order, elsewhere = found
+    if order.status not in MAY_BE_PLANNED:
+        return f"is {order.status}: it cannot be put on a transport any more"
+    if elsewhere is None:
+        return None
+    other, warehouse_id = json.loads(elsewhere)
+    which = f"the transport {other}" if warehouse_id == site.warehouse_id else "a transport of another site"
+    return f"is on {which}, which is not delivered yet"
+
+
+def leave_out(tx: Transaction, site: TransportSite, body: TransportFields, current: Planned) -> None:
+    """The one change of a plan that is loaded: orders that were taken off by hand are left out of it.
+
+    The packaging that went out with them comes back; with the last of them all that went out, and the transport is
+    planned again. Raises Problem (409) for any other change, with all that forbids it.
+    """
+    kept = set(body.order_codes)
+    left = [order for order in current.orders if order.code not in kept]
+    left_codes = {order.code for order in left}
+    back = [each for each in current.packaging if not kept or each.order_code in left_codes]
+    stays = [each for each in current.packaging if each not in back]
+    errors: FieldErrors = {}
+    for path, sentence in _forbidden(body, current, left, content_kept(stays)):
+        errors.setdefault(path, []).append(sentence)
+    if errors:
+        message = (
+            f"The transport {body.transport_ecc} is {current.status}. Nothing of it can be changed any more, but "
+            "orders that were taken off can be left out."
+        )
+        raise Problem("INVALID_STATUS", message, errors=errors, details=details(current.status, None))
+    movements = [(each.packaging_type_id, each.partner_id or 0, each.quantity) for each in back]
+    post(tx, current.id, movements, "IN", tx.timestamp)
+    store.unpack(tx, [each.id for each in back])
+    store.leave_out(tx, current.id, [order.id for order in left])
+    if not kept:
+        store.plan_again(tx, current.id)
+    store.touch(tx, current.id)
+
+
+def _forbidden(
+    body: TransportFields, current: Planned, left: Sequence[Order], stays: Sequence[tuple[str, int, str]]
+) -> Iterator[tuple[str, str]]:
+    for name in ("vehicle", "driver"):
+        if getattr(body, name) != getattr(current, name):
+            yield name, "is not as it was when it was loaded"
+    known = {order.code for order in current.orders}
+    for number, code in enumerate(body.order_codes):
+        if code not in known:
+            yield f"order_codes.{number}", "was not loaded with this transport"
+        elif code in body.order_codes[:number]:
+            yield f"order_codes.{number}", TWICE
+    for order in left:
+        if order.status in ON_THE_TRUCK:
+            yield "order_codes", f"lacks {order.code}, which is {order.status}"
+    if content_sent(body.packaging) != stays:
+        yield "packaging", "is not what went out with the orders that stay"
+
+
+def details(status: Status, requested: Requested | None) -> dict[str, object]:
+    """Of a 409, for programs."""
+    return {"current": status, "requested": requested, "allowed": moves_from(status)}

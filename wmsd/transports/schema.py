@@ -1,0 +1,107 @@
+"""A transport's fields (decisions, section 4)."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from wmsd.base.fields import (
+    Code,
+    EmptyIsNull,
+    Id,
+    Input,
+    Label,
+    Model,
+    Name,
+    OptionalLabel,
+    Quantity,
+    Recorded,
+    Timestamp,
+)
+from wmsd.base.listing import CursorQuery
+from wmsd.directory.schema import Address
+from wmsd.sales_orders.schema import SalesOrder, Statuses
+from wmsd.transports.rules import Requested, Status
+
+MOST_ORDERS = 200
+MOST_PACKAGING = 100
+
+
+class PackagingEntry(Input):
+    """Packaging that goes out with a transport, or comes back with it."""
+
+    packaging_type_code: Code
+    quantity: Quantity
+    order_code: Annotated[
+        Code | None,
+        Field(
+            description="The order of whose partner it is; only where all orders are of one may it be left out."
+        ),
+    ] = None
+
+
+Packaging = Annotated[list[PackagingEntry], Field(max_length=MOST_PACKAGING)]
+
+
+class TransportFields(Input):
+    transport_ecc: Annotated[Label, Field(description="The planner's own number, unique in the site.")]
+    order_codes: Annotated[
+        list[Code],
+        Field(max_length=MOST_ORDERS, description="Its orders; none gives the plan up, and frees them."),
+    ]
+    vehicle: OptionalLabel = None
+    driver: Annotated[Name | None, EmptyIsNull] = None
+    packaging: Annotated[Packaging, Field(description="What goes out with it, recorded when it is loaded.")] = []
+
+
+class TransportStatus(Input):
+    status: Requested
+    occurred_at: Annotated[Timestamp | None, Field(description="When it was; by default now.")] = None
+    packaging_returned: Annotated[
+        Packaging | None, Field(description="What came back; it is sent with LIVRAT.")
+    ] = None
+
+
+class TransportOrder(Model):
+    """An order of a transport, as it is now, whoever moved it."""
+
+    code: Code
+    status: Annotated[str, Field(description="As it is now, whoever moved it.")]
+    partner_id: Id
+    external_ref: OptionalLabel
+
+
+class TransportPackaging(Model):
+    packaging_type_code: Code
+    quantity: Quantity
+    order_code: Code | None
+
+
+class Transport(Recorded):
+    """A transport as the planner is shown it."""
+
+    READ_ONLY = Recorded.READ_ONLY | {"status", "orders", "packaging_returned", "loaded_at", "delivered_at"}
+
+    transport_ecc: Label
+    status: Status
+    vehicle: OptionalLabel
+    driver: Name | None
+    orders: list[TransportOrder]
+    packaging: list[TransportPackaging]
+    packaging_returned: list[TransportPackaging]
+    loaded_at: Annotated[Timestamp | None, Field(description="When it was loaded, as the planner said.")]
+    delivered_at: Annotated[Timestamp | None, Field(description="When it was delivered, as the planner said.")]
+
+
+class OrderToLoad(SalesOrder):
+    """A sales order as the planner is shown it: with where it goes, and the transport that it is on."""
+
+    partner_code: Code
+    partner_name: Name
+    partner_address: Address | None
+    transport_ecc: Annotated[
+        Label | None, Field(description="The site's transport that it is on and that is not delivered yet.")
+    ]
+
+
+class OrderToLoadQuery(CursorQuery):
+    status: Annotated[Statuses | None, Field(description="By default IN_LUCRU: ready to load.")] = None
