@@ -54,6 +54,10 @@ DAMAGE = {
         "DELETE FROM webhook_attempts WHERE delivery_id = 1",
         ("every attempt stands in the log", "webhook delivery 1", "1", "0"),
     ),
+    "a count": (
+        "UPDATE webhook_delivery_counts SET rows = 4 WHERE status = 'held'",
+        ("deliveries are as many as their counts say", "webhook deliveries that are held", "1", "4"),
+    ),
     "a topic too many": (
         "INSERT INTO webhook_topics VALUES ('*', 2)",
         ("an active subscription is told of its events, and no other", "webhook subscription 2", "None", "*"),

@@ -47,10 +47,17 @@ TOPICS: Final = """
     )
     WHERE wanted IS NOT found
 """
+COUNTS: Final = """
+    WITH counted AS (SELECT status, count(*) AS rows FROM webhook_deliveries GROUP BY status)
+    SELECT 'webhook deliveries that are ' || status, coalesce(counted.rows, 0), kept.rows
+    FROM webhook_delivery_counts AS kept LEFT JOIN counted USING (status)
+    WHERE coalesce(counted.rows, 0) != kept.rows
+"""
 CHECKS: Final = (
     Check("the deliveries of a subscription are numbered without gaps", GAPS, in_millionths=False),
     Check("a subscription knows its last number", LAST, in_millionths=False),
     Check("a delivery is held only behind an open one", STUCK, in_millionths=False),
     Check("every attempt stands in the log", ATTEMPTS, in_millionths=False),
     Check("an active subscription is told of its events, and no other", TOPICS, in_millionths=False),
+    Check("deliveries are as many as their counts say", COUNTS, in_millionths=False),
 )
