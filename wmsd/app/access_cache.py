@@ -6,12 +6,14 @@ second: a job looks at SQLite's `data_version`.
 
 from datetime import datetime
 
+from wmsd.accounts import kernel_tokens
 from wmsd.accounts import store as accounts
+from wmsd.accounts.kernel_tokens import Accepted
 from wmsd.accounts.rules import Token, User, caller_of
 from wmsd.accounts.tokens import jti_of
 from wmsd.base import timestamps
 from wmsd.base.clock import Clock
-from wmsd.base.context import Caller, Company
+from wmsd.base.context import Actor, Caller, Company
 from wmsd.base.problems import Problem
 from wmsd.companies import store as companies
 from wmsd.db.database import Database
@@ -21,6 +23,8 @@ from wmsd.sites.rules import Key
 from wmsd.sites.rules import caller_of as site_caller_of
 
 MOST_TOKENS = 10_000
+KERNEL = Caller(Actor("kernel"), frozenset(), frozenset())
+"""Who runs the platform; of the companies it may use none."""
 
 
 class AccessCache:
@@ -33,11 +37,13 @@ class AccessCache:
         self._companies: dict[int, Company] | None = None
         self._callers: dict[str, Caller] = {}
         self._site_keys: list[Key] | None = None
+        self._kernel_tokens: tuple[Accepted, ...] | None = None
         self._uses: dict[int, datetime] = {}
 
     def forget(self) -> None:
         self._generation += 1
-        self._keys, self._companies, self._site_keys = None, None, None
+        self._keys, self._companies = None, None
+        self._site_keys, self._kernel_tokens = None, None
         self._callers.clear()
 
     async def forget_if_changed(self) -> None:
@@ -95,6 +101,20 @@ class AccessCache:
         if caller is None:
             raise unauthorized()
         return caller
+
+    async def kernel(self, token: str | None) -> Caller:
+        """Who holds the platform token. Raises Problem (401)."""
+        if not token:
+            raise unauthorized("This needs the platform token: send Authorization: Bearer <token>.")
+        known = self._kernel_tokens
+        if known is None:
+            generation = self._generation
+            known = await self._platform.read(kernel_tokens.accepted)
+            if generation == self._generation:
+                self._kernel_tokens = known
+        if not kernel_tokens.is_accepted(token, known, self._clock.now()):
+            raise unauthorized()
+        return KERNEL
 
     async def company(self, company_id: int) -> Company | None:
         known = self._companies

@@ -16,6 +16,7 @@ from wmsd.app.access_cache import AccessCache
 from wmsd.app.call import Call, Loaded, Reply, refusal
 from wmsd.app.limits import Limiter
 from wmsd.app.replies import reply_of
+from wmsd.app.request_counts import RequestCounts
 from wmsd.app.settings import Settings
 from wmsd.base.access import SUFFICES
 from wmsd.base.clock import Clock
@@ -61,6 +62,7 @@ class Door:
         platform: Database,
         files: CompanyFiles,
         access: AccessCache,
+        requests: RequestCounts,
         limiter: Limiter,
         signer: CursorSigner,
         desks: Mapping[type, object],
@@ -71,6 +73,7 @@ class Door:
         self._platform = platform
         self._files = files
         self._access = access
+        self._requests = requests
         self._limiter = limiter
         self._signer = signer
         self._desks = dict(desks)
@@ -115,6 +118,8 @@ class Door:
         try:
             if call.operation.scope == "site":
                 return await self._admit_site(call)
+            if call.operation.scope == "kernel":
+                return await self._access.kernel(call.token), None
             caller = await self._access.caller(call.token)
             if call.operation.scope == "platform" and not (call.company and "company" in call.operation.takes):
                 return caller, None
@@ -171,7 +176,10 @@ class Door:
                 key, limit = f"sign-in:{call.address}", limits.auth_per_minute
             case _:
                 return {}
-        return self._limiter.take(key, limit, self._clock.monotonic()).headers()
+        allowance = self._limiter.take(key, limit, self._clock.monotonic())
+        if company is not None:
+            self._requests.note(company.id)
+        return allowance.headers()
 
     async def _start(self, call: Call, caller: Caller | None, company: Company | None) -> Awaitable[Reply]:
         """Decodes, and hands the unit of work over to the company's file."""
@@ -266,7 +274,12 @@ class Door:
             LOG.error("%s failed", call.operation.name, exc_info=error, extra={"request_id": call.request_id})
             return _server_error()
         LOG.error("%s: %s", call.operation.name, error, extra={"request_id": call.request_id})
-        if is_damage(error) and call.company is not None and ID.fullmatch(call.company):
+        if (
+            call.operation.scope == "company"
+            and is_damage(error)
+            and call.company is not None
+            and ID.fullmatch(call.company)
+        ):
             self._files.suspect(int(call.company), error)
         return problem
 

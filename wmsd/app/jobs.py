@@ -41,6 +41,7 @@ class Jobs:
         self._every(NOTICE_CHANGES_SECONDS, self._notice_changes)
         self._every(SENDER_TICK_SECONDS, sender.tick)
         self._every(60, site.access.write_token_uses)
+        self._every(60, self.write_request_counts)
         self._every(60, site.files.close_beyond_limit)
         self._every(3600, self._sweep_tokens)
         self._every(3600, self.forget_what_is_old)
@@ -76,6 +77,9 @@ class Jobs:
     async def _notice_changes(self) -> None:
         self.last_tick = self._clock.monotonic()
         await self._site.access.forget_if_changed()
+
+    async def write_request_counts(self) -> None:
+        await self._site.requests.write()
 
     async def _sweep_tokens(self) -> None:
         swept = await self._site.platform.write(accounts.sweep_expired_tokens)

@@ -1,5 +1,6 @@
 """The composition root: one installation, opened. Everything is made here and handed down; nothing is global."""
 
+import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -11,6 +12,7 @@ from wmsd.app.access_cache import AccessCache
 from wmsd.app.data_folder import DataFolder, open_platform
 from wmsd.app.door import Door
 from wmsd.app.limits import Limiter
+from wmsd.app.request_counts import RequestCounts
 from wmsd.app.settings import Settings
 from wmsd.base.access import ABILITIES, SUFFICES
 from wmsd.base.clock import Clock, OrderedClock, SystemClock
@@ -19,7 +21,10 @@ from wmsd.base.ids import Ids, RandomIds
 from wmsd.base.vault import Vault
 from wmsd.db.company_files import CompanyFiles
 from wmsd.db.database import Database
+from wmsd.db.sqlite import sqlite3
 from wmsd.webhooks.guard import Guard
+
+LOG = logging.getLogger("wmsd.site")
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +36,7 @@ class Site:
     platform: Database
     files: CompanyFiles
     access: AccessCache
+    requests: RequestCounts
     passwords: Passwords
     door: Door
     vault: Vault
@@ -49,6 +55,14 @@ def new_guard(settings: Settings) -> Guard:
     return Guard(settings.webhooks.allow_networks, settings.webhooks.allow_http, [own_port] if own_port else [])
 
 
+async def _write_last(requests: RequestCounts) -> None:
+    """What is not written is lost, and nothing else: the rest is still to be closed."""
+    try:
+        await requests.write()
+    except sqlite3.Error:
+        LOG.exception("the requests of the last minute could not be counted")
+
+
 @asynccontextmanager
 async def open_site(
     settings: Settings,
@@ -65,7 +79,7 @@ async def open_site(
     platform, secrets = await open_platform(folder, ordered, ids)
     vault, guard = Vault(secrets["vault"]), new_guard(settings)
     files = CompanyFiles(folder.companies, ordered, ids, {Vault: vault, Guard: guard})
-    access = AccessCache(platform, ordered)
+    access, requests = AccessCache(platform, ordered), RequestCounts(platform, ordered)
     platform.after_commit = access.forget
     door = Door(
         settings=settings,
@@ -73,6 +87,7 @@ async def open_site(
         platform=platform,
         files=files,
         access=access,
+        requests=requests,
         limiter=Limiter(),
         signer=CursorSigner(secrets["cursor"].encode()),
         desks={
@@ -82,7 +97,10 @@ async def open_site(
         },
     )
     try:
-        yield Site(settings, folder, ordered, ids, platform, files, access, passwords, door, vault, guard)
+        yield Site(
+            settings, folder, ordered, ids, platform, files, access, requests, passwords, door, vault, guard
+        )
     finally:
+        await _write_last(requests)
         await files.close()
         await platform.close()

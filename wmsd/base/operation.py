@@ -16,7 +16,7 @@ from wmsd.base.access import ABILITIES, MODULES
 from wmsd.base.fields import Input, Recorded
 from wmsd.base.results import Record
 
-Scope = Literal["company", "platform", "site"]
+Scope = Literal["company", "platform", "kernel", "site"]
 Limit = Literal["company", "user", "sign-in", "none"]
 Answer = Literal["record", "page", "cursor", "nothing", "object"]
 NOT_IN_THE_PATH = ("query", "body", "position", "operator_id", "company", "call", "site")

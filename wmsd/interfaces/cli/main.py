@@ -17,6 +17,7 @@ COMMANDS: Final = {
     "user": ("people", "Make and change users."),
     "token": ("people", "Make and revoke API tokens."),
     "site": ("sites", "Make, rotate and revoke the bearers of sites, for the transport integration."),
+    "kernel-token": ("kernel_tokens", "Make, replace and revoke the platform token."),
     "import": ("transfer", "Take in a CSV file, all of it or nothing."),
     "export": ("transfer", "Write a CSV file that import takes back."),
     "stock": ("stock_ledger", "List, adjust and quarantine stock, and read its ledger."),
