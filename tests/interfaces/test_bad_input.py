@@ -76,6 +76,16 @@ SECRET: Mapping[str, str | None] = {
 }
 TRANSPORT = {"transport_ecc": "NEW", "order_codes": [], "vehicle": "NEW"}
 CALL: Mapping[str, str | None] = dict.fromkeys(STATUS, "must be 'INCARCAT' or 'LIVRAT'")
+SWITCH: Mapping[str, str | None] = {
+    **dict.fromkeys(
+        [
+            *("a number", "null", "a list", "an object", "nothing"),
+            *("too long", "a control character", "a line break", "blanks around"),
+        ],
+        "must be true or false",
+    ),
+    "true": None,
+}
 DOCUMENTS = {
     "/api/sales-orders": ORDER,
     "/api/purchase-orders": PURCHASE,
@@ -109,6 +119,8 @@ WRITING = {
     ("POST", f"{ETSM}/transports"): Writing(f"{ETSM}/transports", TRANSPORT, "vehicle", REFERENCE),
     ("POST", f"{ETSM}/transports/{{transport_ecc}}/status"): Writing(
         f"{ETSM}/transports/OLD/status", {"status": "INCARCAT"}, "status", CALL
+    ("PUT", "/api/kernel/v1/companies/{id}/modules/{module}"): Writing(
+        "/api/kernel/v1/companies/1/modules/returns", {"enabled": False}, "enabled", SWITCH
     ),
     ("PATCH", "/api/articles/by-code/{code}"): Writing("/api/articles/by-code/OLD", {"name": "New"}, "name"),
 }
@@ -135,6 +147,7 @@ class Stocked:
 
 @pytest.fixture
 async def stocked(world: World) -> Stocked:
+    await world.open_kernel()
     await world.import_csv("partners", "code,name,type\nP1,First,CLIENT\n")
     await world.import_csv("warehouses", "code,name\nMAIN,Main\n")
     await world.import_csv("articles", "code,name\nOLD,Old\n")
@@ -158,6 +171,7 @@ async def nothing_changed(world: Stocked) -> None:
         assert [(each["external_ref"], each["status"]) for each in shown["data"]] == [("OLD", "CREAT")]
     (webhook,) = (await world.call("GET", "/api/webhooks")).body["data"]
     assert (webhook["name"], webhook["previous_secret_expires_at"]) == ("OLD", None)
+    assert (await world.call("GET", "/api/kernel/v1/companies/1/modules/returns")).body == {"enabled": True}
     (stock,) = (await world.call("GET", "/api/stock")).body["data"]
     assert (stock["quantity"], stock["reserved"]) == (5, 1)
 

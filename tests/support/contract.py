@@ -9,18 +9,21 @@ Document = dict[str, Any]
 
 
 class Contract:
-    """The two OpenAPI documents of a running service."""
+    """The OpenAPI documents of a running service."""
 
     def __init__(self, *documents: Document) -> None:
         self._routes: list[tuple[re.Pattern[str], str, dict[str, Any], Document]] = []
+        self._validators: dict[tuple[str, int, int], Draft202012Validator] = {}
         for document in documents:
-            for path, operations in document["paths"].items():
-                pattern = re.compile(re.sub(r"\{[a-z_]+\}", "[^/]+", path))
-                for method, operation in operations.items():
-                    self._routes.append((pattern, method, operation, document))
+            self.add(document)
+
+    def add(self, document: Document) -> None:
+        for path, operations in document["paths"].items():
+            pattern = re.compile(re.sub(r"\{[a-z_]+\}", "[^/]+", path))
+            for method, operation in operations.items():
+                self._routes.append((pattern, method, operation, document))
         # A literal path wins over one with a parameter, as in the router.
         self._routes.sort(key=lambda route: route[0].pattern.count("[^/]"))
-        self._validators: dict[tuple[str, int, int], Draft202012Validator] = {}
 
     def check(self, method: str, path: str, status: int, body: Any) -> None:
         """Fails when the description does not foresee this status, or the body is not of its form."""

@@ -22,6 +22,7 @@ from tests.support.contract import Contract
 from tests.support.raw_http import Caller
 from tests.support.steering import CountedIds, SteeredClock
 from wmsd.accounts import actions as accounts
+from wmsd.accounts import kernel_tokens
 from wmsd.accounts.passwords import Passwords
 from wmsd.accounts.schema import NewUser
 from wmsd.app.data_folder import DataFolder
@@ -38,6 +39,7 @@ from wmsd.db.transaction import Parameters, Transaction
 from wmsd.interfaces.service import service
 from wmsd.webhooks.sender import Sender
 
+KERNEL = "/api/kernel/v1/"
 PASSWORD = "correct horse battery"
 QUICK_HASHER = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 UNLIMITED: dict[str, Any] = {"limits": {"data_per_minute": 10**9, "refused_per_minute": 10**9}}
@@ -71,6 +73,7 @@ class World:
     session: aiohttp.ClientSession
     company: int = 0
     token: str = ""
+    kernel_token: str = ""
     contract: Contract = field(default_factory=Contract)
 
     async def call(
@@ -108,7 +111,7 @@ class World:
     ) -> Answer:
         """The request alone, with nothing expected of it."""
         sent = {"Content-Type": "application/json"} if body is not None or raw is not None else {}
-        if bearer := (self.token if token is None else token):
+        if bearer := (self._token_for(path) if token is None else token):
             sent["Authorization"] = f"Bearer {bearer}"
         if in_company := (self.company if company is None else company):
             sent["X-Company-Id"] = str(in_company)
@@ -119,6 +122,9 @@ class World:
             method, url, data=data, headers={**sent, **(headers or {})}, allow_redirects=False
         ) as response:
             return Answer(response.status, response.headers, await response.read())
+
+    def _token_for(self, path: str) -> str:
+        return self.kernel_token if path.startswith(KERNEL) else self.token
 
     @property
     def sender(self) -> Sender:
@@ -181,6 +187,11 @@ class World:
                 tx, email=email, name="test", abilities=abilities, company_codes=codes, lifetime=lifetime
             )
         )
+
+    async def open_kernel(self) -> None:
+        """Has a platform token from here on, which requests of the kernel interface carry by default."""
+        self.kernel_token = (await self.site.platform.write(kernel_tokens.create)).token
+        self.contract.add((await self.send("GET", f"{KERNEL}openapi.json")).body)
 
     async def import_csv(self, kind: str, text: str) -> Outcome:
         database = await self.database()

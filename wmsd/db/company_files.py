@@ -1,20 +1,25 @@
 """The tenants' files: `companies/<id>.db`. One that fails makes its own company unavailable, no other."""
 
+import asyncio
 import logging
 from collections.abc import Callable, Iterable
 from functools import partial
 from pathlib import Path
+from typing import TypeVar
 
 from wmsd.base import timestamps
 from wmsd.base.clock import OrderedClock
 from wmsd.base.ids import Ids
 from wmsd.base.problems import unavailable
 from wmsd.db.database import Database
-from wmsd.db.failures import StorageError
+from wmsd.db.failures import StorageError, is_damage
 from wmsd.db.migrations import COMPANY, create, migrate
-from wmsd.db.transaction import Provision
+from wmsd.db.sqlite import sqlite3
+from wmsd.db.transaction import Provision, Transaction
+from wmsd.db.unit_of_work import read_once
 
 LOG = logging.getLogger("wmsd.companies")
+Result = TypeVar("Result")
 MOST_OPEN = 64
 """Each open file holds up to four threads; the least recently used beyond this number are closed."""
 
@@ -58,14 +63,47 @@ class CompanyFiles:
             await self._discarded.pop().close()
         database = self._databases.get(company_id)
         if database is None or company_id not in self._ready:
-            if company_id not in self._ready:
-                self._prepare(company_id)
-            if company_id in self.failed:
+            if not self._can_be_used(company_id):
                 raise unavailable("This company's data cannot be read now.", 60)
             database = self._databases.setdefault(company_id, self._database(company_id))
         if not database.is_open:
             await self.close_beyond_limit()
         return database
+
+    async def read_each(
+        self, company_ids: Iterable[int], action: Callable[[Transaction], Result]
+    ) -> dict[int, Result]:
+        """What the action reads in each file that can be used, by company.
+
+        All on one thread, over connections that are closed again: who looks at every company holds up nobody, and
+        drives no file out that is in use.
+        """
+        usable: list[int] = []
+        for company_id in company_ids:
+            if company_id not in self._ready:
+                await asyncio.sleep(0)  # to look at one takes a moment, and there may be many
+            if self._can_be_used(company_id):
+                usable.append(company_id)
+        found, errors = await asyncio.to_thread(self._read_each, usable, action)
+        for company_id, error in errors.items():
+            if is_damage(error):
+                self.suspect(company_id, error)
+            else:
+                LOG.error("company %d could not be read: %s", company_id, error)
+        return found
+
+    def _read_each(
+        self, company_ids: list[int], action: Callable[[Transaction], Result]
+    ) -> tuple[dict[int, Result], dict[int, sqlite3.Error]]:
+        found: dict[int, Result] = {}
+        errors: dict[int, sqlite3.Error] = {}
+        for company_id in company_ids:
+            try:
+                path = self.path(company_id)
+                found[company_id] = read_once(path, action, self._clock, self._ids, self._provision)
+            except sqlite3.Error as error:
+                errors[company_id] = error
+        return found, errors
 
     def signature(self, company_id: int) -> tuple[int, ...]:
         """Differs after something was written to the company's file, be it by another process."""
@@ -93,6 +131,12 @@ class CompanyFiles:
         told = self.after_commit
         after_commit = None if told is None else partial(told, company_id)
         return Database(self.path(company_id), self._clock, self._ids, after_commit, self._provision)
+
+    def _can_be_used(self, company_id: int) -> bool:
+        """A file that failed is looked at again."""
+        if company_id not in self._ready:
+            self._prepare(company_id)
+        return company_id not in self.failed
 
     def _prepare(self, company_id: int) -> None:
         try:

@@ -12,12 +12,13 @@ import pysqlite3
 sys.modules["sqlite3"] = pysqlite3
 sys.modules["sqlite3.dbapi2"] = pysqlite3.dbapi2
 
+import contextlib  # noqa: E402
 import sqlite3  # noqa: E402  (the line above decides which)
 from pathlib import Path  # noqa: E402
 
 import aiosqlite  # noqa: E402
 
-__all__ = ["aiosqlite", "connect", "sqlite3"]
+__all__ = ["aiosqlite", "bytes_on_disk", "connect", "sqlite3"]
 
 OLDEST_SAFE = (3, 51, 3)
 BUSY_SECONDS = 10.0
@@ -59,3 +60,12 @@ def connect(
         connection.close()
         raise
     return connection
+
+
+def bytes_on_disk(path: Path) -> int:
+    """Of a file and of the log beside it, which has what was written last; 0 when it is missing."""
+    found = 0
+    for each in (path, path.with_name(f"{path.name}-wal")):
+        with contextlib.suppress(OSError):
+            found += each.stat().st_size
+    return found

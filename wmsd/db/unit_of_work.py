@@ -1,14 +1,18 @@
 """How a group of units of work runs: writers share one commit, readers one snapshot."""
 
 from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
 
 from wmsd.base.clock import OrderedClock
+from wmsd.base.context import PROGRAM
 from wmsd.base.ids import Ids
 from wmsd.db.lane import GroupRunner, Work
-from wmsd.db.sqlite import sqlite3
+from wmsd.db.sqlite import connect, sqlite3
 from wmsd.db.transaction import Provision, Transaction
 
 Begin = Callable[[sqlite3.Connection], Transaction]
+Result = TypeVar("Result")
 
 
 def commit_group(clock: OrderedClock, ids: Ids, provision: Provision) -> GroupRunner:
@@ -52,6 +56,19 @@ def read_unit(tx: Transaction, work: Work) -> None:
         work.result = work.action(tx)
     except BaseException as error:
         work.error = error
+
+
+def read_once(
+    path: Path, action: Callable[[Transaction], Result], clock: OrderedClock, ids: Ids, provision: Provision
+) -> Result:
+    """On the thread that calls it, over a connection of its own. Raises sqlite3.Error."""
+    connection = connect(path)
+    try:
+        connection.execute("PRAGMA query_only = ON")
+        connection.execute("BEGIN")
+        return action(Transaction(connection, clock.now(), clock.latest(), ids, PROGRAM, provision))
+    finally:
+        connection.close()
 
 
 def read_group(

@@ -17,6 +17,7 @@ from wmsd.app.discovery import (
     index,
 )
 from wmsd.app.jobs import Jobs
+from wmsd.app.kernel import KERNEL_VERSION, KernelDesk
 from wmsd.app.site import Site
 from wmsd.app.webhooks import WebhookDesk, new_dialler, new_sender
 from wmsd.base.route import Route
@@ -25,13 +26,16 @@ from wmsd.interfaces.http import pages
 from wmsd.interfaces.http.requests import read_query
 from wmsd.interfaces.http.server import add_not_found, make_app
 from wmsd.interfaces.http.web import web
+from wmsd.interfaces.kernel.routes import ROUTES as KERNEL
 from wmsd.interfaces.rest_v1.routes import ROUTES as V1
 from wmsd.interfaces.rest_v2.routes import ROUTES as V2
 from wmsd.webhooks.dialler import Dialler
 
 ROUTES: Final[Sequence[Route]] = (*V1, *V2)
 """What everybody is told of."""
-SERVED: Final[Sequence[Route]] = (*ROUTES, *ETSM)
+INTERNAL: Final[Sequence[Route]] = (*KERNEL, *ETSM)
+"""Served, but told only to those who hold their tokens."""
+SERVED: Final[Sequence[Route]] = (*ROUTES, *INTERNAL)
 
 
 def service(site: Site) -> tuple[web.Application, Jobs]:
@@ -49,6 +53,9 @@ def service(site: Site) -> tuple[web.Application, Jobs]:
     )
     site.door.add_desk(
         SiteDocuments(lambda: _description("wmsd transport integration", ETSM_VERSION, ETSM)),
+    )
+    site.door.add_desk(
+        KernelDesk(site, lambda: _description("wmsd kernel interface", KERNEL_VERSION, KERNEL)),
     )
     site.door.add_desk(BatchDesk(site.door, routes_of(V2), lambda path: read_query(URL(path, encoded=True))))
     app = make_app(site, jobs, SERVED)

@@ -66,6 +66,11 @@ PHRASES: Final = {
 
 SECURITY: Final[dict[str, dict[str, str]]] = {
     "token": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"},
+    "kernel": {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "The platform's, of `wmsd kernel-token create`.",
+    },
     "site": {"type": "http", "scheme": "bearer", "description": "The site's own, from `wmsd site create`."},
 }
 
@@ -138,7 +143,8 @@ def _operation(route: Route) -> dict[str, Any]:
 
 
 def _security(route: Route) -> str:
-    return "site" if route.operation.scope == "site" else "token"
+    scope = route.operation.scope
+    return scope if scope in SECURITY else "token"
 
 
 def _description(declared: Operation) -> str:

@@ -1,0 +1,94 @@
+"""A company in figures, none of which has to be counted: its tables keep them (see the triggers)."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from wmsd.db.transaction import Transaction
+from wmsd.outbox.store import counts as counts_of_events
+from wmsd.purchase_orders.rules import STATUSES as PURCHASE_ORDERS
+from wmsd.receptions.rules import STATUSES as RECEPTIONS
+from wmsd.returns.rules import STATUSES as RETURNS
+from wmsd.sales_orders.rules import STATUSES as SALES_ORDERS
+
+STATUSES: Final[Mapping[str, tuple[str, ...]]] = {
+    "sales_orders": SALES_ORDERS,
+    "purchase_orders": PURCHASE_ORDERS,
+    "receptions": RECEPTIONS,
+    "returns": RETURNS,
+}
+RESOURCES: Final = (
+    *("articles", "stock", "clients", "partners", "warehouses", *STATUSES),
+    *("packaging_types", "packaging_balances", "packaging_movements", "webhook_subscriptions"),
+)
+ROWS: Final = "SELECT name, rows FROM row_counts"
+BY_STATUS: Final = {
+    "sales_orders": "SELECT status, sum(rows) FROM sales_order_counts GROUP BY status",
+    "purchase_orders": "SELECT status, sum(rows) FROM purchase_order_counts GROUP BY status",
+    "receptions": "SELECT status, rows FROM reception_counts",
+    "returns": "SELECT status, sum(rows) FROM return_counts GROUP BY status",
+}
+DELIVERIES: Final = "SELECT status, rows FROM webhook_delivery_counts"
+
+
+@dataclass(slots=True)
+class Figures:
+    """By name: `rows` of each resource, `by_status` of those that have one, this month's `events`."""
+
+    rows: Counter[str] = field(default_factory=Counter)
+    by_status: dict[str, Counter[str]] = field(default_factory=lambda: {name: Counter() for name in STATUSES})
+    deliveries: Counter[str] = field(default_factory=Counter)
+    events: Counter[str] = field(default_factory=Counter)
+    events_ever: int = 0
+
+
+def read(tx: Transaction, month: str) -> Figures:
+    """`month` is the one whose events are told by name."""
+    by_month = counts_of_events(tx)
+    return Figures(
+        rows=Counter(dict(tx.rows(ROWS))),
+        by_status={name: Counter(dict(tx.rows(sql))) for name, sql in BY_STATUS.items()},
+        deliveries=Counter(dict(tx.rows(DELIVERIES))),
+        events=Counter(by_month.get(month, {})),
+        events_ever=sum(sum(events.values()) for events in by_month.values()),
+    )
+
+
+def add_up(several: Iterable[Figures]) -> Figures:
+    total = Figures()
+    for each in several:
+        total.rows.update(each.rows)
+        for name, counts in each.by_status.items():
+            total.by_status[name].update(counts)
+        total.deliveries.update(each.deliveries)
+        total.events.update(each.events)
+        total.events_ever += each.events_ever
+    return total
+
+
+def shown(figures: Figures, month: str) -> dict[str, Any]:
+    """As `CompanyStats` and `TotalStats` have it."""
+    deliveries = figures.deliveries
+    return {
+        "resources": {name: _resource(figures, name) for name in RESOURCES},
+        "events": {
+            "month": month,
+            "by_name": dict(sorted(figures.events.items())),
+            "in_month": figures.events.total(),
+            "ever": figures.events_ever,
+        },
+        "deliveries": {
+            "open": deliveries["pending"] + deliveries["held"],
+            "delivered": deliveries["delivered"],
+            "exhausted": deliveries["exhausted"],
+            "skipped": deliveries["skipped"],
+        },
+    }
+
+
+def _resource(figures: Figures, name: str) -> dict[str, Any]:
+    by_status = None
+    if name in STATUSES:
+        by_status = {status: figures.by_status[name][status] for status in STATUSES[name]}
+    return {"count": figures.rows[name], "by_status": by_status}

@@ -1,0 +1,173 @@
+"""The kernel interface: the installation as a whole, for who runs the platform (decisions, section 4)."""
+
+import asyncio
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import cached_property, partial
+from typing import Any, Final
+
+from wmsd.app import company_figures
+from wmsd.app.company_figures import Figures
+from wmsd.app.discovery import Description
+from wmsd.app.kernel_schema import ModuleState, ModuleSwitch, Stats, Topology
+from wmsd.app.request_counts import Requests
+from wmsd.app.site import Site
+from wmsd.base import timestamps
+from wmsd.base.access import MODULES
+from wmsd.base.context import Company
+from wmsd.base.operation import operation
+from wmsd.base.problems import not_found
+from wmsd.companies import actions, store
+from wmsd.db.sqlite import bytes_on_disk
+from wmsd.db.transaction import Transaction
+
+KERNEL_VERSION: Final = "1.0.0"
+
+
+@dataclass
+class KernelDesk:
+    site: Site
+    make_openapi: Callable[[], dict[str, Any]]
+    walking: asyncio.Lock = field(default_factory=asyncio.Lock)
+    """Held while all companies' files are read: one after the other is soon enough for everybody."""
+
+    @cached_property
+    def openapi(self) -> dict[str, Any]:
+        return self.make_openapi()
+
+
+kernel = partial(
+    operation, answer="object", scope="kernel", limit="none", codes=("SERVICE_UNAVAILABLE", "RATE_LIMIT_EXCEEDED")
+)
+
+
+@kernel(tag="Discovery", returns=Description)
+async def get_openapi_kernel(desk: KernelDesk) -> dict[str, Any]:
+    """Get this description."""
+    return desk.openapi
+
+
+@kernel(tag="Platform", returns=Topology)
+async def get_topology(desk: KernelDesk) -> dict[str, Any]:
+    """Get the operators, companies, modules and warehouses.
+
+    A company whose file cannot be used has `available: false`; the others are shown as ever.
+    """
+    operators, known = await desk.site.platform.read(lambda tx: (store.operators(tx), store.companies(tx)))
+    async with desk.walking:
+        warehouses = await desk.site.files.read_each([company.id for company in known], _warehouses)
+    return {
+        "operators": [
+            {"id": each.id, "code": each.code, "name": each.name, "sandbox": each.sandbox} for each in operators
+        ],
+        "companies": [_place(company, warehouses.get(company.id)) for company in known],
+    }
+
+
+WAREHOUSES: Final = "SELECT id, code, name, active FROM warehouses ORDER BY id"
+
+
+def _warehouses(tx: Transaction) -> list[dict[str, Any]]:
+    return [{**row, "active": bool(row["active"])} for row in tx.records(WAREHOUSES)]
+
+
+def _place(company: Company, warehouses: list[dict[str, Any]] | None) -> dict[str, Any]:
+    return {
+        "id": company.id,
+        "code": company.code,
+        "name": company.name,
+        "operator_id": None if company.operator is None else company.operator.id,
+        "sandbox": company.sandbox,
+        "modules": {module: module in company.modules for module in MODULES},
+        "available": warehouses is not None,
+        "warehouses": warehouses,
+    }
+
+
+@kernel(tag="Platform", returns=Stats)
+async def get_stats(desk: KernelDesk) -> dict[str, Any]:
+    """Get the figures of each company, and of all together.
+
+    They are kept by every change, so asking costs little however much there is. Requests are counted in memory and
+    written down once a minute: a crash loses those of the last.
+    """
+    site = desk.site
+    at = timestamps.to_text(site.clock.now())
+    known = await site.platform.read(store.companies)
+    async with desk.walking:
+        read = partial(company_figures.read, month=at[:7])
+        figures = await site.files.read_each([company.id for company in known], read)
+    requests = await site.requests.read()
+    return await asyncio.to_thread(_stats, site, at, known, figures, requests)
+
+
+def _stats(
+    site: Site, at: str, known: list[Company], figures: Mapping[int, Figures], requests: Mapping[int, Requests]
+) -> dict[str, Any]:
+    """As `Stats` has it. On a thread: with many companies it takes longer than others should wait."""
+    month = at[:7]
+    by_company: list[dict[str, Any]] = [
+        {
+            "id": company.id,
+            "code": company.code,
+            "available": company.id in figures,
+            "requests": _requests([requests.get(company.id, Requests())]),
+            "database_bytes": bytes_on_disk(site.files.path(company.id)),
+            **_shown(figures.get(company.id), month),
+        }
+        for company in known
+    ]
+    return {
+        "at": at,
+        "platform_database_bytes": bytes_on_disk(site.folder.platform_file),
+        "companies": by_company,
+        "total": {
+            "companies": len(known),
+            "companies_unavailable": len(known) - len(figures),
+            "requests": _requests(requests.values()),
+            "database_bytes": sum(company["database_bytes"] for company in by_company),
+            **company_figures.shown(company_figures.add_up(figures.values()), month),
+        },
+    }
+
+
+def _shown(figures: Figures | None, month: str) -> dict[str, Any]:
+    if figures is None:
+        return {"resources": None, "events": None, "deliveries": None}
+    return company_figures.shown(figures, month)
+
+
+def _requests(several: Iterable[Requests]) -> dict[str, Any]:
+    counted = list(several)
+    since = min((each.since for each in counted if each.since is not None), default=None)
+    return {"count": sum(each.count for each in counted), "since": since}
+
+
+@kernel(tag="Company", returns=ModuleState)
+def get_company_module(tx: Transaction, id: int, module: str) -> dict[str, Any]:
+    """Get whether a module is on for a company."""
+    return {"enabled": _known(module) in _company(tx, id).modules}
+
+
+@kernel(tag="Company", returns=ModuleState, writes=True)
+def switch_company_module(tx: Transaction, id: int, module: str, body: ModuleSwitch) -> dict[str, Any]:
+    """Switch a module on or off for a company.
+
+    It holds from the next request on. Data stays when a module goes off. Without `api` none of the company's other
+    modules can be reached.
+    """
+    actions.set_module(tx, _company(tx, id).code, _known(module), body.enabled)
+    return {"enabled": body.enabled}
+
+
+def _company(tx: Transaction, id: int) -> Company:
+    found = next((company for company in store.companies(tx) if company.id == id), None)
+    if found is None:
+        raise not_found("company")
+    return found
+
+
+def _known(module: str) -> str:
+    if module not in MODULES:
+        raise not_found(f"module; the modules are {', '.join(MODULES)}")
+    return module

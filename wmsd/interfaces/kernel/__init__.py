@@ -1,0 +1,1 @@
+"""The kernel interface, for who runs the platform."""

@@ -1,0 +1,14 @@
+"""The kernel interface: its table of contents."""
+
+from typing import Final
+
+from wmsd.app import kernel
+from wmsd.base.route import Route
+
+ROUTES: Final = (
+    Route("GET", "/api/kernel/v1/openapi.json", kernel.get_openapi_kernel),
+    Route("GET", "/api/kernel/v1/topology", kernel.get_topology),
+    Route("GET", "/api/kernel/v1/stats", kernel.get_stats),
+    Route("GET", "/api/kernel/v1/companies/{id}/modules/{module}", kernel.get_company_module),
+    Route("PUT", "/api/kernel/v1/companies/{id}/modules/{module}", kernel.switch_company_module),
+)
