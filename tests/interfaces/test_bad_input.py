@@ -119,6 +119,7 @@ WRITING = {
     ("POST", f"{ETSM}/transports"): Writing(f"{ETSM}/transports", TRANSPORT, "vehicle", REFERENCE),
     ("POST", f"{ETSM}/transports/{{transport_ecc}}/status"): Writing(
         f"{ETSM}/transports/OLD/status", {"status": "INCARCAT"}, "status", CALL
+    ),
     ("PUT", "/api/kernel/v1/companies/{id}/modules/{module}"): Writing(
         "/api/kernel/v1/companies/1/modules/returns", {"enabled": False}, "enabled", SWITCH
     ),
