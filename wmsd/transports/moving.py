@@ -1,5 +1,6 @@
 """Loads and delivers a transport: all its orders or none, by the moves of sales orders, with its packaging."""
 
+from collections.abc import Iterator
 from datetime import datetime
 from typing import Final
 
@@ -61,26 +62,24 @@ def _check_repetition(tx: Transaction, current: Planned, body: TransportStatus) 
 
 
 def _refuse_forbidding(site: TransportSite, current: Planned, body: TransportStatus, effect: Effect) -> None:
-    errors: FieldErrors = {}
+    errors: FieldErrors = {f"orders.{number}": [why] for number, why in _forbidding(site, current, effect)}
+    if current.orders and not errors:
+        return
+    message = f"{'One order forbids' if len(errors) == 1 else f'{len(errors)} orders forbid'} it. {NOTHING}"
+    if not current.orders:
+        message = f"The transport has no orders. {NOTHING}"
+    orders = [{"code": order.code, "status": order.status} for order in current.orders]
+    shown = {**details(current.status, body.status), "orders": orders}
+    raise Problem("INVALID_STATUS", message, errors=errors, details=shown)
+
+
+def _forbidding(site: TransportSite, current: Planned, effect: Effect) -> Iterator[tuple[int, str]]:
+    """The place of each order that forbids it, and why."""
     for number, order in enumerate(current.orders):
         if order.status not in ORDER_MOVES[effect]:
-            errors[f"orders.{number}"] = [why_not(effect, order.code, order.status)]
+            yield number, why_not(effect, order.code, order.status)
         elif effect in LOADS and order.warehouse_id != site.warehouse_id:
-            errors[f"orders.{number}"] = [
-                f"{order.code} is of another warehouse now: leave it out of the transport"
-            ]
-    if not current.orders:
-        errors["orders"] = ["are none: a transport without orders cannot move"]
-    if errors:
-        count = len(errors)
-        message = f"{'One order forbids' if count == 1 else f'{count} orders forbid'} it. {NOTHING}"
-        shown = {
-            **details(current.status, body.status),
-            "orders": [{"code": o.code, "status": o.status} for o in current.orders],
-        }
-        if not current.orders:
-            message = f"The transport has no orders. {NOTHING}"
-        raise Problem("INVALID_STATUS", message, errors=errors, details=shown)
+            yield number, f"{order.code} is of another warehouse now: leave it out of the transport"
 
 
 def _move_orders(tx: Transaction, current: Planned, effect: Effect) -> None:

@@ -103,7 +103,9 @@ def leave_out(tx: Transaction, site: TransportSite, body: TransportFields, curre
             "orders that were taken off can be left out."
         )
         raise Problem("INVALID_STATUS", message, errors=errors, details=details(current.status, None))
-    movements = [(each.packaging_type_id, each.partner_id or 0, each.quantity) for each in back]
+    movements = [
+        (each.packaging_type_id, each.partner_id, each.quantity) for each in back if each.partner_id is not None
+    ]
     post(tx, current.id, movements, "IN", tx.timestamp)
     store.unpack(tx, [each.id for each in back])
     store.leave_out(tx, current.id, [order.id for order in left])

@@ -2,11 +2,14 @@
 
 import hashlib
 import re
+import shlex
 import sqlite3
+from pathlib import Path
 
 import pytest
 
 from tests.support.command import Home, Tenant
+from wmsd import docs
 from wmsd.sites.rules import PREFIX
 
 ORDERS = "/api/integrations/etsm/orders"
@@ -116,6 +119,14 @@ def test_modules_that_are_off_are_told(shared: Home) -> None:
     shared.ok("import", "warehouses", "-", "--company", "BARE", stdin="code,name\nMAIN,Main\n")
     done = shared.ok("site", "create", "BARE", "MAIN", "--name", "P")
     assert done.err.splitlines()[-1] == "It opens nothing yet: wmsd module enable BARE outbound"
+
+
+def test_the_commands_of_the_guide_work_one_after_another(shop: Tenant) -> None:
+    guide = (Path(docs.__file__).parent / "transports.md").read_text(encoding="utf-8")
+    lines = re.findall(r"^wmsd (.+)$", guide, re.MULTILINE)
+    assert len(lines) == 5
+    for line in lines:
+        shop.home.ok(*shlex.split(line.replace("ACME", shop.code)))
 
 
 @pytest.mark.parametrize("end", ["--at-once", "revoke"])
