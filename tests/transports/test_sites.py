@@ -1,10 +1,6 @@
 """Who gets in: the bearer of a site, to its own orders and transports, and to nothing else."""
 
-import asyncio
-import json
 import re
-import shlex
-from collections import Counter
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -15,8 +11,6 @@ from openapi_spec_validator import validate
 from tests.support.planner import ETSM, EUR_4, MOVED, PACKED, STOCK, Planner, new_site
 from tests.support.shop import open_shop
 from tests.support.world import World, open_world
-from wmsd import docs
-from wmsd.app.doctor import examine
 from wmsd.db.transaction import Transaction
 from wmsd.interfaces.etsm.routes import ROUTES
 from wmsd.sites import actions as sites
@@ -214,108 +208,3 @@ async def test_another_company_gives_nothing_away(planner: Planner) -> None:
     assert refused.errors == {"order_codes.0": ["is not an order of this site"]}
     assert (await other.call("GET", "/orders")).body["data"] == []
     assert (await planner.send("INCARCAT")).status == 200
-
-
-async def test_a_status_call_that_comes_many_times_at_once_moves_once(planner: Planner) -> None:
-    for _ in range(3):
-        await planner.shop.order(status="IN_LUCRU")
-    await planner.plan("SO-000001", "SO-000002", "SO-000003", packaging=[EUR_4])
-    before = await planner.world.last_event()
-    calls = [planner.send(status) for status in ("INCARCAT", "LIVRAT") * 10]
-    answers = await asyncio.gather(*calls)
-    assert {answer.status for answer in answers} == {200}
-    names = Counter(name for name, _ in await planner.world.events_after(before))
-    assert names == {MOVED: 6, PACKED: 1, STOCK: 1}
-    assert await planner.packaging() == {("EUR", 1): 4}
-    assert await planner.shop.ledger() == [("loading", -3)] * 3
-    await planner.is_right()
-
-
-async def test_a_status_call_against_moves_by_hand(planner: Planner) -> None:
-    """Whoever comes first: all is moved and the hand is too late, or nothing is and the order is cancelled."""
-    seen = set()
-    for number in range(6):
-        first, second = 2 * number + 1, 2 * number + 2
-        for _ in range(2):
-            await planner.shop.order({"article_id": 1, "quantity": 1}, status="IN_LUCRU")
-        ecc = f"T{number}"
-        await planner.plan(f"SO-{first:06d}", f"SO-{second:06d}", ecc=ecc, packaging=[EUR_4])
-        cancel = planner.world.send("PATCH", f"/api/v2/sales-orders/{second}/status", {"status": "ANULAT"})
-        pair = [planner.send("INCARCAT", ecc=ecc), cancel]
-        answers = await asyncio.gather(*(pair if number % 2 else reversed(pair)))
-        statuses = tuple(answer.status for answer in (answers if number % 2 else reversed(answers)))
-        assert statuses in ((200, 409), (409, 200))
-        loaded = statuses[0] == 200
-        assert await planner.orders(ecc) == (["INCARCAT"] * 2 if loaded else ["IN_LUCRU", "ANULAT"])
-        seen.add(loaded)
-    transports = await planner.world.rows("SELECT count(*) FROM transports WHERE status = 'INCARCAT'")
-    assert await planner.packaging() in ({("EUR", 1): 4 * transports[0][0]}, {})
-    await planner.is_right()
-
-
-async def test_of_two_transports_one_gets_an_order(planner: Planner) -> None:
-    await planner.shop.order(status="IN_LUCRU")
-    bodies = [{"transport_ecc": f"T{number}", "order_codes": ["SO-000001"]} for number in range(10)]
-    path = f"{ETSM}/transports"
-    answers = await asyncio.gather(
-        *(planner.world.send("POST", path, body, token=planner.token, company="") for body in bodies)
-    )
-    assert Counter(answer.status for answer in answers) == {201: 1, 422: 9}
-    await planner.is_right()
-
-
-DAMAGE = {
-    "a transport's packaging is in the packaging ledger": (
-        "UPDATE transport_packaging SET quantity = 5000000",
-        ("T1 of MAIN, EUR", "5", "4"),
-    ),
-    "a transport's packaging is posted when it is loaded": (
-        "UPDATE transport_packaging SET partner_id = NULL",
-        ("T1 of MAIN, packaging 1", "posted", "not posted"),
-    ),
-    "an order is on one transport at a time": (
-        "INSERT INTO transport_orders VALUES (2, 1, 0)",
-        ("SO-000001", "at most 1", "2"),
-    ),
-    "a delivered transport has delivered its orders": (
-        "UPDATE transports SET status = 'LIVRAT', delivered_at = loaded_at WHERE id = 1",
-        ("T1 of MAIN, SO-000001", "LIVRAT", "INCARCAT"),
-    ),
-}
-
-
-@pytest.mark.parametrize("promise", DAMAGE)
-async def test_the_doctor_finds_what_is_not_so(planner: Planner, promise: str) -> None:
-    await planner.shop.order(status="IN_LUCRU")
-    await planner.plan("SO-000001", packaging=[EUR_4])
-    await planner.send("INCARCAT")
-    await planner.plan(ecc="T2")
-    await planner.is_right()
-    sql, difference = DAMAGE[promise]
-    database = await planner.world.database()
-    await database.write(lambda tx: tx.execute(sql))
-    found = (await database.read_long(examine)).differences
-    assert (promise, *difference) in [(each.promise, each.record, each.expected, each.found) for each in found]
-
-
-async def test_the_requests_of_the_guide_do_what_it_says(planner: Planner) -> None:
-    """Each as it is printed there, one after another."""
-    for _ in range(2):
-        await planner.shop.order(status="IN_LUCRU")
-    guide = (Path(docs.__file__).parent / "transports.md").read_text(encoding="utf-8")
-    lines = "\n".join(re.findall(r"^```\n(.*?)^```$", guide, re.MULTILINE | re.DOTALL)).replace("\\\n", " ")
-    requests = re.findall(r"^curl [^\n']*(?:'[^']*')?", lines, re.MULTILINE)
-    planner.world.clock.advance(timedelta(hours=6).total_seconds())
-    answers = []
-    for request in requests:
-        words = shlex.split(request)
-        address = next(word for word in words if word.startswith("http://127.0.0.1:8480/api/"))
-        method = words[words.index("-X") + 1] if "-X" in words else "GET"
-        body = json.loads(words[words.index("-d") + 1]) if "-d" in words else None
-        assert words[words.index("-H") + 1] == "Authorization: Bearer $SITE_TOKEN"
-        path = address.removeprefix("http://127.0.0.1:8480")
-        answers.append(await planner.world.send(method, path, body, token=planner.token, company=""))
-    assert [answer.status for answer in answers] == [200, 201, 200, 200]
-    assert [answer.body["status"] for answer in answers[1:]] == ["CREAT", "INCARCAT", "LIVRAT"]
-    assert await planner.packaging() == {("EUR", 1): 1}
-    await planner.is_right()

@@ -1,0 +1,39 @@
+"""The doctor finds what transports promise and what is not so."""
+
+import pytest
+
+from tests.support.planner import EUR_4, Planner
+from wmsd.app.doctor import examine
+
+DAMAGE = {
+    "a transport's packaging is in the packaging ledger": (
+        "UPDATE transport_packaging SET quantity = 5000000",
+        ("T1 of MAIN, EUR", "5", "4"),
+    ),
+    "a transport's packaging is posted when it is loaded": (
+        "UPDATE transport_packaging SET partner_id = NULL",
+        ("T1 of MAIN, packaging 1", "posted", "not posted"),
+    ),
+    "an order is on one transport at a time": (
+        "INSERT INTO transport_orders VALUES (2, 1, 0)",
+        ("SO-000001", "at most 1", "2"),
+    ),
+    "a delivered transport has delivered its orders": (
+        "UPDATE transports SET status = 'LIVRAT', delivered_at = loaded_at WHERE id = 1",
+        ("T1 of MAIN, SO-000001", "LIVRAT", "INCARCAT"),
+    ),
+}
+
+
+@pytest.mark.parametrize("promise", DAMAGE)
+async def test_the_doctor_finds_what_is_not_so(planner: Planner, promise: str) -> None:
+    await planner.shop.order(status="IN_LUCRU")
+    await planner.plan("SO-000001", packaging=[EUR_4])
+    await planner.send("INCARCAT")
+    await planner.plan(ecc="T2")
+    await planner.is_right()
+    sql, difference = DAMAGE[promise]
+    database = await planner.world.database()
+    await database.write(lambda tx: tx.execute(sql))
+    found = (await database.read_long(examine)).differences
+    assert (promise, *difference) in [(each.promise, each.record, each.expected, each.found) for each in found]
