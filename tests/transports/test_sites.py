@@ -208,3 +208,11 @@ async def test_another_company_gives_nothing_away(planner: Planner) -> None:
     assert refused.errors == {"order_codes.0": ["is not an order of this site"]}
     assert (await other.call("GET", "/orders")).body["data"] == []
     assert (await planner.send("INCARCAT")).status == 200
+
+
+async def test_the_log_names_the_company_of_the_site(planner: Planner, caplog: pytest.LogCaptureFixture) -> None:
+    with caplog.at_level("INFO", "wmsd.request"):
+        await planner.call("GET", "/orders", headers={"X-Company-Id": "99"})
+    shown = [record.__dict__["company_id"] for record in caplog.records if "etsm/orders" in record.getMessage()]
+    assert shown == ["1"]
+    assert planner.token not in caplog.text

@@ -23,6 +23,7 @@ LOG = logging.getLogger("wmsd.request")
 SITE: Final = web.AppKey("site", Site)
 JOBS: Final = web.AppKey("jobs", Jobs)
 REQUEST_ID: Final = web.RequestKey("request_id", str)
+COMPANY: Final = web.RequestKey("company", str)
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
@@ -74,7 +75,10 @@ async def _handle(site: Site, trusted: Sequence[Network], route: Route, request:
         idempotency_key=_joined(headers, "Idempotency-Key"),
         if_match=_joined(headers, "If-Match"),
     )
-    return response(await site.door.perform(call))
+    reply = await site.door.perform(call)
+    if call.company is not None:
+        request[COMPANY] = call.company  # the bearer of a site says it, not the header
+    return response(reply)
 
 
 def _joined(headers: CIMultiDictProxy[str], name: str) -> str | None:
@@ -138,7 +142,7 @@ def _log(request: web.Request, status: int, seconds: float) -> None:
             seconds * 1000,
             extra={
                 "request_id": request[REQUEST_ID],
-                "company_id": request.headers.get("X-Company-Id", "")[:16],
+                "company_id": request.get(COMPANY, request.headers.get("X-Company-Id", ""))[:16],
                 "status": status,
             },
         )
