@@ -18,6 +18,7 @@ Provision = Mapping[type, object]
 """What actions need of their installation beside the database, such as its key; by type."""
 
 _Ends = dict[str, tuple[Callable[[Any], None], Any]]
+AtCommit = dict[str, Callable[["Transaction"], None]]
 
 LAST_CHANGE = "SELECT value FROM change_sequence"
 KEEP_LAST_CHANGE = "UPDATE change_sequence SET value = ?"
@@ -38,6 +39,7 @@ class Transaction:
         ids: Ids,
         actor: Actor,
         provision: Provision,
+        at_commit: AtCommit | None = None,
     ) -> None:
         self._connection = connection
         self.now = now
@@ -48,6 +50,8 @@ class Transaction:
         self._last_change: int | None = None
         self._at_end: _Ends = {}
         self._at_last: _Ends = {}
+        self.at_commit: AtCommit = {} if at_commit is None else at_commit
+        """What is done once for the units that share a commit, before it, by name; even if this one is undone."""
 
     @cached_property
     def timestamp(self) -> str:

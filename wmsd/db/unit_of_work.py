@@ -9,7 +9,7 @@ from wmsd.base.context import PROGRAM
 from wmsd.base.ids import Ids
 from wmsd.db.lane import GroupRunner, Work
 from wmsd.db.sqlite import connect, sqlite3
-from wmsd.db.transaction import Provision, Transaction
+from wmsd.db.transaction import AtCommit, Provision, Transaction
 
 Begin = Callable[[sqlite3.Connection], Transaction]
 Result = TypeVar("Result")
@@ -25,10 +25,13 @@ def commit_group(clock: OrderedClock, ids: Ids, provision: Provision) -> GroupRu
         connection.execute("BEGIN IMMEDIATE")
         try:
             now, ordered_now = clock.now(), clock.latest()
+            at_commit: AtCommit = {}
             for work in group:
                 if not work.future.cancelled():
-                    tx = Transaction(connection, now, ordered_now, ids, work.actor, provision)
+                    tx = Transaction(connection, now, ordered_now, ids, work.actor, provision, at_commit)
                     _run_unit(connection, tx, work)
+            for run_last in at_commit.values():
+                run_last(Transaction(connection, now, ordered_now, ids, PROGRAM, provision))
             connection.execute("COMMIT")
         except BaseException:
             if connection.in_transaction:

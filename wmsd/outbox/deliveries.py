@@ -4,7 +4,7 @@ Each gets the next number of its subscription. One is `pending`, with the time a
 earlier one of the same entity is still open: then it is `held`, and comes when that one is done.
 """
 
-from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from wmsd.base import timestamps
@@ -33,37 +33,21 @@ QUEUE: Final = """
         FROM events
         CROSS JOIN webhook_topics AS topic ON topic.event IN (events.event, '*')
         CROSS JOIN webhook_subscriptions AS subscription ON subscription.id = topic.subscription_id
-        WHERE events.sequence BETWEEN :first AND :last
+        WHERE events.sequence >= :first
     )
     ORDER BY subscription_id, sequence
 """
 
 
-@dataclass(slots=True)
-class _Recorded:
-    """The events of a unit of work: nobody else records between the first and the last."""
+def queue_at_commit(tx: Transaction, first: int) -> None:
+    """Events from this sequence on were inserted: their deliveries are queued with those of the whole group.
 
-    first: int = 0
-    last: int = 0
-
-
-def queue_at_end(tx: Transaction, first: int, last: int) -> None:
-    """The events of these sequences were inserted; at the end of the unit of work their deliveries are queued."""
-    recorded = tx.at_last("deliveries", lambda gathered: _queue(tx, gathered), _Recorded)
-    recorded.first = recorded.first or first
-    recorded.last = last
+    A unit of the group that is rolled back takes its events with it, and the next one's get their sequences.
+    """
+    tx.at_commit.setdefault("deliveries", partial(_queue, first=first))
 
 
-def _queue(tx: Transaction, recorded: _Recorded) -> None:
+def _queue(tx: Transaction, first: int) -> None:
     if tx.value(IS_AWAITED):
         now = timestamps.microseconds(tx.now) // 1000
-        tx.execute(
-            QUEUE,
-            {
-                "first": recorded.first,
-                "last": recorded.last,
-                "attempts": ATTEMPTS,
-                "due_at": now,
-                "now": tx.timestamp,
-            },
-        )
+        tx.execute(QUEUE, {"first": first, "attempts": ATTEMPTS, "due_at": now, "now": tx.timestamp})

@@ -6,7 +6,7 @@ from typing import Final
 
 from wmsd.base import timestamps
 from wmsd.db.transaction import Transaction
-from wmsd.outbox.deliveries import queue_at_end
+from wmsd.outbox.deliveries import queue_at_commit
 
 EVENTS: Final[dict[str, str]] = {
     "article.created": "An article was created; data is the record.",
@@ -76,8 +76,8 @@ def _entity(event: str) -> str:
 
 
 def _recorded(tx: Transaction, event: str, count: int, last: int) -> None:
-    """Counted and queued for webhooks at the end of the unit of work, once for all of it."""
-    queue_at_end(tx, last - count + 1, last)
+    """Counted at the end of the unit of work, queued for webhooks with the commit: once for all of it."""
+    queue_at_commit(tx, last - count + 1)
     counts = tx.at_last("event counts", lambda gathered: _write_counts(tx, gathered), Counter[str])
     counts[event] += count
 
