@@ -56,7 +56,7 @@ MANNERS = st.sampled_from([200, 200, 200, 500, 500, 500, 410, None, None])
 """What a receiver answers; None: it hangs."""
 BRIEFLY = st.sampled_from([True, True, False])
 ANSWERS = st.sampled_from([200, 200, 500, 500, 410])
-CHANGES = ["moves", "off", "deleted", "new secret", "module", "clock", "again"]
+CHANGES = ["moves", "off", "deleted", "new secret", "module", "module", "clock", "again"]
 WHICH = st.integers(0, 9)
 
 

@@ -164,6 +164,23 @@ async def test_nothing_more_is_sent_to_what_is_switched_off(world: World, how: s
         await scene.until(lambda: len(set(scene.client.asked)) == 200)
 
 
+@pytest.mark.parametrize(("count", "hosts", "most"), [(20, 1, 16), (150, 150, 64)])
+async def test_a_company_whose_receivers_all_hang_holds_up_no_other(
+    world: World, count: int, hosts: int, most: int
+) -> None:
+    """Neither at the host of the other's receiver nor at hosts of their own."""
+    async with sending(world) as scene:
+        for number in range(count):
+            await scene.subscribe(url=f"https://receiver{number % hosts}.example/")
+        await scene.articles(1, 1)
+        await scene.until(lambda: len(scene.client.asked) == most)
+        await scene.at_rest()
+        world.company = await world.new_company("OTHER")
+        await scene.subscribe(url="https://receiver0.example/")
+        await scene.articles(1, 1)
+        await scene.until(lambda: len(scene.client.asked) == most + 1)
+
+
 async def test_what_comes_due_does_not_wait_for_one_that_hangs(world: World) -> None:
     async with sending(world) as scene:
         scene.client.may_answer.set()

@@ -277,7 +277,7 @@ class Sender:
         assert feed.target is not None
         is_proven, host = feed.is_proven, feed.target.host
         unwritten = self._state(feed.company_id).unwritten
-        if len(unwritten) >= MOST_UNWRITTEN or not self._slots.take(is_proven, host):
+        if len(unwritten) >= MOST_UNWRITTEN or not self._slots.take(is_proven, feed.company_id, host):
             return False
         due = feed.ready.popleft()
         feed.in_flight += 1
@@ -312,7 +312,7 @@ class Sender:
             LOG.exception("webhooks of company %d cannot be sent; trying again soon", feed.company_id)
             self._look_again(feed.company_id, AGAIN_SECONDS)
         finally:
-            self._slots.give_back(is_proven, host)
+            self._slots.give_back(is_proven, feed.company_id, host)
             feed.in_flight -= 1
             if result is None:
                 feed.taken.discard(due.id)  # cut off, or not to be sent now: it is due as before
