@@ -12,7 +12,6 @@ from wmsd.webhooks.schema import RECOMMENDED_SECRET, AuthType, DeliveryStatus
 
 WAITS: Final = (30_000, 120_000, 480_000, 1_920_000)
 """Milliseconds between the attempts of a delivery (specification, section 6)."""
-LONGEST_WAIT: Final = max(WAITS)
 GONE: Final = 410
 KEPT: Final = timedelta(days=30)
 ROTATION: Final = timedelta(hours=24)

@@ -20,9 +20,6 @@ class Slots:
         self._taken_of_company: Counter[tuple[bool, int]] = Counter()
         self._taken_of_host: Counter[tuple[bool, int, str]] = Counter()
 
-    def are_all_taken(self, is_proven: bool) -> bool:
-        return self._taken[is_proven] >= IN_TOTAL
-
     def take(self, is_proven: bool, company_id: int, host: str) -> bool:
         """Whether there was one."""
         of_company, of_host = (is_proven, company_id), (is_proven, company_id, host)
