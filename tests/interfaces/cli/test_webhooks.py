@@ -393,6 +393,15 @@ def test_a_moment_that_is_none(shared: Home, command: str, moment: str) -> None:
 # --- on and off -----------------------------------------------------------------------------------------------
 
 
+@pytest.mark.parametrize(
+    "arguments",
+    [("test", "{}"), ("deliveries", "{}"), ("deliveries", "1", "--before", "{}"), ("redeliver", "1", "{}")],
+)
+def test_an_id_that_none_can_have(shared: Home, arguments: tuple[str, ...]) -> None:
+    given = (argument.format(10**20) for argument in arguments)
+    assert "is not in the range" in shared.misunderstood("webhook", *given, "--company", "ACME")
+
+
 def test_a_webhook_is_switched(webhook: Webhook) -> None:
     name = f"Webhook {webhook.id}"
     assert webhook.ok("off").err.splitlines()[-1] == (

@@ -9,6 +9,7 @@ import click
 
 from wmsd.app.site import Site
 from wmsd.base import timestamps
+from wmsd.base.fields import MAX_ID
 from wmsd.base.problems import Problem
 from wmsd.base.validation import check
 from wmsd.db.database import Database
@@ -45,7 +46,7 @@ def _moment_option(name: str, help_text: str) -> Callable[[Any], Any]:
     "--status", "statuses", multiple=True, type=click.Choice(DELIVERY_STATUSES), help="Only these; repeat it."
 )
 @_moment_option("--since", "Only those queued at this moment or later, such as 2026-11-20T00:00:00Z.")
-@click.option("--before", type=click.IntRange(1), metavar="ID", help="Only those before this delivery.")
+@click.option("--before", type=click.IntRange(1, MAX_ID), metavar="ID", help="Only those before this delivery.")
 @click.option(
     "--limit", type=click.IntRange(1, MOST_SHOWN), default=50, show_default=True, help="At most so many."
 )
@@ -91,7 +92,7 @@ def list_deliveries(
 
 @webhook_command.command("redeliver")
 @one_webhook
-@click.argument("delivery", metavar="[DELIVERY]", type=click.IntRange(1), required=False)
+@click.argument("delivery", metavar="[DELIVERY]", type=click.IntRange(1, MAX_ID), required=False)
 @_moment_option("--since", "All that were queued at this moment or later, such as 2026-11-20T00:00:00Z.")
 @_moment_option("--until", "With --since: and not after this moment.  [default: now]")
 @click.option("--failed", is_flag=True, help="With --since: only those that were exhausted or skipped.")

@@ -6,6 +6,7 @@ import click
 
 from wmsd.app.site import Site
 from wmsd.base.context import Company
+from wmsd.base.fields import MAX_ID
 from wmsd.base.problems import Problem, forbidden
 from wmsd.base.validation import check
 from wmsd.companies import actions as companies
@@ -18,7 +19,7 @@ from wmsd.webhooks import actions, log, store
 from wmsd.webhooks.rules import MOST_SUBSCRIPTIONS, off_because
 from wmsd.webhooks.schema import SubscriptionChanges, SubscriptionQuery
 
-one_webhook = options_of(click.argument("webhook", metavar="ID", type=click.IntRange(1)), company_option)
+one_webhook = options_of(click.argument("webhook", metavar="ID", type=click.IntRange(1, MAX_ID)), company_option)
 
 
 @click.group()
