@@ -72,9 +72,7 @@ def at_the_worlds_time(monkeypatch: pytest.MonkeyPatch, hooks: Hooks) -> None:
 
 
 @pytest.mark.usefixtures("at_the_worlds_time")
-@pytest.mark.parametrize(
-    "secret", [SECRET, UNPADDED, "a secret of 32 letters, and more", "whsec_but not base64 at all!"]
-)
+@pytest.mark.parametrize("secret", [SECRET, UNPADDED, "a secret of 32 letters, and more"])
 async def test_the_standard_signature_is_verified_by_its_own_library(hooks: Hooks, secret: str) -> None:
     got = await one_event(hooks, secret=secret)
     verifier = Webhook(secret if secret in (SECRET, UNPADDED) else secret.encode())

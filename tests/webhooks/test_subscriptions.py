@@ -118,6 +118,7 @@ async def test_short_secrets_are_warned_of_and_very_short_ones_refused(
         ("active", "yes", "active", "must be true or false"),
         ("secret", "0123456789abcdef\n0123456789", "secret", "visible ASCII"),
         ("secret", "geheim-und-ähnlich-lang-genug", "secret", "visible ASCII"),
+        ("secret", "whsec_but not base64 at all!", "secret", "what follows is not base64"),
         ("name", "", "name", "at least 1 character"),
     ],
 )

@@ -7,6 +7,7 @@ from pydantic import AfterValidator, Field, WithJsonSchema
 from wmsd.base.fields import Id, Input, Model, Name, Recorded, Timestamp, refuse
 from wmsd.base.listing import CursorQuery, PageQuery, QueryTimestamp, several_of
 from wmsd.outbox.events import EVENTS
+from wmsd.webhooks.signing import standard_key
 
 EVERY_EVENT: Final = "*"
 TEST_EVENT: Final = "webhook.test"
@@ -37,13 +38,23 @@ def _visible(value: str) -> str:
     return value
 
 
+def _secret(value: str) -> str:
+    try:
+        standard_key(value)
+    except ValueError as error:
+        raise refuse(str(error)) from None
+    return value
+
+
 def _user(value: str) -> str:
     if ":" in value:
         raise refuse("must not contain a colon")
     return value
 
 
-Secret = Annotated[str, Field(min_length=SHORTEST_SECRET, max_length=255), AfterValidator(_visible)]
+Secret = Annotated[
+    str, Field(min_length=SHORTEST_SECRET, max_length=255), AfterValidator(_visible), AfterValidator(_secret)
+]
 Credential = Annotated[str, Field(min_length=1, max_length=4000), AfterValidator(_visible)]
 UserName = Annotated[str, Field(min_length=1, max_length=255), AfterValidator(_visible), AfterValidator(_user)]
 CustomHeaders = Annotated[dict[str, str], Field(min_length=1, max_length=20)]

@@ -14,15 +14,16 @@ PREFIX: Final = "whsec_"
 def standard_key(secret: str) -> bytes:
     """The key of `webhook-signature`: what `whsec_` and base64 stand for, else the secret's own letters.
 
-    Base64 may come without its padding, as the libraries of receivers take it.
+    Base64 may come without its padding, as the libraries of receivers take it. Raises ValueError when what follows
+    `whsec_` is none.
     """
-    if secret.startswith(PREFIX):
-        encoded = secret.removeprefix(PREFIX)
-        try:
-            return base64.b64decode(encoded + "=" * (-len(encoded) % 4), validate=True)
-        except binascii.Error:
-            pass
-    return secret.encode()
+    if not secret.startswith(PREFIX):
+        return secret.encode()
+    encoded = secret.removeprefix(PREFIX)
+    try:
+        return base64.b64decode(encoded + "=" * (-len(encoded) % 4), validate=True)
+    except binascii.Error:
+        raise ValueError(f"begins with {PREFIX}, and what follows is not base64") from None
 
 
 def signature(secret: str, body: bytes) -> str:
