@@ -92,7 +92,7 @@ def test_the_guide_has_the_same_tables() -> None:
     for status, *cells in orders:
         for effect, cell in zip(effects.values(), cells, strict=True):
             told = None if cell == "forbids it" else tuple(re.findall("[A-Z]+", cell))
-            assert told == ORDER_MOVES[effect].get(status), (status, effect)  # type: ignore[call-overload]
+            assert told == ORDER_MOVES[effect].get(status), (status, effect)  # type: ignore[call-overload]  # a text of the table
 
 
 WAYS = {
@@ -119,7 +119,7 @@ BACK = {
 async def test_an_order_that_was_moved_by_hand(planner: Planner, before: str, call: str, order: str) -> None:
     await two_orders(planner, before)
     await planner.by_hand(2, *(WAYS if before == "CREAT" else BACK)[order])
-    effect = MOVES[(before, call)]  # type: ignore[index]
+    effect = MOVES[(before, call)]  # type: ignore[index]  # as above
     everything = await planner.everything()
     assert await planner.orders() == ["IN_LUCRU" if before == "CREAT" else "INCARCAT", order]
     if effect is Effect.NONE:

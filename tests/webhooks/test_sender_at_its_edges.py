@@ -188,7 +188,7 @@ async def test_what_comes_due_does_not_wait_for_one_that_hangs(world: World) -> 
         scene.client.answers = ["fails", "succeeds", "succeeds", "hangs"]
         for number in range(1, 5):
             await scene.articles(number, number)
-            await scene.until(lambda sent=number: len(scene.client.asked) == sent)  # type: ignore[misc]
+            await scene.until(lambda sent=number: len(scene.client.asked) == sent)  # type: ignore[misc]  # the loop's own
             await scene.at_rest()
         assert await scene.statuses() == ["pending", "delivered", "delivered", "pending"]
         await scene.sender.tick()  # which finds what the others wrote
