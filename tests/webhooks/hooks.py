@@ -68,7 +68,7 @@ class Hooks:
         before = -1
         while quiet < 3:
             await asyncio.sleep(SETTLED / 3)
-            busy = self.sender.is_busy
+            busy = self.sender.is_busy or self.sender.under_way > 0
             quiet = 0 if busy or before != len(self.received) else quiet + 1
             before = len(self.received)
 

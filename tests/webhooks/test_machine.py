@@ -35,7 +35,7 @@ from tests.webhooks.world_model import MOST_AT_ONCE, Delivery, Event, Subscripti
 from wmsd.app.site import Site
 from wmsd.base import timestamps
 from wmsd.base.context import Company
-from wmsd.webhooks import deliveries, redelivery, sender
+from wmsd.webhooks import deliveries, lookout, redelivery, sender
 from wmsd.webhooks.checks import CHECKS
 from wmsd.webhooks.client import Answer
 from wmsd.webhooks.dialler import Dialler
@@ -203,8 +203,7 @@ class WebhooksMachine(RuleBasedStateMachine):
         running = self.sender
         if running is None:
             return False
-        under_way = len(running._tasks) - len(self.client.hanging)
-        return bool(under_way or running._to_look_at or running._looker or running._next_moment)
+        return running.is_busy or running.under_way > len(self.client.hanging)
 
     async def learn_events(self) -> None:
         rows = await self.world.rows(
@@ -596,7 +595,7 @@ def signatures(asked: Asked, secrets: list[str]) -> str:
 
 
 def test_1_000_steps(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(sender, "LOOK_AFTER_SECONDS", 0.0)
+    monkeypatch.setattr(lookout, "LOOK_AFTER_SECONDS", 0.0)
     monkeypatch.setattr(sender, "STOP_SECONDS", 0.01)
     with asyncio.Runner() as runner:
         stack = AsyncExitStack()

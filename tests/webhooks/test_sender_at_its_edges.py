@@ -14,6 +14,7 @@ from wmsd.db.database import Database
 from wmsd.db.sqlite import sqlite3
 from wmsd.webhooks.client import Answer
 from wmsd.webhooks.dialler import Dialler
+from wmsd.webhooks.lookout import Companies
 from wmsd.webhooks.sender import Sender
 
 SECRET = "s" * 32
@@ -58,6 +59,11 @@ class Scene:
 
     async def event_ids(self) -> list[str]:
         return [id for (id,) in await self.world.rows("SELECT id FROM events ORDER BY sequence")]
+
+    def ask(self, companies: Companies) -> None:
+        """From here on the sender asks this."""
+        for part in (self.sender._lookout, self.sender._loader, self.sender._dispatcher):
+            part._companies = companies
 
     async def until(self, holds: Callable[[], bool]) -> None:
         async with asyncio.timeout(5):
@@ -122,7 +128,7 @@ async def test_what_cannot_be_loaded_is_loaded_later(world: World, monkeypatch: 
         scene.client.may_answer.set()
         await scene.subscribe()
         await scene.at_rest()
-        read, failures = Database.read, ["_look", "_load"]
+        read, failures = Database.read, ["_see", "_load"]
 
         async def failing(database: Database, action: Any, *rest: Any) -> Any:
             if failures and failures[0] in name_of(action):
@@ -296,7 +302,7 @@ async def test_what_could_not_be_sent_is_sent_soon_and_no_storm_comes_of_it(
         await scene.subscribe()
         await scene.at_rest()
         asked = 0
-        companies = scene.sender._companies
+        companies = world.site.access.companies
 
         async def failing() -> Any:
             nonlocal asked
@@ -314,12 +320,12 @@ async def test_what_could_not_be_sent_is_sent_soon_and_no_storm_comes_of_it(
         if is_off:
             await world.set_module("ACME", "webhooks", False)
             monkeypatch.setattr(Database, "write", full)
-        scene.sender._companies = failing
+        scene.ask(failing)
         scene.client.may_answer.set()
         await asyncio.sleep(0.5)
         assert asked < 20
         assert len(scene.client.asked) < 5
-        scene.sender._companies = companies
+        scene.ask(companies)
         monkeypatch.undo()
         if is_off:
             await world.set_module("ACME", "webhooks", True)

@@ -4,9 +4,10 @@ from typing import Final
 
 from wmsd.base import timestamps
 from wmsd.base.clock import Clock
-from wmsd.webhooks.deliveries import Due, Result
+from wmsd.webhooks.deliveries import Due
 from wmsd.webhooks.dialler import Dialler
 from wmsd.webhooks.feed import Opened
+from wmsd.webhooks.results import Result
 from wmsd.webhooks.signing import headers
 
 NO_CREDENTIALS: Final = "Its credentials cannot be read: another installation has sealed them. Send them anew."

@@ -203,6 +203,5 @@ async def _read(response: aiohttp.ClientResponse, attempt: Attempt) -> None:
 
 
 def _refuse_framing(headers: Mapping[str, str]) -> None:
-    for name, value in headers.items():
-        if name.lower() in FRAMING or not (name.isprintable() and value.isprintable()):
-            raise ValueError(f"the header {name} must not be sent from here")
+    if not FRAMING.isdisjoint(map(str.lower, headers)) or not "".join((*headers, *headers.values())).isprintable():
+        raise ValueError(f"of the headers {', '.join(headers)} one must not be sent from here")

@@ -5,7 +5,7 @@ from wmsd.base.results import Record
 from wmsd.base.vault import Vault
 from wmsd.db.database import Database
 from wmsd.db.transaction import Transaction
-from wmsd.webhooks import deliveries, log
+from wmsd.webhooks import deliveries, log, results
 from wmsd.webhooks.attempt import attempt
 from wmsd.webhooks.deliveries import Due, Target
 from wmsd.webhooks.dialler import Dialler
@@ -31,7 +31,7 @@ async def send_test(
     result = await attempt(client, clock, opened(target, vault), due, is_sandbox)
 
     def note(tx: Transaction) -> Record | None:
-        deliveries.record(tx, [result])
+        results.record(tx, [result])
         return log.one(tx, subscription_id, due.id)
 
     return await database.write(note)

@@ -1,0 +1,159 @@
+"""Looks into a company's file, and loads what is due of each subscription, as much as can soon be sent."""
+
+import logging
+from collections.abc import Awaitable, Callable
+from functools import partial
+from typing import NamedTuple
+
+from wmsd.base.context import Company
+from wmsd.base.problems import Problem
+from wmsd.base.vault import Vault
+from wmsd.db.company_files import CompanyFiles
+from wmsd.db.database import Database
+from wmsd.db.sqlite import sqlite3
+from wmsd.db.transaction import Transaction
+from wmsd.webhooks import deliveries, switch_off
+from wmsd.webhooks.deliveries import Due, Look, Target
+from wmsd.webhooks.feed import Feed
+from wmsd.webhooks.lookout import Companies
+from wmsd.webhooks.rules import off_because
+from wmsd.webhooks.switch_off import SwitchedOff
+from wmsd.webhooks.tasks import Tasks
+
+LOG = logging.getLogger("wmsd.webhooks")
+
+Audit = Callable[[str, str], Awaitable[None]]
+"""Writes down that the service did this to that."""
+
+
+class Seen(NamedTuple):
+    """What is due when, what is switched off, and where that is to go now which is ready to be sent."""
+
+    look: Look
+    switched_off: list[SwitchedOff]
+    targets: list[Target]
+
+
+class Loader:
+    def __init__(
+        self,
+        *,
+        files: CompanyFiles,
+        companies: Companies,
+        audit: Audit,
+        vault: Vault,
+        tasks: Tasks,
+        loaded: Callable[[Feed], None],
+        failed: Callable[[int], None],
+    ) -> None:
+        """`loaded` is told of each feed that was loaded, `failed` of each company where that was impossible."""
+        self._files = files
+        self._companies = companies
+        self._audit = audit
+        self._vault = vault
+        self._tasks = tasks
+        self._loaded = loaded
+        self._failed = failed
+        self._feeds: dict[int, dict[int, Feed]] = {}
+        """By company and subscription."""
+        self._switched_off: dict[int, int] = {}
+
+    @property
+    def switched_off(self) -> int:
+        """How many subscriptions the service itself has switched off."""
+        return sum(self._switched_off.values())
+
+    def feed(self, company_id: int, subscription_id: int) -> Feed | None:
+        return self._feeds.get(company_id, {}).get(subscription_id)
+
+    # --- looking ------------------------------------------------------------------------------------------------
+
+    async def look(self, company_id: int, is_to_clamp: bool) -> int | None:
+        """As `lookout.Look`."""
+        company = (await self._companies()).get(company_id)
+        if company is None:
+            return None
+        database = await self._files.get(company_id)
+        feeds = self._feeds.setdefault(company_id, {})
+        if is_to_clamp:
+            await database.write(deliveries.clamp)
+        ready = [subscription_id for subscription_id, feed in feeds.items() if feed.ready]
+        seen = await database.read(partial(_see, ready=ready))
+        for target in seen.targets:
+            feeds[target.subscription_id].take(target, (), self._vault)
+        await self._tell_switched_off(company, database, seen.switched_off)
+        because = off_because(company)
+        if because is None:
+            self._fill_all(company_id, feeds, seen.look.due_now)
+        else:
+            for feed in feeds.values():
+                feed.drop()
+            if seen.look.due_now:
+                await _skip_all(database, because)
+        return seen.look.next_due
+
+    def _fill_all(self, company_id: int, feeds: dict[int, Feed], due_now: list[int]) -> None:
+        for subscription_id in feeds.keys() - set(due_now):
+            feeds[subscription_id].drop()  # switched off or deleted, or the clock was set back
+        for subscription_id in due_now:
+            feed = feeds.setdefault(subscription_id, Feed(company_id, subscription_id))
+            feed.may_have_more = True
+            self.fill(feed)
+
+    async def _tell_switched_off(self, company: Company, database: Database, found: list[SwitchedOff]) -> None:
+        self._switched_off[company.id] = len(found)
+        new = [each for each in found if not each.is_audited]
+        for each in new:
+            LOG.warning("webhook %s of %s is switched off: %s", each.name, company.code, each.because)
+            await self._audit(f"webhook.switch_off {each.because}", f"{company.code} {each.name}")
+        if new:
+            await database.write(lambda tx: switch_off.note_audited(tx, [each.id for each in new]))
+
+    # --- loading ------------------------------------------------------------------------------------------------
+
+    def fill(self, feed: Feed) -> None:
+        if feed.wants_more:
+            feed.is_loading = True
+            self._tasks.spawn(self._load(feed))
+
+    async def _load(self, feed: Feed) -> None:
+        """What is due next of a subscription; bodies are large, so only as many as can be sent soon."""
+        try:
+            feed.may_have_more = False  # a look may find more while this reads
+            await self._load_from(await self._files.get(feed.company_id), feed)
+        except (Problem, sqlite3.Error) as error:
+            LOG.error("webhooks of company %d cannot be loaded: %s", feed.company_id, error)
+            self._failed(feed.company_id)
+        finally:
+            feed.loaded()
+        self.fill(feed)
+        self._loaded(feed)
+
+    async def _load_from(self, database: Database, feed: Feed) -> None:
+        taken, limit = list(feed.taken), 4 * feed.allowed
+
+        def read(tx: Transaction) -> tuple[Target | None, list[Due]]:
+            target = deliveries.target(tx, feed.subscription_id)
+            if target is None or not target.active:
+                return None, []
+            return target, deliveries.due(tx, feed.subscription_id, taken, limit)
+
+        target, found = await database.read(read)
+        feed.may_have_more |= target is not None and len(found) >= limit
+        if target is not None:
+            lost = [due.id for due in found if due.body is None]
+            if lost:
+                because = "Its event is no longer kept."
+                await database.write(lambda tx: deliveries.skip(tx, lost, because))
+            feed.take(target, (due for due in found if due.body is not None), self._vault)
+
+
+async def _skip_all(database: Database, because: str) -> None:
+    skipped = 1
+    while skipped:
+        skipped = await database.write(lambda tx: deliveries.skip_all(tx, because))
+
+
+def _see(tx: Transaction, ready: list[int]) -> Seen:
+    targets = [target for each in ready if (target := deliveries.target(tx, each)) is not None]
+    return Seen(deliveries.look(tx), switch_off.switched_off(tx), targets)

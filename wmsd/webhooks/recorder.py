@@ -1,0 +1,67 @@
+"""Writes down what came of attempts, in groups: what comes back while one is written is the next."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Final
+
+from wmsd.base.problems import Problem
+from wmsd.db.company_files import CompanyFiles
+from wmsd.db.sqlite import sqlite3
+from wmsd.webhooks import results
+from wmsd.webhooks.results import Result
+from wmsd.webhooks.tasks import Tasks
+
+LOG = logging.getLogger("wmsd.webhooks")
+MOST_UNWRITTEN: Final = 256
+"""Results of a company that are not written down yet: beyond it nothing more is sent."""
+AGAIN_SECONDS: Final = 1.0
+
+
+@dataclass(slots=True)
+class Unwritten:
+    results: list[Result] = field(default_factory=list)
+    is_being_written: bool = False
+
+
+class Recorder:
+    def __init__(
+        self, files: CompanyFiles, tasks: Tasks, written: Callable[[int, Sequence[Result]], None]
+    ) -> None:
+        """`written` is told which of a company's results stand in its file."""
+        self._files = files
+        self._tasks = tasks
+        self._written = written
+        self._of_company: dict[int, Unwritten] = {}
+
+    def is_behind(self, company_id: int) -> bool:
+        """Whether nothing more should be sent for this company before more is written down."""
+        return len(self._unwritten(company_id).results) >= MOST_UNWRITTEN
+
+    def note(self, company_id: int, result: Result) -> None:
+        unwritten = self._unwritten(company_id)
+        unwritten.results.append(result)
+        if not unwritten.is_being_written:
+            unwritten.is_being_written = True
+            self._tasks.spawn(self._write_down(company_id, unwritten))
+
+    def _unwritten(self, company_id: int) -> Unwritten:
+        return self._of_company.setdefault(company_id, Unwritten())
+
+    async def _write_down(self, company_id: int, unwritten: Unwritten) -> None:
+        try:
+            while unwritten.results:
+                found = list(unwritten.results)
+                try:
+                    database = await self._files.get(company_id)
+                    await database.write(partial(results.record, results=found))
+                except (Problem, sqlite3.Error) as error:
+                    LOG.error("what was sent for company %d cannot be written down yet: %s", company_id, error)
+                    await asyncio.sleep(AGAIN_SECONDS)
+                    continue
+                del unwritten.results[: len(found)]
+                self._written(company_id, found)
+        finally:
+            unwritten.is_being_written = False

@@ -1,0 +1,173 @@
+"""The SQL of what came of attempts. A few statements write down as many as there are: while a receiver takes what
+is sent as fast as it comes, each statement more would be one more wait of two threads for each other.
+"""
+
+import json
+from collections.abc import Iterator, Sequence
+from typing import Any, Final, NamedTuple
+
+from wmsd.base import timestamps
+from wmsd.base.strict_json import dumps
+from wmsd.db.transaction import Transaction
+from wmsd.webhooks.deliveries import milliseconds, release
+from wmsd.webhooks.rules import GONE, SWITCHED_OFF_AFTER, Verdict, failing_milliseconds, verdict
+from wmsd.webhooks.switch_off import switch_off
+
+
+class Result(NamedTuple):
+    """What came of an attempt; `at` is when it began, `answer` its first 2 kB."""
+
+    subscription_id: int
+    delivery_id: int
+    event: str
+    at: str
+    milliseconds: int
+    status: int | None
+    answer: str | None
+    error: str | None
+    is_success: bool
+
+
+class Judged(NamedTuple):
+    """A result, and what it makes of its delivery."""
+
+    result: Result
+    verdict: Verdict
+    attempts: int
+    attempts_left: int
+
+
+OPEN: Final = """
+    SELECT json_group_array(json_array(id, status, attempts, attempts_left))
+    FROM webhook_deliveries
+    WHERE id IN (SELECT value FROM json_each(?)) AND status IN ('pending', 'skipped')
+"""
+NOTE_ATTEMPTS: Final = """
+    INSERT INTO webhook_attempts (delivery_id, number, at, milliseconds, status, answer, error)
+    SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6
+    FROM json_each(?)
+"""
+NOTE_VERDICTS: Final = """
+    UPDATE webhook_deliveries
+    SET status = found.value ->> 1, attempts = found.value ->> 2, attempts_left = found.value ->> 3,
+        due_at = found.value ->> 4,
+        skipped_because = iif(found.value ->> 1 = 'skipped', skipped_because, NULL)
+    FROM json_each(?) AS found
+    WHERE webhook_deliveries.id = found.value ->> 0
+"""
+
+
+def record(tx: Transaction, results: Sequence[Result]) -> None:
+    """Writes down what came of some attempts, each of another delivery, and releases what was held behind them."""
+    judged = _judged(tx, results)
+    now = milliseconds(tx)
+    tx.execute(NOTE_ATTEMPTS, (dumps([_attempt(each) for each in judged]),))
+    tx.execute(NOTE_VERDICTS, (dumps([_verdict(each, now) for each in judged]),))
+    release(tx, [each.result.delivery_id for each in judged if each.verdict.wait is None])
+    for each in _telling(judged):
+        _note_health(tx, each.result, _shown(each))
+
+
+def _judged(tx: Transaction, results: Sequence[Result]) -> list[Judged]:
+    """In the order of the results. One is left out when its subscription is deleted."""
+    rows = json.loads(tx.value(OPEN, (dumps([result.delivery_id for result in results]),)))
+    found = {row[0]: row[1:] for row in rows}
+    return [_judge(result, *found[result.delivery_id]) for result in results if result.delivery_id in found]
+
+
+def _judge(result: Result, status: str, attempts: int, attempts_left: int) -> Judged:
+    left = max(attempts_left - 1, 0)
+    became = verdict(result.is_success, left)
+    if status == "skipped" and not result.is_success:
+        became = Verdict("skipped")  # it was under way then
+    return Judged(result, became, attempts + 1, left)
+
+
+def _attempt(each: Judged) -> tuple[Any, ...]:
+    result = each.result
+    return (
+        result.delivery_id,
+        each.attempts,
+        result.at,
+        result.milliseconds,
+        result.status,
+        result.answer,
+        result.error,
+    )
+
+
+def _verdict(each: Judged, now: int) -> tuple[Any, ...]:
+    wait = each.verdict.wait
+    due_at = None if wait is None else now + wait
+    return (each.result.delivery_id, each.verdict.status, each.attempts, each.attempts_left, due_at)
+
+
+def _telling(judged: Sequence[Judged]) -> Iterator[Judged]:
+    """Without the successes that another success of their subscription follows: they leave nothing to be seen."""
+    following: dict[int, bool] = {}
+    told = []
+    for each in reversed(judged):
+        result = each.result
+        if not (result.is_success and following.get(result.subscription_id, False)):
+            told.append(each)
+        following[result.subscription_id] = result.is_success
+    return reversed(told)
+
+
+def _shown(each: Judged) -> str:
+    """As the subscription shows its last delivery."""
+    result = each.result
+    return dumps(
+        {
+            "id": result.delivery_id,
+            "event": result.event,
+            "status": each.verdict.status,
+            "attempted_at": result.at,
+            "response_status": result.status,
+            "error": result.error,
+        }
+    )
+
+
+SUCCEEDED: Final = """
+    UPDATE webhook_subscriptions
+    SET last_delivery = ?, last_attempt_at = ?, failing_since = NULL, failing_milliseconds = 0
+    WHERE id = ?
+"""
+FAILING: Final = """
+    SELECT failing_since, failing_milliseconds, last_attempt_at FROM webhook_subscriptions WHERE id = ?
+"""
+FAILED: Final = """
+    UPDATE webhook_subscriptions
+    SET last_delivery = ?, last_attempt_at = ?, failing_since = coalesce(failing_since, ?),
+        failing_milliseconds = ?
+    WHERE id = ?
+"""
+CHANGED_SINCE: Final = "SELECT updated_at > ?2 FROM webhook_subscriptions WHERE id = ?1"
+
+
+def _note_health(tx: Transaction, result: Result, shown: str) -> None:
+    if result.is_success:
+        tx.execute(SUCCEEDED, (shown, result.at, result.subscription_id))
+        return
+    row = tx.row(FAILING, (result.subscription_id,))
+    if row is None:
+        return
+    failing_since, failing, last_attempt_at = row
+    if failing_since is not None:
+        failing = failing_milliseconds(failing, _between(last_attempt_at, result.at))
+    tx.execute(FAILED, (shown, result.at, result.at, failing, result.subscription_id))
+    if result.status == GONE:
+        if not tx.value(CHANGED_SINCE, (result.subscription_id, result.at)):  # else it may go elsewhere by now
+            switch_off(tx, result.subscription_id, "The receiver answered 410 Gone.")
+    elif failing >= SWITCHED_OFF_AFTER.total_seconds() * 1000:
+        days = SWITCHED_OFF_AFTER.days
+        switch_off(tx, result.subscription_id, f"Nothing has been delivered for {days} days.")
+
+
+def _between(earlier: str, later: str) -> int:
+    """Milliseconds."""
+    delta = timestamps.microseconds(timestamps.from_text(later)) - timestamps.microseconds(
+        timestamps.from_text(earlier)
+    )
+    return delta // 1000
