@@ -32,6 +32,10 @@ class Call:
     key_suffix: str = ""
     """What tells the requests of a batch apart that share its key; no key can end with it."""
     if_match: str | None = None
+    accept: str | None = None
+    """The header Accept."""
+    wants_cursors: bool = False
+    """Whether a cursor is to be told of each record of a list, not only of the last."""
     is_counted: bool = False
     """Whether the limit has counted it already: a batch counts as its first request."""
 

@@ -172,6 +172,10 @@ class Door:
             case "user":
                 assert caller is not None
                 key, limit = f"user:{caller.actor.user_id}", limits.data_per_minute
+            case "graphql":
+                assert caller is not None
+                who = f"user:{caller.actor.user_id}" if company is None else f"company:{company.id}"
+                key, limit = f"graphql:{who}", limits.graphql_per_minute
             case "sign-in":
                 key, limit = f"sign-in:{call.address}", limits.auth_per_minute
             case _:

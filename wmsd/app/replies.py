@@ -1,6 +1,7 @@
 """From what an action hands back to the bytes of the answer."""
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 from urllib.parse import quote
 
@@ -9,7 +10,7 @@ from wmsd.app.call import Call, Reply
 from wmsd.base.context import Company
 from wmsd.base.cursor import CursorSigner
 from wmsd.base.listing import PageQuery
-from wmsd.base.results import CursorPage, Page, Record, Shown, Text
+from wmsd.base.results import CursorPage, Page, Record, Records, Shown, Text
 from wmsd.base.strict_json import dumps
 
 
@@ -28,13 +29,21 @@ def reply_of(
             return Reply(201, text.encode(), {**headers, "Location": f"{call.target}/{place}"})
         case Page(records=records, total=total):
             return Reply(200, _page(records, total, inputs["query"]).encode(), {})
-        case CursorPage(records=records, next_position=position):
+        case CursorPage(records=records, next_position=position, positions=positions):
             assert company is not None
-            cursor = None
-            if position is not None:
-                name, filters = call.operation.name, inputs["query"].filters()
-                cursor = signer.sign(position, company.id, name, filters)
-            return Reply(200, f'{{"data":[{records}],"next_cursor":{dumps(cursor)}}}'.encode(), {})
+            sign = partial(
+                signer.sign,
+                company_id=company.id,
+                list_name=call.operation.name,
+                filters=inputs["query"].filters(),
+            )
+            cursor = None if position is None else sign(position)
+            every = ""
+            if call.wants_cursors:
+                every = f',"cursors":{dumps([sign(int(place)) for place in positions.split(",") if place])}'
+            return Reply(200, f'{{"data":[{records}],"next_cursor":{dumps(cursor)}{every}}}'.encode(), {})
+        case Records(records=records):
+            return Reply(200, f'{{"data":[{records}]}}'.encode(), {})
         case Text(json=text):
             return Reply(200, text.encode(), {})
         case Shown(status=status, body=shown):

@@ -9,14 +9,16 @@ from wmsd.articles.rules import Holders, check_references, wanted_fields
 from wmsd.articles.schema import (
     Article,
     ArticleChanges,
+    ArticleCursorQuery,
     ArticleFields,
     ArticleQuery,
     ArticleSyncQuery,
     SparseArticleQuery,
 )
+from wmsd.base.listing import IdsQuery
 from wmsd.base.operation import operation
 from wmsd.base.problems import invalid, not_found
-from wmsd.base.results import CursorPage, Page, Record
+from wmsd.base.results import CursorPage, Page, Record, Records
 from wmsd.db.table import stored
 from wmsd.db.transaction import Transaction
 from wmsd.directory import store as directory
@@ -50,6 +52,21 @@ def list_sparse_articles(tx: Transaction, query: SparseArticleQuery) -> Page:
     `fields` names the fields to send; `id` is always there.
     """
     return store.page(tx, query, query.filters(), wanted_fields(query.fields, Article.model_fields))
+
+
+@reading(answer="cursor")
+def walk_articles(tx: Transaction, query: ArticleCursorQuery, position: int) -> CursorPage:
+    """List articles by cursor.
+
+    `search` matches code, name and barcodes: every word of it must begin a word there. `code` is exact.
+    """
+    return store.after(tx, query, position)
+
+
+@reading(answer="records")
+def find_articles(tx: Transaction, query: IdsQuery) -> Records:
+    """Find articles by their ids."""
+    return store.find(tx, query)
 
 
 @reading(answer="record")

@@ -17,7 +17,7 @@ from wmsd.base.fields import (
     Recorded,
     refuse,
 )
-from wmsd.base.listing import CursorQuery, Moment, PageQuery
+from wmsd.base.listing import CursorQuery, Moment, PageQuery, Query
 from wmsd.base.quantity import SCALE
 
 
@@ -73,9 +73,17 @@ Search = Annotated[
 ]
 
 
-class ArticleQuery(PageQuery):
+class ArticleFilters(Query):
     search: Search | None = None
     code: str | None = None
+
+
+class ArticleQuery(ArticleFilters, PageQuery):
+    pass
+
+
+class ArticleCursorQuery(ArticleFilters, CursorQuery):
+    pass
 
 
 class SparseArticleQuery(ArticleQuery):

@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from wmsd.articles.schema import Article, ArticleFields
-from wmsd.base.listing import CursorQuery, PageQuery
-from wmsd.base.results import CursorPage, Page, Record
+from wmsd.base.listing import CursorQuery, IdsQuery, PageQuery
+from wmsd.base.results import CursorPage, Page, Record, Records
 from wmsd.base.strict_json import dumps
 from wmsd.db.listing import Listing
 from wmsd.db.record import record_sql
@@ -30,12 +30,29 @@ CHANGES: Final = Listing(source="articles", order="change_seq", filters={}, coun
 
 
 def page(tx: Transaction, query: PageQuery, values: Mapping[str, object], fields: Iterable[str] | None) -> Page:
-    if "search" in values:
-        words = search_terms(str(values["search"]))
-        if not words:
-            return Page("", 0)
-        values = {**values, "search": words}
-    return LISTING.page(tx, RECORD if fields is None else record_sql(Article, fields=fields), query, values)
+    searched = _searched(values)
+    if searched is None:
+        return Page("", 0)
+    return LISTING.page(tx, RECORD if fields is None else record_sql(Article, fields=fields), query, searched)
+
+
+def after(tx: Transaction, query: CursorQuery, position: int) -> CursorPage:
+    searched = _searched(query.filters())
+    if searched is None:
+        return CursorPage("", None, "")
+    return LISTING.after(tx, RECORD, query, position, searched)
+
+
+def find(tx: Transaction, query: IdsQuery) -> Records:
+    return LISTING.of(tx, RECORD, "id", query.ids)
+
+
+def _searched(values: Mapping[str, object]) -> Mapping[str, object] | None:
+    """The filters as the list's SQL takes them; None when nothing can match."""
+    if "search" not in values:
+        return values
+    words = search_terms(str(values["search"]))
+    return {**values, "search": words} if words else None
 
 
 def search_terms(text: str) -> str:

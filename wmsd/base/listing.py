@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema
 
@@ -107,6 +107,25 @@ class PageQuery(Query):
     @property
     def offset(self) -> int:
         return (self.page - 1) * self.per_page
+
+
+MOST_IDS = 1000
+
+
+def _ids(value: object) -> tuple[int, ...]:
+    ids = value.split(",") if isinstance(value, str) else list(value)  # type: ignore[call-overload]
+    if not 1 <= len(ids) <= MOST_IDS or not all(_WHOLE_NUMBER.fullmatch(str(each)) for each in ids):
+        raise refuse(f"must be 1 to {MOST_IDS} ids, by commas")
+    return tuple(map(int, ids))
+
+
+Ids = Annotated[tuple[Any, ...], BeforeValidator(_ids), WithJsonSchema({"type": "string"})]
+
+
+class IdsQuery(Query):
+    """Records of these ids, in no order; one that is not there is left out."""
+
+    ids: Ids
 
 
 class CursorQuery(Query):

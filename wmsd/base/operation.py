@@ -17,8 +17,8 @@ from wmsd.base.fields import Input, Recorded
 from wmsd.base.results import Record
 
 Scope = Literal["company", "platform", "kernel", "site"]
-Limit = Literal["company", "user", "sign-in", "none"]
-Answer = Literal["record", "page", "cursor", "nothing", "object"]
+Limit = Literal["company", "user", "graphql", "sign-in", "none"]
+Answer = Literal["record", "page", "cursor", "records", "nothing", "object"]
 NOT_IN_THE_PATH = ("query", "body", "position", "operator_id", "company", "call", "site")
 MAX_BODY: Final = 1024 * 1024
 

@@ -24,10 +24,18 @@ class Page:
 
 @dataclass(frozen=True, slots=True)
 class CursorPage:
-    """`records`: JSON texts with commas between them."""
+    """`records`: JSON texts with commas between them; `positions`: their places in the order, in the same way."""
 
     records: str
     next_position: int | None
+    positions: str
+
+
+@dataclass(frozen=True, slots=True)
+class Records:
+    """`records`: JSON texts with commas between them."""
+
+    records: str
 
 
 @dataclass(frozen=True, slots=True)

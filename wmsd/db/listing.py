@@ -1,11 +1,11 @@
 """How lists are read: pages by number with a total, and walks by cursor."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
+from typing import Final, NamedTuple
 
 from wmsd.base.listing import CursorQuery, PageQuery
-from wmsd.base.results import CursorPage, Page
+from wmsd.base.results import CursorPage, Page, Records
 from wmsd.base.strict_json import dumps
 from wmsd.db.transaction import Transaction
 
@@ -40,6 +40,15 @@ class Tally:
         return total
 
 
+class Joined(NamedTuple):
+    """Records and their places with commas between them, the last one's place, their number."""
+
+    records: str
+    last: int
+    number: int
+    positions: str
+
+
 @dataclass(frozen=True, slots=True)
 class Listing:
     """A list's SQL. `filters` maps a query parameter to its condition, which names the parameter.
@@ -57,8 +66,8 @@ class Listing:
     def page(self, tx: Transaction, record: str, query: PageQuery, values: Mapping[str, object]) -> Page:
         """Stable order, numbered pages. `values` are the filters that the caller gave."""
         limits = {"limit": query.per_page, "offset": query.offset}
-        records, _, _ = self._planned(tx, values, query.per_page)._joined(tx, record, values, "", limits)
-        return Page(records, self._total(tx, values))
+        found = self._planned(tx, values, query.per_page)._joined(tx, record, values, "", limits)
+        return Page(found.records, self._total(tx, values))
 
     def after(
         self, tx: Transaction, record: str, query: CursorQuery, position: int, values: Mapping[str, object]
@@ -67,12 +76,17 @@ class Listing:
         planned = self._planned(tx, values, query.per_page, position)
         beyond = planned._beyond()
         limits = {"limit": query.per_page, "offset": 0}
-        records, last, count = planned._joined(tx, record, values, beyond, {**limits, "position": position})
-        more = count == query.per_page and any(
-            tx.value(f"SELECT 1 FROM {self.source}{where} LIMIT 1", {**given, "position": last})
+        found = planned._joined(tx, record, values, beyond, {**limits, "position": position})
+        more = found.number == query.per_page and any(
+            tx.value(f"SELECT 1 FROM {self.source}{where} LIMIT 1", {**given, "position": found.last})
             for where, given in planned._branches(values, beyond)
         )
-        return CursorPage(records, last if more else None)
+        return CursorPage(found.records, found.last if more else None, found.positions)
+
+    def of(self, tx: Transaction, record: str, column: str, ids: Sequence[int]) -> Records:
+        """Those that have one of the ids in this column, which has an index."""
+        wanted = f"SELECT {record} AS record FROM {self.source} WHERE {column} IN (SELECT value FROM json_each(?))"
+        return Records(tx.value(f"SELECT group_concat(record, ',') FROM ({wanted})", (dumps(ids),)) or "")
 
     def _total(self, tx: Transaction, values: Mapping[str, object]) -> int:
         if not values:
@@ -91,8 +105,8 @@ class Listing:
         values: Mapping[str, object],
         beyond: str,
         limits: Mapping[str, object],
-    ) -> tuple[str, int, int]:
-        """The records with commas between them, the last one's place, their number; in one step of SQLite.
+    ) -> Joined:
+        """In one step of SQLite.
 
         They come in the order of the subquery; this SQLite is pinned, and the tests of every list hold it to that.
 
@@ -118,11 +132,10 @@ class Listing:
                 f"SELECT {record} AS record, place FROM ({places} ORDER BY place {slice_of}) "
                 f"CROSS JOIN {self.source} ON {self.order} = place ORDER BY place"
             )
-        row = tx.row(
-            f"SELECT group_concat(record, ','), max(place), count(*) FROM ({chosen})", {**parameters, **limits}
-        )
+        columns = "group_concat(record, ','), max(place), count(*), group_concat(place, ',')"
+        row = tx.row(f"SELECT {columns} FROM ({chosen})", {**parameters, **limits})
         assert row is not None
-        return row[0] or "", row[1] or 0, row[2]
+        return Joined(row[0] or "", row[1] or 0, row[2], row[3] or "")
 
     def _planned(
         self, tx: Transaction, values: Mapping[str, object], per_page: int, position: int = 0

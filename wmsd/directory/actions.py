@@ -1,11 +1,20 @@
 """The use cases of clients, partners and warehouses. The REST interfaces only read them."""
 
+from wmsd.base.listing import IdsQuery
 from wmsd.base.operation import operation
 from wmsd.base.problems import not_found
-from wmsd.base.results import Page, Record
+from wmsd.base.results import CursorPage, Page, Record, Records
 from wmsd.db.transaction import Transaction
 from wmsd.directory import store
-from wmsd.directory.schema import Client, DirectoryQuery, Partner, PartnerQuery, Warehouse
+from wmsd.directory.schema import (
+    Client,
+    DirectoryCursorQuery,
+    DirectoryQuery,
+    Partner,
+    PartnerCursorQuery,
+    PartnerQuery,
+    Warehouse,
+)
 from wmsd.directory.store import CLIENTS, PARTNERS, WAREHOUSES, DirectoryKind
 
 
@@ -13,6 +22,18 @@ from wmsd.directory.store import CLIENTS, PARTNERS, WAREHOUSES, DirectoryKind
 def list_clients(tx: Transaction, query: DirectoryQuery) -> Page:
     """List clients."""
     return store.page(tx, CLIENTS, query)
+
+
+@operation(tag="Clients", answer="cursor", returns=Client, ability="clients:read")
+def walk_clients(tx: Transaction, query: DirectoryCursorQuery, position: int) -> CursorPage:
+    """List clients by cursor."""
+    return store.after(tx, CLIENTS, query, position)
+
+
+@operation(tag="Clients", answer="records", returns=Client, ability="clients:read")
+def find_clients(tx: Transaction, query: IdsQuery) -> Records:
+    """Find clients by their ids."""
+    return store.find(tx, CLIENTS, query)
 
 
 @operation(tag="Clients", answer="record", returns=Client, ability="clients:read")
@@ -27,6 +48,18 @@ def list_partners(tx: Transaction, query: PartnerQuery) -> Page:
     return store.page(tx, PARTNERS, query)
 
 
+@operation(tag="Partners", answer="cursor", returns=Partner, ability="partners:read")
+def walk_partners(tx: Transaction, query: PartnerCursorQuery, position: int) -> CursorPage:
+    """List partners by cursor."""
+    return store.after(tx, PARTNERS, query, position)
+
+
+@operation(tag="Partners", answer="records", returns=Partner, ability="partners:read")
+def find_partners(tx: Transaction, query: IdsQuery) -> Records:
+    """Find partners by their ids."""
+    return store.find(tx, PARTNERS, query)
+
+
 @operation(tag="Partners", answer="record", returns=Partner, ability="partners:read")
 def get_partner(tx: Transaction, id: int) -> Record:
     """Get a partner."""
@@ -37,6 +70,18 @@ def get_partner(tx: Transaction, id: int) -> Record:
 def list_warehouses(tx: Transaction, query: DirectoryQuery) -> Page:
     """List warehouses."""
     return store.page(tx, WAREHOUSES, query)
+
+
+@operation(tag="Warehouses", answer="cursor", returns=Warehouse, ability="warehouses:read")
+def walk_warehouses(tx: Transaction, query: DirectoryCursorQuery, position: int) -> CursorPage:
+    """List warehouses by cursor."""
+    return store.after(tx, WAREHOUSES, query, position)
+
+
+@operation(tag="Warehouses", answer="records", returns=Warehouse, ability="warehouses:read")
+def find_warehouses(tx: Transaction, query: IdsQuery) -> Records:
+    """Find warehouses by their ids."""
+    return store.find(tx, WAREHOUSES, query)
 
 
 @operation(tag="Warehouses", answer="record", returns=Warehouse, ability="warehouses:read")

@@ -11,7 +11,7 @@ from wmsd.base.fields import (
     OptionalText,
     Recorded,
 )
-from wmsd.base.listing import PageQuery, QueryFlag
+from wmsd.base.listing import CursorQuery, PageQuery, Query, QueryFlag
 
 PartnerType = Literal["CLIENT", "FURNIZOR", "TRANSPORTATOR"]
 
@@ -62,10 +62,26 @@ class Warehouse(WarehouseFields, Recorded):
     """A warehouse as the interfaces show it."""
 
 
-class DirectoryQuery(PageQuery):
+class DirectoryFilters(Query):
     code: str | None = None
     active: QueryFlag | None = None
 
 
-class PartnerQuery(DirectoryQuery):
+class PartnerFilters(DirectoryFilters):
     type: PartnerType | None = None
+
+
+class DirectoryQuery(DirectoryFilters, PageQuery):
+    pass
+
+
+class PartnerQuery(PartnerFilters, PageQuery):
+    pass
+
+
+class DirectoryCursorQuery(DirectoryFilters, CursorQuery):
+    pass
+
+
+class PartnerCursorQuery(PartnerFilters, CursorQuery):
+    pass

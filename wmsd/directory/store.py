@@ -8,8 +8,8 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from wmsd.base.fields import Input
-from wmsd.base.listing import PageQuery
-from wmsd.base.results import Page, Record
+from wmsd.base.listing import CursorQuery, IdsQuery, PageQuery
+from wmsd.base.results import CursorPage, Page, Record, Records
 from wmsd.db.listing import Listing
 from wmsd.db.record import record_sql
 from wmsd.db.table import insert_sql, update_sql
@@ -52,6 +52,14 @@ WAREHOUSES: Final = DirectoryKind("warehouse", "warehouses", WarehouseFields, Wa
 
 def page(tx: Transaction, kind: DirectoryKind, query: PageQuery) -> Page:
     return kind.listing.page(tx, kind.record, query, query.filters())
+
+
+def after(tx: Transaction, kind: DirectoryKind, query: CursorQuery, position: int) -> CursorPage:
+    return kind.listing.after(tx, kind.record, query, position, query.filters())
+
+
+def find(tx: Transaction, kind: DirectoryKind, query: IdsQuery) -> Records:
+    return kind.listing.of(tx, kind.record, "id", query.ids)
 
 
 def one(tx: Transaction, kind: DirectoryKind, record_id: int) -> Record | None:

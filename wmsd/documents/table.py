@@ -6,9 +6,9 @@ from functools import cached_property
 from typing import Any, Final
 
 from wmsd.base.fields import Input, Model
-from wmsd.base.listing import CursorQuery, PageQuery
+from wmsd.base.listing import CursorQuery, IdsQuery, PageQuery
 from wmsd.base.problems import not_found
-from wmsd.base.results import CursorPage, Page, Record
+from wmsd.base.results import CursorPage, Page, Record, Records
 from wmsd.base.strict_json import dumps
 from wmsd.db.listing import Listing
 from wmsd.db.record import record_sql
@@ -64,6 +64,9 @@ class DocumentTable:
 
     def after(self, tx: Transaction, query: CursorQuery, position: int) -> CursorPage:
         return self.listing.after(tx, self.record, query, position, query.filters())
+
+    def find(self, tx: Transaction, query: IdsQuery) -> Records:
+        return self.listing.of(tx, self.record, "id", query.ids)
 
     def every(self, tx: Transaction) -> Iterator[str]:
         """Every document, one at a time: for exports."""

@@ -5,9 +5,10 @@ from functools import partial
 from typing import Any, Final
 
 from wmsd.base.flaws import Flaw, refuse_flaws
+from wmsd.base.listing import IdsQuery
 from wmsd.base.moves import Step
 from wmsd.base.operation import operation
-from wmsd.base.results import Page, Record
+from wmsd.base.results import CursorPage, Page, Record, Records
 from wmsd.db.transaction import Transaction
 from wmsd.documents.references import Articles, check_document, not_initial, sent_status
 from wmsd.documents.telling import move_and_tell, tell_created, tell_updated
@@ -17,6 +18,7 @@ from wmsd.purchase_orders.schema import (
     ItemFields,
     PurchaseOrder,
     PurchaseOrderChanges,
+    PurchaseOrderCursorQuery,
     PurchaseOrderFields,
     PurchaseOrderQuery,
 )
@@ -44,6 +46,18 @@ CHANGED: Final = ("purchase_order.updated", "purchase_order.status_changed")
 def list_purchase_orders(tx: Transaction, query: PurchaseOrderQuery) -> Page:
     """List purchase orders, page by page."""
     return ORDERS.page(tx, query)
+
+
+@reading(answer="cursor")
+def walk_purchase_orders(tx: Transaction, query: PurchaseOrderCursorQuery, position: int) -> CursorPage:
+    """List purchase orders by cursor."""
+    return ORDERS.after(tx, query, position)
+
+
+@reading(answer="records")
+def find_purchase_orders(tx: Transaction, query: IdsQuery) -> Records:
+    """Find purchase orders by their ids."""
+    return ORDERS.find(tx, query)
 
 
 @reading(answer="record")

@@ -5,9 +5,10 @@ from functools import partial
 from typing import Any, Final
 
 from wmsd.base.flaws import Flaw, refuse_flaws
+from wmsd.base.listing import IdsQuery
 from wmsd.base.moves import Step
 from wmsd.base.operation import operation
-from wmsd.base.results import Page, Record
+from wmsd.base.results import CursorPage, Page, Record, Records
 from wmsd.db.transaction import Transaction
 from wmsd.documents.packaging import check_goes_with, record_packaging
 from wmsd.documents.references import check_document, sent_status
@@ -18,7 +19,14 @@ from wmsd.receptions import store
 from wmsd.receptions.posting import post_reception, tell_order
 from wmsd.receptions.references import Row, find_arrivals, goods, rows_of
 from wmsd.receptions.rules import AT_ONCE, FINAL, INITIAL, MOVES, Effect, Status
-from wmsd.receptions.schema import ItemFields, Reception, ReceptionChanges, ReceptionFields, ReceptionQuery
+from wmsd.receptions.schema import (
+    ItemFields,
+    Reception,
+    ReceptionChanges,
+    ReceptionCursorQuery,
+    ReceptionFields,
+    ReceptionQuery,
+)
 from wmsd.receptions.store import RECEPTION_ITEMS, RECEPTIONS
 
 reading = partial(operation, tag="Receptions", returns=Reception, module="inbound", ability="receptions:read")
@@ -44,6 +52,18 @@ POSTED: Final = (
 def list_receptions(tx: Transaction, query: ReceptionQuery) -> Page:
     """List receptions, page by page."""
     return RECEPTIONS.page(tx, query)
+
+
+@reading(answer="cursor")
+def walk_receptions(tx: Transaction, query: ReceptionCursorQuery, position: int) -> CursorPage:
+    """List receptions by cursor."""
+    return RECEPTIONS.after(tx, query, position)
+
+
+@reading(answer="records")
+def find_receptions(tx: Transaction, query: IdsQuery) -> Records:
+    """Find receptions by their ids."""
+    return RECEPTIONS.find(tx, query)
 
 
 @reading(answer="record")

@@ -18,7 +18,7 @@ from wmsd.base.fields import (
     Recorded,
     Timestamp,
 )
-from wmsd.base.listing import PageQuery, QueryId, several_of
+from wmsd.base.listing import CursorQuery, PageQuery, QueryId, several_of
 from wmsd.documents.packaging import WithPackaging
 from wmsd.documents.schema import DocumentFilters, ExternalRef, OwnCode
 from wmsd.receptions.rules import INITIAL, STATUSES, Status
@@ -123,7 +123,7 @@ class ReceptionPartial(Model):
     remaining: list[RemainingItem]
 
 
-class ReceptionQuery(DocumentFilters, PageQuery):
+class ReceptionFilters(DocumentFilters):
     status: Annotated[
         tuple[Any, ...] | None,
         several_of(STATUSES),
@@ -131,3 +131,11 @@ class ReceptionQuery(DocumentFilters, PageQuery):
         Field(description=f"One or several of {', '.join(STATUSES)}, by commas."),
     ] = None
     purchase_order_id: QueryId | None = None
+
+
+class ReceptionQuery(ReceptionFilters, PageQuery):
+    pass
+
+
+class ReceptionCursorQuery(ReceptionFilters, CursorQuery):
+    pass

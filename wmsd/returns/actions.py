@@ -7,14 +7,14 @@ from typing import Any, Final
 from wmsd.base.flaws import Flaw, refuse_flaws
 from wmsd.base.moves import Step
 from wmsd.base.operation import operation
-from wmsd.base.results import Page, Record
+from wmsd.base.results import CursorPage, Page, Record
 from wmsd.db.transaction import Transaction
 from wmsd.documents.references import not_initial, sent_status
 from wmsd.documents.telling import move_and_tell, tell_created, tell_updated
 from wmsd.returns.posting import post_return
 from wmsd.returns.references import check_return, find_lines, goods
 from wmsd.returns.rules import MOVES, Effect, Status
-from wmsd.returns.schema import LineFields, Return, ReturnChanges, ReturnFields, ReturnQuery
+from wmsd.returns.schema import LineFields, Return, ReturnChanges, ReturnCursorQuery, ReturnFields, ReturnQuery
 from wmsd.returns.store import RETURN_LINES, RETURNS
 
 reading = partial(operation, tag="Returns", returns=Return, module="returns", ability="returns:read")
@@ -35,6 +35,12 @@ CHANGED: Final = ("return.updated", "return.status_changed", "stock.updated")
 def list_returns(tx: Transaction, query: ReturnQuery) -> Page:
     """List returns, page by page."""
     return RETURNS.page(tx, query)
+
+
+@reading(answer="cursor")
+def walk_returns(tx: Transaction, query: ReturnCursorQuery, position: int) -> CursorPage:
+    """List returns by cursor."""
+    return RETURNS.after(tx, query, position)
 
 
 @reading(answer="record")

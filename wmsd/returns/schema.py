@@ -17,7 +17,7 @@ from wmsd.base.fields import (
     Recorded,
     Timestamp,
 )
-from wmsd.base.listing import PageQuery, QueryId, several_of
+from wmsd.base.listing import CursorQuery, PageQuery, QueryId, several_of
 from wmsd.documents.schema import DocumentFilters, ExternalRef, OwnCode
 from wmsd.returns.rules import INITIAL, STATUSES, Disposition, Status
 
@@ -106,7 +106,7 @@ class ReturnStatusChanged(Model):
     warehouse_id: Id
 
 
-class ReturnQuery(DocumentFilters, PageQuery):
+class ReturnFilters(DocumentFilters):
     status: Annotated[
         tuple[Any, ...] | None,
         several_of(STATUSES),
@@ -115,3 +115,11 @@ class ReturnQuery(DocumentFilters, PageQuery):
     ] = None
     partner_id: QueryId | None = None
     sales_order_id: QueryId | None = None
+
+
+class ReturnQuery(ReturnFilters, PageQuery):
+    pass
+
+
+class ReturnCursorQuery(ReturnFilters, CursorQuery):
+    pass

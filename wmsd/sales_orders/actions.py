@@ -5,9 +5,10 @@ from functools import partial
 from typing import Any, Final
 
 from wmsd.base.flaws import Flaw, refuse_flaws
+from wmsd.base.listing import IdsQuery
 from wmsd.base.moves import Step
 from wmsd.base.operation import operation
-from wmsd.base.results import CursorPage, Page, Record
+from wmsd.base.results import CursorPage, Page, Record, Records
 from wmsd.db.transaction import Transaction
 from wmsd.documents.packaging import check_goes_with, record_packaging
 from wmsd.documents.references import check_document, not_initial, sent_status
@@ -67,6 +68,12 @@ def walk_sales_orders(tx: Transaction, query: SalesOrderCursorQuery, position: i
     Follow `next_cursor` until it is null.
     """
     return ORDERS.after(tx, query, position)
+
+
+@reading(answer="records")
+def find_sales_orders(tx: Transaction, query: IdsQuery) -> Records:
+    """Find sales orders by their ids."""
+    return ORDERS.find(tx, query)
 
 
 @reading(answer="record")

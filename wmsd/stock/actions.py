@@ -3,14 +3,14 @@
 from functools import partial
 
 from wmsd.base.operation import operation
-from wmsd.base.results import CursorPage, Page
+from wmsd.base.results import CursorPage, Page, Records
 from wmsd.db.transaction import Transaction
 from wmsd.stock import store
 from wmsd.stock.adjusting import change_parts
 from wmsd.stock.contents import UNNAMED, Contents, Parts
 from wmsd.stock.counting import KIND
 from wmsd.stock.rules import Counted, Fault, count_parts
-from wmsd.stock.schema import DetailedStockRecord, StockCursorQuery, StockQuery, StockRecord
+from wmsd.stock.schema import DetailedStockRecord, StockCursorQuery, StockOfArticlesQuery, StockQuery, StockRecord
 
 reading = partial(operation, tag="Stock", returns=StockRecord, module="stock", ability="stock:read")
 
@@ -29,6 +29,12 @@ def walk_stock(tx: Transaction, query: StockCursorQuery, position: int) -> Curso
     the article is tracked by serials, those that are there.
     """
     return store.after(tx, query, position)
+
+
+@operation(tag="Stock", answer="records", returns=DetailedStockRecord, module="stock", ability="stock:read")
+def find_stock_of_articles(tx: Transaction, query: StockOfArticlesQuery) -> Records:
+    """Find the stock records of some articles."""
+    return store.find_of_articles(tx, query)
 
 
 def count_stock(tx: Transaction, article_id: int, warehouse_id: int, counted: int, reason: str) -> bool:

@@ -18,7 +18,7 @@ from wmsd.base.fields import (
     SignedAmount,
     Timestamp,
 )
-from wmsd.base.listing import CursorQuery, Moment, PageQuery, Query, QueryId
+from wmsd.base.listing import CursorQuery, Ids, Moment, PageQuery, Query, QueryId
 
 
 class StockRecord(Model):
@@ -83,6 +83,14 @@ class StockQuery(StockFilters, PageQuery):
 
 
 class StockCursorQuery(StockFilters, CursorQuery):
+    detail: Literal["lots"] | None = None
+
+
+class StockOfArticlesQuery(Query):
+    """`most`: of each article, those that have the least ids."""
+
+    ids: Ids
+    most: Annotated[int, Field(ge=1, le=500)] = 500
     detail: Literal["lots"] | None = None
 
 

@@ -4,12 +4,20 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from wmsd.base.listing import PageQuery
-from wmsd.base.results import CursorPage, Page
+from wmsd.base.results import CursorPage, Page, Records
 from wmsd.base.strict_json import dumps
 from wmsd.db.listing import Listing
 from wmsd.db.record import record_sql
 from wmsd.db.transaction import Transaction
-from wmsd.stock.schema import DetailedStockRecord, Lot, StockCursorQuery, StockLow, StockRecord, StockUpdated
+from wmsd.stock.schema import (
+    DetailedStockRecord,
+    Lot,
+    StockCursorQuery,
+    StockLow,
+    StockOfArticlesQuery,
+    StockRecord,
+    StockUpdated,
+)
 
 NAMED: Final = """
     CROSS JOIN articles ON articles.id = stock.article_id
@@ -58,6 +66,19 @@ DETAILED: Final = record_sql(DetailedStockRecord, {**COLUMNS, "lots": LOTS, "ser
 def after(tx: Transaction, query: StockCursorQuery, position: int) -> CursorPage:
     record = DETAILED if query.detail == "lots" else RECORD
     return LISTING.after(tx, record, query, position, query.filters())
+
+
+OF_ARTICLES: Final = f"""
+    SELECT group_concat(record, ',') FROM (
+        SELECT {{record}} AS record, row_number() OVER (PARTITION BY stock.article_id ORDER BY stock.id) AS place
+        FROM {SOURCE} WHERE stock.article_id IN (SELECT value FROM json_each(:ids))
+    ) WHERE place <= :most
+"""
+
+
+def find_of_articles(tx: Transaction, query: StockOfArticlesQuery) -> Records:
+    sql = OF_ARTICLES.format(record=DETAILED if query.detail == "lots" else RECORD)
+    return Records(tx.value(sql, {"ids": ids_json(query.ids), "most": query.most}) or "")
 
 
 ALL: Final = f"SELECT {RECORD} FROM {SOURCE} ORDER BY stock.id"

@@ -21,6 +21,7 @@ from wmsd.webhooks.schema import (
     NewSecret,
     Subscription,
     SubscriptionChanges,
+    SubscriptionCursorQuery,
     SubscriptionFields,
     SubscriptionQuery,
 )
@@ -34,6 +35,12 @@ writing = partial(operation, tag="Webhooks", module="webhooks", ability="webhook
 def list_webhooks(tx: Transaction, query: SubscriptionQuery) -> Page:
     """List webhook subscriptions."""
     return store.page(tx, query)
+
+
+@reading(answer="cursor", returns=Subscription)
+def walk_webhooks(tx: Transaction, query: SubscriptionCursorQuery, position: int) -> CursorPage:
+    """List webhook subscriptions by cursor."""
+    return store.after(tx, query, position)
 
 
 @reading(answer="record", returns=Subscription)

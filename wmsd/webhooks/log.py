@@ -49,7 +49,8 @@ def before(tx: Transaction, subscription_id: int, query: DeliveryQuery, position
         },
     )
     page = found[: query.per_page]
-    return CursorPage(",".join(text for _, text in page), page[-1][0] if len(found) > query.per_page else None)
+    records, positions = (",".join(texts) for texts in ([text for _, text in page], [str(id) for id, _ in page]))
+    return CursorPage(records, page[-1][0] if len(found) > query.per_page else None, positions)
 
 
 COUNTS: Final = """

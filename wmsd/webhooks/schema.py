@@ -150,6 +150,10 @@ class SubscriptionQuery(PageQuery):
     pass
 
 
+class SubscriptionCursorQuery(CursorQuery):
+    pass
+
+
 class Attempt(Model):
     """One sending, and what came back."""
 

@@ -3,8 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from wmsd.base.listing import PageQuery
-from wmsd.base.results import Page, Record
+from wmsd.base.listing import CursorQuery, PageQuery
+from wmsd.base.results import CursorPage, Page, Record
 from wmsd.base.strict_json import dumps
 from wmsd.db.listing import Listing
 from wmsd.db.record import record_sql
@@ -25,7 +25,15 @@ LISTING: Final = Listing(source="webhook_subscriptions", order="id", filters={},
 
 
 def page(tx: Transaction, query: PageQuery) -> Page:
-    return LISTING.page(tx, RECORD.replace(":now", f"'{tx.timestamp}'"), query, {})
+    return LISTING.page(tx, _record(tx), query, {})
+
+
+def after(tx: Transaction, query: CursorQuery, position: int) -> CursorPage:
+    return LISTING.after(tx, _record(tx), query, position, {})
+
+
+def _record(tx: Transaction) -> str:
+    return RECORD.replace(":now", f"'{tx.timestamp}'")
 
 
 ONE: Final = f"SELECT {RECORD} FROM webhook_subscriptions WHERE id = :id"
