@@ -9,8 +9,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.planner import ETSM, new_site
-from tests.support.world import PASSWORD, UNLIMITED, Answer, World, open_world
+from tests.support.planner import new_site
+from tests.support.world import ETSM, PASSWORD, UNLIMITED, Answer, World, open_world
 from wmsd.interfaces.service import SERVED
 
 

@@ -15,13 +15,10 @@ class Contract:
         self._routes: list[tuple[re.Pattern[str], str, dict[str, Any], Document]] = []
         self._validators: dict[tuple[str, int, int], Draft202012Validator] = {}
         for document in documents:
-            self.add(document)
-
-    def add(self, document: Document) -> None:
-        for path, operations in document["paths"].items():
-            pattern = re.compile(re.sub(r"\{[a-z_]+\}", "[^/]+", path))
-            for method, operation in operations.items():
-                self._routes.append((pattern, method, operation, document))
+            for path, operations in document["paths"].items():
+                pattern = re.compile(re.sub(r"\{[a-z_]+\}", "[^/]+", path))
+                for method, operation in operations.items():
+                    self._routes.append((pattern, method, operation, document))
         # A literal path wins over one with a parameter, as in the router.
         self._routes.sort(key=lambda route: route[0].pattern.count("[^/]"))
 

@@ -24,8 +24,8 @@ class SteeredClock:
 
 
 class CountedIds:
-    def __init__(self) -> None:
-        self.count = 0
+    def __init__(self, count: int = 0) -> None:
+        self.count = count
 
     def unique(self) -> str:
         self.count += 1

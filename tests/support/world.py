@@ -8,10 +8,11 @@ import io
 import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 
 import aiohttp
@@ -37,9 +38,12 @@ from wmsd.companies.schema import NewCompany, NewOperator
 from wmsd.db.database import Database
 from wmsd.db.transaction import Parameters, Transaction
 from wmsd.interfaces.service import service
+from wmsd.sites import actions as sites
+from wmsd.sites.schema import NewSite
 from wmsd.webhooks.sender import Sender
 
 KERNEL = "/api/kernel/v1/"
+ETSM = "/api/integrations/etsm"
 PASSWORD = "correct horse battery"
 QUICK_HASHER = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 UNLIMITED: dict[str, Any] = {"limits": {"data_per_minute": 10**9, "refused_per_minute": 10**9}}
@@ -71,10 +75,10 @@ class World:
     clock: SteeredClock
     base_url: str
     session: aiohttp.ClientSession
+    contract: Contract
     company: int = 0
     token: str = ""
     kernel_token: str = ""
-    contract: Contract = field(default_factory=Contract)
 
     async def call(
         self,
@@ -191,7 +195,6 @@ class World:
     async def open_kernel(self) -> None:
         """Has a platform token from here on, which requests of the kernel interface carry by default."""
         self.kernel_token = (await self.site.platform.write(kernel_tokens.create)).token
-        self.contract.add((await self.send("GET", f"{KERNEL}openapi.json")).body)
 
     async def import_csv(self, kind: str, text: str) -> Outcome:
         database = await self.database()
@@ -207,27 +210,97 @@ class World:
         return await (await self.database()).read(read)
 
 
+@dataclass(frozen=True)
+class Beginning:
+    """What each new world starts from, made once by a process: making it anew costs more than most tests."""
+
+    files: dict[str, bytes]
+    """By their paths in the data folder."""
+    ids: int
+    """How many were drawn."""
+    company: int
+    token: str
+    contract: Contract
+
+    def lay_down(self, data: DataFolder) -> None:
+        data.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+        data.companies.mkdir()
+        for name, content in self.files.items():
+            file = data.path / name
+            file.touch(mode=0o600)
+            file.write_bytes(content)
+
+
+_beginnings: list[Beginning] = []
+
+
+async def _beginning() -> Beginning:
+    if not _beginnings:
+        with TemporaryDirectory() as folder:
+            _beginnings.append(await _begin(DataFolder(Path(folder))))
+    return _beginnings[0]
+
+
+async def _begin(data: DataFolder) -> Beginning:
+    data.make()
+    ids = CountedIds()
+    async with _opened(data, {}, ids, Contract()) as world:
+        company = await world.new_company("ACME")
+        await world.new_user("admin@example.com", "platform-admin")
+        token = await world.new_token("admin@example.com")
+    files = {
+        str(file.relative_to(data.path)): file.read_bytes() for file in data.path.rglob("*") if file.is_file()
+    }
+    begun = ids.count
+    async with _opened(data, {}, ids, Contract(), company, token) as world:
+        contract = Contract(*await _served_descriptions(world))
+    return Beginning(files, begun, company, token, contract)
+
+
+async def _served_descriptions(world: World) -> list[Any]:
+    """All of them; those of the kernel and of a site are shown to their tokens only."""
+    await world.open_kernel()
+    await world.import_csv("warehouses", "code,name\nMAIN,Main\n")
+    new = NewSite(name="MAIN")
+    _, of_site = await world.site.platform.write(lambda tx: sites.create_site(tx, "ACME", 1, "MAIN", new))
+    return [
+        (await world.send("GET", "/openapi.json")).body,
+        (await world.send("GET", "/api/v2/openapi.json")).body,
+        (await world.send("GET", f"{KERNEL}openapi.json")).body,
+        (await world.send("GET", f"{ETSM}/openapi.json", token=of_site, company="")).body,
+    ]
+
+
 @asynccontextmanager
 async def open_world(folder: Path, settings: dict[str, Any] | None = None) -> AsyncIterator[World]:
-    """An installation with one company, ACME, and an admin's token for it."""
-    data = DataFolder(folder)
-    if not data.is_made:
-        data.make()
+    """A new installation has one company, ACME, and an admin's token for it; one that is there opens as it is."""
+    data, beginning = DataFolder(folder), await _beginning()
+    if data.is_made:
+        opening = _opened(data, settings or {}, CountedIds(), beginning.contract)
+    else:
+        beginning.lay_down(data)
+        ids = CountedIds(beginning.ids)
+        opening = _opened(data, settings or {}, ids, beginning.contract, beginning.company, beginning.token)
+    async with opening as world:
+        yield world
+
+
+@asynccontextmanager
+async def _opened(
+    data: DataFolder,
+    settings: dict[str, Any],
+    ids: CountedIds,
+    contract: Contract,
+    company: int = 0,
+    token: str = "",
+) -> AsyncIterator[World]:
     data.open()
     clock = SteeredClock()
-    chosen = Settings.model_validate(settings or {})
-    async with open_site(chosen, data, clock=clock, ids=CountedIds(), passwords=Passwords(QUICK_HASHER)) as site:
+    chosen = Settings.model_validate(settings)
+    async with open_site(chosen, data, clock=clock, ids=ids, passwords=Passwords(QUICK_HASHER)) as site:
         app, jobs = service(site)
         async with _served(app) as base_url, aiohttp.ClientSession(auto_decompress=False) as session:
-            world = World(site, jobs, clock, base_url, session)
-            v1 = (await world.send("GET", "/openapi.json")).body
-            v2 = (await world.send("GET", "/api/v2/openapi.json")).body
-            world.contract = Contract(v1, v2)
-            if not await site.access.companies():
-                world.company = await world.new_company("ACME")
-                await world.new_user("admin@example.com", "platform-admin")
-                world.token = await world.new_token("admin@example.com")
-            yield world
+            yield World(site, jobs, clock, base_url, session, contract, company, token)
 
 
 @asynccontextmanager

@@ -3,7 +3,8 @@
 import asyncio
 from collections import Counter
 
-from tests.support.planner import ETSM, EUR_4, MOVED, PACKED, STOCK, Planner
+from tests.support.planner import EUR_4, MOVED, PACKED, STOCK, Planner
+from tests.support.world import ETSM
 
 
 async def test_a_status_call_that_comes_many_times_at_once_moves_once(planner: Planner) -> None:

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from openapi_spec_validator import validate
 
-from tests.support.planner import ETSM, EUR_4, MOVED, PACKED, STOCK, Planner, new_site
+from tests.support.planner import EUR_4, MOVED, PACKED, STOCK, Planner, new_site
 from tests.support.shop import open_shop
-from tests.support.world import World, open_world
+from tests.support.world import ETSM, World, open_world
 from wmsd.db.transaction import Transaction
 from wmsd.interfaces.etsm.routes import ROUTES
 from wmsd.sites import actions as sites

@@ -8,8 +8,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.planner import ETSM, Planner
-from tests.support.world import Answer
+from tests.support.planner import Planner
+from tests.support.world import ETSM, Answer
 
 ORDERS, TRANSPORTS, STEPS = 10, ("T1", "T2", "T3", "T4"), 200
 BY_HAND = ("CREAT", "IN_LUCRU", "IN_LUCRU", "INCARCAT", "LIVRAT")
