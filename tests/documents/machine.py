@@ -4,7 +4,8 @@ that can be seen after each step. MACHINE_STEPS makes them longer.
 
 import asyncio
 import os
-from contextlib import AsyncExitStack
+from collections.abc import Iterator
+from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -36,9 +37,27 @@ class Runs:
     """What all runs share: an installation, in which each has a company of its own."""
 
     world: World
-    runner: asyncio.Runner
+    loop: asyncio.AbstractEventLoop
     count: int = 0
     steps: int = 0
+
+    def new_company(self) -> World:
+        """Of one run, which begins when all begin."""
+        self.count += 1
+        self.world.clock.wall = BEGINNING
+        opening = self.world.new_company(f"RUN-{self.count}")
+        return replace(self.world, company=self.loop.run_until_complete(opening))
+
+
+@contextmanager
+def open_runs(folder: Path) -> Iterator[Runs]:
+    with asyncio.Runner() as runner:
+        stack = AsyncExitStack()
+        world = runner.run(stack.enter_async_context(open_world(folder / "data", UNLIMITED)))
+        try:
+            yield Runs(world, runner.get_loop())
+        finally:
+            runner.run(stack.aclose())
 
 
 class DocumentsMachine(RuleBasedStateMachine):
@@ -46,10 +65,8 @@ class DocumentsMachine(RuleBasedStateMachine):
 
     def __init__(self, runs: Runs) -> None:
         super().__init__()
-        self.runs, self.run = runs, runs.runner.run
-        runs.count += 1
-        runs.world.clock.wall = BEGINNING
-        self.world = replace(runs.world, company=self.run(runs.world.new_company(f"RUN-{runs.count}")))
+        self.runs, self.run = runs, runs.loop.run_until_complete
+        self.world = runs.new_company()
         self.scene = self.run(open_scene(self.world))
         self.depot = self.scene.depot
         self.keyed: list[Request] = []
@@ -121,15 +138,11 @@ SETTINGS = settings(
 
 def walk(machine: type[DocumentsMachine], folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Runs the machine for so many steps, and says how many they were."""
-    with asyncio.Runner() as runner:
-        stack = AsyncExitStack()
-        world = runner.run(stack.enter_async_context(open_world(folder / "data", UNLIMITED)))
-        runs = Runs(world, runner)
+    with open_runs(folder) as runs:
         made: Any = partial(machine, runs)
         try:
             run_state_machine_as_test(made, settings=settings(SETTINGS, max_examples=RUNS))
         finally:
-            runner.run(stack.aclose())
             with capsys.disabled():
                 print(f"\n{machine.__name__}: {runs.steps} steps in {runs.count} companies")
     assert runs.steps >= STEPS

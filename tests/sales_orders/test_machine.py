@@ -1,14 +1,12 @@
 """Orders, counts and moves in any order, held to the model: 10 000 steps."""
 
-import asyncio
-from contextlib import AsyncExitStack
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
 
-from hypothesis import HealthCheck, Phase, settings
+from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
     RuleBasedStateMachine,
@@ -19,36 +17,23 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
+from tests.documents.machine import BEGINNING, SETTINGS, Runs, open_runs
 from tests.sales_orders import strategies as some
 from tests.sales_orders.answers import ADDRESSES, Answers, Batch, Reply, Request, told
 from tests.sales_orders.observing import differences, foreseen, get, observe
 from tests.stock.model import ARTICLES, MILLION, WAREHOUSES, Event, Json, Place, shown
 from tests.support.door import perform
 from tests.support.shop import open_shop
-from tests.support.steering import SteeredClock
-from tests.support.world import UNLIMITED, World, open_world
 from wmsd.base.importing import ImportRefused
 from wmsd.base.problems import Problem
 from wmsd.stock.actions import count_stock
 
 STEPS = 10_000
-STEPS_OF_A_RUN = 50
 RUNS = 260
 """A few more than are needed: a run ends early when it has drawn too much."""
 ON = {"CREAT": "IN_LUCRU", "IN_LUCRU": "INCARCAT", "INCARCAT": "LIVRAT"}
-BEGINNING = SteeredClock().wall
 OPENING = [((1, 1), 20 * MILLION), ((2, 1), 1_500_000), ((1, 2), 5 * MILLION)]
 """What the shop has."""
-
-
-@dataclass
-class Runs:
-    """What all runs share: an installation, in which each has a company of its own."""
-
-    world: World
-    runner: asyncio.Runner
-    count: int = 0
-    steps: int = 0
 
 
 class OrdersMachine(RuleBasedStateMachine):
@@ -56,10 +41,8 @@ class OrdersMachine(RuleBasedStateMachine):
 
     def __init__(self, runs: Runs) -> None:
         super().__init__()
-        self.runs, self.run = runs, runs.runner.run
-        runs.count += 1
-        runs.world.clock.wall = BEGINNING
-        self.world = replace(runs.world, company=self.run(runs.world.new_company(f"RUN-{runs.count}")))
+        self.runs, self.run = runs, runs.loop.run_until_complete
+        self.world = runs.new_company()
         self.run(open_shop(self.world))
         self.last_event: int = self.run(self.world.last_event())
         self.answers = Answers()
@@ -224,26 +207,8 @@ class OrdersMachine(RuleBasedStateMachine):
         return reply
 
 
-SETTINGS = settings(
-    max_examples=RUNS,
-    stateful_step_count=STEPS_OF_A_RUN,
-    phases=[Phase.generate, Phase.shrink],
-    derandomize=True,
-    database=None,
-    deadline=None,
-    report_multiple_bugs=False,
-    suppress_health_check=list(HealthCheck),
-)
-
-
 def test_10_000_steps(tmp_path: Path) -> None:
-    with asyncio.Runner() as runner:
-        stack = AsyncExitStack()
-        world = runner.run(stack.enter_async_context(open_world(tmp_path / "data", UNLIMITED)))
-        runs = Runs(world, runner)
-        try:
-            machine: Any = partial(OrdersMachine, runs)
-            run_state_machine_as_test(machine, settings=SETTINGS)
-        finally:
-            runner.run(stack.aclose())
+    with open_runs(tmp_path) as runs:
+        machine: Any = partial(OrdersMachine, runs)
+        run_state_machine_as_test(machine, settings=settings(SETTINGS, max_examples=RUNS))
     assert runs.steps >= STEPS

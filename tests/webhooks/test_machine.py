@@ -10,7 +10,6 @@ import hashlib
 import hmac
 import os
 from collections.abc import Mapping
-from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -28,9 +27,9 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from tests.documents.machine import BEGINNING, SETTINGS
+from tests.documents.machine import BEGINNING, SETTINGS, Runs, open_runs
 from tests.support.shop import open_shop
-from tests.support.world import UNLIMITED, World, open_world
+from tests.support.world import World
 from tests.webhooks.world_model import MOST_AT_ONCE, Delivery, Event, Subscription
 from wmsd.app.site import Site
 from wmsd.base import timestamps
@@ -100,21 +99,13 @@ def milliseconds(world: World) -> int:
     return timestamps.microseconds(world.clock.now()) // 1000
 
 
-@dataclass
-class Runs:
-    world: World
-    runner: asyncio.Runner
-    count: int = 0
-    steps: int = 0
-    asked: int = 0
-
-
 class WebhooksMachine(RuleBasedStateMachine):
-    def __init__(self, runs: Runs) -> None:
+    def __init__(self, runs: Runs, every_request: list[Asked]) -> None:
+        """`every_request` takes those of all runs."""
         super().__init__()
-        self.runs, self.run = runs, runs.runner.run
-        runs.count += 1
-        runs.world.clock.wall = BEGINNING
+        self.every_request = every_request
+        self.runs, self.run = runs, runs.loop.run_until_complete
+        self.world = runs.new_company()
         self.model: dict[int, Subscription] = {}
         self.last_event = 0
         self.urls = 0
@@ -123,9 +114,7 @@ class WebhooksMachine(RuleBasedStateMachine):
         self.run(self.open())
 
     async def open(self) -> None:
-        world = self.runs.world
-        world.clock.advance(DAY)  # so that it can be set back, but not to before the token was made
-        self.world = replace(world, company=await world.new_company(f"HOOK-{self.runs.count}"))
+        self.world.clock.advance(DAY)  # so that it can be set back, but not to before the token was made
         self.client = Client(self.world)
         self.world.site.files.after_commit = self.committed
         await open_shop(self.world)
@@ -221,7 +210,7 @@ class WebhooksMachine(RuleBasedStateMachine):
 
     def judge(self, asked: Asked) -> None:
         """Whether this might be sent, at this moment and in this way."""
-        self.runs.asked += 1
+        self.every_request.append(asked)
         found = [each for each in self.model.values() if each.url == asked.url]
         assert found, ("sent to where nobody subscribes any more", asked.url)
         subscription = found[0]
@@ -597,16 +586,13 @@ def signatures(asked: Asked, secrets: list[str]) -> str:
 def test_1_000_steps(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(lookout, "LOOK_AFTER_SECONDS", 0.0)
     monkeypatch.setattr(sender, "STOP_SECONDS", 0.01)
-    with asyncio.Runner() as runner:
-        stack = AsyncExitStack()
-        world = runner.run(stack.enter_async_context(open_world(tmp_path / "data", UNLIMITED)))
-        runs = Runs(world, runner)
-        made: Any = partial(WebhooksMachine, runs)
+    asked: list[Asked] = []
+    with open_runs(tmp_path) as runs:
+        made: Any = partial(WebhooksMachine, runs, asked)
         chosen = settings(SETTINGS, max_examples=RUNS, stateful_step_count=STEPS_OF_A_RUN)
         try:
             run_state_machine_as_test(made, settings=chosen)
         finally:
-            runner.run(stack.aclose())
             with capsys.disabled():
-                print(f"\n{runs.steps} steps in {runs.count} companies, {runs.asked} requests")
-    assert runs.asked >= 500
+                print(f"\n{runs.steps} steps in {runs.count} companies, {len(asked)} requests")
+    assert len(asked) >= 500
