@@ -3,15 +3,21 @@ half done, never a 500.
 """
 
 import json
-from collections.abc import Mapping
+from collections.abc import AsyncIterator, Mapping
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
 import pytest
+import pytest_asyncio
 
 from tests.support.planner import new_site
 from tests.support.world import ETSM, PASSWORD, UNLIMITED, Answer, World, open_world
+from wmsd.db.transaction import Transaction
 from wmsd.interfaces.service import SERVED
+
+LENT = pytest.mark.asyncio(loop_scope="module")
+"""A test in the world that is lent runs on that world's loop."""
 
 
 @dataclass(frozen=True)
@@ -140,14 +146,26 @@ class Stocked:
 
     world: World
     site_token: str
+    records: list[Any] = field(default_factory=list)
+    is_unchanged: bool = False
 
     async def call(self, method: str, path: str, body: Any = None, **options: Any) -> Answer:
         of_a_site: dict[str, Any] = {"token": self.site_token, "company": ""} if path.startswith(ETSM) else {}
         return await self.world.call(method, path, body, **of_a_site, **options)
 
+    async def all_records(self) -> list[Any]:
+        """Every row of every table, the company's and the platform's."""
+        return [
+            await database.read(_all_rows) for database in (await self.world.database(), self.world.site.platform)
+        ]
 
-@pytest.fixture
-async def stocked(world: World) -> Stocked:
+
+def _all_rows(tx: Transaction) -> dict[str, list[Any]]:
+    tables = tx.rows("SELECT name FROM sqlite_schema WHERE type = 'table'")
+    return {name: tx.rows(f"SELECT * FROM {name}") for (name,) in tables}
+
+
+async def open_stocked(world: World) -> Stocked:
     await world.open_kernel()
     await world.import_csv("partners", "code,name,type\nP1,First,CLIENT\n")
     await world.import_csv("warehouses", "code,name\nMAIN,Main\n")
@@ -158,7 +176,39 @@ async def stocked(world: World) -> Stocked:
     await world.send("POST", "/api/webhooks", {**WEBHOOK, "name": "OLD", "active": False})
     stocked = Stocked(world, await new_site(world, "MAIN", 1))
     await stocked.call("POST", f"{ETSM}/transports", {"transport_ecc": "OLD", "order_codes": []}, status=201)
+    stocked.records = await stocked.all_records()
     return stocked
+
+
+@dataclass
+class Lent:
+    """One world for test after test, as long as each finds it unchanged: opening it takes longer than a test."""
+
+    factory: pytest.TempPathFactory
+    stack: AsyncExitStack = field(default_factory=AsyncExitStack)
+    stocked: Stocked | None = None
+
+    async def take(self) -> Stocked:
+        if self.stocked is None or not self.stocked.is_unchanged:
+            await self.stack.aclose()
+            folder = self.factory.mktemp("stocked") / "data"
+            world = await self.stack.enter_async_context(open_world(folder, UNLIMITED))
+            self.stocked = await open_stocked(world)
+        self.stocked.is_unchanged = False
+        self.stocked.world.clock.advance(60)  # so that a new minute's limits are whole
+        return self.stocked
+
+
+@pytest_asyncio.fixture(scope="module", loop_scope="module")
+async def lent(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Lent]:
+    lent = Lent(tmp_path_factory)
+    yield lent
+    await lent.stack.aclose()
+
+
+@pytest_asyncio.fixture(loop_scope="module")
+async def stocked(lent: Lent) -> Stocked:
+    return await lent.take()
 
 
 async def nothing_changed(world: Stocked) -> None:
@@ -175,6 +225,8 @@ async def nothing_changed(world: Stocked) -> None:
     assert (await world.call("GET", "/api/kernel/v1/companies/1/modules/returns")).body == {"enabled": True}
     (stock,) = (await world.call("GET", "/api/stock")).body["data"]
     assert (stock["quantity"], stock["reserved"]) == (5, 1)
+    assert await world.all_records() == world.records
+    world.is_unchanged = True
 
 
 @dataclass(frozen=True)
@@ -207,6 +259,7 @@ WHOLE_BODIES = {
 
 @ENDPOINTS
 @pytest.mark.parametrize("shape", WHOLE_BODIES, ids=str)
+@LENT
 async def test_bodies_that_are_no_object(stocked: Stocked, endpoint: tuple[str, str], shape: str) -> None:
     bad = WHOLE_BODIES[shape]
     answer = await stocked.call(
@@ -239,6 +292,7 @@ FIELD_VALUES: dict[str, tuple[str, str]] = {
 
 @ENDPOINTS
 @pytest.mark.parametrize("value", FIELD_VALUES, ids=str)
+@LENT
 async def test_values_that_a_text_field_cannot_have(
     stocked: Stocked, endpoint: tuple[str, str], value: str
 ) -> None:
@@ -255,6 +309,7 @@ async def test_values_that_a_text_field_cannot_have(
 
 
 @ENDPOINTS
+@LENT
 async def test_a_key_given_twice(stocked: Stocked, endpoint: tuple[str, str]) -> None:
     writing = WRITING[endpoint]
     raw = json.dumps(writing.body)[:-1] + f', "{writing.text}": "again"}}'
@@ -264,6 +319,7 @@ async def test_a_key_given_twice(stocked: Stocked, endpoint: tuple[str, str]) ->
 
 
 @ENDPOINTS
+@LENT
 async def test_unknown_fields_are_named_all_at_once(stocked: Stocked, endpoint: tuple[str, str]) -> None:
     writing = WRITING[endpoint]
     body = {**writing.body, "colour": 1, "__proto__": {}, writing.text: 5}
@@ -274,6 +330,7 @@ async def test_unknown_fields_are_named_all_at_once(stocked: Stocked, endpoint: 
 
 
 @ENDPOINTS
+@LENT
 async def test_unknown_query_parameters_are_named(stocked: Stocked, endpoint: tuple[str, str]) -> None:
     writing = WRITING[endpoint]
     answer = await stocked.call(endpoint[0], f"{writing.path}?dry_run=1", writing.body, status=422)
@@ -282,6 +339,7 @@ async def test_unknown_query_parameters_are_named(stocked: Stocked, endpoint: tu
 
 
 @pytest.mark.parametrize("path", ["/api/articles", "/api/auth/token"])
+@LENT
 async def test_missing_fields_are_named_all_at_once(stocked: Stocked, path: str) -> None:
     answer = await stocked.call("POST", path, {}, status=422)
     required = {"code", "name"} if path == "/api/articles" else {"email", "password", "abilities"}
@@ -312,6 +370,7 @@ async def test_missing_fields_are_named_all_at_once(stocked: Stocked, path: str)
         ("description", "x" * 4001, "must have at most 4000 characters"),
     ],
 )
+@LENT
 async def test_article_fields(stocked: Stocked, field: str, value: object, sentence: str) -> None:
     answer = await stocked.call("POST", "/api/articles", {**ARTICLE, field: value}, status=422)
     assert answer.errors == {field: [sentence]}
@@ -320,6 +379,7 @@ async def test_article_fields(stocked: Stocked, field: str, value: object, sente
     await nothing_changed(stocked)
 
 
+@LENT
 async def test_errors_inside_a_list_have_their_path(stocked: Stocked) -> None:
     answer = await stocked.call("POST", "/api/articles", {**ARTICLE, "barcodes": ["1", 2, ""]}, status=422)
     assert answer.errors == {
