@@ -46,7 +46,9 @@ KERNEL = "/api/kernel/v1/"
 ETSM = "/api/integrations/etsm"
 PASSWORD = "correct horse battery"
 QUICK_HASHER = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
-UNLIMITED: dict[str, Any] = {"limits": {"data_per_minute": 10**9, "refused_per_minute": 10**9}}
+UNLIMITED: dict[str, Any] = {
+    "limits": {"data_per_minute": 10**9, "refused_per_minute": 10**9, "graphql_per_minute": 10**9}
+}
 
 
 @dataclass

@@ -22,6 +22,7 @@ from wmsd.app.site import Site
 from wmsd.app.webhooks import WebhookDesk, new_dialler, new_sender
 from wmsd.base.route import Route
 from wmsd.interfaces.etsm.routes import ROUTES as ETSM
+from wmsd.interfaces.graphql import http as graphql
 from wmsd.interfaces.http import pages
 from wmsd.interfaces.http.requests import read_query
 from wmsd.interfaces.http.server import add_not_found, make_app
@@ -32,6 +33,8 @@ from wmsd.interfaces.rest_v2.routes import ROUTES as V2
 from wmsd.webhooks.dialler import Dialler
 
 ROUTES: Final[Sequence[Route]] = (*V1, *V2)
+"""What the descriptions of REST tell of."""
+TOLD: Final[Sequence[Route]] = (*ROUTES, *graphql.ROUTES)
 """What everybody is told of."""
 INTERNAL: Final[Sequence[Route]] = (*KERNEL, *ETSM)
 """Served, but told only to those who hold their tokens."""
@@ -46,7 +49,9 @@ def service(site: Site) -> tuple[web.Application, Jobs]:
     site.door.add_desk(HealthDesk(site, jobs))
     site.door.add_desk(
         Documents(
-            make_index=lambda: index([(route.method, route.path, route.operation) for route in ROUTES]),
+            make_index=lambda: index(
+                [(route.method, route.path, route.operation) for route in (*ROUTES, *graphql.ROUTES)]
+            ),
             make_openapi_v1=lambda: _description("wmsd REST API, version 1", V1_VERSION, V1),
             make_openapi_v2=lambda: _description("wmsd REST API, version 2", V2_VERSION, V2),
         )
@@ -60,6 +65,7 @@ def service(site: Site) -> tuple[web.Application, Jobs]:
     site.door.add_desk(BatchDesk(site.door, routes_of(V2), lambda path: read_query(URL(path, encoded=True))))
     app = make_app(site, jobs, SERVED)
     app.cleanup_ctx.append(partial(_closed, client))
+    graphql.add_to(app, site)
     pages.add_to(app, site, _reference)
     add_not_found(app)
     return app, jobs

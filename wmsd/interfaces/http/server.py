@@ -12,6 +12,7 @@ from multidict import CIMultiDictProxy
 from wmsd.app.call import Call, Reply, refusal
 from wmsd.app.jobs import Jobs
 from wmsd.app.site import Site
+from wmsd.base.operation import Operation
 from wmsd.base.problems import Problem
 from wmsd.base.route import Route, method_not_allowed
 from wmsd.base.strict_json import printable
@@ -34,13 +35,13 @@ def make_app(site: Site, jobs: Jobs, routes: Iterable[Route]) -> web.Application
     """
     app = web.Application()
     app[SITE], app[JOBS] = site, jobs
-    trusted = [ipaddress.ip_network(network) for network in site.settings.server.trusted_proxies]
+    trusted = trusted_proxies(site)
     methods: dict[str, list[str]] = {}
     for route in routes:
         methods.setdefault(route.path, []).append(route.method)
         add(app, route.method, route.path, partial(_handle, site, trusted, route))
     for path, allowed in methods.items():
-        add(app, "*", path, partial(_refuse_method, allowed))
+        refuse_other_methods(app, path, allowed)
     return app
 
 
@@ -55,30 +56,39 @@ def add_not_found(app: web.Application) -> None:
 
 
 async def _handle(site: Site, trusted: Sequence[Network], route: Route, request: web.Request) -> web.Response:
-    headers = request.headers
     try:
         query = requests.query(request)
     except Problem as problem:
         return response(refusal(problem))
-    call = Call(
-        operation=route.operation,
+    call = call_of(request, trusted, route.operation)
+    call.path = {name: printable(value) for name, value in request.match_info.items()}
+    call.query = query
+    call.load_body = partial(requests.json_body, request, route.operation.max_body)
+    reply = await site.door.perform(call)
+    if call.company is not None:
+        request[COMPANY] = call.company  # the bearer of a site says it, not the header
+    return response(reply)
+
+
+def call_of(request: web.Request, trusted: Sequence[Network], operation: Operation) -> Call:
+    """What the head of the request says, without its query."""
+    headers = request.headers
+    return Call(
+        operation=operation,
         method=request.method,
         target=request.path,
         address=requests.client_address(request, trusted),
         request_id=request[REQUEST_ID],
-        path={name: printable(value) for name, value in request.match_info.items()},
-        query=query,
-        load_body=partial(requests.json_body, request, route.operation.max_body),
         token=requests.bearer(request),
         company=headers.get("X-Company-Id"),
         operator=headers.get("X-Three-Pl-Id"),
         idempotency_key=_joined(headers, "Idempotency-Key"),
         if_match=_joined(headers, "If-Match"),
     )
-    reply = await site.door.perform(call)
-    if call.company is not None:
-        request[COMPANY] = call.company  # the bearer of a site says it, not the header
-    return response(reply)
+
+
+def trusted_proxies(site: Site) -> list[Network]:
+    return [ipaddress.ip_network(network) for network in site.settings.server.trusted_proxies]
 
 
 def _joined(headers: CIMultiDictProxy[str], name: str) -> str | None:
@@ -91,7 +101,7 @@ def _joined(headers: CIMultiDictProxy[str], name: str) -> str | None:
 def response(reply: Reply) -> web.Response:
     if reply.status == 204:
         return web.Response(status=204, headers=reply.headers)
-    reply.headers["Content-Type"] = "application/json"
+    reply.headers.setdefault("Content-Type", "application/json")
     return web.Response(status=reply.status, body=reply.body, headers=reply.headers)
 
 
@@ -112,6 +122,10 @@ async def _answer(site: Site, handler: Handler, request: web.Request) -> web.Str
     if site.settings.log.requests:
         _log(request, answer.status, time.perf_counter() - started)
     return answer
+
+
+def refuse_other_methods(app: web.Application, path: str, allowed: list[str]) -> None:
+    add(app, "*", path, partial(_refuse_method, allowed))
 
 
 async def _refuse_method(allowed: list[str], request: web.Request) -> web.Response:

@@ -1,0 +1,54 @@
+"""From the text of a document to what can be executed. What was found sound is remembered."""
+
+from functools import lru_cache
+from typing import Final
+
+from graphql import DocumentNode, GraphQLError, GraphQLSyntaxError, parse, specified_rules, validate
+from graphql.validation import ASTValidationRule
+from graphql.validation.rules.max_introspection_depth_rule import MaxIntrospectionDepthRule
+
+from wmsd.interfaces.graphql.limits import MOST_CHARACTERS, MOST_TOKENS, excess
+from wmsd.interfaces.graphql.schema import schema
+
+RULES: Final[tuple[type[ASTValidationRule], ...]] = (
+    *(rule for rule in specified_rules if rule is not MaxIntrospectionDepthRule),
+    MaxIntrospectionDepthRule,
+)
+MOST_ERRORS: Final = 10
+REMEMBERED: Final = 256
+REMEMBERED_CHARACTERS: Final = 4_000
+"""A longer text is read anew each time: few texts must not fill the memory."""
+
+
+class Refused(Exception):
+    """The document is not executed. `errors` say why."""
+
+    def __init__(self, errors: list[GraphQLError]) -> None:
+        super().__init__(str(errors[0]))
+        self.errors = errors
+
+
+def document_of(text: str) -> DocumentNode:
+    """Raises Refused."""
+    return _remembered(text) if len(text) <= REMEMBERED_CHARACTERS else _read(text)
+
+
+def _read(text: str) -> DocumentNode:
+    if len(text) > MOST_CHARACTERS:
+        raise Refused([GraphQLError(f"The query is over {MOST_CHARACTERS} characters long; use variables.")])
+    try:
+        document = parse(text, max_tokens=MOST_TOKENS)
+    except GraphQLSyntaxError as error:
+        raise Refused([error]) from None
+    except RecursionError:
+        raise Refused([GraphQLError("The query is nested too deeply to be read.")]) from None
+    found = excess(document)
+    if found is not None:
+        raise Refused([GraphQLError(found)])
+    errors = validate(schema(), document, RULES, max_errors=MOST_ERRORS)
+    if errors:
+        raise Refused(errors)
+    return document
+
+
+_remembered = lru_cache(REMEMBERED)(_read)

@@ -1,0 +1,286 @@
+"""Carries a plan out: a call through the door for each root field, and one for all records that they refer to."""
+
+import asyncio
+import json
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final
+
+from graphql import GraphQLError, execute_sync
+from graphql.language import (
+    DocumentNode,
+    FieldNode,
+    FragmentDefinitionNode,
+    OperationDefinitionNode,
+    SelectionSetNode,
+)
+
+from wmsd.app.call import Call, Loaded, Reply
+from wmsd.app.door import Door
+from wmsd.base.listing import MOST_IDS
+from wmsd.base.operation import Operation
+from wmsd.interfaces.graphql.fields import DETAIL, Collection
+from wmsd.interfaces.graphql.limits import MOST_BYTES, MOST_OBJECTS
+from wmsd.interfaces.graphql.plans import PAGE, Edges, Plan, Planned
+from wmsd.interfaces.graphql.schema import schema
+from wmsd.interfaces.graphql.shapes import Json, Link, Projection, Shape, TooMuch
+
+AT_ONCE: Final = 100
+"""Records that are shown before others have their turn."""
+TOO_MUCH: Final = f"The answer would have over {MOST_OBJECTS} objects or be too large; ask for shorter lists."
+
+
+class Failed(Exception):
+    """A call was refused."""
+
+    def __init__(self, message: str, code: str, more: Mapping[str, Any]) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code
+        self.more = more
+
+
+@dataclass
+class Execution:
+    """Of one document; `call` is the request that brought it."""
+
+    door: Door
+    call: Call
+    planned: Planned
+    data: Json = field(default_factory=dict)
+    errors: list[Json] = field(default_factory=list)
+    projection: Projection = field(default_factory=Projection)
+
+    async def run(self) -> None:
+        """Mutations one after the other, as they are written; what is read, all at once."""
+        plans = self.planned.plans
+        self.data = {key: self.planned.typenames.get(key) for key in self.planned.keys}
+        if self.planned.is_mutation:
+            for plan in plans:
+                await self._answer(plan)
+        else:
+            await asyncio.gather(*(self._answer(plan) for plan in plans))
+        while links := self.projection.taken():
+            await asyncio.gather(*(self._follow(link, waiting) for link, waiting in links))
+
+    async def _answer(self, plan: Plan) -> None:
+        try:
+            reply = await self._perform(_call(self.call, plan))
+            self.data[plan.key] = await self._shown(plan, reply)
+        except Failed as failed:
+            self._note(failed, [plan.key], plan.node, _renamed(plan))
+        except TooMuch:
+            self._note(Failed(TOO_MUCH, "VALIDATION_FAILED", {}), [plan.key], plan.node)
+
+    async def _perform(self, call: Call) -> Any:
+        """The JSON of the answer; True when it has none. Raises Failed or TooMuch."""
+        reply = await self.door.perform(call)
+        if reply.status >= 400:
+            raise _failed(reply)
+        if len(reply.body) > MOST_BYTES:
+            raise TooMuch
+        return json.loads(reply.body) if reply.body else True
+
+    async def _shown(self, plan: Plan, answer: Any) -> Any:
+        if plan.parts is not None:
+            return {part.key: await self._part(plan, part, answer) for part in plan.parts}
+        if plan.shape is None:
+            return True
+        return self.projection.of(plan.shape, answer)
+
+    async def _part(self, plan: Plan, part: Edges, answer: Json) -> Any:
+        if part.kind == "__typename":
+            return part.members[part.key]
+        cursors = answer.get("cursors", ())
+        if part.kind == "pageInfo":
+            info = {
+                "__typename": "PageInfo",
+                "hasNextPage": answer["next_cursor"] is not None,
+                "hasPreviousPage": plan.arguments.get("after") is not None,
+                "startCursor": cursors[0] if cursors else None,
+                "endCursor": cursors[-1] if cursors else None,
+            }
+            return {key: info[name] for key, name in part.members.items()}
+        nodes = await self._all(part.shape, answer["data"])
+        if part.kind == "nodes":
+            return nodes
+        assert plan.operation.returns is not None
+        return [
+            _edge(part, node, cursor) for node, cursor in zip(nodes, cursors or [None] * len(nodes), strict=True)
+        ]
+
+    async def _all(self, shape: Shape, records: Sequence[Json]) -> list[Json]:
+        shown: list[Json] = []
+        for place, record in enumerate(records, 1):
+            shown.append(self.projection.of(shape, record))
+            if place % AT_ONCE == 0:
+                await asyncio.sleep(0)
+        return shown
+
+    # --- records that others refer to ---------------------------------------------------------------------------
+
+    async def _follow(self, link: Link, waiting: list[tuple[Json, int]]) -> None:
+        """One call for all of them, though each is shown in its place."""
+        ids = sorted({referred for _, referred in waiting})
+        try:
+            answers = [await self._perform(self._find(link, some)) for some in _chunks(ids)]
+            records = [record for answer in answers for record in answer["data"]]
+            shown = await self._all(link.shape, records)
+        except Failed as failed:
+            self._note_at(failed, link, waiting)
+            return
+        except TooMuch:
+            self._note_at(Failed(TOO_MUCH, "VALIDATION_FAILED", {}), link, waiting)
+            return
+        if isinstance(link.source, Collection):
+            lists: dict[int, list[Json]] = {}
+            for record, each in zip(records, shown, strict=True):
+                lists.setdefault(record[link.source.id_field], []).append(each)
+            for holder, referred in waiting:
+                holder[link.key] = lists.get(referred, [])
+        else:
+            found = {record["id"]: each for record, each in zip(records, shown, strict=True)}
+            for holder, referred in waiting:
+                holder[link.key] = found.get(referred)
+
+    def _find(self, link: Link, ids: Sequence[int]) -> Call:
+        query = {"ids": ",".join(map(str, ids))}
+        if isinstance(link.source, Collection):
+            query["most"] = str(link.first)
+        if link.shape.wants_detail:
+            query["detail"] = DETAIL
+        return _inner_call(self.call, link.source.find, query=query)
+
+    # --- what went wrong ----------------------------------------------------------------------------------------
+
+    def _note_at(self, failed: Failed, link: Link, waiting: list[tuple[Json, int]]) -> None:
+        """Once, at the first of those that it concerns: the rest are null for the same reason."""
+        path = _path_to(self.data, waiting[0][0], [])
+        self._note(failed, [*(path or []), link.key])
+
+    def _note(
+        self,
+        failed: Failed,
+        path: Sequence[str | int],
+        node: FieldNode | None = None,
+        renamed: Mapping[str, str] | None = None,
+    ) -> None:
+        error: Json = {"message": failed.message}
+        if node is not None and node.loc is not None:
+            token = node.loc.start_token
+            error["locations"] = [{"line": token.line, "column": token.column}]
+        more = dict(failed.more)
+        if renamed and "errors" in more:
+            more["errors"] = {renamed.get(name, name): sentences for name, sentences in more["errors"].items()}
+        self.errors.append({**error, "path": list(path), "extensions": {"code": failed.code, **more}})
+
+
+def _call(outer: Call, plan: Plan) -> Call:
+    """The call that a root field stands for."""
+    operation, arguments = plan.operation, plan.arguments
+    query = {
+        _parameter(plan, name): _text(value)
+        for name, value in arguments.items()
+        if name not in operation.path_types and name != "input" and value is not None
+    }
+    if plan.wants_detail:
+        query["detail"] = DETAIL
+    path = {name: str(arguments[name]) for name in operation.path_types}
+    call = _inner_call(outer, operation, path=path, query=query)
+    call.wants_cursors = plan.wants_cursors
+    if operation.writes or operation.needs is not None:
+        call.method = "POST"
+        call.target = "/".join([outer.target, plan.field.name, *path.values()])
+        call.idempotency_key = outer.idempotency_key
+        call.key_suffix = f" of a mutation, {plan.key}"
+    if operation.body is not None:
+        call.load_body = lambda: _loaded(arguments["input"])
+    return call
+
+
+def _inner_call(
+    outer: Call, operation: Operation, *, path: Mapping[str, str] | None = None, query: Mapping[str, str]
+) -> Call:
+    """By the same caller, for the same company; the document was counted as a whole."""
+    return Call(
+        operation=operation,
+        method="GET",
+        target=outer.target,
+        address=outer.address,
+        request_id=outer.request_id,
+        path=path or {},
+        query=query,
+        token=outer.token,
+        company=outer.company,
+        operator=outer.operator,
+        is_counted=True,
+    )
+
+
+async def _loaded(document: Json) -> Loaded:
+    return document, {}
+
+
+def _parameter(plan: Plan, argument: str) -> str:
+    if plan.operation.answer == "cursor" and argument in PAGE:
+        return PAGE[argument]
+    return plan.field.renamed.get(argument, argument)
+
+
+def _renamed(plan: Plan) -> dict[str, str]:
+    """The arguments, by the parameters that the errors name."""
+    return {_parameter(plan, name): name for name in (*plan.arguments, *PAGE)}
+
+
+def _text(value: Any) -> str:
+    """As a query has it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _failed(reply: Reply) -> Failed:
+    body = json.loads(reply.body)
+    more = {name: body[name] for name in ("errors", "details") if name in body}
+    if "Retry-After" in reply.headers:
+        more["retry_after"] = int(reply.headers["Retry-After"])
+    return Failed(body["message"], body["code"], {"status": reply.status, **more})
+
+
+def _edge(part: Edges, node: Json, cursor: str | None) -> Json:
+    shown = {"node": node, "cursor": cursor}
+    return {key: shown[name] for key, name in part.members.items()}
+
+
+def _chunks(ids: Sequence[int]) -> Iterator[Sequence[int]]:
+    return (ids[start : start + MOST_IDS] for start in range(0, len(ids), MOST_IDS))
+
+
+def _path_to(value: Any, wanted: Json, path: list[str | int]) -> list[str | int] | None:
+    """Where an object stands in the answer."""
+    if value is wanted:
+        return path
+    members: Iterable[tuple[str | int, Any]] = ()
+    if isinstance(value, dict):
+        members = value.items()
+    elif isinstance(value, list):
+        members = enumerate(value)
+    for step, member in members:
+        found = _path_to(member, wanted, [*path, step])
+        if found is not None:
+            return found
+    return None
+
+
+def introspect(document: DocumentNode, planned: Planned, variables: Json) -> tuple[Json, list[GraphQLError]]:
+    """What the document asks of the schema itself: graphql-core's own business."""
+    operation = OperationDefinitionNode(
+        operation=planned.operation.operation,
+        name=planned.operation.name,
+        variable_definitions=planned.operation.variable_definitions,
+        directives=(),
+        selection_set=SelectionSetNode(selections=tuple(planned.introspection)),
+    )
+    fragments = [each for each in document.definitions if isinstance(each, FragmentDefinitionNode)]
+    result = execute_sync(schema(), DocumentNode(definitions=(operation, *fragments)), variable_values=variables)
+    return result.data or {}, result.errors or []

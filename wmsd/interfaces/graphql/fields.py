@@ -1,0 +1,139 @@
+"""GraphQL: its table of contents. Schema, checks and answers follow from it and from the operations."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+from pydantic import BaseModel
+
+from wmsd.app.webhooks import test_webhook
+from wmsd.articles import actions as articles
+from wmsd.articles.schema import Article
+from wmsd.base.operation import Operation
+from wmsd.directory import actions as directory
+from wmsd.outbox import actions as outbox
+from wmsd.packaging import actions as packaging
+from wmsd.purchase_orders import actions as purchase_orders
+from wmsd.receptions import actions as receptions
+from wmsd.returns import actions as returns
+from wmsd.sales_orders import actions as sales_orders
+from wmsd.stock import actions as stock
+from wmsd.stock.schema import DetailedStockRecord
+from wmsd.webhooks import actions as webhooks
+from wmsd.webhooks.schema import Attempt, Delivery, Subscription, SubscriptionChanges, SubscriptionFields
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A root field. `renamed` are arguments that have another name than the operation's parameter."""
+
+    name: str
+    operation: Operation
+    renamed: Mapping[str, str] = field(default_factory=dict)
+
+
+QUERIES: Final = (
+    Field("article", articles.get_article),
+    Field("articles", articles.walk_articles),
+    Field("article_changes", articles.sync_articles),
+    Field("stock", stock.walk_stock),
+    Field("sales_order", sales_orders.get_sales_order),
+    Field("sales_orders", sales_orders.walk_sales_orders),
+    Field("purchase_order", purchase_orders.get_purchase_order),
+    Field("purchase_orders", purchase_orders.walk_purchase_orders),
+    Field("reception", receptions.get_reception),
+    Field("receptions", receptions.walk_receptions),
+    Field("return", returns.get_return),
+    Field("returns", returns.walk_returns),
+    Field("client", directory.get_client),
+    Field("clients", directory.walk_clients),
+    Field("partner", directory.get_partner),
+    Field("partners", directory.walk_partners),
+    Field("warehouse", directory.get_warehouse),
+    Field("warehouses", directory.walk_warehouses),
+    Field("packaging_balances", packaging.walk_packaging_balances),
+    Field("packaging_movements", packaging.walk_packaging_movements),
+    Field("webhook", webhooks.get_webhook),
+    Field("webhooks", webhooks.walk_webhooks),
+    Field("webhook_deliveries", webhooks.list_webhook_deliveries),
+    Field("events", outbox.list_events, {"after_event": "after"}),
+)
+MUTATIONS: Final = tuple(
+    Field(operation.name, operation)
+    for operation in (
+        articles.create_article,
+        articles.replace_article,
+        articles.update_article,
+        articles.update_article_by_code,
+        sales_orders.create_sales_order,
+        sales_orders.replace_sales_order,
+        sales_orders.update_sales_order,
+        sales_orders.change_sales_order_status,
+        purchase_orders.create_purchase_order,
+        purchase_orders.replace_purchase_order,
+        purchase_orders.update_purchase_order,
+        purchase_orders.delete_purchase_order,
+        receptions.create_reception,
+        receptions.replace_reception,
+        receptions.update_reception,
+        receptions.delete_reception,
+        returns.create_return,
+        returns.replace_return,
+        returns.update_return,
+        webhooks.create_webhook,
+        webhooks.replace_webhook,
+        webhooks.update_webhook,
+        webhooks.delete_webhook,
+        webhooks.rotate_webhook_secret,
+        webhooks.redeliver_webhook,
+        test_webhook,
+    )
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A field that shows the record whose id stands in another field: `article` beside `article_id`.
+
+    `find` is its operation, by ids, one call for all that an answer refers to.
+    """
+
+    name: str
+    id_field: str
+    find: Operation
+
+
+REFERENCES: Final = (
+    Reference("article", "article_id", articles.find_articles),
+    Reference("partner", "partner_id", directory.find_partners),
+    Reference("client", "client_id", directory.find_clients),
+    Reference("warehouse", "warehouse_id", directory.find_warehouses),
+    Reference("sales_order", "sales_order_id", sales_orders.find_sales_orders),
+    Reference("purchase_order", "purchase_order_id", purchase_orders.find_purchase_orders),
+)
+"""Each stands in every type that has its `id_field`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Collection:
+    """A list of records that refer to the one that shows it. `first` of each are shown."""
+
+    of: type[BaseModel]
+    name: str
+    find: Operation
+    id_field: str
+    first: int
+
+
+COLLECTIONS: Final = (Collection(Article, "stock", stock.find_stock_of_articles, "article_id", 10),)
+DETAIL: Final = "lots"
+"""The value of `detail` by which REST is asked for what a record has only when asked for."""
+TYPE_NAMES: Final[Mapping[type[BaseModel], str]] = {
+    DetailedStockRecord: "StockRecord",
+    Subscription: "Webhook",
+    Delivery: "WebhookDelivery",
+    Attempt: "WebhookAttempt",
+    SubscriptionFields: "WebhookFields",
+    SubscriptionChanges: "WebhookChanges",
+}
+"""Of those that have another name than their model."""

@@ -1,0 +1,179 @@
+"""What a document is to do, and what that costs, before anything is done."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Literal
+
+from graphql import (
+    FieldNode,
+    FragmentDefinitionNode,
+    GraphQLError,
+    GraphQLObjectType,
+    OperationDefinitionNode,
+    OperationType,
+)
+from graphql.execution.values import get_variable_values
+from graphql.language import DocumentNode
+
+from wmsd.base.operation import Operation
+from wmsd.interfaces.graphql.documents import Refused
+from wmsd.interfaces.graphql.fields import Field
+from wmsd.interfaces.graphql.limits import MOST_COST
+from wmsd.interfaces.graphql.schema import Root, schema, source_of
+from wmsd.interfaces.graphql.shapes import Json, Selecting, Shape, inner, object_of
+
+PAGE: Mapping[str, str] = {"first": "per_page", "after": "cursor"}
+"""Relay's arguments, and the parameters of REST."""
+MOST_ERRORS = 10
+
+
+@dataclass(frozen=True)
+class Edges:
+    """The edges of a connection: what each key of one is. `nodes` are shown bare."""
+
+    key: str
+    kind: Literal["edges", "nodes", "pageInfo", "__typename"]
+    typename: str
+    shape: Shape = field(default_factory=Shape)
+    members: Mapping[str, str] = field(default_factory=dict)
+    """By key: the field of an edge, or of pageInfo."""
+
+
+@dataclass
+class Plan:
+    """A root field. `parts` are those of a connection."""
+
+    key: str
+    node: FieldNode
+    field: Field
+    arguments: Json
+    shape: Shape | None = None
+    parts: Sequence[Edges] | None = None
+    cost: int = 1
+
+    @property
+    def operation(self) -> Operation:
+        return self.field.operation
+
+    @property
+    def wants_cursors(self) -> bool:
+        return any(
+            part.kind in ("edges", "pageInfo")
+            and not {"cursor", "startCursor", "endCursor"}.isdisjoint(part.members.values())
+            for part in self.parts or ()
+        )
+
+    @property
+    def wants_detail(self) -> bool:
+        shapes = [part.shape for part in self.parts or ()] if self.shape is None else [self.shape]
+        return any(shape.wants_detail for shape in shapes)
+
+
+@dataclass(frozen=True)
+class Planned:
+    """`introspection` are the fields that tell of the schema."""
+
+    operation: OperationDefinitionNode
+    keys: Sequence[str]
+    plans: Sequence[Plan]
+    typenames: Mapping[str, str]
+    introspection: Sequence[FieldNode]
+    cost: int
+
+    @property
+    def is_mutation(self) -> bool:
+        return self.operation.operation is OperationType.MUTATION
+
+
+def operation_of(document: DocumentNode, name: str | None) -> OperationDefinitionNode:
+    """The one that is asked for. Raises Refused."""
+    operations = [each for each in document.definitions if isinstance(each, OperationDefinitionNode)]
+    if name is None and len(operations) == 1:
+        return operations[0]
+    if name is None:
+        raise Refused([GraphQLError("The document has several operations; send operationName.")])
+    for operation in operations:
+        if operation.name is not None and operation.name.value == name:
+            return operation
+    raise Refused([GraphQLError(f"The document has no operation {name!r}.")])
+
+
+def plan(document: DocumentNode, operation: OperationDefinitionNode, variables: Json) -> Planned:
+    """Raises Refused for variables that do not fit, and for what costs too much."""
+    found = get_variable_values(
+        schema(), operation.variable_definitions or (), variables, max_errors=MOST_ERRORS, hide_suggestions=True
+    )
+    if isinstance(found, list):
+        raise Refused(found)
+    fragments = {
+        each.name.value: each for each in document.definitions if isinstance(each, FragmentDefinitionNode)
+    }
+    selecting = Selecting(fragments, found)
+    root = schema().get_root_type(operation.operation)
+    assert root is not None
+    fields = selecting.fields([operation.selection_set])
+    typenames: dict[str, str] = {}
+    introspection: list[FieldNode] = []
+    plans: list[Plan] = []
+    try:
+        for key, nodes in fields.items():
+            name = nodes[0].name.value
+            if name == "__typename":
+                typenames[key] = root.name
+            elif name.startswith("__"):
+                introspection += nodes
+            else:
+                plans.append(_plan(selecting, root, key, nodes))
+    except GraphQLError as error:  # an argument that is no value of its type
+        raise Refused([error]) from None
+    cost = sum(each.cost for each in plans)
+    if cost > MOST_COST:
+        raise Refused([GraphQLError(f"The query costs {cost}, and may cost {MOST_COST}: ask for shorter lists.")])
+    return Planned(operation, list(fields), plans, typenames, introspection, cost)
+
+
+def _plan(selecting: Selecting, root: GraphQLObjectType, key: str, nodes: Sequence[FieldNode]) -> Plan:
+    declared = root.fields[nodes[0].name.value]
+    source = source_of(declared)
+    assert isinstance(source, Root)
+    made = Plan(key, nodes[0], source.field, selecting.arguments(declared, nodes[0]))
+    if source.of is None:
+        return made
+    if source.field.operation.answer == "cursor":
+        parts = _parts(selecting, object_of(declared), source.of, nodes)
+        made.parts = parts
+        size = sum(1 + part.shape.cost for part in parts if part.kind in ("edges", "nodes"))
+        made.cost = max(made.arguments["first"], 1) * max(size, 1)
+    else:
+        made.shape = selecting.shape(source.of, nodes)
+        made.cost = 1 + made.shape.cost
+    return made
+
+
+def _parts(
+    selecting: Selecting, connection: GraphQLObjectType, of: GraphQLObjectType, nodes: Sequence[FieldNode]
+) -> list[Edges]:
+    return [_part(selecting, connection, of, key, same) for key, same in selecting.fields(inner(nodes)).items()]
+
+
+def _part(
+    selecting: Selecting,
+    connection: GraphQLObjectType,
+    of: GraphQLObjectType,
+    key: str,
+    nodes: Sequence[FieldNode],
+) -> Edges:
+    match nodes[0].name.value:
+        case "edges":
+            members = selecting.fields(inner(nodes))
+            wanted = [node for same in members.values() for node in same if node.name.value == "node"]
+            names = {member: same[0].name.value for member, same in members.items()}
+            return Edges(key, "edges", f"{of.name}Edge", selecting.shape(of, wanted), names)
+        case "nodes":
+            return Edges(key, "nodes", of.name, selecting.shape(of, nodes))
+        case "pageInfo":
+            members = selecting.fields(inner(nodes))
+            names = {member: same[0].name.value for member, same in members.items()}
+            return Edges(key, "pageInfo", "PageInfo", members=names)
+        case _:
+            return Edges(key, "__typename", connection.name)

@@ -1,0 +1,261 @@
+"""The GraphQL schema, generated from the table of contents. Each field carries where its value comes from."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final, get_args, get_origin
+
+from graphql import (
+    GraphQLArgument,
+    GraphQLBoolean,
+    GraphQLField,
+    GraphQLID,
+    GraphQLInt,
+    GraphQLList,
+    GraphQLNonNull,
+    GraphQLObjectType,
+    GraphQLSchema,
+    GraphQLString,
+    assert_valid_schema,
+    print_schema,
+)
+from pydantic import BaseModel
+
+from wmsd.base.operation import Operation
+from wmsd.interfaces.graphql.fields import (
+    COLLECTIONS,
+    MUTATIONS,
+    QUERIES,
+    REFERENCES,
+    TYPE_NAMES,
+    Collection,
+    Field,
+    Reference,
+)
+from wmsd.interfaces.graphql.types import Plain, Types, plain
+
+SOURCE: Final = "wmsd"
+"""The extension of a GraphQLField that holds one of the classes below."""
+FIRST: Final = 50
+MOST: Final = 500
+PAGING: Final = frozenset({"cursor", "per_page", "detail"})
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A value of the record. An id is sent as a text."""
+
+    name: str
+    is_id: bool
+    is_asked_for: bool
+    """Whether the record has it only when `detail` asks for it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Embedded:
+    """An object, or a list of them, that is a part of the record."""
+
+    name: str
+    is_list: bool
+    is_asked_for: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Root:
+    """What an operation answers. `of` is the type of its records."""
+
+    field: Field
+    of: GraphQLObjectType | None
+
+
+Source = Leaf | Embedded | Reference | Collection | Root
+
+
+def source_of(field: GraphQLField) -> Source:
+    found: Source = field.extensions[SOURCE]
+    return found
+
+
+class Objects:
+    """Makes the type of each model once."""
+
+    def __init__(self) -> None:
+        self.types = Types(TYPE_NAMES)
+        self._made: dict[str, GraphQLObjectType] = {}
+        self._connections: dict[str, GraphQLObjectType] = {}
+        self._page_info = GraphQLObjectType(
+            "PageInfo",
+            {
+                "hasNextPage": GraphQLField(GraphQLNonNull(GraphQLBoolean)),
+                "hasPreviousPage": GraphQLField(GraphQLNonNull(GraphQLBoolean)),
+                "startCursor": GraphQLField(GraphQLString),
+                "endCursor": GraphQLField(GraphQLString),
+            },
+            description="Where a page stands in its list (Relay's cursor connections).",
+        )
+
+    def of(self, model: type[BaseModel]) -> GraphQLObjectType:
+        name = self.types.name_of(model)
+        if name not in self._made:
+            self._made[name] = GraphQLObjectType(
+                name, lambda: self._fields(model), description=model.__dict__.get("__doc__")
+            )
+        return self._made[name]
+
+    def _fields(self, model: type[BaseModel]) -> dict[str, GraphQLField]:
+        fields: dict[str, GraphQLField] = {}
+        for name, declared in model.model_fields.items():
+            found = plain(declared.annotation, tuple(declared.metadata))
+            is_asked_for = name in getattr(model, "ONLY_WHEN_ASKED", ())
+            fields[name] = self._field(model, name, found, declared.description, is_asked_for)
+            for reference in REFERENCES:
+                if reference.id_field == name and reference.name not in model.model_fields:
+                    fields[reference.name] = self._reference(reference)
+        for collection in COLLECTIONS:
+            if self.types.name_of(collection.of) == self.types.name_of(model):
+                fields[collection.name] = self._collection(collection)
+        return fields
+
+    def _field(
+        self, model: type[BaseModel], name: str, found: Plain, description: str | None, is_asked_for: bool
+    ) -> GraphQLField:
+        is_list = get_origin(found.base) is list
+        member = plain(get_args(found.base)[0]) if is_list else found
+        source: Source
+        if isinstance(member.base, type) and issubclass(member.base, BaseModel):
+            kind: Any = self.of(member.base)
+            source = Embedded(name, is_list, is_asked_for)
+        else:
+            kind = self.types.scalar(name, member, self.types.name_of(model))
+            source = Leaf(name, kind is GraphQLID, is_asked_for)
+        if is_list:
+            kind = GraphQLList(kind if member.is_optional else GraphQLNonNull(kind))
+        return GraphQLField(
+            kind if found.is_optional else GraphQLNonNull(kind),
+            description=description,
+            extensions={SOURCE: source},
+        )
+
+    def _reference(self, reference: Reference) -> GraphQLField:
+        assert reference.find.returns is not None
+        return GraphQLField(self.of(reference.find.returns), extensions={SOURCE: reference})
+
+    def _collection(self, collection: Collection) -> GraphQLField:
+        assert collection.find.returns is not None
+        kind = self.of(collection.find.returns)
+        description = f"The first ones. Needs {collection.find.ability}."
+        return GraphQLField(
+            GraphQLList(GraphQLNonNull(kind)),
+            {"first": _first(collection.first)},
+            description=description,
+            extensions={SOURCE: collection},
+        )
+
+    # --- root fields --------------------------------------------------------------------------------------------
+
+    def root(self, field: Field) -> GraphQLField:
+        operation = field.operation
+        of = None if operation.returns is None else self.of(operation.returns)
+        kind: Any = of
+        if of is None:
+            kind = GraphQLBoolean
+        elif operation.answer == "cursor":
+            kind = self._connection(of)
+        return GraphQLField(
+            kind, self._arguments(field), description=_described(operation), extensions={SOURCE: Root(field, of)}
+        )
+
+    def _connection(self, of: GraphQLObjectType) -> GraphQLObjectType:
+        if of.name not in self._connections:
+            edge = GraphQLObjectType(
+                f"{of.name}Edge",
+                {
+                    "cursor": GraphQLField(GraphQLNonNull(GraphQLString)),
+                    "node": GraphQLField(GraphQLNonNull(of)),
+                },
+            )
+            self._connections[of.name] = GraphQLObjectType(
+                f"{of.name}Connection",
+                {
+                    "edges": GraphQLField(GraphQLNonNull(_list_of(edge))),
+                    "nodes": GraphQLField(GraphQLNonNull(_list_of(of)), description="As edges, without cursors."),
+                    "pageInfo": GraphQLField(GraphQLNonNull(self._page_info)),
+                },
+            )
+        return self._connections[of.name]
+
+    def _arguments(self, field: Field) -> dict[str, GraphQLArgument]:
+        operation = field.operation
+        found = {
+            name: GraphQLArgument(GraphQLNonNull(GraphQLID if kind is int else GraphQLString))
+            for name, kind in operation.path_types.items()
+        }
+        if operation.answer == "cursor":
+            found["first"] = _first(FIRST)
+            found["after"] = GraphQLArgument(GraphQLString, description="Go on behind this cursor.")
+        if operation.query is not None:
+            found |= self._filters(field, operation.query)
+        if operation.body is not None:
+            found["input"] = GraphQLArgument(GraphQLNonNull(self.types.input_type(operation.body)))
+        return found
+
+    def _filters(self, field: Field, query: type[BaseModel]) -> dict[str, GraphQLArgument]:
+        called = {parameter: argument for argument, parameter in field.renamed.items()}
+        return {
+            called.get(name, name): GraphQLArgument(
+                self._filter(field.operation, name, plain(declared.annotation, tuple(declared.metadata))),
+                description=(declared.description or "").replace(", by commas", "") or None,
+            )
+            for name, declared in query.model_fields.items()
+            if name not in PAGING
+        }
+
+    def _filter(self, operation: Operation, name: str, found: Plain) -> Any:
+        """What may be one of several names in REST, by commas, is a list here."""
+        if get_origin(found.base) is not tuple:
+            return self.types.scalar(name, found, self._owner(operation))
+        assert operation.returns is not None
+        member = operation.returns.model_fields.get(name)
+        if member is None:
+            return GraphQLList(GraphQLNonNull(GraphQLString))
+        kind = self.types.scalar(name, plain(member.annotation), self._owner(operation))
+        return GraphQLList(GraphQLNonNull(kind))
+
+    def _owner(self, operation: Operation) -> str:
+        assert operation.returns is not None
+        return self.types.name_of(operation.returns)
+
+
+def _first(default: int) -> GraphQLArgument:
+    return GraphQLArgument(
+        GraphQLNonNull(GraphQLInt), default_value=default, description=f"How many, 1 to {MOST}."
+    )
+
+
+def _list_of(kind: GraphQLObjectType) -> GraphQLList[Any]:
+    return GraphQLList(GraphQLNonNull(kind))
+
+
+def _described(operation: Operation) -> str:
+    needs = f" Needs {operation.ability}." if operation.ability is not None else ""
+    return f"{operation.summary}.{needs}"
+
+
+def _object(name: str, fields: tuple[Field, ...], root: Callable[[Field], GraphQLField]) -> GraphQLObjectType:
+    return GraphQLObjectType(name, {field.name: root(field) for field in fields})
+
+
+@cache
+def schema() -> GraphQLSchema:
+    objects = Objects()
+    made = GraphQLSchema(
+        query=_object("Query", QUERIES, objects.root), mutation=_object("Mutation", MUTATIONS, objects.root)
+    )
+    assert_valid_schema(made)
+    return made
+
+
+@cache
+def schema_text() -> str:
+    """In the schema definition language."""
+    return f"{print_schema(schema())}\n"

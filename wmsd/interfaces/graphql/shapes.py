@@ -1,0 +1,195 @@
+"""What of a record is shown: a selection, worked out once, is laid over every record."""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from graphql import (
+    FieldNode,
+    FragmentDefinitionNode,
+    GraphQLField,
+    GraphQLIncludeDirective,
+    GraphQLObjectType,
+    GraphQLSkipDirective,
+    get_named_type,
+)
+from graphql.execution.values import VariableValues, get_argument_values, get_directive_values
+from graphql.language import FragmentSpreadNode, InlineFragmentNode, SelectionSetNode
+
+from wmsd.interfaces.graphql.fields import Collection, Reference
+from wmsd.interfaces.graphql.limits import MOST_OBJECTS
+from wmsd.interfaces.graphql.schema import Embedded, Leaf, source_of
+
+Json = dict[str, Any]
+
+
+class TooMuch(Exception):
+    """The answer would be too large."""
+
+
+@dataclass(frozen=True)
+class Link:
+    """Records that are loaded for all that refer to them. `first`: how many of each, at most."""
+
+    key: str
+    source: Reference | Collection
+    shape: "Shape"
+    first: int = 1
+
+    @property
+    def id_field(self) -> str:
+        """Of the record that refers."""
+        return self.source.id_field if isinstance(self.source, Reference) else "id"
+
+
+@dataclass(frozen=True)
+class Part:
+    """An object, or a list of them, inside the record."""
+
+    key: str
+    name: str
+    is_list: bool
+    shape: "Shape"
+
+
+@dataclass
+class Shape:
+    """`names` are the fields of the record by the keys of the answer, in their order. The rest says which of them
+    are no plain values.
+    """
+
+    names: dict[str, str] = field(default_factory=dict)
+    constants: Json = field(default_factory=dict)
+    ids: list[str] = field(default_factory=list)
+    parts: list[Part] = field(default_factory=list)
+    links: list[Link] = field(default_factory=list)
+    wants_detail: bool = False
+    cost: int = 0
+    """Of one such record, beside the record itself."""
+
+
+@dataclass(frozen=True)
+class Selecting:
+    """What selections are worked out with."""
+
+    fragments: Mapping[str, FragmentDefinitionNode]
+    variables: VariableValues
+
+    def fields(self, selections: Sequence[SelectionSetNode]) -> dict[str, list[FieldNode]]:
+        """By the key of the answer (GraphQL, CollectFields). Every type here is an object type."""
+        found: dict[str, list[FieldNode]] = {}
+        spread: set[str] = set()
+        for selection_set in selections:
+            for node in self._chosen(selection_set, spread):
+                found.setdefault((node.alias or node.name).value, []).append(node)
+        return found
+
+    def _chosen(self, selection_set: SelectionSetNode, spread: set[str]) -> Iterator[FieldNode]:
+        for each in selection_set.selections:
+            if not self._is_included(each):
+                continue
+            if isinstance(each, FieldNode):
+                yield each
+            elif isinstance(each, FragmentSpreadNode):
+                if each.name.value not in spread:
+                    spread.add(each.name.value)
+                    yield from self._chosen(self.fragments[each.name.value].selection_set, spread)
+            elif isinstance(each, InlineFragmentNode):
+                yield from self._chosen(each.selection_set, spread)
+
+    def _is_included(self, node: Any) -> bool:
+        if not node.directives:
+            return True
+        skip = get_directive_values(GraphQLSkipDirective, node, self.variables)
+        include = get_directive_values(GraphQLIncludeDirective, node, self.variables)
+        return not (skip and skip["if"]) and (include is None or bool(include["if"]))
+
+    def arguments(self, declared: GraphQLField, node: FieldNode) -> Json:
+        return get_argument_values(declared, node, self.variables)
+
+    def shape(self, of: GraphQLObjectType, nodes: Sequence[FieldNode]) -> Shape:
+        """What the selections of these fields, which are of one key, show of a record."""
+        shape = Shape()
+        for key, same in self.fields(inner(nodes)).items():
+            name = same[0].name.value
+            if name == "__typename":
+                shape.names[key] = next(iter(of.fields))  # which stands for it until then
+                shape.constants[key] = of.name
+                continue
+            self._add(shape, key, of.fields[name], same)
+        return shape
+
+    def _add(self, shape: Shape, key: str, declared: GraphQLField, nodes: list[FieldNode]) -> None:
+        source = source_of(declared)
+        match source:
+            case Leaf():
+                shape.names[key] = source.name
+                shape.wants_detail |= source.is_asked_for
+                if source.is_id:
+                    shape.ids.append(key)
+            case Embedded():
+                shown = self.shape(object_of(declared), nodes)
+                shape.names[key] = source.name
+                shape.wants_detail |= source.is_asked_for
+                shape.parts.append(Part(key, source.name, source.is_list, shown))
+                shape.cost += 1 + shown.cost
+            case Reference():
+                shown = self.shape(object_of(declared), nodes)
+                shape.names[key] = source.id_field
+                shape.links.append(Link(key, source, shown))
+                shape.cost += 1 + shown.cost
+            case Collection():
+                shown = self.shape(object_of(declared), nodes)
+                first = self.arguments(declared, nodes[0])["first"]
+                shape.names[key] = "id"
+                shape.links.append(Link(key, source, shown, first))
+                shape.cost += max(first, 0) * (1 + shown.cost)
+
+
+def inner(nodes: Sequence[FieldNode]) -> list[SelectionSetNode]:
+    return [node.selection_set for node in nodes if node.selection_set is not None]
+
+
+def object_of(declared: GraphQLField) -> GraphQLObjectType:
+    found = get_named_type(declared.type)
+    assert isinstance(found, GraphQLObjectType)
+    return found
+
+
+@dataclass
+class Projection:
+    """Lays shapes over records, and notes what is still to be loaded for them."""
+
+    waiting: dict[int, tuple[Link, list[tuple[Json, int]]]] = field(default_factory=dict)
+    """By the identity of the link: the objects that wait, each with the id that it refers to."""
+    objects: int = 0
+
+    def of(self, shape: Shape, record: Json) -> Json:
+        self.objects += 1
+        if self.objects > MOST_OBJECTS:
+            raise TooMuch
+        shown = {key: record[name] for key, name in shape.names.items()}
+        for key in shape.ids:
+            if shown[key] is not None:
+                shown[key] = str(shown[key])
+        for part in shape.parts:
+            value = shown[part.key]
+            if value is not None:
+                shown[part.key] = (
+                    [self.of(part.shape, each) for each in value] if part.is_list else self.of(part.shape, value)
+                )
+        for link in shape.links:
+            self._note(link, shown)
+        shown.update(shape.constants)
+        return shown
+
+    def _note(self, link: Link, shown: Json) -> None:
+        referred = shown[link.key]
+        shown[link.key] = None
+        if referred is not None:
+            self.waiting.setdefault(id(link), (link, []))[1].append((shown, referred))
+
+    def taken(self) -> list[tuple[Link, list[tuple[Json, int]]]]:
+        """What waits, which is then seen to."""
+        found, self.waiting = list(self.waiting.values()), {}
+        return found

@@ -1,0 +1,204 @@
+"""From the models of the operations to the types of GraphQL."""
+
+import re
+import types
+from collections.abc import Mapping
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
+
+from graphql import (
+    GraphQLBoolean,
+    GraphQLEnumType,
+    GraphQLEnumValue,
+    GraphQLError,
+    GraphQLID,
+    GraphQLInputField,
+    GraphQLInputObjectType,
+    GraphQLInt,
+    GraphQLList,
+    GraphQLNonNull,
+    GraphQLScalarType,
+    GraphQLString,
+    ValueNode,
+    value_from_ast_untyped,
+)
+from graphql.language import FloatValueNode, IntValueNode
+from pydantic import BaseModel, WithJsonSchema
+
+from wmsd.base import strict_json
+from wmsd.base.fields import Decimals, Input
+
+WHOLE_NUMBER: Final = re.compile(r"[0-9]{1,16}", re.ASCII)
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+def _number(value: Any) -> Any:
+    if isinstance(value, bool) or not isinstance(value, int | Decimal):
+        raise GraphQLError("must be a number")
+    return value
+
+
+def _number_literal(node: ValueNode, _: Any = None) -> Any:
+    if not isinstance(node, IntValueNode | FloatValueNode):
+        raise GraphQLError("must be a number", node)
+    document, flaws = strict_json.loads(f'{{"value":{node.value}}}'.encode())
+    for sentences in flaws.values():
+        raise GraphQLError(sentences[0], node)
+    return document["value"]
+
+
+def _text(value: Any) -> str:
+    if not isinstance(value, str):
+        raise GraphQLError("must be a text")
+    return value
+
+
+DECIMAL: Final = GraphQLScalarType(
+    "Decimal",
+    serialize=_same,
+    parse_value=_number,
+    parse_literal=_number_literal,
+    description="A number with at most 6 decimal places, exactly as version 2 of REST writes it.",
+)
+DATE_TIME: Final = GraphQLScalarType(
+    "DateTime",
+    serialize=_same,
+    parse_value=_text,
+    description="ISO 8601; answers are in UTC with milliseconds: 2026-11-20T12:00:00.000Z.",
+    specified_by_url="https://www.rfc-editor.org/rfc/rfc3339",
+)
+DATE: Final = GraphQLScalarType(
+    "Date", serialize=_same, parse_value=_text, description="A day, such as 2026-11-20."
+)
+JSON: Final = GraphQLScalarType(
+    "JSON",
+    serialize=_same,
+    parse_value=_same,
+    parse_literal=value_from_ast_untyped,
+    description="Any JSON value.",
+)
+FORMATS: Final = {"date-time": DATE_TIME, "date": DATE}
+
+
+@dataclass(frozen=True, slots=True)
+class Plain:
+    """An annotation without its wrappings."""
+
+    base: Any
+    is_optional: bool
+    marks: tuple[Any, ...]
+
+    @property
+    def format(self) -> str | None:
+        schemas = (mark.json_schema for mark in self.marks if isinstance(mark, WithJsonSchema))
+        return next((schema["format"] for schema in schemas if schema and "format" in schema), None)
+
+    @property
+    def is_decimal(self) -> bool:
+        return Decimals in self.marks
+
+
+def plain(annotation: Any, marks: tuple[Any, ...] = ()) -> Plain:
+    """Without `Annotated` and `| None`, which are noted."""
+    if get_origin(annotation) is Annotated:
+        inner, *outer = get_args(annotation)
+        return plain(inner, (*marks, *outer))
+    if get_origin(annotation) in (Union, types.UnionType):
+        kinds = [kind for kind in get_args(annotation) if kind is not type(None)]
+        if len(kinds) > 1:
+            return Plain(Any, True, marks)
+        found = plain(kinds[0], marks)
+        return Plain(found.base, True, found.marks)
+    return Plain(annotation, False, marks)
+
+
+def is_id(name: str, found: Plain) -> bool:
+    """A tax_id is none of ours."""
+    return name == "id" or (name.endswith("_id") and found.base is int)
+
+
+class Types:
+    """Makes each type once. `names` are those of models that are called otherwise."""
+
+    def __init__(self, names: Mapping[type[BaseModel], str]) -> None:
+        self._names = names
+        self._enums: dict[tuple[str, ...], GraphQLEnumType] = {}
+        self._inputs: dict[type[BaseModel], GraphQLInputObjectType] = {}
+
+    def name_of(self, model: type[BaseModel]) -> str:
+        return self._names.get(model, model.__name__)
+
+    def scalar(self, name: str, found: Plain, owner: str) -> Any:
+        """The type of a field that is no object and no list. `owner` is what a new enum is called after."""
+        if found.is_decimal:
+            return DECIMAL
+        if found.format in FORMATS:
+            return FORMATS[found.format]
+        if is_id(name, found):
+            return GraphQLID
+        if get_origin(found.base) is Literal:
+            return self._enum(name, get_args(found.base), owner)
+        return {str: GraphQLString, int: GraphQLInt, bool: GraphQLBoolean}.get(found.base, JSON)
+
+    def _enum(self, name: str, values: tuple[str, ...], owner: str) -> Any:
+        if not all(value.isidentifier() for value in values):
+            return GraphQLString
+        if values not in self._enums:
+            called = owner + "".join(part.capitalize() for part in name.split("_"))
+            self._enums[values] = GraphQLEnumType(called, {value: GraphQLEnumValue(value) for value in values})
+        return self._enums[values]
+
+    def input_type(self, model: type[Input]) -> GraphQLInputObjectType:
+        if model not in self._inputs:
+            ids = frozenset(
+                name for name, declared in model.model_fields.items() if is_id(name, plain(declared.annotation))
+            )
+            self._inputs[model] = GraphQLInputObjectType(
+                self._input_name(model),
+                lambda: self._input_fields(model),
+                description=_own_description(model),
+                out_type=lambda values: _with_whole_ids(values, ids),
+            )
+        return self._inputs[model]
+
+    def _input_name(self, model: type[Input]) -> str:
+        name = self.name_of(model).removesuffix("Fields")
+        if name in ("Line", "Item"):
+            capability = model.__module__.split(".")[1].removesuffix("s")
+            name = capability.title().replace("_", "") + name
+        return f"{name}Input"
+
+    def _input_fields(self, model: type[Input]) -> dict[str, GraphQLInputField]:
+        fields = {}
+        for name, declared in model.model_fields.items():
+            found = plain(declared.annotation, tuple(declared.metadata))
+            kind = self._input_kind(name, found, model)
+            is_needed = declared.is_required() and not found.is_optional
+            fields[name] = GraphQLInputField(
+                GraphQLNonNull(kind) if is_needed else kind, description=declared.description
+            )
+        return fields
+
+    def _input_kind(self, name: str, found: Plain, model: type[Input]) -> Any:
+        if get_origin(found.base) is list:
+            member = plain(get_args(found.base)[0])
+            return GraphQLList(GraphQLNonNull(self._input_kind(name, member, model)))
+        if isinstance(found.base, type) and issubclass(found.base, Input):
+            return self.input_type(found.base)
+        return self.scalar(name, found, model.__name__.removesuffix("Fields").removesuffix("Changes"))
+
+
+def _with_whole_ids(values: dict[str, Any], ids: frozenset[str]) -> dict[str, Any]:
+    """GraphQL hands ids over as texts; what is none stays one, and is refused as such."""
+    return {
+        name: int(value) if name in ids and isinstance(value, str) and WHOLE_NUMBER.fullmatch(value) else value
+        for name, value in values.items()
+    }
+
+
+def _own_description(model: type[BaseModel]) -> str | None:
+    return model.__dict__.get("__doc__")
