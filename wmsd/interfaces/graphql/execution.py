@@ -1,7 +1,6 @@
 """Carries a plan out: a call through the door for each root field, and one for all records that they refer to."""
 
 import asyncio
-import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -14,6 +13,7 @@ from graphql.language import (
     OperationDefinitionNode,
     SelectionSetNode,
 )
+from pydantic_core import from_json
 
 from wmsd.app.call import Call, Loaded, Reply
 from wmsd.app.door import Door
@@ -79,7 +79,7 @@ class Execution:
             raise _failed(reply)
         if len(reply.body) > MOST_BYTES:
             raise TooMuch
-        return json.loads(reply.body) if reply.body else True
+        return from_json(reply.body) if reply.body else True
 
     async def _shown(self, plan: Plan, answer: Any) -> Any:
         if plan.parts is not None:
@@ -240,7 +240,7 @@ def _text(value: Any) -> str:
 
 
 def _failed(reply: Reply) -> Failed:
-    body = json.loads(reply.body)
+    body = from_json(reply.body)
     more = {name: body[name] for name in ("errors", "details") if name in body}
     if "Retry-After" in reply.headers:
         more["retry_after"] = int(reply.headers["Retry-After"])

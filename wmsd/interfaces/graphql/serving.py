@@ -6,13 +6,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from pydantic_core import to_json
+
 from wmsd.app.call import Call, Reply
 from wmsd.app.door import Door
 from wmsd.base.context import Company
 from wmsd.base.fields import Model
 from wmsd.base.operation import operation
 from wmsd.base.problems import Problem
-from wmsd.base.strict_json import dumps
 
 LOG: Final = logging.getLogger("wmsd.graphql")
 RESPONSE: Final = "application/graphql-response+json"
@@ -93,7 +94,7 @@ def _refused(call: Call, errors: list[dict[str, Any]]) -> Reply:
 
 def _reply(call: Call, status: int, body: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> Reply:
     kind = {"Content-Type": f"{media_type(call.accept)}; charset=utf-8"}
-    return Reply(status, dumps(body).encode(), {**kind, **(headers or {})})
+    return Reply(status, to_json(body), {**kind, **(headers or {})})
 
 
 def media_type(accept: str | None) -> str:
