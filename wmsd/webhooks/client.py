@@ -134,30 +134,17 @@ class GuardedClient:
     async def _go(
         self, attempt: Attempt, method: str, target: URL, headers: Mapping[str, str], body: bytes | None
     ) -> None:
+        trust = await self._trust() if target.scheme == "https" else True
         try:
-            await self._once(self._kept, attempt, method, target, headers, body)
+            response = await self._kept.request(
+                method, target, headers=headers, data=body, ssl=trust, allow_redirects=False
+            )
         except aiohttp.ClientConnectionError:
             if not attempt.may_be_stale:
                 raise
-            await self._once(self._fresh, attempt, method, target, headers, body)
-
-    async def _once(
-        self,
-        session: aiohttp.ClientSession,
-        attempt: Attempt,
-        method: str,
-        target: URL,
-        headers: Mapping[str, str],
-        body: bytes | None,
-    ) -> None:
-        response = await session.request(
-            method,
-            target,
-            headers=headers,
-            data=body,
-            allow_redirects=False,
-            ssl=await self._trust() if target.scheme == "https" else True,
-        )
+            response = await self._fresh.request(
+                method, target, headers=headers, data=body, ssl=trust, allow_redirects=False
+            )
         try:
             await _read(response, attempt)
         finally:
@@ -203,5 +190,10 @@ async def _read(response: aiohttp.ClientResponse, attempt: Attempt) -> None:
 
 
 def _refuse_framing(headers: Mapping[str, str]) -> None:
-    if not FRAMING.isdisjoint(map(str.lower, headers)) or not "".join((*headers, *headers.values())).isprintable():
+    if not (_is_harmless(tuple(headers)) and "".join(headers.values()).isprintable()):
         raise ValueError(f"of the headers {', '.join(headers)} one must not be sent from here")
+
+
+@lru_cache(REMEMBERED_URLS)
+def _is_harmless(names: tuple[str, ...]) -> bool:
+    return FRAMING.isdisjoint(map(str.lower, names)) and "".join(names).isprintable()

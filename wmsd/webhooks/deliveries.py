@@ -151,6 +151,7 @@ RELEASE: Final = """
         )
         FROM webhook_deliveries AS done WHERE done.id IN (SELECT value FROM json_each(:ids))
     )
+    RETURNING subscription_id
 """
 
 
@@ -164,9 +165,11 @@ def skip(tx: Transaction, delivery_ids: Sequence[int], because: str) -> None:
     release(tx, delivery_ids)
 
 
-def release(tx: Transaction, done: Sequence[int]) -> None:
-    """What was held behind these deliveries, which are over, is due."""
-    tx.execute(RELEASE, {"ids": dumps(done), "now": milliseconds(tx)})
+def release(tx: Transaction, done: Sequence[int]) -> set[int]:
+    """What was held behind these deliveries, which are over, is due; of which subscriptions some was."""
+    return {
+        subscription_id for (subscription_id,) in tx.rows(RELEASE, {"ids": dumps(done), "now": milliseconds(tx)})
+    }
 
 
 OWN_WAIT: Final = " ".join(f"WHEN {left} THEN {wait}" for left, wait in enumerate(reversed(WAITS), start=1))

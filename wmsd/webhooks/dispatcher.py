@@ -148,7 +148,7 @@ class Dispatcher:
                 self._done(feed, result)
             self._make_runnable(feed)
             sending = self._next()
-            if sending is not None:
+            if any(self._runnable.values()):
                 self.dispatch()
 
     async def _send(self, sending: Sending) -> Result | None:

@@ -28,7 +28,15 @@ something comes due.
 
 
 class Lookout:
-    def __init__(self, *, files: CompanyFiles, companies: Companies, clock: Clock, pace: Pace, look: Look) -> None:
+    def __init__(
+        self,
+        *,
+        files: CompanyFiles,
+        companies: Companies,
+        clock: Clock,
+        look: Look,
+        pace: Pace,
+    ) -> None:
         self._files = files
         self._companies = companies
         self._clock = clock

@@ -28,9 +28,9 @@ class Unwritten:
 
 class Recorder:
     def __init__(
-        self, files: CompanyFiles, tasks: Tasks, written: Callable[[int, Sequence[Result]], None]
+        self, files: CompanyFiles, tasks: Tasks, written: Callable[[int, Sequence[Result], set[int]], None]
     ) -> None:
-        """`written` is told which of a company's results stand in its file."""
+        """`written` is told what stands in a company's file now, and whose next deliveries that has released."""
         self._files = files
         self._tasks = tasks
         self._written = written
@@ -48,7 +48,10 @@ class Recorder:
             self._tasks.spawn(self._write_down(company_id, unwritten))
 
     def _unwritten(self, company_id: int) -> Unwritten:
-        return self._of_company.setdefault(company_id, Unwritten())
+        found = self._of_company.get(company_id)
+        if found is None:
+            found = self._of_company[company_id] = Unwritten()
+        return found
 
     async def _write_down(self, company_id: int, unwritten: Unwritten) -> None:
         try:
@@ -56,12 +59,12 @@ class Recorder:
                 found = list(unwritten.results)
                 try:
                     database = await self._files.get(company_id)
-                    await database.write(partial(results.record, results=found))
+                    released = await database.write(partial(results.record, results=found))
                 except (Problem, sqlite3.Error) as error:
                     LOG.error("what was sent for company %d cannot be written down yet: %s", company_id, error)
                     await asyncio.sleep(AGAIN_SECONDS)
                     continue
                 del unwritten.results[: len(found)]
-                self._written(company_id, found)
+                self._written(company_id, found, released)
         finally:
             unwritten.is_being_written = False

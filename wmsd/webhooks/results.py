@@ -57,15 +57,19 @@ NOTE_VERDICTS: Final = """
 """
 
 
-def record(tx: Transaction, results: Sequence[Result]) -> None:
-    """Writes down what came of some attempts, each of another delivery, and releases what was held behind them."""
+def record(tx: Transaction, results: Sequence[Result]) -> set[int]:
+    """Writes down what came of some attempts, each of another delivery, and releases what was held behind them.
+
+    The subscriptions that have more to send by that.
+    """
     judged = _judged(tx, results)
     now = milliseconds(tx)
     tx.execute(NOTE_ATTEMPTS, (dumps([_attempt(each) for each in judged]),))
     tx.execute(NOTE_VERDICTS, (dumps([_verdict(each, now) for each in judged]),))
-    release(tx, [each.result.delivery_id for each in judged if each.verdict.wait is None])
+    released = release(tx, [each.result.delivery_id for each in judged if each.verdict.wait is None])
     for each in _telling(judged):
         _note_health(tx, each.result, _shown(each))
+    return released
 
 
 def _judged(tx: Transaction, results: Sequence[Result]) -> list[Judged]:

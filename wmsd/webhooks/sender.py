@@ -49,7 +49,7 @@ class Sender:
             loaded=self._loaded,
             failed=self._failed,
         )
-        self._lookout = Lookout(files=files, companies=companies, clock=clock, pace=pace, look=self._loader.look)
+        self._lookout = Lookout(files=files, companies=companies, clock=clock, look=self._loader.look, pace=pace)
         self._recorder = Recorder(files, self._tasks, self._written)
         self._dispatcher = Dispatcher(
             companies=companies,
@@ -111,11 +111,12 @@ class Sender:
         self._recorder.note(feed.company_id, result)
         self._loader.fill(feed)
 
-    def _written(self, company_id: int, results: Sequence[Result]) -> None:
+    def _written(self, company_id: int, results: Sequence[Result], released: set[int]) -> None:
         for result in results:
             feed = self._loader.feed(company_id, result.subscription_id)
             if feed is not None:
                 feed.written(result.delivery_id)
+                feed.may_have_more |= result.subscription_id in released
                 self._loader.fill(feed)
         self._dispatcher.dispatch()
 

@@ -2,6 +2,7 @@
 
 import base64
 import binascii
+import hashlib
 import hmac
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
@@ -26,14 +27,17 @@ def standard_key(secret: str) -> bytes:
 
 
 def signature(secret: str, body: bytes) -> str:
-    """X-Webhook-Signature: of the raw body, with the secret's own letters as the key."""
-    return "sha256=" + hmac.digest(secret.encode(), body, "sha256").hex()
+    """X-Webhook-Signature: of the raw body, with the secret's own letters as the key.
+
+    `hmac.digest` is no faster here: it lets other threads have their turn for each, and waits for its own.
+    """
+    return f"sha256={hmac.new(secret.encode(), body, hashlib.sha256).hexdigest()}"
 
 
 def standard_signature(secrets: Iterable[str], event_id: str, seconds: int, body: bytes) -> str:
     """`webhook-signature`: one for each secret, the newest first."""
     signed = f"{event_id}.{seconds}.".encode() + body
-    digests = (hmac.digest(standard_key(secret), signed, "sha256") for secret in secrets)
+    digests = (hmac.new(standard_key(secret), signed, hashlib.sha256).digest() for secret in secrets)
     return " ".join(f"v1,{base64.b64encode(digest).decode()}" for digest in digests)
 
 
