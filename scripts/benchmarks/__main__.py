@@ -11,6 +11,7 @@ from typing import Final
 from benchmarks import (
     articles,
     executable,
+    graphql,
     imports,
     ledger,
     memory,
@@ -30,6 +31,7 @@ PARTS: Final[dict[str, Callable[[], Iterator[Figure]]]] = {
     "order-lists": order_lists.measure,
     "receptions": receptions.measure,
     "webhooks": webhooks.measure,
+    "graphql": graphql.measure,
     "ledger": ledger.measure,
     "import": imports.measure,
     "pages": pages.measure,
@@ -42,7 +44,7 @@ def main() -> int:
     """0 when every goal that was measured is met, 1 otherwise."""
     options = _options()
     chosen = options.only or list(PARTS)
-    if {"articles", "orders", "webhooks"} & set(chosen) and not has_wrk():
+    if {"articles", "orders", "webhooks", "graphql"} & set(chosen) and not has_wrk():
         print("scripts/bench needs wrk: sudo apt install wrk", file=sys.stderr)
         return 1
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that servers are stopped and folders removed

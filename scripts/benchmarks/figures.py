@@ -29,6 +29,8 @@ DOCTOR: Final = f"wmsd doctor, {LONG_LEDGER}"
 DRAINING: Final = "draining 10 000 deliveries to a local receiver"
 BESIDE_THE_DEAD: Final = "median delay of a delivery, 100 dead receivers beside it against none"
 ORDERS_SUBSCRIBED: Final = "three-line orders with their keys, 3 subscriptions to * against none"
+GRAPHQL_ORDERS: Final = "GraphQL: 50 orders with lines and articles, against REST's lists of them"
+GRAPHQL_REFUSED: Final = "GraphQL: of a hundred refusals the slowest but one"
 VERSION: Final = "dist/wmsd version"
 SERVE: Final = "dist/wmsd serve until healthy"
 
@@ -72,6 +74,8 @@ GOALS: Final[dict[str, Goal]] = {
     DRAINING: Goal(0.5, at_least=True),
     BESIDE_THE_DEAD: Goal(2, at_least=False),
     ORDERS_SUBSCRIBED: Goal(0.7, at_least=True),
+    GRAPHQL_ORDERS: Goal(0.3, at_least=True),
+    GRAPHQL_REFUSED: Goal(20, at_least=False),
     VERSION: Goal(3, at_least=False),
     SERVE: Goal(3, at_least=False),
 }

@@ -41,7 +41,9 @@ LINES: Final = """
 
 def measure() -> Iterator[Figure]:
     with installation() as site:
-        small, large = (_company(site, code, count) for code, count in (("SMALL", SMALL), ("LARGE", LARGE)))
+        small, large = (
+            company_with_orders(site, code, count) for code, count in (("SMALL", SMALL), ("LARGE", LARGE))
+        )
         with wmsd_server(site.data) as wmsd:
             readers = [Reader(wmsd.connect(), company.headers) for company in (small, large)]
             for name, path in LISTS:
@@ -49,7 +51,7 @@ def measure() -> Iterator[Figure]:
                 yield compared(name, readers[0], path, readers[1], path)
 
 
-def _company(site: Installation, code: str, count: int) -> Company:
+def company_with_orders(site: Installation, code: str, count: int) -> Company:
     """The orders are written by SQL: only reading is measured."""
     from wmsd.db.sqlite import connect
 

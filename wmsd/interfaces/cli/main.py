@@ -27,6 +27,7 @@ COMMANDS: Final = {
     "return": ("returns", "List, show and move returns."),
     "packaging": ("packaging", "Record returnable packaging, and show who owes how much."),
     "webhook": ("webhook_log", "List, test and switch webhooks, read their log, and send again."),
+    "graphql": ("graphql_schema", "Write the schema of the GraphQL interface."),
     "billing": ("billing", "Count a company's events by month, for billing."),
     "doctor": ("examining", "Prove that every figure is right."),
     "config": ("configuring", "Show and check the settings."),
