@@ -41,9 +41,7 @@ LINES: Final = """
 
 def measure() -> Iterator[Figure]:
     with installation() as site:
-        small, large = (
-            company_with_orders(site, code, count) for code, count in (("SMALL", SMALL), ("LARGE", LARGE))
-        )
+        small, large = company_with_orders(site, "SMALL", SMALL), company_with_orders(site, "LARGE", LARGE)
         with wmsd_server(site.data) as wmsd:
             readers = [Reader(wmsd.connect(), company.headers) for company in (small, large)]
             for name, path in LISTS:
