@@ -10,7 +10,7 @@ from graphql import DocumentNode, FieldNode, FragmentDefinitionNode, OperationDe
 from graphql.language import FragmentSpreadNode, InlineFragmentNode, SelectionNode, SelectionSetNode
 
 MOST_CHARACTERS: Final = 50_000
-MOST_TOKENS: Final = 2_000
+MOST_TOKENS: Final = 1_000
 DEEPEST: Final = 8
 """Fields in fields. What begins with __ tells of the schema, and has a limit of its own."""
 DEEPEST_INTROSPECTION: Final = 16
