@@ -9,6 +9,7 @@ from tests.support.world import World
 from wmsd.base.problems import STATUS_OF_CODE
 from wmsd.base.route import Route
 from wmsd.interfaces.etsm.routes import ROUTES as ETSM
+from wmsd.interfaces.graphql.http import ROUTES as GRAPHQL
 from wmsd.interfaces.rest_v1.routes import ROUTES as V1
 from wmsd.interfaces.rest_v2.routes import ROUTES as V2
 
@@ -64,7 +65,7 @@ async def test_the_served_routes_are_the_declared_ones(world: World) -> None:
         assert answer.status not in (405, 500), route
     index = (await world.call("GET", "/api", token="", company="")).body
     assert {(line["method"], line["path"]) for line in index["endpoints"]} == {
-        (route.method, route.path) for route in (*V1, *V2)
+        (route.method, route.path) for route in (*V1, *V2, *GRAPHQL)
     }
 
 

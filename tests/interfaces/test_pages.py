@@ -97,7 +97,7 @@ async def test_a_wrong_or_old_link_does_nothing(fresh: World) -> None:
 
 PAGES = (
     *("/api", "/using-the-api", "/stock", "/sales-orders", "/inbound", "/returns", "/packaging", "/webhooks"),
-    *("/transports", "/kernel", "/changelog", "/architecture"),
+    *("/graphql", "/transports", "/kernel", "/changelog", "/architecture"),
 )
 
 

@@ -197,6 +197,7 @@ OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
     ),
     ("webhook", "on"): ("ID", "--company CODE", *PLACE),
     ("webhook", "off"): ("ID", "--company CODE", *PLACE),
+    ("graphql", "schema"): (),
     ("billing",): ("COMPANY", "--month YYYY-MM", "--json", *PLACE),
     ("doctor",): ("--company CODE", "--json", *PLACE),
     ("config", "show"): ("--json", *PLACE),
