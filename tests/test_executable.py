@@ -211,6 +211,16 @@ def test_the_demo_is_there_to_be_tried(server: Server) -> None:
     assert (stock.status, stock.json["data"] != []) == (200, True)
 
 
+def test_graphql_is_inside(server: Server) -> None:
+    query = urllib.parse.quote(
+        "{ articles(first: 1) { nodes { code stock { available } } } __schema { types { name } } }"
+    )
+    answer = server.get(f"/api/graphql?query={query}", server.token, server.demo_id)
+    assert (answer.status, answer.json.get("errors")) == (200, None)
+    assert len(answer.json["data"]["articles"]["nodes"]) == 1
+    assert server.get("/api/graphql/schema").text == done(server.folder, "graphql", "schema")
+
+
 @pytest.mark.parametrize(
     ("path", "heading"), [("/docs", "The guide"), ("/docs/api", "API"), ("/docs/changelog", "Changes")]
 )
