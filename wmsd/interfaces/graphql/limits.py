@@ -3,7 +3,7 @@ document deserves (decisions, section 4).
 """
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Final
 
 from graphql import DocumentNode, FieldNode, FragmentDefinitionNode, OperationDefinitionNode
@@ -94,8 +94,10 @@ class Sizes:
         self._known: dict[str, Size] = {}
 
     def of_part(self, part: OperationDefinitionNode | FragmentDefinitionNode) -> Size:
-        size = self._of(part.selection_set)
-        return size.beside(Size(directives=len(part.directives or ())))
+        size = self._of(part.selection_set).beside(Size(directives=len(part.directives or ())))
+        if isinstance(part, FragmentDefinitionNode) and part.type_condition.name.value.startswith("__"):
+            return replace(size, depth=0, introspection_depth=max(size.depth, size.introspection_depth))
+        return size
 
     def _of(self, selection_set: SelectionSetNode | None) -> Size:
         if selection_set is None:
