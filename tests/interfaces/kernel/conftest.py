@@ -1,0 +1,10 @@
+import pytest
+
+from tests.support.world import World
+
+
+@pytest.fixture
+async def kernel(world: World) -> World:
+    """An installation with a platform token."""
+    await world.open_kernel()
+    return world
