@@ -87,7 +87,7 @@ class Wire(ResponseHandler):
         if self.is_idle or room <= 0:
             self._cut()
             return
-        super().data_received(data[:room])
+        super().data_received(data if len(data) <= room else data[:room])
         if self.is_flooded:
             self._cut()
 
