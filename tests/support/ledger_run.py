@@ -57,7 +57,7 @@ LONGEST: Final = 2.4
 """Seconds of a server's life, its start of about half a second included."""
 A_MOMENT: Final = 0.05
 YEAR: Final = timedelta(days=365)
-PATIENCE: Final = 120.0
+PATIENCE: Final = 60.0
 STANDSTILL: Final = 30.0
 """Seconds without a change, ten times the longest back-off."""
 REPEATED_TOO_LATE: Final = 409
@@ -123,12 +123,12 @@ class Load:
         )
         self._cut: deque[Order] = deque()
         self._count = count
-        self._finished = 0
+        self.finished = 0
         self.most_begun = 0
 
     @property
     def is_over(self) -> bool:
-        return self._finished == self._count
+        return self.finished == self._count
 
     async def post(self, caller: Caller) -> None:
         """Until all is done, or the server goes away."""
@@ -147,7 +147,7 @@ class Load:
                 order.is_repeated = True
                 self._cut.append(order)
                 raise
-            self._finished += 1
+            self.finished += 1
 
     def _next(self) -> Order | None:
         if self._cut:
@@ -256,8 +256,13 @@ class Run:
 
     async def _until_all_is_posted(self) -> None:
         with self._server() as server:
-            async with asyncio.timeout(PATIENCE):
-                await self._load.post(self._caller)
+            posting = asyncio.create_task(self._load.post(self._caller))
+            before = -1
+            while not posting.done() and self._load.finished > before:
+                before = self._load.finished
+                await asyncio.wait([posting], timeout=PATIENCE)
+            assert posting.done(), f"no order was finished for {PATIENCE:.0f} s"
+            await posting
             self._kill(server)
         self._tell("every order is there")
         await self._next_life()
