@@ -2,10 +2,8 @@
 
 import base64
 import json
-import os
 import re
 import shlex
-import shutil
 import subprocess
 import sys
 import tomllib
@@ -19,6 +17,7 @@ import click
 import pytest
 from standardwebhooks import Webhook, WebhookVerificationError
 
+from tests.support.programs import program
 from tests.support.receivers import Received
 from tests.webhooks.hooks import SECRET, Hooks
 from wmsd import docs
@@ -118,17 +117,6 @@ class Case:
     headers: Mapping[str, str]
     body: bytes
     is_genuine: bool = False
-
-
-def program(name: str) -> str:
-    """Where it is. In continuous integration it must be there."""
-    found = shutil.which(name)
-    if found is not None:
-        return found
-    missing = f"there is no {name}: scripts/receivers installs it"
-    if os.environ.get("CI"):
-        pytest.fail(missing)
-    pytest.skip(missing)
 
 
 def verdicts(language: Language, folder: Path, cases: list[Case]) -> list[bool]:
