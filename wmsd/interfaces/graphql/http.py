@@ -3,15 +3,16 @@
 import json
 from collections.abc import Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
-from wmsd.app.call import Call, Loaded, Reply
+from wmsd.app.call import Loaded, Reply, refusal
 from wmsd.app.site import Site
 from wmsd.base.operation import MAX_BODY
-from wmsd.base.problems import Problem
-from wmsd.base.route import Route
+from wmsd.base.problems import FieldErrors, Problem
+from wmsd.base.route import Route, method_not_allowed
 from wmsd.base.strict_json import dumps, loads
-from wmsd.interfaces.graphql.serving import GraphqlDesk, media_type, run_graphql
+from wmsd.interfaces.graphql.media import JSON, RESPONSE, content_type, media_type
+from wmsd.interfaces.graphql.serving import GraphqlDesk, run_graphql
 from wmsd.interfaces.http import requests, server
 from wmsd.interfaces.http.requests import Network
 from wmsd.interfaces.http.web import web
@@ -26,19 +27,24 @@ def add_to(app: web.Application, site: Site) -> None:
     handler = partial(_handle, site, server.trusted_proxies(site))
     for route in ROUTES:
         server.add(app, route.method, route.path, handler)
-    server.refuse_other_methods(app, PATH, [route.method for route in ROUTES])
+    server.add(app, "*", PATH, _refuse_method)
     server.add(app, "GET", SCHEMA, _schema)
     server.refuse_other_methods(app, SCHEMA, ["GET"])
 
 
 async def _handle(site: Site, trusted: Sequence[Network], request: web.Request) -> web.Response:
     call = server.call_of(request, trusted, run_graphql)
-    call.accept = request.headers.get("Accept")
-    call.load_body = partial(_read, request)
+    call.accept = server.joined(request.headers, "Accept")
+    call.load_body = partial(_read, call.accept, request)
     reply = await site.door.perform(call)
     if "Content-Type" not in reply.headers:
-        reply = _as_graphql(call, reply)
+        reply = _as_graphql(call.accept, reply)
     return server.response(reply)
+
+
+async def _refuse_method(request: web.Request) -> web.Response:
+    refused = refusal(method_not_allowed(request.method, [route.method for route in ROUTES]))
+    return server.response(_as_graphql(server.joined(request.headers, "Accept"), refused))
 
 
 async def _schema(request: web.Request) -> web.Response:
@@ -47,33 +53,52 @@ async def _schema(request: web.Request) -> web.Response:
     return web.Response(text=schema_text(), content_type="text/plain")
 
 
-def _as_graphql(call: Call, refusal: Reply) -> Reply:
-    """What the door has refused, in the form that clients of GraphQL read."""
-    problem = json.loads(refusal.body)
+def _as_graphql(accept: str | None, refused: Reply) -> Reply:
+    """What was refused as a whole, in the form that clients of GraphQL read."""
+    problem = json.loads(refused.body)
     more = {name: problem[name] for name in ("code", "errors", "details") if name in problem}
     body = {"errors": [{"message": problem["message"], "extensions": more}]}
-    kind = {"Content-Type": f"{media_type(call.accept)}; charset=utf-8"}
-    return Reply(refusal.status, dumps(body).encode(), {**refusal.headers, **kind})
+    return Reply(refused.status, dumps(body).encode(), {**refused.headers, "Content-Type": content_type(accept)})
 
 
-async def _read(request: web.Request) -> Loaded:
-    """The parameters of a request, whichever way it came. Raises Problem (400, 413 or 415)."""
+async def _read(accept: str | None, request: web.Request) -> Loaded:
+    """The parameters of a request, whichever way it came. Raises Problem (400, 406, 413 or 415)."""
+    if media_type(accept) is None:
+        raise Problem("VALIDATION_FAILED", f"Accept {RESPONSE} or {JSON}.", status=406)
+    try:
+        return _parameters(*await _document(request))
+    except Problem as problem:
+        if problem.status == 422:  # of REST; here 400 is for all that is malformed
+            problem.status = 400
+        raise
+
+
+async def _document(request: web.Request) -> Loaded:
     if request.method == "GET":
-        return _parameters(_from_query(request), {})
-    document, flaws = await requests.json_body(request, MAX_BODY)
-    return _parameters(document, flaws)
+        return _from_query(request)
+    return await requests.json_body(request, MAX_BODY)
 
 
-def _from_query(request: web.Request) -> dict[str, object]:
-    found: dict[str, object] = dict(requests.query(request))
+def _from_query(request: web.Request) -> Loaded:
+    sent = requests.query(request)
+    document: dict[str, object] = dict(sent)
+    flaws: FieldErrors = {}
     for name in ("variables", "extensions"):
-        text = found.get(name)
-        if isinstance(text, str):
-            found[name] = loads(f'{{"value":{text or "null"}}}'.encode())[0]["value"]
-    return found
+        document[name] = None
+        if sent.get(name, "") not in ("", "null"):
+            document[name], inside = _object(name, sent[name])
+            flaws |= {f"{name}.{path}": sentences for path, sentences in inside.items()}
+    return document, flaws
 
 
-def _parameters(document: dict[str, object], flaws: Any) -> Loaded:
+def _object(name: str, text: str) -> Loaded:
+    try:
+        return loads(text.encode())
+    except Problem:
+        raise _malformed(f"`{name}` must be an object, as JSON.") from None
+
+
+def _parameters(document: dict[str, object], flaws: FieldErrors) -> Loaded:
     query, variables, name = (document.get(key) for key in ("query", "variables", "operationName"))
     if not isinstance(query, str):
         raise _malformed("Send the document as a string in `query`.")

@@ -14,10 +14,9 @@ from wmsd.base.context import Company
 from wmsd.base.fields import Model
 from wmsd.base.operation import operation
 from wmsd.base.problems import Problem
+from wmsd.interfaces.graphql.media import RESPONSE, content_type, media_type
 
 LOG: Final = logging.getLogger("wmsd.graphql")
-RESPONSE: Final = "application/graphql-response+json"
-JSON: Final = "application/json"
 
 
 class GraphqlAnswer(Model):
@@ -93,26 +92,4 @@ def _refused(call: Call, errors: list[dict[str, Any]]) -> Reply:
 
 
 def _reply(call: Call, status: int, body: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> Reply:
-    kind = {"Content-Type": f"{media_type(call.accept)}; charset=utf-8"}
-    return Reply(status, to_json(body), {**kind, **(headers or {})})
-
-
-def media_type(accept: str | None) -> str:
-    """Of the answer: the newer one only to those who name it, and like it as well as plain JSON."""
-    weights = {}
-    for part in (accept or "").split(","):
-        name, _, parameters = part.strip().partition(";")
-        weights[name.strip().lower()] = _weight(parameters)
-    newer = weights.get(RESPONSE, 0.0)
-    return RESPONSE if newer > 0 and newer >= weights.get(JSON, 0.0) else JSON
-
-
-def _weight(parameters: str) -> float:
-    for parameter in parameters.split(";"):
-        name, _, value = parameter.strip().partition("=")
-        if name.lower() == "q":
-            try:
-                return float(value)
-            except ValueError:
-                return 0.0
-    return 1.0
+    return Reply(status, to_json(body), {"Content-Type": content_type(call.accept), **(headers or {})})

@@ -82,8 +82,8 @@ def call_of(request: web.Request, trusted: Sequence[Network], operation: Operati
         token=requests.bearer(request),
         company=headers.get("X-Company-Id"),
         operator=headers.get("X-Three-Pl-Id"),
-        idempotency_key=_joined(headers, "Idempotency-Key"),
-        if_match=_joined(headers, "If-Match"),
+        idempotency_key=joined(headers, "Idempotency-Key"),
+        if_match=joined(headers, "If-Match"),
     )
 
 
@@ -91,7 +91,7 @@ def trusted_proxies(site: Site) -> list[Network]:
     return [ipaddress.ip_network(network) for network in site.settings.server.trusted_proxies]
 
 
-def _joined(headers: CIMultiDictProxy[str], name: str) -> str | None:
+def joined(headers: CIMultiDictProxy[str], name: str) -> str | None:
     """A header that is sent several times is one with commas (RFC 9110, section 5.3)."""
     if name not in headers:
         return None
