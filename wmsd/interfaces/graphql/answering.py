@@ -1,0 +1,53 @@
+"""A document is read, planned and carried out, and what comes of it put into the form of GraphQL."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+from graphql import GraphQLError
+from pydantic_core import to_json
+
+from wmsd.app.call import Call, Reply
+from wmsd.app.door import Door
+from wmsd.base.problems import Problem
+from wmsd.interfaces.graphql.documents import Refused, document_of
+from wmsd.interfaces.graphql.execution import Execution, introspect
+from wmsd.interfaces.graphql.media import RESPONSE, content_type, media_type
+from wmsd.interfaces.graphql.plans import operation_of, plan
+
+
+async def answer(
+    door: Door, call: Call, *, query: str, variables: dict[str, Any], operation_name: str | None
+) -> Reply:
+    """Raises Problem (405) for a mutation by GET."""
+    try:
+        document = document_of(query)
+        planned = plan(document, operation_of(document, operation_name), variables)
+    except Refused as refused:
+        return _refused(call, [_shown(error) for error in refused.errors])
+    if planned.is_mutation and call.method == "GET":
+        raise Problem("METHOD_NOT_ALLOWED", "Send mutations by POST.", headers={"Allow": "POST"})
+    execution = Execution(door, call, planned)
+    await execution.run()
+    data, errors = execution.data, execution.errors
+    if planned.introspection:
+        told, found = await asyncio.to_thread(introspect, document, planned, variables)
+        data |= told
+        errors += map(_shown, found)
+    body: dict[str, Any] = {**({"errors": errors} if errors else {}), "data": data}
+    return _reply(call, 200, body, {"X-Query-Cost": str(planned.cost)})
+
+
+def _shown(error: GraphQLError) -> dict[str, Any]:
+    found: dict[str, Any] = dict(error.formatted)
+    found["extensions"] = {"code": "VALIDATION_FAILED", **found.get("extensions", {})}
+    return found
+
+
+def _refused(call: Call, errors: list[dict[str, Any]]) -> Reply:
+    """A document that was not run: 400, but where plain JSON is asked for 200, as clients of old expect."""
+    return _reply(call, 400 if media_type(call.accept) == RESPONSE else 200, {"errors": errors})
+
+
+def _reply(call: Call, status: int, body: Mapping[str, Any], headers: Mapping[str, str] | None = None) -> Reply:
+    return Reply(status, to_json(body), {"Content-Type": content_type(call.accept), **(headers or {})})
