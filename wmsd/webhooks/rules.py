@@ -1,9 +1,8 @@
 """What a sending means, and what a subscription needs: pure decisions."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from wmsd.base.context import Company
 from wmsd.base.problems import FieldErrors
@@ -32,8 +31,7 @@ CREDENTIALS: Final[Mapping[AuthType, tuple[str, ...]]] = {
 EVERY_CREDENTIAL: Final = tuple(name for names in CREDENTIALS.values() for name in names)
 
 
-@dataclass(frozen=True, slots=True)
-class Verdict:
+class Verdict(NamedTuple):
     """What becomes of a delivery; `wait` in milliseconds, where it is to be sent again."""
 
     status: DeliveryStatus
