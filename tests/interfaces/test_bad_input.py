@@ -12,8 +12,7 @@ import pytest
 import pytest_asyncio
 
 from tests.support.planner import new_site
-from tests.support.world import ETSM, PASSWORD, UNLIMITED, Answer, World, open_world
-from wmsd.db.transaction import Transaction
+from tests.support.world import ETSM, PASSWORD, UNLIMITED, Answer, World, all_rows, open_world
 from wmsd.interfaces.service import SERVED
 
 LENT = pytest.mark.asyncio(loop_scope="module")
@@ -156,13 +155,8 @@ class Stocked:
     async def all_records(self) -> list[Any]:
         """Every row of every table, the company's and the platform's."""
         return [
-            await database.read(_all_rows) for database in (await self.world.database(), self.world.site.platform)
+            await database.read(all_rows) for database in (await self.world.database(), self.world.site.platform)
         ]
-
-
-def _all_rows(tx: Transaction) -> dict[str, list[Any]]:
-    tables = tx.rows("SELECT name FROM sqlite_schema WHERE type = 'table'")
-    return {name: tx.rows(f"SELECT * FROM {name}") for (name,) in tables}
 
 
 async def open_stocked(world: World) -> Stocked:

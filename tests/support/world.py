@@ -212,6 +212,12 @@ class World:
         return await (await self.database()).read(read)
 
 
+def all_rows(tx: Transaction) -> dict[str, list[Any]]:
+    """Every row of every table."""
+    tables = tx.rows("SELECT name FROM sqlite_schema WHERE type = 'table'")
+    return {name: tx.rows(f"SELECT * FROM {name}") for (name,) in tables}
+
+
 @dataclass(frozen=True)
 class Beginning:
     """What each new world starts from, made once by a process: making it anew costs more than most tests."""
