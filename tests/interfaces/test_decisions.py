@@ -1,0 +1,282 @@
+"""The same decision from every interface: whether an operation is done, or why not (specification, section 5)."""
+
+from collections import defaultdict
+from collections.abc import AsyncIterator, Iterable, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.support.asking import DONE, WAYS, Asker, Question, Said, Sender, Way, asking
+from tests.support.badges import NOBODYS, PLACES, STATUSES, Badge, Case, Issuer, Place, badges_for, right
+from tests.support.premises import (
+    NEVER,
+    OWN,
+    SAMPLES,
+    THEIRS,
+    Premises,
+    body_of,
+    needs_sample,
+    open_premises,
+    sample_of,
+)
+from tests.support.world import UNLIMITED, World, all_rows, open_world
+from wmsd.base.access import MODULES, SUFFICES
+from wmsd.base.operation import Operation
+from wmsd.base.route import Route
+from wmsd.interfaces.graphql.fields import COLLECTIONS, MUTATIONS, QUERIES, REFERENCES, TYPE_NAMES
+from wmsd.interfaces.graphql.http import ROUTES as GRAPHQL_ROUTES
+from wmsd.interfaces.graphql.types import Types
+from wmsd.interfaces.rest_v1.routes import ROUTES as V1
+from wmsd.interfaces.rest_v2.routes import ROUTES as V2
+from wmsd.interfaces.service import SERVED
+
+
+@dataclass
+class Court:
+    """Both companies, and everybody who comes before the door."""
+
+    world: World
+    own: Premises
+    theirs: Premises
+    issuer: Issuer
+    asker: Asker
+    suffices: Mapping[str, str]
+    held: int = 0
+    wrong: list[str] = field(default_factory=list)
+    sentences: dict[tuple[str | None, ...], set[str]] = field(default_factory=lambda: defaultdict(set))
+    """Of each refusal, by all that it may depend on."""
+
+    async def hold(self, cases: Iterable[Case]) -> None:
+        """Each to what is right: first all that is to be refused, which must change nothing, then the rest."""
+        refused: list[Case] = []
+        allowed: list[Case] = []
+        for case in cases:
+            (allowed if right(case, self.suffices) == DONE else refused).append(case)
+        await self.issuer.issue(case.badge for case in (*refused, *allowed))
+        before = await self.all_records()
+        await self._put(refused)
+        assert await self.all_records() == before, "a refused request has changed something"
+        await self._put(allowed)
+
+    async def _put(self, cases: Sequence[Case]) -> None:
+        together: dict[tuple[Badge, Place], list[Case]] = defaultdict(list)
+        for case in cases:
+            together[case.badge, case.place].append(case)
+        for (badge, place), some in together.items():
+            questions = [await self._question(case) for case in some]
+            said = await self.asker.ask(self._sender(badge, place), questions)
+            for case, each in zip(some, said, strict=True):
+                self._judge(case, each)
+            if any(case.way.operation.name == "create_webhook" for case in some):
+                await self.own.forget_webhooks()
+                await self.theirs.forget_webhooks()
+
+    def _sender(self, badge: Badge, place: Place) -> Sender:
+        company, operator = self._company(place.company), place.operator
+        operator_id = None if operator is None else str(self._premises(operator).operator)
+        return Sender(self.issuer.token(badge), company, operator_id)
+
+    def _company(self, code: str | None) -> str | None:
+        if code in (None, NOBODYS):
+            return code and NEVER
+        return str(self._premises(code).id)
+
+    def _premises(self, code: str | None) -> Premises:
+        return self.theirs if code == THEIRS else self.own
+
+    async def _question(self, case: Case) -> Question:
+        sample = sample_of(case.way.operations[0])
+        where = self._premises(case.place.company)
+        records = {"there": where.there, "of another company": self.theirs.alone}.get(case.record, {})
+        nothing = "x" if case.record == "that has no id" else NEVER
+        parts = {name: records.get(kind, nothing) for name, kind in sample.parts.items()}
+        if sample.consumes and case.record == "there" and right(case, self.suffices) == DONE:
+            parts["id"] = await where.new(sample.consumes)
+        body = body_of(sample)
+        if case.body == "wrong":
+            body = {**(body or {}), **sample.wrong}
+        return Question(case.way, parts, body)
+
+    def _judge(self, case: Case, said: Said) -> None:
+        self.held += 1
+        code = right(case, self.suffices)
+        operation = case.way.operation
+        statuses = {STATUSES[code]} if code != DONE else {_success(case.way), operation.also_shown_with}
+        if code == "VALIDATION_FAILED" and said.code == code and not case.way.route:
+            statuses.add(said.status)  # GraphQL may find it before the operation does
+        if said.code != code or said.status not in statuses:
+            self.wrong.append(f"{case}: {code or 'done'}, but was {said.status} {said.code} {said.message}")
+        if code == DONE and case.way.interface == "GraphQL":
+            assert said.code != DONE or said.shown not in (None, []), f"{case} shows nothing"
+        is_of_whole_batch = case.way.interface == "batch" and case.off == "api"  # a batch is an operation too
+        if code in ("UNAUTHORIZED", "COMPANY_REQUIRED", "FORBIDDEN") and not is_of_whole_batch:
+            asked = (operation.name, case.badge.name, case.place.name, case.off)
+            self.sentences[(*asked, *(each.name for each in case.way.operations[:-1]))].add(said.message)
+
+    async def all_records(self) -> list[Any]:
+        platform = await self.world.site.platform.read(all_rows)
+        return [await self.own.rows(), await self.theirs.rows(), platform]
+
+    def is_right(self) -> None:
+        assert not self.wrong, "\n".join([f"{len(self.wrong)} of {self.held}", *self.wrong[:40]])
+        assert {asked: said for asked, said in self.sentences.items() if len(said) > 1} == {}
+
+
+def _success(way: Way) -> int:
+    operation = way.operation
+    return 201 if operation.creates else 204 if operation.answer == "nothing" else 200
+
+
+@asynccontextmanager
+async def open_court(folder: Path, requires_write: bool = False) -> AsyncIterator[Court]:
+    settings = {**UNLIMITED, "returns": {"require_write_ability": requires_write}}
+    async with open_world(folder / "data", settings) as world, asking(world) as asker:
+        own, theirs = await open_premises(world, 5)
+        suffices = {} if requires_write else SUFFICES
+        yield Court(world, own, theirs, Issuer(world, own), asker, suffices)
+
+
+# --- nothing is left out -----------------------------------------------------------------------------------------
+
+ONLY_REST = {
+    "run_batch": "it carries requests of REST; a GraphQL document carries several questions itself",
+}
+"""What REST can write and GraphQL cannot, and why."""
+DECLARED = {
+    operation.name: operation
+    for operation in (
+        *(route.operation for route in (*SERVED, *GRAPHQL_ROUTES)),
+        *(each.operation for each in (*QUERIES, *MUTATIONS)),
+        *(each.find for each in (*REFERENCES, *COLLECTIONS)),
+    )
+    if operation.scope in ("company", "site")
+}
+
+
+def test_every_operation_is_asked_for_in_every_way() -> None:
+    asked = {way.operation.name for way in WAYS}
+    assert set(DECLARED) == asked
+    told = {(route.method, route.path) for route in SERVED if route.operation.name in DECLARED}
+    assert told == {(way.route.method, way.route.path) for way in WAYS if way.route is not None}
+    in_batches = {route.operation.name for route in V2 if route.operation.scope == "company"} - {"run_batch"}
+    assert in_batches == {way.operation.name for way in WAYS if way.interface == "batch"}
+    fields = {each.name for each in (*QUERIES, *MUTATIONS)}
+    assert fields == {way.root.name for way in WAYS if way.root is not None}
+
+
+def test_every_operation_with_a_path_or_a_body_has_a_sample() -> None:
+    """A new one fails here until `SAMPLES` says how it is asked for what is there."""
+    needed = {name for name, operation in DECLARED.items() if needs_sample(operation)}
+    assert needed - set(SAMPLES) == set(), "these have no sample path and body"
+    assert set(SAMPLES) - needed == set(), "these are no operations any more"
+    for name in needed:
+        sample, operation = SAMPLES[name], DECLARED[name]
+        assert set(sample.parts) == set(operation.path_types), name
+        assert (sample.body is None) == (operation.body is None), name
+        assert (sample.body is None) or sample.wrong, f"{name} has no body that is refused"
+
+
+def test_graphql_writes_what_rest_writes() -> None:
+    """Nothing is written by one of them only, unless it is said why."""
+    by_rest = {route.operation.name for route in (*V1, *V2) if _writes(route)}
+    by_graphql = {each.operation.name for each in MUTATIONS}
+    assert by_rest - by_graphql == set(ONLY_REST)
+    assert by_graphql - by_rest == set()
+
+
+def _writes(route: Route) -> bool:
+    return route.operation.scope == "company" and route.method != "GET"
+
+
+def test_graphql_shows_what_rest_shows() -> None:
+    """One record where REST has one, and a list where REST has a list."""
+    by_rest = {
+        _shown(route.operation)
+        for route in (*V1, *V2)
+        if route.operation.scope == "company" and not _writes(route)
+    }
+    by_graphql = {_shown(each.operation) for each in QUERIES}
+    assert by_rest - by_graphql == set()
+    assert by_graphql - by_rest == set()
+
+
+def _shown(operation: Operation) -> tuple[str, str]:
+    assert operation.returns is not None, operation.name
+    name = Types(TYPE_NAMES).name_of(operation.returns)
+    return name.removeprefix("Sparse"), "one" if operation.answer == "record" else "list"
+
+
+def test_the_same_records_need_the_same_from_every_interface() -> None:
+    """Walking a list, finding by ids and looking at one need the same ability and module as each other."""
+    needs = defaultdict(set)
+    for operation in DECLARED.values():
+        if operation.scope == "company" and operation.returns is not None:
+            does = "write" if operation.name in {each.operation.name for each in MUTATIONS} else "read"
+            if operation.name in ("redeliver_webhook", "test_webhook"):
+                does = "send"
+            needs[_shown(operation)[0], does].add((operation.ability, operation.module))
+    assert {key: found for key, found in needs.items() if len(found) > 1} == {}
+
+
+# --- the matrix --------------------------------------------------------------------------------------------------
+
+
+def cases_with(off: str | None) -> Iterator[Case]:
+    """Everything with everything, but for what a module that is off cannot concern: what needs other modules is
+    asked for by those who may do it, and tokens that are no good come where nothing or the whole interface is off.
+    """
+    for way in WAYS:
+        concerned = off in (None, "api", *(each.module for each in way.operations))
+        for badge in badges_for(way):
+            for place in PLACES:
+                case = Case(way, badge, place, off)
+                is_told_apart = concerned and (badge.is_good or badge.is_of_site or off in (None, "api"))
+                if is_told_apart or (place.company == OWN and right(case) == DONE):
+                    yield case
+
+
+async def test_who_may_do_what_where(tmp_path: Path) -> None:
+    """The same code and the same sentence from REST, batches, GraphQL and the transport integration."""
+    async with open_court(tmp_path) as court:
+        for off in (None, *MODULES):
+            if off is not None:
+                await court.world.set_module(OWN, off, False)
+            await court.hold(cases_with(off))
+            if off is not None:
+                await court.world.set_module(OWN, off, True)
+        court.is_right()
+
+
+async def test_returns_may_need_the_ability_to_write_them(tmp_path: Path) -> None:
+    """The setting returns.require_write_ability; without it the ability to read them suffices."""
+    async with open_court(tmp_path, requires_write=True) as court:
+        ways = [way for way in WAYS if any(each.ability in SUFFICES for each in way.operations)]
+        assert {way.interface for way in ways} == {"REST v1", "GraphQL"}
+        await court.hold(Case(way, badge, place) for way in ways for badge in badges_for(way) for place in PLACES)
+        court.is_right()
+
+
+async def test_what_is_not_there_and_what_is_wrong(tmp_path: Path) -> None:
+    """Who is refused is refused alike, whether the record is there or not; who is not, is told."""
+    async with open_court(tmp_path) as court:
+        for off in (None, "outbound"):
+            if off is not None:
+                await court.world.set_module(OWN, off, False)
+            await court.hold(case for way in WAYS for case in cases_about(way, off))
+            if off is not None:
+                await court.world.set_module(OWN, off, True)
+        court.is_right()
+
+
+def cases_about(way: Way, off: str | None) -> Iterator[Case]:
+    sample = sample_of(way.operations[0])
+    records = ("there", "of nobody", "of another company", "that has no id") if sample.parts else ("there",)
+    bodies = ("right", "wrong") if sample.body is not None else ("right",)
+    for badge in badges_for(way):
+        if off is not None and not (badge.is_good or badge.is_of_site):
+            continue
+        for record in records:
+            for body in bodies:
+                if (record, body) != ("there", "right"):
+                    yield Case(way, badge, PLACES[0], off, record, body)

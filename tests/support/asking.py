@@ -1,0 +1,306 @@
+"""Every way in which an operation can be asked for, and what each says about whether it may be done.
+
+The ways follow from the tables of contents of the interfaces. GraphQL documents, batches and pipelined requests
+carry many questions at once, each answered for itself.
+"""
+
+import asyncio
+import json
+from collections.abc import AsyncIterator, Iterator, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, field, replace
+from typing import Any, Final
+
+from graphql import GraphQLObjectType, get_named_type
+
+from tests.support.world import World
+from wmsd.app.batch import BATCH
+from wmsd.base.operation import Operation
+from wmsd.base.route import Route
+from wmsd.interfaces.etsm.routes import ROUTES as ETSM_ROUTES
+from wmsd.interfaces.graphql.fields import MUTATIONS, QUERIES, Collection, Field, Reference
+from wmsd.interfaces.graphql.schema import Embedded, Leaf, schema, source_of
+from wmsd.interfaces.rest_v1.routes import ROUTES as V1
+from wmsd.interfaces.rest_v2.routes import ROUTES as V2
+
+GRAPHQL: Final = "/api/graphql"
+IN_A_BATCH: Final = 50
+IN_A_DOCUMENT: Final = 25
+AT_ONCE: Final = 25
+DONE: Final = ""
+"""The code of what was done."""
+
+
+@dataclass(frozen=True, eq=False)
+class Way:
+    """`operations` are performed in turn: of a record that another one refers to, first those of the other one."""
+
+    interface: str
+    name: str
+    operations: tuple[Operation, ...]
+    route: Route | None = None
+    root: Field | None = None
+    selection: str = ""
+    arguments: Mapping[str, str] = field(default_factory=dict)
+    """Of the field: their types."""
+    link: tuple[str, ...] = ()
+    """Where in a record of the field the other record is shown."""
+
+    def __str__(self) -> str:
+        return f"{self.interface} {self.name}"
+
+    @property
+    def operation(self) -> Operation:
+        """The one that it is about."""
+        return self.operations[-1]
+
+    @property
+    def is_mutation(self) -> bool:
+        return self.root in MUTATIONS
+
+
+@dataclass(frozen=True)
+class Question:
+    """`parts` of the path by name. `query` is for REST what `arguments` are for GraphQL."""
+
+    way: Way
+    parts: Mapping[str, str] = field(default_factory=dict)
+    body: Mapping[str, Any] | None = None
+    query: str = ""
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Sender:
+    """The headers of who asks."""
+
+    token: str | None
+    company: str | None = None
+    operator: str | None = None
+    more: tuple[tuple[str, str], ...] = ()
+
+    @property
+    def lines(self) -> str:
+        named = (
+            ("Authorization", self.token and f"Bearer {self.token}"),
+            ("X-Company-Id", self.company),
+            ("X-Three-Pl-Id", self.operator),
+            *self.more,
+        )
+        return "".join(f"{name}: {value}\r\n" for name, value in named if value is not None)
+
+
+@dataclass(frozen=True)
+class Said:
+    """What came of a question: the `code` of a refusal, or DONE. `shown` is all that there is to see."""
+
+    status: int
+    code: str
+    message: str
+    shown: Any
+    headers: Mapping[str, str] = field(default_factory=dict)
+    raw: bytes = b""
+    """The body, where it answers this question alone."""
+
+
+# --- the ways ----------------------------------------------------------------------------------------------------
+
+
+def _of_routes(interface: str, routes: Sequence[Route], scope: str) -> Iterator[Way]:
+    for route in routes:
+        if route.operation.scope == scope:
+            yield Way(interface, f"{route.method} {route.path}", (route.operation,), route)
+
+
+def _of_fields(kind: str, fields: Sequence[Field]) -> Iterator[Way]:
+    root = schema().query_type if kind == "query" else schema().mutation_type
+    assert root is not None
+    for each in fields:
+        declared = root.fields[each.name]
+        arguments = {name: str(argument.type) for name, argument in declared.args.items()}
+        of = get_named_type(declared.type)
+        selections: list[tuple[tuple[str, ...], Operation | None]] = [((), None)]
+        if isinstance(of, GraphQLObjectType):
+            record = get_named_type(of.fields["nodes"].type) if each.operation.answer == "cursor" else of
+            assert isinstance(record, GraphQLObjectType)
+            selections = [((_leaf(record),), None), *(_links(record) if kind == "query" else ())]
+        for path, find in selections:
+            nested = " { ".join((*(("nodes",) if each.operation.answer == "cursor" else ()), *path))
+            selection = f"{{ {nested} {'}' * (nested.count('{') + 1)}" if nested else ""
+            yield Way(
+                "GraphQL",
+                f"{kind} {each.name}" if find is None else f"{'.'.join(path[:-1])} of {each.name}",
+                (each.operation,) if find is None else (each.operation, find),
+                root=each,
+                selection=selection,
+                arguments=arguments,
+                link=() if find is None else path[:-1],
+            )
+
+
+def _leaf(of: GraphQLObjectType) -> str:
+    return "id" if "id" in of.fields else next(n for n, f in of.fields.items() if isinstance(source_of(f), Leaf))
+
+
+def _links(of: GraphQLObjectType) -> Iterator[tuple[tuple[str, ...], Operation]]:
+    """Down to a value of each record that a record of this type, or a part of it, refers to."""
+    for name, declared in of.fields.items():
+        source, inner = source_of(declared), get_named_type(declared.type)
+        if isinstance(source, Reference | Collection):
+            assert isinstance(inner, GraphQLObjectType)
+            yield (name, _leaf(inner)), source.find
+        elif isinstance(source, Embedded):
+            assert isinstance(inner, GraphQLObjectType)
+            for path, find in _links(inner):
+                yield (name, *path), find
+
+
+WAYS: Final[Sequence[Way]] = (
+    *_of_routes("REST v1", V1, "company"),
+    *_of_routes("REST v2", V2, "company"),
+    *_of_routes("batch", [route for route in V2 if route.path != BATCH], "company"),
+    *_of_fields("query", QUERIES),
+    *_of_fields("mutation", MUTATIONS),
+    *_of_routes("ETSM", ETSM_ROUTES, "site"),
+)
+
+
+# --- asking ------------------------------------------------------------------------------------------------------
+
+
+class Asker:
+    """Over one connection."""
+
+    def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self._reader = reader
+        self._writer = writer
+        self.count = 0
+
+    async def ask(self, sender: Sender, questions: Sequence[Question]) -> list[Said]:
+        """An answer for each."""
+        said: dict[int, Said] = {}
+        alone = [each for each in questions if each.way.interface.startswith(("REST", "ETSM"))]
+        for some in _chunks(alone, AT_ONCE):
+            asked = [(_method(each), _path(each), each.body) for each in some]
+            for question, answer in zip(some, await self._exchange(sender, asked), strict=True):
+                said[id(question)] = answer
+        for some in _chunks([each for each in questions if each.way.interface == "batch"], IN_A_BATCH):
+            for question, answer in zip(some, await self._batch(sender, some), strict=True):
+                said[id(question)] = answer
+        fields = [each for each in questions if each.way.interface == "GraphQL"]
+        for kind in (False, True):
+            for some in _chunks([each for each in fields if each.way.is_mutation is kind], IN_A_DOCUMENT):
+                for question, answer in zip(some, await self._document(sender, some), strict=True):
+                    said[id(question)] = answer
+        self.count += len(questions)
+        return [said[id(question)] for question in questions]
+
+    async def _batch(self, sender: Sender, questions: Sequence[Question]) -> list[Said]:
+        slots = [
+            {"method": _method(each), "path": _path(each), **({} if each.body is None else {"body": each.body})}
+            for each in questions
+        ]
+        (whole,) = await self._exchange(sender, [("POST", BATCH, {"requests": slots})])
+        if whole.code != DONE:
+            return [whole] * len(questions)
+        return [_said(slot["status"], slot["body"], slot.get("headers", {})) for slot in whole.shown["responses"]]
+
+    async def _document(self, sender: Sender, questions: Sequence[Question]) -> list[Said]:
+        variables: dict[str, Any] = {}
+        declared, fields = [], []
+        for place, question in enumerate(questions):
+            given = []
+            for name, value in _arguments(question).items():
+                variables[f"{name}{place}"] = value
+                declared.append(f"${name}{place}: {question.way.arguments[name]}")
+                given.append(f"{name}: ${name}{place}")
+            assert question.way.root is not None
+            called = f"({', '.join(given)})" if given else ""
+            fields.append(f"f{place}: {question.way.root.name}{called} {question.way.selection}")
+        kind = "mutation" if questions[0].way.is_mutation else "query"
+        head = f"({', '.join(declared)})" if declared else ""
+        text = f"{kind}{head} {{ {' '.join(fields)} }}"
+        (whole,) = await self._exchange(sender, [("POST", GRAPHQL, {"query": text, "variables": variables})])
+        if whole.status != 200 or whole.shown.get("data") is None:
+            return [_refused(whole.status, error) for error in whole.shown["errors"][:1]] * len(questions)
+        return [_said_of_field(f"f{place}", each, whole.shown) for place, each in enumerate(questions)]
+
+    async def _exchange(self, sender: Sender, asked: Sequence[tuple[str, str, Any]]) -> list[Said]:
+        head = f"Host: 127.0.0.1\r\n{sender.lines}"
+        for method, path, body in asked:
+            content = b"" if body is None else json.dumps(body).encode()
+            kind = "" if body is None else "Content-Type: application/json\r\n"
+            length = f"Content-Length: {len(content)}\r\n" if content else ""
+            self._writer.write(f"{method} {path} HTTP/1.1\r\n{head}{kind}{length}\r\n".encode() + content)
+        await self._writer.drain()
+        return [await self._read() for _ in asked]
+
+    async def _read(self) -> Said:
+        async with asyncio.timeout(60):
+            lines = (await self._reader.readuntil(b"\r\n\r\n")).decode().split("\r\n")
+            headers = {name.title(): value for name, _, value in (line.partition(": ") for line in lines[1:])}
+            raw = await self._reader.readexactly(int(headers.get("Content-Length", "0")))
+        return replace(_said(int(lines[0].split()[1]), json.loads(raw) if raw else None, headers), raw=raw)
+
+
+@asynccontextmanager
+async def asking(world: World) -> AsyncIterator[Asker]:
+    reader, writer = await asyncio.open_connection(
+        "127.0.0.1", int(world.base_url.rpartition(":")[2]), limit=2**24
+    )
+    try:
+        yield Asker(reader, writer)
+    finally:
+        writer.close()
+        await writer.wait_closed()
+
+
+def _chunks(questions: Sequence[Question], most: int) -> Iterator[Sequence[Question]]:
+    return (questions[start : start + most] for start in range(0, len(questions), most))
+
+
+def _method(question: Question) -> str:
+    assert question.way.route is not None
+    return question.way.route.method
+
+
+def _path(question: Question) -> str:
+    assert question.way.route is not None
+    return question.way.route.path.format_map(dict(question.parts)) + question.query
+
+
+def _arguments(question: Question) -> dict[str, Any]:
+    body = {} if question.body is None else {"input": question.body}
+    first = {"first": 1} if "first" in question.way.arguments else {}
+    return {**first, **question.parts, **body, **question.arguments}
+
+
+def _said(status: int, body: Any, headers: Mapping[str, str]) -> Said:
+    if status < 400:
+        return Said(status, DONE, "", body, headers)
+    code = body["code"] if "code" in body else body["errors"][0]["extensions"]["code"]
+    return Said(status, code, body.get("message", ""), body, headers)
+
+
+def _refused(status: int, error: Any) -> Said:
+    """By a GraphQL error; one of a field says itself which status REST would have answered."""
+    more = error["extensions"]
+    return Said(more.get("status", status), more["code"], error["message"], {**more, "message": error["message"]})
+
+
+def _said_of_field(key: str, question: Question, answer: Any) -> Said:
+    link = question.way.link
+    for error in answer.get("errors", ()):
+        named = [step for step in error["path"] if isinstance(step, str) and step != "nodes"]
+        if named in ([key], [key, *link]):
+            return _refused(200, error)
+    value = answer["data"][key]
+    for step in (*(("nodes",) if question.way.operations[0].answer == "cursor" else ()), *link):
+        value = value[0] if isinstance(value, list) else value
+        value = value[step]
+    return Said(_status_of(question.way.operation), DONE, "", value)
+
+
+def _status_of(operation: Operation) -> int:
+    """GraphQL has one status for all that was done; REST would have said so."""
+    return 201 if operation.creates else 204 if operation.answer == "nothing" else 200

@@ -1,0 +1,222 @@
+"""Who asks, and what the right answer is: worked out from the declarations, without the code that decides."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any, Final
+
+from tests.support.asking import DONE, Way
+from tests.support.premises import OWN, THEIRS, Premises
+from tests.support.world import World
+from wmsd.accounts import actions as accounts
+from wmsd.base.access import ABILITIES, EVERYTHING, SUFFICES, Role
+from wmsd.base.operation import Operation
+from wmsd.base.strict_json import dumps
+from wmsd.db.transaction import Transaction
+
+STATUSES: Final[Mapping[str, int]] = {
+    "UNAUTHORIZED": 401,
+    "COMPANY_REQUIRED": 422,
+    "FORBIDDEN": 403,
+    "NOT_FOUND": 404,
+    "VALIDATION_FAILED": 422,
+}
+BEARERS: Final = ("nothing", "garbage", "expired", "revoked", "a disabled user's", "a site's", "the kernel's")
+ROLES: Final[Sequence[Role]] = ("member", "company-admin", "platform-admin")
+ALL: Final = frozenset(ABILITIES)
+NOBODYS: Final = "nobody's"
+"""The code of a company that is not there."""
+
+
+@dataclass(frozen=True)
+class Badge:
+    """A token. `abilities` and `companies` are what it may: none of both when it is no good."""
+
+    name: str
+    abilities: frozenset[str] = frozenset()
+    companies: frozenset[str] = frozenset()
+    is_good: bool = False
+    is_of_site: bool = False
+
+    def __str__(self) -> str:
+        return self.name
+
+
+@dataclass(frozen=True)
+class Place:
+    """What the headers say: a company, and an operator."""
+
+    name: str
+    company: str | None = None
+    operator: str | None = None
+
+    def __str__(self) -> str:
+        return self.name
+
+
+PLACES: Final = (
+    Place("its own company", OWN),
+    Place("its own company, of its operator", OWN, OWN),
+    Place("its own company, of another operator", OWN, THEIRS),
+    Place("another company", THEIRS),
+    Place("a company that is not there", NOBODYS),
+    Place("no company"),
+)
+BAD: Final = tuple(Badge(name, is_of_site=name == "a site's") for name in BEARERS)
+
+
+def good(role: Role, abilities: Iterable[str], *, only_own: bool = False) -> Badge:
+    """Of a member the user is cut to the abilities and its token is for everything; of others the token is cut."""
+    having = frozenset(abilities)
+    companies = {OWN, THEIRS} if role == "platform-admin" and not only_own else {OWN}
+    what = "everything" if having == ALL else ", ".join(sorted(having))
+    if len(having) > 5 and having != ALL:
+        what = f"all but {', '.join(sorted(ALL - having))}"
+    where = f" with a token for {OWN}" if only_own else ""
+    return Badge(f"a {role}{where} who may {what}", having, frozenset(companies), is_good=True)
+
+
+def badges_for(way: Way) -> Iterator[Badge]:
+    """Those that are no good, and in every role: exactly what it needs, all but each thing, and everything."""
+    yield from BAD
+    needed = frozenset(each.ability for each in way.operations if each.ability is not None)
+    for role in ROLES:
+        for having in dict.fromkeys(_having(needed)):
+            yield good(role, having)
+    yield good("platform-admin", ALL, only_own=True)
+
+
+def _having(needed: frozenset[str]) -> Iterator[frozenset[str]]:
+    yield ALL
+    yield needed or frozenset({min(ALL)})
+    for ability in sorted(needed):
+        yield ALL - {ability}
+        if ability in SUFFICES:
+            yield ALL - {ability, SUFFICES[ability]}
+            yield (needed - {ability}) | {SUFFICES[ability]}
+
+
+# --- what is right -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Case:
+    """A question by somebody, somewhere. `off` is a module of the own company; `record` and `body` are sent."""
+
+    way: Way
+    badge: Badge
+    place: Place
+    off: str | None = None
+    record: str = "there"
+    body: str = "right"
+
+    def __str__(self) -> str:
+        module = "" if self.off is None else f", {self.off} off"
+        sent = (
+            ""
+            if (self.record, self.body) == ("there", "right")
+            else f", a record {self.record}, a {self.body} body"
+        )
+        return f"{self.way} by {self.badge} in {self.place}{module}{sent}"
+
+
+def right(case: Case, suffices: Mapping[str, str] = SUFFICES) -> str:
+    """The code of the right answer: that of the first operation that refuses, or DONE."""
+    for place, operation in enumerate(case.way.operations):
+        code = _who_and_where(operation, case, suffices)
+        if code == DONE and place == 0:
+            code = _what(operation, case)
+        if code != DONE:
+            return code
+    return DONE
+
+
+def _what(operation: Operation, case: Case) -> str:
+    if case.record == "that has no id" and int in operation.path_types.values():
+        return "NOT_FOUND"  # it is no address of anything, whatever is sent there
+    if case.body == "wrong":
+        return "VALIDATION_FAILED"
+    return DONE if case.record == "there" else "NOT_FOUND"
+
+
+def _who_and_where(operation: Operation, case: Case, suffices: Mapping[str, str]) -> str:
+    badge, company = case.badge, case.place.company
+    if operation.scope == "site":
+        company = OWN
+        if not badge.is_of_site:
+            return "UNAUTHORIZED"
+    elif not badge.is_good:
+        return "UNAUTHORIZED"
+    elif company not in badge.companies:
+        return "COMPANY_REQUIRED"
+    elif case.place.operator not in (None, company) or not _has_ability(operation, badge, suffices):
+        return "FORBIDDEN"
+    is_off = company == OWN and case.off is not None and case.off in ("api", operation.module)
+    return "FORBIDDEN" if is_off else DONE
+
+
+def _has_ability(operation: Operation, badge: Badge, suffices: Mapping[str, str]) -> bool:
+    ability = operation.ability
+    return ability is None or ability in badge.abilities or suffices.get(ability) in badge.abilities
+
+
+# --- their tokens ------------------------------------------------------------------------------------------------
+
+
+@dataclass
+class Issuer:
+    """Issues the tokens of badges, each once."""
+
+    world: World
+    own: Premises
+    _issued: dict[Badge, str | None] = field(default_factory=dict)
+
+    async def issue(self, badges: Iterable[Badge]) -> None:
+        for badge in dict.fromkeys(badges):
+            if badge not in self._issued:
+                self._issued[badge] = await (self._good(badge) if badge.is_good else self._bad(badge.name))
+
+    def token(self, badge: Badge) -> str | None:
+        return self._issued[badge]
+
+    async def _good(self, badge: Badge) -> str:
+        role = next(role for role in ROLES if f"a {role}" in badge.name)
+        email = f"user{len(self._issued)}@example.com"
+        abilities = sorted(badge.abilities) if badge.abilities != ALL else [EVERYTHING]
+        is_cut_by_user = role == "member"
+        codes = [] if role == "platform-admin" else sorted(badge.companies)
+        user = await self.world.new_user(email, role, codes, [EVERYTHING] if is_cut_by_user else [])
+        limited_to = sorted(badge.companies) if len(badge.companies) == 1 else []
+        token = await self.world.new_token(email, [EVERYTHING] if is_cut_by_user else abilities, limited_to)
+        if is_cut_by_user:
+            await self._platform("UPDATE users SET abilities = ? WHERE id = ?", dumps(abilities), user)
+        return token
+
+    async def _bad(self, name: str) -> str | None:
+        if name == "nothing":
+            return None
+        if name == "garbage":
+            return "garbage"
+        if name == "a site's":
+            return self.own.site_token
+        if name == "the kernel's":
+            await self.world.open_kernel()
+            return self.world.kernel_token
+        email = f"bad{len(self._issued)}@example.com"
+        await self.world.new_user(email, "platform-admin")
+        token = await self.world.new_token(email, lifetime=timedelta(hours=1 if name == "expired" else 2400))
+        if name == "expired":
+            self.world.clock.advance(3600)
+        elif name == "revoked":
+            answer = await self.world.send("POST", "/api/auth/revoke", token=token, company="")
+            assert answer.status < 300, answer.raw
+        else:
+            assert name == "a disabled user's"
+            await self.world.site.platform.write(lambda tx: accounts.disable_user(tx, email))
+        return token
+
+    async def _platform(self, sql: str, *parameters: Any) -> None:
+        def change(tx: Transaction) -> None:
+            tx.execute(sql, parameters)
+
+        await self.world.site.platform.write(change)
