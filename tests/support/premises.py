@@ -229,6 +229,7 @@ class Premises:
             "partner": number,
             "warehouse": number,
             "packaging type": number,
+            "packaging type's code": pallet,
             "sales order": str(order.id),
             "shipped order": str(shipped.id),
             "order's code": ready.body["code"],
