@@ -298,9 +298,9 @@ def _said_of_field(key: str, question: Question, answer: Any) -> Said:
     for step in (*(("nodes",) if question.way.operations[0].answer == "cursor" else ()), *link):
         value = value[0] if isinstance(value, list) else value
         value = value[step]
-    return Said(_status_of(question.way.operation), DONE, "", value)
+    return Said(done_status(question.way.operation), DONE, "", value)
 
 
-def _status_of(operation: Operation) -> int:
-    """GraphQL has one status for all that was done; REST would have said so."""
+def done_status(operation: Operation) -> int:
+    """Of what was done. GraphQL has one status for everything, so there it is what REST would have said."""
     return 201 if operation.creates else 204 if operation.answer == "nothing" else 200
