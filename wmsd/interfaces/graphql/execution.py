@@ -90,24 +90,28 @@ class Execution:
 
     async def _part(self, plan: Plan, part: Edges, answer: Json) -> Any:
         if part.kind == "__typename":
-            return part.members[part.key]
+            return part.typename
         cursors = answer.get("cursors", ())
         if part.kind == "pageInfo":
             info = {
-                "__typename": "PageInfo",
+                "__typename": part.typename,
                 "hasNextPage": answer["next_cursor"] is not None,
                 "hasPreviousPage": plan.arguments.get("after") is not None,
                 "startCursor": cursors[0] if cursors else None,
                 "endCursor": cursors[-1] if cursors else None,
             }
             return {key: info[name] for key, name in part.members.items()}
-        nodes = await self._all(part.shape, answer["data"])
+        records = answer["data"]
+        shown: dict[str, Sequence[Any]] = {
+            key: await self._all(shape, records) for key, shape in part.shapes.items()
+        }
         if part.kind == "nodes":
-            return nodes
-        assert plan.operation.returns is not None
-        return [
-            _edge(part, node, cursor) for node, cursor in zip(nodes, cursors or [None] * len(nodes), strict=True)
-        ]
+            return shown[part.key]
+        shown |= {key: cursors for key, name in part.members.items() if name == "cursor"}
+        shown |= {
+            key: [part.typename] * len(records) for key, name in part.members.items() if name == "__typename"
+        }
+        return [{key: shown[key][place] for key in part.members} for place in range(len(records))]
 
     async def _all(self, shape: Shape, records: Sequence[Json]) -> list[Json]:
         shown: list[Json] = []
@@ -245,11 +249,6 @@ def _failed(reply: Reply) -> Failed:
     if "Retry-After" in reply.headers:
         more["retry_after"] = int(reply.headers["Retry-After"])
     return Failed(body["message"], body["code"], {"status": reply.status, **more})
-
-
-def _edge(part: Edges, node: Json, cursor: str | None) -> Json:
-    shown = {"node": node, "cursor": cursor}
-    return {key: shown[name] for key, name in part.members.items()}
 
 
 def _chunks(ids: Sequence[int]) -> Iterator[Sequence[int]]:

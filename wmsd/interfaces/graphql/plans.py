@@ -29,14 +29,21 @@ MOST_ERRORS = 10
 
 @dataclass(frozen=True)
 class Edges:
-    """The edges of a connection: what each key of one is. `nodes` are shown bare."""
+    """A field of a connection. `nodes` are shown bare."""
 
     key: str
     kind: Literal["edges", "nodes", "pageInfo", "__typename"]
     typename: str
-    shape: Shape = field(default_factory=Shape)
+    """Of what stands there; of the connection, where that is what is asked for."""
     members: Mapping[str, str] = field(default_factory=dict)
     """By key: the field of an edge, or of pageInfo."""
+    shapes: Mapping[str, Shape] = field(default_factory=dict)
+    """Of each record that is shown: by the key in an edge, or by that of `nodes`."""
+
+    @property
+    def cost(self) -> int:
+        """Of one record."""
+        return sum(1 + shape.cost for shape in self.shapes.values())
 
 
 @dataclass
@@ -65,8 +72,9 @@ class Plan:
 
     @property
     def wants_detail(self) -> bool:
-        shapes = [part.shape for part in self.parts or ()] if self.shape is None else [self.shape]
-        return any(shape.wants_detail for shape in shapes)
+        if self.shape is not None:
+            return self.shape.wants_detail
+        return any(shape.wants_detail for part in self.parts or () for shape in part.shapes.values())
 
 
 @dataclass(frozen=True)
@@ -142,8 +150,8 @@ def _plan(selecting: Selecting, root: GraphQLObjectType, key: str, nodes: Sequen
     if source.field.operation.answer == "cursor":
         parts = _parts(selecting, object_of(declared), source.of, nodes)
         made.parts = parts
-        size = sum(1 + part.shape.cost for part in parts if part.kind in ("edges", "nodes"))
-        made.cost = max(made.arguments["first"], 1) * max(size, 1)
+        size = sum(part.cost for part in parts)
+        made.cost = made.arguments["first"] * max(size, 1)
     else:
         made.shape = selecting.shape(source.of, nodes)
         made.cost = 1 + made.shape.cost
@@ -166,14 +174,19 @@ def _part(
     match nodes[0].name.value:
         case "edges":
             members = selecting.fields(inner(nodes))
-            wanted = [node for same in members.values() for node in same if node.name.value == "node"]
-            names = {member: same[0].name.value for member, same in members.items()}
-            return Edges(key, "edges", f"{of.name}Edge", selecting.shape(of, wanted), names)
+            shapes = {
+                member: selecting.shape(of, same)
+                for member, same in members.items()
+                if same[0].name.value == "node"
+            }
+            return Edges(key, "edges", f"{of.name}Edge", _names(members), shapes)
         case "nodes":
-            return Edges(key, "nodes", of.name, selecting.shape(of, nodes))
+            return Edges(key, "nodes", of.name, shapes={key: selecting.shape(of, nodes)})
         case "pageInfo":
-            members = selecting.fields(inner(nodes))
-            names = {member: same[0].name.value for member, same in members.items()}
-            return Edges(key, "pageInfo", "PageInfo", members=names)
+            return Edges(key, "pageInfo", "PageInfo", _names(selecting.fields(inner(nodes))))
         case _:
             return Edges(key, "__typename", connection.name)
+
+
+def _names(members: Mapping[str, Sequence[FieldNode]]) -> dict[str, str]:
+    return {key: same[0].name.value for key, same in members.items()}
