@@ -7,7 +7,7 @@ from graphql import DocumentNode, GraphQLError, GraphQLSyntaxError, parse, speci
 from graphql.validation import ASTValidationRule
 from graphql.validation.rules.max_introspection_depth_rule import MaxIntrospectionDepthRule
 
-from wmsd.interfaces.graphql.limits import MOST_CHARACTERS, MOST_TOKENS, excess
+from wmsd.interfaces.graphql.limits import MOST_TOKENS, excess, text_excess
 from wmsd.interfaces.graphql.schema import schema
 
 RULES: Final[tuple[type[ASTValidationRule], ...]] = (
@@ -20,11 +20,18 @@ REMEMBERED_CHARACTERS: Final = 4_000
 """A longer text is read anew each time: few texts must not fill the memory."""
 
 
+LONGEST_MESSAGE: Final = 400
+"""graphql-core quotes what it refuses, however long that is."""
+
+
 class Refused(Exception):
     """The document is not executed. `errors` say why."""
 
     def __init__(self, errors: list[GraphQLError]) -> None:
-        super().__init__(str(errors[0]))
+        super().__init__("refused")
+        for error in errors:
+            if len(error.message) > LONGEST_MESSAGE:
+                error.message = f"{error.message[:LONGEST_MESSAGE]} …"
         self.errors = errors
 
 
@@ -34,18 +41,19 @@ def document_of(text: str) -> DocumentNode:
 
 
 def _read(text: str) -> DocumentNode:
-    if len(text) > MOST_CHARACTERS:
-        raise Refused([GraphQLError(f"The query is over {MOST_CHARACTERS} characters long; use variables.")])
-    try:
-        document = parse(text, max_tokens=MOST_TOKENS)
-    except GraphQLSyntaxError as error:
-        raise Refused([error]) from None
-    except RecursionError:
-        raise Refused([GraphQLError("The query is nested too deeply to be read.")]) from None
-    found = excess(document)
+    found = text_excess(text)
     if found is not None:
         raise Refused([GraphQLError(found)])
-    errors = validate(schema(), document, RULES, max_errors=MOST_ERRORS)
+    try:
+        document = parse(text, max_tokens=MOST_TOKENS)
+        found = excess(document)
+        errors = validate(schema(), document, RULES, max_errors=MOST_ERRORS) if found is None else []
+    except GraphQLSyntaxError as error:
+        raise Refused([error]) from None
+    except RecursionError:  # fragments in fragments, each with its own nesting
+        raise Refused([GraphQLError("The query is nested too deeply to be read.")]) from None
+    if found is not None:
+        raise Refused([GraphQLError(found)])
     if errors:
         raise Refused(errors)
     return document

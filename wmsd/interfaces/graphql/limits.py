@@ -1,16 +1,29 @@
-"""What a document may ask for, measured before it is validated: validation itself takes longer than a hostile
-document deserves (decisions, section 4).
+"""What a document may ask for, measured before it is read or validated: both take longer than a hostile document
+deserves (decisions, section 4).
 """
 
-from collections.abc import Iterable, Iterator
+import re
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
-from typing import Final
+from functools import reduce
+from typing import Any, Final
 
 from graphql import DocumentNode, FieldNode, FragmentDefinitionNode, OperationDefinitionNode
-from graphql.language import FragmentSpreadNode, InlineFragmentNode, SelectionNode, SelectionSetNode
+from graphql.language import (
+    DirectiveNode,
+    FragmentSpreadNode,
+    InlineFragmentNode,
+    ListValueNode,
+    ObjectValueNode,
+    SelectionNode,
+    SelectionSetNode,
+    ValueNode,
+)
 
 MOST_CHARACTERS: Final = 50_000
-MOST_TOKENS: Final = 1_000
+MOST_TOKENS: Final = 2_000
+MOST_NESTED: Final = 50
+"""Brackets in brackets, of whatever kind."""
 DEEPEST: Final = 8
 """Fields in fields. What begins with __ tells of the schema, and has a limit of its own."""
 DEEPEST_INTROSPECTION: Final = 16
@@ -23,6 +36,15 @@ MOST_SPREADS: Final = 100
 MOST_DIRECTIVES: Final = 50
 MOST_REPEATED: Final = 20
 """Fields that stand twice in one selection: validation compares each with each."""
+MOST_ARGUMENTS: Final = 20
+"""Of one field or directive."""
+MOST_VARIABLES: Final = 100
+MOST_LITERALS: Final = 500
+"""Values inside lists and objects that are written in the document."""
+MOST_VALUES: Final = 10_000
+"""In variables, with those inside lists and objects."""
+MOST_TOLD: Final = 100_000
+"""Of the schema, in one answer, by the estimate below: twice what GraphiQL asks for."""
 MOST_COST: Final = 1_000
 MOST_OBJECTS: Final = 10_000
 """In an answer, with the lines of documents, of which nobody knows before how many there are."""
@@ -41,6 +63,12 @@ class Size:
     spreads: int = 0
     directives: int = 0
     repeated: int = 0
+    arguments: int = 0
+    literals: int = 0
+    listed: float = 0
+    """Were all of it asked of the schema: how many values."""
+    told: float = 0
+    """Of the schema."""
 
     def beside(self, other: "Size") -> "Size":
         return Size(
@@ -51,9 +79,14 @@ class Size:
             self.spreads + other.spreads,
             self.directives + other.directives,
             self.repeated + other.repeated,
+            max(self.arguments, other.arguments),
+            self.literals + other.literals,
+            self.listed + other.listed,
+            self.told + other.told,
         )
 
 
+SPREAD: Final = Size(spreads=1)
 LIMITS: Final = (
     ("depth", DEEPEST, "The query is {found} fields deep; {most} are allowed."),
     (
@@ -66,7 +99,70 @@ LIMITS: Final = (
     ("spreads", MOST_SPREADS, "The query uses fragments {found} times; {most} times are allowed."),
     ("directives", MOST_DIRECTIVES, "The query has {found} directives; {most} are allowed."),
     ("repeated", MOST_REPEATED, "The query asks {found} times for what it asks for already; {most} are allowed."),
+    ("arguments", MOST_ARGUMENTS, "A field has {found} arguments; {most} are allowed."),
+    (
+        "literals",
+        MOST_LITERALS,
+        "The query has {found} values in lists and objects; {most} are allowed: use variables.",
+    ),
+    (
+        "told",
+        MOST_TOLD,
+        "The query asks for too much of the schema at once; GET /api/graphql/schema has all of it.",
+    ),
 )
+LISTED: Final[Mapping[str, float]] = {
+    "types": 60,
+    "fields": 12,
+    "args": 4,
+    "inputFields": 12,
+    "enumValues": 6,
+    "directives": 4,
+    "ofType": 0.5,
+}
+"""How many the schema has of what a field of introspection shows, on average."""
+TOKEN: Final = re.compile(
+    r"""
+    (?: [\s,\ufeff]++ | \#[^\r\n]*+ )*+    # blanks and comments
+    (
+        "{3} (?: \\"{3} | [^"] | "(?!"") )*+ (?:"{3})?
+        | " (?: \\. | [^"\\\r\n] )*+ "?
+        | [-+.\w]++
+        | .
+        | $
+    )
+    """,
+    re.VERBOSE,
+)
+NESTING: Final[Mapping[str, int]] = {"{": 1, "[": 1, "(": 1, "}": -1, "]": -1, ")": -1}
+
+
+def text_excess(text: str) -> str | None:
+    """Why the text of a document is too much, or None. Tokens are counted as the parser does, or fewer."""
+    if len(text) > MOST_CHARACTERS:
+        return f"The query is over {MOST_CHARACTERS} characters long; use variables."
+    nested = 0
+    for tokens, found in enumerate(TOKEN.finditer(text)):
+        if tokens > MOST_TOKENS:
+            return f"The query has over {MOST_TOKENS} tokens; use variables."
+        nested += NESTING.get(found[1], 0)
+        if nested > MOST_NESTED:
+            return f"The query has over {MOST_NESTED} brackets inside one another; {MOST_NESTED} are allowed."
+    return None
+
+
+def values_excess(variables: Mapping[str, Any]) -> str | None:
+    """Why variables are too much, or None."""
+    found = 0
+    waiting: list[Any] = [variables]
+    while waiting:
+        each = waiting.pop()
+        inside = each.values() if isinstance(each, dict) else each if isinstance(each, list) else ()
+        found += len(inside)
+        if found > MOST_VALUES:
+            return f"The variables have over {MOST_VALUES} values; {MOST_VALUES} are allowed in one request."
+        waiting += [value for value in inside if isinstance(value, dict | list)]
+    return None
 
 
 def excess(document: DocumentNode) -> str | None:
@@ -79,6 +175,9 @@ def excess(document: DocumentNode) -> str | None:
         return f"The document has {len(operations)} operations; {MOST_OPERATIONS} are allowed."
     if len(fragments) > MOST_FRAGMENTS:
         return f"The document has {len(fragments)} fragments; {MOST_FRAGMENTS} are allowed."
+    variables = max((len(each.variable_definitions or ()) for each in operations), default=0)
+    if variables > MOST_VARIABLES:
+        return f"The query has {variables} variables; {MOST_VARIABLES} are allowed."
     sizes = Sizes(fragments)
     for size in [*map(sizes.of_part, operations), *map(sizes.of_part, fragments.values())]:
         for name, most, sentence in LIMITS:
@@ -94,31 +193,36 @@ class Sizes:
         self._known: dict[str, Size] = {}
 
     def of_part(self, part: OperationDefinitionNode | FragmentDefinitionNode) -> Size:
-        size = self._of(part.selection_set).beside(Size(directives=len(part.directives or ())))
-        if isinstance(part, FragmentDefinitionNode) and part.type_condition.name.value.startswith("__"):
-            return replace(size, depth=0, introspection_depth=max(size.depth, size.introspection_depth))
-        return size
+        size = self._of(part.selection_set)
+        if isinstance(part, FragmentDefinitionNode) and _tells_of_the_schema(part.type_condition.name.value):
+            size = replace(size, depth=0, introspection_depth=size.depth, told=size.listed)
+        literals = [each.default_value for each in getattr(part, "variable_definitions", None) or ()]
+        return size.beside(_of_directives(part)).beside(Size(literals=sum(map(_literals, literals))))
 
     def _of(self, selection_set: SelectionSetNode | None) -> Size:
         if selection_set is None:
             return Size()
-        size = Size(repeated=_repeated(selection_set.selections))
-        for each in selection_set.selections:
-            size = size.beside(self._of_selection(each))
-        return size
+        keys = list(_keys(selection_set))
+        return self._of_selections(selection_set).beside(Size(repeated=len(keys) - len(set(keys))))
+
+    def _of_selections(self, selection_set: SelectionSetNode) -> Size:
+        first, *others = map(self._of_selection, selection_set.selections)
+        return reduce(Size.beside, others, first)
 
     def _of_selection(self, selection: SelectionNode) -> Size:
-        own = Size(directives=len(selection.directives or ()))
         if isinstance(selection, FieldNode):
-            return own.beside(self._of_field(selection))
-        if isinstance(selection, FragmentSpreadNode):
-            return own.beside(Size(spreads=1)).beside(self._of_fragment(selection.name.value))
-        assert isinstance(selection, InlineFragmentNode)
-        return own.beside(self._of(selection.selection_set))
+            size = self._of_field(selection)
+        elif isinstance(selection, FragmentSpreadNode):
+            size = self._of_fragment(selection.name.value).beside(SPREAD)
+        else:
+            assert isinstance(selection, InlineFragmentNode)
+            size = self._of_selections(selection.selection_set)
+        return size.beside(_of_directives(selection)) if selection.directives else size
 
     def _of_field(self, field: FieldNode) -> Size:
         inner = self._of(field.selection_set)
-        is_introspection = field.name.value.startswith("__")
+        is_introspection = _tells_of_the_schema(field.name.value)
+        listed = LISTED.get(field.name.value, 1) * (1 + inner.listed)
         return Size(
             depth=0 if is_introspection else inner.depth + 1,
             introspection_depth=inner.depth + 1 if is_introspection else inner.introspection_depth,
@@ -127,6 +231,10 @@ class Sizes:
             spreads=inner.spreads,
             directives=inner.directives,
             repeated=inner.repeated,
+            arguments=max(inner.arguments, len(field.arguments or ())),
+            literals=inner.literals + sum(_literals(each.value) for each in field.arguments or ()),
+            listed=0 if is_introspection else listed,
+            told=listed if is_introspection else inner.told,
         )
 
     def _of_fragment(self, name: str) -> Size:
@@ -138,12 +246,32 @@ class Sizes:
         return self._known[name]
 
 
-def _repeated(selections: Iterable[SelectionNode]) -> int:
-    keys = list(_keys(selections))
-    return len(keys) - len(set(keys))
+def _tells_of_the_schema(name: str) -> bool:
+    return name.startswith("__")
 
 
-def _keys(selections: Iterable[SelectionNode]) -> Iterator[str]:
-    for each in selections:
+def _of_directives(node: Any) -> Size:
+    directives: Iterable[DirectiveNode] = node.directives or ()
+    size = Size()
+    for each in directives:
+        arguments = each.arguments or ()
+        literals = sum(_literals(argument.value) for argument in arguments)
+        size = size.beside(Size(directives=1, arguments=len(arguments), literals=literals))
+    return size
+
+
+def _keys(selection_set: SelectionSetNode) -> Iterator[str]:
+    """With those of inline fragments, which stand in the same place."""
+    for each in selection_set.selections:
         if isinstance(each, FieldNode):
             yield (each.alias or each.name).value
+        elif isinstance(each, InlineFragmentNode):
+            yield from _keys(each.selection_set)
+
+
+def _literals(value: ValueNode | None) -> int:
+    if isinstance(value, ListValueNode):
+        return len(value.values) + sum(map(_literals, value.values))
+    if isinstance(value, ObjectValueNode):
+        return len(value.fields) + sum(_literals(each.value) for each in value.fields)
+    return 0

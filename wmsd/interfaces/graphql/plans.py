@@ -18,7 +18,7 @@ from graphql.language import DocumentNode
 from wmsd.base.operation import Operation
 from wmsd.interfaces.graphql.documents import Refused
 from wmsd.interfaces.graphql.fields import Field
-from wmsd.interfaces.graphql.limits import MOST_COST
+from wmsd.interfaces.graphql.limits import MOST_COST, values_excess
 from wmsd.interfaces.graphql.schema import Root, schema, source_of
 from wmsd.interfaces.graphql.shapes import Json, Selecting, Shape, inner, object_of
 
@@ -108,6 +108,9 @@ def operation_of(document: DocumentNode, name: str | None) -> OperationDefinitio
 
 def plan(document: DocumentNode, operation: OperationDefinitionNode, variables: Json) -> Planned:
     """Raises Refused for variables that do not fit, and for what costs too much."""
+    excess = values_excess(variables)
+    if excess is not None:
+        raise Refused([GraphQLError(excess)])
     found = get_variable_values(
         schema(), operation.variable_definitions or (), variables, max_errors=MOST_ERRORS, hide_suggestions=True
     )
@@ -119,11 +122,11 @@ def plan(document: DocumentNode, operation: OperationDefinitionNode, variables: 
     selecting = Selecting(fragments, found)
     root = schema().get_root_type(operation.operation)
     assert root is not None
-    fields = selecting.fields([operation.selection_set])
     typenames: dict[str, str] = {}
     introspection: list[FieldNode] = []
     plans: list[Plan] = []
     try:
+        fields = selecting.fields([operation.selection_set])
         for key, nodes in fields.items():
             name = nodes[0].name.value
             if name == "__typename":
@@ -132,7 +135,7 @@ def plan(document: DocumentNode, operation: OperationDefinitionNode, variables: 
                 introspection += nodes
             else:
                 plans.append(_plan(selecting, root, key, nodes))
-    except GraphQLError as error:  # an argument that is no value of its type
+    except GraphQLError as error:  # an argument that is no value of its type, or null where none may be
         raise Refused([error]) from None
     cost = sum(each.cost for each in plans)
     if cost > MOST_COST:

@@ -7,6 +7,7 @@ from typing import Any
 from graphql import (
     FieldNode,
     FragmentDefinitionNode,
+    GraphQLError,
     GraphQLField,
     GraphQLIncludeDirective,
     GraphQLObjectType,
@@ -18,7 +19,7 @@ from graphql.language import FragmentSpreadNode, InlineFragmentNode, SelectionSe
 
 from wmsd.interfaces.graphql.fields import Collection, Reference
 from wmsd.interfaces.graphql.limits import MOST_OBJECTS
-from wmsd.interfaces.graphql.schema import Embedded, Leaf, source_of
+from wmsd.interfaces.graphql.schema import MOST, Embedded, Leaf, source_of
 
 Json = dict[str, Any]
 
@@ -105,7 +106,12 @@ class Selecting:
         return not (skip and skip["if"]) and (include is None or bool(include["if"]))
 
     def arguments(self, declared: GraphQLField, node: FieldNode) -> Json:
-        return get_argument_values(declared, node, self.variables)
+        """Raises GraphQLError."""
+        found = get_argument_values(declared, node, self.variables)
+        first = found.get("first", MOST)
+        if not 1 <= first <= MOST:
+            raise GraphQLError(f"Argument 'first' is {first}; 1 to {MOST} are allowed.", node)
+        return found
 
     def shape(self, of: GraphQLObjectType, nodes: Sequence[FieldNode]) -> Shape:
         """What the selections of these fields, which are of one key, show of a record."""
@@ -143,7 +149,7 @@ class Selecting:
                 first = self.arguments(declared, nodes[0])["first"]
                 shape.names[key] = "id"
                 shape.links.append(Link(key, source, shown, first))
-                shape.cost += max(first, 0) * (1 + shown.cost)
+                shape.cost += first * (1 + shown.cost)
 
 
 def inner(nodes: Sequence[FieldNode]) -> list[SelectionSetNode]:
