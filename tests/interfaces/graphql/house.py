@@ -1,0 +1,232 @@
+"""A company with something of every kind, and the ways to ask for it: by GraphQL, and by REST for comparison."""
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode
+
+from tests.packaging.depot import Depot
+from tests.support.dock import LOT, SERIAL, Dock, open_dock
+from tests.support.world import Answer, World
+
+PATH = "/api/graphql"
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Listed:
+    """A list: its path in REST, and arguments that GraphQL knows by the same names, a few ways to filter it."""
+
+    path: str
+    filters: tuple[Json, ...] = ({},)
+    parameters: Json = field(default_factory=dict)
+    """What REST is always asked with."""
+    renamed: dict[str, str] = field(default_factory=dict)
+    """Arguments that REST calls otherwise; those in `path` are none of its query."""
+
+
+EARLY = "2020-01-01T00:00:00.000Z"
+LISTS = {
+    "articles": Listed("/api/articles", ({}, {"search": "A"}, {"code": "LOT"})),
+    "article_changes": Listed("/api/articles/sync", ({}, {"updated_since": EARLY})),
+    "stock": Listed(
+        "/api/v2/stock",
+        ({}, {"warehouse_id": "1"}, {"article_id": "1"}, {"updated_since": EARLY}),
+        {"detail": "lots"},
+    ),
+    "sales_orders": Listed(
+        "/api/v2/sales-orders",
+        (
+            {},
+            {"status": ["CREAT", "IN_LUCRU"]},
+            {"partner_id": "2"},
+            {"external_ref": "S-1"},
+            {"code": "none"},
+            {"updated_since": EARLY},
+        ),
+    ),
+    "purchase_orders": Listed(
+        "/api/purchase-orders",
+        ({}, {"status": ["RECEPTIONAT"]}, {"partner_id": "4"}, {"external_ref": "P-1"}, {"updated_since": EARLY}),
+    ),
+    "receptions": Listed(
+        "/api/receptions",
+        ({}, {"status": ["CREAT"]}, {"purchase_order_id": "1"}, {"external_ref": "R-1"}, {"updated_since": EARLY}),
+    ),
+    "returns": Listed(
+        "/api/returns",
+        (
+            {},
+            {"status": ["CREAT", "FINALIZAT"]},
+            {"partner_id": "1"},
+            {"sales_order_id": "4"},
+            {"external_ref": "B-1"},
+            {"updated_since": EARLY},
+        ),
+    ),
+    "clients": Listed("/api/clients", ({}, {"code": "C1"}, {"active": False})),
+    "partners": Listed("/api/partners", ({}, {"code": "P2"}, {"active": True}, {"type": "FURNIZOR"})),
+    "warehouses": Listed("/api/warehouses", ({}, {"code": "EAST"}, {"active": True})),
+    "packaging_balances": Listed(
+        "/api/v2/packaging/balances",
+        ({}, {"partner_id": "1"}, {"packaging_type_id": "2"}, {"since": EARLY}),
+    ),
+    "packaging_movements": Listed(
+        "/api/v2/packaging/movements",
+        ({}, {"partner_id": "1"}, {"packaging_type_id": "2"}, {"since": EARLY}),
+    ),
+    "webhooks": Listed("/api/v2/webhooks"),
+    "webhook_deliveries": Listed(
+        "/api/v2/webhooks/{id}/deliveries",
+        ({"id": "1"}, {"id": "1", "status": ["held"]}, {"id": "1", "since": EARLY}, {"id": "2"}),
+    ),
+    "events": Listed(
+        "/api/v2/events",
+        ({}, {"event": ["sales_order.created", "stock.low"]}),
+        renamed={"after_event": "after"},
+    ),
+}
+"""By the root field of GraphQL."""
+RECORDS = {
+    "article": "articles",
+    "sales_order": "sales_orders",
+    "purchase_order": "purchase_orders",
+    "reception": "receptions",
+    "return": "returns",
+    "client": "clients",
+    "partner": "partners",
+    "warehouse": "warehouses",
+    "webhook": "webhooks",
+}
+"""Root fields of one record, and the list that it stands in."""
+
+
+@dataclass
+class House:
+    world: World
+
+    async def send(self, document: str, variables: Any = None, name: str | None = None, **options: Any) -> Answer:
+        body = {"query": document, "variables": variables, "operationName": name}
+        return await self.world.send("POST", PATH, body, **options)
+
+    async def ask(self, document: str, variables: Any = None, **options: Any) -> Any:
+        """The data, of a document in which nothing goes wrong."""
+        answer = (await self.send(document, variables, **options)).body
+        assert "errors" not in answer, answer
+        return answer["data"]
+
+    async def errors(self, document: str, variables: Any = None, **options: Any) -> list[Json]:
+        found: list[Json] = (await self.send(document, variables, **options)).body["errors"]
+        return found
+
+    async def all(self, path: str, **parameters: Any) -> list[Json]:
+        """Every record of a list of REST, page by page or by its cursor."""
+        found: list[Json] = []
+        going_on: Json | None = {}
+        while going_on is not None:
+            given = {name: _text(value) for name, value in {**parameters, **going_on, "per_page": 200}.items()}
+            answer = await self.world.send("GET", f"{path}?{urlencode(given)}")
+            assert answer.status == 200, answer.raw
+            found += answer.body["data"]
+            going_on = _rest_of(answer.body)
+        return found
+
+    async def listed(self, name: str, arguments: Json) -> list[Json]:
+        """What REST shows of the list with this name."""
+        of = LISTS[name]
+        parameters = {
+            of.renamed.get(key, key): value for key, value in arguments.items() if f"{{{key}}}" not in of.path
+        }
+        return await self.all(of.path.format(**arguments), **of.parameters, **parameters)
+
+
+def _text(value: Any) -> str:
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return ",".join(value) if isinstance(value, list) else str(value)
+
+
+def _rest_of(page: Any) -> Json | None:
+    if "meta" in page:
+        current, last = page["meta"]["current_page"], page["meta"]["last_page"]
+        return {"page": current + 1} if current < last else None
+    return None if page["next_cursor"] is None else {"cursor": page["next_cursor"]}
+
+
+def literal(value: Any) -> str:
+    """As a document writes it. Names of enums are told from texts by their capitals."""
+    if isinstance(value, dict):
+        return "{" + ", ".join(f"{name}: {literal(each)}" for name, each in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(literal, value)) + "]"
+    return json.dumps(value)
+
+
+ENUMS = frozenset({"status", "type", "auth_type", "disposition"})
+
+
+def arguments_text(arguments: Json) -> str:
+    """In brackets; nothing where there are none."""
+    shown = [
+        f"{name}: {literal(value).replace(chr(34), '') if name in ENUMS else literal(value)}"
+        for name, value in arguments.items()
+    ]
+    return f"({', '.join(shown)})" if shown else ""
+
+
+WEBHOOK = {"url": "https://hooks.example.com/", "secret": "s" * 32}
+
+
+async def open_house(world: World) -> House:
+    """The dock's records, and something of every kind: documents in several statuses, lots and serials, packaging,
+    subscriptions with what waits to be sent to them.
+    """
+    dock = await open_dock(world)
+    await world.import_csv("packaging-types", "code,name\nPAL,Pallet\nCRATE,Crate\n")
+    await world.import_csv("clients", "code,name,active,address.city\nC2,Second owner,true,Cluj\nC3,Gone,true,\n")
+    await world.import_csv("clients", "code,name,active\nC3,Gone,false\n")
+    for number, events in enumerate((["*"], ["sales_order.created", "stock.low"]), 1):
+        body = {**WEBHOOK, "name": f"Hook {number}", "events": events}
+        await world.call("POST", "/api/webhooks", body, status=201)
+    await world.send("PATCH", "/api/articles/1", {"client_id": 1, "weight_kg": 0.000001, "barcodes": ["1", "2"]})
+    await world.send("PATCH", "/api/articles/2", {"client_id": 2, "length_mm": 999999999.999999})
+    await _receive(dock)
+    await _sell(dock)
+    depot = Depot(world)
+    for packaging_type, partner in ((1, 1), (2, 1), (1, 4)):
+        await depot.move("OUT", 3.5, packaging_type, partner)
+        await depot.move("IN", 1, packaging_type, partner)
+    return House(world)
+
+
+async def _receive(dock: Dock) -> None:
+    order = await dock.purchase((1, 30), (2, 2.5), external_ref="P-1", notes="ă ß €", expected_date="2026-12-01")
+    await dock.receive(order, external_ref="R-1", transport_ecc="T1")
+    for lot in ("L1", "L2"):
+        await dock.bring(LOT, {"quantity_um3pl": 2.5, "lot_number": lot})
+    await dock.bring(SERIAL, {"quantity_um3pl": 3, "serial_data": ["S1", "S2", "S3"]})
+    waits = await dock.purchase((1, 4))
+    await dock.receive(waits, status="CREAT")
+    await dock.purchase((2, 1), status="CREAT")
+
+
+async def _sell(dock: Dock) -> None:
+    lines = ({"article_id": 1, "quantity": 1}, {"article_id": 2, "quantity": 0.5})
+    await dock.order(*lines, external_ref="S-1", client_id=1, requested_date="2026-12-24")
+    await dock.order({"article_id": LOT, "quantity": 1, "lot_number": "L2"}, partner_id=2, notes='"quoted"\n')
+    await dock.order({"article_id": SERIAL, "quantity": 1, "serials": ["S2"]}, status="IN_LUCRU")
+    sent = await dock.order({"article_id": 1, "quantity": 2, "warehouse_id": 2}, *lines, status="LIVRAT")
+    await dock.order(status="ANULAT")
+    back = {"partner_id": 1, "warehouse_id": 1, "sales_order_id": sent.id, "reason": "broken"}
+    for fields in (
+        {"external_ref": "B-1", "lines": [{"article_id": 1, "quantity": 1, "disposition": "RESTOC"}]},
+        {"lines": [{"article_id": 2, "quantity": 0.25}]},
+    ):
+        await dock.world.call("POST", "/api/returns", {**back, **fields}, status=201, events=["return.created"])
+    await dock.world.call(
+        "POST",
+        "/api/returns",
+        {"partner_id": 2, "warehouse_id": 1, "lines": [{"article_id": 1, "quantity": 1}]},
+        status=201,
+        events=["return.created"],
+    )

@@ -1,0 +1,94 @@
+"""What graphql-core itself answers over the records that REST shows: the same types, resolvers without a plan."""
+
+from dataclasses import dataclass, field
+from typing import Any
+
+from graphql import ExecutionResult, GraphQLError, GraphQLResolveInfo, execute_sync, parse
+
+from tests.interfaces.graphql.house import LISTS, RECORDS, House, Json, arguments_text
+from wmsd.interfaces.graphql.schema import schema
+
+REFERENCES = {
+    "article": "articles",
+    "partner": "partners",
+    "client": "clients",
+    "warehouse": "warehouses",
+    "sales_order": "sales_orders",
+    "purchase_order": "purchase_orders",
+}
+
+
+def frozen(arguments: Json) -> str:
+    return arguments_text(dict(sorted(arguments.items())))
+
+
+@dataclass
+class Oracle:
+    """`lists` by name and filters, and the `cursors` of their records, in the same order."""
+
+    lists: dict[tuple[str, str], list[Json]] = field(default_factory=dict, repr=False)
+    cursors: dict[tuple[str, str], list[str]] = field(default_factory=dict, repr=False)
+    by_id: dict[str, dict[str, Json]] = field(default_factory=dict, repr=False)
+
+    def execute(self, document: str, variables: Json, name: str | None = None) -> ExecutionResult:
+        return execute_sync(
+            schema(),
+            parse(document),
+            variable_values=variables,
+            operation_name=name,
+            field_resolver=self._resolve,
+        )
+
+    def _resolve(self, source: Any, info: GraphQLResolveInfo[Any], **arguments: Any) -> Any:
+        name = info.field_name
+        if info.parent_type.name == "Query":
+            return self._record(name, arguments["id"]) if name in RECORDS else self._connection(name, arguments)
+        if name in REFERENCES and name not in source:
+            return self.by_id[REFERENCES[name]].get(str(source[f"{name}_id"]))
+        if info.parent_type.name == "Article" and name == "stock":
+            of = [each for each in self.lists["stock", ""] if each["article_id"] == source["id"]]
+            return of[: arguments["first"]]
+        return source[name]
+
+    def _record(self, name: str, record_id: str) -> Json:
+        found = self.by_id[RECORDS[name]].get(record_id)
+        if found is None:
+            raise GraphQLError("not found")
+        return found
+
+    def _connection(self, name: str, arguments: Json) -> Json:
+        first, after = arguments.pop("first"), arguments.pop("after", None)
+        key = name, frozen({key: value for key, value in arguments.items() if value is not None})
+        records, cursors = self.lists[key], self.cursors[key]
+        start = 0 if after is None else cursors.index(after) + 1
+        end = start + first
+        edges = [
+            {"cursor": cursor, "node": record}
+            for cursor, record in zip(cursors[start:end], records[start:end], strict=True)
+        ]
+        return {
+            "edges": edges,
+            "nodes": records[start:end],
+            "pageInfo": {
+                "hasNextPage": len(records) > end,
+                "hasPreviousPage": after is not None,
+                "startCursor": edges[0]["cursor"] if edges else None,
+                "endCursor": edges[-1]["cursor"] if edges else None,
+            },
+        }
+
+
+async def read_oracle(house: House) -> Oracle:
+    """Records come from REST. Only what a cursor looks like is taken from GraphQL: see test_connections.py."""
+    oracle = Oracle()
+    for name, of in LISTS.items():
+        for arguments in of.filters:
+            key = name, frozen(arguments)
+            oracle.lists[key] = await house.listed(name, arguments)
+            text = arguments_text({**arguments, "first": 500})
+            told = (await house.ask(f"{{ {name}{text} {{ edges {{ cursor node {{ id }} }} }} }}"))[name]["edges"]
+            assert [edge["node"]["id"] for edge in told] == [str(each["id"]) for each in oracle.lists[key]]
+            oracle.cursors[key] = [edge["cursor"] for edge in told]
+    for name in {*REFERENCES.values(), *RECORDS.values()}:
+        oracle.by_id[name] = {str(each["id"]): each for each in oracle.lists[name, ""]}
+    return oracle
