@@ -23,7 +23,7 @@ from graphql.language import (
 MOST_CHARACTERS: Final = 50_000
 MOST_TOKENS: Final = 2_000
 MOST_NESTED: Final = 50
-"""Brackets in brackets, of whatever kind."""
+"""Brackets in brackets, of whatever kind; selections in selections, with those of fragments."""
 DEEPEST: Final = 8
 """Fields in fields. What begins with __ tells of the schema, and has a limit of its own."""
 DEEPEST_INTROSPECTION: Final = 16
@@ -58,6 +58,8 @@ class Size:
 
     depth: int = 0
     introspection_depth: int = 0
+    nested: int = 0
+    """With inline fragments, which are no fields."""
     fields: int = 0
     aliases: int = 0
     spreads: int = 0
@@ -74,6 +76,7 @@ class Size:
         return Size(
             max(self.depth, other.depth),
             max(self.introspection_depth, other.introspection_depth),
+            max(self.nested, other.nested),
             self.fields + other.fields,
             self.aliases + other.aliases,
             self.spreads + other.spreads,
@@ -94,6 +97,7 @@ LIMITS: Final = (
         DEEPEST_INTROSPECTION,
         "The schema is asked for {found} fields deep; {most} are allowed.",
     ),
+    ("nested", MOST_NESTED, "The query is nested {found} deep, with its fragments; {most} are allowed."),
     ("fields", MOST_FIELDS, "The query has {found} fields, with those of fragments; {most} are allowed."),
     ("aliases", MOST_ALIASES, "The query has {found} aliases; {most} are allowed."),
     ("spreads", MOST_SPREADS, "The query uses fragments {found} times; {most} times are allowed."),
@@ -217,6 +221,7 @@ class Sizes:
         else:
             assert isinstance(selection, InlineFragmentNode)
             size = self._of_selections(selection.selection_set)
+            size = replace(size, nested=size.nested + 1)
         return size.beside(_of_directives(selection)) if selection.directives else size
 
     def _of_field(self, field: FieldNode) -> Size:
@@ -226,6 +231,7 @@ class Sizes:
         return Size(
             depth=0 if is_introspection else inner.depth + 1,
             introspection_depth=inner.depth + 1 if is_introspection else inner.introspection_depth,
+            nested=inner.nested + 1,
             fields=inner.fields + 1,
             aliases=inner.aliases + (field.alias is not None),
             spreads=inner.spreads,

@@ -1,0 +1,234 @@
+"""Documents of those who want to see the service on its knees, and the sentence that refuses each."""
+
+from dataclasses import dataclass
+from typing import Any
+
+CREATE = (
+    'mutation { create_webhook(input: {name: "a", url: "https://a.example", events: [], headers: %s}) { id } }'
+)
+
+
+@dataclass(frozen=True)
+class Hostile:
+    document: str
+    says: str
+    variables: Any = None
+
+
+def each(count: int, text: str) -> str:
+    return " ".join(text.replace("#", str(number)) for number in range(count))
+
+
+def articles(selection: str, arguments: str = "") -> str:
+    return f"{{ articles{arguments} {{ nodes {{ {selection} }} }} }}"
+
+
+def fragments(count: int, text: str) -> str:
+    """Fragments F0, F1 and so on; > stands for the next one's number, # for its own."""
+    return " ".join(
+        f"fragment F{number} on Article {{ {text.replace('>', str((number + 1) % count))} }}".replace(
+            "#", str(number)
+        )
+        for number in range(count)
+    )
+
+
+DEEP = "fields deep; 8 are allowed."
+NESTED = "The query has over 50 brackets inside one another; 50 are allowed."
+COSTS = "and may cost 1000: ask for shorter lists."
+LONG = "The query is over 50000 characters long; use variables."
+TOKENS = "The query has over 2000 tokens; use variables."
+FIELDS = "fields, with those of fragments; 500 are allowed."
+ALIASES = "aliases; 30 are allowed."
+REPEATED = "times for what it asks for already; 20 are allowed."
+SPREADS = "times; 100 times are allowed."
+DIRECTIVES = "directives; 50 are allowed."
+ARGUMENTS = "A field has 600 arguments; 20 are allowed."
+LITERALS = "values in lists and objects; 500 are allowed: use variables."
+VARIABLES = "The query has 450 variables; 100 are allowed."
+VALUES = "The variables have over 10000 values; 10000 are allowed in one request."
+TOLD = "asks for too much of the schema at once; GET /api/graphql/schema has all of it."
+WITHIN = "within itself"
+FROM_1 = "1 to 500 are allowed."
+BAD_CHARACTER = "Unexpected character"
+
+HOSTILE = {
+    # depth
+    "nine fields deep": Hostile(
+        "{ sales_orders { nodes { lines { article { stock { article { stock { warehouse { id } } } } } } } } }",
+        f"The query is 9 {DEEP}",
+    ),
+    "deep by fragments": Hostile(
+        "{ articles { nodes { ...A } } } fragment A on Article { stock { article { ...B } } }"
+        " fragment B on Article { stock { article { stock { warehouse { id } } } } }",
+        f"The query is 9 {DEEP}",
+    ),
+    "40 unknown fields deep": Hostile("{ a " * 40 + "}" * 40, f"The query is 40 {DEEP}"),
+    "deep inline fragments": Hostile("{ ... " * 60 + "{ id }" + "}" * 60, NESTED),
+    "900 braces": Hostile("{ a " * 900 + "}" * 900, NESTED),
+    "40000 braces": Hostile("{" * 40_000, NESTED),
+    "40000 parentheses": Hostile("(" * 40_000, NESTED),
+    "deep lists": Hostile(f"{{ article(id: {'[' * 300 + ']' * 300}) {{ id }} }}", NESTED),
+    "deep objects": Hostile(CREATE % ("{a: " * 200 + "1" + "}" * 200), NESTED),
+    "deep types of variables": Hostile(f"query($a: {'[' * 400}Int{']' * 400}) {{ __typename }}", NESTED),
+    "fragments in fragments, each of them deep": Hostile(
+        articles("...F0") + fragments(14, "... { " * 30 + "id ...F> " + "}" * 30),
+        "The query is nested 423 deep, with its fragments; 50 are allowed.",
+    ),
+    # cost
+    "500 of 500 of 500": Hostile(
+        articles("stock(first: 500) { article { stock(first: 500) { id } } }", "(first: 500)"),
+        f"The query costs 125500500, {COSTS}",
+    ),
+    "cost through variables": Hostile(
+        "query($n: Int!) { articles(first: $n) { nodes { stock(first: $n) { id } } } }",
+        f"The query costs 40200, {COSTS}",
+        {"n": 200},
+    ),
+    "cost through defaults": Hostile(
+        articles("stock { article { stock { id } } }"), f"The query costs 6050, {COSTS}"
+    ),
+    "cost through aliases": Hostile(f"{{ {each(21, 'a#: articles { nodes { id } }')} }}", COSTS),
+    "cost through nodes and edges": Hostile(
+        "{ articles(first: 400) { nodes { id } a: nodes { id } edges { node { id } b: node { id } } } }", COSTS
+    ),
+    "cost through fragments": Hostile(
+        articles("...A") + " fragment A on Article { stock(first: 400) { id } }", COSTS
+    ),
+    "first of 501": Hostile(articles("id", "(first: 501)"), f"Argument 'first' is 501; {FROM_1}"),
+    "first of 0": Hostile(articles("id", "(first: 0)"), f"Argument 'first' is 0; {FROM_1}"),
+    "first below 0": Hostile(articles("stock(first: -1) { id }"), f"Argument 'first' is -1; {FROM_1}"),
+    "first of null": Hostile(
+        articles("id", "(first: null)"), "Expected value of non-null type 'Int!' not to be None."
+    ),
+    "first of a null variable": Hostile(
+        "query($n: Int = 5) { articles(first: $n) { nodes { id } } }", "not to be None", {"n": None}
+    ),
+    "first beyond 32 bits": Hostile(articles("id", "(first: 4294967297)"), "Int cannot represent"),
+    "first of a fraction": Hostile(articles("id", "(first: 1.5)"), "Int cannot represent non-integer value: 1.5"),
+    "first as a text": Hostile(articles("id", '(first: "5")'), 'Int cannot represent non-integer value: "5"'),
+    # how much of it there is
+    "a comment of 1 MB": Hostile("#" + "x" * 1_000_000 + "\n{ __typename }", LONG),
+    "50001 blanks": Hostile(" " * 50_001 + "{ __typename }", LONG),
+    "2500 fields": Hostile(articles("id " * 2500), TOKENS),
+    "3000 numbers": Hostile("1 " * 3000, TOKENS),
+    "24000 comments": Hostile("#\n" * 20_000 + articles("id " * 2500)[:9000], TOKENS),
+    "quotes": Hostile('"' * 40_000, TOKENS),
+    "1000 repeated fields": Hostile(articles("id " * 1000), f"The query has 1002 {FIELDS}"),
+    "900 type names": Hostile(f"{{ {'__typename ' * 900} }}", f"The query has 900 {FIELDS}"),
+    "450 times the same field": Hostile(articles("id " * 450), f"The query asks 449 {REPEATED}"),
+    "480 inline fragments with the same field": Hostile(articles("... { id } " * 480), REPEATED),
+    "240 inline fragments with the same reference": Hostile(articles("... { client { id } } " * 240), REPEATED),
+    "two fragments with 220 inline fragments each": Hostile(
+        articles("...F0 ...F1") + fragments(2, "... { id } " * 220), REPEATED
+    ),
+    "150 aliases": Hostile(f"{{ {each(150, 'a#: articles { nodes { id } }')} }}", f"The query has 150 {ALIASES}"),
+    "aliases in a fragment": Hostile(
+        articles("...F0 ...F0 ...F0") + fragments(1, each(11, "a#: code")), f"The query has 33 {ALIASES}"
+    ),
+    "300 arguments": Hostile(articles("id", f"({each(600, 'x#: 1')})"), ARGUMENTS),
+    "the same argument 600 times": Hostile(articles("id", f"({'first: 1 ' * 600})"), ARGUMENTS),
+    "directives": Hostile(articles("id" + " @skip(if: true)" * 200), f"The query has 200 {DIRECTIVES}"),
+    "directives that nobody knows": Hostile(articles("id" + " @a" * 900), f"The query has 900 {DIRECTIVES}"),
+    "directives on the operation": Hostile("query " + "@a " * 900 + "{ __typename }", DIRECTIVES),
+    "180 operations": Hostile(
+        each(180, "query Q# { __typename }"), "The document has 180 operations; 10 are allowed."
+    ),
+    "250 fragments": Hostile(
+        articles("id") + fragments(250, "id"), "The document has 250 fragments; 30 are allowed."
+    ),
+    "450 variables": Hostile(f"query({each(450, '$a#: Int')}) {{ __typename }}", VARIABLES),
+    "the same variable 450 times": Hostile(f"query({'$a: Int ' * 450}) {{ __typename }}", VARIABLES),
+    # fragments
+    "30 fragments that double": Hostile(
+        articles("...F0") + fragments(30, "...F> ...F> id").replace("...F0 ...F0", ""), FIELDS
+    ),
+    "a fragment that spreads itself": Hostile(articles("...F0") + fragments(1, "id ...F0"), WITHIN),
+    "fragments in a circle": Hostile(articles("...F0") + fragments(30, "client { id } ...F>"), WITHIN),
+    "fragments that all spread each other": Hostile(articles("...F0") + fragments(25, each(25, "...F#")), SPREADS),
+    "a circle through fields": Hostile(
+        articles("...A") + " fragment A on Article { stock { article { ...A } } }", WITHIN
+    ),
+    "600 fragments that are not there": Hostile(articles(each(600, "...X#")), f"uses fragments 600 {SPREADS}"),
+    "fragments of another type": Hostile(articles("... on Client { id } " * 20), "can never be of type 'Client'"),
+    "fragments of one name": Hostile(articles("...F0") + fragments(1, "id") * 29, "only one fragment named 'F0'"),
+    # values
+    "an int of 49000 digits": Hostile(articles("id", f"(first: {'9' * 49_000})"), "Expected value of type 'Int'"),
+    "an exponent of 400 digits": Hostile(articles("id", f"(first: 1e{'9' * 400})"), "Int cannot represent"),
+    "a decimal of 49000 digits": Hostile(
+        'mutation { create_article(input: {code: "a", name: "b", min_stock: %s}) { id } }' % ("9" * 49_000),
+        "out of bounds",
+    ),
+    "a decimal beyond all bounds": Hostile(
+        'mutation { create_article(input: {code: "a", name: "b", min_stock: 1e999999999}) { id } }',
+        "out of bounds",
+    ),
+    "a list of 1900": Hostile(articles("id", f"(search: [{'1 ' * 1900}])"), f"The query has 1900 {LITERALS}"),
+    "a list of 1900 that nobody uses": Hostile(f"query($a: [Int] = [{'1 ' * 1900}]) {{ __typename }}", LITERALS),
+    "an object of 600": Hostile(
+        f"mutation {{ create_article(input: {{{each(600, 'a#: 1')}}}) {{ id }} }}", f"The query has 600 {LITERALS}"
+    ),
+    "450 statuses that are none": Hostile(
+        "{ sales_orders(status: [%s]) { nodes { id } } }" % ("CRET " * 450), "Did you mean the enum value 'CREAT'?"
+    ),
+    "a variable of 100000 values": Hostile(
+        "query($s: [SalesOrderStatus!]) { sales_orders(status: $s) { nodes { id } } }",
+        VALUES,
+        {"s": ["CREAT"] * 100_000},
+    ),
+    "9000 values that are none": Hostile(
+        "query($s: [SalesOrderStatus!]) { sales_orders(status: $s) { nodes { id } } }",
+        "does not exist in 'SalesOrderStatus' enum",
+        {"s": ["CRET"] * 9_000},
+    ),
+    "values of variables that nobody declared": Hostile(
+        "{ __typename }", VALUES, {f"v{number}": [1] * 100 for number in range(200)}
+    ),
+    "an id of 100000 characters": Hostile(
+        "query($n: Int!) { articles(first: $n) { nodes { id } } }", "Int cannot represent", {"n": "9" * 100_000}
+    ),
+    "an object for an id": Hostile(
+        "query($id: ID!) { article(id: $id) { id } }", "ID cannot represent value", {"id": {"a": ["x" * 10_000]}}
+    ),
+    # what asks for the schema
+    "the schema in circles": Hostile(
+        "{ __schema { types { fields { type { fields { type { fields { type { name } } } } } } } } }",
+        TOLD,
+    ),
+    "the schema, 28 times": Hostile(
+        f"{{ __schema {{ {each(28, 'a#: types { fields { type { ofType { fields { name } } } } }')} }} }}", TOLD
+    ),
+    "the schema, 20 times by fragments": Hostile(
+        f"{{ __schema {{ {each(20, 'a#: types { ...T }')} }} }}"
+        " fragment T on __Type { fields { args { type { name } } type { fields { name } } } }",
+        TOLD,
+    ),
+    "types of types of types": Hostile(
+        "{ __schema { types " + "{ ofType " * 30 + "{ name }" + "}" * 30 + " } }",
+        "The schema is asked for 33 fields deep; 16 are allowed.",
+    ),
+    "lists of the schema in each other": Hostile(
+        '{ __type(name: "Lot") { fields { type { fields { type { fields { name } } } } } } }',
+        "Maximum introspection depth exceeded",
+    ),
+    "100 types": Hostile(
+        f"{{ {each(100, '''a#: __type(name: 'Article') { name }''')} }}".replace("'", '"'), ALIASES
+    ),
+    # what is no GraphQL
+    "nothing": Hostile("", "Unexpected <EOF>"),
+    "a zero byte": Hostile("{ articles { nodes { id\0 } } }", BAD_CHARACTER),
+    "text from right to left": Hostile("{ articles { nodes { \u202eid } } }", BAD_CHARACTER),
+    "wide letters": Hostile("{ \uff41rticles { nodes { id } } }", BAD_CHARACTER),
+    "a name that only looks the same": Hostile("{ \u0430rticles { nodes { id } } }", BAD_CHARACTER),
+    "half a surrogate pair": Hostile(articles("id", '(search: "\\uD800")'), "Invalid Unicode escape sequence"),
+    "a string without an end": Hostile('{ articles(search: """' + '\\"""' * 9000, "Unterminated string"),
+    "a subscription": Hostile("subscription { articles { id } }", "subscription operation is not supported"),
+    "types of its own": Hostile("type A { b: Int } " * 150, "is not executable"),
+    "a name of 45000 letters": Hostile("{ " + "articles" * 5600 + " }", "Cannot query field"),
+    "400 unknown fields": Hostile(articles(each(400, "artcle_#")), "Cannot query field 'artcle_0'"),
+    "400 unknown fields with long names": Hostile(articles(each(400, f"{'x' * 100}#")), "Cannot query field"),
+    "150 unknown root fields": Hostile(f"{{ {each(150, 'article_#(id: 1) { id }')} }}", "Did you mean 'article'"),
+    "fields in conflict": Hostile(
+        f"{{ {each(19, 'a: articles(first: 1#) { nodes { id code } }')} }}", "conflict because they have differing"
+    ),
+}

@@ -1,0 +1,41 @@
+"""How long each hostile document takes to be refused, in process: python -m tests.interfaces.graphql.refusals
+
+It prints the 99th percentile and the slowest of each document, in milliseconds; the slowest documents come last.
+"""
+
+import gc
+import time
+from statistics import quantiles
+
+from tests.interfaces.graphql.hostile import HOSTILE, Hostile
+from wmsd.interfaces.graphql.documents import Refused, document_of
+from wmsd.interfaces.graphql.plans import operation_of, plan
+from wmsd.interfaces.graphql.schema import schema
+
+TIMES = 100
+
+
+def refuse(hostile: Hostile) -> float:
+    """Milliseconds."""
+    begun = time.perf_counter()
+    try:
+        document = document_of(hostile.document)
+        plan(document, operation_of(document, None), hostile.variables or {})
+    except Refused:
+        return (time.perf_counter() - begun) * 1000
+    raise AssertionError("not refused")
+
+
+def main() -> None:
+    schema()
+    gc.freeze()
+    every = []
+    for name, hostile in HOSTILE.items():
+        taken = [refuse(hostile) for _ in range(TIMES)]
+        every.append((quantiles(taken, n=100)[98], max(taken), name))
+    for p99, slowest, name in sorted(every):
+        print(f"{p99:8.2f} {slowest:8.2f}  {name}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,139 @@
+"""A hostile document is refused before anything of it is done, with a sentence that says what is allowed."""
+
+import json
+from urllib.parse import quote
+
+import pytest
+
+from tests.interfaces.graphql.hostile import HOSTILE, articles, each
+from tests.interfaces.graphql.house import PATH, House
+from tests.support.statements import statements
+from wmsd.interfaces.graphql.limits import text_excess
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+LONGEST_ANSWER = 20_000
+
+
+@pytest.mark.parametrize("name", HOSTILE)
+async def test_a_hostile_document_is_refused_and_nothing_of_it_done(house: House, name: str) -> None:
+    hostile = HOSTILE[name]
+    with statements(house.world) as run:
+        answer = await house.send(hostile.document, hostile.variables)
+    assert answer.status == 200
+    assert set(answer.body) == {"errors"}, answer.raw[:1000]
+    errors = answer.body["errors"]
+    assert hostile.says in errors[0]["message"]
+    assert {error["extensions"]["code"] for error in errors} == {"VALIDATION_FAILED"}
+    assert run == []
+    assert len(answer.raw) < LONGEST_ANSWER
+
+
+async def test_a_client_that_asks_for_the_newer_media_type_is_told_400(house: House) -> None:
+    accept = {"Accept": "application/graphql-response+json"}
+    answer = await house.send(HOSTILE["900 braces"].document, headers=accept)
+    assert (answer.status, answer.headers["Content-Type"]) == (
+        400,
+        "application/graphql-response+json; charset=utf-8",
+    )
+
+
+# --- what is unusual and does no harm --------------------------------------------------------------------------
+
+HARMLESS = {
+    "a comment of 49000 characters": "#" + "{" * 49_000 + "\n" + articles("id", "(first: 1)"),
+    "49000 commas": "," * 49_000 + articles("id", "(first: 1)"),
+    "a byte order mark": "\ufeff" + articles("id", "(first: 1)"),
+    "brackets in a text": articles("id", f'(first: 1, search: "Alpha") @include(if: true) # {"{" * 100}\n'),
+    "eight fields deep": "{ articles(first: 1) { nodes { stock { article { stock { warehouse { id } } } } } } }",
+    "20 repeated fields": articles("id " * 21, "(first: 1)"),
+    "30 aliases": articles(each(30, "a#: code"), "(first: 1)"),
+    "an escaped emoji": articles("id", '(first: 1, code: "\\u{1F600}")'),
+    "an id of 49000 digits": f"{{ article(id: {'9' * 49_000}) {{ id }} }}",
+}
+
+
+@pytest.mark.parametrize("name", HARMLESS)
+async def test_what_is_unusual_is_answered(house: House, name: str) -> None:
+    answer = (await house.send(HARMLESS[name])).body
+    assert set(answer["data"]) <= {"articles", "article"}
+    assert {error["extensions"]["code"] for error in answer.get("errors", [])} <= {"NOT_FOUND"}
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        '{ a(b: "' + "{" * 100 + '") }',
+        '{ a(b: """' + "[" * 100 + '\\"""' + "(" * 100 + ' "" \\ """) }',
+        '{ a(b: "\\"' + "{" * 100 + '\\\\", c: "' + "{" * 100 + '") }',
+        "{ a # " + "{" * 100 + ' "\n b # """\r c }',
+        "#" + "{" * 100,
+        "{ a }" * 400,
+        "{a(b:[{c:[{d:1}]}])" + "{e}" * 2 + "}",
+    ],
+)
+async def test_brackets_are_counted_only_where_they_nest(document: str) -> None:
+    assert text_excess(document) is None
+
+
+async def test_as_many_tokens_as_are_allowed(house: House) -> None:
+    """2000 are read, whatever else is wrong with them; 2001 are not."""
+    for count, says in ((1998, "has 1998 fields"), (1999, "over 2000 tokens")):
+        assert says in (await house.errors(f"{{ {'id ' * count} }}"))[0]["message"]
+
+
+# --- requests --------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("content", "kind", "status"),
+    [
+        (b'[{"query": "{ __typename }"}, {"query": "{ __typename }"}]', "application/json", 400),
+        (b'"{ __typename }"', "application/json", 400),
+        (b'{"query": ["{ __typename }"]}', "application/json", 400),
+        (b'{"query": "{ __typename }", "variables": []}', "application/json", 400),
+        (b'{"query": "{ __typename }", "variables": "{}"}', "application/json", 400),
+        (b'{"query": "{ __typename }", "operationName": 1}', "application/json", 400),
+        (b'{"query": "{ __typename }", "extensions": 1}', "application/json", 400),
+        (b'{"query": "{ __typename }", "query": "{ a }"}', "application/json", 400),
+        (b'{"extensions": {"persistedQuery": {"sha256Hash": "a"}}}', "application/json", 400),
+        (
+            b'{"query": "{ __typename }", "variables": {"a": ' + b"[" * 100 + b"]" * 100 + b"}}",
+            "application/json",
+            400,
+        ),
+        (b'{"query": "' + b"x" * 1_100_000 + b'"}', "application/json", 413),
+        (b'{"query": "{ __typename }"}', "text/plain", 415),
+        (b'{"query": "{ __typename }"}', "application/graphql", 415),
+        (b"query=%7B__typename%7D", "application/x-www-form-urlencoded", 415),
+        (b"--a\r\n\r\n{}\r\n--a--", "multipart/form-data; boundary=a", 415),
+    ],
+)
+async def test_requests_that_are_none(house: House, content: bytes, kind: str, status: int) -> None:
+    """No array of documents, nothing that a form of another site could send."""
+    with statements(house.world) as run:
+        answer = await house.world.send("POST", PATH, raw=content, headers={"Content-Type": kind})
+    assert answer.status == status, answer.raw
+    (error,) = answer.body["errors"]
+    assert error["extensions"]["code"] == "VALIDATION_FAILED"
+    assert error["message"].endswith(".")
+    assert run == []
+
+
+async def test_a_mutation_is_not_done_by_get(house: House) -> None:
+    document = 'mutation { create_article(input: {code: "GET", name: "x"}) { id } }'
+    with statements(house.world) as run:
+        answer = await house.world.send("GET", f"{PATH}?query={_quoted(document)}")
+    assert (answer.status, answer.headers["Allow"]) == (405, "POST")
+    assert answer.body["errors"][0]["extensions"]["code"] == "METHOD_NOT_ALLOWED"
+    assert run == []
+
+
+async def test_a_hostile_document_is_refused_by_get_too(house: House) -> None:
+    variables = _quoted(json.dumps({"n": 400}))
+    document = _quoted("query($n: Int!) { articles(first: $n) { nodes { stock(first: $n) { id } } } }")
+    answer = await house.world.send("GET", f"{PATH}?query={document}&variables={variables}")
+    assert "ask for shorter lists" in answer.body["errors"][0]["message"]
+
+
+def _quoted(text: str) -> str:
+    return quote(text, safe="")

@@ -1,0 +1,40 @@
+"""Counts the statements that units of work put to the company's file."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from functools import cache
+from typing import Any
+
+import pytest
+
+from tests.support.world import World
+from wmsd.db import quick_reader
+from wmsd.db.sqlite import sqlite3
+from wmsd.db.transaction import Transaction
+
+METHODS = ("execute", "executemany", "row", "rows", "value", "record", "records", "insert")
+
+
+@contextmanager
+def statements(world: World) -> Iterator[list[str]]:
+    """Fills the list as they run. A read is never begun twice here, however slow it is."""
+    file = world.site.files.path(world.company)
+    found: list[str] = []
+
+    @cache
+    def is_of_the_company(connection: sqlite3.Connection) -> bool:
+        return str(connection.execute("PRAGMA database_list").fetchone()[2]) == str(file.resolve())
+
+    def counting(method: Any) -> Any:
+        def counted(tx: Transaction, sql: str, *given: Any) -> Any:
+            if is_of_the_company(tx._connection) and not sql.startswith("PRAGMA data_version"):
+                found.append(sql)
+            return method(tx, sql, *given)
+
+        return counted
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(quick_reader, "MOMENT_SECONDS", 60)
+        for name in METHODS:
+            patch.setattr(Transaction, name, counting(getattr(Transaction, name)))
+        yield found
