@@ -48,7 +48,7 @@ LITERALS = "values in lists and objects; 500 are allowed: use variables."
 VARIABLES = "The query has 450 variables; 100 are allowed."
 VALUES = "The variables have over 10000 values; 10000 are allowed in one request."
 TOLD = "asks for too much of the schema at once; GET /api/graphql/schema has all of it."
-WITHIN = "within itself"
+WITHIN = "spreads itself, or others that spread it."
 FROM_1 = "1 to 500 are allowed."
 BAD_CHARACTER = "Unexpected character"
 

@@ -188,13 +188,18 @@ def excess(document: DocumentNode) -> str | None:
             found = getattr(size, name)
             if found > most:
                 return sentence.format(found=found, most=most)
+    if sizes.circle is not None:  # validation finds it too, after all else
+        return f"The fragment {sizes.circle} spreads itself, or others that spread it."
     return None
 
 
 class Sizes:
     def __init__(self, fragments: dict[str, FragmentDefinitionNode]) -> None:
         self._fragments = fragments
-        self._known: dict[str, Size] = {}
+        self._known: dict[str, Size | None] = {}
+        """None while it is being measured."""
+        self.circle: str | None = None
+        """A fragment that spreads itself."""
 
     def of_part(self, part: OperationDefinitionNode | FragmentDefinitionNode) -> Size:
         size = self._of(part.selection_set)
@@ -244,12 +249,15 @@ class Sizes:
         )
 
     def _of_fragment(self, name: str) -> Size:
-        """One that spreads itself counts as nothing there: validation refuses it."""
+        """One that spreads itself counts as nothing there."""
         if name not in self._known:
-            self._known[name] = Size()
+            self._known[name] = None
             fragment = self._fragments.get(name)
             self._known[name] = self._of(fragment.selection_set if fragment is not None else None)
-        return self._known[name]
+        size = self._known[name]
+        if size is None:
+            self.circle = name
+        return size or Size()
 
 
 def _tells_of_the_schema(name: str) -> bool:
