@@ -1,0 +1,228 @@
+"""Lists are Relay's connections over the cursors of REST."""
+
+from typing import Any
+
+import pytest
+
+from tests.interfaces.graphql.house import LISTS, House, Json, arguments_text
+from tests.support.world import World
+from wmsd.base.cursor import CursorSigner
+from wmsd.interfaces.graphql.fields import QUERIES
+
+pytestmark = pytest.mark.asyncio(loop_scope="module")
+PAGE = (
+    "{ edges { cursor node { id } } nodes { id } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } }"
+)
+FILTERED = [(name, arguments) for name, of in LISTS.items() for arguments in of.filters]
+BY_CURSOR = {name for name, of in LISTS.items() if of.path.startswith("/api/v2/")} - {"webhooks"}
+"""Those that REST walks in the same way."""
+EVERY = pytest.mark.parametrize("name", LISTS)
+
+
+async def page(house: House, name: str, arguments: Json) -> Any:
+    return (await house.ask(f"{{ {name}{arguments_text(arguments)} {PAGE} }}"))[name]
+
+
+async def walk(house: House, name: str, arguments: Json, first: int) -> list[Any]:
+    """The pages, by the cursor that each ends with."""
+    pages = [await page(house, name, {**arguments, "first": first})]
+    while pages[-1]["pageInfo"]["hasNextPage"]:
+        after = pages[-1]["pageInfo"]["endCursor"]
+        pages.append(await page(house, name, {**arguments, "first": first, "after": after}))
+    return pages
+
+
+async def ids(house: House, name: str, arguments: Json) -> list[str]:
+    """Those that REST shows."""
+    return [str(record["id"]) for record in await house.listed(name, arguments)]
+
+
+async def refused(house: House, name: str, arguments: Json, **options: Any) -> Json:
+    """The extensions of the one error."""
+    answer = (await house.send(f"{{ {name}{arguments_text(arguments)} {{ nodes {{ id }} }} }}", **options)).body
+    assert answer["data"] == {name: None}
+    (error,) = answer["errors"]
+    assert error["path"] == [name]
+    extensions: Json = error["extensions"]
+    return extensions
+
+
+async def test_the_table_has_every_list() -> None:
+    assert set(LISTS) == {field.name for field in QUERIES if field.operation.answer == "cursor"}
+
+
+async def test_the_table_has_every_filter() -> None:
+    for field in QUERIES:
+        if field.name in LISTS:
+            assert field.operation.query is not None
+            tried = {argument for arguments in LISTS[field.name].filters for argument in arguments}
+            filters = set(field.operation.query.model_fields) - {"cursor", "per_page", "detail"}
+            called = {parameter: argument for argument, parameter in field.renamed.items()}
+            assert {called.get(name, name) for name in filters} - tried <= {"after_event", "code"}, field.name
+
+
+@pytest.mark.parametrize(("name", "arguments"), FILTERED)
+@pytest.mark.parametrize("first", [1, 3, 7, 500])
+async def test_a_walk_visits_every_record_once(house: House, name: str, arguments: Json, first: int) -> None:
+    pages = await walk(house, name, arguments, first)
+    visited = [node["id"] for each in pages for node in each["nodes"]]
+    assert visited == await ids(house, name, arguments)
+    assert len(visited) == len(set(visited))
+    for each in pages:
+        assert [edge["node"] for edge in each["edges"]] == each["nodes"]
+    assert [len(each["nodes"]) for each in pages[:-1]] == [first] * (len(pages) - 1)
+
+
+@EVERY
+async def test_a_page_says_where_it_stands(house: House, name: str) -> None:
+    arguments = LISTS[name].filters[0]
+    pages = await walk(house, name, arguments, 2)
+    for number, each in enumerate(pages):
+        cursors = [edge["cursor"] for edge in each["edges"]]
+        assert each["pageInfo"] == {
+            "hasNextPage": number < len(pages) - 1,
+            "hasPreviousPage": number > 0,
+            "startCursor": cursors[0],
+            "endCursor": cursors[-1],
+        }
+
+
+@EVERY
+async def test_every_edge_can_be_gone_on_from(house: House, name: str) -> None:
+    arguments = LISTS[name].filters[0]
+    edges = (await page(house, name, {**arguments, "first": 5}))["edges"]
+    every = await ids(house, name, arguments)
+    for place, edge in enumerate(edges, 1):
+        found = await page(house, name, {**arguments, "first": 500, "after": edge["cursor"]})
+        assert [node["id"] for node in found["nodes"]] == every[place:]
+
+
+async def test_a_list_without_records_has_no_cursors(house: House) -> None:
+    assert await page(house, "sales_orders", {"code": "none"}) == {
+        "edges": [],
+        "nodes": [],
+        "pageInfo": {"hasNextPage": False, "hasPreviousPage": False, "startCursor": None, "endCursor": None},
+    }
+
+
+async def test_behind_the_last_record_is_nothing(house: House) -> None:
+    last = (await page(house, "clients", {}))["pageInfo"]["endCursor"]
+    found = await page(house, "clients", {"after": last})
+    assert (found["edges"], found["pageInfo"]["hasNextPage"], found["pageInfo"]["hasPreviousPage"]) == (
+        [],
+        False,
+        True,
+    )
+
+
+async def test_fifty_records_are_shown_unless_first_says_otherwise(house: House) -> None:
+    found = await page(house, "events", {})
+    assert (len(found["nodes"]), found["pageInfo"]["hasNextPage"]) == (50, True)
+
+
+@pytest.mark.parametrize("name", sorted(BY_CURSOR))
+async def test_a_cursor_of_rest_is_one_of_graphql(house: House, name: str) -> None:
+    arguments = LISTS[name].filters[0]
+    path = LISTS[name].path.format(**arguments)
+    listed = (await house.world.send("GET", f"{path}?per_page=1")).body
+    found = await page(house, name, {**arguments, "first": 1})
+    assert found["pageInfo"]["endCursor"] == listed["next_cursor"]
+
+
+async def test_events_after_one_that_is_known(house: House) -> None:
+    every = await ids(house, "events", {})
+    found = await page(house, "events", {"after_event": every[9], "first": 500})
+    assert [node["id"] for node in found["nodes"]] == every[10:]
+    rest = await page(
+        house, "events", {"after_event": every[9], "after": found["edges"][0]["cursor"], "first": 500}
+    )
+    assert [node["id"] for node in rest["nodes"]] == every[11:]
+
+
+# --- cursors that are none of this list ------------------------------------------------------------------------
+
+ELSEWHERE = {"after": ["is not a cursor of this company, this list and these filters"]}
+NO_CURSOR = {"after": ["is not a cursor of this list"]}
+
+
+@EVERY
+async def test_a_cursor_of_another_list_is_refused(house: House, name: str) -> None:
+    other = "articles" if name != "articles" else "clients"
+    cursor = (await page(house, other, {"first": 1}))["pageInfo"]["endCursor"]
+    found = await refused(house, name, {**LISTS[name].filters[0], "after": cursor})
+    assert (found["code"], found["errors"]) == ("VALIDATION_FAILED", ELSEWHERE)
+
+
+@pytest.mark.parametrize("name", [name for name, of in LISTS.items() if len(of.filters) > 1])
+async def test_a_cursor_of_other_filters_is_refused(house: House, name: str) -> None:
+    first, second, *_ = LISTS[name].filters
+    cursor = (await page(house, name, {**first, "first": 1}))["pageInfo"]["endCursor"]
+    assert (await refused(house, name, {**second, "after": cursor}))["errors"] == ELSEWHERE
+
+
+async def test_a_cursor_of_another_company_is_refused(house: House) -> None:
+    world = house.world
+    other = await world.new_company("OTHER")
+    cursor = (await page(house, "clients", {"first": 1}))["pageInfo"]["endCursor"]
+    assert (await refused(house, "clients", {"after": cursor}, company=other))["errors"] == ELSEWHERE
+
+
+async def test_a_cursor_of_another_installation_is_refused(house: House) -> None:
+    forged = CursorSigner(b"another key").sign(1, house.world.company, "walk_clients", {})
+    assert (await refused(house, "clients", {"after": forged}))["errors"] == ELSEWHERE
+
+
+@pytest.mark.parametrize("cursor", ["1", "é", "!!!!", "a" * 201])
+async def test_what_is_no_cursor_is_refused(house: House, cursor: str) -> None:
+    errors = (await refused(house, "clients", {"after": cursor}))["errors"]
+    assert list(errors) == ["after"]
+
+
+# --- filters ---------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "errors"),
+    [
+        ("sales_orders", {"partner_id": "x"}, {"partner_id": ["must be a whole number"]}),
+        ("sales_orders", {"partner_id": "0"}, {"partner_id": ["must be from 1 to 9007199254740991"]}),
+        ("sales_orders", {"updated_since": "yesterday"}, None),
+        ("articles", {"search": "x" * 65}, {"search": ["must have at most 64 characters"]}),
+        ("events", {"event": ["nothing"]}, None),
+    ],
+)
+async def test_a_filter_that_cannot_be_is_named(house: House, name: str, arguments: Json, errors: Any) -> None:
+    found = await refused(house, name, arguments)
+    assert found["code"] == "VALIDATION_FAILED"
+    assert list(found["errors"]) == list(arguments)
+    assert errors is None or found["errors"] == errors
+
+
+async def test_all_that_is_wrong_with_arguments_is_said_at_once(house: House) -> None:
+    found = await refused(house, "sales_orders", {"partner_id": "x", "updated_since": "y", "after": "a" * 201})
+    assert set(found["errors"]) == {"partner_id", "updated_since", "after"}
+
+
+async def test_a_filter_of_null_is_none(house: House) -> None:
+    found = await house.ask("{ sales_orders(status: null, partner_id: null) { nodes { id } } }")
+    assert [node["id"] for node in found["sales_orders"]["nodes"]] == await ids(house, "sales_orders", {})
+
+
+@pytest.mark.parametrize(("name", "filter"), [("sales_orders", "status"), ("events", "event")])
+async def test_one_of_none_is_refused(house: House, name: str, filter: str) -> None:
+    """Some would take it for nothing, others for everything."""
+    assert list((await refused(house, name, {filter: []}))["errors"]) == [filter]
+
+
+@pytest.mark.asyncio(loop_scope="function")
+async def test_records_that_come_while_one_walks_are_visited(world: World) -> None:
+    house = House(world)
+    for code in ("A", "B"):
+        await world.call(
+            "POST", "/api/articles", {"code": code, "name": code}, status=201, events=["article.created"]
+        )
+    first = await page(house, "articles", {"first": 2})
+    assert not first["pageInfo"]["hasNextPage"]
+    await world.call("POST", "/api/articles", {"code": "C", "name": "C"}, status=201, events=["article.created"])
+    after = await page(house, "articles", {"first": 2, "after": first["pageInfo"]["endCursor"]})
+    assert [node["id"] for node in after["nodes"]] == ["3"]
