@@ -20,6 +20,8 @@ REMEMBERED_CHARACTERS: Final = 4_000
 """A longer text is read anew each time: few texts must not fill the memory."""
 
 
+SUGGESTED_CHARACTERS: Final = 1_000
+"""In a longer text nobody looks for what an unknown name may have meant: it takes as long as all the rest."""
 LONGEST_MESSAGE: Final = 400
 """graphql-core quotes what it refuses, however long that is."""
 
@@ -47,7 +49,7 @@ def _read(text: str) -> DocumentNode:
     try:
         document = parse(text, max_tokens=MOST_TOKENS)
         found = excess(document)
-        errors = validate(schema(), document, RULES, max_errors=MOST_ERRORS) if found is None else []
+        errors = [] if found is not None else _validate(document, is_long=len(text) > SUGGESTED_CHARACTERS)
     except GraphQLSyntaxError as error:
         raise Refused([error]) from None
     except RecursionError:  # fragments in fragments, each with its own nesting
@@ -57,6 +59,10 @@ def _read(text: str) -> DocumentNode:
     if errors:
         raise Refused(errors)
     return document
+
+
+def _validate(document: DocumentNode, *, is_long: bool) -> list[GraphQLError]:
+    return validate(schema(), document, RULES, max_errors=MOST_ERRORS, hide_suggestions=is_long)
 
 
 _remembered = lru_cache(REMEMBERED)(_read)

@@ -33,6 +33,7 @@ MOST_FIELDS: Final = 500
 MOST_OPERATIONS: Final = 10
 MOST_FRAGMENTS: Final = 30
 MOST_SPREADS: Final = 100
+"""Inline fragments are spread where they stand."""
 MOST_DIRECTIVES: Final = 50
 MOST_REPEATED: Final = 20
 """Fields that stand twice in one selection: validation compares each with each."""
@@ -89,6 +90,7 @@ class Size:
         )
 
 
+NOTHING: Final = Size()
 SPREAD: Final = Size(spreads=1)
 LIMITS: Final = (
     ("depth", DEEPEST, "The query is {found} fields deep; {most} are allowed."),
@@ -182,15 +184,42 @@ def excess(document: DocumentNode) -> str | None:
     variables = max((len(each.variable_definitions or ()) for each in operations), default=0)
     if variables > MOST_VARIABLES:
         return f"The query has {variables} variables; {MOST_VARIABLES} are allowed."
+    for part in (*operations, *fragments.values()):
+        written = _written(part.selection_set)
+        if written.fields > MOST_FIELDS or written.spreads > MOST_SPREADS:
+            return _beyond(written)
     sizes = Sizes(fragments)
     for size in [*map(sizes.of_part, operations), *map(sizes.of_part, fragments.values())]:
-        for name, most, sentence in LIMITS:
-            found = getattr(size, name)
-            if found > most:
-                return sentence.format(found=found, most=most)
+        found = _beyond(size)
+        if found is not None:
+            return found
     if sizes.circle is not None:  # validation finds it too, after all else
         return f"The fragment {sizes.circle} spreads itself, or others that spread it."
     return None
+
+
+def _beyond(size: Size) -> str | None:
+    for name, most, sentence in LIMITS:
+        found = getattr(size, name)
+        if found > most:
+            return sentence.format(found=found, most=most)
+    return None
+
+
+def _written(selection_set: SelectionSetNode) -> Size:
+    """What stands there, without looking into the fragments that are spread: quick, for what is far too much."""
+    fields = spreads = 0
+    waiting = [selection_set]
+    while waiting:
+        for each in waiting.pop().selections:
+            if isinstance(each, FieldNode):
+                fields += 1
+            else:
+                spreads += 1
+            inner = getattr(each, "selection_set", None)
+            if inner is not None:
+                waiting.append(inner)
+    return Size(fields=fields, spreads=spreads)
 
 
 class Sizes:
@@ -215,8 +244,7 @@ class Sizes:
         return self._of_selections(selection_set).beside(Size(repeated=len(keys) - len(set(keys))))
 
     def _of_selections(self, selection_set: SelectionSetNode) -> Size:
-        first, *others = map(self._of_selection, selection_set.selections)
-        return reduce(Size.beside, others, first)
+        return reduce(Size.beside, map(self._of_selection, selection_set.selections), NOTHING)
 
     def _of_selection(self, selection: SelectionNode) -> Size:
         if isinstance(selection, FieldNode):
@@ -226,7 +254,7 @@ class Sizes:
         else:
             assert isinstance(selection, InlineFragmentNode)
             size = self._of_selections(selection.selection_set)
-            size = replace(size, nested=size.nested + 1)
+            size = replace(size, nested=size.nested + 1, spreads=size.spreads + 1)
         return size.beside(_of_directives(selection)) if selection.directives else size
 
     def _of_field(self, field: FieldNode) -> Size:
