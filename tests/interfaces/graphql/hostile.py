@@ -73,7 +73,7 @@ HOSTILE = {
     "deep types of variables": Hostile(f"query($a: {'[' * 400}Int{']' * 400}) {{ __typename }}", NESTED),
     "fragments in fragments, each of them deep": Hostile(
         articles("...F0") + fragments(14, "... { " * 30 + "id ...F> " + "}" * 30),
-        "The query is nested 423 deep, with its fragments; 50 are allowed.",
+        "The query is nested",
     ),
     # cost
     "500 of 500 of 500": Hostile(
@@ -117,10 +117,12 @@ HOSTILE = {
     "1000 repeated fields": Hostile(articles("id " * 1000), f"The query has 1002 {FIELDS}"),
     "900 type names": Hostile(f"{{ {'__typename ' * 900} }}", f"The query has 900 {FIELDS}"),
     "450 times the same field": Hostile(articles("id " * 450), f"The query asks 449 {REPEATED}"),
-    "480 inline fragments with the same field": Hostile(articles("... { id } " * 480), REPEATED),
-    "240 inline fragments with the same reference": Hostile(articles("... { client { id } } " * 240), REPEATED),
-    "two fragments with 220 inline fragments each": Hostile(
-        articles("...F0 ...F1") + fragments(2, "... { id } " * 220), REPEATED
+    "480 inline fragments with the same field": Hostile(
+        articles("... { id } " * 480), f"uses fragments 480 {SPREADS}"
+    ),
+    "90 inline fragments with the same reference": Hostile(articles("... { client { id } } " * 90), REPEATED),
+    "two fragments with 49 inline fragments each": Hostile(
+        articles("...F0 ...F1") + fragments(2, "... { id } " * 48), REPEATED
     ),
     "150 aliases": Hostile(f"{{ {each(150, 'a#: articles { nodes { id } }')} }}", f"The query has 150 {ALIASES}"),
     "aliases in a fragment": Hostile(
@@ -144,6 +146,10 @@ HOSTILE = {
         articles("...F0") + fragments(30, "...F> ...F> id").replace("...F0 ...F0", ""), FIELDS
     ),
     "a fragment that spreads itself": Hostile(articles("...F0") + fragments(1, "id ...F0"), WITHIN),
+    "five fragments in each other, each of them deep": Hostile(
+        articles("...F0") + fragments(5, "... { " * 15 + "id ...F> " + "}" * 15).replace("...F0 }", "}"),
+        "The query is nested 78 deep, with its fragments; 50 are allowed.",
+    ),
     "fragments in a circle": Hostile(articles("...F0") + fragments(30, "client { id } ...F>"), WITHIN),
     "fragments that all spread each other": Hostile(articles("...F0") + fragments(25, each(25, "...F#")), SPREADS),
     "a circle through fields": Hostile(
@@ -169,7 +175,7 @@ HOSTILE = {
         f"mutation {{ create_article(input: {{{each(600, 'a#: 1')}}}) {{ id }} }}", f"The query has 600 {LITERALS}"
     ),
     "450 statuses that are none": Hostile(
-        "{ sales_orders(status: [%s]) { nodes { id } } }" % ("CRET " * 450), "Did you mean the enum value 'CREAT'?"
+        "{ sales_orders(status: [%s]) { nodes { id } } }" % ("CRET " * 450), "Value 'CRET' does not exist in"
     ),
     "a variable of 100000 values": Hostile(
         "query($s: [SalesOrderStatus!]) { sales_orders(status: $s) { nodes { id } } }",
@@ -227,7 +233,9 @@ HOSTILE = {
     "a name of 45000 letters": Hostile("{ " + "articles" * 5600 + " }", "Cannot query field"),
     "400 unknown fields": Hostile(articles(each(400, "artcle_#")), "Cannot query field 'artcle_0'"),
     "400 unknown fields with long names": Hostile(articles(each(400, f"{'x' * 100}#")), "Cannot query field"),
-    "150 unknown root fields": Hostile(f"{{ {each(150, 'article_#(id: 1) { id }')} }}", "Did you mean 'article'"),
+    "150 unknown root fields": Hostile(
+        f"{{ {each(150, 'article_#(id: 1) { id }')} }}", "Cannot query field 'article_0'"
+    ),
     "fields in conflict": Hostile(
         f"{{ {each(19, 'a: articles(first: 1#) { nodes { id code } }')} }}", "conflict because they have differing"
     ),

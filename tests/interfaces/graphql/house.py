@@ -103,7 +103,7 @@ RECORDS = {
 
 @dataclass
 class House:
-    world: World
+    world: World = field(repr=False)
 
     async def send(self, document: str, variables: Any = None, name: str | None = None, **options: Any) -> Answer:
         body = {"query": document, "variables": variables, "operationName": name}

@@ -4,6 +4,7 @@ The key of an answer says which field it is, with which arguments, so that the s
 may be asked for again wherever it stands: graphql-core calls that merging.
 """
 
+import re
 from dataclasses import dataclass, field
 from random import Random
 from typing import Any
@@ -20,6 +21,14 @@ UNKNOWN = "999"
 ROOTS = 3
 MOST_FIELDS = 100
 MOST_ALIASES = 15
+
+
+TOKENS = re.compile(r'\.\.\.|"[^"]*"|\w+|\S')
+ODD_TOKENS = (
+    *("null", "-1", "1e999", '"x"', "{a: null}", "[1]", "{ }", "$yes", "(first: $n)", "__typename"),
+    *("__schema { types { name } }", "@skip(if: $yes)", "on", "fragment", "mutation", "subscription"),
+)
+ODD_VALUES: tuple[Any, ...] = (None, 1.5, "x", [], {}, True, 10**30, -1, "1")
 
 
 @dataclass(frozen=True)
@@ -166,3 +175,27 @@ class Query:
 
 def is_leaf(declared: GraphQLField) -> bool:
     return is_leaf_type(get_named_type(declared.type))
+
+
+def mangled(asked: Asked, random: Random) -> Asked:
+    """The query with a few of its tokens changed, lost, doubled or in another place, and with odd variables."""
+    tokens = TOKENS.findall(asked.document)
+    for _ in range(random.randint(1, 4)):
+        place = random.randrange(len(tokens) - 1)
+        match random.randint(0, 4):
+            case 0:
+                tokens[place] = random.choice(tokens)
+            case 1:
+                del tokens[place]
+            case 2:
+                tokens.insert(place, random.choice(tokens))
+            case 3:
+                tokens[place] = random.choice(ODD_TOKENS)
+            case _:
+                other = random.randrange(len(tokens))
+                tokens[place], tokens[other] = tokens[other], tokens[place]
+    variables = {
+        name: random.choice(ODD_VALUES) if random.random() < 0.3 else value
+        for name, value in asked.variables.items()
+    }
+    return Asked(" ".join(tokens), variables)

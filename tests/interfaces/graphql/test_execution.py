@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.interfaces.graphql.house import House, Json
 from tests.interfaces.graphql.oracle import Oracle, read_oracle
-from tests.interfaces.graphql.queries import Query
+from tests.interfaces.graphql.queries import Query, mangled
 from wmsd.interfaces.graphql.schema import schema
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
@@ -44,6 +44,19 @@ async def test_random_queries(house: House, oracle: Oracle, seed: int) -> None:
         event(" ".join(message.split()[:6]))
         reject()
     await the_same(house, oracle, asked.document, asked.variables)
+
+
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.integers(0, 2**64))
+async def test_mangled_queries_are_answered_or_refused(house: House, oracle: Oracle, seed: int) -> None:
+    random = Random(seed)
+    asked = mangled(Query(random, oracle).write(), random)
+    answer = await house.send(asked.document, asked.variables)
+    assert answer.status in (200, 400)
+    if "data" in answer.body:
+        await the_same(house, oracle, asked.document, asked.variables)
+    else:
+        assert {error["extensions"]["code"] for error in answer.body["errors"]} == {"VALIDATION_FAILED"}
 
 
 # --- by hand ---------------------------------------------------------------------------------------------------

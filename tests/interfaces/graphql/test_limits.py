@@ -28,6 +28,15 @@ async def test_a_hostile_document_is_refused_and_nothing_of_it_done(house: House
     assert len(answer.raw) < LONGEST_ANSWER
 
 
+async def test_a_name_that_is_nearly_right_is_found(house: House) -> None:
+    for document, says in (
+        ("{ artcles { nodes { id } } }", "Did you mean 'articles' or 'article'?"),
+        ("{ sales_orders(status: CRET) { nodes { id } } }", "Did you mean the enum value 'CREAT'?"),
+    ):
+        (error,) = await house.errors(document)
+        assert says in error["message"]
+
+
 async def test_a_client_that_asks_for_the_newer_media_type_is_told_400(house: House) -> None:
     accept = {"Accept": "application/graphql-response+json"}
     answer = await house.send(HOSTILE["900 braces"].document, headers=accept)
@@ -48,6 +57,7 @@ HARMLESS = {
     "20 repeated fields": articles("id " * 21, "(first: 1)"),
     "30 aliases": articles(each(30, "a#: code"), "(first: 1)"),
     "an escaped emoji": articles("id", '(first: 1, code: "\\u{1F600}")'),
+    "a selection of nothing": "{ articles { } }",
     "an id of 49000 digits": f"{{ article(id: {'9' * 49_000}) {{ id }} }}",
 }
 
