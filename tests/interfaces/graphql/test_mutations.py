@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -13,6 +14,8 @@ import pytest_asyncio
 from graphql import GraphQLField, GraphQLID, GraphQLObjectType, get_named_type, is_leaf_type
 
 from tests.interfaces.graphql.house import WEBHOOK, House, Json, open_house
+from tests.support.authority import found_authority
+from tests.support.receivers import Receiver
 from tests.support.world import UNLIMITED, Answer, World, open_world
 from wmsd.db.transaction import Transaction
 from wmsd.interfaces.graphql.fields import MUTATIONS
@@ -545,3 +548,26 @@ async def test_a_mutation_without_its_ability_changes_nothing(house: House) -> N
     assert answer["data"] == {"delete_webhook": None, "update_article": None}
     assert [error["extensions"]["code"] for error in answer["errors"]] == ["FORBIDDEN", "FORBIDDEN"]
     assert await rows_of(house.world) == rows
+
+
+@pytest.mark.asyncio(loop_scope="function")
+async def test_a_webhook_is_tried_once_for_each_mutation_whatever_is_repeated(tmp_path: Path) -> None:
+    """It is sent outside the unit of work, so its key is kept in a way of its own."""
+    authority = found_authority(tmp_path)
+    allowed = {"allow_networks": ["127.0.0.1/32"], "ca_file": str(authority.ca_file)}
+    async with (
+        Receiver(tls=authority.server_context()) as receiver,
+        open_world(tmp_path / "data", {**UNLIMITED, "webhooks": allowed}) as world,
+    ):
+        await world.call("POST", "/api/webhooks", {**HOOK, "url": receiver.url("/200")}, status=201)
+        document = """mutation {
+            a: test_webhook(id: 1) { id event status attempts { number response_status response_body } }
+            b: test_webhook(id: 1) { id event status attempts { number response_status response_body } }
+        }"""
+        options: Json = {"headers": {"Idempotency-Key": "tries"}}
+        found = await House(world).ask(document, **options)
+        attempt = {"number": 1, "response_status": 200, "response_body": "ok"}
+        assert found["a"] == {"id": "1", "event": "webhook.test", "status": "delivered", "attempts": [attempt]}
+        assert found["b"] == {**found["a"], "id": "2"}
+        assert await House(world).ask(document, **options) == found
+        assert [each.headers["x-webhook-event"] for each in receiver.received] == ["webhook.test"] * 2
