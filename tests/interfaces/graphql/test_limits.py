@@ -147,3 +147,30 @@ async def test_a_hostile_document_is_refused_by_get_too(house: House) -> None:
 
 def _quoted(text: str) -> str:
     return quote(text, safe="")
+
+
+# --- answers that grow too large -------------------------------------------------------------------------------
+
+TOO_MUCH = "The answer would have over 10000 objects or be too large; ask for shorter lists."
+
+
+async def test_an_answer_of_too_many_objects_is_null_where_they_would_stand(
+    house: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nobody knows before how many lines a document has."""
+    monkeypatch.setattr("wmsd.interfaces.graphql.shapes.MOST_OBJECTS", 7)
+    document = "{ sales_orders(first: 3) { nodes { id lines { article { id } } } } }"
+    answer = (await house.send(document)).body
+    assert [error["message"] for error in answer["errors"]] == [TOO_MUCH]
+    assert [error["extensions"]["code"] for error in answer["errors"]] == ["VALIDATION_FAILED"]
+    assert answer["errors"][0]["path"] == ["sales_orders", "nodes", 0, "lines", 0, "article"]
+    assert {line["article"] for each in answer["data"]["sales_orders"]["nodes"] for line in each["lines"]} == {
+        None
+    }
+
+
+async def test_an_answer_of_too_many_bytes_is_null(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("wmsd.interfaces.graphql.execution.MOST_BYTES", 1000)
+    answer = (await house.send("{ articles { nodes { id } } article(id: 1) { id } }")).body
+    assert answer["data"] == {"articles": None, "article": {"id": "1"}}
+    assert [(error["path"], error["message"]) for error in answer["errors"]] == [(["articles"], TOO_MUCH)]
