@@ -112,7 +112,7 @@ class Door:
         return reply
 
     async def _admit(self, call: Call) -> tuple[Caller | None, Company | None]:
-        """Who asks, and for which company. What fails here uses up the caller's address."""
+        """Who asks, and for which company. What fails here uses up the caller's address, unless it is counted."""
         if not call.operation.signed_in and not ("company" in call.operation.takes and call.token):
             return None, None
         try:
@@ -132,7 +132,7 @@ class Door:
             _check_modules(call.operation, company)
             return caller, company
         except Problem as problem:
-            if problem.status != 503:
+            if problem.status != 503 and not call.is_counted:
                 self._limiter.take(
                     f"refused:{call.address}", self._limits.refused_per_minute, self._clock.monotonic()
                 )

@@ -231,6 +231,7 @@ HOSTILE = {
     "a subscription": Hostile("subscription { articles { id } }", "subscription operation is not supported"),
     "types of its own": Hostile("type A { b: Int } " * 150, "is not executable"),
     "a name of 45000 letters": Hostile("{ " + "articles" * 5600 + " }", "Cannot query field"),
+    "a selection of nothing": Hostile("{ articles { } }", "Syntax Error: Expected Name"),
     "400 unknown fields": Hostile(articles(each(400, "artcle_#")), "Cannot query field 'artcle_0'"),
     "400 unknown fields with long names": Hostile(articles(each(400, f"{'x' * 100}#")), "Cannot query field"),
     "150 unknown root fields": Hostile(

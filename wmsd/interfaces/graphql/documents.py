@@ -18,8 +18,6 @@ MOST_ERRORS: Final = 10
 REMEMBERED: Final = 256
 REMEMBERED_CHARACTERS: Final = 4_000
 """A longer text is read anew each time: few texts must not fill the memory."""
-
-
 SUGGESTED_CHARACTERS: Final = 1_000
 """In a longer text nobody looks for what an unknown name may have meant: it takes as long as all the rest."""
 LONGEST_MESSAGE: Final = 400
@@ -47,7 +45,7 @@ def _read(text: str) -> DocumentNode:
     if found is not None:
         raise Refused([GraphQLError(found)])
     try:
-        document = parse(text, max_tokens=MOST_TOKENS)
+        document = parse(text, max_tokens=MOST_TOKENS, allow_empty_selection_sets=False)
         found = excess(document)
         errors = [] if found is not None else _validate(document, is_long=len(text) > SUGGESTED_CHARACTERS)
     except GraphQLSyntaxError as error:

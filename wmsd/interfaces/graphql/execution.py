@@ -15,29 +15,19 @@ from graphql.language import (
 )
 from pydantic_core import from_json
 
-from wmsd.app.call import Call, Loaded, Reply
+from wmsd.app.call import Call
 from wmsd.app.door import Door
 from wmsd.base.listing import MOST_IDS
-from wmsd.base.operation import Operation
+from wmsd.interfaces.graphql.calls import Failed, call_of, failed_by, inner_call, renamed
 from wmsd.interfaces.graphql.fields import DETAIL, Collection
 from wmsd.interfaces.graphql.limits import MOST_BYTES, MOST_OBJECTS
-from wmsd.interfaces.graphql.plans import PAGE, Edges, Plan, Planned
+from wmsd.interfaces.graphql.plans import Edges, Plan, Planned
 from wmsd.interfaces.graphql.schema import schema
 from wmsd.interfaces.graphql.shapes import Json, Link, Projection, Shape, TooMuch
 
 AT_ONCE: Final = 100
 """Records that are shown before others have their turn."""
 TOO_MUCH: Final = f"The answer would have over {MOST_OBJECTS} objects or be too large; ask for shorter lists."
-
-
-class Failed(Exception):
-    """A call was refused."""
-
-    def __init__(self, message: str, code: str, more: Mapping[str, Any]) -> None:
-        super().__init__(message)
-        self.message = message
-        self.code = code
-        self.more = more
 
 
 @dataclass
@@ -65,10 +55,10 @@ class Execution:
 
     async def _answer(self, plan: Plan) -> None:
         try:
-            reply = await self._perform(_call(self.call, plan))
+            reply = await self._perform(call_of(self.call, plan))
             self.data[plan.key] = await self._shown(plan, reply)
         except Failed as failed:
-            self._note(failed, [plan.key], plan.node, _renamed(plan))
+            self._note(failed, [plan.key], plan.node, renamed(plan))
         except TooMuch:
             self._note(Failed(TOO_MUCH, "VALIDATION_FAILED", {}), [plan.key], plan.node)
 
@@ -76,7 +66,7 @@ class Execution:
         """The JSON of the answer; True when it has none. Raises Failed or TooMuch."""
         reply = await self.door.perform(call)
         if reply.status >= 400:
-            raise _failed(reply)
+            raise failed_by(reply)
         if len(reply.body) > MOST_BYTES:
             raise TooMuch
         return from_json(reply.body) if reply.body else True
@@ -153,7 +143,7 @@ class Execution:
             query["most"] = str(link.first)
         if link.shape.wants_detail:
             query["detail"] = DETAIL
-        return _inner_call(self.call, link.source.find, query=query)
+        return inner_call(self.call, link.source.find, query=query)
 
     # --- what went wrong ----------------------------------------------------------------------------------------
 
@@ -167,88 +157,16 @@ class Execution:
         failed: Failed,
         path: Sequence[str | int],
         node: FieldNode | None = None,
-        renamed: Mapping[str, str] | None = None,
+        arguments: Mapping[str, str] | None = None,
     ) -> None:
         error: Json = {"message": failed.message}
         if node is not None and node.loc is not None:
             token = node.loc.start_token
             error["locations"] = [{"line": token.line, "column": token.column}]
         more = dict(failed.more)
-        if renamed and "errors" in more:
-            more["errors"] = {renamed.get(name, name): sentences for name, sentences in more["errors"].items()}
+        if arguments and "errors" in more:
+            more["errors"] = {arguments.get(name, name): sentences for name, sentences in more["errors"].items()}
         self.errors.append({**error, "path": list(path), "extensions": {"code": failed.code, **more}})
-
-
-def _call(outer: Call, plan: Plan) -> Call:
-    """The call that a root field stands for."""
-    operation, arguments = plan.operation, plan.arguments
-    query = {
-        _parameter(plan, name): _text(value)
-        for name, value in arguments.items()
-        if name not in operation.path_types and name != "input" and value is not None
-    }
-    if plan.wants_detail:
-        query["detail"] = DETAIL
-    path = {name: str(arguments[name]) for name in operation.path_types}
-    call = _inner_call(outer, operation, path=path, query=query)
-    call.wants_cursors = plan.wants_cursors
-    if operation.writes or operation.needs is not None:
-        call.method = "POST"
-        call.target = "/".join([outer.target, plan.field.name, *path.values()])
-        call.idempotency_key = outer.idempotency_key
-        call.key_suffix = f" of a mutation, {plan.key}"
-    if operation.body is not None:
-        call.load_body = lambda: _loaded(arguments["input"])
-    return call
-
-
-def _inner_call(
-    outer: Call, operation: Operation, *, path: Mapping[str, str] | None = None, query: Mapping[str, str]
-) -> Call:
-    """By the same caller, for the same company; the document was counted as a whole."""
-    return Call(
-        operation=operation,
-        method="GET",
-        target=outer.target,
-        address=outer.address,
-        request_id=outer.request_id,
-        path=path or {},
-        query=query,
-        token=outer.token,
-        company=outer.company,
-        operator=outer.operator,
-        is_counted=True,
-    )
-
-
-async def _loaded(document: Json) -> Loaded:
-    return document, {}
-
-
-def _parameter(plan: Plan, argument: str) -> str:
-    if plan.operation.answer == "cursor" and argument in PAGE:
-        return PAGE[argument]
-    return plan.field.renamed.get(argument, argument)
-
-
-def _renamed(plan: Plan) -> dict[str, str]:
-    """The arguments, by the parameters that the errors name."""
-    return {_parameter(plan, name): name for name in (*plan.arguments, *PAGE)}
-
-
-def _text(value: Any) -> str:
-    """As a query has it."""
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
-
-
-def _failed(reply: Reply) -> Failed:
-    body = from_json(reply.body)
-    more = {name: body[name] for name in ("errors", "details") if name in body}
-    if "Retry-After" in reply.headers:
-        more["retry_after"] = int(reply.headers["Retry-After"])
-    return Failed(body["message"], body["code"], {"status": reply.status, **more})
 
 
 def _chunks(ids: Sequence[int]) -> Iterator[Sequence[int]]:

@@ -32,7 +32,7 @@ from wmsd.interfaces.graphql.fields import (
     Field,
     Reference,
 )
-from wmsd.interfaces.graphql.types import Plain, Types, plain
+from wmsd.interfaces.graphql.types import Plain, Types, own_description, plain
 
 SOURCE: Final = "wmsd"
 """The extension of a GraphQLField that holds one of the classes below."""
@@ -98,7 +98,7 @@ class Objects:
         name = self.types.name_of(model)
         if name not in self._made:
             self._made[name] = GraphQLObjectType(
-                name, lambda: self._fields(model), description=model.__dict__.get("__doc__")
+                name, lambda: self._fields(model), description=own_description(model)
             )
         return self._made[name]
 

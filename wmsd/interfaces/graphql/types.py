@@ -1,5 +1,6 @@
 """From the models of the operations to the types of GraphQL."""
 
+import inspect
 import re
 import types
 from collections.abc import Mapping
@@ -160,7 +161,7 @@ class Types:
             self._inputs[model] = GraphQLInputObjectType(
                 self._input_name(model),
                 lambda: self._input_fields(model),
-                description=_own_description(model),
+                description=own_description(model),
                 out_type=lambda values: _with_whole_ids(values, ids),
             )
         return self._inputs[model]
@@ -200,5 +201,6 @@ def _with_whole_ids(values: dict[str, Any], ids: frozenset[str]) -> dict[str, An
     }
 
 
-def _own_description(model: type[BaseModel]) -> str | None:
-    return model.__dict__.get("__doc__")
+def own_description(model: type[BaseModel]) -> str | None:
+    text = model.__dict__.get("__doc__")
+    return None if text is None else inspect.cleandoc(text)

@@ -1,0 +1,94 @@
+"""The calls that a document stands for, each as it goes through the door, and how a refusal comes back."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic_core import from_json
+
+from wmsd.app.call import Call, Loaded, Reply
+from wmsd.base.operation import Operation
+from wmsd.interfaces.graphql.fields import DETAIL
+from wmsd.interfaces.graphql.plans import PAGE, Plan
+from wmsd.interfaces.graphql.shapes import Json
+
+
+class Failed(Exception):
+    """A call was refused."""
+
+    def __init__(self, message: str, code: str, more: Mapping[str, Any]) -> None:
+        super().__init__(message)
+        self.message = message
+        self.code = code
+        self.more = more
+
+
+def call_of(outer: Call, plan: Plan) -> Call:
+    """The call that a root field stands for."""
+    operation, arguments = plan.operation, plan.arguments
+    query = {
+        _parameter(plan, name): _text(value)
+        for name, value in arguments.items()
+        if name not in operation.path_types and name != "input" and value is not None
+    }
+    if plan.wants_detail:
+        query["detail"] = DETAIL
+    path = {name: str(arguments[name]) for name in operation.path_types}
+    call = inner_call(outer, operation, path=path, query=query)
+    call.wants_cursors = plan.wants_cursors
+    if operation.writes or operation.needs is not None:
+        call.method = "POST"
+        call.target = "/".join([outer.target, plan.field.name, *path.values()])
+        call.idempotency_key = outer.idempotency_key
+        call.key_suffix = f" of a mutation, {plan.key}"
+    if operation.body is not None:
+        call.load_body = lambda: _loaded(arguments["input"])
+    return call
+
+
+def inner_call(
+    outer: Call, operation: Operation, *, path: Mapping[str, str] | None = None, query: Mapping[str, str]
+) -> Call:
+    """By the same caller, for the same company; the document was counted as a whole."""
+    return Call(
+        operation=operation,
+        method="GET",
+        target=outer.target,
+        address=outer.address,
+        request_id=outer.request_id,
+        path=path or {},
+        query=query,
+        token=outer.token,
+        company=outer.company,
+        operator=outer.operator,
+        is_counted=True,
+    )
+
+
+async def _loaded(document: Json) -> Loaded:
+    return document, {}
+
+
+def _parameter(plan: Plan, argument: str) -> str:
+    if plan.operation.answer == "cursor" and argument in PAGE:
+        return PAGE[argument]
+    return plan.field.renamed.get(argument, argument)
+
+
+def renamed(plan: Plan) -> dict[str, str]:
+    """The arguments, by the parameters that the errors name."""
+    return {_parameter(plan, name): name for name in (*plan.arguments, *PAGE)}
+
+
+def _text(value: Any) -> str:
+    """As a query has it."""
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return ",".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def failed_by(reply: Reply) -> Failed:
+    body = from_json(reply.body)
+    more = {name: body[name] for name in ("errors", "details") if name in body}
+    if "Retry-After" in reply.headers:
+        more["retry_after"] = int(reply.headers["Retry-After"])
+    return Failed(body["message"], body["code"], {"status": reply.status, **more})
