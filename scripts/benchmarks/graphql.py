@@ -38,14 +38,14 @@ BOMB: Final = "".join(f"fragment F{n} on Query {{ ...F{n + 1} ...F{n + 1} }} " f
 HOSTILE: Final = {
     "depth": "{ stock { nodes { article { stock { article { stock { article { stock { id } } } } } } } } }",
     "nesting": "{a" * 400 + "}" * 400,
-    "aliases": "{" + " ".join(f"a{n}: article(id: {n}) {{ code }}" for n in range(300)) + "}",
-    "repeated fields": "{ article(id: 1) {" + " id" * 1900 + "} }",
+    "aliases": "{" + " ".join(f"a{n}: article(id: {n}) {{ code }}" for n in range(90)) + "}",
+    "repeated fields": "{ article(id: 1) {" + " id" * 900 + "} }",
     "fragments": f"{{ ...F0 }} {BOMB} fragment F25 on Query {{ __typename }}",
-    "directives": "{ article(id: 1) " + "@include(if: true) " * 300 + "{ id } }",
+    "directives": "{ article(id: 1) " + "@include(if: true) " * 120 + "{ id } }",
     "tokens": "{" + " x" * 20_000 + "}",
     "cost": "{ sales_orders(first: 500) { nodes { lines { article { stock(first: 500) { id } } } } } }",
     "the schema, in circles": "{ __schema { types { fields { type { fields { type { fields { name } } } } } } } }",
-    "unknown fields": "{" + " ".join(f"sales_ordres{n}" for n in range(400)) + "}",
+    "unknown fields": "{" + " ".join(f"sales_ordres{n}" for n in range(200)) + "}",
 }
 TIMES: Final = 100
 

@@ -14,7 +14,7 @@ RULES: Final[tuple[type[ASTValidationRule], ...]] = (
     *(rule for rule in specified_rules if rule is not MaxIntrospectionDepthRule),
     MaxIntrospectionDepthRule,
 )
-MOST_ERRORS: Final = 10
+MOST_ERRORS: Final = 5
 REMEMBERED: Final = 256
 REMEMBERED_CHARACTERS: Final = 4_000
 """A longer text is read anew each time: few texts must not fill the memory."""

@@ -20,15 +20,15 @@ from graphql.language import (
     ValueNode,
 )
 
-MOST_CHARACTERS: Final = 50_000
-MOST_TOKENS: Final = 2_000
+MOST_CHARACTERS: Final = 20_000
+MOST_TOKENS: Final = 1_000
 MOST_NESTED: Final = 50
 """Brackets in brackets, of whatever kind; selections in selections, with those of fragments."""
 DEEPEST: Final = 8
 """Fields in fields. What begins with __ tells of the schema, and has a limit of its own."""
 DEEPEST_INTROSPECTION: Final = 16
 MOST_ALIASES: Final = 30
-MOST_FIELDS: Final = 500
+MOST_FIELDS: Final = 250
 """With those of fragments, as often as they are spread."""
 MOST_OPERATIONS: Final = 10
 MOST_FRAGMENTS: Final = 30
@@ -40,7 +40,7 @@ MOST_REPEATED: Final = 20
 MOST_ARGUMENTS: Final = 20
 """Of one field or directive."""
 MOST_VARIABLES: Final = 100
-MOST_LITERALS: Final = 500
+MOST_LITERALS: Final = 300
 """Values inside lists and objects that are written in the document."""
 MOST_VALUES: Final = 10_000
 """In variables, with those inside lists and objects."""
