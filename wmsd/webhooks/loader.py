@@ -140,7 +140,9 @@ class Loader:
 
         target, found = await database.read(read)
         feed.may_have_more |= target is not None and len(found) >= limit
-        if target is not None:
+        if target is None:
+            feed.drop()  # switched off or deleted
+        else:
             lost = [due.id for due in found if due.body is None]
             if lost:
                 because = "Its event is no longer kept."

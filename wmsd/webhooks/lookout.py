@@ -11,7 +11,7 @@ from wmsd.base.context import Company
 from wmsd.base.problems import Problem
 from wmsd.db.company_files import CompanyFiles
 from wmsd.db.sqlite import sqlite3
-from wmsd.webhooks.pace import MOMENT_SECONDS, Pace
+from wmsd.webhooks.pace import MOMENT_SECONDS
 
 LOG = logging.getLogger("wmsd.webhooks")
 LOOK_AFTER_SECONDS: Final = 0.01
@@ -35,12 +35,12 @@ class Lookout:
         companies: Companies,
         clock: Clock,
         look: Look,
-        pace: Pace,
+        is_busy: Callable[[], bool],
     ) -> None:
         self._files = files
         self._companies = companies
         self._clock = clock
-        self._pace = pace
+        self._is_busy = is_busy
         self._look = look
         self._wanted: dict[int, None] = {}
         self._looker: asyncio.Task[None] | None = None
@@ -93,7 +93,7 @@ class Lookout:
     async def _look_at_all(self) -> None:
         try:
             while self._wanted:
-                await asyncio.sleep(MOMENT_SECONDS if self._pace.is_busy else LOOK_AFTER_SECONDS)
+                await asyncio.sleep(MOMENT_SECONDS if self._is_busy() else LOOK_AFTER_SECONDS)
                 wanted, self._wanted = self._wanted, {}
                 for company_id in wanted:
                     await self._try_to_look_at(company_id)

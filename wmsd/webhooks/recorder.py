@@ -36,6 +36,11 @@ class Recorder:
         self._written = written
         self._of_company: dict[int, Unwritten] = {}
 
+    @property
+    def unwritten(self) -> int:
+        """How many results are not written down yet."""
+        return sum(len(each.results) for each in self._of_company.values())
+
     def is_behind(self, company_id: int) -> bool:
         """Whether nothing more should be sent for this company before more is written down."""
         return len(self._unwritten(company_id).results) >= MOST_UNWRITTEN

@@ -22,6 +22,8 @@ from wmsd.webhooks.results import Result
 from wmsd.webhooks.tasks import Tasks
 
 STOP_SECONDS: Final = 3.0
+MANY: Final = 8
+"""Results that are not written down yet: then each of many commits would be a reason to look for what is due."""
 
 
 class Sender:
@@ -49,7 +51,13 @@ class Sender:
             loaded=self._loaded,
             failed=self._failed,
         )
-        self._lookout = Lookout(files=files, companies=companies, clock=clock, look=self._loader.look, pace=pace)
+        self._lookout = Lookout(
+            files=files,
+            companies=companies,
+            clock=clock,
+            look=self._loader.look,
+            is_busy=lambda: pace.is_busy or self._recorder.unwritten >= MANY,
+        )
         self._recorder = Recorder(files, self._tasks, self._written)
         self._dispatcher = Dispatcher(
             companies=companies,
