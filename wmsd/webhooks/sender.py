@@ -22,7 +22,7 @@ from wmsd.webhooks.results import Result
 from wmsd.webhooks.tasks import Tasks
 
 STOP_SECONDS: Final = 3.0
-MANY: Final = 8
+MANY: Final = 32
 """Results that are not written down yet: then each of many commits would be a reason to look for what is due."""
 
 
