@@ -1,4 +1,4 @@
-"""Writes down what came of attempts, in groups: what comes back while one is written is the next."""
+"""Writes down what came of attempts, in groups: what comes back while one is written is in the next."""
 
 import asyncio
 import logging
@@ -18,6 +18,8 @@ LOG = logging.getLogger("wmsd.webhooks")
 MOST_UNWRITTEN: Final = 256
 """Results of a company that are not written down yet: beyond it nothing more is sent."""
 AGAIN_SECONDS: Final = 1.0
+GATHERING_SECONDS: Final = 0.01
+"""What comes back so soon after a group is written is written together: a group costs more than what is in it."""
 
 
 @dataclass(slots=True)
@@ -71,5 +73,7 @@ class Recorder:
                     continue
                 del unwritten.results[: len(found)]
                 self._written(company_id, found, released)
+                if unwritten.results:
+                    await asyncio.sleep(GATHERING_SECONDS)
         finally:
             unwritten.is_being_written = False
