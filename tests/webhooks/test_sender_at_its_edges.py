@@ -12,7 +12,9 @@ from tests.support.world import World
 from wmsd.app.webhooks import new_sender
 from wmsd.db.database import Database
 from wmsd.db.sqlite import sqlite3
+from wmsd.webhooks import deliveries
 from wmsd.webhooks.client import Answer
+from wmsd.webhooks.deliveries import DueNow
 from wmsd.webhooks.dialler import Dialler
 from wmsd.webhooks.lookout import Companies
 from wmsd.webhooks.sender import Sender
@@ -222,7 +224,7 @@ async def test_what_is_found_while_an_empty_load_ends_is_not_left_lying(
                 has_read.set()
                 await may_go_on.wait()
                 target, _ = found
-                return target, []
+                return target, DueNow([], is_all=True)
             return found
 
         monkeypatch.setattr(Database, "read", slow_load)
@@ -232,6 +234,31 @@ async def test_what_is_found_while_an_empty_load_ends_is_not_left_lying(
         await scene.at_rest()
         may_go_on.set()
         await scene.until(lambda: len(scene.client.asked) == 2)
+
+
+async def test_large_bodies_are_loaded_a_few_at_a_time(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with sending(world) as scene:
+        read = Database.read
+        loaded: list[list[int]] = []
+
+        async def seen(database: Database, action: Any, *rest: Any) -> Any:
+            found = await read(database, action, *rest)
+            if found and "_load" in name_of(action):
+                loaded.append([len(due.body) for due in found[1].found])
+            return found
+
+        monkeypatch.setattr(deliveries, "LARGEST_LOAD", 1000)
+        monkeypatch.setattr(Database, "read", seen)
+        scene.client.may_answer.set()
+        await scene.subscribe()
+        await scene.articles(1, 7)
+        await scene.until(lambda: len(scene.client.asked) == 7)
+        await scene.at_rest()
+        assert scene.client.asked == await scene.event_ids()
+        assert await scene.statuses() == ["delivered"] * 7
+        assert sum(map(len, loaded)) == 7
+        assert max(map(len, loaded)) > 1
+        assert all(sum(sizes[:-1]) < 1000 for sizes in loaded)
 
 
 async def test_what_is_loaded_while_it_is_switched_off_is_not_sent(

@@ -18,7 +18,8 @@ Result = TypeVar("Result")
 def commit_group(clock: OrderedClock, ids: Ids, provision: Provision) -> GroupRunner:
     """Each unit in its own savepoint, all in one transaction: one sync makes the whole group durable.
 
-    A unit that fails is rolled back alone. When the commit fails, every unit of the group has failed.
+    A unit that fails is rolled back alone. When the commit fails, every unit of the group has failed. One that is
+    alone needs no savepoint: the transaction is its own.
     """
 
     def run(connection: sqlite3.Connection, group: list[Work]) -> None:
@@ -26,10 +27,11 @@ def commit_group(clock: OrderedClock, ids: Ids, provision: Provision) -> GroupRu
         try:
             now, ordered_now = clock.now(), clock.latest()
             at_commit: AtCommit = {}
+            run_unit = _run_alone if len(group) == 1 else _run_unit
             for work in group:
                 if not work.future.cancelled():
                     tx = Transaction(connection, now, ordered_now, ids, work.actor, provision, at_commit)
-                    _run_unit(connection, tx, work)
+                    run_unit(connection, tx, work)
             for run_last in at_commit.values():
                 run_last(Transaction(connection, now, ordered_now, ids, PROGRAM, provision))
             connection.execute("COMMIT")
@@ -39,6 +41,11 @@ def commit_group(clock: OrderedClock, ids: Ids, provision: Provision) -> GroupRu
             raise
 
     return run
+
+
+def _run_alone(connection: sqlite3.Connection, tx: Transaction, work: Work) -> None:
+    work.result = work.action(tx)
+    tx.finish()
 
 
 def _run_unit(connection: sqlite3.Connection, tx: Transaction, work: Work) -> None:

@@ -17,7 +17,7 @@ from wmsd.webhooks.guard import Guard
 from wmsd.webhooks.names import Names, on_thread
 from wmsd.webhooks.targets import parsed, url_flaws
 from wmsd.webhooks.tls import dialling_context
-from wmsd.webhooks.wire import ATTEMPT, KEEP_SECONDS, WANTED_BYTES, Attempt, Connector, Phase
+from wmsd.webhooks.wire import ATTEMPT, KEEP_SECONDS, WANTED_BYTES, Attempt, Connector, Phase, Request
 
 with left_unread():
     import aiohttp
@@ -163,8 +163,7 @@ class GuardedClient:
         return await self._stack.enter_async_context(
             aiohttp.ClientSession(
                 connector=Connector(self._guard, self._names, **keeping),
-                headers={"Accept-Encoding": "identity"},
-                skip_auto_headers=("User-Agent",),
+                request_class=Request,
                 cookie_jar=aiohttp.DummyCookieJar(),
                 timeout=aiohttp.ClientTimeout(),
                 auto_decompress=False,
@@ -179,12 +178,9 @@ class GuardedClient:
 
 async def _read(response: aiohttp.ClientResponse, attempt: Attempt) -> None:
     attempt.status, attempt.headers, attempt.phase = response.status, response.headers, Phase.BODY
-    while len(attempt.body) <= WANTED_BYTES:
-        part = await response.content.read(WANTED_BYTES + 1 - len(attempt.body))
-        if not part:
-            attempt.is_whole = True
-            break
-        attempt.body += part
+    while len(attempt.body) <= WANTED_BYTES and not response.content.at_eof():
+        attempt.body += await response.content.read(WANTED_BYTES + 1 - len(attempt.body))
+    attempt.is_whole = len(attempt.body) <= WANTED_BYTES
     if attempt.wire is not None:
         attempt.wire.is_idle = True
 

@@ -92,7 +92,16 @@ DUE_NOW: Final = f"""
 ONE: Final = f"{DUE} WHERE delivery.id = ?"
 
 
-def due(tx: Transaction, subscription_id: int, taken: Sequence[int], limit: int) -> list[Due]:
+class DueNow(NamedTuple):
+    found: list[Due]
+    is_all: bool
+
+
+LARGEST_LOAD: Final = 262_144
+"""Characters of bodies: when they are as many, the one that is being read is the last."""
+
+
+def due(tx: Transaction, subscription_id: int, taken: Sequence[int], limit: int) -> DueNow:
     """What of the subscription is to be sent now and is not taken yet, the longest due first."""
     given = {
         "subscription_id": subscription_id,
@@ -100,7 +109,13 @@ def due(tx: Transaction, subscription_id: int, taken: Sequence[int], limit: int)
         "taken": dumps(taken),
         "limit": limit,
     }
-    return [Due(*row) for row in tx.rows(DUE_NOW, given)]
+    found, room = [], LARGEST_LOAD
+    for row in tx.execute(DUE_NOW, given):
+        found.append(Due(*row))
+        room -= len(found[-1].body or "")
+        if room <= 0:
+            break
+    return DueNow(found, is_all=room > 0 and len(found) < limit)
 
 
 QUEUE_TEST: Final = """

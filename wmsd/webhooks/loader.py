@@ -3,7 +3,7 @@
 import logging
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from wmsd.base.context import Company
 from wmsd.base.problems import Problem
@@ -13,7 +13,7 @@ from wmsd.db.database import Database
 from wmsd.db.sqlite import sqlite3
 from wmsd.db.transaction import Transaction
 from wmsd.webhooks import deliveries, switch_off
-from wmsd.webhooks.deliveries import Due, Look, Target
+from wmsd.webhooks.deliveries import DueNow, Look, Target
 from wmsd.webhooks.feed import Feed
 from wmsd.webhooks.lookout import Companies
 from wmsd.webhooks.rules import off_because
@@ -21,6 +21,9 @@ from wmsd.webhooks.switch_off import SwitchedOff
 from wmsd.webhooks.tasks import Tasks
 
 LOG = logging.getLogger("wmsd.webhooks")
+
+AHEAD: Final = 16
+"""A load is so many times what may be under way: each costs about what fifty deliveries in it do."""
 
 Audit = Callable[[str, str], Awaitable[None]]
 """Writes down that the service did this to that."""
@@ -117,7 +120,7 @@ class Loader:
             self._tasks.spawn(self._load(feed))
 
     async def _load(self, feed: Feed) -> None:
-        """What is due next of a subscription; bodies are large, so only as many as can be sent soon."""
+        """What is due next of a subscription, as much as can be sent soon."""
         try:
             feed.may_have_more = False  # a look may find more while this reads
             await self._load_from(await self._files.get(feed.company_id), feed)
@@ -130,19 +133,20 @@ class Loader:
         self._loaded(feed)
 
     async def _load_from(self, database: Database, feed: Feed) -> None:
-        taken, limit = list(feed.taken), 4 * feed.allowed
+        taken, limit = list(feed.taken), AHEAD * feed.allowed
 
-        def read(tx: Transaction) -> tuple[Target | None, list[Due]]:
+        def read(tx: Transaction) -> tuple[Target, DueNow] | None:
             target = deliveries.target(tx, feed.subscription_id)
             if target is None or not target.active:
-                return None, []
+                return None
             return target, deliveries.due(tx, feed.subscription_id, taken, limit)
 
-        target, found = await database.read(read)
-        feed.may_have_more |= target is not None and len(found) >= limit
-        if target is None:
+        loaded = await database.read(read)
+        if loaded is None:
             feed.drop()  # switched off or deleted
         else:
+            target, (found, is_all) = loaded
+            feed.may_have_more |= not is_all
             lost = [due.id for due in found if due.body is None]
             if lost:
                 because = "Its event is no longer kept."

@@ -6,6 +6,8 @@ from contextvars import ContextVar
 from enum import Enum
 from typing import Any, Final
 
+from multidict import CIMultiDict
+
 from wmsd.base.certificates import left_unread
 from wmsd.webhooks.guard import Guard
 from wmsd.webhooks.names import Names
@@ -99,6 +101,22 @@ class Wire(ResponseHandler):
         """As if the receiver had: whoever reads is told."""
         if self.transport is not None:
             self.transport.abort()
+
+
+class Request(aiohttp.ClientRequest):
+    """Sends the headers that it is given and no others, but those without which nothing could be sent or read.
+
+    So it need not look for each whether it is there, which would be a tenth of what a request costs.
+    """
+
+    def update_headers(self, headers: Any) -> None:
+        self.headers = CIMultiDict(
+            {"Host": self.url.host_port_subcomponent or "", "Accept": "*/*", "Accept-Encoding": "identity"}
+        )
+        self.headers.extend(headers)
+
+    def update_auto_headers(self, skip_auto_headers: Any) -> None:
+        pass
 
 
 class Connector(aiohttp.TCPConnector):
