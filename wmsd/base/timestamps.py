@@ -7,7 +7,7 @@ from functools import lru_cache
 @lru_cache(maxsize=16)
 def to_text(moment: datetime) -> str:
     """`2026-11-20T13:25:00.123Z`; microseconds are cut, not rounded. A moment is told many times."""
-    return moment.astimezone(UTC).replace(tzinfo=None).isoformat(timespec="milliseconds") + "Z"
+    return moment.astimezone(UTC).isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
 
 
 def from_text(text: str) -> datetime:

@@ -13,6 +13,7 @@ from yarl import URL
 
 from wmsd.base.certificates import left_unread
 from wmsd.webhooks import failures
+from wmsd.webhooks.deadlines import Deadlines
 from wmsd.webhooks.guard import Guard
 from wmsd.webhooks.names import Names, on_thread
 from wmsd.webhooks.targets import parsed, url_flaws
@@ -70,7 +71,7 @@ class GuardedClient:
     ) -> None:
         self._guard = guard
         self._ca_file = ca_file
-        self._deadline = deadline
+        self._deadlines = Deadlines(deadline)
         self._names = names or Names()
         self._target = lru_cache(REMEMBERED_URLS)(self._new_target)
         self._context: ssl.SSLContext | None = None
@@ -117,15 +118,15 @@ class GuardedClient:
     ) -> str | None:
         """Fills the attempt; returns why it failed."""
         token = ATTEMPT.set(attempt)
-        deadline = asyncio.timeout(self._deadline)
+        deadline = self._deadlines.new()
         try:
-            async with deadline:
+            with deadline:
                 await self._go(attempt, method, target, headers, body)
         except Exception as error:  # a hostile receiver finds the one that was not listed
             if attempt.is_cut:
                 return None  # more came than was wanted
-            if deadline.expired():
-                return failures.out_of_time(attempt, self._deadline)
+            if deadline.has_passed:
+                return failures.out_of_time(attempt, self._deadlines.seconds)
             return failures.sentence(error, attempt)
         finally:
             ATTEMPT.reset(token)

@@ -15,10 +15,10 @@ from wmsd.webhooks.results import Result
 from wmsd.webhooks.tasks import Tasks
 
 LOG = logging.getLogger("wmsd.webhooks")
-MOST_UNWRITTEN: Final = 256
-"""Results of a company that are not written down yet: beyond it nothing more is sent."""
+MOST_UNWRITTEN: Final = 512
+"""Results of a company that are not written down yet: beyond it nothing more is sent. A crash sends them again."""
 AGAIN_SECONDS: Final = 1.0
-GATHERING_SECONDS: Final = 0.01
+GATHERING_SECONDS: Final = 0.025
 """What comes back so soon after a group is written is written together: a group costs more than what is in it."""
 
 
