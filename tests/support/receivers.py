@@ -219,10 +219,11 @@ class Receiver:
 
 
 async def read_request(reader: asyncio.StreamReader, connection: int) -> Received:
-    """Raises EOFError when there is no other."""
+    """Raises EOFError when there is no other. A header that came twice has both values."""
     head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
     method, path, _ = head[0].split(" ")
-    headers = {name.lower(): value.strip() for name, _, value in (line.partition(":") for line in head[1:-2])}
+    lines = [(name.lower(), value.strip()) for name, _, value in (line.partition(":") for line in head[1:-2])]
+    headers = {name: ", ".join(value for other, value in lines if other == name) for name, _ in lines}
     body = await reader.readexactly(int(headers.get("content-length", 0)))
     return Received(method, path, headers, body, connection)
 

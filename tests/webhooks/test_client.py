@@ -56,6 +56,12 @@ async def test_a_receiver_gets_what_was_given_and_nothing_else(client: GuardedCl
     }
 
 
+async def test_a_header_that_is_given_is_sent_once(client: GuardedClient) -> None:
+    async with Receiver() as receiver:
+        await client.post(receiver.url("/200"), HEADERS | {"accept": "text/plain"}, BODY)
+    assert receiver.received[0].headers["accept"] == "text/plain"
+
+
 async def test_get(client: GuardedClient) -> None:
     async with Receiver([answer(body=b"{}", headers={"X-Seen": "yes"})]) as receiver:
         got = await client.get(receiver.url("/.well-known"), {"User-Agent": "wmsd"})

@@ -17,7 +17,7 @@ def test_what_is_written_down_while_it_loads_is_not_sent_a_second_time() -> None
     feed.take(TARGET, [due(1), due(2)], VAULT)
     feed.ready.clear()
     feed.is_loading = True
-    feed.written(1)
+    feed.written({1})
     feed.take(TARGET, [due(1), due(2), due(3)], VAULT)  # read before 1 was written
     feed.loaded()
     assert [each.id for each in feed.ready] == [3]
@@ -29,7 +29,7 @@ def test_what_is_due_again_later_is_taken_again() -> None:
     feed.take(TARGET, [due(1)], VAULT)
     feed.ready.clear()
     feed.is_loading = True
-    feed.written(1)
+    feed.written({1})
     feed.loaded()
     feed.is_loading = True
     feed.take(TARGET, [due(1)], VAULT)

@@ -102,8 +102,8 @@ class GuardedClient:
         target, flaws = self._target(url)
         if target is None:
             return Answer(None, {}, b"", False, 0.0, flaws)
-        attempt = Attempt(target.scheme, target.raw_host or "", target.port or 0)
-        error = await self._in_time(attempt, method, target, headers, body)
+        attempt = Attempt(target.scheme, target.raw_host or "", target.port or 0, headers)
+        error = await self._in_time(attempt, method, target, body)
         return Answer(
             attempt.status,
             attempt.headers,
@@ -113,15 +113,13 @@ class GuardedClient:
             error,
         )
 
-    async def _in_time(
-        self, attempt: Attempt, method: str, target: URL, headers: Mapping[str, str], body: bytes | None
-    ) -> str | None:
+    async def _in_time(self, attempt: Attempt, method: str, target: URL, body: bytes | None) -> str | None:
         """Fills the attempt; returns why it failed."""
         token = ATTEMPT.set(attempt)
         deadline = self._deadlines.new()
         try:
             with deadline:
-                await self._go(attempt, method, target, headers, body)
+                await self._go(attempt, method, target, body)
         except Exception as error:  # a hostile receiver finds the one that was not listed
             if attempt.is_cut:
                 return None  # more came than was wanted
@@ -132,20 +130,14 @@ class GuardedClient:
             ATTEMPT.reset(token)
         return None
 
-    async def _go(
-        self, attempt: Attempt, method: str, target: URL, headers: Mapping[str, str], body: bytes | None
-    ) -> None:
+    async def _go(self, attempt: Attempt, method: str, target: URL, body: bytes | None) -> None:
         trust = await self._trust() if target.scheme == "https" else True
         try:
-            response = await self._kept.request(
-                method, target, headers=headers, data=body, ssl=trust, allow_redirects=False
-            )
+            response = await self._kept.request(method, target, data=body, ssl=trust, allow_redirects=False)
         except aiohttp.ClientConnectionError:
             if not attempt.may_be_stale:
                 raise
-            response = await self._fresh.request(
-                method, target, headers=headers, data=body, ssl=trust, allow_redirects=False
-            )
+            response = await self._fresh.request(method, target, data=body, ssl=trust, allow_redirects=False)
         try:
             await _read(response, attempt)
         finally:

@@ -74,12 +74,12 @@ class Feed:
         self.may_have_more = False
         self._is_dropped = self.is_loading
 
-    def written(self, delivery_id: int) -> None:
-        """What came of it stands in the file."""
+    def written(self, delivery_ids: set[int]) -> None:
+        """What came of them stands in the file."""
         if self.is_loading:
-            self._written.add(delivery_id)
+            self._written |= delivery_ids
         else:
-            self.taken.discard(delivery_id)
+            self.taken -= delivery_ids
 
     def loaded(self) -> None:
         """The load is over, whatever came of it."""

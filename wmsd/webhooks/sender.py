@@ -5,6 +5,7 @@ After a commit, and when something comes due, it looks into the company's file (
 down is due again: at least once, always.
 """
 
+from collections import defaultdict
 from collections.abc import Callable, Sequence
 from typing import Final
 
@@ -120,11 +121,14 @@ class Sender:
         self._loader.fill(feed)
 
     def _written(self, company_id: int, results: Sequence[Result], released: set[int]) -> None:
+        written: defaultdict[int, set[int]] = defaultdict(set)
         for result in results:
-            feed = self._loader.feed(company_id, result.subscription_id)
+            written[result.subscription_id].add(result.delivery_id)
+        for subscription_id, delivery_ids in written.items():
+            feed = self._loader.feed(company_id, subscription_id)
             if feed is not None:
-                feed.written(result.delivery_id)
-                feed.may_have_more |= result.subscription_id in released
+                feed.written(delivery_ids)
+                feed.may_have_more |= subscription_id in released
                 self._loader.fill(feed)
         self._dispatcher.dispatch()
 
