@@ -78,7 +78,7 @@ async def _send(desk: WebhookDesk, id: int, company: Company, key: idempotency.K
     database = await site.files.get(company.id)
     record = await send_test(database, desk.client, site.clock, site.vault, id, company.sandbox)
     if record is None:
-        raise not_found("webhook subscription")
+        raise not_found("webhook")
     reply = Reply(200, record.json.encode(), {})
     if key is not None:
         await database.write(lambda tx: idempotency.keep(tx, key, reply))

@@ -52,7 +52,7 @@ def get_webhook(tx: Transaction, id: int) -> Record:
 def _one(tx: Transaction, id: int) -> Record:
     record = store.one(tx, id)
     if record is None:
-        raise not_found("webhook subscription")
+        raise not_found("webhook")
     return record
 
 
@@ -90,7 +90,7 @@ def update_webhook(tx: Transaction, id: int, body: SubscriptionChanges) -> Recor
 def _change(tx: Transaction, id: int, given: Mapping[str, Any]) -> Record:
     current = store.columns(tx, id)
     if current is None:
-        raise not_found("webhook subscription")
+        raise not_found("webhook")
     values = _checked(tx, current, given)
     if "active" in given and not current["active"]:
         store.forgive(tx, id)
@@ -156,7 +156,7 @@ def rotate_webhook_secret(tx: Transaction, id: int, body: NewSecret) -> Record:
     """
     current = store.columns(tx, id)
     if current is None:
-        raise not_found("webhook subscription")
+        raise not_found("webhook")
     if current["auth_type"] != "hmac":
         raise invalid({"secret": [f"does not go with auth_type {current['auth_type']}"]})
     before = unsealed(tx, current["credentials"])
