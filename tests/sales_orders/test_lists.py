@@ -64,3 +64,9 @@ async def test_a_filter_that_is_no_status_names_those_that_are(shop: Shop) -> No
     for version in ("", "/v2"):
         answer = await shop.world.call("GET", f"/api{version}/sales-orders?status=CREAT,DONE", status=422)
         assert answer.errors == {"status": ["must be of CREAT, IN_LUCRU, INCARCAT, LIVRAT, ANULAT; 'DONE' is not"]}
+
+
+@pytest.mark.parametrize("nothing", ["", ",", "%20"])
+async def test_a_filter_without_any_status_says_what_it_takes(shop: Shop, nothing: str) -> None:
+    answer = await shop.world.call("GET", f"/api/sales-orders?status={nothing}", status=422)
+    assert answer.errors == {"status": ["must be one or more of CREAT, IN_LUCRU, INCARCAT, LIVRAT, ANULAT"]}

@@ -73,6 +73,8 @@ def several_of(names: Sequence[str]) -> BeforeValidator:
 
     def check(value: object) -> tuple[str, ...]:
         given = {name.strip() for name in str(value).split(",")} if isinstance(value, str) else set(value)  # type: ignore[call-overload]
+        if given <= {""}:
+            raise refuse(f"must be one or more of {', '.join(names)}")
         unknown = sorted(given - set(names))
         if unknown:
             raise refuse(f"must be of {', '.join(names)}; {unknown[0]!r} is not")
