@@ -1,0 +1,94 @@
+"""A webhook of a tenant, made as the API makes it, and the receiver that it sends to."""
+
+import asyncio
+import time
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.support.command import LONGEST, Done, Tenant
+from tests.support.mailbox import ALLOWED, Mailbox
+from wmsd.app.data_folder import DataFolder
+from wmsd.app.settings import load
+from wmsd.app.site import Site, open_site
+from wmsd.base.validation import check
+from wmsd.db.sqlite import connect
+from wmsd.webhooks import actions
+from wmsd.webhooks.schema import SubscriptionFields
+
+SECRET = "a secret that nobody guesses, ever"
+
+
+@dataclass
+class Webhook:
+    """One of a tenant's, and the receiver that it sends to."""
+
+    tenant: Tenant
+    mailbox: Mailbox
+    id: int
+    file: Path
+
+    def arguments(self, command: str, *arguments: str) -> tuple[str, ...]:
+        return ("webhook", command, str(self.id), *arguments, "--company", self.tenant.code)
+
+    def ok(self, command: str, *arguments: str) -> Done:
+        return self.tenant.home.ok(*self.arguments(command, *arguments))
+
+    def json(self, command: str, *arguments: str) -> Any:
+        return self.ok(command, *arguments, "--json").json
+
+    @property
+    def shown(self) -> dict[str, Any]:
+        found: list[dict[str, Any]] = self.tenant.home.ok(
+            "webhook", "list", "--company", self.tenant.code, "--json"
+        ).json
+        return next(row for row in found if row["id"] == self.id)
+
+    @property
+    def statuses(self) -> list[str]:
+        """Of its deliveries, the newest first."""
+        return [row["status"] for row in self.json("deliveries", "--limit", "500")]
+
+    def wait_until_all_are(self, status: str) -> None:
+        until = time.monotonic() + LONGEST
+        while set(self.statuses) != {status}:
+            assert time.monotonic() < until, self.statuses
+
+    def change(self, sql: str) -> None:
+        """What would take days, done to its file."""
+        with closing(connect(self.file)) as connection:
+            connection.execute(sql)
+            connection.commit()
+
+    def close(self, status: str, condition: str = "true") -> None:
+        self.change(f"UPDATE webhook_deliveries SET status = '{status}', due_at = NULL WHERE {condition}")
+
+
+def company_id(tenant: Tenant) -> int:
+    rows = tenant.home.ok("company", "list", "--json").json
+    return next(int(row["id"]) for row in rows if row["code"] == tenant.code)
+
+
+def subscribe(tenant: Tenant, url: str, **fields: Any) -> Webhook:
+    """A subscription as the API makes it."""
+    company = company_id(tenant)
+    body = check(SubscriptionFields, {"name": "Shop", "url": url, "events": ["*"], "secret": SECRET, **fields})
+
+    async def work(site: Site) -> int:
+        database = await site.files.get(company)
+        return int((await database.write(lambda tx: actions.create_webhook.action(tx, body))).id)
+
+    async def opened() -> int:
+        folder = DataFolder(tenant.home.data)
+        folder.open()
+        async with open_site(load(environment=ALLOWED), folder) as site:
+            return await work(site)
+
+    file = tenant.home.data / "companies" / f"{company}.db"
+    return Webhook(tenant, Mailbox(url), asyncio.run(opened()), file)
+
+
+def make_events(webhook: Webhook, count: int, prefix: str = "A") -> None:
+    rows = "".join(f"{prefix}{number},Article\n" for number in range(1, count + 1))
+    webhook.tenant.take("articles", f"code,name\n{rows}")

@@ -1,0 +1,97 @@
+"""Two worlds that begin alike: one is asked by GraphQL, the other by REST."""
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+from graphql import GraphQLField, GraphQLID, GraphQLObjectType, get_named_type, is_leaf_type
+
+from tests.interfaces.graphql.house import House, Json
+from tests.interfaces.graphql.mutation_cases import Case
+from tests.support.world import Answer, World
+from wmsd.db.transaction import Transaction
+from wmsd.interfaces.graphql.schema import Embedded, Leaf, schema, source_of
+
+SEALED = frozenset({"credentials", "previous_secret"})
+"""Columns in which no two worlds are alike."""
+EVENT_ID = re.compile("[0-9a-f]{32}")
+
+
+@dataclass
+class Pair:
+    """`mine` is asked by GraphQL, `other` by REST."""
+
+    mine: House
+    other: World
+
+    async def do(self, case: Case, **options: Any) -> tuple[Any, list[Json], Answer]:
+        """The value of the mutation, its errors, and the answer of REST. Both worlds are alike afterwards."""
+        document, variables = written(case)
+        answer = (await self.mine.send(document, variables, **options)).body
+        told = await self.other.send(case.method, case.path, case.body, **options)
+        assert "data" in answer, answer
+        await self.are_alike()
+        return answer["data"][case.name], answer.get("errors", []), told
+
+    async def are_alike(self) -> None:
+        mine, others = [await rows_of(world) for world in (self.mine.world, self.other)]
+        for table, rows in mine.items():
+            assert rows == others[table], table
+
+
+async def rows_of(world: World) -> dict[str, list[Any]]:
+    """Of every table, without what is drawn by chance."""
+
+    def read(tx: Transaction) -> dict[str, list[Any]]:
+        tables = tx.rows("SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'idempotency_keys'")
+        return {name: [_plain(row) for row in tx.records(f"SELECT * FROM {name}")] for (name,) in tables}
+
+    return await (await world.database()).read(read)
+
+
+def _plain(row: Json) -> Json:
+    return {
+        name: EVENT_ID.sub("an id", value) if isinstance(value, str) else value
+        for name, value in row.items()
+        if name not in SEALED
+    }
+
+
+def written(case: Case, key: str | None = None) -> tuple[str, Json]:
+    """A document that shows all of the record, and its variables."""
+    declared = mutation_fields()[case.name]
+    names = {name: f"{key or ''}{name}" for name in case.arguments}
+    head = ", ".join(f"${names[name]}: {declared.args[name].type}" for name in names)
+    given = ", ".join(f"{name}: ${names[name]}" for name in names)
+    alias = f"{key}: " if key else ""
+    shown = selection(declared)
+    return f"mutation({head}) {{ {alias}{case.name}({given}){shown} }}", {
+        names[name]: value for name, value in case.arguments.items()
+    }
+
+
+def mutation_fields() -> dict[str, GraphQLField]:
+    root = schema().mutation_type
+    assert root is not None
+    fields: dict[str, GraphQLField] = root.fields
+    return fields
+
+
+def selection(declared: GraphQLField) -> str:
+    """All that the record itself has."""
+    of = get_named_type(declared.type)
+    if not isinstance(of, GraphQLObjectType):
+        return ""
+    own = [name for name, each in of.fields.items() if isinstance(source_of(each), Leaf | Embedded)]
+    return f" {{ {' '.join(name + selection(of.fields[name]) for name in own)} }}"
+
+
+def as_graphql(declared: GraphQLField, value: Any) -> Any:
+    """What REST shows, with ids as texts."""
+    of = get_named_type(declared.type)
+    if isinstance(value, list):
+        return [as_graphql(declared, each) for each in value]
+    if value is None or is_leaf_type(of):
+        return str(value) if of is GraphQLID and value is not None else value
+    assert isinstance(of, GraphQLObjectType)
+    return {name: as_graphql(of.fields[name], each) for name, each in value.items()}
