@@ -3,7 +3,7 @@ half done, never a 500.
 """
 
 import json
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Any
@@ -11,125 +11,13 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
+from tests.interfaces.writing import ARTICLE, DOCUMENTS, WEBHOOK, WRITING
 from tests.support.planner import new_site
-from tests.support.world import ETSM, PASSWORD, UNLIMITED, Answer, World, all_rows, open_world
+from tests.support.world import ETSM, UNLIMITED, Answer, World, all_rows, open_world
 from wmsd.interfaces.service import SERVED
 
 LENT = pytest.mark.asyncio(loop_scope="module")
 """A test in the world that is lent runs on that world's loop."""
-
-
-@dataclass(frozen=True)
-class Writing:
-    """A writing endpoint: a path that is there, and a body that it takes."""
-
-    path: str
-    body: dict[str, Any]
-    text: str
-    """A field that takes text."""
-    sentences: Mapping[str, str | None] = field(default_factory=dict)
-    """What the field says otherwise than `FIELD_VALUES`; None: it takes that value."""
-
-
-ARTICLE = {"code": "NEW", "name": "New"}
-SIGN_IN = {"email": "admin@example.com", "password": PASSWORD, "abilities": ["articles:read"], "device_name": "x"}
-REFERENCE: Mapping[str, str | None] = {
-    "null": None,
-    "nothing": None,
-    "too long": "must have at most 64 characters",
-}
-STATUS: Mapping[str, str | None] = dict.fromkeys(
-    [
-        *("a number", "null", "a list", "an object", "true", "nothing"),
-        *("too long", "a control character", "a line break", "blanks around"),
-    ],
-    "must be 'CREAT', 'IN_LUCRU', 'INCARCAT', 'LIVRAT' or 'ANULAT'",
-)
-ORDER = {
-    "partner_id": 1,
-    "warehouse_id": 1,
-    "external_ref": "NEW",
-    "lines": [{"article_id": 1, "quantity": 1}],
-}
-PURCHASE = {
-    "partner_id": 1,
-    "warehouse_id": 1,
-    "external_ref": "NEW",
-    "items": [{"article_id": 1, "quantity": 1}],
-}
-RECEPTION = {
-    "purchase_order_id": 1,
-    "warehouse_id": 1,
-    "external_ref": "NEW",
-    "selected_items": [{"po_item_id": 1, "quantity_um3pl": 1}],
-}
-RETURN = {
-    "partner_id": 1,
-    "warehouse_id": 1,
-    "external_ref": "NEW",
-    "lines": [{"article_id": 1, "quantity": 1}],
-}
-WEBHOOK = {
-    "name": "New",
-    "url": "https://hooks.example.com/",
-    "events": ["*"],
-    "secret": "s" * 32,
-}
-SECRET: Mapping[str, str | None] = {
-    **dict.fromkeys(["nothing", "blanks around"], "must have at least 16 characters"),
-    **dict.fromkeys(["a control character", "a line break"], "must have at least 16 characters"),
-}
-TRANSPORT = {"transport_ecc": "NEW", "order_codes": [], "vehicle": "NEW"}
-CALL: Mapping[str, str | None] = dict.fromkeys(STATUS, "must be 'INCARCAT' or 'LIVRAT'")
-SWITCH: Mapping[str, str | None] = {
-    **dict.fromkeys(
-        [
-            *("a number", "null", "a list", "an object", "nothing"),
-            *("too long", "a control character", "a line break", "blanks around"),
-        ],
-        "must be true or false",
-    ),
-    "true": None,
-}
-DOCUMENTS = {
-    "/api/sales-orders": ORDER,
-    "/api/purchase-orders": PURCHASE,
-    "/api/receptions": RECEPTION,
-    "/api/returns": RETURN,
-}
-"""In an order in which each refers only to what stands before it."""
-WRITING = {
-    ("POST", "/api/auth/token"): Writing("/api/auth/token", SIGN_IN, "device_name"),
-    ("POST", "/api/articles"): Writing("/api/articles", ARTICLE, "name"),
-    ("PUT", "/api/articles/{id}"): Writing("/api/articles/1", ARTICLE, "name"),
-    ("PATCH", "/api/articles/{id}"): Writing("/api/articles/1", {"name": "New"}, "name"),
-    **{("POST", path): Writing(path, body, "external_ref", REFERENCE) for path, body in DOCUMENTS.items()},
-    **{
-        (method, f"{path}/{{id}}"): Writing(f"{path}/1", body, "external_ref", REFERENCE)
-        for path, body in DOCUMENTS.items()
-        for method in ("PUT", "PATCH")
-    },
-    ("POST", "/api/v2/sales-orders"): Writing("/api/v2/sales-orders", ORDER, "external_ref", REFERENCE),
-    ("PATCH", "/api/v2/sales-orders/{id}/status"): Writing(
-        "/api/v2/sales-orders/1/status", {"status": "IN_LUCRU"}, "status", STATUS
-    ),
-    ("POST", "/api/webhooks"): Writing("/api/webhooks", WEBHOOK, "name"),
-    ("PUT", "/api/webhooks/{id}"): Writing("/api/webhooks/1", WEBHOOK, "name"),
-    ("PATCH", "/api/webhooks/{id}"): Writing("/api/webhooks/1", WEBHOOK, "name"),
-    ("POST", "/api/v2/webhooks"): Writing("/api/v2/webhooks", WEBHOOK, "name"),
-    ("PATCH", "/api/v2/webhooks/{id}"): Writing("/api/v2/webhooks/1", WEBHOOK, "name"),
-    ("POST", "/api/v2/webhooks/{id}/rotate-secret"): Writing(
-        "/api/v2/webhooks/1/rotate-secret", {"secret": "n" * 32}, "secret", SECRET
-    ),
-    ("POST", f"{ETSM}/transports"): Writing(f"{ETSM}/transports", TRANSPORT, "vehicle", REFERENCE),
-    ("POST", f"{ETSM}/transports/{{transport_ecc}}/status"): Writing(
-        f"{ETSM}/transports/OLD/status", {"status": "INCARCAT"}, "status", CALL
-    ),
-    ("PUT", "/api/kernel/v1/companies/{id}/modules/{module}"): Writing(
-        "/api/kernel/v1/companies/1/modules/returns", {"enabled": False}, "enabled", SWITCH
-    ),
-    ("PATCH", "/api/articles/by-code/{code}"): Writing("/api/articles/by-code/OLD", {"name": "New"}, "name"),
-}
 ENDPOINTS = pytest.mark.parametrize("endpoint", WRITING, ids=lambda key: " ".join(key))
 
 
