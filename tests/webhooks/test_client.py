@@ -1,6 +1,7 @@
 """The guarded client against real receivers: what it says, how long it takes, and what it does not do."""
 
 import asyncio
+import random
 import socket
 import subprocess
 import sys
@@ -253,6 +254,31 @@ async def test_nothing_else_is_sent_twice(
             found = await client.post(receiver.url(), HEADERS, BODY)
         assert not found.is_success
     assert [received.connection for received in receiver.received] == connections
+
+
+async def test_a_connection_is_handed_on_while_the_last_answer_is_still_read(client: GuardedClient) -> None:
+    """An answer may end in a packet of its own, in the very turn of the loop in which another attempt begins."""
+
+    async def in_two(writer: asyncio.StreamWriter, received: object) -> bool:
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\no")
+        await asyncio.sleep(0.001)
+        writer.write(b"k")
+        return True
+
+    moments = random.Random(1)
+    async with Receiver([in_two] * 1500) as receiver:
+        asked = []
+        for _ in range(1500):
+            asked.append(asyncio.create_task(client.post(receiver.url(), HEADERS, BODY)))
+            await asyncio.sleep(moments.random() * 0.003)
+        found = await asyncio.gather(*asked)
+    assert {(each.status, each.error) for each in found} == {(200, None)}
+
+
+async def test_of_headers_that_differ_in_case_the_later_is_sent(client: GuardedClient) -> None:
+    async with Receiver() as receiver:
+        await client.post(receiver.url(), {"content-type": "text/plain", **HEADERS}, BODY)
+    assert receiver.received[0].headers["content-type"] == HEADERS["Content-Type"]
 
 
 async def test_what_was_said_unasked_answers_nothing(client: GuardedClient) -> None:

@@ -51,7 +51,7 @@ class Transaction:
         self._at_end: _Ends = {}
         self._at_last: _Ends = {}
         self.at_commit: AtCommit = {} if at_commit is None else at_commit
-        """What is done once for the units that share a commit, before it, by name; even if this one is undone."""
+        """What is done once for the units that share a commit, before it, by name; even if one is undone."""
 
     @cached_property
     def timestamp(self) -> str:

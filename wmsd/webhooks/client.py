@@ -175,7 +175,7 @@ async def _read(response: aiohttp.ClientResponse, attempt: Attempt) -> None:
         attempt.body += await response.content.read(WANTED_BYTES + 1 - len(attempt.body))
     attempt.is_whole = len(attempt.body) <= WANTED_BYTES
     if attempt.wire is not None:
-        attempt.wire.is_idle = True
+        attempt.wire.end(attempt)
 
 
 def _refuse_framing(headers: Mapping[str, str]) -> None:

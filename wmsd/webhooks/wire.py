@@ -75,10 +75,18 @@ class Wire(ResponseHandler):
 
     received = 0
     is_idle = False
+    attempt: Attempt | None = None
+    """The last that began."""
 
-    def begin(self) -> None:
+    def begin(self, attempt: Attempt) -> None:
         self.received = 0
         self.is_idle = False
+        self.attempt = attempt
+
+    def end(self, attempt: Attempt) -> None:
+        """Another may have begun already: aiohttp hands a connection on before who has read from it goes on."""
+        if self.attempt is attempt:
+            self.is_idle = True
 
     @property
     def is_flooded(self) -> bool:
@@ -114,7 +122,8 @@ class Request(aiohttp.ClientRequest):
         self.headers = CIMultiDict(
             {"Host": self.url.host_port_subcomponent or "", "Accept": "*/*", "Accept-Encoding": "identity"}
         )
-        self.headers.update(ATTEMPT.get().sent)
+        for name, value in ATTEMPT.get().sent.items():
+            self.headers[name] = value  # of two that differ in case the later: the delivery's own
 
     def update_auto_headers(self, skip_auto_headers: Any) -> None:
         pass
@@ -148,7 +157,7 @@ class Connector(aiohttp.TCPConnector):
             if attempt.is_dialled or not wire.should_close:
                 break
             connection.close()  # it has spoken unasked
-        wire.begin()
+        wire.begin(attempt)
         attempt.wire = wire
         attempt.phase = Phase.ANSWER
         return connection
