@@ -33,30 +33,17 @@ STATUS: Mapping[str, str | None] = dict.fromkeys(
     ],
     "must be 'CREAT', 'IN_LUCRU', 'INCARCAT', 'LIVRAT' or 'ANULAT'",
 )
-ORDER = {
-    "partner_id": 1,
-    "warehouse_id": 1,
-    "external_ref": "NEW",
-    "lines": [{"article_id": 1, "quantity": 1}],
-}
-PURCHASE = {
-    "partner_id": 1,
-    "warehouse_id": 1,
-    "external_ref": "NEW",
-    "items": [{"article_id": 1, "quantity": 1}],
-}
+HEAD = {"partner_id": 1, "warehouse_id": 1, "external_ref": "NEW"}
+LINE = {"article_id": 1, "quantity": 1}
+ORDER = {**HEAD, "lines": [LINE]}
+PURCHASE = {**HEAD, "items": [LINE]}
 RECEPTION = {
     "purchase_order_id": 1,
     "warehouse_id": 1,
     "external_ref": "NEW",
     "selected_items": [{"po_item_id": 1, "quantity_um3pl": 1}],
 }
-RETURN = {
-    "partner_id": 1,
-    "warehouse_id": 1,
-    "external_ref": "NEW",
-    "lines": [{"article_id": 1, "quantity": 1}],
-}
+RETURN = {**HEAD, "lines": [LINE]}
 WEBHOOK = {
     "name": "New",
     "url": "https://hooks.example.com/",

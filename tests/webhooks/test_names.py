@@ -11,7 +11,7 @@ import pytest
 
 from tests.support.authority import HOST
 from tests.support.receivers import Receiver
-from tests.support.scripted_names import ScriptedNames
+from tests.support.scripted_names import Saying, ScriptedNames
 from wmsd.webhooks.client import GuardedClient
 from wmsd.webhooks.guard import Guard
 from wmsd.webhooks.names import MOST, MOST_OF_ZONE
@@ -40,8 +40,8 @@ async def test_names_that_are_not_found(error: Exception, sentence: str) -> None
 
 async def test_a_name_server_that_hangs_holds_up_nobody_else() -> None:
     never = Event()
-    hanging = {f"a{number}_slow_test": [never] for number in range(MOST_OF_ZONE + 4)}
-    scripted = ScriptedNames(receiver_test=[["127.0.0.1"]], **hanging)  # type: ignore[arg-type]  # names that are made
+    hanging: dict[str, list[Saying]] = {f"a{number}_slow_test": [never] for number in range(MOST_OF_ZONE + 4)}
+    scripted = ScriptedNames(receiver_test=[["127.0.0.1"]], **hanging)
     async with Receiver() as receiver, GuardedClient(LISTED, "", 2.0, scripted.names) as client:
         slow = [
             asyncio.create_task(client.post(f"https://a{number}.slow.test/", HEADERS, BODY))
