@@ -22,6 +22,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from wmsd.base.cells import unguarded
+
 ROOT = Path(__file__).parents[2]
 PROGRAM = (sys.executable, "-P", "-c", "from wmsd.interfaces.cli.main import main; main()")
 EMAIL = "admin@example.com"
@@ -286,7 +288,9 @@ class Tenant:
         return self.home.ok("export", kind, "--company", self.code).out
 
     def rows(self, kind: str) -> list[dict[str, str]]:
-        return list(csv.DictReader(io.StringIO(self.export(kind), newline="")))
+        """What is exported, as import reads it."""
+        rows = csv.DictReader(io.StringIO(self.export(kind), newline=""))
+        return [{name: unguarded(cell) for name, cell in row.items()} for row in rows]
 
 
 def _greeting(process: subprocess.Popen[str]) -> Iterator[str]:

