@@ -7,35 +7,70 @@ from datetime import timedelta
 
 import pytest
 
+from tests.support.log_lines import Kept, keeping
 from tests.support.world import PASSWORD, World
 from wmsd.app.logs import HumanFormatter, JsonFormatter
 
 FORMATS = pytest.mark.parametrize("formatter", [HumanFormatter(), JsonFormatter()], ids=["human", "json"])
 
 
-class Kept(logging.Handler):
-    def __init__(self) -> None:
-        super().__init__()
-        self.records: list[logging.LogRecord] = []
-
-    def emit(self, record: logging.LogRecord) -> None:
-        self.records.append(record)
-
-
 @pytest.fixture
 def kept() -> Iterator[Kept]:
-    handler, logger = Kept(), logging.getLogger("wmsd")
-    level = logger.level
-    logger.addHandler(handler)
-    logger.setLevel(logging.DEBUG)
-    yield handler
-    logger.removeHandler(handler)
-    logger.setLevel(level)
+    with keeping() as handler:
+        yield handler
+
+
+def record(message: str, trace: BaseException | None = None, **fields: object) -> logging.LogRecord:
+    exc_info = None if trace is None else (type(trace), trace, None)
+    made = logging.LogRecord("wmsd.test", logging.INFO, "", 0, "%s", (message,), exc_info)
+    vars(made).update(fields)
+    return made
+
+
+NASTY = [
+    *map(chr, (*range(0x20), *range(0x7F, 0xA0), 0x2028, 0x2029)),
+    *map(chr, (*range(0x202A, 0x202F), *range(0x2066, 0x206A), 0xD800, 0xDFFF)),
+]
+
+
+@FORMATS
+def test_nothing_that_was_sent_begins_a_line_or_steers_a_terminal(formatter: logging.Formatter) -> None:
+    for letter in NASTY:
+        told = formatter.format(record(f"a{letter}b", address=f"c{letter}d", trace=ValueError(f"e{letter}f")))
+        assert [other for other in NASTY if other != "\n" and other in told] == []
+        told.encode("utf-8")
+        if letter == "\n":
+            assert "\nf" not in told
+            assert "\nb" not in told
+
+
+def test_what_is_written_instead_says_what_it_was() -> None:
+    told = record("a\x1b[31m\u202eb\nc", request_id="\x9b2\ud800")
+    line = "1970-01-01 00:00:00 info    a\\x1b[31m\\u202eb\\nc request=\\x9b2\\ud800"
+    told.created = 0
+    assert HumanFormatter().format(told) == line
+    read = json.loads(JsonFormatter().format(told))
+    assert (read["message"], read["request_id"]) == ("a\\x1b[31m\\u202eb\\nc", "\\x9b2\\ud800")
+
+
+def test_other_letters_stay() -> None:
+    text = 'Țăran 日本語 👩‍👩‍👧 a\u00a0b \\ " %s'
+    assert text in HumanFormatter().format(record(text))
+    assert json.loads(JsonFormatter().format(record(text)))["message"] == text
+
+
+def test_a_trace_stands_under_its_line_and_cannot_look_like_another() -> None:
+    forged = "x\n2026-11-20 12:00:00 info    GET /api/articles 200"
+    first, *rest = HumanFormatter().format(record("failed", trace=ValueError(forged))).split("\n")
+    assert first.endswith(" failed")
+    assert rest == ["  ValueError: x", f"  {forged.partition(chr(10))[2]}"]
+    trace = json.loads(JsonFormatter().format(record("failed", trace=ValueError("x\ny"))))["trace"]
+    assert trace == "ValueError: x\ny"
 
 
 async def test_a_request_is_a_line_with_its_id_and_company(world: World, kept: Kept) -> None:
     answer = await world.send("GET", "/api/articles/1")
-    (line,) = [json.loads(JsonFormatter().format(record)) for record in kept.records]
+    (line,) = kept.objects
     assert line["request_id"] == answer.headers["X-Request-Id"]
     assert (line["company_id"], line["status"], line["level"]) == (str(world.company), 404, "info")
     assert line["message"].startswith("GET /api/articles/1 404 ")

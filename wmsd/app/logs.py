@@ -1,45 +1,138 @@
-"""The log, on standard error: a line for a person, or a JSON object a line for a program."""
+"""The log, on standard error or in a file: a line for a person, or a JSON object a line for a program.
 
+What others sent stands in it. So whatever could begin a line, steer a terminal or turn the reading direction is
+written as an escape.
+"""
+
+import io
 import json
 import logging
+import os
+import re
 import sys
+from contextlib import suppress
 from datetime import UTC, datetime
+from logging.handlers import RotatingFileHandler
+from pathlib import Path
+from textwrap import indent
 from typing import Final
 
-from wmsd.app.settings import Log
+from wmsd.app.settings import Log, SettingsError
 from wmsd.base import timestamps
 
-EXTRA: Final = ("request_id", "company_id", "status")
+SHOWN: Final = {
+    "company_id": "company",
+    "user_id": "user",
+    "token_id": "token",
+    "address": "from",
+    "request_id": "request",
+}
+"""What a record carries beside its message, and how it is called in a line for a person."""
+EXTRA: Final = (*SHOWN, "status")
+UNPRINTABLE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Controls, ends of lines, what turns the reading direction, and halves of letters."""
+MEGABYTE: Final = 1_000_000
+
+
+def escaped(text: str) -> str:
+    """The text on one line, with nothing in it that a terminal obeys."""
+    if text.isprintable():
+        return text
+    return UNPRINTABLE.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
 class HumanFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
         moment = datetime.fromtimestamp(record.created, UTC)
         text = f"{moment:%Y-%m-%d %H:%M:%S} {record.levelname.lower():7} {record.getMessage()}"
-        company = getattr(record, "company_id", "")
-        request = getattr(record, "request_id", "")
-        text += f" company={company}" if company else ""
-        text += f" request={request}" if request else ""
-        return f"{text}\n{self.formatException(record.exc_info)}" if record.exc_info else text
+        for name, shown in SHOWN.items():
+            if (value := getattr(record, name, None)) not in (None, ""):
+                text += f" {shown}={value}"
+        text = escaped(text)
+        return f"{text}\n{indent(_trace(self, record), '  ')}" if record.exc_info else text
 
 
 class JsonFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
-        line = {
+        line: dict[str, object] = {
             "time": timestamps.to_text(datetime.fromtimestamp(record.created, UTC)),
             "level": record.levelname.lower(),
             "logger": record.name,
-            "message": record.getMessage(),
+            "message": escaped(record.getMessage()),
         }
-        line |= {name: value for name in EXTRA if (value := getattr(record, name, None)) not in (None, "")}
+        for name in EXTRA:
+            if (value := getattr(record, name, None)) not in (None, ""):
+                line[name] = escaped(value) if isinstance(value, str) else value
         if record.exc_info:
-            line["trace"] = self.formatException(record.exc_info)
+            line["trace"] = _trace(self, record)
         return json.dumps(line, ensure_ascii=False)
 
 
+def _trace(formatter: logging.Formatter, record: logging.LogRecord) -> str:
+    """With its own line breaks."""
+    assert record.exc_info
+    return "\n".join(map(escaped, formatter.formatException(record.exc_info).split("\n")))
+
+
+class LogFile(RotatingFileHandler):
+    """A file that is put aside when it is full. What cannot be written is lost, and disturbs nothing else."""
+
+    _is_torn = False
+    """Whether the file may end within a line."""
+
+    def _open(self) -> io.TextIOWrapper:
+        """For the owner and the group: it says who asked for what."""
+        stream = open(  # noqa: SIM115  (the handler closes it)
+            self.baseFilename,
+            "a",
+            encoding=self.encoding,
+            errors=self.errors,
+            opener=lambda path, flags: os.open(path, flags, 0o640),
+        )
+        if self._is_torn:
+            stream.write("\n")
+        self._is_torn = False
+        return stream
+
+    def shouldRollover(self, record: logging.LogRecord) -> bool:  # noqa: N802  (its name)
+        """By what is there already: logging's own way formats every line twice. So a file is a line too long."""
+        if self.stream is None:
+            self.stream = self._open()
+        return self.stream.seekable() and self.stream.tell() >= self.maxBytes
+
+    def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  (its name)
+        """Opens the file again for the next line: what was left unwritten would be tried again before it."""
+        self._is_torn = True
+        stream, self.stream = self.stream, None
+        if stream is not None:
+            with suppress(OSError, ValueError):
+                stream.close()
+
+
 def configure(settings: Log) -> None:
-    handler = logging.StreamHandler(sys.stderr)
+    """Raises SettingsError for a file that cannot be written."""
+    handler = _file(settings) if settings.file else logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonFormatter() if settings.format == "json" else HumanFormatter())
     logging.basicConfig(level=settings.level.upper(), handlers=[handler], force=True)
+    logging.raiseExceptions = False  # a line that cannot be written, on a full disk, is not worth a trace each
     for noisy in ("aiosqlite", "asyncio", "aiohttp.access"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
+
+
+def _file(settings: Log) -> logging.Handler:
+    path = Path(settings.file)
+    if not os.access(path.parent, os.W_OK) and path.parent.is_dir():
+        raise _unwritable(path, f"the folder {path.parent} cannot be written to, so the file cannot be put aside")
+    try:
+        return LogFile(
+            path, maxBytes=settings.file_megabytes * MEGABYTE, backupCount=settings.files - 1, encoding="utf-8"
+        )
+    except (OSError, ValueError) as error:
+        why = error.strerror if isinstance(error, OSError) else None
+        raise _unwritable(path, (why or str(error)).lower()) from None
+
+
+def _unwritable(path: Path, why: str) -> SettingsError:
+    return SettingsError(
+        f"log.file: {path} cannot be written: {why}. Choose another file, or standard error with ''."
+    )

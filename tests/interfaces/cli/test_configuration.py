@@ -22,7 +22,14 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "tokens": {"lifetime_days": 90},
     "webhooks": {"allow_networks": [], "allow_http": False, "ca_file": ""},
     "returns": {"require_write_ability": False},
-    "log": {"format": "human", "level": "info", "requests": True},
+    "log": {
+        "format": "human",
+        "level": "info",
+        "requests": True,
+        "file": "",
+        "file_megabytes": 10,
+        "files": 5,
+    },
 }
 
 
