@@ -3,6 +3,7 @@
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
+from wmsd.base.context import Caller, Company
 from wmsd.base.operation import Operation
 from wmsd.base.problems import FieldErrors, Problem
 from wmsd.base.strict_json import dumps
@@ -14,7 +15,7 @@ LoadBody = Callable[[], Awaitable[Loaded]]
 
 @dataclass(slots=True)
 class Call:
-    """Nothing in it is checked yet."""
+    """What was sent, unchecked; and who sent it, once the door knows."""
 
     operation: Operation
     method: str
@@ -32,6 +33,10 @@ class Call:
     key_suffix: str = ""
     """What tells the requests of a batch apart that share its key; no key can end with it."""
     if_match: str | None = None
+    caller: Caller | None = None
+    """Who it is, once the door has admitted it."""
+    tenant: Company | None = None
+    """The company that it was admitted to."""
     accept: str | None = None
     """The header Accept."""
     wants_cursors: bool = False

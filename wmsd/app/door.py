@@ -91,7 +91,7 @@ class Door:
         """All that comes before the unit of work, which is then under way: what was begun first runs first."""
         begun = Begun(call, {})
         try:
-            caller, company = await self._admit(call)
+            caller, company = call.caller, call.tenant = await self._admit(call)
             begun.headers = self._take(call, caller, company)
             begun.pending = await self._start(call, caller, company)
         except Exception as error:  # every refusal is an answer

@@ -178,7 +178,8 @@ def test_a_log_for_programs(home: Home) -> None:
         lines = [json.loads(line) for line in server.log.splitlines() if line.startswith("{")]
         requests = [line for line in lines if line["logger"] == "wmsd.request"]
         assert [line["status"] for line in requests] == [200, 401]
-        assert {line["company_id"] for line in requests} == {"1"}
+        assert [line.get("company_id") for line in requests] == ["1", None]
+        assert {line["address"] for line in requests} == {"127.0.0.1"}
         assert len({line["request_id"] for line in requests}) == 2
         assert server.token not in server.log
         assert "not a token" not in server.log

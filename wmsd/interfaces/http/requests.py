@@ -12,7 +12,7 @@ from wmsd.interfaces.http.web import web
 Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
-def client_address(request: web.Request, trusted: Sequence[Network]) -> str:
+def client_address(request: web.BaseRequest, trusted: Sequence[Network]) -> str:
     """The caller's address; behind trusted proxies, the one that they vouch for. IPv6 counts by its /64."""
     address = request.remote or ""
     if trusted:

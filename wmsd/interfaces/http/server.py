@@ -17,14 +17,14 @@ from wmsd.base.problems import Problem
 from wmsd.base.route import Route, method_not_allowed
 from wmsd.base.strict_json import printable
 from wmsd.interfaces.http import requests
+from wmsd.interfaces.http.request_log import CALL, REQUEST_ID, RequestLog
 from wmsd.interfaces.http.requests import Network
 from wmsd.interfaces.http.web import web
 
 LOG = logging.getLogger("wmsd.request")
 SITE: Final = web.AppKey("site", Site)
 JOBS: Final = web.AppKey("jobs", Jobs)
-REQUEST_ID: Final = web.RequestKey("request_id", str)
-COMPANY: Final = web.RequestKey("company", str)
+REQUEST_LOG: Final = web.AppKey("request_log", RequestLog)
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
@@ -33,9 +33,11 @@ def make_app(site: Site, jobs: Jobs, routes: Iterable[Route]) -> web.Application
 
     Handlers are wrapped one by one: aiohttp's middlewares cost each request more than all that ours does.
     """
-    app = web.Application()
-    app[SITE], app[JOBS] = site, jobs
     trusted = trusted_proxies(site)
+    log = RequestLog(site, trusted)
+    app = web.Application(handler_args=log.for_aiohttp())
+    app[SITE], app[JOBS], app[REQUEST_LOG] = site, jobs, log
+    app.on_cleanup.append(log.close)
     methods: dict[str, list[str]] = {}
     for route in routes:
         methods.setdefault(route.path, []).append(route.method)
@@ -47,12 +49,23 @@ def make_app(site: Site, jobs: Jobs, routes: Iterable[Route]) -> web.Application
 
 def add(app: web.Application, method: str, path: str, handler: Handler) -> None:
     """A route whose every answer has its id, its form and its line in the log."""
-    app.router.add_route(method, path, partial(_answer, app[SITE], handler))
+    answer = partial(_answer, app[SITE], app[REQUEST_LOG], handler)
+    app.router.add_route(method, path, answer, expect_handler=_expected)
 
 
 def add_not_found(app: web.Application) -> None:
     """The last route: what no other one takes."""
-    add(app, "*", "/{anything:.*}", _refuse_address)
+    add(app, "*", "/{anything:(?s:.*)}", _refuse_address)
+
+
+async def _expected(request: web.Request) -> None:
+    """Asks for a body that waits to be asked for. Other expectations may be ignored (RFC 9110, section 10.1.1).
+
+    aiohttp refuses them by itself, or stumbles over what they hold.
+    """
+    if request.version >= (1, 1) and request.headers["Expect"].lower() == "100-continue":
+        await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
+        request.writer.output_size = 0  # of the answer, which is still to come
 
 
 async def _handle(site: Site, trusted: Sequence[Network], route: Route, request: web.Request) -> web.Response:
@@ -65,15 +78,13 @@ async def _handle(site: Site, trusted: Sequence[Network], route: Route, request:
     call.query = query
     call.load_body = partial(requests.json_body, request, route.operation.max_body)
     reply = await site.door.perform(call)
-    if call.company is not None:
-        request[COMPANY] = call.company  # the bearer of a site says it, not the header
     return response(reply)
 
 
 def call_of(request: web.Request, trusted: Sequence[Network], operation: Operation) -> Call:
-    """What the head of the request says, without its query."""
+    """What the head of the request says, without its query. The log looks at it again when it is answered."""
     headers = request.headers
-    return Call(
+    call = request[CALL] = Call(
         operation=operation,
         method=request.method,
         target=request.path,
@@ -85,6 +96,7 @@ def call_of(request: web.Request, trusted: Sequence[Network], operation: Operati
         idempotency_key=joined(headers, "Idempotency-Key"),
         if_match=joined(headers, "If-Match"),
     )
+    return call
 
 
 def trusted_proxies(site: Site) -> list[Network]:
@@ -105,7 +117,7 @@ def response(reply: Reply) -> web.Response:
     return web.Response(status=reply.status, body=reply.body, headers=reply.headers)
 
 
-async def _answer(site: Site, handler: Handler, request: web.Request) -> web.StreamResponse:
+async def _answer(site: Site, log: RequestLog, handler: Handler, request: web.Request) -> web.StreamResponse:
     """Gives the request its id, every error its form, and the log its line."""
     request_id = request[REQUEST_ID] = site.ids.unique()
     started = time.perf_counter()
@@ -119,8 +131,7 @@ async def _answer(site: Site, handler: Handler, request: web.Request) -> web.Str
         answer = response(refusal(problem))
     answer.headers["X-Request-Id"] = request_id
     answer.headers["Server"] = "wmsd"
-    if site.settings.log.requests:
-        _log(request, answer.status, time.perf_counter() - started)
+    log.write(request, answer.status, time.perf_counter() - started)
     return answer
 
 
@@ -144,19 +155,3 @@ def _http_error(request: web.Request, error: web.HTTPException) -> web.StreamRes
         return web.Response(status=error.status, text=f"{error.reason}.\n", headers=kept)
     code = "VALIDATION_FAILED" if error.status < 500 else "SERVER_ERROR"
     return response(refusal(Problem(code, f"{error.reason}.", status=error.status)))
-
-
-def _log(request: web.Request, status: int, seconds: float) -> None:
-    if LOG.isEnabledFor(logging.INFO):
-        LOG.info(
-            "%s %s %d %.1f ms",
-            request.method,
-            request.rel_url.raw_path,
-            status,
-            seconds * 1000,
-            extra={
-                "request_id": request[REQUEST_ID],
-                "company_id": request.get(COMPANY, request.headers.get("X-Company-Id", ""))[:16],
-                "status": status,
-            },
-        )

@@ -4,5 +4,7 @@ from wmsd.base.certificates import left_unread
 
 with left_unread():
     from aiohttp import web
+    from aiohttp.abc import AbstractAccessLogger
+    from aiohttp.http_exceptions import HttpProcessingError
 
-__all__ = ["web"]
+__all__ = ["AbstractAccessLogger", "HttpProcessingError", "web"]

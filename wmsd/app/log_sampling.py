@@ -1,0 +1,72 @@
+"""Which lines of requests are written, so that a flood of requests is no flood of the disk."""
+
+from collections import Counter
+from typing import Final
+
+from wmsd.base.clock import Clock
+
+TELL_EVERY: Final = 10.0
+"""Seconds between the lines that say what was left out."""
+REFUSED: Final = (5.0, 50)
+"""Lines a second, and at once, of requests that were refused or that no caller stands behind."""
+FAILED: Final = (20.0, 20)
+"""The same of those that the service failed to answer: they are rarer, and say more."""
+
+TRACES: Final = (1.0, 10)
+"""Of what the server of HTTP itself stumbles over: whoever can cause it once can do so again."""
+
+
+class TokenBucket:
+    def __init__(self, per_second: float, burst: int, now: float) -> None:
+        self._per_second = per_second
+        self._burst = float(burst)
+        self._tokens = float(burst)
+        self._seen = now
+
+    def take(self, now: float) -> bool:
+        self._tokens = min(self._burst, self._tokens + (now - self._seen) * self._per_second)
+        self._seen = now
+        if self._tokens < 1:
+            return False
+        self._tokens -= 1
+        return True
+
+
+class LogSampling:
+    """Counts what it leaves out, by status."""
+
+    def __init__(self, clock: Clock) -> None:
+        now = clock.monotonic()
+        self._clock = clock
+        self._refused = TokenBucket(*REFUSED, now)
+        self._failed = TokenBucket(*FAILED, now)
+        self._left_out: Counter[int] = Counter()
+        self._since = now
+
+    def admits(self, status: int, is_admitted: bool) -> bool:
+        """Whether the line is to be written. That of an admitted caller always is, unless the limit refused it."""
+        if is_admitted and status != 429:
+            return True
+        now = self._clock.monotonic()
+        bucket = self._failed if status >= 500 else self._refused
+        if bucket.take(now):
+            return True
+        if not self._left_out:
+            self._since = now
+        self._left_out[status] += 1
+        return False
+
+    def left_out(self) -> str | None:
+        """What was left out since this was last asked, as a sentence; None: nothing."""
+        if not self._left_out:
+            return None
+        seconds = max(1, round(self._clock.monotonic() - self._since))
+        each = ", ".join(f"{status}: {_grouped(count)}" for status, count in sorted(self._left_out.items()))
+        total = _grouped(self._left_out.total())
+        refused = "refused " if min(self._left_out) >= 400 else ""
+        self._left_out.clear()
+        return f"{total} more {refused}requests were not logged in the last {seconds} s ({each})"
+
+
+def _grouped(number: int) -> str:
+    return f"{number:,}".replace(",", " ")

@@ -1,0 +1,106 @@
+"""The lines of the log that tell of requests: one for each, who sent it, and few of a flood of refusals."""
+
+import asyncio
+import logging
+import re
+from collections.abc import Sequence
+from typing import Any, Final
+
+from wmsd.app.call import Call
+from wmsd.app.log_sampling import TELL_EVERY, TRACES, LogSampling, TokenBucket
+from wmsd.app.site import Site
+from wmsd.base.clock import Clock
+from wmsd.interfaces.http import requests
+from wmsd.interfaces.http.requests import Network
+from wmsd.interfaces.http.web import AbstractAccessLogger, HttpProcessingError, web
+
+LOG = logging.getLogger("wmsd.request")
+REQUEST_ID: Final = web.RequestKey("request_id", str)
+CALL: Final = web.RequestKey("call", Call)
+LONGEST_PATH: Final = 500
+REASON: Final = re.compile(r"[A-Z][a-z]+( [\w/-]+)+", re.ASCII)
+"""How aiohttp says what is wrong with a request; behind it may stand what was sent, a token perhaps."""
+
+
+class RequestLog:
+    def __init__(self, site: Site, trusted: Sequence[Network]) -> None:
+        self._is_on = site.settings.log.requests
+        self._trusted = trusted
+        self._clock = site.clock
+        self._sampling = LogSampling(site.clock)
+        self._telling: asyncio.TimerHandle | None = None
+
+    def write(self, request: web.BaseRequest, status: int, seconds: float, reason: str = "") -> None:
+        """The line of a request that was answered."""
+        if not self._is_on or not LOG.isEnabledFor(logging.INFO):
+            return
+        call = request.get(CALL)
+        caller = None if call is None else call.caller
+        if not self._sampling.admits(status, caller is not None):
+            self._tell_later()
+            return
+        extra: dict[str, Any] = {"request_id": request.get(REQUEST_ID), "status": status}
+        if call is None:
+            extra["address"] = requests.client_address(request, self._trusted)
+        else:
+            extra["address"] = call.address
+            if call.tenant is not None:
+                extra["company_id"] = str(call.tenant.id)
+            if caller is not None:
+                extra["user_id"], extra["token_id"] = caller.actor.user_id, caller.actor.token_id
+        path = request.rel_url.raw_path[:LONGEST_PATH] or "-"
+        LOG.info("%s %s %d %.1f ms%s", request.method, path, status, seconds * 1000, reason, extra=extra)
+
+    def _tell_later(self) -> None:
+        if self._telling is None:
+            self._telling = asyncio.get_running_loop().call_later(TELL_EVERY, self._tell)
+
+    def _tell(self) -> None:
+        self._telling = None
+        if sentence := self._sampling.left_out():
+            LOG.warning(sentence)
+
+    async def close(self, _: web.Application) -> None:
+        """Tells the rest."""
+        if self._telling is not None:
+            self._telling.cancel()
+        self._tell()
+
+    def for_aiohttp(self) -> dict[str, Any]:
+        """What its server is to be made with, so that what it answers by itself has its line here too."""
+        return {"access_log": self, "access_log_class": _OwnAnswers, "logger": _ServerLogger(self._clock)}
+
+
+class _OwnAnswers(AbstractAccessLogger):
+    def __init__(self, log: RequestLog, _: str) -> None:
+        self._log = log
+
+    def log(self, request: web.BaseRequest, response: web.StreamResponse, time: float) -> None:
+        if REQUEST_ID not in request:
+            self._log.write(request, response.status, time, _reason(request, response))
+
+
+def _reason(request: web.BaseRequest, response: web.StreamResponse) -> str:
+    """What makes it no HTTP at all: of such a request nothing else is known."""
+    if request.method != "UNKNOWN" or not isinstance(response, web.Response):
+        return ""
+    found = REASON.match(response.text or "")
+    return f" ({found[0]})" if found else ""
+
+
+class _ServerLogger(logging.LoggerAdapter[logging.Logger]):
+    """What goes wrong before a handler of ours is reached: few traces, and none of requests that are no HTTP.
+
+    Those are no mistake of ours. All of them have their lines.
+    """
+
+    def __init__(self, clock: Clock) -> None:
+        super().__init__(logging.getLogger("aiohttp.server"), {})
+        self._clock = clock
+        self._traces = TokenBucket(*TRACES, clock.monotonic())
+
+    def log(self, level: int, msg: object, *args: object, exc_info: Any = None, **more: Any) -> None:
+        if isinstance(exc_info, HttpProcessingError | web.RequestPayloadError):
+            return
+        if exc_info is None or self._traces.take(self._clock.monotonic()):
+            super().log(level, msg, *args, exc_info=exc_info, **more)
