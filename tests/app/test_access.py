@@ -82,6 +82,32 @@ async def test_forged_tokens_are_401(world: World) -> None:
         await world.call("GET", LIST, token=forged, status=401)
 
 
+BASE64URL = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
+
+
+async def test_a_token_is_accepted_in_one_spelling_only(world: World) -> None:
+    header, claims, signature = world.token.split(".")
+    unused_bit_set = signature[:-1] + BASE64URL[BASE64URL.index(signature[-1]) + 1]  # the last two bits mean nothing
+    for other in (
+        f"{world.token}=",
+        f"{world.token}==",
+        f"{header}=.{claims}.{signature}",
+        f"{header}.{claims}=.{signature}",
+        f"{header}.{claims}.{unused_bit_set}",
+        f"{header}.{claims}.{signature[:9]}!{signature[9:]}",
+        f"{header}.{claims}.{signature[:9]}%0A{signature[9:]}",
+    ):
+        await world.call("GET", LIST, token=other, status=401)
+    await world.call("GET", LIST)
+
+
+async def test_a_sign_in_is_small(world: World) -> None:
+    body = {"email": "admin@example.com", "password": PASSWORD, "abilities": ["*"]}
+    long = {**body, "device_name": "x" * 17_000}
+    await world.call("POST", "/api/auth/token", long, token="", company="", status=413)
+    await world.call("POST", "/api/auth/token", body, token="", company="")
+
+
 async def test_a_token_ends(world: World) -> None:
     token = await world.new_token("admin@example.com", lifetime=timedelta(hours=1))
     await world.call("GET", LIST, token=token)

@@ -37,6 +37,7 @@ class SignInDesk:
     limit="sign-in",
     signed_in=False,
     codes=("UNAUTHORIZED", "FORBIDDEN"),
+    max_body=16 * 1024,
 )
 async def issue_token(desk: SignInDesk, body: SignIn) -> dict[str, object]:
     """Get a token for a user's e-mail address and password.
