@@ -87,7 +87,9 @@ BASE64URL = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 
 async def test_a_token_is_accepted_in_one_spelling_only(world: World) -> None:
     header, claims, signature = world.token.split(".")
-    unused_bit_set = signature[:-1] + BASE64URL[BASE64URL.index(signature[-1]) + 1]  # the last two bits mean nothing
+    unused_bit_set = (
+        signature[:-1] + BASE64URL[BASE64URL.index(signature[-1]) + 1]
+    )  # the last two bits mean nothing
     for other in (
         f"{world.token}=",
         f"{world.token}==",
@@ -252,21 +254,3 @@ async def test_token_use_is_noted_once_a_minute_from_memory(world: World) -> Non
     assert await last_used() is None
     await world.site.access.write_token_uses()
     assert await last_used() == "2026-11-20T12:00:00.000Z"
-
-
-async def test_failures_slow_an_account_down_and_never_lock_it(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    waits: list[float] = []
-
-    async def sleep(seconds: float) -> None:
-        waits.append(seconds)
-
-    monkeypatch.setattr("wmsd.accounts.passwords.asyncio.sleep", sleep)
-    for _ in range(8):
-        assert not await world.site.passwords.check("admin@example.com", "wrong", None)
-    assert waits == [0.5, 1.0, 2.0]
-    await sign_in(world)
-    waits.clear()
-    await sign_in(world)
-    assert waits == []

@@ -280,15 +280,18 @@ async def _served_descriptions(world: World) -> list[Any]:
 
 
 @asynccontextmanager
-async def open_world(folder: Path, settings: dict[str, Any] | None = None) -> AsyncIterator[World]:
+async def open_world(
+    folder: Path, settings: dict[str, Any] | None = None, hasher: PasswordHasher = QUICK_HASHER
+) -> AsyncIterator[World]:
     """A new installation has one company, ACME, and an admin's token for it; one that is there opens as it is."""
     data, beginning = DataFolder(folder), await _beginning()
     if data.is_made:
-        opening = _opened(data, settings or {}, CountedIds(), beginning.contract)
+        opening = _opened(data, settings or {}, CountedIds(), beginning.contract, hasher=hasher)
     else:
         beginning.lay_down(data)
         ids = CountedIds(beginning.ids)
-        opening = _opened(data, settings or {}, ids, beginning.contract, beginning.company, beginning.token)
+        made = beginning.company, beginning.token
+        opening = _opened(data, settings or {}, ids, beginning.contract, *made, hasher=hasher)
     async with opening as world:
         yield world
 
@@ -301,11 +304,12 @@ async def _opened(
     contract: Contract,
     company: int = 0,
     token: str = "",
+    hasher: PasswordHasher = QUICK_HASHER,
 ) -> AsyncIterator[World]:
     data.open()
     clock = SteeredClock()
     chosen = Settings.model_validate(settings)
-    async with open_site(chosen, data, clock=clock, ids=ids, passwords=Passwords(QUICK_HASHER)) as site:
+    async with open_site(chosen, data, clock=clock, ids=ids, passwords=Passwords(clock, hasher)) as site:
         app, jobs = service(site)
         async with _served(app) as base_url, aiohttp.ClientSession(auto_decompress=False) as session:
             yield World(site, jobs, clock, base_url, session, contract, company, token)

@@ -3,10 +3,10 @@
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any
+from typing import Any, Protocol
 
 from wmsd.accounts import store, tokens
-from wmsd.accounts.passwords import Passwords
+from wmsd.accounts.passwords import Origin, Passwords
 from wmsd.accounts.rules import Token, User, abilities_of_new_user, caller_of, check_abilities, grant
 from wmsd.accounts.schema import CurrentUser, IssuedToken, Message, NewUser, SignIn
 from wmsd.base import timestamps
@@ -29,6 +29,13 @@ class SignInDesk:
     """The abilities that can be asked for."""
 
 
+class FromAddress(Protocol):
+    """What signing in needs of the request beside its body."""
+
+    @property
+    def address(self) -> str: ...
+
+
 @operation(
     tag="Authentication",
     answer="object",
@@ -36,22 +43,29 @@ class SignInDesk:
     scope="platform",
     limit="sign-in",
     signed_in=False,
-    codes=("UNAUTHORIZED", "FORBIDDEN"),
+    codes=("UNAUTHORIZED", "FORBIDDEN", "SERVICE_UNAVAILABLE"),
     max_body=16 * 1024,
 )
-async def issue_token(desk: SignInDesk, body: SignIn) -> dict[str, object]:
+async def issue_token(desk: SignInDesk, body: SignIn, call: FromAddress) -> dict[str, object]:
     """Get a token for a user's e-mail address and password.
 
-    The token is shown this once. It may do what `abilities` say, no more than its user may do.
+    The token is shown this once. It may do what `abilities` say, no more than its user may do. After 5 failures
+    there is a pause after each, up to 60 s long, in which even the right password is refused.
     """
-    user = await desk.platform.read(lambda tx: store.user_by_email(tx, body.email))
+
+    def look_up(tx: Transaction) -> tuple[User | None, Origin]:
+        is_known = store.has_signed_in_from(tx, body.email, call.address)
+        return store.user_by_email(tx, body.email), Origin(body.email, call.address, is_known)
+
+    user, origin = await desk.platform.read(look_up)
     known = user if user is not None and not user.disabled else None
-    good = await desk.passwords.check(body.email, body.password, known.password_hash if known else None)
+    good = await desk.passwords.check(origin, body.password, known.password_hash if known else None)
     if not good or known is None:
         raise Problem("UNAUTHORIZED", "The e-mail address or the password is wrong.")
     abilities = grant(known, body.abilities, desk.whitelist)
 
     def issue(tx: Transaction) -> str:
+        store.note_sign_in(tx, known.id, call.address)
         return tokens.issue(
             tx,
             user_id=known.id,
@@ -59,6 +73,7 @@ async def issue_token(desk: SignInDesk, body: SignIn) -> dict[str, object]:
             abilities=abilities,
             company_ids=None,
             lifetime=desk.lifetime,
+            signed_in=True,
         )
 
     return {"token": await desk.platform.write(issue), "abilities": abilities}
@@ -155,7 +170,13 @@ def create_token(
     company_ids = [_usable(tx, user, code) for code in dict.fromkeys(company_codes)] or None
     companies.audit(tx, f"token.create {name}", user.email)
     return tokens.issue(
-        tx, user_id=user.id, name=name, abilities=granted, company_ids=company_ids, lifetime=lifetime
+        tx,
+        user_id=user.id,
+        name=name,
+        abilities=granted,
+        company_ids=company_ids,
+        lifetime=lifetime,
+        signed_in=False,
     )
 
 
@@ -174,16 +195,22 @@ def user_of_email(tx: Transaction, email: str) -> User:
 
 
 def disable_user(tx: Transaction, email: str) -> None:
-    """Its tokens are refused from now on."""
+    """Its tokens are refused from now on, and from where it signed in is forgotten."""
     user = user_of_email(tx, email)
     store.disable_user(tx, user.id)
+    store.forget_sign_ins(tx, user.id)
     companies.audit(tx, "user.disable", user.email)
 
 
-def set_password(tx: Transaction, email: str, password_hash: str) -> None:
+def set_password(tx: Transaction, email: str, password_hash: str, *, keep_tokens: bool = False) -> int:
+    """Ends the tokens that were made by signing in, unless `keep_tokens`; answers how many."""
     user = user_of_email(tx, email)
     store.set_password(tx, user.id, password_hash)
     companies.audit(tx, "user.set-password", user.email)
+    ended = 0 if keep_tokens else store.revoke_signed_in(tx, user.id)
+    if ended:
+        companies.audit(tx, f"token.revoke {ended} made by signing in", user.email)
+    return ended
 
 
 def revoke_token_by_id(tx: Transaction, token_id: int) -> bool:

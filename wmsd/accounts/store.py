@@ -118,8 +118,8 @@ def _token(row: dict[str, Any]) -> Token:
 
 
 INSERT_TOKEN: Final = """
-    INSERT INTO tokens (jti, user_id, name, abilities, company_ids, created_at, expires_at)
-    VALUES (:jti, :user_id, :name, :abilities, :company_ids, :now, :expires_at)
+    INSERT INTO tokens (jti, user_id, name, abilities, company_ids, created_at, expires_at, signed_in)
+    VALUES (:jti, :user_id, :name, :abilities, :company_ids, :now, :expires_at, :signed_in)
 """
 
 
@@ -132,6 +132,7 @@ def insert_token(
     abilities: Sequence[str],
     company_ids: Sequence[int] | None,
     expires_at: str,
+    signed_in: bool,
 ) -> int:
     return tx.insert(
         INSERT_TOKEN,
@@ -143,22 +144,32 @@ def insert_token(
             "company_ids": None if company_ids is None else dumps(list(company_ids)),
             "now": tx.timestamp,
             "expires_at": expires_at,
+            "signed_in": signed_in,
         },
     )
 
 
 REVOKE: Final = "UPDATE tokens SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL"
+REVOKE_SIGNED_IN: Final = """
+    UPDATE tokens SET revoked_at = :now
+    WHERE user_id = :user_id AND signed_in AND revoked_at IS NULL AND expires_at > :now
+"""
 NOTE_USE: Final = "UPDATE tokens SET last_used_at = max(coalesce(last_used_at, ''), ?) WHERE id = ?"
 SWEEP: Final = "DELETE FROM tokens WHERE expires_at <= ?"
 LIST_TOKENS: Final = """
     SELECT tokens.id, users.email AS user, tokens.name, tokens.abilities, tokens.company_ids, tokens.created_at,
-        tokens.expires_at, tokens.last_used_at, tokens.revoked_at
+        tokens.expires_at, tokens.last_used_at, tokens.revoked_at, tokens.signed_in
     FROM tokens JOIN users ON users.id = tokens.user_id ORDER BY tokens.id
 """
 
 
 def revoke_token(tx: Transaction, token_id: int) -> bool:
     return tx.execute(REVOKE, (tx.timestamp, token_id)).rowcount > 0
+
+
+def revoke_signed_in(tx: Transaction, user_id: int) -> int:
+    """How many tokens that were made by signing in this has ended."""
+    return tx.execute(REVOKE_SIGNED_IN, {"user_id": user_id, "now": tx.timestamp}).rowcount
 
 
 def note_token_uses(tx: Transaction, used_at: Iterable[tuple[str, int]]) -> None:
@@ -174,7 +185,36 @@ def list_tokens(tx: Transaction) -> list[dict[str, Any]]:
     for row in rows:
         row["abilities"] = json.loads(row["abilities"])
         row["company_ids"] = json.loads(row["company_ids"]) if row["company_ids"] else None
+        row["signed_in"] = bool(row["signed_in"])
     return rows
+
+
+MOST_ADDRESSES: Final = 10
+HAS_SIGNED_IN_FROM: Final = """
+    SELECT 1 FROM users JOIN sign_in_addresses ON sign_in_addresses.user_id = users.id
+    WHERE users.email = ? AND users.disabled_at IS NULL AND sign_in_addresses.address = ?
+"""
+NOTE_SIGN_IN: Final = "INSERT OR REPLACE INTO sign_in_addresses (user_id, address) VALUES (?, ?)"
+KEEP_RECENT_SIGN_INS: Final = """
+    DELETE FROM sign_in_addresses WHERE user_id = :user_id AND position NOT IN (
+        SELECT position FROM sign_in_addresses WHERE user_id = :user_id ORDER BY position DESC LIMIT :most
+    )
+"""
+FORGET_SIGN_INS: Final = "DELETE FROM sign_in_addresses WHERE user_id = ?"
+
+
+def has_signed_in_from(tx: Transaction, email: str, address: str) -> bool:
+    """Whether an active user of this e-mail address did, among the most recent addresses that are kept."""
+    return tx.value(HAS_SIGNED_IN_FROM, (email.lower(), address)) is not None
+
+
+def note_sign_in(tx: Transaction, user_id: int, address: str) -> None:
+    tx.execute(NOTE_SIGN_IN, (user_id, address))
+    tx.execute(KEEP_RECENT_SIGN_INS, {"user_id": user_id, "most": MOST_ADDRESSES})
+
+
+def forget_sign_ins(tx: Transaction, user_id: int) -> None:
+    tx.execute(FORGET_SIGN_INS, (user_id,))
 
 
 KEYS: Final = "SELECT kid, secret FROM signing_keys ORDER BY position DESC LIMIT 2"

@@ -24,8 +24,12 @@ def issue(
     abilities: Sequence[str],
     company_ids: Sequence[int] | None,
     lifetime: timedelta,
+    signed_in: bool,
 ) -> str:
-    """Writes the token's row and answers the token. `company_ids` None: every company of its user."""
+    """Writes the token's row and answers the token. `company_ids` None: every company of its user.
+
+    `signed_in`: it was made by signing in with a password, not by an admin.
+    """
     import jwt
 
     jti = tx.ids.unique()
@@ -38,6 +42,7 @@ def issue(
         abilities=abilities,
         company_ids=company_ids,
         expires_at=timestamps.to_text(expires),
+        signed_in=signed_in,
     )
     kid, secret = store.signing_keys(tx)[0]
     claims = {

@@ -75,7 +75,7 @@ async def open_site(
     """Opens the files of a data folder that was opened; closes every connection at the end."""
     ordered = OrderedClock(clock or SystemClock())
     ids = ids or RandomIds()
-    passwords = passwords or Passwords()
+    passwords = passwords or Passwords(ordered)
     platform, secrets = await open_platform(folder, ordered, ids)
     vault, guard = Vault(secrets["vault"]), new_guard(settings)
     files = CompanyFiles(folder.companies, ordered, ids, {Vault: vault, Guard: guard})

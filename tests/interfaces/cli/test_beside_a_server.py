@@ -20,6 +20,15 @@ def token_of(home: Home, name: str, email: str = EMAIL) -> str:
     return home.ok("token", "create", "--user", email, "--ability", "*", "--name", name).out.strip()
 
 
+def sign_in(server: Server, email: str, password: str) -> str:
+    body = json.dumps({"email": email, "password": password, "abilities": ["*"]})
+    request = urllib.request.Request(
+        f"{server.address}/api/auth/token", body.encode(), {"Content-Type": "application/json"}
+    )
+    with urllib.request.urlopen(request) as answer:
+        return str(json.load(answer)["token"])
+
+
 def id_of(home: Home, kind: str, column: str, value: str) -> int:
     (found,) = [row["id"] for row in home.ok(kind, "list", "--json").json if row[column] == value]
     assert isinstance(found, int)
@@ -78,12 +87,24 @@ def test_a_new_password_works(shared: Home, server: Server) -> None:
     create = ("user", "create", "late@example.com", "--role", "platform-admin", "--password-stdin")
     shared.ok(*create, stdin=PASSWORD)
     shared.ok("user", "set-password", "late@example.com", "--password-stdin", stdin="another password\r\n")
-    body = json.dumps({"email": "late@example.com", "password": "another password", "abilities": ["*"]})
-    request = urllib.request.Request(
-        f"{server.address}/api/auth/token", body.encode(), {"Content-Type": "application/json"}
-    )
-    with urllib.request.urlopen(request) as answer:
-        assert json.load(answer)["abilities"] == ["*"]
+    assert sign_in(server, "late@example.com", "another password")
+
+
+def test_a_changed_password_ends_what_was_signed_in_for(shared: Home, server: Server) -> None:
+    create = ("user", "create", "robbed@example.com", "--role", "platform-admin", "--password-stdin")
+    shared.ok(*create, stdin=PASSWORD)
+    made = token_of(shared, "made by an admin", "robbed@example.com")
+    signed_in = sign_in(server, "robbed@example.com", PASSWORD)
+    change = ("user", "set-password", "robbed@example.com", "--password-stdin")
+    kept = shared.ok(*change, "--keep-tokens", stdin="another password\n")
+    assert kept.err.endswith("robbed@example.com has a new password. Its tokens stay.\n")
+    assert server.get("/api/articles", token=signed_in)[0] == 200
+    done = shared.ok(*change, stdin="a third password\n")
+    assert done.err.endswith("has a new password. Tokens made by signing in that were ended: 1.\n")
+    server.soon("/api/articles", lambda status, _: status == 401, token=signed_in)
+    assert server.get("/api/articles", token=made)[0] == 200
+    listed = shared.ok("token", "list", "--json").json
+    assert [row["signed_in"] for row in listed if row["user"] == "robbed@example.com"] == [False, True]
 
 
 def test_an_import_is_seen_and_a_refused_one_is_not(shared: Home, server: Server) -> None:

@@ -113,18 +113,28 @@ def disable_user(installation: Installation, email: str) -> None:
 
 @user_command.command("set-password")
 @click.argument("email")
+@click.option("--keep-tokens", is_flag=True, help="Leave the tokens that were made by signing in.")
 @password_option
 @installed
-def set_password(installation: Installation, email: str, password_stdin: bool) -> None:
-    """Give the user EMAIL a new password. Its tokens stay."""
+def set_password(installation: Installation, email: str, keep_tokens: bool, password_stdin: bool) -> None:
+    """Give the user EMAIL a new password.
+
+    Tokens that were made by signing in end; those of `wmsd token create` stay. A running server follows within a
+    second.
+    """
     password = _password(password_stdin)
 
-    async def work(site: Site) -> None:
+    async def work(site: Site) -> int:
         password_hash = await site.passwords.hash(password)
-        await site.platform.write(lambda tx: actions.set_password(tx, email, password_hash))
+        return await site.platform.write(
+            lambda tx: actions.set_password(tx, email, password_hash, keep_tokens=keep_tokens)
+        )
 
-    installation.run(work)
-    note(f"{email} has a new password.")
+    ended = installation.run(work)
+    if keep_tokens:
+        note(f"{email} has a new password. Its tokens stay.")
+    else:
+        note(f"{email} has a new password. Tokens made by signing in that were ended: {ended}.")
 
 
 def _password(from_stdin: bool) -> str:
