@@ -4,12 +4,11 @@ from typing import Annotated
 
 from pydantic import Field
 
+from wmsd.accounts.strength import LONGEST
 from wmsd.base.access import Role
 from wmsd.base.fields import Email, Id, Input, Model, Name, Timestamp
 
-MIN_PASSWORD = 10
-Password = Annotated[str, Field(min_length=1, max_length=1024)]
-NewPassword = Annotated[str, Field(min_length=MIN_PASSWORD, max_length=1024)]
+Password = Annotated[str, Field(min_length=1, max_length=LONGEST)]
 AbilityNames = Annotated[list[str], Field(min_length=1, max_length=50)]
 
 

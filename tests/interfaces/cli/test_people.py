@@ -93,6 +93,17 @@ def test_a_password_of_the_wrong_length(shared: Home, password: bytes) -> None:
     assert shared.refused("user", "set-password", EMAIL, "--password-stdin", stdin=password) == WRONG_LENGTH
 
 
+@pytest.mark.parametrize("password", ["1234567890", EMAIL, "Warehouse2026", "Olga Pop Olga Pop"])
+def test_a_password_that_is_easy_to_guess(shared: Home, password: str) -> None:
+    create = ("user", "create", "olga@example.com", "--name", "Olga Pop", "--role", "platform-admin")
+    given = f"{password.replace('admin@', 'olga@')}\n"
+    easy = "password is too easy to guess: choose four words that do not belong together."
+    assert shared.refused(*create, "--password-stdin", stdin=given) == easy
+    if password != "Olga Pop Olga Pop":
+        change = ("user", "set-password", EMAIL, "--password-stdin")
+        assert shared.refused(*change, stdin=f"{password}\n") == easy
+
+
 def test_a_password_that_is_not_text(shared: Home) -> None:
     refused = shared.refused("user", "set-password", EMAIL, "--password-stdin", stdin=b"\xff" * 12)
     assert refused == "password must be UTF-8 text."

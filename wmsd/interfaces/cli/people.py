@@ -9,7 +9,8 @@ import click
 
 from wmsd.accounts import actions, store
 from wmsd.accounts.rules import MAX_TOKEN_DAYS
-from wmsd.accounts.schema import MIN_PASSWORD, NewUser
+from wmsd.accounts.schema import NewUser
+from wmsd.accounts.strength import password_errors
 from wmsd.app.site import Site
 from wmsd.base.access import ABILITIES, ROLES
 from wmsd.base.fields import MAX_ID, Input, Name
@@ -66,6 +67,7 @@ def create_user(
     if role != "platform-admin" and not codes:
         note("This user has no company yet; without --company it can sign in and see nothing.")
     password = _password(password_stdin)
+    _check_password(password, new.email, new.name)
 
     async def work(site: Site) -> int:
         password_hash = await site.passwords.hash(password)
@@ -125,6 +127,8 @@ def set_password(installation: Installation, email: str, keep_tokens: bool, pass
     password = _password(password_stdin)
 
     async def work(site: Site) -> int:
+        user = await site.platform.read(lambda tx: actions.user_of_email(tx, email))
+        _check_password(password, user.email, user.name)
         password_hash = await site.passwords.hash(password)
         return await site.platform.write(
             lambda tx: actions.set_password(tx, email, password_hash, keep_tokens=keep_tokens)
@@ -147,9 +151,12 @@ def _password(from_stdin: bool) -> str:
         raise click.UsageError("There is no terminal to ask for the password at: give --password-stdin.")
     else:
         password = click.prompt("Password", hide_input=True, confirmation_prompt="The password again", err=True)
-    if not MIN_PASSWORD <= len(password) <= 1024:
-        raise invalid({"password": [f"must have from {MIN_PASSWORD} to 1024 characters"]})
     return str(password)
+
+
+def _check_password(password: str, email: str, name: str) -> None:
+    if errors := password_errors(password, email, name):
+        raise invalid(errors)
 
 
 @click.group()

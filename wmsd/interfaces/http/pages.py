@@ -1,5 +1,6 @@
 """Pages for people: the first admin's form, and the guide at /docs."""
 
+import asyncio
 import html
 from collections.abc import Callable
 from functools import partial
@@ -9,7 +10,8 @@ from typing import Final
 
 from wmsd import docs
 from wmsd.accounts import first_admin
-from wmsd.accounts.schema import MIN_PASSWORD, NewUser
+from wmsd.accounts.schema import NewUser
+from wmsd.accounts.strength import SHORTEST, password_errors
 from wmsd.app.site import Site
 from wmsd.base.problems import FieldErrors, Problem
 from wmsd.base.validation import check
@@ -85,7 +87,7 @@ class FirstAdmin:
         code = sent.pop("code", "")
         if not await self._site.platform.read(lambda tx: first_admin.is_open(tx, code)):
             return _spent()
-        errors = _password_errors(sent)
+        errors = await asyncio.to_thread(_password_errors, sent)
         new: NewUser | None = None
         try:
             new = check(
@@ -109,17 +111,15 @@ class FirstAdmin:
 
 def _password_errors(sent: dict[str, str]) -> FieldErrors:
     password = sent.get("password", "")
-    if len(password) < MIN_PASSWORD:
-        return {"password": [f"must have at least {MIN_PASSWORD} characters"]}
-    if len(password) > 1024:
-        return {"password": ["must have at most 1024 characters"]}
+    if errors := password_errors(password, sent.get("email", ""), sent.get("name", "")):
+        return errors
     return {} if password == sent.get("again") else {"again": ["is not the same as the password"]}
 
 
 FIELDS: Final = (
     ("name", "Your name", "text", "name"),
     ("email", "E-mail address", "email", "username"),
-    ("password", f"Password, at least {MIN_PASSWORD} characters", "password", "new-password"),
+    ("password", f"Password, at least {SHORTEST} characters", "password", "new-password"),
     ("again", "The password again", "password", "new-password"),
 )
 
