@@ -8,8 +8,6 @@ from wmsd.base.access import ABILITIES, EVERYTHING, READ_ABILITIES, Role, expand
 from wmsd.base.context import Actor, Caller
 from wmsd.base.problems import FieldErrors, forbidden, invalid
 
-MAX_TOKEN_DAYS = 3650
-
 
 @dataclass(frozen=True, slots=True)
 class User:

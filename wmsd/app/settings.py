@@ -43,6 +43,7 @@ def _networks(values: list[str]) -> list[str]:
 
 Networks = Annotated[list[str], AfterValidator(_networks)]
 PerMinute = Annotated[int, Field(ge=1, le=1_000_000_000)]
+Days = Annotated[int, Field(ge=1, le=36_500)]
 
 
 class Section(BaseModel):
@@ -82,9 +83,8 @@ class Limits(Section):
 class Tokens(Section):
     """API tokens."""
 
-    lifetime_days: Annotated[
-        int, Field(ge=1, le=3650, description="Days that a token lasts when its maker does not say.")
-    ] = 90
+    lifetime_days: Annotated[Days, Field(description="Days that a token lasts when its maker does not say.")] = 90
+    most_days: Annotated[Days, Field(description="The most days that a token may last.")] = 3650
 
 
 class Webhooks(Section):
@@ -159,7 +159,9 @@ def load(
         _check(source, values, has_types)
         for section, keys in values.items():
             merged.setdefault(section, {}).update(keys)
-    return Settings.model_validate(merged)
+    settings = Settings.model_validate(merged)
+    _check_together(settings)
+    return settings
 
 
 def _read(file: Path) -> Values:
@@ -213,6 +215,16 @@ def _check(source: str, values: Values, has_types: bool) -> None:
             for text in texts
         ]
         raise SettingsError("\n".join(sentences)) from None
+
+
+def _check_together(settings: Settings) -> None:
+    """What settings that may come from different sources must be to each other."""
+    tokens = settings.tokens
+    if tokens.lifetime_days > tokens.most_days:
+        raise SettingsError(
+            f"tokens.lifetime_days is {tokens.lifetime_days}, and tokens.most_days only {tokens.most_days}. "
+            f"Set tokens.lifetime_days to {tokens.most_days} or less."
+        )
 
 
 def _nearest(name: str, known: Iterable[str]) -> str:

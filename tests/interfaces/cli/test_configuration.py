@@ -19,7 +19,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "auth_per_minute": 10,
         "refused_per_minute": 120,
     },
-    "tokens": {"lifetime_days": 90},
+    "tokens": {"lifetime_days": 90, "most_days": 3650},
     "webhooks": {"allow_networks": [], "allow_http": False, "ca_file": ""},
     "returns": {"require_write_ability": False},
     "log": {
@@ -124,7 +124,8 @@ def test_flag_over_environment_over_file_over_default(home: Home) -> None:
         ("[limits]\ndata_per_minute = '60'", ["limits.data_per_minute must be a whole number."]),
         ("[limits]\ndata_per_minute = 6.5", ["limits.data_per_minute must be a whole number."]),
         ("[limits]\ndata_per_minute = 0", ["limits.data_per_minute must be at least 1."]),
-        ("[tokens]\nlifetime_days = 3651", ["tokens.lifetime_days must be at most 3650."]),
+        ("[tokens]\nlifetime_days = 36501", ["tokens.lifetime_days must be at most 36500."]),
+        ("[tokens]\nmost_days = 0", ["tokens.most_days must be at least 1."]),
         ("[webhooks]\nallow_http = 1", ["webhooks.allow_http must be true or false."]),
         ("[webhooks]\nallow_networks = '10.0.0.0/8'", ["webhooks.allow_networks must be an array."]),
         (
@@ -163,6 +164,15 @@ def test_a_wrong_setting_in_the_environment(home: Home, name: str, value: str, s
     assert home.refused("config", "check", env={name: value}) == f"the environment: {sentence}"
 
 
+def test_a_token_lasts_no_longer_than_the_most(home: Home) -> None:
+    home.write("config.toml", "[tokens]\nmost_days = 30")
+    sentence = "tokens.lifetime_days is 90, and tokens.most_days only 30. Set tokens.lifetime_days to 30 or less."
+    for command in (("config", "check"), ("serve",), ("company", "list")):
+        assert home.refused(*command) == sentence
+    assert not home.data.exists()
+    home.ok("config", "check", env={"WMSD_TOKENS_LIFETIME_DAYS": "30"})
+
+
 def test_a_wrong_setting_on_the_command_line(home: Home) -> None:
     assert home.refused("serve", "--listen", "8480").startswith(
         "the command line: server.listen must be HOST:PORT"
@@ -175,7 +185,7 @@ def test_a_wrong_setting_on_the_command_line(home: Home) -> None:
 
 def test_a_file_as_a_windows_editor_saves_it(home: Home) -> None:
     home.write("config.toml", b"\xef\xbb\xbf[tokens]\r\nlifetime_days = 7\r\n")
-    assert home.ok("config", "show", "--json").json["tokens"] == {"lifetime_days": 7}
+    assert home.ok("config", "show", "--json").json["tokens"]["lifetime_days"] == 7
 
 
 def test_a_file_that_cannot_be_read(home: Home) -> None:

@@ -185,6 +185,16 @@ def test_a_time_that_is_none(shared: Home, expires: str) -> None:
     assert shared.misunderstood(*create, f"--expires={expires}").startswith("Error: Invalid value for '--expires'")
 
 
+def test_the_settings_say_how_long_a_token_may_last(shared: Home) -> None:
+    create = ("token", "create", "--user", EMAIL, "--ability", "*", "--expires")
+    short = {"WMSD_TOKENS_LIFETIME_DAYS": "7", "WMSD_TOKENS_MOST_DAYS": "30"}
+    assert "it lasts 30d." in shared.ok(*create, "30d", env=short).err
+    refused = shared.run(*create, "721h", env=short)
+    assert (refused.code, refused.out) == (2, "")
+    assert refused.err.endswith("Error: Invalid value for '--expires': at most 30d (tokens.most_days).\n")
+    assert "it lasts 3651d." in shared.ok(*create, "3651d", env={"WMSD_TOKENS_MOST_DAYS": "36500"}).err
+
+
 def test_a_token_never_goes_beyond_its_user(shared: Home) -> None:
     make(shared, "small@example.com", "--role", "member", "--company", "ACME", "--ability", "stock:read")
     shared.ok("company", "create", "OTHER", "--name", "Other")

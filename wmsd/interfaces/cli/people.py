@@ -8,7 +8,6 @@ from typing import Any, ClassVar
 import click
 
 from wmsd.accounts import actions, store
-from wmsd.accounts.rules import MAX_TOKEN_DAYS
 from wmsd.accounts.schema import NewUser
 from wmsd.accounts.strength import password_errors
 from wmsd.app.site import Site
@@ -180,10 +179,7 @@ class Lifetime(click.ParamType[timedelta]):
         found = re.fullmatch(r"([1-9][0-9]{0,5})([dh])", str(value), re.ASCII)
         if not found:
             self.fail(f"{value!r} is not a time such as 90d or 12h.", param, ctx)
-        lifetime = timedelta(**{self.UNITS[found[2]]: int(found[1])})
-        if lifetime > timedelta(days=MAX_TOKEN_DAYS):
-            self.fail(f"at most {MAX_TOKEN_DAYS}d.", param, ctx)
-        return lifetime
+        return timedelta(**{self.UNITS[found[2]]: int(found[1])})
 
 
 @token_command.command("create")
@@ -209,7 +205,10 @@ def create_token(
 ) -> None:
     """Make a token. It alone is printed on standard output, this once: keep it safe."""
     check(TokenName, {"name": name})
-    lifetime = expires or timedelta(days=installation.settings.tokens.lifetime_days)
+    tokens = installation.settings.tokens
+    lifetime = expires or timedelta(days=tokens.lifetime_days)
+    if lifetime > timedelta(days=tokens.most_days):
+        raise click.BadParameter(f"at most {tokens.most_days}d (tokens.most_days).", param_hint="'--expires'")
 
     async def work(site: Site) -> str:
         return await site.platform.write(
