@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any, Protocol
 
 from wmsd.accounts import store, tokens
+from wmsd.accounts.master_key import MasterKey
 from wmsd.accounts.passwords import Origin, Passwords
 from wmsd.accounts.rules import Token, User, abilities_of_new_user, caller_of, check_abilities, grant
 from wmsd.accounts.schema import CurrentUser, IssuedToken, Message, NewUser, SignIn
@@ -225,6 +226,19 @@ def revoke_token_by_id(tx: Transaction, token_id: int) -> bool:
 def rotate_signing_key(tx: Transaction) -> None:
     store.add_signing_key(tx, tx.ids.unique()[:8], tx.ids.secret())
     companies.audit(tx, "key.rotate", "signing key")
+
+
+def rotate_keys(tx: Transaction) -> None:
+    """A new signing key, and all keys sealed with the newest secret of the key file."""
+    rotate_signing_key(tx)
+    store.reseal(tx, tx.provided(MasterKey))
+    companies.audit(tx, "key.rotate", "key file")
+
+
+def move_keys(tx: Transaction, new: MasterKey) -> None:
+    """All keys sealed with another key file's secret, or in clear."""
+    store.reseal(tx, new)
+    companies.audit(tx, "key.move", "key file")
 
 
 def list_tokens(tx: Transaction) -> list[dict[str, Any]]:

@@ -4,6 +4,7 @@ import json
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
 
+from wmsd.accounts.master_key import SEALED, MasterKey
 from wmsd.accounts.rules import Token, User
 from wmsd.base import timestamps
 from wmsd.base.strict_json import dumps
@@ -219,6 +220,7 @@ def forget_sign_ins(tx: Transaction, user_id: int) -> None:
 
 KEYS: Final = "SELECT kid, secret FROM signing_keys ORDER BY position DESC LIMIT 2"
 ADD_KEY: Final = "INSERT INTO signing_keys (kid, secret, created_at) VALUES (?, ?, ?)"
+SET_KEY: Final = "UPDATE signing_keys SET secret = ? WHERE kid = ?"
 KEEP_KEYS: Final = """
     DELETE FROM signing_keys
     WHERE position NOT IN (SELECT position FROM signing_keys ORDER BY position DESC LIMIT 2)
@@ -227,18 +229,21 @@ KEEP_KEYS: Final = """
 
 def signing_keys(tx: Transaction) -> list[tuple[str, str]]:
     """The accepted keys, newest first: (kid, secret)."""
-    return [(row[0], row[1]) for row in tx.rows(KEYS)]
+    unseal = tx.provided(MasterKey).unseal
+    return [(row[0], unseal(row[1])) for row in tx.rows(KEYS)]
 
 
 def add_signing_key(tx: Transaction, kid: str, secret: str) -> None:
     """The newest key signs; the one before it is still accepted, older ones no more."""
-    tx.execute(ADD_KEY, (kid, secret, tx.timestamp))
+    tx.execute(ADD_KEY, (kid, tx.provided(MasterKey).seal(secret), tx.timestamp))
     tx.execute(KEEP_KEYS)
 
 
 SECRET: Final = "SELECT value FROM secrets WHERE name = ?"
 SET_SECRET: Final = "INSERT OR REPLACE INTO secrets (name, value) VALUES (?, ?)"
 DROP_SECRET: Final = "DELETE FROM secrets WHERE name = ?"
+KEY_SECRETS: Final = ("cursor", "vault")
+"""What signs cursors, and what seals what must not stand readable in a file."""
 
 
 def secret(tx: Transaction, name: str) -> str | None:
@@ -252,3 +257,26 @@ def set_secret(tx: Transaction, name: str, value: str) -> None:
 
 def drop_secret(tx: Transaction, name: str) -> bool:
     return tx.execute(DROP_SECRET, (name,)).rowcount > 0
+
+
+def key_secrets(tx: Transaction) -> dict[str, str]:
+    """Those that there are, by name."""
+    kept = {name: secret(tx, name) for name in KEY_SECRETS}
+    return {name: tx.provided(MasterKey).unseal(value) for name, value in kept.items() if value is not None}
+
+
+def are_in_clear(tx: Transaction) -> bool:
+    """Whether any of them is not sealed."""
+    return any(not (secret(tx, name) or SEALED).startswith(SEALED) for name in KEY_SECRETS)
+
+
+def set_key_secret(tx: Transaction, name: str, value: str) -> None:
+    set_secret(tx, name, tx.provided(MasterKey).seal(value))
+
+
+def reseal(tx: Transaction, new: MasterKey) -> None:
+    """Signing keys and secrets, sealed with the newest secret of `new`."""
+    for kid, key in signing_keys(tx):
+        tx.execute(SET_KEY, (new.seal(key), kid))
+    for name, value in key_secrets(tx).items():
+        set_secret(tx, name, new.seal(value))

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import IO
 
 from wmsd.accounts import store as accounts
+from wmsd.accounts.master_key import MasterKey
 from wmsd.base.clock import OrderedClock
 from wmsd.base.ids import Ids
 from wmsd.db.database import Database
@@ -20,8 +21,6 @@ from wmsd.db.transaction import Transaction
 
 LOG = logging.getLogger("wmsd.data")
 LEAST_FREE_BYTES = 32 * 1024 * 1024
-SECRETS = ("cursor", "vault")
-"""What signs cursors, and what seals what must not stand readable in a file."""
 
 
 class DataFolder:
@@ -110,6 +109,15 @@ class DataFolder:
         json.dump({"pid": os.getpid(), "listen": listen}, self._lock)
         self._lock.flush()
 
+    def forget_deleted(self) -> None:
+        """Leaves nothing in `platform.db` of what was deleted or changed in it. Nobody else may have it open."""
+        connection = connect(self.platform_file)
+        try:
+            connection.execute("VACUUM")
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        finally:
+            connection.close()
+
     def unlock(self) -> None:
         if self._lock is not None:
             self._lock.truncate(0)
@@ -129,25 +137,28 @@ def _reason(error: OSError) -> str:
     return (error.strerror or str(error)).lower()
 
 
-async def open_platform(folder: DataFolder, clock: OrderedClock, ids: Ids) -> tuple[Database, dict[str, str]]:
-    """The platform's database, and the installation's secrets by name; they are made at the first opening."""
-    platform = Database(folder.platform_file, clock, ids)
+async def open_platform(
+    folder: DataFolder, clock: OrderedClock, ids: Ids, key: MasterKey
+) -> tuple[Database, dict[str, str]]:
+    """The platform's database, and the installation's secrets by name; they are made at the first opening.
 
-    def made(tx: Transaction) -> dict[str, str]:
-        found = {name: accounts.secret(tx, name) for name in SECRETS}
-        return {name: value for name, value in found.items() if value is not None}
+    Raises StorageError when they are sealed, and not with `key`.
+    """
+    platform = Database(folder.platform_file, clock, ids, provision={MasterKey: key})
 
     def make(tx: Transaction) -> dict[str, str]:
         if not accounts.signing_keys(tx):
             accounts.add_signing_key(tx, tx.ids.unique()[:8], tx.ids.secret())
-        for name in SECRETS:
+        for name in accounts.KEY_SECRETS:
             if accounts.secret(tx, name) is None:
-                accounts.set_secret(tx, name, tx.ids.secret())
-        return made(tx)
+                accounts.set_key_secret(tx, name, tx.ids.secret())
+        return accounts.key_secrets(tx)
 
     try:
-        secrets = await platform.read(made)
-        if len(secrets) < len(SECRETS):
+        secrets = await platform.read(accounts.key_secrets)
+        if key.is_set and await platform.read(accounts.are_in_clear):
+            LOG.warning("The keys in %s are in clear: `wmsd key move FILE` seals them", folder.platform_file)
+        if len(secrets) < len(accounts.KEY_SECRETS):
             secrets = await platform.write(make)
         return platform, secrets
     except BaseException:

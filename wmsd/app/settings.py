@@ -59,6 +59,12 @@ class Server(Section):
         Field(description="Address and port. 0.0.0.0:8480 opens it to the whole LAN."),
     ] = "127.0.0.1:8480"
     data: Annotated[str, Field(min_length=1, description="The folder that holds everything. Back it up.")] = "data"
+    key_file: Annotated[
+        str,
+        Field(
+            description="A file outside that folder that seals the keys in it (wmsd key move); empty: in clear."
+        ),
+    ] = ""
     tls: Annotated[
         str,
         Field(description="A PEM file with the certificate chain and its private key; empty: plain HTTP."),

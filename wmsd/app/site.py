@@ -11,6 +11,7 @@ from wmsd.accounts.passwords import Passwords
 from wmsd.app.access_cache import AccessCache
 from wmsd.app.data_folder import DataFolder, open_platform
 from wmsd.app.door import Door
+from wmsd.app.key_file import open_key
 from wmsd.app.limits import Limiter
 from wmsd.app.request_counts import RequestCounts
 from wmsd.app.settings import Settings
@@ -76,7 +77,7 @@ async def open_site(
     ordered = OrderedClock(clock or SystemClock())
     ids = ids or RandomIds()
     passwords = passwords or Passwords(ordered)
-    platform, secrets = await open_platform(folder, ordered, ids)
+    platform, secrets = await open_platform(folder, ordered, ids, open_key(settings.server.key_file))
     vault, guard = Vault(secrets["vault"]), new_guard(settings)
     files = CompanyFiles(folder.companies, ordered, ids, {Vault: vault, Guard: guard})
     access, requests = AccessCache(platform, ordered), RequestCounts(platform, ordered)

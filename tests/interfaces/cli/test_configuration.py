@@ -11,7 +11,7 @@ from tests.support.command import ROOT, Home
 from wmsd.app.settings import Settings, declared, example
 
 DEFAULTS: dict[str, dict[str, Any]] = {
-    "server": {"listen": "127.0.0.1:8480", "data": "data", "tls": "", "trusted_proxies": []},
+    "server": {"listen": "127.0.0.1:8480", "data": "data", "key_file": "", "tls": "", "trusted_proxies": []},
     "limits": {
         "data_per_minute": 60,
         "sandbox_per_minute": 12,

@@ -16,6 +16,7 @@ COMMANDS: Final = {
     "module": ("companies", "Switch a company's modules on and off."),
     "user": ("people", "Make and change users."),
     "token": ("people", "Make and revoke API tokens."),
+    "key": ("keys", "Seal the keys of the installation, and change them."),
     "site": ("sites", "Make, rotate and revoke the bearers of sites, for the transport integration."),
     "kernel-token": ("kernel_tokens", "Make, replace and revoke the platform token."),
     "import": ("transfer", "Take in a CSV file, all of it or nothing."),

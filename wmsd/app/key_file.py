@@ -1,0 +1,115 @@
+"""The key file: the master secret of an installation, outside its data folder (see `accounts/master_key.py`).
+
+A line is a secret, the newest last. There are two only while a new one takes the place of the one before it.
+"""
+
+import contextlib
+import fcntl
+import logging
+import os
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Final
+
+from wmsd.accounts.master_key import IN_CLEAR, MasterKey
+from wmsd.db.failures import StorageError
+
+LOG = logging.getLogger("wmsd.keys")
+HEADER: Final = "# The master secret of a wmsd installation. Keep a copy, apart from the data and its backups.\n"
+FOR_OTHERS: Final = 0o077
+
+
+def open_key(file: str) -> MasterKey:
+    """Of the file that the settings name; none keeps the keys in clear. Raises StorageError."""
+    if not file:
+        return IN_CLEAR
+    path = Path(file)
+    key = MasterKey(file, lambda: secrets_in(path))
+    if path.stat().st_mode & FOR_OTHERS:
+        LOG.warning("%s can be read by others than its owner: chmod 600 %s", file, file)
+    return key
+
+
+def secrets_in(path: Path) -> list[str]:
+    """Raises StorageError when there is none."""
+    try:
+        lines = path.read_text(encoding="utf-8").splitlines()
+    except OSError as error:
+        raise _unreadable(path, (error.strerror or str(error)).lower()) from None
+    except UnicodeDecodeError:
+        raise _unreadable(path, "it is not text") from None
+    secrets = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
+    if not secrets:
+        raise _unreadable(path, "it holds no secret")
+    return secrets
+
+
+def _unreadable(path: Path, why: str) -> StorageError:
+    return StorageError(
+        f"The key file {path} (server.key_file) cannot be used: {why}. Put it back, or mend its rights. "
+        "Where there never was one, take server.key_file out of the settings and use `wmsd key move FILE`."
+    )
+
+
+def make(path: Path, secret: str, data: Path) -> None:
+    """A new key file, owned by whom the data folder belongs to. Raises StorageError, and then there is none."""
+    if path.resolve().is_relative_to(data.resolve()):
+        raise StorageError(f"{path} is in the data folder, whose copies would hold it too. Name a file elsewhere.")
+    try:
+        _write(path, [secret], os.O_EXCL, data)
+    except FileExistsError:
+        raise StorageError(f"{path} is there already; it was left as it is. Name a file that is not.") from None
+    except OSError as error:
+        raise _not_written(path, error) from None
+
+
+def replace(path: Path, secrets: Sequence[str]) -> None:
+    """Other secrets in a key file, all or none of them, whenever the machine stops. Raises StorageError."""
+    target = path.resolve()
+    unfinished = target.with_name(f"{target.name}.new")
+    try:
+        unfinished.unlink(missing_ok=True)
+        _write(unfinished, secrets, os.O_EXCL, target)
+        unfinished.replace(target)
+        _sync(target.parent)
+    except OSError as error:
+        raise _not_written(path, error) from None
+
+
+def _not_written(path: Path, error: OSError) -> StorageError:
+    return StorageError(f"The key file {path} cannot be written: {(error.strerror or str(error)).lower()}.")
+
+
+def _write(path: Path, secrets: Sequence[str], flags: int, like: Path) -> None:
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | flags, 0o600)
+    try:
+        with open(file, "w", encoding="utf-8") as text:  # noqa: PTH123  (of a descriptor)
+            owner = like.stat()
+            with contextlib.suppress(PermissionError):  # only root can, and only then it is needed
+                os.fchown(file, owner.st_uid, owner.st_gid)
+            text.write(HEADER + "".join(f"{secret}\n" for secret in secrets))
+            text.flush()
+            os.fsync(file)
+        _sync(path.parent)
+    except OSError:
+        path.unlink(missing_ok=True)
+        raise
+
+
+def _sync(folder: Path) -> None:
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
+@contextlib.contextmanager
+def changing(data: Path) -> Iterator[None]:
+    """One process at a time changes the key file of a data folder; the others wait."""
+    descriptor = os.open(data, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)

@@ -1,0 +1,78 @@
+"""`wmsd key`."""
+
+import json
+from pathlib import Path
+
+import click
+
+from wmsd.accounts import actions
+from wmsd.accounts.master_key import IN_CLEAR
+from wmsd.app import key_file
+from wmsd.app.site import Site
+from wmsd.interfaces.cli.installation import Installation, installed, note
+
+
+@click.group()
+def key_command() -> None:
+    """Keep the keys of an installation sealed, and change them.
+
+    The data folder holds the keys that sign tokens and seal credentials: who gets a copy of it has them too.
+    With a key file elsewhere they are sealed, and neither is of use without the other.
+    """
+
+
+@key_command.command("move")
+@click.argument("file", metavar="[FILE]", required=False, type=click.Path(path_type=Path))
+@click.option("--back", is_flag=True, help="Keep the keys in clear in the data folder again.")
+@installed
+def move(installation: Installation, file: Path | None, back: bool) -> None:
+    """Seal the keys in the data folder with a new secret, and write that to FILE.
+
+    FILE must not be there yet, and not be in the data folder. Stop the server first, and keep a copy of FILE:
+    without it the data folder cannot be opened any more.
+    """
+    if back == (file is not None):
+        raise click.UsageError("Give either FILE or --back.")
+
+    async def work(site: Site) -> None:
+        site.folder.lock("no address")
+        try:
+            if file is not None:
+                key_file.make(file, site.ids.secret(), site.folder.path)
+            new = IN_CLEAR if file is None else key_file.open_key(str(file))
+            await site.platform.write(lambda tx: actions.move_keys(tx, new))
+            site.folder.forget_deleted()
+        finally:
+            site.folder.unlock()
+
+    installation.run(work)
+    shown = "" if file is None else str(file.resolve())
+    note("The keys are in clear again." if file is None else f"The keys are sealed with the secret in {shown}.")
+    note("Put this into the configuration, under [server], before anything else:")
+    click.echo(f"key_file = {json.dumps(shown, ensure_ascii=False)}")
+
+
+@key_command.command("rotate")
+@installed
+def rotate(installation: Installation) -> None:
+    """Sign new tokens with a new key, and seal the keys with a new secret where there is a key file.
+
+    Tokens of the key before it are still accepted, as after `wmsd token rotate-key`. A running server follows.
+    Copies of the key file that were made before open only copies of the data from before.
+    """
+    named = installation.settings.server.key_file
+
+    async def work(site: Site) -> None:
+        if not named:
+            await site.platform.write(actions.rotate_signing_key)
+            return
+        path, secret = Path(named), site.ids.secret()
+        with key_file.changing(site.folder.path):
+            key_file.replace(path, [*key_file.secrets_in(path), secret])
+            await site.platform.write(actions.rotate_keys)
+            key_file.replace(path, [secret])
+
+    installation.run(work)
+    note("New tokens are signed with a new key; those of the key before it still hold.")
+    if named:
+        note(f"The keys are sealed with a new secret, in {named}.")
