@@ -1,6 +1,8 @@
 """What happens by itself, and what the health check tells."""
 
 import asyncio
+import errno
+import logging
 from pathlib import Path
 
 import pytest
@@ -8,8 +10,11 @@ import pytest
 from tests.support.shop import Shop
 from tests.support.world import UNLIMITED, World, open_world
 from wmsd.accounts import store as accounts
+from wmsd.app import jobs as jobs_module
 from wmsd.app.data_folder import DataFolder
+from wmsd.app.jobs import Jobs
 from wmsd.db.company_files import MOST_OPEN
+from wmsd.db.database import Database
 from wmsd.db.failures import StorageError
 from wmsd.db.sqlite import connect
 
@@ -43,6 +48,53 @@ async def test_a_companys_bad_file_does_not_keep_the_jobs_from_the_others(shop: 
     database = await world.database(last)
     assert await database.read(lambda tx: tx.value("SELECT count(*) FROM idempotency_keys")) == 0
     assert bad in world.site.files.failed
+
+
+@pytest.mark.parametrize("error", [OSError(errno.EMFILE, "Too many open files"), MemoryError(), LookupError()])
+async def test_a_job_that_fails_comes_again_and_is_told_once(
+    world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture, error: Exception
+) -> None:
+    caplog.set_level(logging.INFO)
+    ticks = 0
+
+    async def tick() -> None:
+        nonlocal ticks
+        ticks += 1
+        if ticks <= 5:
+            raise error
+
+    monkeypatch.setattr(world.sender, "tick", tick)
+    monkeypatch.setattr(jobs_module, "SENDER_TICK_SECONDS", 0.01)
+    jobs = Jobs(world.site, world.sender)
+    await jobs.start()
+    async with asyncio.timeout(10):
+        while ticks < 7:  # noqa: ASYNC110  # nothing tells of it
+            await asyncio.sleep(0.01)
+    await jobs.stop()
+    told = [record.getMessage() for record in caplog.records if "the job tick failed" in record.getMessage()]
+    assert len(told) == 2
+    assert told[1] == "over: the job tick failed; it runs again at its next time; that was so 5 times"
+
+
+async def test_a_company_that_fails_in_any_way_does_not_keep_the_jobs_from_the_others(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bad, last = await world.new_company("BAD"), await world.new_company("LAST")
+    await world.send(
+        "POST", "/api/articles", {"code": "A", "name": "A"}, company=last, headers={"Idempotency-Key": "k"}
+    )
+    get = world.site.files.get
+
+    async def failing(company_id: int) -> Database:
+        if company_id == bad:
+            raise OSError(errno.EMFILE, "Too many open files")
+        return await get(company_id)
+
+    monkeypatch.setattr(world.site.files, "get", failing)
+    world.clock.advance(8 * 86_400)
+    await world.jobs.forget_what_is_old()
+    database = await world.database(last)
+    assert await database.read(lambda tx: tx.value("SELECT count(*) FROM idempotency_keys")) == 0
 
 
 async def test_a_file_that_was_put_back_is_the_one_that_is_written(world: World) -> None:

@@ -106,3 +106,19 @@ async def test_an_error_made_of_the_deadline_leaves_the_task_uncancelled() -> No
     assert deadline.has_passed
     assert task is not None
     assert task.cancelling() == 0
+
+
+async def test_one_that_can_have_no_timer_has_not_begun(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Else it would end whatever the task did later."""
+    loop, deadlines = asyncio.get_running_loop(), Deadlines(SOON)
+    with monkeypatch.context() as failing:
+        failing.setattr(loop, "call_at", no_timer)
+        with pytest.raises(MemoryError), deadlines.new():
+            pass
+    with pytest.raises(TimeoutError), deadlines.new():
+        await asyncio.Event().wait()
+    await asyncio.sleep(3 * SOON)
+
+
+def no_timer(*_: object) -> None:
+    raise MemoryError

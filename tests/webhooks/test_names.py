@@ -1,6 +1,7 @@
 """Names that are not found, and name servers that hang: nobody else waits for them."""
 
 import asyncio
+import errno
 import socket
 import subprocess
 import sys
@@ -30,7 +31,7 @@ BODY = b'{"event":"stock.updated"}'
             socket.gaierror(socket.EAI_AGAIN, "x"),
             "The name a.test cannot be looked up at the moment: its name server does not answer.",
         ),
-        (OSError(24, "Too many open files"), "The name a.test cannot be looked up."),
+        (OSError(errno.EIO, "Input/output error"), "The name a.test cannot be looked up."),
     ],
 )
 async def test_names_that_are_not_found(error: Exception, sentence: str) -> None:

@@ -9,7 +9,7 @@ from wmsd.accounts import store as accounts
 from wmsd.app.idempotency import forget_old as forget_old_keys
 from wmsd.app.site import Site
 from wmsd.base.clock import Clock
-from wmsd.base.problems import Problem
+from wmsd.base.complaints import Complaints
 from wmsd.db.database import Database
 from wmsd.db.failures import is_damage
 from wmsd.db.sqlite import sqlite3
@@ -36,7 +36,8 @@ class Jobs:
             job_defaults={"misfire_grace_time": None, "coalesce": True, "max_instances": 1},
         )
         for name in ("apscheduler.scheduler", "apscheduler.executors.default"):
-            logging.getLogger(name).setLevel(logging.WARNING)
+            logging.getLogger(name).setLevel(logging.ERROR)  # it warns at each tick that one takes longer
+        self._complaints = Complaints(LOG, (sqlite3.Error,))
         self.last_tick = self._clock.monotonic()
         self._every(NOTICE_CHANGES_SECONDS, self._notice_changes)
         self._every(SENDER_TICK_SECONDS, sender.tick)
@@ -67,10 +68,12 @@ class Jobs:
 
     def _every(self, seconds: float, job: Job) -> None:
         async def run() -> None:
+            what = f"the job {job.__name__} failed; it runs again at its next time"
             try:
                 await job()
-            except Exception:
-                LOG.exception("the job %s failed; it runs again at its next time", job.__name__)
+                self._complaints.over(what)
+            except Exception as error:
+                self._complaints.failed(what, error)
 
         self._scheduler.add_job(run, "interval", seconds=seconds, id=job.__name__)
 
@@ -108,10 +111,12 @@ class Jobs:
         """A company whose file fails is left out; the others go on."""
         files = self._site.files
         for company_id in await self._site.access.companies():
+            what = f"a job failed in the file of company {company_id}; the others go on"
             try:
                 if company_id not in files.failed:
                     await work(await files.get(company_id))
-            except (sqlite3.Error, Problem) as error:
-                LOG.exception("a job failed in the file of company %d; the others go on", company_id)
+                self._complaints.over(what)
+            except Exception as error:
+                self._complaints.failed(what, error)
                 if isinstance(error, sqlite3.Error) and is_damage(error):
                     files.suspect(company_id, error)

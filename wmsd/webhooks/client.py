@@ -12,6 +12,7 @@ from typing import Final, NamedTuple, Self
 from yarl import URL
 
 from wmsd.base.certificates import left_unread
+from wmsd.base.problems import Problem, unavailable
 from wmsd.webhooks import failures
 from wmsd.webhooks.deadlines import Deadlines
 from wmsd.webhooks.guard import Guard
@@ -89,7 +90,10 @@ class GuardedClient:
         await self._stack.aclose()
 
     async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Answer:
-        """Never raises for what a receiver or its name server does, only ValueError for headers that frame."""
+        """Never raises for what a receiver or its name server does.
+
+        Only ValueError for headers that frame, and Problem (503) when this machine lacks files, threads or memory.
+        """
         return await self._ask("POST", url, headers, body)
 
     async def get(self, url: str, headers: Mapping[str, str]) -> Answer:
@@ -99,7 +103,10 @@ class GuardedClient:
     async def _ask(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> Answer:
         _refuse_framing(headers)
         started = time.monotonic()
-        target, flaws = self._target(url)
+        try:
+            target, flaws = self._target(url)
+        except OSError as cause:
+            raise _short() from cause
         if target is None:
             return Answer(None, {}, b"", False, 0.0, flaws)
         attempt = Attempt(target.scheme, target.raw_host or "", target.port or 0, headers)
@@ -123,6 +130,8 @@ class GuardedClient:
         except Exception as error:  # a hostile receiver finds the one that was not listed
             if attempt.is_cut:
                 return None  # more came than was wanted
+            if failures.is_shortage(error):
+                raise _short() from error
             if deadline.has_passed:
                 return failures.out_of_time(attempt, self._deadlines.seconds)
             return failures.sentence(error, attempt)
@@ -176,6 +185,10 @@ async def _read(response: aiohttp.ClientResponse, attempt: Attempt) -> None:
     attempt.is_whole = len(attempt.body) <= WANTED_BYTES
     if attempt.wire is not None:
         attempt.wire.end(attempt)
+
+
+def _short() -> Problem:
+    return unavailable("This service lacks files, threads or memory at the moment, so nothing was sent.", 30)
 
 
 def _refuse_framing(headers: Mapping[str, str]) -> None:

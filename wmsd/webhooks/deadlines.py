@@ -20,9 +20,9 @@ class Deadlines:
 
     def begin(self, deadline: "Deadline", loop: asyncio.AbstractEventLoop) -> None:
         deadline.at = loop.time() + self.seconds
-        self._running[deadline] = None
         if self._timer is None:
             self._timer = loop.call_at(deadline.at, self._look, loop)
+        self._running[deadline] = None  # last: if there can be no timer, it has not begun
 
     def end(self, deadline: "Deadline") -> None:
         self._running.pop(deadline, None)

@@ -7,7 +7,9 @@ from collections.abc import Callable
 from typing import Final, NamedTuple
 
 from wmsd.base.clock import Clock
+from wmsd.base.complaints import Complaints
 from wmsd.base.context import Company
+from wmsd.db.sqlite import sqlite3
 from wmsd.webhooks.attempt import attempt
 from wmsd.webhooks.deliveries import Due
 from wmsd.webhooks.dialler import Dialler
@@ -62,6 +64,7 @@ class Dispatcher:
         self._slots = Slots()
         self._next_moment: asyncio.TimerHandle | None = None
         self._is_running = False
+        self._complaints = Complaints(LOG, (sqlite3.Error,))
         self.tasks = Tasks()
 
     @property
@@ -77,7 +80,11 @@ class Dispatcher:
     def dispatch(self) -> None:
         """Begins what may begin."""
         while (sending := self._next()) is not None:
-            self.tasks.spawn(self._work(sending))
+            try:
+                self.tasks.spawn(self._work(sending))
+            except Exception as error:
+                self._end(sending, is_over=False)
+                self._tell_failure(sending.feed, error)
 
     def start(self) -> None:
         self._is_running = True
@@ -143,35 +150,42 @@ class Dispatcher:
         """One after the other, as long as there is something that may begin."""
         while sending is not None:
             feed = sending.feed
-            result = await self._send(sending)
-            if result is not None:
-                self._done(feed, result)
+            try:
+                await self._send(sending)
+            except Exception as error:
+                self._tell_failure(feed, error)
             self._make_runnable(feed)
             sending = self._next()
             if any(self._runnable.values()):
                 self.dispatch()
 
-    async def _send(self, sending: Sending) -> Result | None:
-        """None when it was not sent: it is due as before."""
-        feed, due, is_proven, host = sending
-        result: Result | None = None
+    async def _send(self, sending: Sending) -> None:
+        """What was not sent is due as before."""
+        feed, is_over = sending.feed, False
         try:
             company = (await self._companies()).get(feed.company_id)
             if company is not None and off_because(company) is None and feed.target is not None:
-                result = await attempt(self._client, self._clock, feed.target, due, company.sandbox)
+                result = await attempt(self._client, self._clock, feed.target, sending.due, company.sandbox)
                 self._judge(company, feed, result)
+                self._done(feed, result)
+                is_over = True
             else:
                 self._refused(feed.company_id)
-        except Exception:
-            LOG.exception("webhooks of company %d cannot be sent; trying again soon", feed.company_id)
-            self._failed(feed.company_id)
+            self._complaints.over(_cannot_be_sent(feed))
         finally:
-            self._slots.give_back(is_proven, feed.company_id, host)
-            feed.in_flight -= 1
-            if result is None:
-                feed.taken.discard(due.id)  # cut off, or not to be sent now
-                feed.drop()  # until the next look
-        return result
+            self._end(sending, is_over)
+
+    def _end(self, sending: Sending, is_over: bool) -> None:
+        feed = sending.feed
+        self._slots.give_back(sending.is_proven, feed.company_id, sending.host)
+        feed.in_flight -= 1
+        if not is_over:
+            feed.taken.discard(sending.due.id)  # cut off, or not to be sent now
+            feed.drop()  # until the next look
+
+    def _tell_failure(self, feed: Feed, error: Exception) -> None:
+        self._failed(feed.company_id)
+        self._complaints.failed(_cannot_be_sent(feed), error)
 
     def _judge(self, company: Company, feed: Feed, result: Result) -> None:
         self._tell_change(company, feed, result)
@@ -191,3 +205,7 @@ class Dispatcher:
         elif not feed.is_told_to_fail and now >= feed.silent_until:
             feed.is_told_to_fail, feed.silent_until = True, now + SILENT_SECONDS
             LOG.warning("%s fails: %s", name, result.error or f"it was answered {result.status}")
+
+
+def _cannot_be_sent(feed: Feed) -> str:
+    return f"webhooks of company {feed.company_id} cannot be sent; they are tried again soon"

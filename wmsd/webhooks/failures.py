@@ -23,6 +23,7 @@ BY_ERRNO: Final = {
     errno.EADDRNOTAVAIL: "{host} cannot be reached: there is no way to its address.",
     errno.ETIMEDOUT: "{host} did not answer at port {port}.",
 }
+SHORTAGES: Final = (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.ENOBUFS)
 BY_VERIFY_CODE: Final = {
     9: "The certificate of {host} is not valid yet.",
     10: "The certificate of {host} has expired.",
@@ -42,6 +43,16 @@ NO_TLS: Final = {"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "PACKET_LENGTH_TOO_LONG
 def out_of_time(attempt: Attempt, seconds: float) -> str:
     return (
         f"{attempt.host} kept waiting for {attempt.phase.value}: the {seconds:g} seconds of an attempt are over."
+    )
+
+
+def is_shortage(error: Exception) -> bool:
+    """Whether this machine lacked files, threads or memory: the receiver is not to blame."""
+    return any(
+        isinstance(cause, MemoryError)
+        or (isinstance(cause, OSError) and cause.errno in SHORTAGES)
+        or (isinstance(cause, RuntimeError) and "start new thread" in str(cause))
+        for cause in _causes(error)
     )
 
 

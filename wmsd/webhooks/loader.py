@@ -1,12 +1,13 @@
 """Looks into a company's file, and loads what is due of each subscription, as much as can soon be sent."""
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from functools import partial
 from typing import Final, NamedTuple
 
+from wmsd.base.complaints import Complaints
 from wmsd.base.context import Company
-from wmsd.base.problems import Problem
 from wmsd.base.vault import Vault
 from wmsd.db.company_files import CompanyFiles
 from wmsd.db.database import Database
@@ -15,13 +16,15 @@ from wmsd.db.transaction import Transaction
 from wmsd.webhooks import deliveries, switch_off
 from wmsd.webhooks.deliveries import DueNow, Look, Target
 from wmsd.webhooks.feed import Feed
-from wmsd.webhooks.lookout import Companies
+from wmsd.webhooks.lookout import LONGEST_SECONDS, Companies
 from wmsd.webhooks.rules import off_because
 from wmsd.webhooks.switch_off import SwitchedOff
 from wmsd.webhooks.tasks import Tasks
 
 LOG = logging.getLogger("wmsd.webhooks")
 
+AT_THE_NEXT_TICK: Final = 0
+"""Milliseconds since 1970."""
 AHEAD: Final = 16
 """A load is so many times what may be under way: each costs about what fifty deliveries in it do."""
 
@@ -60,6 +63,7 @@ class Loader:
         self._feeds: dict[int, dict[int, Feed]] = {}
         """By company and subscription."""
         self._switched_off: dict[int, int] = {}
+        self._complaints = Complaints(LOG, (sqlite3.Error,))
 
     @property
     def switched_off(self) -> int:
@@ -84,16 +88,16 @@ class Loader:
         seen = await database.read(partial(_see, ready=ready))
         for target in seen.targets:
             feeds[target.subscription_id].take(target, (), self._vault)
-        await self._tell_switched_off(company, database, seen.switched_off)
         because = off_because(company)
+        is_more_to_skip = False
         if because is None:
             self._fill_all(company_id, feeds, seen.look.due_now)
         else:
             for feed in feeds.values():
                 feed.drop()
-            if seen.look.due_now:
-                await _skip_all(database, because)
-        return seen.look.next_due
+            is_more_to_skip = bool(seen.look.due_now) and await _skip_some(database, because)
+        await self._tell_switched_off(company, database, seen.switched_off)
+        return AT_THE_NEXT_TICK if is_more_to_skip else seen.look.next_due
 
     def _fill_all(self, company_id: int, feeds: dict[int, Feed], due_now: list[int]) -> None:
         for subscription_id in feeds.keys() - set(due_now):
@@ -107,8 +111,8 @@ class Loader:
         self._switched_off[company.id] = len(found)
         new = [each for each in found if not each.is_audited]
         for each in new:
-            LOG.warning("webhook %s of %s is switched off: %s", each.name, company.code, each.because)
             await self._audit(f"webhook.switch_off {each.because}", f"{company.code} {each.name}")
+            LOG.warning("webhook %s of %s is switched off: %s", each.name, company.code, each.because)
         if new:
             await database.write(lambda tx: switch_off.note_audited(tx, [each.id for each in new]))
 
@@ -116,17 +120,20 @@ class Loader:
 
     def fill(self, feed: Feed) -> None:
         if feed.wants_more:
-            feed.is_loading = True
             self._tasks.spawn(self._load(feed))
+            feed.is_loading = True
 
     async def _load(self, feed: Feed) -> None:
         """What is due next of a subscription, as much as can be sent soon."""
+        what = f"webhooks of company {feed.company_id} cannot be loaded"
         try:
             feed.may_have_more = False  # a look may find more while this reads
-            await self._load_from(await self._files.get(feed.company_id), feed)
-        except (Problem, sqlite3.Error) as error:
-            LOG.error("webhooks of company %d cannot be loaded: %s", feed.company_id, error)
+            async with asyncio.timeout(LONGEST_SECONDS):
+                await self._load_from(await self._files.get(feed.company_id), feed)
+            self._complaints.over(what)
+        except Exception as error:
             self._failed(feed.company_id)
+            self._complaints.failed(what, error)
         finally:
             feed.loaded()
         self.fill(feed)
@@ -154,10 +161,9 @@ class Loader:
             feed.take(target, (due for due in found if due.body is not None), self._vault)
 
 
-async def _skip_all(database: Database, because: str) -> None:
-    skipped = 1
-    while skipped:
-        skipped = await database.write(lambda tx: deliveries.skip_all(tx, because))
+async def _skip_some(database: Database, because: str) -> bool:
+    """Whether there may be more: other companies' files are looked into in between."""
+    return await database.write(lambda tx: deliveries.skip_all(tx, because)) >= deliveries.AT_ONCE
 
 
 def _see(tx: Transaction, ready: list[int]) -> Seen:

@@ -7,6 +7,7 @@ from typing import Final
 
 from wmsd.base import timestamps
 from wmsd.base.clock import Clock
+from wmsd.base.complaints import Complaints
 from wmsd.base.context import Company
 from wmsd.base.problems import Problem
 from wmsd.db.company_files import CompanyFiles
@@ -19,6 +20,8 @@ LOOK_AFTER_SECONDS: Final = 0.01
 AGAIN_SECONDS: Final = 1.0
 UNAVAILABLE_SECONDS: Final = 60.0
 A_STEP_BACK_SECONDS: Final = 1.0
+LONGEST_SECONDS: Final = 60.0
+"""Of one look. It is broken off then, so that a file that never answers holds up no other for longer."""
 
 Companies = Callable[[], Awaitable[Mapping[int, Company]]]
 Look = Callable[[int, bool], Awaitable[int | None]]
@@ -49,6 +52,7 @@ class Lookout:
         self._signatures: dict[int, tuple[int, ...]] = {}
         self._latest = clock.now()
         self._to_clamp: set[int] = set()
+        self._complaints = Complaints(LOG, (sqlite3.Error,))
 
     @property
     def is_busy(self) -> bool:
@@ -63,7 +67,10 @@ class Lookout:
     def want(self, company_id: int) -> None:
         """There may be something new in the company's file."""
         self._wanted[company_id] = None
-        if self._looker is None:
+        self._begin_to_look()
+
+    def _begin_to_look(self) -> None:
+        if self._wanted and self._looker is None:
             self._looker = asyncio.get_running_loop().create_task(self._look_at_all())
 
     def again(self, company_id: int, seconds: float = AGAIN_SECONDS) -> None:
@@ -85,6 +92,7 @@ class Lookout:
             if is_due or company_id in self._to_clamp or signature != self._signatures.get(company_id, ()):
                 self._signatures[company_id] = signature
                 self.want(company_id)
+        self._begin_to_look()  # should that have failed
 
     def stop(self) -> None:
         if self._looker is not None:
@@ -94,8 +102,8 @@ class Lookout:
         try:
             while self._wanted:
                 await asyncio.sleep(MOMENT_SECONDS if self._is_busy() else LOOK_AFTER_SECONDS)
-                wanted, self._wanted = self._wanted, {}
-                for company_id in wanted:
+                for company_id in list(self._wanted):
+                    del self._wanted[company_id]  # before: what is committed meanwhile is looked at again
                     await self._try_to_look_at(company_id)
         finally:
             self._looker = None
@@ -103,17 +111,17 @@ class Lookout:
     async def _try_to_look_at(self, company_id: int) -> None:
         is_to_clamp = company_id in self._to_clamp
         self._to_clamp.discard(company_id)
+        what = f"webhooks of company {company_id} cannot be looked at"
         try:
-            self._next_due[company_id] = await self._look(company_id, is_to_clamp)
+            async with asyncio.timeout(LONGEST_SECONDS):
+                self._next_due[company_id] = await self._look(company_id, is_to_clamp)
+            self._complaints.over(what)
             return
         except Problem:
             self.again(company_id, UNAVAILABLE_SECONDS)  # its file cannot be used, and the log says why
-        except sqlite3.Error as error:
-            LOG.error("webhooks of company %d: %s; looking again soon", company_id, error)
+        except Exception as error:
             self.again(company_id)
-        except Exception:
-            LOG.exception("webhooks of company %d cannot be looked at; looking again soon", company_id)
-            self.again(company_id)
+            self._complaints.failed(what, error)
         if is_to_clamp:
             self._to_clamp.add(company_id)
 

@@ -5,11 +5,12 @@ Each lookup has a thread of its own that the process does not wait for at its en
 
 import asyncio
 import socket
+import time
 from collections.abc import Callable
-from contextlib import suppress
 from threading import Thread
 from typing import Any, Final
 
+AGAIN_SECONDS: Final = 0.1
 MOST: Final = 64
 MOST_OF_ZONE: Final = 8
 """Lookups under way at once, of all names and of those that end in the same two labels."""
@@ -76,8 +77,15 @@ def on_thread(function: Callable[[], Any]) -> "asyncio.Future[Any]":
             result = function()
         except Exception as raised:  # whatever it is, it is for the waiter
             error = raised
-        with suppress(RuntimeError):  # the loop has been closed
-            loop.call_soon_threadsafe(settle, result, error)
+        while True:
+            try:
+                loop.call_soon_threadsafe(settle, result, error)
+            except MemoryError:
+                time.sleep(AGAIN_SECONDS)  # the waiter must hear
+                continue
+            except RuntimeError:  # the loop has been closed
+                pass
+            return
 
     Thread(target=run, name="wmsd-lookup", daemon=True).start()
     return future

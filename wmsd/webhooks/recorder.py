@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
-from wmsd.base.problems import Problem
+from wmsd.base.complaints import Complaints
 from wmsd.db.company_files import CompanyFiles
 from wmsd.db.sqlite import sqlite3
 from wmsd.webhooks import results
@@ -37,6 +37,7 @@ class Recorder:
         self._tasks = tasks
         self._written = written
         self._of_company: dict[int, Unwritten] = {}
+        self._complaints = Complaints(LOG, (sqlite3.Error,))
 
     @property
     def unwritten(self) -> int:
@@ -51,8 +52,8 @@ class Recorder:
         unwritten = self._unwritten(company_id)
         unwritten.results.append(result)
         if not unwritten.is_being_written:
-            unwritten.is_being_written = True
             self._tasks.spawn(self._write_down(company_id, unwritten))
+            unwritten.is_being_written = True
 
     def _unwritten(self, company_id: int) -> Unwritten:
         found = self._of_company.get(company_id)
@@ -61,19 +62,23 @@ class Recorder:
         return found
 
     async def _write_down(self, company_id: int, unwritten: Unwritten) -> None:
+        what = f"what was sent for company {company_id} cannot be written down yet"
         try:
             while unwritten.results:
-                found = list(unwritten.results)
                 try:
-                    database = await self._files.get(company_id)
-                    released = await database.write(partial(results.record, results=found))
-                except (Problem, sqlite3.Error) as error:
-                    LOG.error("what was sent for company %d cannot be written down yet: %s", company_id, error)
+                    await self._write_down_once(company_id, unwritten)
+                    self._complaints.over(what)
+                except Exception as error:
+                    self._complaints.failed(what, error)
                     await asyncio.sleep(AGAIN_SECONDS)
-                    continue
-                del unwritten.results[: len(found)]
-                self._written(company_id, found, released)
                 if unwritten.results:
                     await asyncio.sleep(GATHERING_SECONDS)
         finally:
             unwritten.is_being_written = False
+
+    async def _write_down_once(self, company_id: int, unwritten: Unwritten) -> None:
+        found = list(unwritten.results)
+        database = await self._files.get(company_id)
+        released = await database.write(partial(results.record, results=found))
+        del unwritten.results[: len(found)]
+        self._written(company_id, found, released)

@@ -84,6 +84,7 @@ class Sender:
     async def tick(self) -> None:
         """Finds what has come due, and what another process has written. APScheduler calls it."""
         if self._is_running:
+            self._dispatcher.dispatch()  # should a moment have been missed
             await self._lookout.tick()
 
     @property

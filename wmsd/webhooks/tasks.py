@@ -1,14 +1,20 @@
 """What goes on in the background of the sender, so that a stop can wait for it."""
 
 import asyncio
+import logging
 import time
 from collections.abc import Coroutine
 from typing import Any
+
+from wmsd.base.complaints import Complaints
+
+LOG = logging.getLogger("wmsd.webhooks")
 
 
 class Tasks:
     def __init__(self) -> None:
         self._running: set[asyncio.Task[None]] = set()
+        self._complaints = Complaints(LOG)
 
     def __len__(self) -> int:
         return len(self._running)
@@ -16,7 +22,13 @@ class Tasks:
     def spawn(self, work: Coroutine[Any, Any, None]) -> None:
         task = asyncio.get_running_loop().create_task(work)
         self._running.add(task)
-        task.add_done_callback(self._running.discard)
+        task.add_done_callback(self._ended)
+
+    def _ended(self, task: asyncio.Task[None]) -> None:
+        self._running.discard(task)
+        error = None if task.cancelled() else task.exception()
+        if error is not None:
+            self._complaints.failed("what the sender does in the background failed", error)
 
     def cancel(self) -> None:
         for task in self._running:

@@ -1,6 +1,7 @@
 """What is trusted when dialling out: the system's certificate authorities and those of webhooks.ca_file."""
 
 import ssl
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -21,11 +22,20 @@ def dialling_context(ca_file: str) -> ssl.SSLContext:
     context = ssl.create_default_context()
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.set_alpn_protocols(["http/1.1"])
+    _see_that_they_were_read(context)
     if not _has_authorities():
         _add_bundle(context)
     if ca_file:
         _add(context, ca_file)
     return context
+
+
+def _see_that_they_were_read(context: ssl.SSLContext) -> None:
+    """OpenSSL says nothing of a file that it could not open, and the context is kept. Raises OSError."""
+    file = ssl.get_default_verify_paths().cafile
+    if file is not None and not context.cert_store_stats()["x509_ca"]:
+        with suppress(ssl.SSLError):  # it holds none
+            context.load_verify_locations(file)
 
 
 def _has_authorities() -> bool:

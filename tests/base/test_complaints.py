@@ -1,0 +1,75 @@
+"""What the log is told of that which fails again and again."""
+
+import logging
+
+import pytest
+
+from wmsd.base.complaints import FLAPPING_SECONDS, MOST_REMEMBERED, SILENT_SECONDS, Complaints
+
+LOG = logging.getLogger("tests.complaints")
+FULL = OSError("the disk is full")
+
+
+class Scene:
+    def __init__(self, caplog: pytest.LogCaptureFixture) -> None:
+        caplog.set_level(logging.INFO)
+        self.caplog = caplog
+        self.now = 0.0
+        self.complaints = Complaints(LOG, monotonic=lambda: self.now)
+
+    @property
+    def lines(self) -> list[str]:
+        return [record.getMessage() for record in self.caplog.records]
+
+
+@pytest.fixture
+def scene(caplog: pytest.LogCaptureFixture) -> Scene:
+    return Scene(caplog)
+
+
+def test_once_and_after_an_hour_and_when_it_is_over(scene: Scene) -> None:
+    for _ in range(100):
+        scene.complaints.failed("nothing can be written", FULL)
+    scene.now += SILENT_SECONDS
+    scene.complaints.failed("nothing can be written", FULL)
+    scene.complaints.over("nothing can be written")
+    scene.complaints.over("nothing can be written")
+    assert scene.lines == [
+        "nothing can be written: the disk is full",
+        "nothing can be written: the disk is full; 101 times by now",
+        "over: nothing can be written; that was so 101 times",
+    ]
+
+
+def test_what_comes_and_goes_does_not_fill_the_log(scene: Scene) -> None:
+    for _ in range(100):
+        scene.complaints.failed("it", FULL)
+        scene.complaints.over("it")
+    assert len(scene.lines) == 2
+    scene.now += FLAPPING_SECONDS
+    scene.complaints.failed("it", FULL)
+    assert len(scene.lines) == 3
+
+
+def test_another_error_is_told_too_and_a_mistake_of_the_program_with_its_trace(scene: Scene) -> None:
+    for error in (FULL, KeyError("x"), FULL, KeyError("x"), MemoryError()):
+        scene.complaints.failed("it", error)
+    assert scene.lines == ["it: the disk is full", "it: 'x'; 2 times by now", "it: MemoryError; 5 times by now"]
+    assert [record.exc_info is not None for record in scene.caplog.records] == [False, True, False]
+
+
+def test_what_it_came_from_is_told(scene: Scene) -> None:
+    try:
+        raise ValueError("cannot be sent") from FULL
+    except ValueError as error:
+        scene.complaints.failed("it", error)
+    assert scene.lines == ["it: cannot be sent (the disk is full)"]
+
+
+def test_no_more_is_remembered_than_has_room(scene: Scene) -> None:
+    for number in range(MOST_REMEMBERED + 1):
+        scene.complaints.failed(f"host {number}", FULL)
+    scene.complaints.failed("host 1", FULL)
+    assert len(scene.lines) == MOST_REMEMBERED + 1
+    scene.complaints.failed("host 0", FULL)
+    assert len(scene.lines) == MOST_REMEMBERED + 2
