@@ -274,8 +274,8 @@ def test_webhooks_are_signed_and_sent_over_tls(tmp_path: Path) -> None:
     keys = tmp_path / "keys"
     keys.mkdir()
     authority = found_authority(keys)
-    allowed = f'[webhooks]\nallow_networks = ["127.0.0.1/32"]\nca_file = "{authority.ca_file}"\n'
-    (tmp_path / "config.toml").write_text(allowed)
+    allowed = '[webhooks]\nallow_networks = ["127.0.0.1/32"]\nallow_ports = ["1-65535"]\n'
+    (tmp_path / "config.toml").write_text(f'{allowed}ca_file = "{authority.ca_file}"\n')
     with open_receivers(authority) as receivers, serving(tmp_path, "--demo") as running:
         body = {
             "name": "ERP",

@@ -21,6 +21,7 @@ from wmsd.webhooks.slots import PER_SUBSCRIPTION
 TO_LOOPBACK: Final = {
     **QUIET,
     "WMSD_WEBHOOKS_ALLOW_NETWORKS": "127.0.0.1/32",
+    "WMSD_WEBHOOKS_ALLOW_PORTS": "1-65535",
     "WMSD_WEBHOOKS_ALLOW_HTTP": "true",
 }
 DELIVERIES: Final = 10_000

@@ -10,7 +10,11 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 LONGEST = 10.0
-ALLOWED = {"WMSD_WEBHOOKS_ALLOW_NETWORKS": "127.0.0.1/32", "WMSD_WEBHOOKS_ALLOW_HTTP": "true"}
+ALLOWED = {
+    "WMSD_WEBHOOKS_ALLOW_NETWORKS": "127.0.0.1/32",
+    "WMSD_WEBHOOKS_ALLOW_PORTS": "1-65535",
+    "WMSD_WEBHOOKS_ALLOW_HTTP": "true",
+}
 """What the environment must say for wmsd to send there."""
 
 

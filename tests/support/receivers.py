@@ -28,6 +28,8 @@ from tests.support.authority import Authority
 
 RESET_WHEN_CLOSED = struct.pack("ii", 1, 0)
 LONG = 60.0
+ANY_PORT = ["1-65535"]
+"""For webhooks.allow_ports: receivers are at whichever port was free."""
 FLOOD_BYTES = 100_000_000
 DRIP_SECONDS = 0.05
 

@@ -6,10 +6,8 @@ import pytest
 import uvloop
 
 from tests.support.authority import Authority, found_authority
-from tests.support.receivers import Receiver, Receivers, open_receivers
-from tests.support.shop import open_shop
-from tests.support.world import UNLIMITED, open_world
-from tests.webhooks.hooks import Hooks
+from tests.support.receivers import Receivers, open_receivers
+from tests.webhooks.hooks import Hooks, open_hooks
 
 LOOPS: dict[str, Callable[[], asyncio.AbstractEventLoop]] = {
     "asyncio": asyncio.new_event_loop,
@@ -41,11 +39,5 @@ def receivers(authority: Authority) -> Iterator[Receivers]:
 @pytest.fixture
 async def hooks(tmp_path: Path, authority: Authority) -> AsyncIterator[Hooks]:
     """A running sender, and a receiver with TLS that is allowed."""
-    allowed = {"allow_networks": ["127.0.0.1/32"], "ca_file": str(authority.ca_file)}
-    async with (
-        Receiver(tls=authority.server_context()) as receiver,
-        open_world(tmp_path / "data", {**UNLIMITED, "webhooks": allowed}) as world,
-    ):
-        await world.sender.start()
-        yield Hooks(world, await open_shop(world), receiver, world.sender)
-        await world.sender.stop()
+    async with open_hooks(tmp_path / "data", authority) as opened:
+        yield opened

@@ -2,12 +2,15 @@
 
 import asyncio
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
-from tests.support.receivers import Received, Receiver
-from tests.support.shop import Shop
-from tests.support.world import Answer, World
+from tests.support.authority import Authority
+from tests.support.receivers import ANY_PORT, Received, Receiver
+from tests.support.shop import Shop, open_shop
+from tests.support.world import UNLIMITED, Answer, World, open_world
 from wmsd.webhooks.sender import Sender
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -82,3 +85,16 @@ class Hooks:
         return await self.world.site.platform.read(
             lambda tx: [(row[0], row[1]) for row in tx.rows("SELECT action, subject FROM audit ORDER BY id")]
         )
+
+
+@asynccontextmanager
+async def open_hooks(data: Path, authority: Authority, **settings: Any) -> AsyncIterator[Hooks]:
+    """`settings` of the section webhooks, beside those that allow the receiver."""
+    allowed = {"allow_networks": ["127.0.0.1/32"], "allow_ports": ANY_PORT, "ca_file": str(authority.ca_file)}
+    async with (
+        Receiver(tls=authority.server_context()) as receiver,
+        open_world(data, {**UNLIMITED, "webhooks": {**allowed, **settings}}) as world,
+    ):
+        await world.sender.start()
+        yield Hooks(world, await open_shop(world), receiver, world.sender)
+        await world.sender.stop()

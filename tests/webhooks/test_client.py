@@ -11,13 +11,13 @@ from pathlib import Path
 import pytest
 
 from tests.support.authority import HOST, Authority
-from tests.support.receivers import Manner, Receiver, Receivers, answer, raw
+from tests.support.receivers import ANY_PORT, Manner, Receiver, Receivers, answer, raw
 from tests.support.scripted_names import ScriptedNames
 from wmsd.webhooks.client import GuardedClient
 from wmsd.webhooks.guard import Guard
 from wmsd.webhooks.wire import WANTED_BYTES
 
-LISTED = Guard(["127.0.0.1/32"], allow_http=True)
+LISTED = Guard(["127.0.0.1/32"], allow_http=True, allow_ports=ANY_PORT)
 DEADLINE = 0.3
 """Of a client whose deadline is what a test is about; the others have all the time that a busy machine needs."""
 HEADERS = {"User-Agent": "3PL-WMS-Webhook/1.0", "Content-Type": "application/json"}

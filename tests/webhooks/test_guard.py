@@ -1,5 +1,6 @@
 """Which addresses may be dialled, and what admits those that may not."""
 
+from collections.abc import Sequence
 from ipaddress import ip_address, ip_network
 
 import pytest
@@ -8,6 +9,7 @@ from hypothesis import strategies as st
 
 from wmsd.webhooks import guard as module
 from wmsd.webhooks.guard import RANGES, Guard, Rule, is_here
+from wmsd.webhooks.ports import WEB
 
 EVERYTHING = ["0.0.0.0/0", "::/0"]
 NEVER = [
@@ -106,7 +108,9 @@ def test_no_other_scheme(scheme: str) -> None:
 
 
 def test_the_service_does_not_call_itself(monkeypatch: pytest.MonkeyPatch) -> None:
-    listed = Guard(["127.0.0.1/32", "127.0.0.9/32", "::1/128", "192.168.0.0/16"], own_ports=[8480])
+    listed = Guard(
+        ["127.0.0.1/32", "127.0.0.9/32", "::1/128", "192.168.0.0/16"], own_ports=[8480], allow_ports=[8480, 8481]
+    )
     for address in ("127.0.0.1", "127.0.0.9", "::1"):
         assert listed.objection(address, "https", 8480) == f"{address} at port 8480 is this service itself."
         assert listed.objection(address, "https", 8481) is None
@@ -114,6 +118,41 @@ def test_the_service_does_not_call_itself(monkeypatch: pytest.MonkeyPatch) -> No
     monkeypatch.setattr(module, "is_here", lambda ip: True)
     assert listed.objection("192.168.255.1", "https", 8480) is not None
     assert listed.objection("8.8.8.8", "https", 8480) is not None
+
+
+@pytest.mark.parametrize("address", ["10.0.0.1", "127.0.0.1", "169.254.169.254", "fd12:3456::1"])
+def test_what_only_a_listing_admits_has_the_listed_ports(address: str) -> None:
+    listing = ["10.0.0.0/8", "127.0.0.1/32", "169.254.169.254/32", "fc00::/7"]
+    kind_of = Guard().objection(address, "https") or ""
+    cases: list[tuple[Sequence[int | str], tuple[int, ...], tuple[int, ...]]] = [
+        (WEB, (80, 443), (1024, 8080, 8443, 65535)),
+        ([8443, "9000-9002"], (8443, 9000, 9002), (80, 443, 8999, 9003)),
+        (["9100"], (9100,), (443, 9101)),
+        ([], (), (80, 443)),
+    ]
+    for ports, good, bad in cases:
+        listed = Guard(listing, allow_ports=ports)
+        for port in good:
+            assert listed.objection(address, "https", port) is None
+        for port in bad:
+            sentence = listed.objection(address, "https", port) or ""
+            assert sentence == f"{kind_of.partition(';')[0]}; webhooks.allow_ports does not list port {port}."
+    assert "allow_networks" in (Guard(allow_ports=["1-65535"]).objection(address, "https", 8443) or "")
+
+
+def test_public_addresses_have_any_port_though_their_network_is_listed() -> None:
+    for guard in (Guard(), Guard(["8.0.0.0/8"], allow_http=True, allow_ports=[443])):
+        for port in (80, 443, 8443, 9100, 65535):
+            assert guard.objection("8.8.8.8", "https", port) is None
+    assert Guard(["8.0.0.0/8"], allow_http=True, allow_ports=[443]).objection("8.8.8.8", "http", 8080) is None
+
+
+@pytest.mark.parametrize("port", [22, 25, 53, 110, 143, 465, 587, 993, 2049, 6000, 6667, 10080])
+def test_ports_of_other_protocols_are_never_dialled(port: int) -> None:
+    guard = Guard(["10.0.0.0/8"], allow_ports=[port, "1-65535"])
+    for address in ("8.8.8.8", "2606:4700::1111", "10.0.0.1"):
+        sentence = guard.objection(address, "https", port)
+        assert sentence == f"Port {port} is another protocol's: never a receiver's."
 
 
 def test_what_is_here() -> None:

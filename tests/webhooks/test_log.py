@@ -2,9 +2,11 @@
 
 import asyncio
 import json
+from pathlib import Path
 
+from tests.support.authority import Authority
 from tests.support.receivers import MANNERS, answer
-from tests.webhooks.hooks import Hooks
+from tests.webhooks.hooks import Hooks, open_hooks
 from wmsd.webhooks.deliveries import queue_test
 from wmsd.webhooks.redelivery import FAILED, Range, send_range
 
@@ -71,6 +73,23 @@ async def test_of_an_answer_the_first_2_kb_are_kept_as_text(hooks: Hooks) -> Non
     await hooks.settled()
     kept = (await hooks.log())[0]["attempts"][0]["response_body"]
     assert kept == "\ufffd\ufffd " + "x" * 2045
+
+
+async def test_an_installation_may_keep_no_answers(tmp_path: Path, authority: Authority) -> None:
+    """Neither of an event nor of a test; what a receiver's status was is told all the same."""
+    async with open_hooks(tmp_path / "data", authority, keep_answers=False) as hooks:
+        for path, status in (("/200", "delivered"), ("/500", "pending")):
+            webhook = await hooks.subscribe("article.created", path=path)
+            await hooks.world.call("POST", f"/api/v2/webhooks/{webhook}/test")
+            await hooks.world.send("POST", "/api/articles", {"code": path[1:], "name": "x"})
+            await hooks.settled()
+            log = await hooks.log(webhook)
+            assert log[-1]["status"] == status
+            for delivery in log:
+                (attempt,) = delivery["attempts"]
+                assert attempt["response_status"] == int(path[1:])
+                assert attempt["response_body"] is None
+                assert attempt["milliseconds"] >= 0
 
 
 async def test_an_exhausted_one_is_sent_again_by_hand(hooks: Hooks) -> None:

@@ -6,18 +6,20 @@ import socket
 import subprocess
 import sys
 import time
+from ipaddress import ip_address
 from threading import Event
 
 import pytest
 
 from tests.support.authority import HOST
-from tests.support.receivers import Receiver
+from tests.support.receivers import ANY_PORT, Receiver
 from tests.support.scripted_names import Saying, ScriptedNames
 from wmsd.webhooks.client import GuardedClient
+from wmsd.webhooks.failures import NOWHERE
 from wmsd.webhooks.guard import Guard
 from wmsd.webhooks.names import MOST, MOST_OF_ZONE
 
-LISTED = Guard(["127.0.0.1/32"], allow_http=True)
+LISTED = Guard(["127.0.0.1/32"], allow_http=True, allow_ports=ANY_PORT)
 HEADERS = {"User-Agent": "3PL-WMS-Webhook/1.0", "Content-Type": "application/json"}
 BODY = b'{"event":"stock.updated"}'
 
@@ -25,8 +27,8 @@ BODY = b'{"event":"stock.updated"}'
 @pytest.mark.parametrize(
     ("error", "sentence"),
     [
-        (socket.gaierror(socket.EAI_NONAME, "x"), "There is no address for the name a.test."),
-        (UnicodeError("label too long"), "There is no address for the name a.test."),
+        (socket.gaierror(socket.EAI_NONAME, "x"), NOWHERE.format(host="a.test")),
+        (UnicodeError("label too long"), NOWHERE.format(host="a.test")),
         (
             socket.gaierror(socket.EAI_AGAIN, "x"),
             "The name a.test cannot be looked up at the moment: its name server does not answer.",
@@ -37,6 +39,43 @@ BODY = b'{"event":"stock.updated"}'
 async def test_names_that_are_not_found(error: Exception, sentence: str) -> None:
     async with GuardedClient(LISTED, names=ScriptedNames(a_test=[error]).names) as client:
         assert (await client.post("https://a.test/", HEADERS, BODY)).error == sentence
+
+
+INNER = {
+    "erp_lan": ["10.0.0.5"],
+    "loopback_lan": ["127.0.0.1"],
+    "cloud_lan": ["169.254.169.254"],
+    "mixed_lan": ["8.8.8.8", "192.168.7.9"],
+    "six_lan": ["fd12:3456::1"],
+    "mapped_lan": ["::ffff:10.0.0.5"],
+    "odd_lan": ["240.0.0.1"],
+    "public_lan": ["93.184.216.34"],
+}
+
+
+async def test_nobody_is_told_what_a_name_leads_to_nor_whether_there_is_such_a_name(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    """But the log is, once. What is told of each differs in nothing but the name that was asked for."""
+    known: dict[str, list[Saying]] = {name: [addresses] for name, addresses in INNER.items()}
+    guard = Guard(["127.0.0.0/8"], allow_http=True)
+    hosts = [name.replace("_", ".") for name in INNER]
+    async with GuardedClient(guard, names=ScriptedNames(**known).names) as client:
+        for host in (*hosts, "unknown.lan"):
+            for _ in range(3):
+                answer = await client.post(f"http://{host}/", HEADERS, BODY)
+                assert (answer.status, answer.error) == (None, NOWHERE.format(host=host))
+    told = [record.getMessage() for record in caplog.records]
+    assert len(told) == len(hosts) + 1
+    for addresses, line in zip(INNER.values(), told, strict=False):
+        assert any(str(ip_address(address)) in line for address in addresses)
+    assert told[-1].startswith("nothing is sent to unknown.lan at port 80: ")
+
+
+async def test_an_address_that_was_written_in_the_url_is_named() -> None:
+    async with GuardedClient(Guard()) as client:
+        answer = await client.post("https://10.0.0.5/", HEADERS, BODY)
+    assert answer.error == "10.0.0.5 is a private address; webhooks.allow_networks does not list its network."
 
 
 async def test_a_name_server_that_hangs_holds_up_nobody_else() -> None:

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from tests.support.receivers import ANY_PORT
 from tests.support.scripted_names import ScriptedNames
 from tests.support.shortage import no_more_files, no_more_threads
 from tests.support.world import World
@@ -196,7 +197,7 @@ async def test_an_attempt_in_a_shortage_raises_and_the_next_one_succeeds(
     shortage: Any, receivers: Any, authority: Any
 ) -> None:
     """Not an answer, which would blame the receiver. Nothing that was read in the shortage is kept."""
-    guard = Guard(["127.0.0.1/32"])
+    guard = Guard(["127.0.0.1/32"], allow_ports=ANY_PORT)
     names = ScriptedNames(receiver_test=[["127.0.0.1"]]).names
     url = receivers.url("/200", "good", "receiver.test")
     async with GuardedClient(guard, str(authority.ca_file), names=names) as client:

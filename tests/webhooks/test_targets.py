@@ -6,7 +6,7 @@ from wmsd.webhooks.guard import Guard
 from wmsd.webhooks.targets import LONGEST_URL, MOST_HEADERS, header_flaws, parsed, url_flaws
 
 STRICT = Guard()
-HOME = Guard(["10.0.0.0/8", "127.0.0.1/32"], allow_http=True)
+HOME = Guard(["10.0.0.0/8", "127.0.0.1/32"], allow_http=True, allow_ports=[80, 443, "8000-8999"])
 SPACE = "The URL must not hold white space, control characters or backslashes."
 SCHEME = "The URL must begin with https://."
 CREDENTIALS = "The URL must not hold credentials; send them in a header."
@@ -140,9 +140,19 @@ def test_addresses_are_judged_at_once(host: str) -> None:
 
 
 def test_the_own_port() -> None:
-    guard = Guard(["127.0.0.1/32"], own_ports=[8480])
+    guard = Guard(["127.0.0.1/32"], own_ports=[8480], allow_ports=["8000-8999"])
     assert url_flaws("https://127.0.0.1:8480/", guard) == ["127.0.0.1 at port 8480 is this service itself."]
     assert url_flaws("https://127.0.0.1:8481/", guard) == []
+
+
+def test_ports_are_judged_as_far_as_they_can_be() -> None:
+    """Of a name nobody knows yet where it leads to."""
+    for host in ("receiver.example", "8.8.8.8", "10.0.0.1"):
+        assert url_flaws(f"https://{host}:25/", HOME) == ["Port 25 is another protocol's: never a receiver's."]
+    assert url_flaws("https://10.0.0.1:8443/", HOME) == []
+    assert url_flaws("https://receiver.example:9443/", HOME) == []
+    (sentence,) = url_flaws("https://10.0.0.1:9443/", HOME)
+    assert sentence == "10.0.0.1 is a private address; webhooks.allow_ports does not list port 9443."
 
 
 def test_what_is_sent_is_what_was_given() -> None:

@@ -13,9 +13,10 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal, get_origin
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SkipValidation, ValidationError
 
 from wmsd.base.validation import field_errors
+from wmsd.webhooks import ports
 
 ENVIRONMENT = "WMSD_"
 NOT_SETTINGS = frozenset({"WMSD_CONFIG"})
@@ -38,6 +39,14 @@ def _networks(values: list[str]) -> list[str]:
             ipaddress.ip_network(value)
         except ValueError as error:
             raise ValueError(f"holds {value!r}, which is not a network: {error}") from None
+    return values
+
+
+def _ports(values: list[int | str]) -> list[int | str]:
+    try:
+        ports.parsed(values)
+    except ValueError as error:
+        raise ValueError(f"holds {error}") from None
     return values
 
 
@@ -99,11 +108,20 @@ class Webhooks(Section):
     allow_networks: Annotated[
         Networks, Field(description="Private networks that receivers may be in, as CIDR.")
     ] = []
+    allow_ports: Annotated[
+        list[Annotated[int | str, SkipValidation]],  # one sentence for all that is wrong
+        AfterValidator(_ports),
+        Field(description='Ports that receivers in them may have: 8443, or a range such as "8000-8999".'),
+    ] = list(ports.WEB)
     allow_http: Annotated[bool, Field(description="Allow http: to those networks.")] = False
     ca_file: Annotated[
         str,
         Field(description="A PEM file of private certificate authorities to trust beside the public ones."),
     ] = ""
+    keep_answers: Annotated[
+        bool,
+        Field(description="Show the first 2 kB of what receivers answer in the delivery log."),
+    ] = True
 
 
 class Returns(Section):

@@ -53,7 +53,8 @@ def whitelist(settings: Settings) -> frozenset[str]:
 def new_guard(settings: Settings) -> Guard:
     """Where the service may dial: the settings say it, and never to itself."""
     own_port = int(settings.server.listen.rpartition(":")[2])
-    return Guard(settings.webhooks.allow_networks, settings.webhooks.allow_http, [own_port] if own_port else [])
+    given = settings.webhooks
+    return Guard(given.allow_networks, given.allow_http, [own_port] if own_port else [], given.allow_ports)
 
 
 async def _write_last(requests: RequestCounts) -> None:

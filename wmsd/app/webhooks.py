@@ -23,7 +23,8 @@ SEND: Final = "webhooks:write"
 
 
 def new_dialler(site: Site) -> Dialler:
-    return Dialler(site.guard, site.settings.webhooks.ca_file)
+    given = site.settings.webhooks
+    return Dialler(site.guard, given.ca_file, given.keep_answers)
 
 
 def new_sender(site: Site, client: Dialler) -> Sender:

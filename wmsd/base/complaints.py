@@ -35,8 +35,10 @@ class Complaints:
         log: logging.Logger,
         foreseen: tuple[type[Exception], ...] = (),
         monotonic: Callable[[], float] = time.monotonic,
+        level: int = logging.ERROR,
     ) -> None:
         self._log = log
+        self._level = level
         self._foreseen = (*FORESEEN, *foreseen)
         self._monotonic = monotonic
         self._failing: dict[str, _Failing] = {}
@@ -65,7 +67,7 @@ class Complaints:
     def _tell(self, what: str, error: BaseException, count: int) -> None:
         trace = None if isinstance(error, self._foreseen) else error
         how_often = f"; {count} times by now" if count > 1 else ""
-        self._log.error("%s: %s%s", what, _words(error), how_often, exc_info=trace)
+        self._log.log(self._level, "%s: %s%s", what, _words(error), how_often, exc_info=trace)
 
 
 def _words(error: BaseException) -> str:

@@ -1,6 +1,6 @@
 """One sending of one delivery."""
 
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from wmsd.base import timestamps
 from wmsd.base.clock import Clock
@@ -9,6 +9,9 @@ from wmsd.webhooks.dialler import Dialler
 from wmsd.webhooks.feed import Opened
 from wmsd.webhooks.results import Result
 from wmsd.webhooks.signing import headers
+
+if TYPE_CHECKING:
+    from wmsd.webhooks.client import Answer
 
 NO_CREDENTIALS: Final = "Its credentials cannot be read: another installation has sealed them. Send them anew."
 
@@ -44,7 +47,13 @@ async def attempt(client: Dialler, clock: Clock, target: Opened, due: Due, is_sa
         at=at,
         milliseconds=round(answer.duration * 1000),
         status=answer.status,
-        answer=None if answer.status is None else answer.body.decode(errors="replace").replace("\0", "\ufffd"),
+        answer=_shown(answer),
         error=answer.error,
         is_success=answer.is_success,
     )
+
+
+def _shown(answer: "Answer") -> str | None:
+    if answer.status is None or not answer.is_kept:
+        return None
+    return answer.body.decode(errors="replace").replace("\0", "\ufffd")

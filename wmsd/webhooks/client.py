@@ -1,6 +1,7 @@
 """The client that may be pointed at any URL: one request, one deadline, and an answer of which 2 kB are read."""
 
 import asyncio
+import logging
 import ssl
 import time
 from collections.abc import Mapping
@@ -12,6 +13,7 @@ from typing import Final, NamedTuple, Self
 from yarl import URL
 
 from wmsd.base.certificates import left_unread
+from wmsd.base.complaints import Complaints
 from wmsd.base.problems import Problem, unavailable
 from wmsd.webhooks import failures
 from wmsd.webhooks.deadlines import Deadlines
@@ -24,6 +26,7 @@ from wmsd.webhooks.wire import ATTEMPT, KEEP_SECONDS, WANTED_BYTES, Attempt, Con
 with left_unread():
     import aiohttp
 
+LOG = logging.getLogger("wmsd.webhooks")
 DEADLINE_SECONDS: Final = 10.0
 REMEMBERED_URLS: Final = 1024
 FRAMING: Final = frozenset(
@@ -43,7 +46,10 @@ FRAMING: Final = frozenset(
 
 
 class Answer(NamedTuple):
-    """`body`: as sent, not decompressed; `is_cut` when there was more. `duration` in seconds."""
+    """`body`: as sent, not decompressed; `is_cut` when there was more. `duration` in seconds.
+
+    Where `is_kept` is false nobody is to be shown what the receiver said: there are no headers and no body.
+    """
 
     status: int | None
     headers: Mapping[str, str]
@@ -51,6 +57,7 @@ class Answer(NamedTuple):
     is_cut: bool
     duration: float
     error: str | None
+    is_kept: bool = True
 
     @property
     def is_success(self) -> bool:
@@ -77,6 +84,7 @@ class GuardedClient:
         self._target = lru_cache(REMEMBERED_URLS)(self._new_target)
         self._context: ssl.SSLContext | None = None
         self._reading = asyncio.Lock()
+        self._complaints = Complaints(LOG, (UnicodeError,), level=logging.WARNING)
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
@@ -134,7 +142,7 @@ class GuardedClient:
                 raise _short() from error
             if deadline.has_passed:
                 return failures.out_of_time(attempt, self._deadlines.seconds)
-            return failures.sentence(error, attempt)
+            return failures.sentence(error, attempt, self._complaints)
         finally:
             ATTEMPT.reset(token)
         return None

@@ -13,16 +13,19 @@ if TYPE_CHECKING:
 class Dialler:
     """`close` ends it, whether it was used or not."""
 
-    def __init__(self, guard: Guard, ca_file: str = "") -> None:
+    def __init__(self, guard: Guard, ca_file: str = "", keep_answers: bool = True) -> None:
+        """Without `keep_answers` nobody is given what receivers answer, only their status."""
         self._guard = guard
         self._ca_file = ca_file
+        self._keep_answers = keep_answers
         self._client: GuardedClient | None = None
         self._opening = asyncio.Lock()
 
     async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> "Answer":
         """As the client's: never raises for what a receiver or its name server does."""
         client = self._client or await self._opened()
-        return await client.post(url, headers, body)
+        answer = await client.post(url, headers, body)
+        return answer if self._keep_answers else answer._replace(headers={}, body=b"", is_kept=False)
 
     async def _opened(self) -> "GuardedClient":
         from wmsd.webhooks.client import GuardedClient

@@ -1,21 +1,26 @@
 """Why an attempt came to nothing, in a sentence for people: no trace, no library's words."""
 
 import errno
-import logging
 import socket
 import ssl
 from collections.abc import Iterator
 from typing import Final
 
 from wmsd.base.certificates import left_unread
+from wmsd.base.complaints import Complaints
+from wmsd.webhooks.targets import literal
 from wmsd.webhooks.tls import AuthoritiesError
 from wmsd.webhooks.wire import MOST_BYTES, Attempt, NotAllowed, Phase
 
 with left_unread():
     import aiohttp
 
-logger = logging.getLogger(__name__)
-
+NOWHERE: Final = (
+    "There is no address for the name {host} that may be dialled: either nobody knows the name, or it leads where "
+    "this installation sends nothing. Its administrator finds which in the log of the service, and what it allows "
+    "in webhooks.allow_networks and webhooks.allow_ports."
+)
+"""One sentence for both: else whoever may write a URL could ask which names there are in the network here."""
 BY_ERRNO: Final = {
     errno.ECONNREFUSED: "{host} refused the connection at port {port}.",
     errno.EHOSTUNREACH: "{host} cannot be reached: there is no way to it.",
@@ -56,17 +61,21 @@ def is_shortage(error: Exception) -> bool:
     )
 
 
-def sentence(error: Exception, attempt: Attempt) -> str:
-    """What the error means to whoever looks after the receiver."""
+def sentence(error: Exception, attempt: Attempt, complaints: Complaints) -> str:
+    """What the error means to whoever looks after the receiver; `complaints` are told what is not for them."""
     found = _known(error, attempt)
     if found is None:
-        logger.error("An attempt failed in a way that was not foreseen.", exc_info=error)
+        complaints.failed(f"an attempt at {attempt.host} failed within this service", error)
         found = "The attempt failed within this service."
+    elif found is NOWHERE:
+        complaints.failed(f"nothing is sent to {attempt.host} at port {attempt.port}", _innermost(error))
     return found.format(host=attempt.host, port=attempt.port)
 
 
 def _known(error: Exception, attempt: Attempt) -> str | None:
     for cause in _causes(error):
+        if isinstance(cause, NotAllowed) and literal(attempt.host) is None:
+            return NOWHERE
         if isinstance(cause, NotAllowed | AuthoritiesError):
             return _literally(str(cause))
         if isinstance(cause, ssl.SSLCertVerificationError):
@@ -97,6 +106,10 @@ def _causes(error: BaseException) -> Iterator[BaseException]:
         seen = seen.__cause__
 
 
+def _innermost(error: BaseException) -> BaseException:
+    return list(_causes(error))[-1]
+
+
 def _tls_sentence(error: ssl.SSLError) -> str:
     reason = error.reason or ""
     if reason in OLD_TLS:
@@ -109,7 +122,7 @@ def _tls_sentence(error: ssl.SSLError) -> str:
 def _name_sentence(error: BaseException) -> str:
     if isinstance(error, socket.gaierror) and error.errno == socket.EAI_AGAIN:
         return "The name {host} cannot be looked up at the moment: its name server does not answer."
-    return "There is no address for the name {host}."
+    return NOWHERE
 
 
 def _http_sentence(error: aiohttp.ClientResponseError) -> str:

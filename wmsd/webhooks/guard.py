@@ -11,6 +11,8 @@ from functools import cache
 from ipaddress import IPv4Address, IPv4Network, IPv6Address, IPv6Network, ip_address, ip_network
 from typing import Final, NamedTuple
 
+from wmsd.webhooks import ports
+
 Address = IPv4Address | IPv6Address
 
 
@@ -92,17 +94,22 @@ class Guard:
     """The rule of one installation. `own_ports` are those that this service listens on.
 
     `allow_networks` as in the settings: CIDR, checked. Only an entry for one address, such as 127.0.0.1/32,
-    admits what no network admits.
+    admits what no network admits. `allow_ports`, as `ports.parsed` takes them, are those of such addresses.
     """
 
     def __init__(
-        self, allow_networks: Sequence[str] = (), allow_http: bool = False, own_ports: Collection[int] = ()
+        self,
+        allow_networks: Sequence[str] = (),
+        allow_http: bool = False,
+        own_ports: Collection[int] = (),
+        allow_ports: Sequence[int | str] = ports.WEB,
     ) -> None:
         self.allow_http = allow_http
         self._listed = [ip_network(network) for network in allow_networks]
         self._own_ports = frozenset(own_ports)
+        self._allow_ports = ports.parsed(allow_ports)
 
-    def objection(self, address: str, scheme: str, port: int = 0) -> str | None:
+    def objection(self, address: str, scheme: str, port: int = 443) -> str | None:
         """A sentence for people why this may not be dialled; None if it may."""
         try:
             ip = ip_address(address)
@@ -110,9 +117,20 @@ class Guard:
             return f"{address} is not an address."
         if isinstance(ip, IPv6Address) and ip.scope_id is not None:
             return f"{address} is bound to an interface of this machine, which no receiver's address is."
-        return self._about_address(ip) or self._about_scheme(ip, scheme) or self._about_self(ip, port)
+        return (
+            self.objection_to_port(port)
+            or self._about_address(ip, port)
+            or self._about_scheme(ip, scheme)
+            or self._about_self(ip, port)
+        )
 
-    def _about_address(self, ip: Address) -> str | None:
+    def objection_to_port(self, port: int) -> str | None:
+        """Whatever the address; as `objection`."""
+        if port in ports.NEVER:
+            return f"Port {port} is another protocol's: never a receiver's."
+        return None
+
+    def _about_address(self, ip: Address, port: int) -> str | None:
         found = kind(ip)
         if found is None:
             return None
@@ -125,6 +143,8 @@ class Guard:
                 return (
                     f"{ip} is {found.says}; webhooks.allow_networks does not list {ip}/{ip.max_prefixlen} itself."
                 )
+        if not any(port in allowed for allowed in self._allow_ports):
+            return f"{ip} is {found.says}; webhooks.allow_ports does not list port {port}."
         return None
 
     def _about_scheme(self, ip: Address, scheme: str) -> str | None:

@@ -68,7 +68,7 @@ class SubscriptionFields(Input):
             min_length=1,
             max_length=LONGEST_URL,
             description="Where to send: https, without credentials. Private networks only where "
-            "webhooks.allow_networks of the installation admits them.",
+            "webhooks.allow_networks and webhooks.allow_ports of the installation admit them.",
         ),
     ]
     events: Annotated[
@@ -161,7 +161,9 @@ class Attempt(Model):
     at: Timestamp
     milliseconds: int
     response_status: int | None
-    response_body: Annotated[str | None, Field(description="The first 2 kB of the answer.")]
+    response_body: Annotated[
+        str | None, Field(description="The first 2 kB of the answer, unless the installation keeps none.")
+    ]
     error: str | None
 
 

@@ -13,6 +13,7 @@ from yarl import URL
 
 from wmsd.webhooks.guard import Guard
 
+DEFAULT_PORTS: Final = {"http": 80, "https": 443}
 LONGEST_URL: Final = 2048
 LONGEST_HOST: Final = 253
 MOST_HEADERS: Final = 20
@@ -81,15 +82,17 @@ def _authority_flaws(url: str, scheme: str, authority: str, guard: Guard) -> Ite
     if not host or ("[" in authority and ":" not in host):
         yield "The URL must name a host."
         return
-    yield from _host_flaws(host.lower(), scheme, int(port[1]) if port else None, guard)
+    yield from _host_flaws(host.lower(), scheme, int(port[1]) if port else DEFAULT_PORTS[scheme], guard)
 
 
-def _host_flaws(host: str, scheme: str, port: int | None, guard: Guard) -> Iterator[str]:
+def _host_flaws(host: str, scheme: str, port: int, guard: Guard) -> Iterator[str]:
     address = literal(host)
     if address is not None:
-        objection = guard.objection(address, scheme, port or (443 if scheme == "https" else 80))
+        objection = guard.objection(address, scheme, port)
         if objection:
             yield objection
+    elif objection := guard.objection_to_port(port):
+        yield objection
     elif _NUMBER.fullmatch(host.rstrip(".").rpartition(".")[2]):
         yield f"The host {host} can be read as different addresses; write it as four numbers, such as 192.0.2.1."
     elif len(host) > LONGEST_HOST or not all(_LABEL.fullmatch(label) for label in host.split(".")):

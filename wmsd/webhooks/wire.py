@@ -35,7 +35,7 @@ class Phase(Enum):
 
 
 class NotAllowed(OSError):
-    """The guard's objection."""
+    """The guard's objection: for the log. What a name leads to is no business of who wrote the name."""
 
 
 class Attempt:

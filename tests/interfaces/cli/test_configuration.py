@@ -19,8 +19,14 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "auth_per_minute": 10,
         "refused_per_minute": 120,
     },
-    "tokens": {"lifetime_days": 90, "most_days": 3650},
-    "webhooks": {"allow_networks": [], "allow_http": False, "ca_file": ""},
+    "tokens": {"lifetime_days": 90},
+    "webhooks": {
+        "allow_networks": [],
+        "allow_ports": [80, 443],
+        "allow_http": False,
+        "ca_file": "",
+        "keep_answers": True,
+    },
     "returns": {"require_write_ability": False},
     "log": {
         "format": "human",
@@ -31,6 +37,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "files": 5,
     },
 }
+NO_PORT = 'which is neither a port, such as 8443, nor a range, such as "8000-8999".'
 
 
 def test_the_example_is_true() -> None:
@@ -67,6 +74,7 @@ def test_what_is_shown_is_a_configuration(home: Home) -> None:
     env = {
         "WMSD_SERVER_DATA": 'da"ta\\\n',
         "WMSD_WEBHOOKS_ALLOW_NETWORKS": "10.0.0.0/8, fd00::/8,",
+        "WMSD_WEBHOOKS_ALLOW_PORTS": "8443, 8000-8999",
         "WMSD_WEBHOOKS_ALLOW_HTTP": "true",
     }
     shown = home.run("config", "show", env=env)
@@ -75,7 +83,12 @@ def test_what_is_shown_is_a_configuration(home: Home) -> None:
     home.write("config.toml", shown.out)
     read = home.run("config", "show", "--json").json
     assert read["server"]["data"] == 'da"ta\\\n'
-    assert read["webhooks"] == {"allow_networks": ["10.0.0.0/8", "fd00::/8"], "allow_http": True, "ca_file": ""}
+    assert read["webhooks"] == {
+        **DEFAULTS["webhooks"],
+        "allow_networks": ["10.0.0.0/8", "fd00::/8"],
+        "allow_ports": ["8443", "8000-8999"],
+        "allow_http": True,
+    }
 
 
 def test_flag_over_environment_over_file_over_default(home: Home) -> None:
@@ -132,6 +145,12 @@ def test_flag_over_environment_over_file_over_default(home: Home) -> None:
             "[webhooks]\nallow_networks = ['10.0.0.1/8']",
             ["webhooks.allow_networks holds '10.0.0.1/8', which is not a network: 10.0.0.1/8 has host bits set."],
         ),
+        ("[webhooks]\nallow_ports = 443", ["webhooks.allow_ports must be an array."]),
+        ("[webhooks]\nallow_ports = [443, '80-79']", [f"webhooks.allow_ports holds '80-79', {NO_PORT}"]),
+        ("[webhooks]\nallow_ports = [0]", [f"webhooks.allow_ports holds 0, {NO_PORT}"]),
+        ("[webhooks]\nallow_ports = ['65535-65536']", [f"webhooks.allow_ports holds '65535-65536', {NO_PORT}"]),
+        ("[webhooks]\nallow_ports = [true]", [f"webhooks.allow_ports holds True, {NO_PORT}"]),
+        ("[webhooks]\nkeep_answers = 'no'", ["webhooks.keep_answers must be true or false."]),
         ("[log]\nformat = 'xml'", ["log.format must be 'human' or 'json'."]),
         (
             "[server]\nlisten = 1\n[log]\nlevel = 'loud'",

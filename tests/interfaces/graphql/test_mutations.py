@@ -14,7 +14,7 @@ from tests.interfaces.graphql.house import House, Json, open_house
 from tests.interfaces.graphql.mutation_cases import CASES, HOOK, ORDER, REFUSED, Case, creates
 from tests.interfaces.graphql.pair import EVENT_ID, Pair, as_graphql, mutation_fields, rows_of, written
 from tests.support.authority import found_authority
-from tests.support.receivers import Receiver
+from tests.support.receivers import ANY_PORT, Receiver
 from tests.support.world import UNLIMITED, open_world
 from wmsd.interfaces.graphql.fields import MUTATIONS
 
@@ -243,7 +243,7 @@ async def test_a_mutation_without_its_ability_changes_nothing(house: House) -> N
 async def test_a_webhook_is_tried_once_for_each_mutation_whatever_is_repeated(tmp_path: Path) -> None:
     """It is sent outside the unit of work, so its key is kept in a way of its own."""
     authority = found_authority(tmp_path)
-    allowed = {"allow_networks": ["127.0.0.1/32"], "ca_file": str(authority.ca_file)}
+    allowed = {"allow_networks": ["127.0.0.1/32"], "allow_ports": ANY_PORT, "ca_file": str(authority.ca_file)}
     async with (
         Receiver(tls=authority.server_context()) as receiver,
         open_world(tmp_path / "data", {**UNLIMITED, "webhooks": allowed}) as world,
