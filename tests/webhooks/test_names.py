@@ -17,7 +17,7 @@ from tests.support.scripted_names import Saying, ScriptedNames
 from wmsd.webhooks.client import GuardedClient
 from wmsd.webhooks.failures import NOWHERE
 from wmsd.webhooks.guard import Guard
-from wmsd.webhooks.names import MOST, MOST_OF_ZONE
+from wmsd.webhooks.names import MOST, MOST_OF_PARTY, MOST_OF_ZONE
 
 LISTED = Guard(["127.0.0.1/32"], allow_http=True, allow_ports=ANY_PORT)
 HEADERS = {"User-Agent": "3PL-WMS-Webhook/1.0", "Content-Type": "application/json"}
@@ -94,6 +94,30 @@ async def test_a_name_server_that_hangs_holds_up_nobody_else() -> None:
         for found in await asyncio.gather(*slow):
             assert "kept waiting for the address of the host" in (found.error or "")
         assert sum(host.endswith("slow.test") for host in scripted.asked) == MOST_OF_ZONE < MOST
+    never.set()
+
+
+@pytest.mark.parametrize(
+    ("hanging", "most"),
+    [
+        ([f"a{number}.co.uk" for number in range(MOST_OF_ZONE + 4)], MOST_OF_ZONE),
+        ([f"a.zone{number}" for number in range(MOST_OF_PARTY + 4)], MOST_OF_PARTY),
+    ],
+    ids=["in one zone", "in many zones"],
+)
+async def test_the_dead_name_server_of_one_company_holds_up_no_other(hanging: list[str], most: int) -> None:
+    """Even where both have their names in what is one zone to whoever looks at two labels."""
+    never = Event()
+    known: dict[str, list[Saying]] = {host.replace(".", "_"): [never] for host in hanging}
+    scripted = ScriptedNames(receiver_co_uk=[["127.0.0.1"]], **known)
+    async with Receiver() as receiver, GuardedClient(LISTED, "", 2.0, scripted.names) as client:
+        slow = [asyncio.create_task(client.post(f"https://{host}/", HEADERS, BODY, party=1)) for host in hanging]
+        await asyncio.sleep(0.05)
+        url = receiver.url(host="receiver.co.uk")
+        assert (await client.post(url, HEADERS, BODY, party=2)).is_success
+        assert not any(task.done() for task in slow)
+        assert len(scripted.asked) == most + 1
+        await asyncio.gather(*slow)
     never.set()
 
 

@@ -12,7 +12,7 @@ from tests.support.world import World
 from wmsd.app.webhooks import new_sender
 from wmsd.db.database import Database
 from wmsd.db.sqlite import sqlite3
-from wmsd.webhooks import deliveries
+from wmsd.webhooks import loader as loader_module
 from wmsd.webhooks.client import Answer
 from wmsd.webhooks.deliveries import DueNow
 from wmsd.webhooks.dialler import Dialler
@@ -32,7 +32,7 @@ class Client:
     asked: list[str] = field(default_factory=list)
     may_answer: asyncio.Event = field(default_factory=asyncio.Event)
 
-    async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Answer:
+    async def post(self, url: str, headers: Mapping[str, str], body: bytes, party: int) -> Answer:
         self.asked.append(headers["X-Webhook-Id"])
         answer = self.answers.pop(0) if self.answers else ""
         await asyncio.sleep(self.seconds)
@@ -247,7 +247,7 @@ async def test_large_bodies_are_loaded_a_few_at_a_time(world: World, monkeypatch
                 loaded.append([len(due.body) for due in found[1].found])
             return found
 
-        monkeypatch.setattr(deliveries, "LARGEST_LOAD", 1000)
+        monkeypatch.setattr(loader_module, "LARGEST_LOAD", 1000)
         monkeypatch.setattr(Database, "read", seen)
         scene.client.may_answer.set()
         await scene.subscribe()
@@ -383,3 +383,42 @@ async def test_what_was_skipped_is_not_sent_though_it_was_loaded_before(
         assert len(scene.client.asked) == 1
         assert await scene.statuses() == [becomes] + ["skipped"] * 10
         assert await world.rows("SELECT delivery_id, status FROM webhook_attempts") == [(1, status)]
+
+
+async def test_a_company_has_no_more_in_memory_than_its_share(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However many subscriptions it has, whose receivers all hang."""
+    monkeypatch.setattr(loader_module, "LARGEST_OF_COMPANY", 3000)
+    async with sending(world) as scene:
+        for number in range(30):
+            await scene.subscribe(url=f"https://receiver{number}.example/")
+        await scene.articles(1, 20)
+        await scene.until(lambda: len(scene.client.asked) == 30)
+        await scene.at_rest()
+        feeds = scene.sender._loader._feeds[world.company].values()
+        largest = max(len(due.body or "") for feed in feeds for due in feed.ready)
+        held = sum(len(due.body or "") for feed in feeds for due in feed.ready)
+        assert held == sum(feed.size for feed in feeds)
+        assert held <= 3000 + 30 * largest < 30 * 20 * largest
+        scene.client.may_answer.set()
+        await scene.until(lambda: len(scene.client.asked) == 30 * 20)
+        await scene.at_rest()
+        assert set(await scene.statuses()) == {"delivered"}
+        assert sum(feed.size + feed.reserved for feed in feeds) == 0
+
+
+async def test_subscriptions_that_were_deleted_are_forgotten(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(loader_module, "MOST_SUBSCRIPTIONS", 2)
+    async with sending(world) as scene:
+        scene.client.may_answer.set()
+        for number in range(1, 9):
+            await scene.subscribe()
+            await scene.articles(number, number)
+            await scene.until(lambda sent=number: len(scene.client.asked) == sent)  # type: ignore[misc]  # the loop's own
+            await scene.at_rest()
+            await world.call("DELETE", f"/api/webhooks/{number}", status=204)
+            await scene.at_rest()
+        assert len(scene.sender._loader._feeds[world.company]) <= 3

@@ -51,7 +51,7 @@ class Client:
     log: list[tuple[str, Asked]] = field(default_factory=list)
     hanging: list[Asked] = field(default_factory=list)
 
-    async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Answer:
+    async def post(self, url: str, headers: Mapping[str, str], body: bytes, party: int) -> Answer:
         asked = Asked(url, dict(headers), body, milliseconds(self.world), self.manners[url])
         self.log.append(("asked", asked))
         if asked.status is None:

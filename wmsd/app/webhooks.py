@@ -77,7 +77,7 @@ async def test_webhook(desk: WebhookDesk, id: int, company: Company, call: Call)
 async def _send(desk: WebhookDesk, id: int, company: Company, key: idempotency.Key | None) -> Reply:
     site = desk.site
     database = await site.files.get(company.id)
-    record = await send_test(database, desk.client, site.clock, site.vault, id, company.sandbox)
+    record = await send_test(database, desk.client, site.clock, site.vault, id, company.sandbox, company.id)
     if record is None:
         raise not_found("webhook")
     reply = Reply(200, record.json.encode(), {})

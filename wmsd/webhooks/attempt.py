@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 NO_CREDENTIALS: Final = "Its credentials cannot be read: another installation has sealed them. Send them anew."
 
 
-async def attempt(client: Dialler, clock: Clock, target: Opened, due: Due, is_sandbox: bool) -> Result:
-    """What came of it; whatever the receiver does is an answer."""
+async def attempt(client: Dialler, clock: Clock, target: Opened, due: Due, is_sandbox: bool, party: int) -> Result:
+    """What came of it; whatever the receiver does is an answer. `party` as the client's."""
     assert due.event_id is not None
     assert due.event is not None
     assert due.body is not None
@@ -39,7 +39,7 @@ async def attempt(client: Dialler, clock: Clock, target: Opened, due: Due, is_sa
         body=body,
         is_sandbox=is_sandbox,
     )
-    answer = await client.post(target.url, sent, body)
+    answer = await client.post(target.url, sent, body, party)
     return Result(
         subscription_id=target.subscription_id,
         delivery_id=due.id,

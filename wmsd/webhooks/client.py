@@ -97,18 +97,21 @@ class GuardedClient:
     ) -> None:
         await self._stack.aclose()
 
-    async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> Answer:
+    async def post(self, url: str, headers: Mapping[str, str], body: bytes, party: int = 0) -> Answer:
         """Never raises for what a receiver or its name server does.
 
         Only ValueError for headers that frame, and Problem (503) when this machine lacks files, threads or memory.
+        `party`: for whom, such as a company; each has its share of the lookups.
         """
-        return await self._ask("POST", url, headers, body)
+        return await self._ask("POST", url, headers, body, party)
 
     async def get(self, url: str, headers: Mapping[str, str]) -> Answer:
         """As `post`."""
-        return await self._ask("GET", url, headers, None)
+        return await self._ask("GET", url, headers, None, 0)
 
-    async def _ask(self, method: str, url: str, headers: Mapping[str, str], body: bytes | None) -> Answer:
+    async def _ask(
+        self, method: str, url: str, headers: Mapping[str, str], body: bytes | None, party: int
+    ) -> Answer:
         _refuse_framing(headers)
         started = time.monotonic()
         try:
@@ -117,7 +120,7 @@ class GuardedClient:
             raise _short() from cause
         if target is None:
             return Answer(None, {}, b"", False, 0.0, flaws)
-        attempt = Attempt(target.scheme, target.raw_host or "", target.port or 0, headers)
+        attempt = Attempt(target.scheme, target.raw_host or "", target.port or 0, headers, party)
         error = await self._in_time(attempt, method, target, body)
         return Answer(
             attempt.status,

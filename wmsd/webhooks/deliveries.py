@@ -97,19 +97,18 @@ class DueNow(NamedTuple):
     is_all: bool
 
 
-LARGEST_LOAD: Final = 262_144
-"""Characters of bodies: when they are as many, the one that is being read is the last."""
+def due(tx: Transaction, subscription_id: int, taken: Sequence[int], limit: int, room: int) -> DueNow:
+    """What of the subscription is to be sent now and is not taken yet, the longest due first.
 
-
-def due(tx: Transaction, subscription_id: int, taken: Sequence[int], limit: int) -> DueNow:
-    """What of the subscription is to be sent now and is not taken yet, the longest due first."""
+    `room`: characters of bodies. When they are as many, the one that is being read is the last.
+    """
     given = {
         "subscription_id": subscription_id,
         "now": milliseconds(tx),
         "taken": dumps(taken),
         "limit": limit,
     }
-    found, room = [], LARGEST_LOAD
+    found = []
     for row in tx.execute(DUE_NOW, given):
         found.append(Due(*row))
         room -= len(found[-1].body or "")

@@ -21,10 +21,10 @@ class Dialler:
         self._client: GuardedClient | None = None
         self._opening = asyncio.Lock()
 
-    async def post(self, url: str, headers: Mapping[str, str], body: bytes) -> "Answer":
-        """As the client's: never raises for what a receiver or its name server does."""
+    async def post(self, url: str, headers: Mapping[str, str], body: bytes, party: int = 0) -> "Answer":
+        """As the client's."""
         client = self._client or await self._opened()
-        answer = await client.post(url, headers, body)
+        answer = await client.post(url, headers, body, party)
         return answer if self._keep_answers else answer._replace(headers={}, body=b"", is_kept=False)
 
     async def _opened(self) -> "GuardedClient":

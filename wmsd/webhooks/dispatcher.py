@@ -132,7 +132,7 @@ class Dispatcher:
             return None
         feed.in_flight += 1
         self._pace.begin(is_proven)
-        sending = Sending(feed, feed.ready.popleft(), is_proven, host)
+        sending = Sending(feed, feed.next(), is_proven, host)
         self._make_runnable(feed)
         return sending
 
@@ -165,7 +165,9 @@ class Dispatcher:
         try:
             company = (await self._companies()).get(feed.company_id)
             if company is not None and off_because(company) is None and feed.target is not None:
-                result = await attempt(self._client, self._clock, feed.target, sending.due, company.sandbox)
+                result = await attempt(
+                    self._client, self._clock, feed.target, sending.due, company.sandbox, company.id
+                )
                 self._judge(company, feed, result)
                 self._done(feed, result)
                 is_over = True

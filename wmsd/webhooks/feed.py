@@ -33,6 +33,10 @@ class Feed:
     subscription_id: int
     target: Opened | None = None
     ready: deque[Due] = field(default_factory=deque)
+    size: int = 0
+    """Characters of the bodies that are ready."""
+    reserved: int = 0
+    """Characters that the load which is under way may add."""
     taken: set[int] = field(default_factory=set)
     """Deliveries that are ready, under way, or done and not written down yet."""
     in_flight: int = 0
@@ -56,6 +60,11 @@ class Feed:
         return bool(self.ready) and self.in_flight < self.allowed
 
     @property
+    def is_at_rest(self) -> bool:
+        """Whether there is nothing that it would be missed for."""
+        return not (self.taken or self.in_flight or self.is_loading or self.is_runnable)
+
+    @property
     def wants_more(self) -> bool:
         return self.may_have_more and not self.is_loading and len(self.ready) < self.allowed
 
@@ -65,12 +74,20 @@ class Feed:
             self.target, self._sealed = opened(target, vault), target
         new = [due for due in found if due.id not in self.taken and not self._is_dropped]
         self.ready.extend(new)
+        self.size += sum(_size(due) for due in new)
         self.taken.update(due.id for due in new)
+
+    def next(self) -> Due:
+        """What is to be sent next; it is ready no longer."""
+        due = self.ready.popleft()
+        self.size -= _size(due)
+        return due
 
     def drop(self) -> None:
         """What is not under way yet is not sent now; it stays due."""
         self.taken.difference_update(due.id for due in self.ready)
         self.ready.clear()
+        self.size = 0
         self.may_have_more = False
         self._is_dropped = self.is_loading
 
@@ -84,6 +101,7 @@ class Feed:
     def loaded(self) -> None:
         """The load is over, whatever came of it."""
         self.is_loading = self._is_dropped = False
+        self.reserved = 0
         self.taken -= self._written
         self._written.clear()
 
@@ -107,3 +125,7 @@ def opened(target: Target, vault: Vault) -> Opened:
         previous_secret=vault.unseal(target.previous_secret) if target.previous_secret else None,
         previous_secret_expires_at=target.previous_secret_expires_at,
     )
+
+
+def _size(due: Due) -> int:
+    return len(due.body or "")

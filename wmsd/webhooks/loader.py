@@ -13,11 +13,11 @@ from wmsd.db.company_files import CompanyFiles
 from wmsd.db.database import Database
 from wmsd.db.sqlite import sqlite3
 from wmsd.db.transaction import Transaction
-from wmsd.webhooks import deliveries, switch_off
+from wmsd.webhooks import deliveries, store, switch_off
 from wmsd.webhooks.deliveries import DueNow, Look, Target
 from wmsd.webhooks.feed import Feed
 from wmsd.webhooks.lookout import LONGEST_SECONDS, Companies
-from wmsd.webhooks.rules import off_because
+from wmsd.webhooks.rules import MOST_SUBSCRIPTIONS, off_because
 from wmsd.webhooks.switch_off import SwitchedOff
 from wmsd.webhooks.tasks import Tasks
 
@@ -28,16 +28,24 @@ AT_THE_NEXT_TICK: Final = 0
 AHEAD: Final = 16
 """A load is so many times what may be under way: each costs about what fifty deliveries in it do."""
 
+LARGEST_LOAD: Final = 262_144
+LARGEST_OF_COMPANY: Final = 16_777_216
+"""Characters of bodies that are ready, of a subscription and of a company; beyond it each has one at a time."""
+
 Audit = Callable[[str, str], Awaitable[None]]
 """Writes down that the service did this to that."""
 
 
 class Seen(NamedTuple):
-    """What is due when, what is switched off, and where that is to go now which is ready to be sent."""
+    """What is due when, what is switched off, and where that is to go now which is ready to be sent.
+
+    `known` are the subscriptions that there are, where so many were deleted that they are to be forgotten.
+    """
 
     look: Look
     switched_off: list[SwitchedOff]
     targets: list[Target]
+    known: set[int] | None
 
 
 class Loader:
@@ -85,7 +93,8 @@ class Loader:
         if is_to_clamp:
             await database.write(deliveries.clamp)
         ready = [subscription_id for subscription_id, feed in feeds.items() if feed.ready]
-        seen = await database.read(partial(_see, ready=ready))
+        seen = await database.read(partial(_see, ready=ready, is_crowded=len(feeds) > MOST_SUBSCRIPTIONS))
+        _forget_deleted(feeds, seen.known)
         for target in seen.targets:
             feeds[target.subscription_id].take(target, (), self._vault)
         because = off_because(company)
@@ -139,14 +148,20 @@ class Loader:
         self.fill(feed)
         self._loaded(feed)
 
+    def _reserve(self, feed: Feed) -> int:
+        """Room for what is to be loaded, in characters of bodies."""
+        of_company = sum(each.size + each.reserved for each in self._feeds[feed.company_id].values())
+        feed.reserved = max(min(LARGEST_LOAD, LARGEST_OF_COMPANY - of_company), 0)
+        return feed.reserved
+
     async def _load_from(self, database: Database, feed: Feed) -> None:
-        taken, limit = list(feed.taken), AHEAD * feed.allowed
+        taken, limit, room = list(feed.taken), AHEAD * feed.allowed, self._reserve(feed)
 
         def read(tx: Transaction) -> tuple[Target, DueNow] | None:
             target = deliveries.target(tx, feed.subscription_id)
             if target is None or not target.active:
                 return None
-            return target, deliveries.due(tx, feed.subscription_id, taken, limit)
+            return target, deliveries.due(tx, feed.subscription_id, taken, limit, room)
 
         loaded = await database.read(read)
         if loaded is None:
@@ -166,6 +181,14 @@ async def _skip_some(database: Database, because: str) -> bool:
     return await database.write(lambda tx: deliveries.skip_all(tx, because)) >= deliveries.AT_ONCE
 
 
-def _see(tx: Transaction, ready: list[int]) -> Seen:
+def _forget_deleted(feeds: dict[int, Feed], known: set[int] | None) -> None:
+    if known is not None:
+        for subscription_id in feeds.keys() - known:
+            if feeds[subscription_id].is_at_rest:
+                del feeds[subscription_id]
+
+
+def _see(tx: Transaction, ready: list[int], is_crowded: bool) -> Seen:
     targets = [target for each in ready if (target := deliveries.target(tx, each)) is not None]
-    return Seen(deliveries.look(tx), switch_off.switched_off(tx), targets)
+    known = store.ids(tx) if is_crowded else None
+    return Seen(deliveries.look(tx), switch_off.switched_off(tx), targets, known)

@@ -12,8 +12,12 @@ from typing import Any, Final
 
 AGAIN_SECONDS: Final = 0.1
 MOST: Final = 64
+MOST_OF_PARTY: Final = 16
 MOST_OF_ZONE: Final = 8
-"""Lookups under way at once, of all names and of those that end in the same two labels."""
+"""Lookups under way at once: of all names, of one party's, and of its names that end in the same two labels.
+
+No other party's names in that zone wait for them, for it may be as wide as co.uk.
+"""
 
 Lookup = Callable[[str], list[str]]
 
@@ -28,26 +32,36 @@ class Names:
     def __init__(self, lookup: Lookup = system_lookup) -> None:
         self._lookup = lookup
         self._under_way: dict[str, asyncio.Future[list[str]]] = {}
+        self._begun_by: dict[str, int] = {}
+        """The parties, by host."""
         self._freed = asyncio.Event()
 
-    async def addresses(self, host: str) -> list[str]:
-        """Asked for once, however many wait for it; nothing is kept. Raises OSError or UnicodeError."""
-        while host not in self._under_way and self._is_full(zone(host)):
+    async def addresses(self, host: str, party: int = 0) -> list[str]:
+        """Asked for once, however many wait for it; nothing is kept. Raises OSError or UnicodeError.
+
+        `party`: whoever wants it, such as a company.
+        """
+        while host not in self._under_way and self._is_full(party, zone(host)):
             await self._freed.wait()
-        return await asyncio.shield(self._under_way.get(host) or self._begin(host))
+        return await asyncio.shield(self._under_way.get(host) or self._begin(host, party))
 
-    def _is_full(self, of_zone: str) -> bool:
-        beside = sum(zone(host) == of_zone for host in self._under_way)
-        return beside >= MOST_OF_ZONE or len(self._under_way) >= MOST
+    def _is_full(self, party: int, of_zone: str) -> bool:
+        of_party = [host for host, begun_by in self._begun_by.items() if begun_by == party]
+        return (
+            len(self._under_way) >= MOST
+            or len(of_party) >= MOST_OF_PARTY
+            or sum(zone(host) == of_zone for host in of_party) >= MOST_OF_ZONE
+        )
 
-    def _begin(self, host: str) -> "asyncio.Future[list[str]]":
+    def _begin(self, host: str, party: int) -> "asyncio.Future[list[str]]":
         future = on_thread(lambda: self._lookup(host))
         future.add_done_callback(lambda _: self._end(host))
-        self._under_way[host] = future
+        self._under_way[host], self._begun_by[host] = future, party
         return future
 
     def _end(self, host: str) -> None:
         future = self._under_way.pop(host)
+        del self._begun_by[host]
         if not future.cancelled():
             future.exception()  # seen, even if everybody who waited has gone
         self._freed.set()

@@ -13,7 +13,13 @@ from wmsd.webhooks.feed import opened
 
 
 async def send_test(
-    database: Database, client: Dialler, clock: Clock, vault: Vault, subscription_id: int, is_sandbox: bool
+    database: Database,
+    client: Dialler,
+    clock: Clock,
+    vault: Vault,
+    subscription_id: int,
+    is_sandbox: bool,
+    party: int = 0,
 ) -> Record | None:
     """The delivery in the log, with what came back. None when there is no such subscription.
 
@@ -28,7 +34,7 @@ async def send_test(
     if queued is None:
         return None
     target, due = queued
-    result = await attempt(client, clock, opened(target, vault), due, is_sandbox)
+    result = await attempt(client, clock, opened(target, vault), due, is_sandbox, party)
 
     def note(tx: Transaction) -> Record | None:
         results.record(tx, [result])

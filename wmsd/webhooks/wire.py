@@ -22,6 +22,8 @@ WANTED_BYTES: Final = 2048
 MOST_BYTES: Final = 65_536
 """Of one answer, head and framing included. An honest one of which 2 kB are wanted needs fewer."""
 KEEP_SECONDS: Final = 2.0
+MOST_KEPT: Final = 128
+"""Idle connections. A tenant may have as many hosts as it likes."""
 
 
 class Phase(Enum):
@@ -41,11 +43,12 @@ class NotAllowed(OSError):
 class Attempt:
     """The headers of one request, how far it has come, and what is known of its answer."""
 
-    def __init__(self, scheme: str, host: str, port: int, sent: Mapping[str, str]) -> None:
+    def __init__(self, scheme: str, host: str, port: int, sent: Mapping[str, str], party: int) -> None:
         self.scheme = scheme
         self.host = host
         self.port = port
         self.sent = sent
+        self.party = party
         self.phase = Phase.NAME
         self.is_dialled = False
         self.wire: Wire | None = None
@@ -143,6 +146,11 @@ class Connector(aiohttp.TCPConnector):
         self._guard = guard
         self._factory = self._new_wire  # type: ignore[assignment]  # it is only called
 
+    def _release(self, key: Any, protocol: ResponseHandler, *, should_close: bool = False) -> None:
+        """A few idle connections are kept, to whoever: each is an open file."""
+        is_full = sum(map(len, self._conns.values())) >= MOST_KEPT
+        super()._release(key, protocol, should_close=should_close or is_full)
+
     async def connect(
         self,
         req: aiohttp.ClientRequest,
@@ -192,10 +200,10 @@ class _Resolver(AbstractResolver):
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
     ) -> list[ResolveResult]:
         """Raises NotAllowed, OSError or UnicodeError."""
-        scheme = ATTEMPT.get().scheme
-        addresses = await self._names.addresses(host)
+        attempt = ATTEMPT.get()
+        addresses = await self._names.addresses(host, attempt.party)
         for address in addresses:
-            objection = self._guard.objection(address, scheme, port)
+            objection = self._guard.objection(address, attempt.scheme, port)
             if objection:
                 raise NotAllowed(f"Of the addresses of {host}, {objection}")
         return [_result(host, address, port) for address in addresses]
