@@ -3,8 +3,11 @@
 import asyncio
 import errno
 import logging
+from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
+from typing import Any
 
+import apscheduler.schedulers.base as schedulers
 import pytest
 
 from tests.support.shop import Shop
@@ -74,6 +77,37 @@ async def test_a_job_that_fails_comes_again_and_is_told_once(
     told = [record.getMessage() for record in caplog.records if "the job tick failed" in record.getMessage()]
     assert len(told) == 2
     assert told[1] == "over: the job tick failed; it runs again at its next time; that was so 5 times"
+
+
+async def test_jobs_go_on_when_the_clock_is_set_back(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    ticks, set_back = 0, timedelta()
+
+    class Wall(datetime):
+        @classmethod
+        def now(cls, tz: tzinfo | None = None) -> Any:
+            return datetime.now(tz) - set_back
+
+    async def tick() -> None:
+        nonlocal ticks
+        ticks += 1
+
+    async def until(count: int) -> None:
+        async with asyncio.timeout(10):
+            while ticks < count:  # noqa: ASYNC110  # nothing tells of it
+                await asyncio.sleep(0.01)
+
+    monkeypatch.setattr(world.sender, "tick", tick)
+    monkeypatch.setattr(jobs_module, "SENDER_TICK_SECONDS", 0.01)
+    monkeypatch.setattr(jobs_module, "MIND_CLOCK_SECONDS", 0.05)
+    for module in (jobs_module, schedulers):
+        monkeypatch.setattr(module, "datetime", Wall)
+    jobs = Jobs(world.site, world.sender)
+    await jobs.start()
+    await until(3)
+    set_back = timedelta(days=365)
+    await asyncio.sleep(0.2)
+    await until(ticks + 3)
+    await jobs.stop()
 
 
 async def test_a_company_that_fails_in_any_way_does_not_keep_the_jobs_from_the_others(

@@ -1,7 +1,9 @@
 """What happens by itself. APScheduler only ticks; what is due stands in the tables."""
 
+import asyncio
 import logging
 from collections.abc import Awaitable, Callable
+from datetime import UTC, datetime
 
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
@@ -22,6 +24,7 @@ NOTICE_CHANGES_SECONDS = 0.5
 """Half of the second within which a running server acts on what the command line changed."""
 
 SENDER_TICK_SECONDS = 0.5
+MIND_CLOCK_SECONDS = 1.0
 
 Job = Callable[[], Awaitable[object]]
 
@@ -50,9 +53,11 @@ class Jobs:
 
     async def start(self) -> None:
         self._scheduler.start()
+        self._minding = asyncio.create_task(self._mind_the_clock())
         await self.sender.start()
 
     async def stop(self) -> None:
+        self._minding.cancel()
         self._scheduler.shutdown(wait=False)
         await self.sender.stop()
         await self._site.access.write_token_uses()
@@ -76,6 +81,17 @@ class Jobs:
                 self._complaints.failed(what, error)
 
         self._scheduler.add_job(run, "interval", seconds=seconds, id=job.__name__)
+
+    async def _mind_the_clock(self) -> None:
+        """APScheduler waits by the wall clock: when that is set back, for as long as it was."""
+        latest = datetime.now(UTC)
+        while True:
+            await asyncio.sleep(MIND_CLOCK_SECONDS)
+            now = datetime.now(UTC)
+            if now < latest:
+                for job in self._scheduler.get_jobs():
+                    job.modify(next_run_time=now)
+            latest = now
 
     async def _notice_changes(self) -> None:
         self.last_tick = self._clock.monotonic()
