@@ -37,7 +37,7 @@ def test_once_and_after_an_hour_and_when_it_is_over(scene: Scene) -> None:
     assert scene.lines == [
         "nothing can be written: the disk is full",
         "nothing can be written: the disk is full; 101 times by now",
-        "over: nothing can be written; that was so 101 times",
+        "well again after 101 failures: nothing can be written",
     ]
 
 

@@ -38,4 +38,4 @@ async def perform(world: World, method: str, path: str, body: Any = None, key: s
 
 
 async def _load(raw: bytes) -> Loaded:
-    return loads(raw)
+    return Loaded(*loads(raw))

@@ -4,6 +4,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field
 
+from wmsd.articles.rules import MOST_WORDS
 from wmsd.base.fields import (
     Amount,
     Code,
@@ -67,15 +68,24 @@ class Article(ArticleFields, Recorded):
 
 
 MAX_SEARCH = 64
+
+
 Search = Annotated[
     str,
-    Field(max_length=MAX_SEARCH, description="Words or beginnings of words in code, name and barcodes."),
+    Field(
+        max_length=MAX_SEARCH,
+        description=f"Words of code, name and barcodes, or their first letters: the {MOST_WORDS} longest count.",
+    ),
 ]
 
 
 class ArticleFilters(Query):
     search: Search | None = None
     code: str | None = None
+
+    @property
+    def is_search(self) -> bool:
+        return self.search is not None
 
 
 class ArticleQuery(ArticleFilters, PageQuery):

@@ -10,7 +10,7 @@ from wmsd.base.problems import Problem
 
 SILENT_SECONDS: Final = 3600.0
 FLAPPING_SECONDS: Final = 60.0
-"""As long it is silent about what fails anew: what comes and goes must not fill the log."""
+"""Between two lines about what fails, succeeds and fails again: what comes and goes must not fill the log."""
 MOST_REMEMBERED: Final = 1000
 """Beyond it the longest known is forgotten, and so perhaps told again: tenants may choose what fails."""
 FORESEEN: Final = (Problem, OSError, MemoryError)
@@ -61,7 +61,7 @@ class Complaints:
         if failing is None:
             return
         if failing.is_told:
-            self._log.info("over: %s; that was so %d times", what, failing.count)
+            self._log.info("well again after %d failures: %s", failing.count, what)
         failing.count, failing.is_told = 0, False
 
     def _tell(self, what: str, error: BaseException, count: int) -> None:

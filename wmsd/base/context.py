@@ -27,6 +27,9 @@ class Company:
     sandbox: bool = False
     modules: frozenset[str] = field(default_factory=frozenset)
     requests_per_minute: int | None = None
+    graphql_per_minute: int | None = None
+    quota_megabytes: int | None = None
+    """How large its file may grow."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,7 @@ from pydantic_core import PydanticCustomError
 
 from wmsd.base import quantity, timestamps
 from wmsd.base.problems import FieldErrors
+from wmsd.base.strict_json import MOST_FIELDS
 
 MAX_ID: Final = 2**53 - 1
 """The largest whole number that every JSON reader keeps exactly."""
@@ -95,6 +96,8 @@ EmptyIsNull = BeforeValidator(lambda value: None if value == "" else value)
 """An empty text says nothing: it is kept as null, so that what a form or a CSV file leaves empty is one thing."""
 
 OptionalLabel = Annotated[Label | None, EmptyIsNull]
+Serials = Annotated[list[Label], Field(max_length=10_000, fail_fast=True)]
+"""Of one line. The first that is wrong is told: a body has room for some hundred thousand."""
 OptionalText = Annotated[Text | None, EmptyIsNull]
 
 
@@ -161,6 +164,9 @@ class Input(Model):
     """What a caller sends. Unknown fields are refused by name; types are not guessed."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
+
+    MOST_FIELDS: ClassVar[int] = MOST_FIELDS
+    """Of all objects in a body together."""
 
     def __init_subclass__(cls, partial: bool = False, **options: Any) -> None:
         super().__init_subclass__(**options)

@@ -89,6 +89,11 @@ NO_FILTERS = frozenset({"page", "per_page", "cursor", "fields", "detail"})
 class Query(Model):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    @property
+    def is_search(self) -> bool:
+        """Whether it asks a full-text index, which takes as long as there is to find."""
+        return False
+
     def filters(self) -> dict[str, object]:
         """The filters that the caller gave, without the paging and what is to be shown."""
         return {

@@ -17,7 +17,7 @@ from wmsd.base.fields import Input, Recorded
 from wmsd.base.results import Record
 
 Scope = Literal["company", "platform", "kernel", "site"]
-Limit = Literal["company", "user", "graphql", "sign-in", "none"]
+Limit = Literal["company", "user", "graphql", "sign-in", "open", "health", "none"]
 Answer = Literal["record", "page", "cursor", "records", "nothing", "object"]
 NOT_IN_THE_PATH = ("query", "body", "position", "operator_id", "company", "call", "site")
 MAX_BODY: Final = 1024 * 1024

@@ -11,6 +11,7 @@ STATUS_OF_CODE: Final[Mapping[str, int]] = {
     "FORBIDDEN": 403,
     "NOT_FOUND": 404,
     "METHOD_NOT_ALLOWED": 405,
+    "REQUEST_TIMEOUT": 408,
     "INVALID_STATUS": 409,
     "PRECONDITION_FAILED": 412,
     "VALIDATION_FAILED": 422,
@@ -22,10 +23,15 @@ STATUS_OF_CODE: Final[Mapping[str, int]] = {
     "RATE_LIMIT_EXCEEDED": 429,
     "SERVER_ERROR": 500,
     "SERVICE_UNAVAILABLE": 503,
+    "STORAGE_FULL": 507,
 }
 
 FieldErrors = dict[str, list[str]]
-"""Field path (`lines.0.quantity`) to the sentences that say what is wrong with it."""
+"""Field path (`lines.0.quantity`) to the sentences that say what is wrong with it; "" is the whole body."""
+MOST_TOLD: Final = 100
+"""Errors in one answer."""
+LONGEST_PATH: Final = 200
+LONGEST_SENTENCE: Final = 500
 
 
 class Problem(Exception):
@@ -45,7 +51,7 @@ class Problem(Exception):
         self.code = code
         self.message = message
         self.status = status or STATUS_OF_CODE[code]
-        self.errors = errors or {}
+        self.errors = _first_of(errors) if errors else {}
         self.details = details
         self.headers = dict(headers or {})
 
@@ -62,6 +68,26 @@ class Problem(Exception):
 def not_found(what: str) -> Problem:
     """The one answer for a record of another company and for one that never was."""
     return Problem("NOT_FOUND", f"There is no such {what}.")
+
+
+def _first_of(errors: FieldErrors) -> FieldErrors:
+    """Those that are told, and how many more there are: whoever sends a body sizes what is wrong in it."""
+    told: FieldErrors = {}
+    room = MOST_TOLD
+    for path, sentences in errors.items():
+        if room <= 0:
+            break
+        shown = [_cut(sentence, LONGEST_SENTENCE) for sentence in sentences[:room]]
+        told.setdefault(_cut(path, LONGEST_PATH), []).extend(shown)
+        room -= len(shown)
+    left = sum(map(len, errors.values())) - MOST_TOLD
+    if left > 0:
+        told.setdefault("", []).append(f"has at least {left} more errors, which are not listed")
+    return told
+
+
+def _cut(text: str, longest: int) -> str:
+    return text if len(text) <= longest else f"{text[: longest - 1]}…"
 
 
 def invalid(errors: FieldErrors) -> Problem:

@@ -20,6 +20,8 @@ class Page:
 
     records: str
     total: int
+    is_cut: bool = False
+    """Whether it ends early, since its records are too large for one answer."""
 
 
 @dataclass(frozen=True, slots=True)

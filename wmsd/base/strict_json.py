@@ -2,18 +2,28 @@
 
 Duplicate keys, NaN and Infinity, numbers past all bounds, lone surrogates and deep nesting are named with
 their field path, all at once (decisions, section 1). Fractions arrive as Decimal, never as float.
+
+Whoever sends a text also sizes it, so reading ends where a text has more parts or more flaws than any honest one.
 """
 
 import json
 from collections.abc import Iterator
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import islice
 
 from wmsd.base.problems import FieldErrors, Problem
 
 MAX_NESTING = 32
 MAX_INTEGER_DIGITS = 18
 MAX_NUMBER_LENGTH = 64
+MOST_FLAWS = 1_000
+"""Where reading ends. Of those that are found, an answer tells a hundred (`base/problems.py`)."""
+MOST_FIELDS_OF_AN_OBJECT = 200
+MOST_FIELDS = 20_000
+"""Of all objects together: a document of 1 000 lines has some 10 000."""
+MOST_CONTAINERS = 100_000
+"""Arrays and objects. To make and to collect them is what holds Python's lock the longest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,14 +33,19 @@ class Flaw:
     sentence: str
 
 
-def loads(raw: bytes) -> tuple[dict[str, object], FieldErrors]:
+def loads(raw: bytes, most_fields: int = MOST_FIELDS) -> tuple[dict[str, object], FieldErrors]:
     """The object in `raw`, and what is wrong inside it by field path.
 
     Raises Problem (400) when it is not UTF-8, not JSON or not an object, and (422) when it is nested so
-    deeply that the parser gives up.
+    deeply, or has so many parts or flaws, that reading is given up.
     """
+    most_containers = max(MOST_CONTAINERS, most_fields)
+    if raw.count(b"[") + raw.count(b"{") > most_containers:
+        raise _too_much(f"has over {most_containers} arrays and objects")
+    if raw.count(b":") > 2 * most_fields:  # before they are read, which of one object is done in one go
+        raise _too_much(f"has over {most_fields} fields")
     try:
-        document = _DECODER.decode(raw.decode("utf-8"))
+        document = _Reader(most_fields).decode(raw.decode("utf-8"))
     except UnicodeDecodeError:
         raise _malformed("The request body is not UTF-8.") from None
     except json.JSONDecodeError as error:
@@ -40,19 +55,35 @@ def loads(raw: bytes) -> tuple[dict[str, object], FieldErrors]:
     except RecursionError:
         sentence = f"The request body is nested over {MAX_NESTING} levels."
         raise Problem("VALIDATION_FAILED", sentence) from None
+    if isinstance(document, Flaw):
+        raise _too_much(document.sentence)
     if not isinstance(document, dict):
         raise _malformed("The request body must be a JSON object.")
     return document, flaws_of(document)
 
 
 def flaws_of(document: object) -> FieldErrors:
-    """What is wrong inside a parsed document, by field path."""
+    """What is wrong inside a parsed document, by field path: the first of them, when they are very many."""
     errors: FieldErrors = {}
     if _is_sound(document, MAX_NESTING):
         return errors
-    for path, sentence in _flaws(document, "", 1):
+    for path, sentence in islice(_flaws(document, "", 1), MOST_FLAWS):
         errors.setdefault(path, []).append(sentence)
     return errors
+
+
+def fields_in(document: object) -> int:
+    """How many fields the objects of a parsed document have, all together."""
+    found = 0
+    waiting = [document]
+    while waiting:
+        each = waiting.pop()
+        if isinstance(each, dict):
+            found += len(each)
+            waiting += each.values()
+        elif isinstance(each, list):
+            waiting += each
+    return found
 
 
 def dumps(value: object) -> str:
@@ -67,6 +98,10 @@ def canonical(document: object) -> bytes:
 
 def _malformed(message: str) -> Problem:
     return Problem("VALIDATION_FAILED", message, status=400)
+
+
+def _too_much(sentence: str) -> Problem:
+    return Problem("VALIDATION_FAILED", f"The request body {sentence}.")
 
 
 def _is_sound(value: object, room: int) -> bool:
@@ -107,34 +142,57 @@ def printable(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def _object(pairs: list[tuple[str, object]]) -> dict[str, object]:
-    members = dict(pairs)
-    if len(members) == len(pairs):
+class _Reader:
+    """Reads one text, and counts what is in it."""
+
+    def __init__(self, most_fields: int) -> None:
+        self._fields_left = most_fields
+        self._most_fields = most_fields
+        self._flaws_left = MOST_FLAWS
+
+    def decode(self, text: str) -> object:
+        decoder = json.JSONDecoder(
+            object_pairs_hook=self._object,
+            parse_int=self._integer,
+            parse_float=self._fraction,
+            parse_constant=self._constant,
+        )
+        document: object = decoder.decode(text)
+        return document
+
+    def _flaw(self, sentence: str) -> Flaw:
+        self._flaws_left -= 1
+        if self._flaws_left < 0:
+            raise _too_much(f"has over {MOST_FLAWS} numbers and fields that JSON may not hold")
+        return Flaw(sentence)
+
+    def _object(self, pairs: list[tuple[str, object]]) -> object:
+        self._fields_left -= len(pairs)
+        if self._fields_left < 0:
+            raise _too_much(f"has over {self._most_fields} fields")
+        if len(pairs) > MOST_FIELDS_OF_AN_OBJECT:
+            return self._flaw(f"has {len(pairs)} fields; {MOST_FIELDS_OF_AN_OBJECT} are allowed")
+        members = dict(pairs)
+        if len(members) == len(pairs):
+            return members
+        members = {}
+        for key, value in pairs:
+            members[key] = self._flaw("is given twice") if key in members else value
         return members
-    members = {}
-    for key, value in pairs:
-        members[key] = Flaw("is given twice") if key in members else value
-    return members
 
+    def _integer(self, text: str) -> object:
+        is_in_bounds = len(text) <= MAX_INTEGER_DIGITS or len(text.lstrip("-")) <= MAX_INTEGER_DIGITS
+        return int(text) if is_in_bounds else self._flaw("is out of bounds")
 
-def _integer(text: str) -> object:
-    is_in_bounds = len(text) <= MAX_INTEGER_DIGITS or len(text.lstrip("-")) <= MAX_INTEGER_DIGITS
-    return int(text) if is_in_bounds else Flaw("is out of bounds")
+    def _fraction(self, text: str) -> object:
+        if len(text) > MAX_NUMBER_LENGTH:
+            return self._flaw("has too many digits")
+        number = Decimal(text)
+        return number if abs(number.adjusted()) <= MAX_INTEGER_DIGITS else self._flaw("is out of bounds")
 
-
-def _fraction(text: str) -> object:
-    if len(text) > MAX_NUMBER_LENGTH:
-        return Flaw("has too many digits")
-    number = Decimal(text)
-    return number if abs(number.adjusted()) <= MAX_INTEGER_DIGITS else Flaw("is out of bounds")
-
-
-def _constant(text: str) -> object:
-    return Flaw(f"must be a number, not {text}")
+    def _constant(self, text: str) -> object:
+        return self._flaw(f"must be a number, not {text}")
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))
 _CANONICAL = json.JSONEncoder(ensure_ascii=False, sort_keys=True, separators=(",", ":"), default=str)
-_DECODER = json.JSONDecoder(
-    object_pairs_hook=_object, parse_int=_integer, parse_float=_fraction, parse_constant=_constant
-)

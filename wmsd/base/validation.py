@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
-from wmsd.base.problems import FieldErrors, invalid
+from wmsd.base.problems import MOST_TOLD, FieldErrors, invalid
 
 Model = TypeVar("Model", bound=BaseModel)
 
@@ -51,6 +51,8 @@ def check(model: type[Model], values: Mapping[str, object], flaws: FieldErrors |
 
     `flaws` are errors already found in the text; they stand instead of the model's own at the same path.
     """
+    if flaws and sum(map(len, flaws.values())) >= MOST_TOLD:
+        raise invalid(flaws)  # nothing more would be told
     errors = dict(flaws or {})
     checked: Model | None = None
     try:

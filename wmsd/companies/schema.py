@@ -55,3 +55,9 @@ class CompanyChanges(Input):
     requests_per_minute: Annotated[
         RequestsPerMinute | None, Field(description="Its own limit; 0: the installation's again.")
     ] = None
+    graphql_per_minute: Annotated[
+        RequestsPerMinute | None, Field(description="The same of GraphQL documents.")
+    ] = None
+    quota_megabytes: Annotated[
+        int | None, Field(ge=0, le=1_000_000_000, description="Its own quota; 0: the installation's again.")
+    ] = None

@@ -7,7 +7,7 @@ import json
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 
-from wmsd.base.fields import Code, OptionalLabel, OptionalText, Quantity
+from wmsd.base.fields import Code, OptionalLabel, OptionalText, Quantity, Serials
 from wmsd.base.importing import Outcome, Row
 from wmsd.base.listing import QueryId
 from wmsd.base.results import Record
@@ -19,7 +19,7 @@ from wmsd.purchase_orders import store as orders
 from wmsd.purchase_orders.store import ORDERS
 from wmsd.receptions.actions import change, create
 from wmsd.receptions.rules import MOVES, Status
-from wmsd.receptions.schema import MAX_ITEMS, ItemFields, ReceptionFields, Serials
+from wmsd.receptions.schema import MAX_ITEMS, ItemFields, ReceptionFields
 from wmsd.receptions.store import RECEPTIONS
 
 NO_ITEM: Final = 0
@@ -36,7 +36,7 @@ class ReceptionRow(DocumentRow):
     item: QueryId | None = None
     quantity_um3pl: Quantity
     lot_number: OptionalLabel = None
-    serial_data: Serials = None
+    serial_data: Serials | None = None
 
 
 OF_AN_ITEM: Final = ("article_code", "item", "quantity_um3pl", "lot_number", "serial_data")

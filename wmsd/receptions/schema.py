@@ -16,6 +16,7 @@ from wmsd.base.fields import (
     OptionalText,
     Quantity,
     Recorded,
+    Serials,
     Timestamp,
 )
 from wmsd.base.listing import CursorQuery, PageQuery, QueryId, several_of
@@ -24,7 +25,6 @@ from wmsd.documents.schema import DocumentFilters, ExternalRef, OwnCode
 from wmsd.receptions.rules import INITIAL, STATUSES, Status
 
 MAX_ITEMS = 1000
-Serials = Annotated[list[Label] | None, EmptyIsNull]
 SENT_BACK = Field(description="Read only. It may be sent back.")
 
 
@@ -38,7 +38,9 @@ class ItemFields(Input):
         None
     )
     serial_data: Annotated[
-        Serials, Field(description="One for each unit; required where the article is tracked by serials.")
+        Serials | None,
+        EmptyIsNull,
+        Field(description="One for each unit; required where the article is tracked by serials."),
     ] = None
     article_id: Annotated[Id | None, SENT_BACK] = None
     article_code: Annotated[Code | None, SENT_BACK] = None

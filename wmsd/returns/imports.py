@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, Final
 
-from wmsd.base.fields import Code, OptionalLabel, OptionalText, Quantity
+from wmsd.base.fields import Code, OptionalLabel, OptionalText, Quantity, Serials
 from wmsd.base.importing import Outcome, Row
 from wmsd.base.results import Record
 from wmsd.db.transaction import Transaction
@@ -11,7 +11,7 @@ from wmsd.directory.store import PARTNERS, WAREHOUSES
 from wmsd.documents.imports import Checked, Codes, DocumentFile, DocumentRow
 from wmsd.returns.actions import change, create_return
 from wmsd.returns.rules import MOVES, Disposition, Status
-from wmsd.returns.schema import MAX_LINES, LineFields, ReturnFields, Serials
+from wmsd.returns.schema import MAX_LINES, LineFields, ReturnFields
 from wmsd.returns.store import RETURNS
 from wmsd.sales_orders.store import ORDERS
 
@@ -27,7 +27,7 @@ class ReturnRow(DocumentRow):
     quantity: Quantity
     disposition: Disposition | None = None
     lot_number: OptionalLabel = None
-    serials: Serials = None
+    serials: Serials | None = None
 
 
 OF_A_LINE: Final = ("article_code", "quantity", "disposition", "lot_number", "serials")

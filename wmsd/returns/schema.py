@@ -15,6 +15,7 @@ from wmsd.base.fields import (
     OptionalText,
     Quantity,
     Recorded,
+    Serials,
     Timestamp,
 )
 from wmsd.base.listing import CursorQuery, PageQuery, QueryId, several_of
@@ -22,9 +23,6 @@ from wmsd.documents.schema import DocumentFilters, ExternalRef, OwnCode
 from wmsd.returns.rules import INITIAL, STATUSES, Disposition, Status
 
 MAX_LINES = 1000
-
-
-Serials = Annotated[list[Label] | None, EmptyIsNull]
 
 
 class LineFields(Input):
@@ -38,7 +36,9 @@ class LineFields(Input):
         Disposition | None, Field(description="What becomes of it; required for FINALIZAT.")
     ] = None
     lot_number: OptionalLabel = None
-    serials: Annotated[Serials, Field(description="One for each unit, where they are known.")] = None
+    serials: Annotated[
+        Serials | None, EmptyIsNull, Field(description="One for each unit, where they are known.")
+    ] = None
 
 
 class ReturnFields(Input):

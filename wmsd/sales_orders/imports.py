@@ -3,7 +3,7 @@
 from collections.abc import Iterable
 from typing import Any, Final
 
-from wmsd.base.fields import Code, Date, OptionalLabel, OptionalText, Quantity
+from wmsd.base.fields import Code, Date, OptionalLabel, OptionalText, Quantity, Serials
 from wmsd.base.importing import Outcome, Row
 from wmsd.base.results import Record
 from wmsd.db.transaction import Transaction
@@ -11,7 +11,7 @@ from wmsd.directory.store import CLIENTS, PARTNERS, WAREHOUSES
 from wmsd.documents.imports import Checked, Codes, DocumentFile, DocumentRow
 from wmsd.sales_orders.actions import change, create_sales_order
 from wmsd.sales_orders.rules import MOVES, Status
-from wmsd.sales_orders.schema import MAX_LINES, LineFields, SalesOrderFields, Serials
+from wmsd.sales_orders.schema import MAX_LINES, LineFields, SalesOrderFields
 from wmsd.sales_orders.store import ORDERS
 
 
@@ -26,7 +26,7 @@ class OrderRow(DocumentRow):
     quantity: Quantity
     line_warehouse_code: Code | None = None
     lot_number: OptionalLabel = None
-    serials: Serials = None
+    serials: Serials | None = None
 
 
 OF_A_LINE: Final = ("article_code", "quantity", "lot_number", "serials")

@@ -15,6 +15,7 @@ from wmsd.base.fields import (
     OptionalText,
     Quantity,
     Recorded,
+    Serials,
     Timestamp,
 )
 from wmsd.base.listing import CursorQuery, PageQuery, QueryId, several_of
@@ -23,9 +24,6 @@ from wmsd.documents.schema import DocumentFilters, ExternalRef, OwnCode
 from wmsd.sales_orders.rules import INITIAL, STATUSES, Status
 
 MAX_LINES = 1000
-
-
-Serials = list[Label] | None
 
 
 class LineFields(Input):
@@ -38,7 +36,7 @@ class LineFields(Input):
     warehouse_id: Annotated[Id | None, Field(description="Where it is taken from; by default the order's.")] = None
     lot_number: Annotated[OptionalLabel, Field(description="The lot to take; by default the oldest.")] = None
     serials: Annotated[
-        Serials, Field(description="The serials to take, one for each unit; by default the oldest.")
+        Serials | None, Field(description="The serials to take, one for each unit; by default the oldest.")
     ] = None
 
 

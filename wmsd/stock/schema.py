@@ -15,6 +15,7 @@ from wmsd.base.fields import (
     Name,
     OptionalLabel,
     Quantity,
+    Serials,
     SignedAmount,
     Timestamp,
 )
@@ -104,7 +105,7 @@ class StockChange(Reason):
     """What is done to stock by hand. `lot_number` narrows it to the lot, `serials` to those."""
 
     lot_number: OptionalLabel = None
-    serials: list[Label] = Field(default=[], max_length=1000)
+    serials: Serials = []
 
 
 class Adjustment(StockChange):

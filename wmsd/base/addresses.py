@@ -1,0 +1,41 @@
+"""Addresses of callers, as budgets and bounds count them."""
+
+import ipaddress
+from collections.abc import Sequence
+
+Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+
+
+def networks(texts: Sequence[str]) -> list[Network]:
+    """From CIDR, as the settings have them. Raises ValueError."""
+    return [ipaddress.ip_network(text) for text in texts]
+
+
+def is_address(text: str) -> bool:
+    try:
+        ipaddress.ip_address(text)
+    except ValueError:
+        return False
+    return True
+
+
+def is_in(address: str, networks: Sequence[Network]) -> bool:
+    return is_address(address) and any(ipaddress.ip_address(address) in network for network in networks)
+
+
+def without_port(text: str) -> str:
+    """Some proxies write 192.0.2.1:4711 or [2001:db8::1]:4711."""
+    if text.startswith("["):
+        return text[1:].partition("]")[0]
+    host, colon, port = text.partition(":")
+    return host if colon and port.isascii() and port.isdigit() else text
+
+
+def counted_as(address: str) -> str:
+    """What an address is counted by: IPv6 by its /64, which one caller has as a whole."""
+    if ":" not in address or not is_address(address):
+        return address
+    parsed = ipaddress.IPv6Address(address.partition("%")[0])
+    if parsed.ipv4_mapped is not None:
+        return str(parsed.ipv4_mapped)
+    return str(ipaddress.IPv6Network((parsed, 64), strict=False))
