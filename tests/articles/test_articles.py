@@ -114,7 +114,7 @@ async def test_pages(world: World) -> None:
         )
     page = (await world.call("GET", "/api/articles?per_page=2&page=2")).body
     assert [article["code"] for article in page["data"]] == ["C2", "C3"]
-    assert page["meta"] == {"current_page": 2, "last_page": 3, "per_page": 2, "total": 5}
+    assert page["meta"] == {"current_page": 2, "last_page": 3, "per_page": 2, "total": 5, "truncated": False}
     beyond = (await world.call("GET", "/api/articles?page=9")).body
     assert (beyond["data"], beyond["meta"]["last_page"]) == ([], 1)
 

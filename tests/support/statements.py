@@ -35,6 +35,7 @@ def statements(world: World) -> Iterator[list[str]]:
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(quick_reader, "MOMENT_SECONDS", 60)
+        patch.setattr(quick_reader, "TURN_SECONDS", 60)
         for name in METHODS:
             patch.setattr(Transaction, name, counting(getattr(Transaction, name)))
         yield found

@@ -1,9 +1,23 @@
 """What makes an article acceptable beside the form of its fields. Pure: facts come in, errors come out."""
 
+import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Final
 
 from wmsd.base.problems import FieldErrors, invalid
+
+MOST_WORDS: Final = 6
+"""Of a search, since each costs what it finds: the longest, which say the most."""
+SHORTEST_BEGINNING: Final = 2
+"""A word of one character must stand there as it is."""
+
+
+def search_words(text: str) -> list[str]:
+    """The different words of a search, as many as are looked for."""
+    words: list[str] = re.findall(r"\w+", text.replace("_", " "))
+    different = {word.casefold(): word for word in words}.values()
+    return sorted(different, key=len, reverse=True)[:MOST_WORDS]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,10 +1,10 @@
 """The SQL of articles."""
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
+from wmsd.articles.rules import SHORTEST_BEGINNING, search_words
 from wmsd.articles.schema import Article, ArticleFields
 from wmsd.base.listing import CursorQuery, IdsQuery, PageQuery
 from wmsd.base.results import CursorPage, Page, Record, Records
@@ -51,14 +51,13 @@ def _searched(values: Mapping[str, object]) -> Mapping[str, object] | None:
     """The filters as the list's SQL takes them; None when nothing can match."""
     if "search" not in values:
         return values
-    words = search_terms(str(values["search"]))
-    return {**values, "search": words} if words else None
+    words = search_words(str(values["search"]))
+    return {**values, "search": " ".join(map(_term, words))} if words else None
 
 
-def search_terms(text: str) -> str:
-    """An FTS5 query: every word of the text, as the beginning of a word. Empty when there is no word."""
-    words: list[str] = re.findall(r"\w+", text.replace("_", " "))
-    return " ".join(f'"{word}"*' for word in words)
+def _term(word: str) -> str:
+    """Of an FTS5 query: the beginning of a word, or a whole word where a beginning would say nothing."""
+    return f'"{word}"*' if len(word) >= SHORTEST_BEGINNING else f'"{word}"'
 
 
 def changes(tx: Transaction, query: CursorQuery, after: int) -> CursorPage:

@@ -8,6 +8,7 @@ from wmsd.db.transaction import Transaction
 
 COMPANIES: Final = """
     SELECT companies.id, companies.code, companies.name, companies.sandbox, companies.requests_per_minute,
+        companies.graphql_per_minute, companies.quota_megabytes,
         operators.id AS operator_id, operators.code AS operator_code, operators.name AS operator_name,
         operators.sandbox AS operator_sandbox, operators.sandbox_webhooks AS operator_sandbox_webhooks,
         (SELECT group_concat(module) FROM company_modules WHERE company_id = companies.id) AS modules
@@ -38,6 +39,8 @@ def _company(row: dict[str, Any]) -> Company:
         sandbox=bool(row["sandbox"]) or (operator is not None and operator.sandbox),
         modules=frozenset((row["modules"] or "").split(",")) - {""},
         requests_per_minute=row["requests_per_minute"],
+        graphql_per_minute=row["graphql_per_minute"],
+        quota_megabytes=row["quota_megabytes"],
     )
 
 
@@ -57,6 +60,8 @@ def insert_company(tx: Transaction, code: str, name: str, operator_id: int | Non
 CHANGE_COMPANY: Final = """
     UPDATE companies SET name = coalesce(:name, name), sandbox = coalesce(:sandbox, sandbox),
         requests_per_minute = nullif(coalesce(:requests_per_minute, requests_per_minute), 0),
+        graphql_per_minute = nullif(coalesce(:graphql_per_minute, graphql_per_minute), 0),
+        quota_megabytes = nullif(coalesce(:quota_megabytes, quota_megabytes), 0),
         updated_at = :now
     WHERE id = :id
 """

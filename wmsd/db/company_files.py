@@ -11,7 +11,7 @@ from wmsd.base import timestamps
 from wmsd.base.clock import OrderedClock
 from wmsd.base.ids import Ids
 from wmsd.base.problems import unavailable
-from wmsd.db.database import Database
+from wmsd.db.database import Database, MakeRoom
 from wmsd.db.failures import StorageError, is_damage
 from wmsd.db.migrations import COMPANY, create, migrate
 from wmsd.db.sqlite import sqlite3
@@ -25,13 +25,16 @@ MOST_OPEN = 64
 
 
 class CompanyFiles:
-    def __init__(self, folder: Path, clock: OrderedClock, ids: Ids, provision: Provision) -> None:
+    def __init__(
+        self, folder: Path, clock: OrderedClock, ids: Ids, provision: Provision, make_room: MakeRoom | None = None
+    ) -> None:
         self.folder = folder
         self.failed: dict[int, str] = {}
         self.after_commit: Callable[[int], None] | None = None
         self._clock = clock
         self._ids = ids
         self._provision = provision
+        self._make_room = make_room
         self._databases: dict[int, Database] = {}
         self._ready: set[int] = set()
         self._discarded: list[Database] = []
@@ -130,7 +133,8 @@ class CompanyFiles:
     def _database(self, company_id: int) -> Database:
         told = self.after_commit
         after_commit = None if told is None else partial(told, company_id)
-        return Database(self.path(company_id), self._clock, self._ids, after_commit, self._provision)
+        path = self.path(company_id)
+        return Database(path, self._clock, self._ids, after_commit, self._provision, self._make_room)
 
     def _can_be_used(self, company_id: int) -> bool:
         """A file that failed is looked at again."""

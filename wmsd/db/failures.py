@@ -6,11 +6,16 @@ from wmsd.db.sqlite import sqlite3
 DISK = ("SQLITE_FULL", "SQLITE_IOERR", "SQLITE_READONLY", "SQLITE_CANTOPEN")
 BUSY = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")
 BROKEN_OFF = ("SQLITE_INTERRUPT",)
+TOO_BIG = ("SQLITE_TOOBIG",)
 DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
 
 
 class StorageError(Exception):
     """The data folder or one of its files cannot be used; the sentence says why and what to do."""
+
+
+class OutOfTime(Exception):
+    """A read took longer than it may, with its wait, and was broken off."""
 
 
 def explain(error: sqlite3.Error) -> Problem | None:
@@ -22,6 +27,8 @@ def explain(error: sqlite3.Error) -> Problem | None:
         return unavailable("Another program is writing to this company's data; nothing was changed.")
     if name.startswith(DAMAGED):
         return unavailable("This company's data cannot be read now.", 60)
+    if name.startswith(TOO_BIG):
+        return Problem("VALIDATION_FAILED", "The answer would be too large; ask for less.", status=413)
     return None
 
 

@@ -2,9 +2,13 @@
 
 A unit of work is a plain function that runs whole in one hop onto the thread: cancelling its waiter cannot cut
 it. What waits while the thread is busy is taken together, as a group, when it is free.
+
+A read leaves nothing behind, so it can be broken off: when its time is over, and when nobody waits for it.
 """
 
 import asyncio
+import math
+import threading
 import time
 from collections import deque
 from collections.abc import Callable
@@ -19,6 +23,8 @@ LARGEST_GROUP = 64
 LARGEST_READ_GROUP = 8
 """Smaller, so that the first answers are sent while the reader goes on."""
 LONG_SECONDS = 0.02
+LOOK_SECONDS = 0.05
+"""Between two looks whether a read should be broken off."""
 
 
 class HopConnection(aiosqlite.Connection):
@@ -30,6 +36,9 @@ class HopConnection(aiosqlite.Connection):
         """
         self._tx.put_nowait((None, partial(function, self._conn)))
 
+    def break_off_if_over(self, under_way: "UnderWay") -> None:
+        under_way.break_off_if_over(self._conn)
+
 
 @dataclass(slots=True)
 class Work:
@@ -38,8 +47,15 @@ class Work:
     action: Callable[[Any], Any]
     actor: Actor
     future: "asyncio.Future[Any]"
+    until: float = math.inf
+    """On the monotonic clock: when a read is broken off."""
     result: Any = None
     error: BaseException | None = None
+
+    @property
+    def is_over(self) -> bool:
+        """Whether its time is over, or nobody waits for it."""
+        return self.future.cancelled() or time.monotonic() > self.until
 
     def settle(self) -> None:
         """Tells the waiter, unless it has gone."""
@@ -54,6 +70,28 @@ class Work:
 GroupRunner = Callable[[sqlite3.Connection, list[Work]], None]
 
 
+class UnderWay:
+    """The read that a thread is at. Inside a step of SQLite it can be broken off from outside only."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._work: Work | None = None
+
+    def begin(self, work: Work) -> None:
+        with self._lock:
+            self._work = work
+
+    def end(self) -> None:
+        with self._lock:
+            self._work = None
+
+    def break_off_if_over(self, connection: sqlite3.Connection) -> None:
+        """Under the lock, so that it never meets the next one."""
+        with self._lock:
+            if self._work is not None and self._work.is_over:
+                connection.interrupt()
+
+
 @dataclass(slots=True)
 class Lane:
     """`run_group` is called on the thread; it gives every work its result or its error."""
@@ -62,9 +100,12 @@ class Lane:
     run_group: GroupRunner
     largest_group: int = LARGEST_GROUP
     after_group: Callable[[], None] | None = None
+    under_way: UnderWay | None = None
+    """Of a reader."""
     _waiting: deque[Work] = field(default_factory=deque)
     _idle: asyncio.Event = field(default_factory=asyncio.Event)
     _is_running: bool = False
+    _is_looking: bool = False
     _group_began: float = 0.0
 
     @property
@@ -76,9 +117,9 @@ class Lane:
         """Whether it has been at one group for so long that what is quick should go elsewhere."""
         return self._is_running and time.monotonic() - self._group_began > LONG_SECONDS
 
-    def submit(self, action: Callable[[Any], Any], actor: Actor) -> "asyncio.Future[Any]":
+    def submit(self, action: Callable[[Any], Any], actor: Actor, until: float = math.inf) -> "asyncio.Future[Any]":
         """The future of the action's result."""
-        work = Work(action, actor, asyncio.get_running_loop().create_future())
+        work = Work(action, actor, asyncio.get_running_loop().create_future(), until)
         self.take(work)
         return work.future
 
@@ -92,6 +133,20 @@ class Lane:
         self.connection.post(partial(self._run_groups, loop))
         self._is_running = True
         self._idle.clear()
+        if self.under_way is not None:
+            self._look_later(loop, self.under_way)
+
+    def _look_later(self, loop: asyncio.AbstractEventLoop, under_way: UnderWay) -> None:
+        if not self._is_looking:
+            self._is_looking = True
+            loop.call_later(LOOK_SECONDS, self._look, loop, under_way)
+
+    def _look(self, loop: asyncio.AbstractEventLoop, under_way: UnderWay) -> None:
+        """Now and then while it runs. A read has several statements, so it may have to be broken off again."""
+        self._is_looking = False
+        if self._is_running:
+            self.connection.break_off_if_over(under_way)
+            self._look_later(loop, under_way)
 
     def _run_groups(self, loop: asyncio.AbstractEventLoop, connection: sqlite3.Connection) -> None:
         """On the thread: group by group, until nothing waits. Each group is delivered when it is done."""

@@ -1,16 +1,23 @@
 """How lists are read: pages by number with a total, and walks by cursor."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from wmsd.base.listing import CursorQuery, PageQuery
+from wmsd.base.problems import Problem
 from wmsd.base.results import CursorPage, Page, Records
 from wmsd.base.strict_json import dumps
 from wmsd.db.transaction import Transaction
 
 RECENT: Final = ("updated_since", "since")
 """Filters by the least value of a column that has an index of its own."""
+LARGEST_PAGE: Final = 4_000_000
+"""In bytes: where a page ends."""
+MANY_AT_ONCE: Final = 500
+FEW_AT_ONCE: Final = 50
+"""Of records that can be large, such as documents of a thousand lines."""
 FEW: Final = 2000
 NEAR: Final = 20
 """Pages of rows that are looked through for one page of what is recent."""
@@ -47,6 +54,23 @@ class Joined(NamedTuple):
     last: int
     number: int
     positions: str
+    is_cut: bool = False
+    """Whether there was no room for all that were asked for."""
+
+    @property
+    def size(self) -> int:
+        """In bytes."""
+        return len(self.records) if self.records.isascii() else len(self.records.encode())
+
+
+def in_parts(ids: Sequence[int], at_once: int, read: Callable[[Sequence[int]], str | None]) -> Records:
+    """What `read` finds by some of the ids at a time. Raises Problem (413) when it is too much for one answer."""
+    found: list[str] = []
+    for start in range(0, len(ids), at_once):
+        found.append(read(ids[start : start + at_once]) or "")
+        if sum(map(len, found)) > LARGEST_PAGE:
+            raise Problem("VALIDATION_FAILED", "The records are too large for one answer.", status=413)
+    return Records(",".join(filter(None, found)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +78,8 @@ class Listing:
     """A list's SQL. `filters` maps a query parameter to its condition, which names the parameter.
 
     A parameter whose value is a tuple stands for any of its members. `order` is a unique column. `count` is the
-    table in `row_counts` whose figure is the total of the list without filters.
+    table in `row_counts` whose figure is the total of the list without filters. `at_once` records are made in one
+    statement: fewer of those that can be large, since nobody knows how large before they are made.
     """
 
     source: str
@@ -62,12 +87,13 @@ class Listing:
     filters: Mapping[str, str]
     count: str
     tally: Tally | None = None
+    at_once: int = MANY_AT_ONCE
 
     def page(self, tx: Transaction, record: str, query: PageQuery, values: Mapping[str, object]) -> Page:
         """Stable order, numbered pages. `values` are the filters that the caller gave."""
-        limits = {"limit": query.per_page, "offset": query.offset}
-        found = self._planned(tx, values, query.per_page)._joined(tx, record, values, "", limits)
-        return Page(found.records, self._total(tx, values))
+        planned = self._planned(tx, values, query.per_page)
+        found = planned._joined(tx, record, values, "", query.per_page, query.offset)
+        return Page(found.records, self._total(tx, values), found.is_cut)
 
     def after(
         self, tx: Transaction, record: str, query: CursorQuery, position: int, values: Mapping[str, object]
@@ -75,18 +101,22 @@ class Listing:
         """What follows the position, in the order."""
         planned = self._planned(tx, values, query.per_page, position)
         beyond = planned._beyond()
-        limits = {"limit": query.per_page, "offset": 0}
-        found = planned._joined(tx, record, values, beyond, {**limits, "position": position})
-        more = found.number == query.per_page and any(
+        found = planned._joined(tx, record, values, beyond, query.per_page, 0, {"position": position})
+        is_full = found.is_cut or found.number == query.per_page
+        more = is_full and any(
             tx.value(f"SELECT 1 FROM {self.source}{where} LIMIT 1", {**given, "position": found.last})
             for where, given in planned._branches(values, beyond)
         )
         return CursorPage(found.records, found.last if more else None, found.positions)
 
     def of(self, tx: Transaction, record: str, column: str, ids: Sequence[int]) -> Records:
-        """Those that have one of the ids in this column, which has an index."""
+        """Those that have one of the ids in this column, which has an index. Raises Problem (413)."""
         wanted = f"SELECT {record} AS record FROM {self.source} WHERE {column} IN (SELECT value FROM json_each(?))"
-        return Records(tx.value(f"SELECT group_concat(record, ',') FROM ({wanted})", (dumps(ids),)) or "")
+        return in_parts(
+            ids,
+            self.at_once,
+            lambda some: tx.value(f"SELECT group_concat(record, ',') FROM ({wanted})", (dumps(some),)),
+        )
 
     def _total(self, tx: Transaction, values: Mapping[str, object]) -> int:
         if not values:
@@ -104,14 +134,30 @@ class Listing:
         record: str,
         values: Mapping[str, object],
         beyond: str,
-        limits: Mapping[str, object],
+        number: int,
+        offset: int,
+        others: Mapping[str, object] = MappingProxyType({}),
     ) -> Joined:
-        """In one step of SQLite.
+        """As many of the records as there is room for, and one at least."""
+        sql, parameters = self._chosen(record, values, beyond)
+        parameters |= others
+        found: list[Joined] = []
+        room, left, is_cut = LARGEST_PAGE, number, False
+        while left > 0:
+            limits = {"limit": min(left, self.at_once), "offset": offset + number - left}
+            some = _some(tx, sql, {**parameters, **limits})
+            if some.number and some.size > room:
+                some = _cut(tx, sql, {**parameters, **limits}, some, room, is_first=not found)
+            found += [some] if some.number else []
+            room -= some.size
+            is_cut = some.is_cut  # also where there was no room for the first of a part
+            left = 0 if is_cut or some.number < limits["limit"] else left - some.number
+        return _together(found)._replace(is_cut=is_cut)
 
-        They come in the order of the subquery; this SQLite is pinned, and the tests of every list hold it to that.
+    def _chosen(self, record: str, values: Mapping[str, object], beyond: str) -> tuple[str, dict[str, object]]:
+        """The SELECT of records and their places, in order, and its parameters.
 
-        A step gives Python's lock away and waits for it again: fifty steps a page cost more than the page. And
-        a bare parameter as LIMIT makes SQLite plan the statement anew for every value, which costs as much as
+        A bare parameter as LIMIT makes SQLite plan the statement anew for every value, which costs as much as
         running it; the `+ 0` hides it from the planner.
         """
         branches = list(self._branches(values, beyond))
@@ -122,20 +168,16 @@ class Listing:
                 f"SELECT {record} AS record, {self.order} AS place FROM {self.source}{where} "
                 f"ORDER BY {self.order} {slice_of}"
             )
-        else:
-            parameters = {name: value for _, given in branches for name, value in given.items()}
-            # Each branch comes in order from its index, and SQLite merges them: nothing is sorted.
-            places = " UNION ALL ".join(
-                f"SELECT {self.order} AS place FROM {self.source}{where}" for where, _ in branches
-            )
-            chosen = (
-                f"SELECT {record} AS record, place FROM ({places} ORDER BY place {slice_of}) "
-                f"CROSS JOIN {self.source} ON {self.order} = place ORDER BY place"
-            )
-        columns = "group_concat(record, ','), max(place), count(*), group_concat(place, ',')"
-        row = tx.row(f"SELECT {columns} FROM ({chosen})", {**parameters, **limits})
-        assert row is not None
-        return Joined(row[0] or "", row[1] or 0, row[2], row[3] or "")
+            return chosen, dict(parameters)
+        # Each branch comes in order from its index, and SQLite merges them: nothing is sorted.
+        places = " UNION ALL ".join(
+            f"SELECT {self.order} AS place FROM {self.source}{where}" for where, _ in branches
+        )
+        chosen = (
+            f"SELECT {record} AS record, place FROM ({places} ORDER BY place {slice_of}) "
+            f"CROSS JOIN {self.source} ON {self.order} = place ORDER BY place"
+        )
+        return chosen, {name: value for _, given in branches for name, value in given.items()}
 
     def _planned(
         self, tx: Transaction, values: Mapping[str, object], per_page: int, position: int = 0
@@ -188,6 +230,54 @@ class Listing:
     def _where(conditions: list[str]) -> str:
         every = [condition for condition in conditions if condition]
         return f" WHERE {' AND '.join(every)}" if every else ""
+
+
+def _some(tx: Transaction, chosen: str, parameters: Mapping[str, object]) -> Joined:
+    """In one step of SQLite: fifty steps a page, each of which hands Python's lock over, cost more than the page.
+
+    They come in the order of the subquery; this SQLite is pinned, and the tests of every list hold it to that.
+    """
+    columns = "group_concat(record, ','), max(place), count(*), group_concat(place, ',')"
+    row = tx.row(f"SELECT {columns} FROM ({chosen})", parameters)
+    assert row is not None
+    return Joined(row[0] or "", row[1] or 0, row[2], row[3] or "")
+
+
+def _cut(
+    tx: Transaction, chosen: str, parameters: Mapping[str, object], some: Joined, room: int, is_first: bool
+) -> Joined:
+    """Those of the records for which there is room; the first one in any case, if it is the first of all."""
+    text = some.records.encode()
+    places = some.positions.split(",")
+    sizes = tx.value(f"SELECT group_concat(octet_length(record), ',') FROM ({chosen})", parameters).split(",")
+    end = number = 0
+    for size in map(int, sizes):
+        beyond = end + size + (number > 0)
+        if beyond > room and (number > 0 or not is_first):
+            break
+        end, number = beyond, number + 1
+    last = int(places[number - 1]) if number else 0
+    return Joined(text[:end].decode(), last, number, ",".join(places[:number]), number < some.number)
+
+
+def fitting(records: Sequence[str]) -> int:
+    """How many of the records a page has room for: one at least, if there is one."""
+    end = 0
+    for number, record in enumerate(records):
+        end += len(record.encode()) + 1
+        if number and end > LARGEST_PAGE:
+            return number
+    return len(records)
+
+
+def _together(found: list[Joined]) -> Joined:
+    if len(found) == 1:
+        return found[0]
+    if not found:
+        return Joined("", 0, 0, "")
+    records = ",".join(each.records for each in found)
+    positions = ",".join(each.positions for each in found)
+    return Joined(records, found[-1].last, sum(each.number for each in found), positions)
 
 
 def _count(tx: Transaction, rows: str, parameters: Mapping[str, object]) -> int:

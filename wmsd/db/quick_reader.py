@@ -26,6 +26,12 @@ MOMENT_SECONDS: Final = 0.003
 STEPS_BETWEEN_LOOKS: Final = 2000
 """SQLite's own steps, a few dozen to the microsecond, between two looks at the clock."""
 LARGEST_TURN: Final = 64
+TURN_SECONDS: Final = 0.012
+"""Many reads that each take a moment are long together."""
+
+
+class NextTurn(Exception):
+    """The others of its turn have taken too long."""
 
 
 class QuickReader:
@@ -46,6 +52,7 @@ class QuickReader:
         self._waiting: list[Work] = []
         self._loop: asyncio.AbstractEventLoop | None = None
         self._until = math.inf
+        self._turn_until = math.inf
 
     @property
     def is_open(self) -> bool:
@@ -55,14 +62,14 @@ class QuickReader:
     def is_idle(self) -> bool:
         return not self._waiting
 
-    def submit(self, action: Callable[[Any], Any], actor: Actor) -> "asyncio.Future[Any]":
+    def submit(self, action: Callable[[Any], Any], actor: Actor, until: float = math.inf) -> "asyncio.Future[Any]":
         """The future of the action's result."""
         loop = self._loop
         if loop is None:
             loop = self._loop = asyncio.get_running_loop()
         if not self._waiting:
             loop.call_soon(self._run)
-        work = Work(action, actor, loop.create_future())
+        work = Work(action, actor, loop.create_future(), until)
         self._waiting.append(work)
         return work.future
 
@@ -72,20 +79,25 @@ class QuickReader:
             return
         if self._waiting and self._loop is not None:
             self._loop.call_soon(self._run)
+        self._turn_until = time.monotonic() + TURN_SECONDS
         try:
             self._run_group(self._opened(), group)
-        except sqlite3.Error as error:
+        except Exception as error:  # whatever it is, who waits must hear
             for work in group:
                 work.error = work.error or error
         for work in group:
-            if isinstance(work.error, sqlite3.Error) and is_delay(work.error):
+            if _is_put_off(work.error):
                 work.error = None
                 self._hand_over(work)
             else:
                 work.settle()
 
     def _read_unit(self, tx: Transaction, work: Work) -> None:
-        self._until = time.monotonic() + MOMENT_SECONDS
+        now = time.monotonic()
+        if now > self._turn_until:
+            work.error = NextTurn()
+            return
+        self._until = now + MOMENT_SECONDS
         read_unit(tx, work)
         self._until = math.inf
 
@@ -104,3 +116,7 @@ class QuickReader:
         if self._connection is not None:
             self._connection.close()
             self._connection = None
+
+
+def _is_put_off(error: BaseException | None) -> bool:
+    return isinstance(error, NextTurn) or (isinstance(error, sqlite3.Error) and is_delay(error))

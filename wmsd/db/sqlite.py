@@ -23,6 +23,8 @@ __all__ = ["aiosqlite", "bytes_on_disk", "connect", "sqlite3"]
 OLDEST_SAFE = (3, 51, 3)
 BUSY_SECONDS = 10.0
 CACHE_KIB = 16_384
+THREAD_CACHE_KIB = 4_096
+"""Of a reader with a thread: there may be four of a file. What is read often is in the quick reader's."""
 
 if sqlite3.sqlite_version_info < OLDEST_SAFE:
     raise ImportError(
@@ -32,7 +34,12 @@ if sqlite3.sqlite_version_info < OLDEST_SAFE:
 
 
 def connect(
-    path: Path, *, create: bool = False, read_only: bool = False, busy_seconds: float = BUSY_SECONDS
+    path: Path,
+    *,
+    create: bool = False,
+    read_only: bool = False,
+    busy_seconds: float = BUSY_SECONDS,
+    cache_kib: int = CACHE_KIB,
 ) -> sqlite3.Connection:
     """An autocommit connection, durable (`synchronous=FULL`) and strict about foreign keys.
 
@@ -54,7 +61,7 @@ def connect(
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA foreign_keys = ON")
             connection.execute("PRAGMA recursive_triggers = ON")
-        connection.execute(f"PRAGMA cache_size = -{CACHE_KIB}")
+        connection.execute(f"PRAGMA cache_size = -{cache_kib}")
         connection.execute("PRAGMA trusted_schema = OFF")
     except sqlite3.Error:
         connection.close()

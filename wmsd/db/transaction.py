@@ -97,6 +97,12 @@ class Transaction:
         assert identity is not None
         return identity
 
+    def bytes_used(self) -> int:
+        """Of the file, without what was deleted and can be used again."""
+        pages: int = self.value("PRAGMA page_count") - self.value("PRAGMA freelist_count")
+        size: int = self.value("PRAGMA page_size")
+        return pages * size
+
     def next_change(self, count: int = 1) -> int:
         """The last of `count` new places in the company's change sequence.
 

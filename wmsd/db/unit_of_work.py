@@ -7,7 +7,8 @@ from typing import TypeVar
 from wmsd.base.clock import OrderedClock
 from wmsd.base.context import PROGRAM
 from wmsd.base.ids import Ids
-from wmsd.db.lane import GroupRunner, Work
+from wmsd.db.failures import OutOfTime
+from wmsd.db.lane import GroupRunner, UnderWay, Work
 from wmsd.db.sqlite import connect, sqlite3
 from wmsd.db.transaction import AtCommit, Provision, Transaction
 
@@ -66,6 +67,24 @@ def read_unit(tx: Transaction, work: Work) -> None:
         work.result = work.action(tx)
     except BaseException as error:
         work.error = error
+
+
+def read_unit_in_time(under_way: UnderWay) -> Callable[[Transaction, Work], None]:
+    """As `read_unit`, of what is not over before it begins; `under_way` can break it off."""
+
+    def run(tx: Transaction, work: Work) -> None:
+        if work.is_over:
+            work.error = OutOfTime()
+            return
+        under_way.begin(work)
+        try:
+            read_unit(tx, work)
+        finally:
+            under_way.end()
+        if work.error is not None and work.is_over:
+            work.error = OutOfTime()
+
+    return run
 
 
 def read_once(

@@ -5,14 +5,20 @@ from typing import Final
 
 from wmsd.base.results import CursorPage
 from wmsd.db import retention
-from wmsd.db.listing import Listing
+from wmsd.db.listing import FEW_AT_ONCE, Listing
 from wmsd.db.record import record_sql
 from wmsd.db.transaction import Transaction
 from wmsd.outbox.schema import Event, EventQuery
 
 KEPT: Final = timedelta(days=90)
 RECORD: Final = record_sql(Event, {"timestamp": "occurred_at"})
-LISTING: Final = Listing(source="events", order="sequence", filters={"event": "event = :event"}, count="events")
+LISTING: Final = Listing(
+    source="events",
+    order="sequence",
+    filters={"event": "event = :event"},
+    count="events",
+    at_once=FEW_AT_ONCE,
+)
 
 
 def after(tx: Transaction, query: EventQuery, position: int) -> CursorPage:

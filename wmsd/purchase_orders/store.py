@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from typing import Final, NamedTuple
 
 from wmsd.base.strict_json import dumps
-from wmsd.db.listing import Listing, Tally
+from wmsd.db.listing import FEW_AT_ONCE, Listing, Tally
 from wmsd.db.record import record_sql
 from wmsd.db.transaction import Transaction
 from wmsd.documents.lines import LineTable
@@ -34,6 +34,7 @@ ORDERS: Final = DocumentTable(
         filters={**FILTERS, "partner_id": "partner_id = :partner_id"},
         count="purchase_orders",
         tally=Tally("purchase_order_counts", STATUSES),
+        at_once=FEW_AT_ONCE,
     ),
 )
 

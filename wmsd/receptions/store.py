@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Final
 
-from wmsd.db.listing import Listing, Tally
+from wmsd.db.listing import FEW_AT_ONCE, Listing, Tally
 from wmsd.db.record import record_sql
 from wmsd.db.transaction import Transaction
 from wmsd.documents.lines import LineTable
@@ -47,6 +47,7 @@ RECEPTIONS: Final = DocumentTable(
         filters={**FILTERS, "purchase_order_id": "purchase_order_id = :purchase_order_id"},
         count="receptions",
         tally=Tally("reception_counts", STATUSES, by_partner=False),
+        at_once=FEW_AT_ONCE,
     ),
 )
 

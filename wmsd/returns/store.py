@@ -5,7 +5,7 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Final
 
-from wmsd.db.listing import Listing, Tally
+from wmsd.db.listing import FEW_AT_ONCE, Listing, Tally
 from wmsd.db.record import record_sql
 from wmsd.db.transaction import Transaction
 from wmsd.documents.lines import LineTable
@@ -39,6 +39,7 @@ RETURNS: Final = DocumentTable(
         },
         count="returns",
         tally=Tally("return_counts", STATUSES),
+        at_once=FEW_AT_ONCE,
     ),
 )
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from wmsd.db.listing import Listing, Tally
+from wmsd.db.listing import FEW_AT_ONCE, Listing, Tally
 from wmsd.db.record import record_sql
 from wmsd.db.transaction import Transaction
 from wmsd.documents.table import FILTERS, DocumentTable
@@ -38,6 +38,7 @@ ORDERS: Final = DocumentTable(
         filters={**FILTERS, "partner_id": "partner_id = :partner_id"},
         count="sales_orders",
         tally=Tally("sales_order_counts", STATUSES),
+        at_once=FEW_AT_ONCE,
     ),
 )
 

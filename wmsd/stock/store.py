@@ -1,12 +1,13 @@
 """The SQL of stock."""
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from typing import Any, Final
 
 from wmsd.base.listing import PageQuery
 from wmsd.base.results import CursorPage, Page, Records
 from wmsd.base.strict_json import dumps
-from wmsd.db.listing import Listing
+from wmsd.db.listing import FEW_AT_ONCE, MANY_AT_ONCE, Listing, in_parts
 from wmsd.db.record import record_sql
 from wmsd.db.transaction import Transaction
 from wmsd.stock.schema import (
@@ -49,6 +50,9 @@ LISTING: Final = Listing(
 )
 
 
+DETAILED_LISTING: Final = replace(LISTING, at_once=FEW_AT_ONCE)
+
+
 def page(tx: Transaction, query: PageQuery) -> Page:
     return LISTING.page(tx, RECORD, query, query.filters())
 
@@ -64,8 +68,9 @@ DETAILED: Final = record_sql(DetailedStockRecord, {**COLUMNS, "lots": LOTS, "ser
 
 
 def after(tx: Transaction, query: StockCursorQuery, position: int) -> CursorPage:
-    record = DETAILED if query.detail == "lots" else RECORD
-    return LISTING.after(tx, record, query, position, query.filters())
+    if query.detail == "lots":
+        return DETAILED_LISTING.after(tx, DETAILED, query, position, query.filters())
+    return LISTING.after(tx, RECORD, query, position, query.filters())
 
 
 OF_ARTICLES: Final = f"""
@@ -77,8 +82,13 @@ OF_ARTICLES: Final = f"""
 
 
 def find_of_articles(tx: Transaction, query: StockOfArticlesQuery) -> Records:
-    sql = OF_ARTICLES.format(record=DETAILED if query.detail == "lots" else RECORD)
-    return Records(tx.value(sql, {"ids": ids_json(query.ids), "most": query.most}) or "")
+    is_detailed = query.detail == "lots"
+    sql = OF_ARTICLES.format(record=DETAILED if is_detailed else RECORD)
+    return in_parts(
+        query.ids,
+        FEW_AT_ONCE if is_detailed else MANY_AT_ONCE,
+        lambda some: tx.value(sql, {"ids": ids_json(some), "most": query.most}),
+    )
 
 
 ALL: Final = f"SELECT {RECORD} FROM {SOURCE} ORDER BY stock.id"

@@ -6,7 +6,7 @@ from typing import Final, NamedTuple
 
 from wmsd.base.results import CursorPage, Record
 from wmsd.base.strict_json import dumps
-from wmsd.db.listing import Listing
+from wmsd.db.listing import FEW_AT_ONCE, Listing
 from wmsd.db.record import record_sql
 from wmsd.db.table import insert_sql, update_sql
 from wmsd.db.transaction import Transaction
@@ -42,6 +42,7 @@ ORDERS_OF_SITE: Final = Listing(
     order="id",
     filters={"status": "status = :status", "warehouse_id": "warehouse_id = :warehouse_id"},
     count="sales_orders",
+    at_once=FEW_AT_ONCE,
 )
 
 

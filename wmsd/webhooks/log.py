@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from wmsd.base.results import CursorPage, Record
+from wmsd.db.listing import fitting
 from wmsd.db.record import record_sql
 from wmsd.db.transaction import Transaction
 from wmsd.webhooks.schema import Attempt, Delivery, DeliveryQuery
@@ -48,9 +49,9 @@ def before(tx: Transaction, subscription_id: int, query: DeliveryQuery, position
             "limit": query.per_page + 1,
         },
     )
-    page = found[: query.per_page]
+    page = found[: fitting([text for _, text in found[: query.per_page]])]
     records, positions = (",".join(texts) for texts in ([text for _, text in page], [str(id) for id, _ in page]))
-    return CursorPage(records, page[-1][0] if len(found) > query.per_page else None, positions)
+    return CursorPage(records, page[-1][0] if len(found) > len(page) else None, positions)
 
 
 COUNTS: Final = """
