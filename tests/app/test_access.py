@@ -7,7 +7,10 @@ import pytest
 
 from tests.support.world import PASSWORD, World
 from wmsd.accounts import actions as accounts
+from wmsd.accounts import store as accounts_store
 from wmsd.base.access import ABILITIES
+from wmsd.db.sqlite import sqlite3
+from wmsd.db.transaction import Transaction
 
 LIST = "/api/articles"
 
@@ -254,3 +257,19 @@ async def test_token_use_is_noted_once_a_minute_from_memory(world: World) -> Non
     assert await last_used() is None
     await world.site.access.write_token_uses()
     assert await last_used() == "2026-11-20T12:00:00.000Z"
+
+
+async def test_a_use_that_could_not_be_written_down_is_written_later(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(tx: Transaction, used_at: object) -> None:
+        raise sqlite3.OperationalError("database or disk is full")
+
+    await world.call("GET", "/api/user", company="")
+    with monkeypatch.context() as patch:
+        patch.setattr(accounts_store, "note_token_uses", full)
+        with pytest.raises(sqlite3.OperationalError):
+            await world.site.access.write_token_uses()
+    await world.site.access.write_token_uses()
+    used = await world.site.platform.read(lambda tx: tx.value("SELECT max(last_used_at) FROM tokens"))
+    assert used == "2026-11-20T12:00:00.000Z"

@@ -76,7 +76,7 @@ async def test_a_job_that_fails_comes_again_and_is_told_once(
     await jobs.stop()
     told = [record.getMessage() for record in caplog.records if "the job tick failed" in record.getMessage()]
     assert len(told) == 2
-    assert told[1] == "over: the job tick failed; it runs again at its next time; that was so 5 times"
+    assert told[1] == "well again after 5 failures: the job tick failed; it runs again at its next time"
 
 
 async def test_jobs_go_on_when_the_clock_is_set_back(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -176,6 +176,14 @@ async def test_a_job_queue_that_stands_still_is_unavailable(world: World) -> Non
     answer = await world.call("GET", "/api/health", token="", company="", status=503)
     assert answer.body["checks"]["job_queue"]["ok"] is False
     assert answer.body["status"] == "unavailable"
+
+
+async def test_strangers_are_told_no_figures_of_the_disk(world: World) -> None:
+    known = (await world.call("GET", "/api/health")).body["checks"]["disk"]
+    assert known.keys() == {"ok", "free_bytes", "free_percent"}
+    for token in ("", "forged", f"{world.token}x"):
+        answer = await world.call("GET", "/api/health", token=token, company="")
+        assert answer.body["checks"]["disk"] == {"ok": True}
 
 
 async def test_a_full_disk_is_unavailable(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

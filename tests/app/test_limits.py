@@ -1,5 +1,6 @@
 """Limits: sliding windows, whose Retry-After is enough, and budgets that cannot be used up by others."""
 
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -7,8 +8,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.world import open_world
+from wmsd.app import limits
 from wmsd.app.limits import ROUNDING, WINDOW, Limiter
 from wmsd.base.problems import Problem
+from wmsd.companies.actions import change_company
+from wmsd.companies.schema import CompanyChanges
 
 LIST = "/api/articles"
 
@@ -128,3 +132,76 @@ async def test_only_a_trusted_proxy_speaks_for_others(tmp_path: Path) -> None:
         401,
     ]
     assert await statuses("e", ["127.0.0.0/8"], ["nonsense", "x, nonsense"]) == [401, 429]
+
+
+def test_a_flood_of_keys_gives_no_window_back(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "MOST_KEYS", 50)
+    monkeypatch.setattr(limits, "SHARED", 4)
+    limiter = Limiter()
+    limiter.take("refused:192.0.2.1", 1, 0.0)
+    for number in range(1000):
+        with suppress(Problem):
+            limiter.take(f"refused:10.0.0.{number}", 1, 1.0)
+    with pytest.raises(Problem):
+        limiter.take("refused:192.0.2.1", 1, 2.0)
+    assert sum(map(len, limiter._kinds.values())) <= 54
+
+
+def test_what_is_over_makes_room(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "MOST_KEYS", 50)
+    limiter = Limiter()
+    for number in range(50):
+        limiter.take(f"open:10.0.0.{number}", 1, 0.0)
+    for number in range(50):
+        limiter.take(f"open:10.0.1.{number}", 1, WINDOW + 1)
+    assert len(limiter._kinds["open"]) == 50
+
+
+def test_addresses_take_nothing_from_companies(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(limits, "MOST_KEYS", 50)
+    limiter = Limiter()
+    for number in range(1000):
+        with suppress(Problem):
+            limiter.take(f"refused:10.0.0.{number}", 1, 0.0)
+    for company in range(50):
+        assert limiter.take(f"company:{company}", 2, 0.0).remaining == 1
+
+
+async def test_what_is_open_counts_by_address(tmp_path: Path) -> None:
+    async with open_world(tmp_path / "data", {"limits": {"open_per_minute": 6}}) as world:
+        for path in ("/api", "/api", "/openapi.json", "/docs", "/docs/nothing", "/api/nothing"):
+            assert (await world.send("GET", path, token="", company="")).status in (200, 404)
+        for path in (
+            "/api",
+            "/openapi.json",
+            "/docs",
+            "/nothing",
+            "/api/nothing",
+            "/api/graphql/schema",
+        ):
+            refused = await world.send("GET", path, token="", company="")
+            assert (refused.status, refused.headers["Retry-After"]) == (429, "60"), path
+        assert (await world.send("PUT", "/api", token="", company="")).status == 429
+        for status in (200, 200, 200, 200, 200, 200, 429):  # a window of its own
+            assert (await world.send("GET", "/api/health", token="", company="")).status == status
+        assert (await world.send("POST", "/first-admin", token="", company="")).status == 429
+        await world.call("GET", "/api/articles")
+
+
+async def test_a_company_has_a_limit_of_documents_of_its_own(tmp_path: Path) -> None:
+    async with open_world(tmp_path / "data", {"limits": {"graphql_per_minute": 1}}) as world:
+        changes = CompanyChanges(graphql_per_minute=2)
+        await world.site.platform.write(lambda tx: change_company(tx, "ACME", changes))
+        document = {"query": "{ __typename }"}
+        found = [(await world.send("POST", "/api/graphql", document)).status for _ in range(3)]
+        assert found == [200, 200, 429]
+
+
+async def test_each_mutation_is_a_request_of_its_company(tmp_path: Path) -> None:
+    async with open_world(tmp_path / "data", {"limits": {"data_per_minute": 3}}) as world:
+        fields = " ".join(f'm{n}: create_article(input: {{code: "A{n}", name: "A"}}) {{ id }}' for n in range(5))
+        answer = await world.send("POST", "/api/graphql", {"query": f"mutation {{ {fields} }}"})
+        assert [answer.body["data"][f"m{n}"] is not None for n in range(5)] == [True] * 3 + [False] * 2
+        assert {error["extensions"]["code"] for error in answer.body["errors"]} == {"RATE_LIMIT_EXCEEDED"}
+        assert all(error["extensions"]["retry_after"] == 60 for error in answer.body["errors"])
+        await world.call("GET", LIST, status=429)

@@ -47,7 +47,11 @@ async def test_every_refusal_has_an_example_of_its_code(
         needed |= {"401", "429"} if route.operation.signed_in else set()
         needed |= {"403", "422", "503"} if route.operation.scope == "company" else set()
         needed |= {"404"} if route.operation.path_types else set()
-        needed |= {"400", "413", "415", "422"} if route.operation.body else set()
+        needed |= {"400", "408", "413", "415", "422"} if route.operation.body else set()
+        needed |= (
+            {"507"} if route.operation.writes and route.method != "DELETE" and route.operation.body else set()
+        )
+        needed |= {"429"} if route.path in ("/api", "/api/health", "/openapi.json", "/api/v2/meta") else set()
         assert needed <= set(responses), route.path
         for status, response in responses.items():
             if int(status) < 400 or int(status) == route.operation.also_shown_with:

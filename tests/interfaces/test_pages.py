@@ -1,5 +1,6 @@
 """Pages for people: the first admin's link, and the guide."""
 
+import asyncio
 import re
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -10,6 +11,7 @@ from tests.support.world import World, open_world
 from wmsd import docs
 from wmsd.accounts import first_admin
 from wmsd.accounts import store as accounts
+from wmsd.app.prepared import Prepared
 from wmsd.base import strict_json
 from wmsd.base.route import RouteTable
 from wmsd.base.validation import check
@@ -97,9 +99,73 @@ async def test_a_wrong_or_old_link_does_nothing(fresh: World) -> None:
     assert (await send(fresh, newest))[0] == 200
 
 
+async def test_a_form_is_not_read_when_nobody_waits_for_it(world: World) -> None:
+    """With an admin there is no form: the rest of the body is not even asked for."""
+    connection = await world.caller.connect()
+    await connection.send(b"POST /first-admin HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n")
+    assert await connection.begin_to_read() == 404
+    await connection.close()
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "status"),
+    [
+        (b"code=" + b"x" * 9000, "application/x-www-form-urlencoded", 413),
+        (b"--x--\r\n", "multipart/form-data; boundary=x", 415),
+        (b"{}", "application/json", 415),
+        (b"code=%ff", "application/x-www-form-urlencoded", 400),
+        (b"&".join(b"a%d=1" % place for place in range(20)), "application/x-www-form-urlencoded", 400),
+        (b"\xff=1", "application/x-www-form-urlencoded", 400),
+    ],
+)
+async def test_a_form_that_no_browser_sends_is_refused(fresh: World, body: bytes, kind: str, status: int) -> None:
+    await offer(fresh)
+    answer = await fresh.send("POST", "/first-admin", raw=body, headers={"Content-Type": kind})
+    assert answer.status == status
+    assert answer.raw.endswith(b"\n")
+
+
+@pytest.mark.parametrize("path", ["/docs", "/docs/api", "/openapi.json", "/api/v2/openapi.json", "/api"])
+async def test_what_is_the_same_for_all_is_sent_once(world: World, path: str) -> None:
+    first = await world.send("GET", path, token="", company="")
+    assert (first.status, first.headers["Cache-Control"]) == (200, "no-cache")
+    for known in (first.headers["ETag"], f"W/{first.headers['ETag']}", f'"x", {first.headers["ETag"]}'):
+        again = await world.send("GET", path, token="", company="", headers={"If-None-Match": known})
+        assert (again.status, again.raw, again.headers["ETag"]) == (304, b"", first.headers["ETag"])
+    other = await world.send("GET", path, token="", company="", headers={"If-None-Match": '"x"'})
+    assert (other.status, other.raw) == (200, first.raw)
+
+
+async def test_what_is_the_same_for_all_is_made_once() -> None:
+    made = 0
+
+    def make() -> bytes:
+        nonlocal made
+        made += 1
+        return b"made"
+
+    prepared = Prepared(make)
+    replies = await asyncio.gather(*(prepared.reply() for _ in range(50)))
+    assert {reply.body for reply in replies} == {b"made"}
+    assert made == 1
+
+
+async def test_no_answer_is_kept_or_guessed_at(world: World) -> None:
+    for path in ("/api/articles", "/api/nothing", "/docs", "/api/health"):
+        answer = await world.send("GET", path)
+        assert answer.headers["X-Content-Type-Options"] == "nosniff"
+        assert answer.headers["Cache-Control"] in ("no-store", "no-cache")
+        assert "Strict-Transport-Security" not in answer.headers, "this is plain HTTP"
+
+
+async def test_a_long_address_is_no_mistake_of_ours(world: World) -> None:
+    for path in ("/docs/" + "a" * 300, "/docs/" + "%00" * 20, "/docs/.", "/docs/architecture.md"):
+        assert (await world.send("GET", path)).status == 404
+
+
 PAGES = (
     *("/api", "/using-the-api", "/stock", "/sales-orders", "/inbound", "/returns", "/packaging", "/webhooks"),
-    *("/graphql", "/transports", "/kernel", "/changelog", "/architecture"),
+    *("/graphql", "/transports", "/security", "/kernel", "/changelog", "/architecture"),
 )
 
 

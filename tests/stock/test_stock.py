@@ -53,7 +53,7 @@ async def test_a_stock_record_as_the_lists_show_it(stocked: World) -> None:
             "updated_at": "2026-11-20T12:00:00.000Z",
         }
     ]
-    assert page["meta"] == {"current_page": 1, "last_page": 1, "per_page": 50, "total": 1}
+    assert page["meta"] == {"current_page": 1, "last_page": 1, "per_page": 50, "total": 1, "truncated": False}
     assert (await stocked.call("GET", "/api/v2/stock")).body == {"data": page["data"], "next_cursor": None}
 
 

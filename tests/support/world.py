@@ -37,6 +37,8 @@ from wmsd.companies import actions as companies
 from wmsd.companies.schema import NewCompany, NewOperator
 from wmsd.db.database import Database
 from wmsd.db.transaction import Parameters, Transaction
+from wmsd.interfaces.http.connections import Bounds
+from wmsd.interfaces.http.listening import listening
 from wmsd.interfaces.service import service
 from wmsd.sites import actions as sites
 from wmsd.sites.schema import NewSite
@@ -47,7 +49,9 @@ ETSM = "/api/integrations/etsm"
 PASSWORD = "correct horse battery"
 QUICK_HASHER = PasswordHasher(time_cost=1, memory_cost=8, parallelism=1)
 UNLIMITED: dict[str, Any] = {
-    "limits": {"data_per_minute": 10**9, "refused_per_minute": 10**9, "graphql_per_minute": 10**9}
+    "limits": dict.fromkeys(
+        ("data_per_minute", "refused_per_minute", "graphql_per_minute", "open_per_minute"), 10**9
+    )
 }
 
 
@@ -318,10 +322,5 @@ async def _opened(
 @asynccontextmanager
 async def _served(app: web.Application) -> AsyncIterator[str]:
     """The address of the application on a free port of loopback."""
-    runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=1)
-    await runner.setup()
-    try:
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        yield f"http://127.0.0.1:{runner.addresses[0][1]}"
-    finally:
-        await runner.cleanup()
+    async with listening(app, "127.0.0.1", 0, bounds=Bounds(), grace_seconds=1) as (_, port):
+        yield f"http://127.0.0.1:{port}"

@@ -25,9 +25,14 @@ def offer(tx: Transaction) -> str | None:
     return code
 
 
+def is_offered(tx: Transaction) -> bool:
+    """Whether there is a link, and no admin yet."""
+    return store.secret(tx, SECRET) is not None and not store.has_admin(tx)
+
+
 def is_open(tx: Transaction, code: str) -> bool:
     kept = store.secret(tx, SECRET)
-    if kept is None or store.has_admin(tx):
+    if kept is None or not is_offered(tx):
         return False
     until, digest = kept.split(" ")
     return tx.timestamp < until and hmac.compare_digest(digest, _digest(code))

@@ -134,7 +134,11 @@ class AccessCache:
         uses, self._uses = self._uses, {}
         if uses:
             rows = [(timestamps.to_text(moment), token_id) for token_id, moment in uses.items()]
-            await self._platform.write(lambda tx: accounts.note_token_uses(tx, rows))
+            try:
+                await self._platform.write(lambda tx: accounts.note_token_uses(tx, rows))
+            except BaseException:
+                self._uses = {**uses, **self._uses}  # with the next minute's
+                raise
 
 
 def _found(tx: Transaction, jti: str) -> tuple[Token, User] | None:

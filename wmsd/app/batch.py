@@ -5,9 +5,10 @@ once and not fifty times. A read waits until what was begun before it has ended,
 """
 
 import re
+import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Annotated, Any, Final
+from dataclasses import dataclass, field
+from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import AfterValidator, BeforeValidator, Field
 from yarl import URL
@@ -15,17 +16,31 @@ from yarl import URL
 from wmsd.app import idempotency
 from wmsd.app.call import Call, Loaded, Reply, refusal
 from wmsd.app.door import Begun, Door
+from wmsd.app.large_bodies import LARGE, LargeBodies
 from wmsd.base.fields import Input, Model, refuse
 from wmsd.base.operation import MAX_BODY, operation
-from wmsd.base.problems import FieldErrors, Problem
+from wmsd.base.problems import FieldErrors, Problem, unavailable
 from wmsd.base.results import Text
 from wmsd.base.route import Route, RouteTable
-from wmsd.base.strict_json import canonical, dumps, flaws_of, printable
+from wmsd.base.strict_json import canonical, dumps, fields_in, flaws_of, printable
 
 PREFIX: Final = "/api/v2/"
 BATCH: Final = "/api/v2/batch"
 MOST_REQUESTS: Final = 50
 MAX_BATCH_BODY: Final = 4 * MAX_BODY
+MOST_BYTES: Final = 16_000_000
+"""Of the answers together."""
+TOO_LARGE: Final = (
+    f"The answers of this batch are over {MOST_BYTES // 10**6} MB. Nothing was done for this one; "
+    "send it in another batch."
+)
+MOST_UNDER_WAY: Final = 16
+"""Writes that share their commits: nobody knows how large their answers are before they are there."""
+MOST_SECONDS: Final = 30.0
+"""What begins later is refused: clients wait no longer."""
+TOOK_TOO_LONG: Final = (
+    f"The batch took over {MOST_SECONDS:.0f} s. Nothing was done for this one; send it in another batch."
+)
 HEADERS_OF_INTEREST: Final = ("Location", "ETag", "Retry-After", "Allow", idempotency.REPLAYED)
 IN_A_BODY: Final = re.compile(r"requests\.\d+\.body(\.|$)")
 
@@ -74,6 +89,8 @@ class SubRequest(Input):
 
 
 class BatchRequest(Input):
+    MOST_FIELDS: ClassVar[int] = 11 * Input.MOST_FIELDS
+
     requests: Annotated[list[SubRequest], Field(min_length=1, max_length=MOST_REQUESTS)]
 
     @classmethod
@@ -83,7 +100,13 @@ class BatchRequest(Input):
 
 
 class SubResponse(Model):
-    status: int
+    status: Annotated[
+        int,
+        Field(
+            description="As if it was sent alone. 413 or 503 also where the batch became too large or took too "
+            "long: then nothing was done for this one, and it can be sent in another batch."
+        ),
+    ]
     body: Any
     headers: dict[str, str] = {}
 
@@ -118,33 +141,83 @@ async def run_batch(desk: BatchDesk, body: BatchRequest, call: Call) -> Text:
     """
     if call.idempotency_key is not None:
         idempotency.read(call.idempotency_key)
-    begun: list[Begun | Reply] = []
+    running = Running(desk, call, time.monotonic() + MOST_SECONDS)
     try:
         for place, sub_request in enumerate(body.requests):
-            begun.append(await _begin(desk, call, sub_request, place, begun))
-        replies = [await _ended(desk, each) for each in begun]
+            await running.add(place, sub_request)
+        await running.end()
+        return Text(f'{{"responses":[{",".join(map(_slot, running.replies))}]}}')
     finally:
-        for each in begun:
+        running.give_up()
+
+
+@dataclass(slots=True)
+class Running:
+    """A batch that is under way. `until` is a moment of `time.monotonic`."""
+
+    desk: BatchDesk
+    call: Call
+    until: float
+    replies: list[Reply] = field(default_factory=list)
+    _begun: list[Begun | Reply] = field(default_factory=list)
+    """Writes that are under way, after what has an answer, and refusals between them."""
+    _bytes: int = 0
+    """Of the answers."""
+
+    async def add(self, place: int, sub_request: SubRequest) -> None:
+        try:
+            if self._bytes >= MOST_BYTES:
+                raise _too_large()
+            if time.monotonic() > self.until:
+                raise unavailable(TOOK_TOO_LONG, 1)
+            call = _call(self.desk, self.call, sub_request, place)
+        except Problem as problem:
+            self._begun.append(refusal(problem))
+            return
+        if call.operation.writes:
+            self._begun.append(await self.desk.door.begin(call))
+            if len(self._begun) >= MOST_UNDER_WAY:
+                await self.end()
+            return
+        await self.end()  # it sees what was written before it
+        reply = await self.desk.door.perform(call)  # to its end: it must not see what is written after it
+        self.replies.append(self._kept(reply))
+
+    async def end(self) -> None:
+        """Waits for the writes that are under way. Their answers are kept, however large: they are done."""
+        while self._begun:
+            each = self._begun[0]
+            reply = await self.desk.door.end(each) if isinstance(each, Begun) else each
+            del self._begun[0]
+            self.desk.door.kept_answers.count(self._company, len(reply.body))
+            self._bytes += len(reply.body)
+            self.replies.append(reply)
+
+    def give_up(self) -> None:
+        for each in self._begun:
             if isinstance(each, Begun):
                 each.give_up()
-    return Text(f'{{"responses":[{",".join(map(_slot, replies))}]}}')
+        self.desk.door.kept_answers.release(self._company, self._bytes)
+
+    def _kept(self, reply: Reply) -> Reply:
+        """The answer of a read, if there is room for it."""
+        size = len(reply.body)
+        if self._bytes + size > MOST_BYTES:
+            return refusal(_too_large())
+        try:
+            self.desk.door.kept_answers.hold(self._company, size)
+        except Problem as problem:
+            return refusal(problem)
+        self._bytes += size
+        return reply
+
+    @property
+    def _company(self) -> str:
+        return self.call.company or ""
 
 
-async def _begin(
-    desk: BatchDesk, batch: Call, sub_request: SubRequest, place: int, before: list[Begun | Reply]
-) -> Begun | Reply:
-    try:
-        call = _call(desk, batch, sub_request, place)
-    except Problem as problem:
-        return refusal(problem)
-    if not call.operation.writes:
-        before[:] = [await _ended(desk, each) for each in before]
-        return await desk.door.perform(call)  # to its end: it must not see what is written after it
-    return await desk.door.begin(call)
-
-
-async def _ended(desk: BatchDesk, begun: Begun | Reply) -> Reply:
-    return await desk.door.end(begun) if isinstance(begun, Begun) else begun
+def _too_large() -> Problem:
+    return Problem("VALIDATION_FAILED", TOO_LARGE, status=413)
 
 
 def _call(desk: BatchDesk, batch: Call, sub_request: SubRequest, place: int) -> Call:
@@ -160,22 +233,34 @@ def _call(desk: BatchDesk, batch: Call, sub_request: SubRequest, place: int) -> 
         request_id=batch.request_id,
         path=parts,
         query=desk.read_query(sub_request.path),
-        load_body=lambda: _load(sub_request.body),
+        load_body=lambda: _load(desk.door.bodies, batch, sub_request.body),
         token=batch.token,
         company=batch.company,
         operator=batch.operator,
         idempotency_key=batch.idempotency_key if own_key is None else own_key,
         key_suffix=f" of a batch, {place}" if own_key is None else "",
         is_counted=place == 0,
+        is_inner=place == 0,
     )
 
 
-async def _load(body: object) -> Loaded:
+async def _load(bodies: LargeBodies, batch: Call, body: object) -> Loaded:
+    """As the body would arrive alone. Raises Problem."""
     if not isinstance(body, dict):
         raise Problem("VALIDATION_FAILED", "The request body must be a JSON object.", status=400)
-    if len(canonical(body)) > MAX_BODY:
+    if not batch.held_bytes:
+        return Loaded(body, flaws_of(body))
+    return await bodies.run(batch.company or "", lambda: _measured(body))
+
+
+def _measured(body: dict[str, object]) -> Loaded:
+    """A part of a batch that is itself large."""
+    size = len(canonical(body))
+    if size > MAX_BODY:
         raise Problem("VALIDATION_FAILED", f"The request body is over {MAX_BODY // 1024} KiB.", status=413)
-    return body, flaws_of(body)
+    if fields_in(body) > Input.MOST_FIELDS:
+        raise Problem("VALIDATION_FAILED", f"The request body has over {Input.MOST_FIELDS} fields.")
+    return Loaded(body, flaws_of(body), size > LARGE)
 
 
 def _slot(reply: Reply) -> str:

@@ -2,14 +2,23 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from wmsd.base.context import Caller, Company
 from wmsd.base.operation import Operation
 from wmsd.base.problems import FieldErrors, Problem
 from wmsd.base.strict_json import dumps
 
-Loaded = tuple[dict[str, object], FieldErrors]
-"""The object in a body, and its flaws by field path."""
+
+class Loaded(NamedTuple):
+    """The object in a body, and its flaws by field path."""
+
+    document: dict[str, object]
+    flaws: FieldErrors
+    is_large: bool = False
+    """Whether what is done with all of it is to be done beside the event loop."""
+
+
 LoadBody = Callable[[], Awaitable[Loaded]]
 
 
@@ -41,8 +50,12 @@ class Call:
     """The header Accept."""
     wants_cursors: bool = False
     """Whether a cursor is to be told of each record of a list, not only of the last."""
+    held_bytes: int = 0
+    """Of a large body, as long as the request is under way."""
     is_counted: bool = False
     """Whether the limit has counted it already: a batch counts as its first request."""
+    is_inner: bool = False
+    """Whether its refusal uses up no address: another request, which carries it, stands for it."""
 
 
 @dataclass(slots=True)

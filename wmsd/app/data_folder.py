@@ -21,6 +21,8 @@ from wmsd.db.transaction import Transaction
 
 LOG = logging.getLogger("wmsd.data")
 LEAST_FREE_BYTES = 32 * 1024 * 1024
+RESERVE_BYTES = 16 * 1024 * 1024
+"""Of a file that is there to be given up when the disk is full."""
 
 
 class DataFolder:
@@ -28,6 +30,7 @@ class DataFolder:
         self.path = path
         self.platform_file = path / "platform.db"
         self.companies = path / "companies"
+        self.reserve = path / "reserve"
         self._lock: IO[str] | None = None
 
     @property
@@ -77,12 +80,43 @@ class DataFolder:
         finally:
             with contextlib.suppress(OSError):
                 probe.unlink()
+        self.check_room()
+
+    def check_room(self) -> None:
+        """Raises StorageError when the disk is nearly full: what is left is for what must go on."""
         free = shutil.disk_usage(self.path).free
         if free < LEAST_FREE_BYTES:
             raise StorageError(
                 f"The disk of the data folder {self.path} is full: {free // 1024} KiB are free, "
                 f"{LEAST_FREE_BYTES // 1024} KiB are needed. Make room, then start again."
             )
+
+    def make_reserve(self) -> None:
+        """Where there is room for it, and for more."""
+        if self.reserve.exists() or shutil.disk_usage(self.path).free < 2 * RESERVE_BYTES + LEAST_FREE_BYTES:
+            return
+        try:
+            with self.reserve.open("wb") as file:
+                os.posix_fallocate(file.fileno(), 0, RESERVE_BYTES)
+        except OSError as error:
+            self.reserve.unlink(missing_ok=True)
+            LOG.warning("there is no reserve for a full disk: %s", _reason(error))
+
+    def release_reserve(self) -> bool:
+        """On a full disk: whether there is room now. Additions still find it too little, so it is not eaten up."""
+        try:
+            if shutil.disk_usage(self.path).free > RESERVE_BYTES:
+                return False
+            self.reserve.unlink()
+        except OSError:
+            return False
+        LOG.error(
+            "the disk of %s is full: its reserve of %d MiB is released, so that tokens can be revoked and records "
+            "deleted. Make room.",
+            self.path,
+            RESERVE_BYTES // 1024**2,
+        )
+        return True
 
     def lock(self, listen: str) -> None:
         """Held until the process ends, however it ends. Raises StorageError that says who has it."""
@@ -144,7 +178,14 @@ async def open_platform(
 
     Raises StorageError when they are sealed, and not with `key`.
     """
-    platform = Database(folder.platform_file, clock, ids, provision={MasterKey: key})
+    platform = Database(
+        folder.platform_file,
+        clock,
+        ids,
+        provision={MasterKey: key},
+        make_room=folder.release_reserve,
+        uses_reserve=True,  # who shuts out a token must never hear of a full disk
+    )
 
     def make(tx: Transaction) -> dict[str, str]:
         if not accounts.signing_keys(tx):

@@ -1,19 +1,22 @@
 """What the service says of itself: index, health, meta and the machine-readable descriptions."""
 
-from collections.abc import Callable
 from dataclasses import dataclass
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, Final, Literal
 
 from wmsd import __version__
+from wmsd.app.call import Call, Reply
 from wmsd.app.health import health
 from wmsd.app.jobs import Jobs
+from wmsd.app.prepared import Prepared
 from wmsd.app.site import Site
 from wmsd.base.access import MODULES
 from wmsd.base.context import Company
 from wmsd.base.fields import Model
 from wmsd.base.operation import Operation, operation
+from wmsd.base.problems import Problem
 from wmsd.base.results import Shown
+from wmsd.db.sqlite import sqlite3
 
 CHANGELOG: Final = "/docs/changelog"
 V1_VERSION: Final = "1.0.0"
@@ -21,36 +24,20 @@ V2_VERSION: Final = "2.0.0"
 ETSM_VERSION: Final = "1.0.0"
 
 
-@dataclass
+@dataclass(frozen=True, slots=True)
 class Documents:
-    """Made by the composition of the interfaces, which alone knows every route; each when first asked for."""
+    """Made by the composition of the interfaces, which alone knows every route."""
 
-    make_index: Callable[[], dict[str, Any]]
-    make_openapi_v1: Callable[[], dict[str, Any]]
-    make_openapi_v2: Callable[[], dict[str, Any]]
-
-    @cached_property
-    def index(self) -> dict[str, Any]:
-        return self.make_index()
-
-    @cached_property
-    def openapi_v1(self) -> dict[str, Any]:
-        return self.make_openapi_v1()
-
-    @cached_property
-    def openapi_v2(self) -> dict[str, Any]:
-        return self.make_openapi_v2()
+    index: Prepared
+    openapi_v1: Prepared
+    openapi_v2: Prepared
 
 
-@dataclass
+@dataclass(frozen=True, slots=True)
 class SiteDocuments:
     """What only the bearer of a site is shown."""
 
-    make_openapi: Callable[[], dict[str, Any]]
-
-    @cached_property
-    def openapi(self) -> dict[str, Any]:
-        return self.make_openapi()
+    openapi: Prepared
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,42 +97,49 @@ class Description(Model):
     paths: dict[str, Any]
 
 
-open_to_all = partial(operation, tag="Discovery", answer="object", scope="platform", limit="none", signed_in=False)
+open_to_all = partial(operation, tag="Discovery", answer="object", scope="platform", limit="open", signed_in=False)
 
 
 @open_to_all(returns=Index, ignores_query=True)
-async def get_index(documents: Documents) -> dict[str, Any]:
+async def get_index(documents: Documents) -> Reply:
     """List every endpoint."""
-    return documents.index
+    return await documents.index.reply()
 
 
-@open_to_all(returns=Health, ignores_query=True, also_shown_with=503)
-async def get_health(desk: HealthDesk) -> Shown:
+@open_to_all(returns=Health, limit="health", ignores_query=True, also_shown_with=503)
+async def get_health(desk: HealthDesk, call: Call) -> Shown:
     """Check database, cache, job queue, disk and webhooks.
 
     503 when the service as a whole cannot work. One company's unavailable file only degrades it, as does a webhook
-    subscription that the service has switched off because it failed for days.
+    subscription that the service has switched off because it failed for days. With a token it says more.
     """
-    status, found = await health(desk.site, desk.jobs)
+    status, found = await health(desk.site, desk.jobs, await _is_known(desk.site, call.token))
     return Shown(status, found)
 
 
+async def _is_known(site: Site, token: str | None) -> bool:
+    try:
+        return token is not None and bool(await site.access.caller(token))
+    except (Problem, sqlite3.Error):
+        return False
+
+
 @open_to_all(returns=Description)
-async def get_openapi_v1(documents: Documents) -> dict[str, Any]:
+async def get_openapi_v1(documents: Documents) -> Reply:
     """Get this description of version 1."""
-    return documents.openapi_v1
+    return await documents.openapi_v1.reply()
 
 
 @open_to_all(returns=Description)
-async def get_openapi_v2(documents: Documents) -> dict[str, Any]:
+async def get_openapi_v2(documents: Documents) -> Reply:
     """Get this description of version 2."""
-    return documents.openapi_v2
+    return await documents.openapi_v2.reply()
 
 
 @operation(tag="Transports", answer="object", returns=Description, scope="site", module="outbound")
-async def get_openapi_etsm(documents: SiteDocuments) -> dict[str, Any]:
+async def get_openapi_etsm(documents: SiteDocuments) -> Reply:
     """Get this description of the transport integration."""
-    return documents.openapi
+    return await documents.openapi.reply()
 
 
 @open_to_all(returns=Meta, codes=("UNAUTHORIZED",))

@@ -7,32 +7,40 @@ fails authentication or access never uses up a company's budget (decisions, sect
 import asyncio
 import logging
 import re
+import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Final, TypeVar
 
 from wmsd.app import idempotency, preconditions
 from wmsd.app.access_cache import AccessCache
+from wmsd.app.byte_budget import ByteBudget
 from wmsd.app.call import Call, Loaded, Reply, refusal
+from wmsd.app.large_bodies import MEBIBYTE, LargeBodies
 from wmsd.app.limits import Limiter
 from wmsd.app.replies import reply_of
 from wmsd.app.request_counts import RequestCounts
 from wmsd.app.settings import Settings
+from wmsd.app.storage import Growth, Storage, growth_of
 from wmsd.base.access import SUFFICES
 from wmsd.base.clock import Clock
 from wmsd.base.context import PROGRAM, Caller, Company
 from wmsd.base.cursor import CursorSigner
-from wmsd.base.listing import CursorQuery, NoQuery
+from wmsd.base.listing import CursorQuery, NoQuery, Query
 from wmsd.base.operation import Operation
-from wmsd.base.problems import FieldErrors, Problem, forbidden, invalid, not_found
+from wmsd.base.problems import FieldErrors, Problem, forbidden, invalid, not_found, unavailable
 from wmsd.base.validation import check
 from wmsd.db.company_files import CompanyFiles
 from wmsd.db.database import Database
-from wmsd.db.failures import explain, is_damage
+from wmsd.db.failures import OutOfTime, explain, is_damage
 from wmsd.db.sqlite import sqlite3
 from wmsd.db.transaction import Transaction
 
 LOG = logging.getLogger("wmsd.door")
+Result = TypeVar("Result")
+READ_SECONDS: Final = 5.0
+"""For a read, with its wait."""
+TOOK_TOO_LONG: Final = f"This read took over {READ_SECONDS:.0f} s and was broken off. Ask for fewer records."
 ID = re.compile(r"[1-9][0-9]{0,14}", re.ASCII)
 
 
@@ -64,6 +72,7 @@ class Door:
         access: AccessCache,
         requests: RequestCounts,
         limiter: Limiter,
+        storage: Storage,
         signer: CursorSigner,
         desks: Mapping[type, object],
     ) -> None:
@@ -75,8 +84,12 @@ class Door:
         self._access = access
         self._requests = requests
         self._limiter = limiter
+        self._storage = storage
         self._signer = signer
         self._desks = dict(desks)
+        self.bodies = LargeBodies()
+        self.kept_answers = ByteBudget(32 * MEBIBYTE, 128 * MEBIBYTE, MEBIBYTE, "large batches")
+        """Of batches, until all their requests are answered."""
         self.answered = 0
 
     def add_desk(self, desk: object) -> None:
@@ -85,13 +98,18 @@ class Door:
 
     async def perform(self, call: Call) -> Reply:
         """The answer, whatever happens: a refusal is an answer too."""
-        return await self.end(await self.begin(call))
+        try:
+            return await self.end(await self.begin(call))
+        finally:
+            if call.held_bytes:
+                self.bodies.budget.release(call.company or "", call.held_bytes)
 
     async def begin(self, call: Call) -> Begun:
         """All that comes before the unit of work, which is then under way: what was begun first runs first."""
         begun = Begun(call, {})
         try:
             caller, company = call.caller, call.tenant = await self._admit(call)
+            call.company = None if company is None else str(company.id)  # what a header says is no company yet
             begun.headers = self._take(call, caller, company)
             begun.pending = await self._start(call, caller, company)
         except Exception as error:  # every refusal is an answer
@@ -132,7 +150,7 @@ class Door:
             _check_modules(call.operation, company)
             return caller, company
         except Problem as problem:
-            if problem.status != 503 and not call.is_counted:
+            if problem.status != 503 and not call.is_inner:
                 self._limiter.take(
                     f"refused:{call.address}", self._limits.refused_per_minute, self._clock.monotonic()
                 )
@@ -175,7 +193,10 @@ class Door:
             case "graphql":
                 assert caller is not None
                 who = f"user:{caller.actor.user_id}" if company is None else f"company:{company.id}"
-                key, limit = f"graphql:{who}", limits.graphql_per_minute
+                own = None if company is None else company.graphql_per_minute
+                key, limit = f"graphql:{who}", own or limits.graphql_per_minute
+            case "open" | "health" as kind:  # a monitor is not held up by what others read
+                key, limit = f"{kind}:{call.address}", limits.open_per_minute
             case "sign-in":
                 key, limit = f"sign-in:{call.address}", limits.auth_per_minute
             case _:
@@ -185,11 +206,15 @@ class Door:
             self._requests.note(company.id)
         return allowance.headers()
 
+    def count_open(self, address: str) -> None:
+        """A request that needs no token and no operation, such as a page. Raises Problem (429)."""
+        self._limiter.take(f"open:{address}", self._limits.open_per_minute, self._clock.monotonic())
+
     async def _start(self, call: Call, caller: Caller | None, company: Company | None) -> Awaitable[Reply]:
         """Decodes, and hands the unit of work over to the company's file."""
         operation = call.operation
         loaded = await call.load_body() if operation.body is not None and call.load_body else None
-        inputs = self._decode(call, company, loaded)
+        inputs = await self._beside(call, loaded, lambda: self._decode(call, company, loaded))
         site = None if caller is None else caller.site
         if "site" in operation.takes:
             inputs["site"] = site
@@ -198,11 +223,26 @@ class Door:
         actor = PROGRAM if caller is None else caller.actor
         database = await self._files.get(company.id) if company is not None else self._platform
         if not operation.writes:
-            return database.read(lambda tx: self._read(tx, call, company, inputs), actor)
-        who = actor.user_id if site is None else f"site:{site.id}"
-        key = idempotency.key_of(call, who, loaded[0] if loaded else {}) if company is not None else None
+            query = inputs.get("query")
+            is_search = isinstance(query, Query) and query.is_search
+            read = database.search if is_search else database.read
+            return read(lambda tx: self._read(tx, call, company, inputs), actor, time.monotonic() + READ_SECONDS)
+        key = None
+        if company is not None and call.idempotency_key is not None:
+            who = actor.user_id if site is None else f"site:{site.id}"
+            document = loaded.document if loaded else {}
+            key = await self._beside(call, loaded, lambda: idempotency.key_of(call, who, document))
         await database.open_writer()
-        return database.write(lambda tx: self._write(tx, call, company, inputs, key), actor)
+        growth = growth_of(operation, inputs)
+        return database.write(
+            lambda tx: self._write(tx, call, company, inputs, key, growth), actor, growth == "frees"
+        )
+
+    async def _beside(self, call: Call, loaded: Loaded | None, work: Callable[[], Result]) -> Result:
+        """What is done with the whole of a body: beside the event loop, when that takes long."""
+        if loaded is None or not loaded.is_large:
+            return work()
+        return await self.bodies.run(call.company or "", work)
 
     async def _flow(self, call: Call, company: Company | None, inputs: dict[str, Any]) -> Reply:
         assert call.operation.needs is not None
@@ -219,10 +259,13 @@ class Door:
         company: Company | None,
         inputs: dict[str, Any],
         key: idempotency.Key | None,
+        growth: Growth,
     ) -> Reply:
         """A repetition is answered as before; a new answer is kept in the transaction that it tells of."""
         if key is not None and (kept := idempotency.find(tx, key)) is not None:
             return kept
+        if company is not None:
+            self._storage.admit(tx, company, growth)
         preconditions.check(tx, call, inputs)
         reply = reply_of(call, company, call.operation.action(tx, **inputs), inputs, self._signer)
         if key is not None:
@@ -240,7 +283,7 @@ class Door:
             _collect(errors, lambda: check(NoQuery, call.query))
         if operation.body is not None:
             model = operation.body
-            document, flaws = loaded or ({}, {})
+            document, flaws = ({}, {}) if loaded is None else (loaded.document, loaded.flaws)
             sent = {name: value for name, value in document.items() if name not in operation.read_only}
             inputs["body"] = _collect(errors, lambda: check(model, sent, model.own_flaws(flaws)))
         if operation.answer == "cursor" and not errors:
@@ -267,6 +310,8 @@ class Door:
     def _refused(self, call: Call, error: Exception) -> Reply:
         if isinstance(error, Problem):
             return refusal(error)
+        if isinstance(error, OutOfTime):
+            return refusal(unavailable(TOOK_TOO_LONG, 5))
         if isinstance(error, sqlite3.Error):
             return refusal(self._storage_problem(call, error))
         LOG.error("%s failed", call.operation.name, exc_info=error, extra={"request_id": call.request_id})

@@ -11,13 +11,16 @@ SLOWEST_TICK_SECONDS = 30.0
 LEAST_FREE_BYTES = 64 * 1024 * 1024
 
 
-async def health(site: Site, jobs: Jobs) -> tuple[int, dict[str, Any]]:
-    """The status, 200 or 503, and what each check found. No path and no version is told."""
+async def health(site: Site, jobs: Jobs, is_known: bool) -> tuple[int, dict[str, Any]]:
+    """The status, 200 or 503, and what each check found. No path and no version is told.
+
+    `is_known`: whether the caller has a valid token. Free bytes would tell a stranger how an attack goes.
+    """
     checks = {
         "database": await _database(site),
         "cache": {"ok": True, "entries": site.access.entries},
         "job_queue": _job_queue(jobs),
-        "disk": _disk(site),
+        "disk": _disk(site, is_known),
         "webhooks": _webhooks(jobs),
     }
     broken = [name for name, found in checks.items() if not found["ok"] and not found.get("degraded")]
@@ -49,9 +52,12 @@ def _webhooks(jobs: Jobs) -> dict[str, Any]:
     return {"ok": False, "degraded": True, "switched_off": off} if off else {"ok": True}
 
 
-def _disk(site: Site) -> dict[str, Any]:
-    free = shutil.disk_usage(site.folder.path).free
-    return {"ok": free >= LEAST_FREE_BYTES, "free_bytes": free}
+def _disk(site: Site, is_known: bool) -> dict[str, Any]:
+    usage = shutil.disk_usage(site.folder.path)
+    found: dict[str, Any] = {"ok": usage.free >= LEAST_FREE_BYTES}
+    if is_known:
+        found |= {"free_bytes": usage.free, "free_percent": usage.free * 100 // usage.total}
+    return found
 
 
 def _since(site: Site, started: float) -> float:

@@ -47,6 +47,7 @@ class Jobs:
         self._every(60, site.access.write_token_uses)
         self._every(60, self.write_request_counts)
         self._every(60, site.files.close_beyond_limit)
+        self._every(60, self.make_reserve)
         self._every(3600, self._sweep_tokens)
         self._every(3600, self.forget_what_is_old)
         self._every(86_400, self.keep_statistics)
@@ -96,6 +97,10 @@ class Jobs:
     async def _notice_changes(self) -> None:
         self.last_tick = self._clock.monotonic()
         await self._site.access.forget_if_changed()
+
+    async def make_reserve(self) -> None:
+        """Again, when there is room after the disk was full."""
+        await asyncio.to_thread(self._site.folder.make_reserve)
 
     async def write_request_counts(self) -> None:
         await self._site.requests.write()

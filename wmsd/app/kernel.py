@@ -1,15 +1,17 @@
 """The kernel interface: the installation as a whole, for who runs the platform (decisions, section 4)."""
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from typing import Any, Final
 
 from wmsd.app import company_figures
+from wmsd.app.call import Reply
 from wmsd.app.company_figures import Figures
 from wmsd.app.discovery import Description
 from wmsd.app.kernel_schema import ModuleState, ModuleSwitch, Stats, Topology
+from wmsd.app.prepared import Prepared
 from wmsd.app.request_counts import Requests
 from wmsd.app.site import Site
 from wmsd.base import timestamps
@@ -27,13 +29,9 @@ KERNEL_VERSION: Final = "1.0.0"
 @dataclass
 class KernelDesk:
     site: Site
-    make_openapi: Callable[[], dict[str, Any]]
+    openapi: Prepared
     walking: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held while all companies' files are read: one after the other is soon enough for everybody."""
-
-    @cached_property
-    def openapi(self) -> dict[str, Any]:
-        return self.make_openapi()
 
 
 kernel = partial(
@@ -42,9 +40,9 @@ kernel = partial(
 
 
 @kernel(tag="Discovery", returns=Description)
-async def get_openapi_kernel(desk: KernelDesk) -> dict[str, Any]:
+async def get_openapi_kernel(desk: KernelDesk) -> Reply:
     """Get this description."""
-    return desk.openapi
+    return await desk.openapi.reply()
 
 
 @kernel(tag="Platform", returns=Topology)
@@ -113,6 +111,7 @@ def _stats(
             "available": company.id in figures,
             "requests": _requests([requests.get(company.id, Requests())]),
             "database_bytes": bytes_on_disk(site.files.path(company.id)),
+            "quota_bytes": site.storage.quota(company),
             **_shown(figures.get(company.id), month),
         }
         for company in known

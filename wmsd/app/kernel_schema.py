@@ -83,6 +83,7 @@ class CompanyStats(Model):
     available: Available
     requests: RequestCount
     database_bytes: int
+    quota_bytes: Annotated[int | None, Field(description="How large its file may grow; null: as the disk allows.")]
     resources: dict[str, ResourceCount] | None
     events: BilledEvents | None
     deliveries: DeliveryCount | None

@@ -56,7 +56,7 @@ def make(path: Path, secret: str, data: Path) -> None:
     if path.resolve().is_relative_to(data.resolve()):
         raise StorageError(f"{path} is in the data folder, whose copies would hold it too. Name a file elsewhere.")
     try:
-        _write(path, [secret], os.O_EXCL, data)
+        _write(path, [secret], data)
     except FileExistsError:
         raise StorageError(f"{path} is there already; it was left as it is. Name a file that is not.") from None
     except OSError as error:
@@ -69,7 +69,7 @@ def replace(path: Path, secrets: Sequence[str]) -> None:
     unfinished = target.with_name(f"{target.name}.new")
     try:
         unfinished.unlink(missing_ok=True)
-        _write(unfinished, secrets, os.O_EXCL, target)
+        _write(unfinished, secrets, target)
         unfinished.replace(target)
         _sync(target.parent)
     except OSError as error:
@@ -80,8 +80,8 @@ def _not_written(path: Path, error: OSError) -> StorageError:
     return StorageError(f"The key file {path} cannot be written: {(error.strerror or str(error)).lower()}.")
 
 
-def _write(path: Path, secrets: Sequence[str], flags: int, like: Path) -> None:
-    file = os.open(path, os.O_WRONLY | os.O_CREAT | flags, 0o600)
+def _write(path: Path, secrets: Sequence[str], like: Path) -> None:
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
     try:
         with open(file, "w", encoding="utf-8") as text:  # noqa: PTH123  (of a descriptor)
             owner = like.stat()

@@ -4,6 +4,7 @@ import math
 from collections import OrderedDict, deque
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from zlib import crc32
 
 from wmsd.base.problems import Problem
 
@@ -12,7 +13,9 @@ ROUNDING = 1e-6
 """What adding seconds to a float may lose: a wait of exactly Retry-After must be enough."""
 GRAIN = 0.25
 """Requests within a quarter of a second are remembered together, so that a window is at most 240 entries."""
-MOST_KEYS = 50_000
+MOST_KEYS = 20_000
+"""Of each kind. Those that come later share windows: to forget one that is in use would give it back in full."""
+SHARED = 1024
 
 
 @dataclass(slots=True)
@@ -57,10 +60,10 @@ class Allowance:
 
 
 class Limiter:
-    """Windows by key: `company:7`, `address:203.0.113.9`. The least recently used are forgotten first."""
+    """Windows by key, of which the first part is the kind: `company:7`, `open:203.0.113.9`."""
 
     def __init__(self) -> None:
-        self._windows: OrderedDict[str, Window] = OrderedDict()
+        self._kinds: dict[str, OrderedDict[str, Window]] = {}
 
     def take(self, key: str, limit: int, now: float) -> Allowance:
         """Counts a request. Raises Problem (429), uncounted, when the window is full."""
@@ -77,14 +80,19 @@ class Limiter:
             raise self._refusal(window, limit, now)
 
     def _window(self, key: str, now: float) -> Window:
-        window = self._windows.get(key)
+        kind = key.partition(":")[0]
+        windows = self._kinds.get(kind)
+        if windows is None:
+            windows = self._kinds[kind] = OrderedDict()
+        window = windows.get(key)
         if window is None:
-            window = self._windows[key] = Window()
-            if len(self._windows) > MOST_KEYS:
-                self._windows.popitem(last=False)
-        else:
-            self._windows.move_to_end(key)
-            window.forget_until(now - WINDOW + ROUNDING)
+            if len(windows) >= MOST_KEYS:
+                _forget_empty(windows, now)
+            if len(windows) >= MOST_KEYS:
+                key = f"{kind}:shared {crc32(key.encode('utf-8', 'replace')) % SHARED}"
+            window = windows.setdefault(key, Window())
+        windows.move_to_end(key)
+        window.forget_until(now - WINDOW + ROUNDING)
         return window
 
     def _refusal(self, window: Window, limit: int, now: float) -> Problem:
@@ -109,3 +117,13 @@ class Limiter:
     def _reset(window: Window, now: float) -> int:
         """Seconds until the whole window is free again."""
         return max(1, math.ceil(window.grains[-1].last + WINDOW - now)) if window.grains else 0
+
+
+def _forget_empty(windows: OrderedDict[str, Window], now: float) -> None:
+    """The least recently used stand first, so one that is not empty ends it."""
+    while windows:
+        key, window = next(iter(windows.items()))
+        window.forget_until(now - WINDOW + ROUNDING)
+        if window.grains:
+            return
+        del windows[key]

@@ -27,8 +27,8 @@ def reply_of(
                 return Reply(200, text.encode(), headers)
             place = str(record_id) if name is None else quote(name, safe="")
             return Reply(201, text.encode(), {**headers, "Location": f"{call.target}/{place}"})
-        case Page(records=records, total=total):
-            return Reply(200, _page(records, total, inputs["query"]).encode(), {})
+        case Page():
+            return Reply(200, _page(result, inputs["query"]).encode(), {})
         case CursorPage(records=records, next_position=position, positions=positions):
             assert company is not None
             sign = partial(
@@ -54,9 +54,9 @@ def reply_of(
             return Reply(200, dumps(result).encode(), {})
 
 
-def _page(records: str, total: int, query: PageQuery) -> str:
-    last_page = max(1, -(-total // query.per_page))
+def _page(page: Page, query: PageQuery) -> str:
+    last_page = max(1, -(-page.total // query.per_page))
     return (
-        f'{{"data":[{records}],"meta":{{"current_page":{query.page},"last_page":{last_page},'
-        f'"per_page":{query.per_page},"total":{total}}}}}'
+        f'{{"data":[{page.records}],"meta":{{"current_page":{query.page},"last_page":{last_page},'
+        f'"per_page":{query.per_page},"total":{page.total},"truncated":{dumps(page.is_cut)}}}}}'
     )

@@ -81,6 +81,15 @@ class Server(Section):
     trusted_proxies: Annotated[
         Networks, Field(description="Networks of proxies whose X-Forwarded-For counts, as CIDR.")
     ] = []
+    connections: Annotated[
+        int,
+        Field(
+            ge=16, le=1_000_000, description="Open connections in all; fewer where the system allows fewer files."
+        ),
+    ] = 4096
+    connections_per_address: Annotated[
+        int, Field(ge=4, le=1_000_000, description="Open connections of one address that is no proxy.")
+    ] = 512
 
 
 class Limits(Section):
@@ -93,6 +102,23 @@ class Limits(Section):
     refused_per_minute: Annotated[
         PerMinute, Field(description="Requests without a valid token or access, from one address.")
     ] = 120
+    open_per_minute: Annotated[
+        PerMinute,
+        Field(description="Requests from one address for what needs no token: the guide, descriptions, health."),
+    ] = 120
+
+
+class Storage(Section):
+    """What companies may keep."""
+
+    quota_megabytes: Annotated[
+        int,
+        Field(
+            ge=0,
+            le=1_000_000_000,
+            description="How large a company's file may grow that has no quota of its own; 0: as the disk allows.",
+        ),
+    ] = 0
 
 
 class Tokens(Section):
@@ -154,6 +180,7 @@ class Log(Section):
 class Settings(Section):
     server: Server = Server()
     limits: Limits = Limits()
+    storage: Storage = Storage()
     tokens: Tokens = Tokens()
     webhooks: Webhooks = Webhooks()
     returns: Returns = Returns()

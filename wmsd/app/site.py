@@ -15,6 +15,7 @@ from wmsd.app.key_file import open_key
 from wmsd.app.limits import Limiter
 from wmsd.app.request_counts import RequestCounts
 from wmsd.app.settings import Settings
+from wmsd.app.storage import Storage
 from wmsd.base.access import ABILITIES, SUFFICES
 from wmsd.base.clock import Clock, OrderedClock, SystemClock
 from wmsd.base.cursor import CursorSigner
@@ -42,6 +43,7 @@ class Site:
     door: Door
     vault: Vault
     guard: Guard
+    storage: Storage
 
 
 def whitelist(settings: Settings) -> frozenset[str]:
@@ -80,9 +82,10 @@ async def open_site(
     passwords = passwords or Passwords(ordered)
     platform, secrets = await open_platform(folder, ordered, ids, open_key(settings.server.key_file))
     vault, guard = Vault(secrets["vault"]), new_guard(settings)
-    files = CompanyFiles(folder.companies, ordered, ids, {Vault: vault, Guard: guard})
+    files = CompanyFiles(folder.companies, ordered, ids, {Vault: vault, Guard: guard}, folder.release_reserve)
     access, requests = AccessCache(platform, ordered), RequestCounts(platform, ordered)
     platform.after_commit = access.forget
+    storage = Storage(folder, settings.storage.quota_megabytes)
     door = Door(
         settings=settings,
         clock=ordered,
@@ -91,6 +94,7 @@ async def open_site(
         access=access,
         requests=requests,
         limiter=Limiter(),
+        storage=storage,
         signer=CursorSigner(secrets["cursor"].encode()),
         desks={
             SignInDesk: SignInDesk(
@@ -100,7 +104,19 @@ async def open_site(
     )
     try:
         yield Site(
-            settings, folder, ordered, ids, platform, files, access, requests, passwords, door, vault, guard
+            settings,
+            folder,
+            ordered,
+            ids,
+            platform,
+            files,
+            access,
+            requests,
+            passwords,
+            door,
+            vault,
+            guard,
+            storage,
         )
     finally:
         await _write_last(requests)

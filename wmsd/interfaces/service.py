@@ -18,6 +18,7 @@ from wmsd.app.discovery import (
 )
 from wmsd.app.jobs import Jobs
 from wmsd.app.kernel import KERNEL_VERSION, KernelDesk
+from wmsd.app.prepared import as_json
 from wmsd.app.site import Site
 from wmsd.app.webhooks import WebhookDesk, new_dialler, new_sender
 from wmsd.base.route import Route
@@ -49,18 +50,16 @@ def service(site: Site) -> tuple[web.Application, Jobs]:
     site.door.add_desk(HealthDesk(site, jobs))
     site.door.add_desk(
         Documents(
-            make_index=lambda: index(
-                [(route.method, route.path, route.operation) for route in (*ROUTES, *graphql.ROUTES)]
-            ),
-            make_openapi_v1=lambda: _description("wmsd REST API, version 1", V1_VERSION, V1),
-            make_openapi_v2=lambda: _description("wmsd REST API, version 2", V2_VERSION, V2),
+            index=as_json(lambda: index([(route.method, route.path, route.operation) for route in TOLD])),
+            openapi_v1=as_json(lambda: _description("wmsd REST API, version 1", V1_VERSION, V1)),
+            openapi_v2=as_json(lambda: _description("wmsd REST API, version 2", V2_VERSION, V2)),
         )
     )
     site.door.add_desk(
-        SiteDocuments(lambda: _description("wmsd transport integration", ETSM_VERSION, ETSM)),
+        SiteDocuments(as_json(lambda: _description("wmsd transport integration", ETSM_VERSION, ETSM))),
     )
     site.door.add_desk(
-        KernelDesk(site, lambda: _description("wmsd kernel interface", KERNEL_VERSION, KERNEL)),
+        KernelDesk(site, as_json(lambda: _description("wmsd kernel interface", KERNEL_VERSION, KERNEL))),
     )
     site.door.add_desk(BatchDesk(site.door, routes_of(V2), lambda path: read_query(URL(path, encoded=True))))
     app = make_app(site, jobs, SERVED)

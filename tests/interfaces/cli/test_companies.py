@@ -131,6 +131,23 @@ def test_what_is_not_a_good_change(shared: Home) -> None:
     assert hashes(shared.data) == before
 
 
+def test_a_company_has_limits_and_a_quota_of_its_own(shared: Home) -> None:
+    shared.ok("company", "create", "LARGE", "--name", "Large")
+    change = ("company", "change", "LARGE")
+    names = ("requests_per_minute", "graphql_per_minute", "quota_megabytes")
+
+    def shown() -> list[object]:
+        found = shared.ok("company", "show", "LARGE", "--json").json
+        return [found[name] for name in names]
+
+    assert shown() == [None, None, None]
+    shared.ok(*change, "--requests-per-minute", "600", "--graphql-per-minute", "7", "--quota-megabytes", "500")
+    assert shown() == [600, 7, 500]
+    shared.ok(*change, "--graphql-per-minute", "0", "--quota-megabytes", "0")
+    assert shown() == [600, None, None]
+    assert shared.refused(*change, "--quota-megabytes=-1").startswith("quota_megabytes ")
+
+
 def test_how_much_more_than_ordered_is_received(shared: Home) -> None:
     shared.ok("company", "create", "LENIENT", "--name", "Lenient")
 
@@ -148,6 +165,8 @@ def test_how_much_more_than_ordered_is_received(shared: Home) -> None:
         "sandbox              no",
         "requests_per_minute  -",
         "modules              -",
+        "graphql_per_minute   -",
+        "quota_megabytes      -",
         "over_receipt_pct     0.000001",
     ]
     assert company(shared, "LENIENT").keys() == company(shared, "ACME").keys()

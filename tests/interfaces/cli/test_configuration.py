@@ -11,15 +11,25 @@ from tests.support.command import ROOT, Home
 from wmsd.app.settings import Settings, declared, example
 
 DEFAULTS: dict[str, dict[str, Any]] = {
-    "server": {"listen": "127.0.0.1:8480", "data": "data", "key_file": "", "tls": "", "trusted_proxies": []},
+    "server": {
+        "listen": "127.0.0.1:8480",
+        "data": "data",
+        "key_file": "",
+        "tls": "",
+        "trusted_proxies": [],
+        "connections": 4096,
+        "connections_per_address": 512,
+    },
     "limits": {
         "data_per_minute": 60,
         "sandbox_per_minute": 12,
         "graphql_per_minute": 30,
         "auth_per_minute": 10,
         "refused_per_minute": 120,
+        "open_per_minute": 120,
     },
-    "tokens": {"lifetime_days": 90},
+    "storage": {"quota_megabytes": 0},
+    "tokens": {"lifetime_days": 90, "most_days": 3650},
     "webhooks": {
         "allow_networks": [],
         "allow_ports": [80, 443],

@@ -10,11 +10,13 @@ from tests.interfaces.graphql.house import House
 from tests.support.dock import arrival, open_dock
 from tests.support.statements import statements
 from tests.support.world import UNLIMITED, World, open_world
+from wmsd.db.listing import FEW_AT_ONCE
 from wmsd.interfaces.graphql.fields import Collection, Reference
 from wmsd.interfaces.graphql.schema import Embedded, schema, source_of
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
-MANY = 100
+MANY = FEW_AT_ONCE
+"""More of what can be large is read in parts, each as many statements as the first."""
 LISTS = {
     "Article": "articles",
     "StockRecord": "stock",
@@ -30,7 +32,7 @@ LISTS = {
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def crowd(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House]:
-    """A hundred of everything that refers to something, and as many to refer to."""
+    """Many of everything that refers to something, and as many to refer to."""
     async with open_world(tmp_path_factory.mktemp("crowd") / "data", UNLIMITED) as world:
         await _fill(world)
         yield House(world)

@@ -68,7 +68,7 @@ async def test_every_request_is_answered_as_the_page_says(told: World) -> None:
         shown = json.loads(text)
         if shown.get("total") == "…":
             assert answer["total"].keys() == {*answer["companies"][0], "companies", "companies_unavailable"} - {
-                *("id", "code", "available")
+                *("id", "code", "available", "quota_bytes")
             }
             shown["total"] = answer["total"]
         assert without_bytes(answer) == without_bytes(shown)

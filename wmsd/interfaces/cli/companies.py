@@ -80,6 +80,13 @@ def create_company(
 @click.option(
     "--requests-per-minute", type=int, metavar="N", help="A limit of its own; 0: the installation's again."
 )
+@click.option("--graphql-per-minute", type=int, metavar="N", help="The same for GraphQL documents.")
+@click.option(
+    "--quota-megabytes",
+    type=int,
+    metavar="N",
+    help="How large its file may grow, in millions of bytes; 0: as the installation says.",
+)
 @click.option(
     "--over-receipt-pct",
     metavar="P",
@@ -92,7 +99,7 @@ def change_company(
 ) -> None:
     """Change the company CODE. A running server follows within a second."""
     if over_receipt_pct is None and all(value is None for value in given.values()):
-        options = "--name, --sandbox, --requests-per-minute or --over-receipt-pct"
+        options = "--name, --sandbox, a limit, --quota-megabytes or --over-receipt-pct"
         raise click.UsageError(f"Nothing to change: give {options}.")
     changes = check(CompanyChanges, given)
     set_tolerance = None
@@ -133,7 +140,12 @@ def show_company(installation: Installation, code: str, as_json: bool) -> None:
     async def work(site: Site) -> dict[str, Any]:
         company = await site.platform.read(lambda tx: actions.company_of_code(tx, code))
         database = await company_database(site, code)
-        return {**_row(company), "over_receipt_pct": await database.read(tolerance)}
+        return {
+            **_row(company),
+            "graphql_per_minute": company.graphql_per_minute,
+            "quota_megabytes": company.quota_megabytes,
+            "over_receipt_pct": await database.read(tolerance),
+        }
 
     say(installation.run(work), as_json)
 

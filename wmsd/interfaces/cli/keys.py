@@ -48,6 +48,10 @@ def move(installation: Installation, file: Path | None, back: bool) -> None:
     installation.run(work)
     shown = "" if file is None else str(file.resolve())
     note("The keys are in clear again." if file is None else f"The keys are sealed with the secret in {shown}.")
+    if file is not None:
+        note("Keep a copy of that file, apart from the data and its backups: neither is of use without the other.")
+    if installation.settings.server.key_file:
+        note(f"Backups from before still need {installation.settings.server.key_file}.")
     note("Put this into the configuration, under [server], before anything else:")
     click.echo(f"key_file = {json.dumps(shown, ensure_ascii=False)}")
 
@@ -75,4 +79,5 @@ def rotate(installation: Installation) -> None:
     installation.run(work)
     note("New tokens are signed with a new key; those of the key before it still hold.")
     if named:
-        note(f"The keys are sealed with a new secret, in {named}.")
+        note(f"The keys are sealed with a new secret, in {named}. Make a copy of that file again.")
+        note("Keep the copy from before as long as you keep backups from before: only it opens them.")

@@ -8,6 +8,7 @@ import os
 import signal
 import ssl
 import sys
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,8 +19,12 @@ from wmsd.accounts import first_admin
 from wmsd.app import logs
 from wmsd.app.settings import Settings, SettingsError
 from wmsd.app.site import Site, open_site
+from wmsd.base.addresses import networks
 from wmsd.db.failures import StorageError
+from wmsd.interfaces.cli.exposure import risks
 from wmsd.interfaces.cli.installation import Installation, installed, note
+from wmsd.interfaces.http.connections import Bounds
+from wmsd.interfaces.http.listening import bounded_by_files, listening, raise_file_limit
 from wmsd.interfaces.http.pages import FIRST_ADMIN
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.service import service
@@ -28,7 +33,6 @@ if TYPE_CHECKING:
     from wmsd.app.demo import Loaded
 
 LOG = logging.getLogger("wmsd.serve")
-GRACE_SECONDS = 10.0
 
 
 @click.command("serve")
@@ -51,6 +55,7 @@ def serve_command(installation: Installation, listen: str | None, with_demo: boo
     folder.lock(settings.server.listen)
     try:
         folder.open()
+        folder.make_reserve()
         uvloop.run(_serve(installation, tls, with_demo))
     finally:
         folder.unlock()
@@ -58,42 +63,42 @@ def serve_command(installation: Installation, listen: str | None, with_demo: boo
 
 async def _serve(installation: Installation, tls: ssl.SSLContext | None, with_demo: bool) -> None:
     settings = installation.settings
+    files = raise_file_limit()
     stop = _stop()
     async with open_site(settings, installation.folder) as site:
         company_ids = await site.access.companies()
         site.files.prepare_all(company_ids)
         loaded = await _load_demo(site) if with_demo else None
         app, jobs = service(site)
-        runner = web.AppRunner(
-            app,
-            access_log=None,
-            handler_cancellation=True,
-            shutdown_timeout=GRACE_SECONDS,
-            keepalive_timeout=75,
-        )
-        await runner.setup()
-        host, _, port = settings.server.listen.rpartition(":")
-        listener = web.TCPSite(runner, host.strip("[]"), int(port), ssl_context=tls)
-        try:
-            await listener.start()
-        except (OSError, UnicodeError) as error:
-            await runner.cleanup()
-            raise StorageError(
-                f"Cannot listen on {settings.server.listen}: {_reason(error)}. "
-                "Choose another address with --listen HOST:PORT."
-            ) from None
-        address = _address(runner, tls)
-        installation.folder.say_listening(address.partition("://")[2])
-        await jobs.start()
-        gc.freeze()  # what a start leaves is there to stay: no later collection has to look at it
-        try:
+        async with AsyncExitStack() as stack:
+            try:
+                at = await stack.enter_async_context(_listening(app, settings, tls, files))
+            except (OSError, UnicodeError) as error:
+                raise StorageError(
+                    f"Cannot listen on {settings.server.listen}: {_reason(error)}. "
+                    "Choose another address with --listen HOST:PORT."
+                ) from None
+            address = _address(at, tls)
+            installation.folder.say_listening(address.partition("://")[2])
+            stack.push_async_callback(jobs.stop)
+            await jobs.start()
+            gc.freeze()  # what a start leaves is there to stay: no later collection has to look at it
             await _greet(site, address, loaded)
+            for sentence in risks(settings, installation.folder.platform_file):
+                LOG.warning(sentence)
             await stop.wait()
             note("Stopping: what is under way is finished first.")
-        finally:
-            await jobs.stop()
-            await runner.cleanup()
     LOG.info("stopped")
+
+
+def _listening(
+    app: web.Application, settings: Settings, tls: ssl.SSLContext | None, files: int
+) -> AbstractAsyncContextManager[tuple[str, int]]:
+    server = settings.server
+    host, _, port = server.listen.rpartition(":")
+    bounds = bounded_by_files(Bounds(server.connections, server.connections_per_address), files)
+    proxies = networks(server.trusted_proxies)
+    return listening(app, host.strip("[]"), int(port), bounds=bounds, tls=tls, proxies=proxies)
 
 
 async def _load_demo(site: Site) -> "Loaded":
@@ -130,8 +135,8 @@ def _reason(error: OSError | UnicodeError) -> str:
     return (os.strerror(number) if number > 0 else error.strerror or str(error)).lower()
 
 
-def _address(runner: web.AppRunner, tls: ssl.SSLContext | None) -> str:
-    host, port = runner.addresses[0][:2]
+def _address(at: tuple[str, int], tls: ssl.SSLContext | None) -> str:
+    host, port = at
     shown = {"0.0.0.0": "127.0.0.1", "::": "[::1]"}.get(host, f"[{host}]" if ":" in host else host)  # noqa: S104  (shown, not bound)
     return f"{'https' if tls else 'http'}://{shown}:{port}"
 

@@ -56,6 +56,8 @@ def import_command(
     first, with --dry-run.
     """
     options = _options(kind, complete=complete or None, reason=reason)
+    if installation.folder.is_made and not dry_run:
+        installation.folder.check_room()
     with _progress(file, kind) as bar:
 
         async def work(site: Site) -> Outcome:

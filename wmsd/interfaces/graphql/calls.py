@@ -37,6 +37,7 @@ def call_of(outer: Call, plan: Plan) -> Call:
     call.wants_cursors = plan.wants_cursors
     if operation.writes or operation.needs is not None:
         call.method = "POST"
+        call.is_counted = False
         call.target = "/".join([outer.target, plan.field.name, *path.values()])
         call.idempotency_key = outer.idempotency_key
         call.key_suffix = f" of a mutation, {plan.key}"
@@ -48,7 +49,7 @@ def call_of(outer: Call, plan: Plan) -> Call:
 def inner_call(
     outer: Call, operation: Operation, *, path: Mapping[str, str] | None = None, query: Mapping[str, str]
 ) -> Call:
-    """By the same caller, for the same company; the document was counted as a whole."""
+    """By the same caller, for the same company. What it reads was counted with the document."""
     return Call(
         operation=operation,
         method="GET",
@@ -61,11 +62,12 @@ def inner_call(
         company=outer.company,
         operator=outer.operator,
         is_counted=True,
+        is_inner=True,
     )
 
 
 async def _loaded(document: Json) -> Loaded:
-    return document, {}
+    return Loaded(document, {})
 
 
 def _parameter(plan: Plan, argument: str) -> str:

@@ -20,13 +20,14 @@ from wmsd.app.door import Door
 from wmsd.base.listing import MOST_IDS
 from wmsd.interfaces.graphql.calls import Failed, call_of, failed_by, inner_call, renamed
 from wmsd.interfaces.graphql.fields import DETAIL, Collection
-from wmsd.interfaces.graphql.limits import MOST_BYTES, MOST_OBJECTS
+from wmsd.interfaces.graphql.limits import MOST_AT_ONCE, MOST_BYTES, MOST_OBJECTS, MOST_SECONDS
 from wmsd.interfaces.graphql.plans import Edges, Plan, Planned
 from wmsd.interfaces.graphql.schema import schema
 from wmsd.interfaces.graphql.shapes import Json, Link, Projection, Shape, TooMuch
 
 AT_ONCE: Final = 100
 """Records that are shown before others have their turn."""
+TOOK_TOO_LONG: Final = f"The document took over {MOST_SECONDS:.0f} s; ask for less at once."
 TOO_MUCH: Final = f"The answer would have over {MOST_OBJECTS} objects or be too large; ask for shorter lists."
 
 
@@ -40,9 +41,18 @@ class Execution:
     data: Json = field(default_factory=dict)
     errors: list[Json] = field(default_factory=list)
     projection: Projection = field(default_factory=Projection)
+    _bytes_left: int = field(default_factory=lambda: MOST_BYTES)
+    _turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MOST_AT_ONCE))
 
     async def run(self) -> None:
-        """Mutations one after the other, as they are written; what is read, all at once."""
+        """Mutations one after the other, as they are written; what is read, a few at once."""
+        try:
+            async with asyncio.timeout(None if self.planned.is_mutation else MOST_SECONDS):
+                await self._run()
+        except TimeoutError:
+            self._note(Failed(TOOK_TOO_LONG, "SERVICE_UNAVAILABLE", {"status": 503}), [])
+
+    async def _run(self) -> None:
         plans = self.planned.plans
         self.data = {key: self.planned.typenames.get(key) for key in self.planned.keys}
         if self.planned.is_mutation:
@@ -64,12 +74,14 @@ class Execution:
 
     async def _perform(self, call: Call) -> Any:
         """The JSON of the answer; True when it has none. Raises Failed or TooMuch."""
-        reply = await self.door.perform(call)
-        if reply.status >= 400:
-            raise failed_by(reply)
-        if len(reply.body) > MOST_BYTES:
-            raise TooMuch
-        return from_json(reply.body) if reply.body else True
+        async with self._turns:
+            reply = await self.door.perform(call)
+            if reply.status >= 400:
+                raise failed_by(reply)
+            if len(reply.body) > self._bytes_left:
+                raise TooMuch
+            self._bytes_left -= len(reply.body)
+            return from_json(reply.body) if reply.body else True
 
     async def _shown(self, plan: Plan, answer: Any) -> Any:
         if plan.parts is not None:

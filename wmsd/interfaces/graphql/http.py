@@ -5,16 +5,17 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
-from wmsd.app.call import Loaded, Reply, refusal
+from wmsd.app.call import Call, Loaded, Reply, refusal
+from wmsd.app.large_bodies import LargeBodies
+from wmsd.app.prepared import Prepared
 from wmsd.app.site import Site
-from wmsd.base.operation import MAX_BODY
+from wmsd.base.addresses import Network
 from wmsd.base.problems import FieldErrors, Problem
 from wmsd.base.route import Route, method_not_allowed
 from wmsd.base.strict_json import dumps, loads
 from wmsd.interfaces.graphql.media import JSON, RESPONSE, content_type, media_type
 from wmsd.interfaces.graphql.serving import GraphqlDesk, run_graphql
 from wmsd.interfaces.http import requests, server
-from wmsd.interfaces.http.requests import Network
 from wmsd.interfaces.http.web import web
 
 PATH: Final = "/api/graphql"
@@ -27,15 +28,15 @@ def add_to(app: web.Application, site: Site) -> None:
     handler = partial(_handle, site, server.trusted_proxies(site))
     for route in ROUTES:
         server.add(app, route.method, route.path, handler)
-    server.add(app, "*", PATH, _refuse_method)
-    server.add(app, "GET", SCHEMA, _schema)
+    server.add_open(app, "*", PATH, _refuse_method)
+    server.add_open(app, "GET", SCHEMA, partial(_schema, Prepared(_schema_text, "text/plain; charset=utf-8")))
     server.refuse_other_methods(app, SCHEMA, ["GET"])
 
 
 async def _handle(site: Site, trusted: Sequence[Network], request: web.Request) -> web.Response:
     call = server.call_of(request, trusted, run_graphql)
     call.accept = server.joined(request.headers, "Accept")
-    call.load_body = partial(_read, call.accept, request)
+    call.load_body = partial(_read, request, call, site.door.bodies)
     reply = await site.door.perform(call)
     if "Content-Type" not in reply.headers:
         reply = _as_graphql(call.accept, reply)
@@ -47,10 +48,14 @@ async def _refuse_method(request: web.Request) -> web.Response:
     return server.response(_as_graphql(server.joined(request.headers, "Accept"), refused))
 
 
-async def _schema(request: web.Request) -> web.Response:
+async def _schema(prepared: Prepared, request: web.Request) -> web.Response:
+    return server.response(server.unless_known(request, await prepared.reply()))
+
+
+def _schema_text() -> bytes:
     from wmsd.interfaces.graphql.schema import schema_text  # a start does not need it
 
-    return web.Response(text=schema_text(), content_type="text/plain")
+    return schema_text().encode()
 
 
 def _as_graphql(accept: str | None, refused: Reply) -> Reply:
@@ -61,22 +66,22 @@ def _as_graphql(accept: str | None, refused: Reply) -> Reply:
     return Reply(refused.status, dumps(body).encode(), {**refused.headers, "Content-Type": content_type(accept)})
 
 
-async def _read(accept: str | None, request: web.Request) -> Loaded:
+async def _read(request: web.Request, call: Call, bodies: LargeBodies) -> Loaded:
     """The parameters of a request, whichever way it came. Raises Problem (400, 406, 413 or 415)."""
-    if media_type(accept) is None:
+    if media_type(call.accept) is None:
         raise Problem("VALIDATION_FAILED", f"Accept {RESPONSE} or {JSON}.", status=406)
     try:
-        return _parameters(*await _document(request))
+        return _parameters(await _document(request, call, bodies))
     except Problem as problem:
         if problem.status == 422:  # of REST; here 400 is for all that is malformed
             problem.status = 400
         raise
 
 
-async def _document(request: web.Request) -> Loaded:
+async def _document(request: web.Request, call: Call, bodies: LargeBodies) -> Loaded:
     if request.method == "GET":
         return _from_query(request)
-    return await requests.json_body(request, MAX_BODY)
+    return await requests.json_body(request, call, bodies)
 
 
 def _from_query(request: web.Request) -> Loaded:
@@ -86,19 +91,20 @@ def _from_query(request: web.Request) -> Loaded:
     for name in ("variables", "extensions"):
         document[name] = None
         if sent.get(name, "") not in ("", "null"):
-            document[name], inside = _object(name, sent[name])
+            document[name], inside, _ = _object(name, sent[name])
             flaws |= {f"{name}.{path}": sentences for path, sentences in inside.items()}
-    return document, flaws
+    return Loaded(document, flaws)
 
 
 def _object(name: str, text: str) -> Loaded:
     try:
-        return loads(text.encode())
+        return Loaded(*loads(text.encode()))
     except Problem:
         raise _malformed(f"`{name}` must be an object, as JSON.") from None
 
 
-def _parameters(document: dict[str, object], flaws: FieldErrors) -> Loaded:
+def _parameters(loaded: Loaded) -> Loaded:
+    document = loaded.document
     query, variables, name = (document.get(key) for key in ("query", "variables", "operationName"))
     if not isinstance(query, str):
         raise _malformed("Send the document as a string in `query`.")
@@ -108,7 +114,8 @@ def _parameters(document: dict[str, object], flaws: FieldErrors) -> Loaded:
         raise _malformed("`operationName` must be a string.")
     if not isinstance(document.get("extensions"), dict | None):
         raise _malformed("`extensions` must be an object.")
-    return {"query": query, "variables": variables or {}, "operation_name": name or None}, flaws
+    read: dict[str, object] = {"query": query, "variables": variables or {}, "operation_name": name or None}
+    return loaded._replace(document=read)
 
 
 def _malformed(message: str) -> Problem:

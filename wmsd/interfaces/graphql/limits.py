@@ -47,10 +47,16 @@ MOST_VALUES: Final = 10_000
 MOST_TOLD: Final = 100_000
 """Of the schema, in one answer, by the estimate below: twice what GraphiQL asks for."""
 MOST_COST: Final = 1_000
+SEARCH_COST: Final = 150
+"""Of looking for words, beside the records that are found."""
 MOST_OBJECTS: Final = 10_000
 """In an answer, with the lines of documents, of which nobody knows before how many there are."""
-MOST_BYTES: Final = 4_000_000
-"""Of one answer of an operation."""
+MOST_BYTES: Final = 8_000_000
+"""Of all that is read for an answer."""
+MOST_AT_ONCE: Final = 4
+"""Fields of a document that are read at once."""
+MOST_SECONDS: Final = 20.0
+"""For a document as a whole."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from graphql.language import DocumentNode
 from wmsd.base.operation import Operation
 from wmsd.interfaces.graphql.documents import Refused
 from wmsd.interfaces.graphql.fields import Field
-from wmsd.interfaces.graphql.limits import MOST_COST, values_excess
+from wmsd.interfaces.graphql.limits import MOST_COST, SEARCH_COST, values_excess
 from wmsd.interfaces.graphql.schema import Root, schema, source_of
 from wmsd.interfaces.graphql.shapes import Json, Selecting, Shape, inner, object_of
 
@@ -155,6 +155,8 @@ def _plan(selecting: Selecting, root: GraphQLObjectType, key: str, nodes: Sequen
         made.parts = parts
         size = sum(part.cost for part in parts)
         made.cost = made.arguments["first"] * max(size, 1)
+        if made.arguments.get("search") is not None:
+            made.cost += SEARCH_COST
     else:
         made.shape = selecting.shape(source.of, nodes)
         made.cost = 1 + made.shape.cost

@@ -49,7 +49,7 @@ async def run_graphql(desk: GraphqlDesk, call: Call, company: Company | None) ->
     document was run; `errors` tells what went wrong in it, each with the `code` that REST would have answered.
     """
     assert call.load_body is not None
-    request, flaws = await call.load_body()
+    request, flaws, _ = await call.load_body()
     if flaws:
         first, sentences = next(iter(flaws.items()))
         raise Problem("VALIDATION_FAILED", f"In the request, {first} {sentences[0]}.", status=400, errors=flaws)

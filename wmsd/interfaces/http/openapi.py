@@ -22,6 +22,8 @@ EXAMPLES: Final[dict[str, dict[str, Any]]] = {
         "details": {"current": "LIVRAT", "requested": "ANULAT", "allowed": []},
     },
     "PRECONDITION_FAILED": {"message": "The record has changed since it was read."},
+    "STORAGE_FULL": {"message": "The quota of 500 MB is reached: nothing new can be stored."},
+    "REQUEST_TIMEOUT": {"message": "The request body did not arrive within 20 s; send it again."},
     "INSUFFICIENT_STOCK": {
         "message": "There is not enough stock; nothing was reserved.",
         "errors": {"lines.0.quantity": ["is more than there is: 3 available, 5 wanted"]},
@@ -53,6 +55,7 @@ PHRASES: Final = {
     401: "Token missing, invalid or expired",
     403: "Ability missing or module off",
     404: "No such record",
+    408: "The body did not arrive in time",
     409: "The status does not allow it",
     412: "The record has changed",
     413: "The body is too large",
@@ -61,6 +64,7 @@ PHRASES: Final = {
     429: "Too many requests",
     500: "Internal error",
     503: "Unavailable now",
+    507: "The company's quota is used up",
 }
 
 
@@ -132,7 +136,7 @@ def _operation(route: Route) -> dict[str, Any]:
         "description": _description(declared),
         "parameters": [*_path(declared), *_query(declared), *_headers(declared)],
         "responses": {**_success(declared), **_failures(declared)},
-        "security": [{_security(route): []}] if declared.signed_in else [],
+        "security": _needed_security(route),
     }
     if declared.body is not None:
         described["requestBody"] = {
@@ -140,6 +144,14 @@ def _operation(route: Route) -> dict[str, Any]:
             "content": {"application/json": {"schema": _reference(declared.body)}},
         }
     return described
+
+
+def _needed_security(route: Route) -> list[dict[str, list[str]]]:
+    """What takes the call or a company says more to who has a token."""
+    declared = route.operation
+    if declared.signed_in:
+        return [{_security(route): []}]
+    return [{}, {_security(route): []}] if {"call", "company"} & declared.takes and declared.body is None else []
 
 
 def _security(route: Route) -> str:
@@ -262,7 +274,13 @@ def _envelope(declared: Operation) -> dict[str, Any]:
     if declared.query is not None and "fields" in declared.query.model_fields:
         record = {"type": "object", "required": ["id"], "description": "The chosen fields of the record."}
     if declared.answer == "page":
-        meta = {name: {"type": "integer"} for name in ("current_page", "last_page", "per_page", "total")}
+        meta: dict[str, Any] = {
+            name: {"type": "integer"} for name in ("current_page", "last_page", "per_page", "total")
+        }
+        meta["truncated"] = {
+            "type": "boolean",
+            "description": "The page ends early: its records are too large for one answer. Ask for fewer a page.",
+        }
         return _object(
             {
                 "data": {"type": "array", "items": record},
@@ -292,6 +310,10 @@ def codes_of(declared: Operation) -> list[str]:
         codes += ["FORBIDDEN", "COMPANY_REQUIRED", "SERVICE_UNAVAILABLE"]
     if declared.scope == "site":
         codes += ["FORBIDDEN", "SERVICE_UNAVAILABLE"]
+    if declared.scope == "platform" and (declared.signed_in or declared.writes):
+        codes.append("SERVICE_UNAVAILABLE")
+    if declared.writes and declared.answer != "nothing" and declared.scope in ("company", "site"):
+        codes.append("STORAGE_FULL")
     if declared.path_types:
         codes.append("NOT_FOUND")
     if declared.precondition is not None:
@@ -308,6 +330,7 @@ def _failures(declared: Operation) -> dict[str, Any]:
     for code in codes_of(declared):
         by_status.setdefault(STATUS_OF_CODE[code], []).append(code)
     if declared.body is not None:
+        by_status[408] = ["REQUEST_TIMEOUT"]
         for status in (400, 413, 415):
             by_status[status] = ["VALIDATION_FAILED"]
     return {str(status): _failure(status, codes) for status, codes in sorted(by_status.items())}

@@ -2,20 +2,23 @@
 
 import asyncio
 import html
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from pathlib import Path
 from string import Template
 from typing import Final
+from urllib.parse import parse_qsl
 
 from wmsd import docs
 from wmsd.accounts import first_admin
 from wmsd.accounts.schema import NewUser
 from wmsd.accounts.strength import SHORTEST, password_errors
+from wmsd.app.prepared import Prepared
 from wmsd.app.site import Site
 from wmsd.base.problems import FieldErrors, Problem
 from wmsd.base.validation import check
-from wmsd.interfaces.http.server import add
+from wmsd.interfaces.http import requests
+from wmsd.interfaces.http.server import add_open, response, unless_known
 from wmsd.interfaces.http.web import web
 
 DOCS: Final = Path(docs.__file__).parent
@@ -28,46 +31,55 @@ HEADERS: Final = {
     "X-Content-Type-Options": "nosniff",
 }
 FIRST_ADMIN: Final = "/first-admin"
+LARGEST_FORM: Final = 8 * 1024
+MOST_FIELDS: Final = 10
 
 
 def add_to(app: web.Application, site: Site, reference: Callable[[], str]) -> None:
     """`reference` makes the Markdown of the API reference; only who reads it pays for it."""
     first = FirstAdmin(site)
-    add(app, "GET", "/", _home)
-    add(app, "GET", FIRST_ADMIN, first.show)
-    add(app, "POST", FIRST_ADMIN, first.redeem)
-    add(app, "GET", "/docs", _guide)
-    add(app, "GET", "/docs/api", partial(_reference, reference))
-    add(app, "GET", "/docs/{name}", _guide)
+    add_open(app, "GET", "/", _home)
+    add_open(app, "GET", FIRST_ADMIN, first.show)
+    add_open(app, "POST", FIRST_ADMIN, first.redeem)
+    guide = {file.stem: _rendered(partial(file.read_text, encoding="utf-8")) for file in sorted(DOCS.glob("*.md"))}
+    guide["api"] = _rendered(reference)
+    add_open(app, "GET", "/docs", partial(_guide, guide))
+    add_open(app, "GET", "/docs/{name}", partial(_guide, guide))
 
 
 def page(title: str, body: str, status: int = 200) -> web.Response:
     """`body` is HTML; whatever came from outside is escaped in it."""
-    text = FRAME.substitute(title=html.escape(title), body=body)
-    return web.Response(status=status, text=text, content_type="text/html", headers=HEADERS)
+    return web.Response(status=status, text=_framed(title, body), content_type="text/html", headers=HEADERS)
+
+
+def _framed(title: str, body: str) -> str:
+    return FRAME.substitute(title=html.escape(title), body=body)
 
 
 async def _home(request: web.Request) -> web.Response:
     raise web.HTTPFound("/docs")
 
 
-async def _guide(request: web.Request) -> web.Response:
-    name = request.match_info.get("name", "index")
-    file = DOCS / f"{name}.md"
-    if not name.replace("-", "").isalnum() or not file.is_file():
+async def _guide(guide: Mapping[str, Prepared], request: web.Request) -> web.Response:
+    found = guide.get(request.match_info.get("name", "index"))
+    if found is None:
         raise web.HTTPNotFound
-    return _rendered(file.read_text(encoding="utf-8"))
+    reply = await found.reply()
+    reply.headers = {**HEADERS, **reply.headers}
+    return response(unless_known(request, reply))
 
 
-async def _reference(reference: Callable[[], str], request: web.Request) -> web.Response:
-    return _rendered(reference())
+def _rendered(markdown: Callable[[], str]) -> Prepared:
+    """A page of the guide: rendering it takes up to 30 ms."""
 
+    def make() -> bytes:
+        from markdown_it import MarkdownIt  # only who reads the guide pays for it
 
-def _rendered(markdown: str) -> web.Response:
-    from markdown_it import MarkdownIt  # only who reads the guide pays for it
+        text = markdown()
+        title = text.partition("\n")[0].lstrip("# ")
+        return _framed(title, MarkdownIt("commonmark", {"html": False}).enable("table").render(text)).encode()
 
-    title = markdown.partition("\n")[0].lstrip("# ")
-    return page(title, MarkdownIt("commonmark", {"html": False}).enable("table").render(markdown))
+    return Prepared(make, "text/html; charset=utf-8")
 
 
 class FirstAdmin:
@@ -83,7 +95,9 @@ class FirstAdmin:
         return page("The first admin", _form(code, {}, {}))
 
     async def redeem(self, request: web.Request) -> web.Response:
-        sent = {name: str(value) for name, value in (await request.post()).items()}
+        if not await self._site.platform.read(first_admin.is_offered):
+            return _spent()
+        sent = await _form_fields(request)
         code = sent.pop("code", "")
         if not await self._site.platform.read(lambda tx: first_admin.is_open(tx, code)):
             return _spent()
@@ -107,6 +121,17 @@ class FirstAdmin:
                 return page("The first admin", _form(code, sent, problem.errors), 422)
             return _spent()
         return page("Welcome", _done(admin.email))
+
+
+async def _form_fields(request: web.Request) -> dict[str, str]:
+    """Raises Problem: 415, 413 or 408, and 400 for what no browser sends."""
+    if request.content_type != "application/x-www-form-urlencoded":
+        raise Problem("VALIDATION_FAILED", "Send the form of this page as a browser does.", status=415)
+    try:
+        raw = (await requests.body(request, LARGEST_FORM)).decode()
+        return dict(parse_qsl(raw, keep_blank_values=True, max_num_fields=MOST_FIELDS, errors="strict"))
+    except ValueError:
+        raise Problem("VALIDATION_FAILED", "The form cannot be read; send it again.", status=400) from None
 
 
 def _password_errors(sent: dict[str, str]) -> FieldErrors:

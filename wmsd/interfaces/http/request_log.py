@@ -9,9 +9,9 @@ from typing import Any, Final
 from wmsd.app.call import Call
 from wmsd.app.log_sampling import TELL_EVERY, TRACES, LogSampling, TokenBucket
 from wmsd.app.site import Site
+from wmsd.base.addresses import Network
 from wmsd.base.clock import Clock
 from wmsd.interfaces.http import requests
-from wmsd.interfaces.http.requests import Network
 from wmsd.interfaces.http.web import AbstractAccessLogger, HttpProcessingError, web
 
 LOG = logging.getLogger("wmsd.request")

@@ -1,15 +1,24 @@
 """What an HTTP request says: its address, token, query and body. Refuses what HTTP itself gets wrong."""
 
-import ipaddress
-from collections.abc import Sequence
+import asyncio
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Final
 
 from yarl import URL
 
-from wmsd.base.problems import FieldErrors, Problem, invalid
+from wmsd.app.call import Call, Loaded
+from wmsd.app.large_bodies import LARGE, LargeBodies
+from wmsd.base.addresses import Network, counted_as, is_address, is_in, without_port
+from wmsd.base.fields import Input
+from wmsd.base.problems import FieldErrors, Problem, invalid, unavailable
 from wmsd.base.strict_json import loads, printable
+from wmsd.interfaces.http.connections import Stopping, waiting_for_body
 from wmsd.interfaces.http.web import web
 
-Network = ipaddress.IPv4Network | ipaddress.IPv6Network
+BODY_SECONDS: Final = 20.0
+"""For a body to arrive, and more as it arrives."""
+LEAST_BYTES_A_SECOND: Final = 64 * 1024
 
 
 def client_address(request: web.BaseRequest, trusted: Sequence[Network]) -> str:
@@ -17,33 +26,12 @@ def client_address(request: web.BaseRequest, trusted: Sequence[Network]) -> str:
     address = request.remote or ""
     if trusted:
         hops = [hop.strip() for hop in ",".join(request.headers.getall("X-Forwarded-For", [])).split(",")]
-        while hops and _is_trusted(address, trusted):
-            hop = hops.pop()
-            if not _is_address(hop):
+        while hops and is_in(address, trusted):
+            hop = without_port(hops.pop())
+            if not is_address(hop):
                 break
             address = hop
-    return _budget_key(address)
-
-
-def _is_address(text: str) -> bool:
-    try:
-        ipaddress.ip_address(text)
-    except ValueError:
-        return False
-    return True
-
-
-def _is_trusted(address: str, trusted: Sequence[Network]) -> bool:
-    return _is_address(address) and any(ipaddress.ip_address(address) in network for network in trusted)
-
-
-def _budget_key(address: str) -> str:
-    if ":" not in address or not _is_address(address):
-        return address
-    parsed = ipaddress.IPv6Address(address.partition("%")[0])
-    if parsed.ipv4_mapped is not None:
-        return str(parsed.ipv4_mapped)
-    return str(ipaddress.IPv6Network((parsed, 64), strict=False))
+    return counted_as(address)
 
 
 def bearer(request: web.Request) -> str | None:
@@ -71,30 +59,68 @@ def read_query(url: URL) -> dict[str, str]:
     return values
 
 
-async def json_body(request: web.Request, max_body: int) -> tuple[dict[str, object], FieldErrors]:
-    """The object in the body, and its flaws. Raises Problem: 415, 413 or 400."""
+async def json_body(request: web.Request, call: Call, bodies: LargeBodies) -> Loaded:
+    """The object in the body of a call, and its flaws. Raises Problem: 415, 413, 408, 400, or 503."""
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise _refused(415, "Compressed request bodies are not accepted; send it as it is.")
     if request.content_type != "application/json":
         raise _refused(415, "Send the body as JSON, with Content-Type: application/json.")
     if (request.charset or "utf-8").lower().replace("-", "") != "utf8":
         raise _refused(415, "Send the body in UTF-8.")
-    return loads(await _read(request, max_body))
+    raw = await body(request, call.operation.max_body, partial(_hold, call, bodies))
+    most_fields = Input.MOST_FIELDS if call.operation.body is None else call.operation.body.MOST_FIELDS
+    if len(raw) <= LARGE:
+        return Loaded(*loads(raw, most_fields))
+    read = await bodies.run(call.company or "", lambda: loads(raw, most_fields))
+    return Loaded(*read, is_large=True)
 
 
-async def _read(request: web.Request, max_body: int) -> bytes:
-    """The body, of which no more is read than may be sent."""
-    chunks: list[bytes] = []
-    room = max_body
-    if (request.content_length or 0) <= max_body:
-        while chunk := await request.content.readany():
-            chunks.append(chunk)
-            room -= len(chunk)
-            if room < 0:
-                break
-        else:
-            return b"".join(chunks)
-    raise _refused(413, f"The request body is over {max_body // 1024} KiB.")
+def _hold(call: Call, bodies: LargeBodies, size: int) -> None:
+    bodies.budget.hold(call.company or "", size)
+    call.held_bytes += size
+
+
+async def body(request: web.Request, max_body: int, hold: Callable[[int], None] | None = None) -> bytes:
+    """The body, of which no more is read than may be sent, for no longer than it may take.
+
+    `hold` is told of all that is large, as it comes. Raises Problem: 413 or 408, and what `hold` raises.
+    """
+    if (request.content_length or 0) > max_body:
+        raise _too_large(max_body)
+    chunks = [request.content.read_nowait()]
+    size, held = len(chunks[0]), 0
+    until = asyncio.get_running_loop().time() + BODY_SECONDS
+    while True:
+        if hold is not None and LARGE < size <= max_body:
+            hold(size - held)
+            held = size
+        if size > max_body or request.content.at_eof():
+            break
+        chunks.append(await _next_chunk(request, until))
+        until += len(chunks[-1]) / LEAST_BYTES_A_SECOND
+        size += len(chunks[-1])
+    if size > max_body:
+        raise _too_large(max_body)
+    return b"".join(chunks)
+
+
+async def _next_chunk(request: web.Request, until: float) -> bytes:
+    """Raises Problem (408, 503)."""
+    try:
+        async with waiting_for_body(request, until):
+            return await request.content.readany()
+    except Stopping:
+        raise unavailable("The service stops; send the request again when it is back.") from None
+    except TimeoutError:
+        raise Problem(
+            "REQUEST_TIMEOUT",
+            f"The request body did not arrive within {BODY_SECONDS:.0f} s; send it again.",
+            headers={"Connection": "close"},
+        ) from None
+
+
+def _too_large(max_body: int) -> Problem:
+    return _refused(413, f"The request body is over {max_body // 1024} KiB.")
 
 
 def _refused(status: int, message: str) -> Problem:

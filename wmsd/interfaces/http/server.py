@@ -1,6 +1,5 @@
 """The HTTP server: one handler for every declared route, one place for errors, headers and the request log."""
 
-import ipaddress
 import logging
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -12,18 +11,19 @@ from multidict import CIMultiDictProxy
 from wmsd.app.call import Call, Reply, refusal
 from wmsd.app.jobs import Jobs
 from wmsd.app.site import Site
+from wmsd.base.addresses import Network, networks
 from wmsd.base.operation import Operation
 from wmsd.base.problems import Problem
 from wmsd.base.route import Route, method_not_allowed
 from wmsd.base.strict_json import printable
-from wmsd.interfaces.http import requests
+from wmsd.interfaces.http import connections, requests
 from wmsd.interfaces.http.request_log import CALL, REQUEST_ID, RequestLog
-from wmsd.interfaces.http.requests import Network
 from wmsd.interfaces.http.web import web
 
 LOG = logging.getLogger("wmsd.request")
 SITE: Final = web.AppKey("site", Site)
 JOBS: Final = web.AppKey("jobs", Jobs)
+HSTS: Final = "max-age=31536000"
 REQUEST_LOG: Final = web.AppKey("request_log", RequestLog)
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -53,9 +53,21 @@ def add(app: web.Application, method: str, path: str, handler: Handler) -> None:
     app.router.add_route(method, path, answer, expect_handler=_expected)
 
 
+def add_open(app: web.Application, method: str, path: str, handler: Handler) -> None:
+    """The same for what needs no token and is no operation: it counts by address."""
+    add(app, method, path, partial(_count, app[SITE], trusted_proxies(app[SITE]), handler))
+
+
+async def _count(
+    site: Site, trusted: Sequence[Network], handler: Handler, request: web.Request
+) -> web.StreamResponse:
+    site.door.count_open(requests.client_address(request, trusted))
+    return await handler(request)
+
+
 def add_not_found(app: web.Application) -> None:
     """The last route: what no other one takes."""
-    add(app, "*", "/{anything:(?s:.*)}", _refuse_address)
+    add_open(app, "*", "/{anything:(?s:.*)}", _refuse_address)
 
 
 async def _expected(request: web.Request) -> None:
@@ -76,9 +88,9 @@ async def _handle(site: Site, trusted: Sequence[Network], route: Route, request:
     call = call_of(request, trusted, route.operation)
     call.path = {name: printable(value) for name, value in request.match_info.items()}
     call.query = query
-    call.load_body = partial(requests.json_body, request, route.operation.max_body)
+    call.load_body = partial(requests.json_body, request, call, site.door.bodies)
     reply = await site.door.perform(call)
-    return response(reply)
+    return response(unless_known(request, reply))
 
 
 def call_of(request: web.Request, trusted: Sequence[Network], operation: Operation) -> Call:
@@ -100,7 +112,7 @@ def call_of(request: web.Request, trusted: Sequence[Network], operation: Operati
 
 
 def trusted_proxies(site: Site) -> list[Network]:
-    return [ipaddress.ip_network(network) for network in site.settings.server.trusted_proxies]
+    return networks(site.settings.server.trusted_proxies)
 
 
 def joined(headers: CIMultiDictProxy[str], name: str) -> str | None:
@@ -108,6 +120,15 @@ def joined(headers: CIMultiDictProxy[str], name: str) -> str | None:
     if name not in headers:
         return None
     return ", ".join(headers.getall(name))
+
+
+def unless_known(request: web.Request, reply: Reply) -> Reply:
+    """304 for a prepared document that the client has already (RFC 9110, section 13.1.2)."""
+    if "If-None-Match" in request.headers and reply.headers.get("Cache-Control") == "no-cache":
+        known = joined(request.headers, "If-None-Match") or ""
+        if reply.headers["ETag"] in (tag.strip().removeprefix("W/") for tag in known.split(",")):
+            return Reply(304, b"", reply.headers)
+    return reply
 
 
 def response(reply: Reply) -> web.Response:
@@ -121,22 +142,39 @@ async def _answer(site: Site, log: RequestLog, handler: Handler, request: web.Re
     """Gives the request its id, every error its form, and the log its line."""
     request_id = request[REQUEST_ID] = site.ids.unique()
     started = time.perf_counter()
+    connection = connections.of(request)
+    if connection is not None:
+        connection.begin()
     try:
         answer = await handler(request)
+    except Problem as problem:
+        answer = _refusal(request, problem)
     except web.HTTPException as error:
         answer = _http_error(request, error)
     except Exception:
         LOG.exception("%s %s failed", request.method, request.path, extra={"request_id": request_id})
-        problem = Problem("SERVER_ERROR", "Something went wrong on the server. Its log has the request id.")
-        answer = response(refusal(problem))
+        failed = Problem("SERVER_ERROR", "Something went wrong on the server. Its log has the request id.")
+        answer = response(refusal(failed))
+    finally:
+        if connection is not None:
+            connection.end(_company_of(request))
     answer.headers["X-Request-Id"] = request_id
     answer.headers["Server"] = "wmsd"
+    answer.headers["X-Content-Type-Options"] = "nosniff"
+    answer.headers.setdefault("Cache-Control", "no-store")
+    if request.secure:
+        answer.headers["Strict-Transport-Security"] = HSTS
     log.write(request, answer.status, time.perf_counter() - started)
     return answer
 
 
+def _company_of(request: web.Request) -> int | None:
+    call = request.get(CALL)
+    return None if call is None or call.tenant is None else call.tenant.id
+
+
 def refuse_other_methods(app: web.Application, path: str, allowed: list[str]) -> None:
-    add(app, "*", path, partial(_refuse_method, allowed))
+    add_open(app, "*", path, partial(_refuse_method, allowed))
 
 
 async def _refuse_method(allowed: list[str], request: web.Request) -> web.Response:
@@ -147,6 +185,13 @@ async def _refuse_address(request: web.Request) -> web.Response:
     if not request.path.startswith("/api/"):
         raise web.HTTPNotFound
     return response(refusal(Problem("NOT_FOUND", "There is nothing at this address.")))
+
+
+def _refusal(request: web.Request, problem: Problem) -> web.StreamResponse:
+    """In the form of the API under /api, and for people elsewhere."""
+    if request.path.startswith("/api"):
+        return response(refusal(problem))
+    return web.Response(status=problem.status, text=f"{problem.message}\n", headers=problem.headers)
 
 
 def _http_error(request: web.Request, error: web.HTTPException) -> web.StreamResponse:

@@ -1,0 +1,189 @@
+"""A company's quota and a full disk: what adds ends first, what frees goes on, and nobody is locked in."""
+
+import errno
+import os
+import subprocess
+from collections.abc import AsyncIterator, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.shop import Shop, open_shop
+from tests.support.world import UNLIMITED, World, open_world
+from wmsd.app import storage
+from wmsd.app.data_folder import LEAST_FREE_BYTES, RESERVE_BYTES
+from wmsd.companies.actions import change_company
+from wmsd.companies.schema import CompanyChanges
+
+MEGABYTE = 1024 * 1024
+ARTICLE = {"code": "NEW", "name": "New"}
+
+
+async def set_quota(world: World, megabytes: int) -> None:
+    changes = CompanyChanges(quota_megabytes=megabytes)
+    await world.site.platform.write(lambda tx: change_company(tx, "ACME", changes))
+
+
+async def bytes_used(world: World) -> int:
+    return await (await world.database()).read(lambda tx: tx.bytes_used())
+
+
+@pytest.fixture
+async def crowded(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> Shop:
+    """A shop with an order, whose quota is used up: its megabytes are as small as its file."""
+    await shop.order({"article_code": "A", "quantity": 1})
+    monkeypatch.setattr(storage, "MEGABYTE", await bytes_used(shop.world))
+    await set_quota(shop.world, 1)
+    return shop
+
+
+async def test_beyond_its_quota_a_company_adds_nothing(crowded: Shop) -> None:
+    world = crowded.world
+    refused = await world.call("POST", "/api/articles", ARTICLE, status=507)
+    assert refused.body["code"] == "STORAGE_FULL"
+    assert "quota" in refused.body["message"]
+    await world.call("PATCH", "/api/articles/1", {"name": "longer"}, status=507)
+    await world.call("GET", "/api/articles")
+
+
+async def test_moves_and_deletions_go_on(crowded: Shop) -> None:
+    world = crowded.world
+    moved = ["sales_order.status_changed"]
+    await world.call("PATCH", "/api/v2/sales-orders/1/status", {"status": "IN_LUCRU"}, events=moved)
+    await world.call("PATCH", "/api/sales-orders/1", {"status": "CREAT"}, events=moved)
+    await set_quota(world, 0)
+    hook = {"name": "W", "url": "https://example.com/", "events": ["*"], "secret": "x" * 32}
+    made = await world.call("POST", "/api/webhooks", hook, status=201)
+    await set_quota(world, 1)
+    await world.call("DELETE", f"/api/webhooks/{made.id}", status=204)
+
+
+async def test_moves_end_a_quarter_later(crowded: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(storage, "MEGABYTE", int(await bytes_used(crowded.world) / 1.3))
+    await crowded.world.call("PATCH", "/api/v2/sales-orders/1/status", {"status": "IN_LUCRU"}, status=507)
+
+
+async def test_what_was_answered_before_is_answered_again(shop: Shop, monkeypatch: pytest.MonkeyPatch) -> None:
+    world, key = shop.world, {"Idempotency-Key": "one"}
+    made = await world.send("POST", "/api/articles", ARTICLE, headers=key)
+    monkeypatch.setattr(storage, "MEGABYTE", 1)
+    await set_quota(world, 1)
+    again = await world.send("POST", "/api/articles", ARTICLE, headers=key)
+    assert (again.status, again.raw) == (201, made.raw)
+
+
+async def test_a_mutation_of_graphql_has_the_same_quota(crowded: Shop) -> None:
+    document = 'mutation { create_article(input: {code: "N", name: "N"}) { id } }'
+    answer = await crowded.world.send("POST", "/api/graphql", {"query": document})
+    assert answer.body["errors"][0]["extensions"]["code"] == "STORAGE_FULL"
+
+
+async def test_the_installation_has_a_quota_for_those_without(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(storage, "MEGABYTE", 1)
+    async with open_world(tmp_path / "data", {**UNLIMITED, "storage": {"quota_megabytes": 1}}) as world:
+        await world.call("POST", "/api/articles", ARTICLE, status=507)
+        await set_quota(world, 10**9)
+        await world.call("POST", "/api/articles", ARTICLE, status=201, events=["article.created"])
+
+
+async def test_the_kernel_is_told_of_quotas(world: World) -> None:
+    await world.open_kernel()
+    await set_quota(world, 5)
+    stats = await world.call("GET", "/api/kernel/v1/stats", company="")
+    assert [each["quota_bytes"] for each in stats.body["companies"]] == [5_000_000]
+
+
+# --- a disk that is really full --------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """Of 100 MiB, and nothing else on it."""
+    place = tmp_path / "disk"
+    place.mkdir()
+    if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=100m", "tmpfs", place]).returncode:
+        pytest.skip("a small disk can only be had by root")
+    yield place
+    subprocess.run(["umount", "-l", place], check=True)
+
+
+@pytest.fixture
+async def on_small_disk(small_disk: Path) -> AsyncIterator[World]:
+    async with open_world(small_disk / "data", UNLIMITED) as world:
+        world.site.folder.make_reserve()
+        yield world
+
+
+def fill(disk: Path, leave: int) -> Path:
+    """Somebody else's file."""
+    file = disk / "other"
+    usage = os.statvfs(disk)
+    with file.open("ab") as opened:
+        size = file.stat().st_size + usage.f_bavail * usage.f_frsize - leave
+        os.posix_fallocate(opened.fileno(), 0, size)
+    return file
+
+
+async def test_a_disk_that_is_nearly_full_takes_nothing_new(on_small_disk: World, small_disk: Path) -> None:
+    world = on_small_disk
+    await open_shop(world)
+    other = fill(small_disk, LEAST_FREE_BYTES - MEGABYTE)
+    refused = await world.call("POST", "/api/articles", ARTICLE, status=503)
+    assert refused.body["code"] == "SERVICE_UNAVAILABLE"
+    assert refused.headers["Retry-After"] == "30"
+    await world.call("GET", "/api/articles")
+    other.unlink()
+    await world.call("POST", "/api/articles", ARTICLE, status=201, events=["article.created"])
+
+
+async def test_on_a_full_disk_tokens_are_revoked_and_records_go(on_small_disk: World, small_disk: Path) -> None:
+    world = on_small_disk
+    hook = {"name": "W", "url": "https://example.com/", "events": ["*"], "secret": "x" * 32}
+    made = await world.call("POST", "/api/webhooks", hook, status=201)
+    token = await world.new_token("admin@example.com")
+    assert world.site.folder.reserve.stat().st_size == RESERVE_BYTES
+    fill(small_disk, 0)
+    with pytest.raises(OSError) as raised:
+        (small_disk / "crumb").write_bytes(b"x" * MEGABYTE)
+    assert raised.value.errno == errno.ENOSPC
+    await world.call("POST", "/api/auth/revoke", token=token, company="")
+    await world.call("GET", "/api/user", token=token, company="", status=401)
+    assert not world.site.folder.reserve.exists()
+    await world.call("DELETE", f"/api/webhooks/{made.id}", status=204)
+    await world.call("POST", "/api/articles", ARTICLE, status=503)
+
+
+async def test_deletions_alone_release_the_reserve_too(on_small_disk: World, small_disk: Path) -> None:
+    world = on_small_disk
+    hook = {"name": "W", "url": "https://example.com/", "events": ["*"], "secret": "x" * 32}
+    made = [(await world.call("POST", "/api/webhooks", hook, status=201)).id for _ in range(30)]
+    fill(small_disk, 0)
+    for each in made:
+        await world.call("DELETE", f"/api/webhooks/{each}", status=204)
+
+
+async def test_the_reserve_is_made_again_when_there_is_room(on_small_disk: World, small_disk: Path) -> None:
+    folder = on_small_disk.site.folder
+    other = fill(small_disk, 0)
+    assert folder.release_reserve()
+    assert not folder.release_reserve(), "there is room now"
+    await on_small_disk.jobs.make_reserve()
+    assert not folder.reserve.exists()
+    other.unlink()
+    await on_small_disk.jobs.make_reserve()
+    assert folder.reserve.stat().st_size == RESERVE_BYTES
+
+
+def test_what_moves_is_told_by_what_is_sent() -> None:
+    from wmsd.interfaces.rest_v1.routes import ROUTES
+
+    updates = {route.operation.name: route.operation for route in ROUTES if route.method == "PATCH"}
+    order = updates["update_sales_order"]
+    assert order.body is not None
+    said: dict[str, Any] = {"status": "IN_LUCRU"}
+    assert storage.growth_of(order, {"body": order.body.model_validate(said)}) == "moves"
+    assert storage.growth_of(order, {"body": order.body.model_validate({**said, "notes": "n"})}) == "adds"
+    assert storage.growth_of(order, {"body": order.body.model_validate({})}) == "adds"

@@ -1,0 +1,55 @@
+"""Large request bodies: how many bytes of them are held at once, and where they are read.
+
+Reading a megabyte of JSON takes a tenth of a second or more, and a company sends as many as its limit allows. So
+that is done on threads beside the event loop, one body of a company at a time, and a company that has sent more
+than its share waits for its own answers first.
+"""
+
+import asyncio
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Final, TypeVar
+from weakref import WeakValueDictionary
+
+from wmsd.app.byte_budget import ByteBudget
+
+Result = TypeVar("Result")
+LARGE: Final = 16 * 1024
+"""Bytes. What is smaller is read at once: a thread would take as long."""
+MEBIBYTE: Final = 1024 * 1024
+AT_ONCE: Final = 4
+
+
+class LargeBodies:
+    def __init__(self) -> None:
+        self.budget = ByteBudget(16 * MEBIBYTE, 64 * MEBIBYTE, MEBIBYTE, "large requests")
+        self._turns: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
+        self._threads: ThreadPoolExecutor | None = None
+
+    async def run(self, company: str, work: Callable[[], Result]) -> Result:
+        """The result of what takes long, on a thread. When its waiter is gone, it ends where it has begun."""
+        is_wanted = True
+        running = asyncio.ensure_future(self._in_turn(company, work, lambda: is_wanted))
+        running.add_done_callback(_noticed)
+        try:
+            return await asyncio.shield(running)
+        finally:
+            is_wanted = False
+
+    async def _in_turn(self, company: str, work: Callable[[], Result], is_wanted: Callable[[], bool]) -> Result:
+        turn = self._turns.get(company) or self._turns.setdefault(company, asyncio.Lock())
+        async with turn:
+            if not is_wanted():
+                raise asyncio.CancelledError
+            return await asyncio.get_running_loop().run_in_executor(self._pool(), work)
+
+    def _pool(self) -> ThreadPoolExecutor:
+        if self._threads is None:
+            self._threads = ThreadPoolExecutor(AT_ONCE, "wmsd-body")
+        return self._threads
+
+
+def _noticed(running: "asyncio.Task[Any]") -> None:
+    """An error that nobody waits for any more is no news."""
+    if not running.cancelled():
+        running.exception()

@@ -1,0 +1,35 @@
+"""Answers that are the same for everybody: made when they are first asked for, and bytes from then on."""
+
+import asyncio
+import hashlib
+from collections.abc import Callable
+
+from wmsd.app.call import Reply
+from wmsd.base.strict_json import dumps
+
+Make = Callable[[], bytes]
+
+
+class Prepared:
+    """`make` may take long: it runs once, on a thread, however many wait for it."""
+
+    def __init__(self, make: Make, content_type: str = "application/json") -> None:
+        self._make = make
+        self._content_type = content_type
+        self._made: tuple[bytes, str] | None = None
+        self._making = asyncio.Lock()
+
+    async def reply(self) -> Reply:
+        """With its ETag; the HTTP server answers 304 to who has it."""
+        if self._made is None:
+            async with self._making:
+                if self._made is None:
+                    body = await asyncio.to_thread(self._make)
+                    self._made = body, f'"{hashlib.blake2b(body, digest_size=12).hexdigest()}"'
+        body, etag = self._made
+        headers = {"ETag": etag, "Cache-Control": "no-cache", "Content-Type": self._content_type}
+        return Reply(200, body, headers)
+
+
+def as_json(make: Callable[[], object]) -> Prepared:
+    return Prepared(lambda: dumps(make()).encode())

@@ -1,0 +1,78 @@
+"""Who may still write when a company's share of the disk, or the disk itself, is nearly used up.
+
+A write adds, moves what is there already, or frees. Additions end first and moves a while later, so that there is
+always room to finish what is under way, to delete, and to shut out whoever fills the disk: `platform.db` and
+deletions may use the reserve (`data_folder.py`), which is a file until then.
+"""
+
+import logging
+import math
+import shutil
+from typing import Any, Final, Literal, NamedTuple
+
+from wmsd.app.data_folder import LEAST_FREE_BYTES, RESERVE_BYTES, DataFolder
+from wmsd.base.complaints import Complaints
+from wmsd.base.context import Company
+from wmsd.base.operation import Operation
+from wmsd.base.problems import Problem, unavailable
+from wmsd.db.transaction import Transaction
+
+LOG = logging.getLogger("wmsd.storage")
+Growth = Literal["adds", "moves", "frees"]
+MOVING_FIELDS: Final = frozenset({"status", "packaging", "packaging_returned", "occurred_at", "active"})
+"""A body of nothing else moves a document, or switches something on or off."""
+
+
+class Room(NamedTuple):
+    """Up to which share of its quota a company may do it, and how many bytes of the disk must be free."""
+
+    share_of_quota: float
+    least_free: int
+
+
+ROOM: Final[dict[Growth, Room]] = {
+    "adds": Room(1.0, LEAST_FREE_BYTES),
+    "moves": Room(1.25, RESERVE_BYTES),
+    "frees": Room(math.inf, 0),
+}
+MEGABYTE: Final = 1_000_000
+QUOTA_REACHED: Final = (
+    "The quota of {} MB is reached: nothing new can be stored. Documents can still be moved for a while, and "
+    "records deleted. Ask the site admin for more."
+)
+DISK_FULL: Final = "The server's disk is nearly full: nothing new can be stored. Tell the site admin."
+
+
+def growth_of(operation: Operation, inputs: dict[str, Any]) -> Growth:
+    """A deletion answers nothing; what takes no body, such as sending a delivery again, adds next to nothing."""
+    if operation.answer == "nothing":
+        return "frees"
+    if operation.body is None:
+        return "moves"
+    given = inputs["body"].model_fields_set
+    return "moves" if given and given <= MOVING_FIELDS else "adds"
+
+
+class Storage:
+    def __init__(self, folder: DataFolder, quota_megabytes: int) -> None:
+        """`quota_megabytes` is that of companies that have none of their own; 0: none."""
+        self._folder = folder
+        self._quota_megabytes = quota_megabytes
+        self._told = Complaints(LOG, level=logging.WARNING)
+
+    def quota(self, company: Company) -> int | None:
+        """In bytes; None where the company has none."""
+        megabytes = company.quota_megabytes or self._quota_megabytes
+        return megabytes * MEGABYTE if megabytes else None
+
+    def admit(self, tx: Transaction, company: Company, growth: Growth) -> None:
+        """Before a write to the company's file. Raises Problem: 507 for its quota, 503 for the disk."""
+        room, quota = ROOM[growth], self.quota(company)
+        if quota is not None and tx.bytes_used() >= quota * room.share_of_quota:
+            problem = Problem("STORAGE_FULL", QUOTA_REACHED.format(quota // MEGABYTE))
+            self._told.failed(f"company {company.code}", problem)
+            raise problem
+        if room.least_free and shutil.disk_usage(self._folder.path).free < room.least_free:
+            problem = unavailable(DISK_FULL, 30)
+            self._told.failed(f"the disk of {self._folder.path}", problem)
+            raise problem

@@ -1,0 +1,40 @@
+"""What a server should be told not to do, although it can: said once, at its start."""
+
+import ipaddress
+import os
+import stat
+from collections.abc import Iterator
+from pathlib import Path
+
+from wmsd.app.settings import Settings
+
+
+def risks(settings: Settings, platform_file: Path) -> Iterator[str]:
+    server = settings.server
+    if os.geteuid() == 0:
+        yield "wmsd runs as root: whoever breaks into it has the whole machine. Give it a user of its own."
+    host = server.listen.rpartition(":")[0].strip("[]")
+    if not server.tls and not server.trusted_proxies and not _is_loopback(host):
+        yield (
+            f"wmsd listens on {host} without TLS: the network can read passwords and tokens. Set server.tls, or "
+            "put a proxy with TLS before it and name it in server.trusted_proxies."
+        )
+    if server.tls and _is_open_to_others(Path(server.tls)):
+        yield f"Others on this machine can read the private key in {server.tls}: chmod 600 {server.tls}"
+    if not server.key_file and all(map(_is_open_to_others, (platform_file, platform_file.parent))):
+        yield f"Others on this machine can read {platform_file}, which holds keys: chmod 600 {platform_file}"
+
+
+def _is_loopback(host: str) -> bool:
+    try:
+        return ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return host == "localhost"
+
+
+def _is_open_to_others(path: Path) -> bool:
+    """Whether anybody but its owner may read it."""
+    try:
+        return bool(path.stat().st_mode & (stat.S_IRGRP | stat.S_IROTH))
+    except OSError:
+        return False
