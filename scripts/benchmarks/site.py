@@ -10,6 +10,7 @@ from typing import Final
 from benchmarks.processes import WMSD, folder, progress, run
 
 ADMIN: Final = "bench@example.com"
+PASSWORD: Final = "correct-horse-9"
 KINDS: Final = ("Bearing", "Bracket", "Cable", "Filter", "Gasket", "Hinge", "Lamp", "Motor", "Pump", "Valve")
 MATERIALS: Final = ("brass", "copper", "nylon", "oak", "rubber", "steel", "zinc")
 UNITS: Final = ("pcs", "box", "kg", "m")
@@ -43,7 +44,7 @@ class Installation:
         )
         if is_first:
             self.wmsd(
-                "user", "create", ADMIN, "--role", "platform-admin", "--password-stdin", stdin="correct-horse-9\n"
+                "user", "create", ADMIN, "--role", "platform-admin", "--password-stdin", stdin=f"{PASSWORD}\n"
             )
         token = self.wmsd("token", "create", "--user", ADMIN, "--ability", "*", "--company", code).strip()
         return Company(made["id"], code, token)

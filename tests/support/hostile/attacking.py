@@ -1,0 +1,45 @@
+"""The attackers, in a process of their own: `python -m tests.support.hostile.attacking FILE`.
+
+The file has the scene as JSON; what the server answered goes to standard output.
+"""
+
+import asyncio
+import json
+import os
+import sys
+import time
+from pathlib import Path
+from typing import Any, Final
+
+from tests.support.hostile import insiders, strangers
+from tests.support.hostile.scene import Scene, Tenant, from_addresses, from_tenant
+
+POLITE: Final = 15
+"""They are other machines: what they do must not take the processor from the server."""
+
+
+def main() -> None:
+    told: dict[str, Any] = json.loads(Path(sys.argv[1]).read_text())
+    os.nice(POLITE)
+    scene = Scene(
+        port=told["port"],
+        until=time.monotonic() + told["seconds"],
+        addresses=tuple(told["addresses"]),
+        tenants=tuple(Tenant(**each) for each in told["tenants"]),
+        victim=told["victim"],
+    )
+    asyncio.run(_attack(scene, told["who"]))
+    answers = [[attack, came, count] for (attack, came), count in sorted(scene.answers.items())]
+    print(json.dumps(answers))
+
+
+async def _attack(scene: Scene, who: str) -> None:
+    if who == "strangers":
+        each = (from_addresses(scene, attack.run, attack.per_minute) for attack in strangers.ATTACKS.values())
+    else:
+        each = (from_tenant(scene, *attack) for attack in insiders.ATTACKS.values())
+    await asyncio.gather(*each)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,219 @@
+"""A server under attack, and what becomes of those who work with it."""
+
+import asyncio
+import contextlib
+import json
+import os
+import resource
+import signal
+import subprocess
+import sys
+import time
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Final
+
+from tests.support.hostile.honest import HonestTenant, Served
+from tests.support.hostile.scene import Tenant
+from tests.support.hostile.watching import Taken, bytes_in, watch
+
+MOST_FILES: Final = 1024
+MOST_RESIDENT: Final = 600_000_000
+MOST_LOG: Final = 5_000_000
+SLOWEST: Final = 0.5
+"""Seconds that 99 of 100 honest requests do not take longer than."""
+STOP_SECONDS: Final = 15.0
+HONEST_ADDRESSES: Final = ("127.0.1.1", "127.0.1.2")
+
+
+@dataclass(frozen=True)
+class Plan:
+    """`command` is the server's, without its port; `env` its environment."""
+
+    root: Path
+    data: Path
+    scratch: Path
+    env: Mapping[str, str]
+    hostile: Sequence[Tenant]
+    honest: Sequence[Tenant]
+    email: str
+    password: str
+    addresses: int
+    seconds: float
+    most_disk: int
+
+
+@dataclass
+class Outcome:
+    plan: Plan
+    served: Served = field(default_factory=Served)
+    taken: Taken = field(default_factory=Taken)
+    answers: Counter[str] = field(default_factory=Counter)
+    held: list[dict[str, Any]] = field(default_factory=list)
+    stop_seconds: float = 0.0
+    exit_status: int | None = None
+    log: str = ""
+
+    def broken(self) -> Iterator[str]:
+        """A sentence for each promise that was not kept."""
+        if self.served.slowest(0.99) > SLOWEST:
+            slow = sorted(self.served.seconds, reverse=True)[:5]
+            shown = ", ".join(f"{what} {seconds * 1000:.0f} ms" for seconds, what in slow)
+            took = self.served.slowest(0.99) * 1000
+            yield f"99 of 100 honest requests took {took:.0f} ms; the slowest: {shown}."
+        for sentence, count in Counter(self.served.refused).items():
+            yield f"Honest: {sentence} ({count} times)."
+        if self.taken.resident_bytes > MOST_RESIDENT:
+            yield f"The server took {self.taken.resident_bytes // 10**6} MB of memory."
+        if self.taken.files >= MOST_FILES:
+            yield f"The server had {self.taken.files} files open."
+        if self.taken.disk_bytes > self.plan.most_disk:
+            yield f"The data folder grew to {self.taken.disk_bytes // 10**6} MB."
+        if self.taken.log_bytes > MOST_LOG:
+            yield f"The log grew to {self.taken.log_bytes // 10**6} MB."
+        if self.stop_seconds > STOP_SECONDS or self.exit_status != 0:
+            yield f"The stop took {self.stop_seconds:.1f} s and ended with {self.exit_status}."
+        for operation, seconds in self._longest("held").items():
+            yield f"{operation} held the event loop for {seconds * 1000:.0f} ms."
+        for operation, seconds in self._longest("long").items():
+            yield f"{operation} lived for {seconds:.1f} s."
+        if "Traceback" in self.log:
+            yield f"The log has a trace: {self.log[self.log.index('Traceback') :][:2000]}"
+
+    def _longest(self, kind: str) -> dict[str, float]:
+        found: dict[str, float] = {}
+        for each in self.held:
+            if each["kind"] == kind:
+                found[each["operation"]] = max(found.get(each["operation"], 0.0), each["seconds"])
+        return found
+
+    @property
+    def figures(self) -> dict[str, float]:
+        return {
+            "honest requests": len(self.served.seconds),
+            "honest p50 ms": self.served.slowest(0.5) * 1000,
+            "honest p99 ms": self.served.slowest(0.99) * 1000,
+            "honest slowest ms": self.served.slowest(1.0) * 1000,
+            "honest sign-ins": len(self.served.sign_ins),
+            "slowest sign-in ms": max(self.served.sign_ins, default=0.0) * 1000,
+            "hostile answers": sum(self.answers.values()),
+            "memory MB": self.taken.resident_bytes / 10**6,
+            "files": self.taken.files,
+            "threads": self.taken.threads,
+            "disk MB": self.taken.disk_bytes / 10**6,
+            "log kB": self.taken.log_bytes / 1000,
+            "stop s": self.stop_seconds,
+        }
+
+
+def files_up_to(number: int) -> Callable[[], None]:
+    return lambda: resource.setrlimit(resource.RLIMIT_NOFILE, (number, number))
+
+
+@contextmanager
+def watched_server(plan: Plan) -> Iterator[tuple[subprocess.Popen[str], int, Path, Path]]:
+    """The process, its port, its log, and what its loop says of itself. At the usual limit of open files."""
+    log, noted = plan.scratch / "hostile.log", plan.scratch / "held.json"
+    noted.touch()
+    command: list[str | Path] = [sys.executable, "-P", "-m", "tests.support.hostile.watched_serve", noted]
+    command += ["serve", "--data", plan.data, "--listen", "127.0.0.1:0"]
+    with log.open("wb") as output:
+        process = subprocess.Popen(
+            command,
+            cwd=plan.root,
+            env=dict(plan.env),
+            stdout=subprocess.PIPE,
+            stderr=output,
+            text=True,
+            preexec_fn=files_up_to(MOST_FILES),
+        )
+    try:
+        assert process.stdout is not None
+        line = process.stdout.readline()
+        assert line, log.read_text(encoding="utf-8")
+        yield process, int(line.rpartition(":")[2]), log, noted
+    finally:
+        if process.poll() is None:
+            process.kill()
+        process.wait()
+        if process.stdout is not None:
+            process.stdout.close()
+
+
+async def run(plan: Plan, progress: Callable[[str], None] = lambda text: None) -> Outcome:
+    outcome = Outcome(plan)
+    with watched_server(plan) as (process, port, log, noted):
+        honest = [
+            HonestTenant(port, tenant, address, plan.email, plan.password, outcome.served)
+            for tenant, address in zip(plan.honest, HONEST_ADDRESSES, strict=True)
+        ]
+        for each in honest:
+            await each.sign_in()  # before there is an attack: from here on its address is known
+        watcher = asyncio.create_task(watch(process.pid, plan.data, log, outcome.taken))
+        attackers = [await _attackers(plan, port, who) for who in ("strangers", "insiders")]
+        until = time.monotonic() + plan.seconds
+        teller = asyncio.create_task(_tell(outcome, until, progress))
+        await asyncio.gather(*(each.work(until) for each in honest))
+        teller.cancel()
+        await _stop(process, outcome)
+        for attacker in attackers:
+            await _collect(attacker, outcome)
+        watcher.cancel()
+        outcome.log = log.read_text(encoding="utf-8")
+        outcome.held = [json.loads(line) for line in noted.read_text(encoding="utf-8").splitlines()]
+        outcome.taken.disk_bytes = max(outcome.taken.disk_bytes, bytes_in(plan.data))
+    return outcome
+
+
+async def _attackers(plan: Plan, port: int, who: str) -> asyncio.subprocess.Process:
+    told = {
+        "who": who,
+        "port": port,
+        "seconds": plan.seconds + 5,
+        "addresses": [f"127.0.0.{number}" for number in range(2, plan.addresses + 2)],
+        "tenants": [{"company": each.company, "token": each.token} for each in plan.hostile],
+        "victim": plan.email,
+    }
+    file = plan.scratch / f"{who}.json"
+    file.write_text(json.dumps(told))
+    return await asyncio.create_subprocess_exec(
+        sys.executable,
+        *("-P", "-m", "tests.support.hostile.attacking", str(file)),
+        cwd=plan.root,
+        env=dict(plan.env),
+        stdout=asyncio.subprocess.PIPE,
+        preexec_fn=files_up_to(resource.getrlimit(resource.RLIMIT_NOFILE)[1]),
+    )
+
+
+async def _stop(process: subprocess.Popen[str], outcome: Outcome) -> None:
+    """While the attack goes on."""
+    began = time.monotonic()
+    process.send_signal(signal.SIGTERM)
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        outcome.exit_status = await asyncio.to_thread(process.wait, 60)
+    outcome.stop_seconds = time.monotonic() - began
+
+
+async def _collect(attacker: asyncio.subprocess.Process, outcome: Outcome) -> None:
+    out, _ = await attacker.communicate()
+    for attack, came, count in json.loads(out or b"[]"):
+        outcome.answers[f"{attack}: {came}"] += count
+
+
+async def _tell(outcome: Outcome, until: float, progress: Callable[[str], None]) -> None:
+    while True:
+        await asyncio.sleep(10)
+        progress(
+            f"{until - time.monotonic():.0f} s to go: {len(outcome.served.seconds)} honest requests, p99 "
+            f"{outcome.served.slowest(0.99) * 1000:.0f} ms, {len(outcome.served.refused)} refused, "
+            f"{outcome.taken.resident_bytes // 10**6} MB, {outcome.taken.files} files"
+        )
+
+
+def environment(root: Path, settings: Mapping[str, str]) -> dict[str, str]:
+    """Nothing of the one that this runs in, but where the programs are."""
+    return {"PATH": os.environ.get("PATH", os.defpath), "PYTHONPATH": str(root), "LANG": "C.UTF-8", **settings}
