@@ -13,7 +13,7 @@ from tests.support.scripted_names import ScriptedNames
 from tests.support.shortage import no_more_files, no_more_threads
 from tests.support.world import World
 from tests.webhooks.hooks import Hooks
-from tests.webhooks.test_sender_at_its_edges import name_of, sending
+from tests.webhooks.patient_receivers import name_of, sending
 from wmsd.base.problems import Problem
 from wmsd.db.database import Database
 from wmsd.webhooks import loader as loader_module
@@ -57,7 +57,7 @@ async def test_a_delivery_that_found_no_socket_goes_out_later_and_no_attempt_is_
     (told,) = lines(caplog, "cannot be sent; they are tried again soon: ")
     assert "This service lacks files, threads or memory at the moment" in told
     assert "Too many open files" in told
-    assert len(lines(caplog, "over: webhooks of company 1 cannot be sent")) == 1
+    assert len(lines(caplog, "failures: webhooks of company 1 cannot be sent")) == 1
 
 
 async def test_a_file_that_could_not_be_opened_is_looked_into_later(
@@ -122,7 +122,7 @@ async def test_whatever_goes_wrong_in_a_file_is_tried_again(
         assert await scene.statuses() == ["delivered"]
     told = [record.getMessage() for record in caplog.records if record.levelno >= logging.ERROR]
     assert len(told) == 1, "once, not once for each time"
-    assert len(lines(caplog, "; that was so 3 times")) == 1
+    assert len(lines(caplog, "well again after 3 failures")) == 1
 
 
 @pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
