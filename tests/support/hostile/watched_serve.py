@@ -50,9 +50,9 @@ def watched(file: Path) -> None:
     def run(handle: asyncio.Handle) -> None:
         began, collecting[1] = time.thread_time(), 0.0
         run_handle(handle)
-        seconds = time.thread_time() - began
+        seconds = time.thread_time() - began - collecting[1]
         if collecting[1] > HELD_SECONDS:
-            note("collected", collecting[1], f"{gc.get_count()} {gc.get_stats()[2]}")
+            note("held", collecting[1], "a collection of garbage")
         if seconds > HELD_SECONDS:
             context: Context = vars(asyncio.Handle)["_context"].__get__(handle)
             note("held", seconds, context.get(OPERATION, "") or repr(handle)[:200])

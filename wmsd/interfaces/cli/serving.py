@@ -33,6 +33,10 @@ if TYPE_CHECKING:
     from wmsd.app.demo import Loaded
 
 LOG = logging.getLogger("wmsd.serve")
+COLLECTED_AFTER = (20_000, 20, 50)
+"""Of Python's garbage collector. A large body makes many objects at once: by default a collection of all that
+there is followed several times while one was read, each 25 to 54 ms of the event loop where it was timed.
+"""
 
 
 @click.command("serve")
@@ -83,6 +87,7 @@ async def _serve(installation: Installation, tls: ssl.SSLContext | None, with_de
             stack.push_async_callback(jobs.stop)
             await jobs.start()
             gc.freeze()  # what a start leaves is there to stay: no later collection has to look at it
+            gc.set_threshold(*COLLECTED_AFTER)
             await _greet(site, address, loaded)
             for sentence in risks(settings, installation.folder.platform_file):
                 LOG.warning(sentence)
