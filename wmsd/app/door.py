@@ -101,6 +101,7 @@ class Door:
         try:
             return await self.end(await self.begin(call))
         finally:
+            call.load_body = None  # it has the request, which has the call: the collector would have to part them
             if call.held_bytes:
                 self.bodies.budget.release(call.company or "", call.held_bytes)
 
@@ -309,6 +310,7 @@ class Door:
 
     def _refused(self, call: Call, error: Exception) -> Reply:
         if isinstance(error, Problem):
+            error.__traceback__ = None  # its frames have the future that has the error: as above
             return refusal(error)
         if isinstance(error, OutOfTime):
             return refusal(unavailable(TOOK_TOO_LONG, 5))

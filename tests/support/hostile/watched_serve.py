@@ -1,7 +1,7 @@
 """`wmsd` whose event loop says which operation held it, and how long. Run as a script: a file, then the command.
 
 Only time on the processor counts: on a busy machine every callback waits for its turn. It runs on asyncio's own
-loop, since uvloop's callbacks cannot be timed.
+loop, since uvloop's callbacks cannot be timed. A collection of garbage holds the loop on whatever thread it is.
 """
 
 import asyncio
@@ -10,6 +10,7 @@ import json
 import sys
 import threading
 import time
+from asyncio import selector_events
 from collections.abc import Coroutine
 from contextvars import Context, ContextVar
 from pathlib import Path
@@ -30,6 +31,8 @@ def watched(file: Path) -> None:
     """Replaces what asks for it, in this process."""
     noted = file.open("a", encoding="utf-8")
     run_handle, begin, perform = asyncio.Handle._run, Door.begin, Door.perform
+    socket_transport = vars(selector_events)["_SelectorSocketTransport"]
+    connection_lost = socket_transport._call_connection_lost
 
     def note(kind: str, seconds: float, operation: str) -> None:
         print(
@@ -44,15 +47,17 @@ def watched(file: Path) -> None:
     def collected(phase: str, info: dict[str, int]) -> None:
         if phase == "start":
             collecting[0] = time.thread_time()
-        elif threading.current_thread() is threading.main_thread():
-            collecting[1] += time.thread_time() - collecting[0]
+            return
+        seconds = time.thread_time() - collecting[0]
+        if threading.current_thread() is threading.main_thread():
+            collecting[1] += seconds
+        if seconds > HELD_SECONDS:
+            note("held", seconds, f"a collection of {info['collected']} objects")
 
     def run(handle: asyncio.Handle) -> None:
         began, collecting[1] = time.thread_time(), 0.0
         run_handle(handle)
         seconds = time.thread_time() - began - collecting[1]
-        if collecting[1] > HELD_SECONDS:
-            note("held", collecting[1], "a collection of garbage")
         if seconds > HELD_SECONDS:
             context: Context = vars(asyncio.Handle)["_context"].__get__(handle)
             note("held", seconds, context.get(OPERATION, "") or repr(handle)[:200])
@@ -70,9 +75,15 @@ def watched(file: Path) -> None:
             if seconds > LONGEST_SECONDS:
                 note("long", seconds, call.operation.name)
 
+    def lose(transport: asyncio.Transport, error: Exception | None) -> None:
+        """Leaves no garbage: asyncio's transports refer to themselves, uvloop's do not."""
+        connection_lost(transport, error)
+        vars(transport)["_read_ready_cb"] = None
+
     gc.callbacks.append(collected)
     for owner, name, replacement in (
         (asyncio.Handle, "_run", run),
+        (socket_transport, "_call_connection_lost", lose),
         (Door, "begin", noted_begin),
         (Door, "perform", timed_perform),
     ):

@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from wmsd.app.demo import Loaded
 
 LOG = logging.getLogger("wmsd.serve")
-COLLECTED_AFTER = (20_000, 20, 50)
-"""Of Python's garbage collector. A large body makes many objects at once: by default a collection of all that
-there is followed several times while one was read, each 25 to 54 ms of the event loop where it was timed.
+COLLECTED_AFTER = (2_000, 10, 10)
+"""Of Python's garbage collector: often enough that each collection is short, since all else waits for it; and of
+everything seldom enough that one large body is no reason for it.
 """
 
 
