@@ -3,11 +3,8 @@
 import asyncio
 import errno
 import logging
-from datetime import datetime, timedelta, tzinfo
 from pathlib import Path
-from typing import Any
 
-import apscheduler.schedulers.base as schedulers
 import pytest
 
 from tests.support.shop import Shop
@@ -79,37 +76,6 @@ async def test_a_job_that_fails_comes_again_and_is_told_once(
     assert told[1] == "well again after 5 failures: the job tick failed; it runs again at its next time"
 
 
-async def test_jobs_go_on_when_the_clock_is_set_back(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    ticks, set_back = 0, timedelta()
-
-    class Wall(datetime):
-        @classmethod
-        def now(cls, tz: tzinfo | None = None) -> Any:
-            return datetime.now(tz) - set_back
-
-    async def tick() -> None:
-        nonlocal ticks
-        ticks += 1
-
-    async def until(count: int) -> None:
-        async with asyncio.timeout(10):
-            while ticks < count:  # noqa: ASYNC110  # nothing tells of it
-                await asyncio.sleep(0.01)
-
-    monkeypatch.setattr(world.sender, "tick", tick)
-    monkeypatch.setattr(jobs_module, "SENDER_TICK_SECONDS", 0.01)
-    monkeypatch.setattr(jobs_module, "MIND_CLOCK_SECONDS", 0.05)
-    for module in (jobs_module, schedulers):
-        monkeypatch.setattr(module, "datetime", Wall)
-    jobs = Jobs(world.site, world.sender)
-    await jobs.start()
-    await until(3)
-    set_back = timedelta(days=365)
-    await asyncio.sleep(0.2)
-    await until(ticks + 3)
-    await jobs.stop()
-
-
 async def test_a_company_that_fails_in_any_way_does_not_keep_the_jobs_from_the_others(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -166,7 +132,7 @@ async def test_many_companies_at_once_are_closed_again_beyond_the_limit(world: W
 async def test_health_tells_no_path_and_no_version(world: World) -> None:
     answer = await world.call("GET", "/api/health", token="", company="")
     assert answer.body["status"] == "ok"
-    assert set(answer.body["checks"]) == {"database", "cache", "job_queue", "disk", "webhooks"}
+    assert set(answer.body["checks"]) == {"database", "cache", "job_queue", "disk", "webhooks", "clock"}
     assert str(world.site.folder.path) not in answer.raw.decode()
     assert "0.1" not in answer.body
 
@@ -205,7 +171,7 @@ async def test_a_companys_damaged_file_fails_that_company_alone(tmp_path: Path) 
     file.write_bytes(b"not a database at all" * 500)
     async with open_world(folder, UNLIMITED) as world:
         world.token, world.company = token, 1
-        world.site.files.prepare_all(await world.site.access.companies())
+        await world.site.files.prepare_all(await world.site.access.companies())
         answer = await world.call("GET", "/api/articles", status=503)
         assert answer.body["code"] == "SERVICE_UNAVAILABLE"
         assert int(answer.headers["Retry-After"]) > 0

@@ -32,6 +32,10 @@ class FastClock:
     def monotonic(self) -> float:
         return time.monotonic()
 
+    def passed(self) -> float:
+        began, monotonic, speed, _ = FIELDS.unpack(self._fields[:])
+        return float(began + (time.monotonic() - monotonic) * speed)
+
     def leap(self, by: timedelta) -> None:
         *fields, leapt = FIELDS.unpack(self._fields[:])
         self._fields[:] = FIELDS.pack(*fields, leapt + by.total_seconds())

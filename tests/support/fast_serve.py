@@ -15,7 +15,11 @@ def serve() -> None:
     def now(self: SystemClock) -> datetime:
         return clock.now()
 
+    def passed(self: SystemClock) -> float:
+        return clock.passed()
+
     SystemClock.now = now  # type: ignore[method-assign]  # of this process only
+    SystemClock.passed = passed  # type: ignore[method-assign]  # as above
     main()
 
 

@@ -13,6 +13,11 @@ def program(name: str) -> str:
     return shutil.which(name) or _missing(name)
 
 
+def library(name: str) -> Path:
+    """Of the system, wherever its architecture has it."""
+    return next(Path("/usr/lib").glob(f"*/{name}"), None) or _missing(name)
+
+
 def packages(folder: Path) -> Path:
     """Of node, as they are laid down for what is in the folder."""
     found = folder / "node_modules"

@@ -14,6 +14,9 @@ class SteeredClock:
     def monotonic(self) -> float:
         return self.seconds
 
+    def passed(self) -> float:
+        return self.seconds
+
     def advance(self, seconds: float) -> None:
         self.wall += timedelta(seconds=seconds)
         self.seconds += seconds
@@ -21,6 +24,10 @@ class SteeredClock:
     def set_back(self, seconds: float) -> None:
         """Only the wall clock goes back: the monotonic one never does."""
         self.wall -= timedelta(seconds=seconds)
+
+    def set_forward(self, seconds: float) -> None:
+        """Only the wall clock: nothing has passed."""
+        self.wall += timedelta(seconds=seconds)
 
 
 class CountedIds:

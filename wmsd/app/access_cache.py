@@ -46,12 +46,14 @@ class AccessCache:
         self._site_keys, self._kernel_tokens = None, None
         self._callers.clear()
 
-    async def forget_if_changed(self) -> None:
+    async def forget_if_changed(self) -> bool:
         """Notices what another process committed."""
         version = await self._platform.data_version()
-        if version != self._version:
-            self._version = version
-            self.forget()
+        if version == self._version:
+            return False
+        self._version = version
+        self.forget()
+        return True
 
     @property
     def entries(self) -> int:

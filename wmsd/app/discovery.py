@@ -65,6 +65,7 @@ class Checks(Model):
     job_queue: Check
     disk: Check
     webhooks: Check
+    clock: Check
 
 
 class Health(Model):

@@ -1,10 +1,11 @@
-"""The health check: database, cache, job queue, disk (specification section 4), and webhooks."""
+"""The health check: database, cache, job queue, disk (specification section 4), webhooks and the clock."""
 
 import shutil
 from typing import Any
 
 from wmsd.app.jobs import Jobs
 from wmsd.app.site import Site
+from wmsd.base import timestamps
 from wmsd.db.sqlite import sqlite3
 
 SLOWEST_TICK_SECONDS = 30.0
@@ -22,6 +23,7 @@ async def health(site: Site, jobs: Jobs, is_known: bool) -> tuple[int, dict[str,
         "job_queue": _job_queue(jobs),
         "disk": _disk(site, is_known),
         "webhooks": _webhooks(jobs),
+        "clock": _clock(jobs),
     }
     broken = [name for name, found in checks.items() if not found["ok"] and not found.get("degraded")]
     degraded = [name for name, found in checks.items() if found.get("degraded")]
@@ -50,6 +52,14 @@ def _job_queue(jobs: Jobs) -> dict[str, Any]:
 def _webhooks(jobs: Jobs) -> dict[str, Any]:
     off = jobs.webhooks_switched_off
     return {"ok": False, "degraded": True, "switched_off": off} if off else {"ok": True}
+
+
+def _clock(jobs: Jobs) -> dict[str, Any]:
+    watch = jobs.clock_watch
+    if watch.doubted_since is None:
+        return {"ok": True}
+    found = {"ok": not watch.was_set, "doubted_since": timestamps.to_text(watch.doubted_since)}
+    return {**found, "degraded": True} if watch.was_set else found
 
 
 def _disk(site: Site, is_known: bool) -> dict[str, Any]:

@@ -2,13 +2,15 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import Awaitable, Callable
-from datetime import UTC, datetime
 
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
 from wmsd.accounts import store as accounts
+from wmsd.app.clock_watch import ClockWatch
 from wmsd.app.idempotency import forget_old as forget_old_keys
+from wmsd.app.scheduling import Every, MonotonicTime
 from wmsd.app.site import Site
 from wmsd.base.clock import Clock
 from wmsd.base.complaints import Complaints
@@ -24,7 +26,6 @@ NOTICE_CHANGES_SECONDS = 0.5
 """Half of the second within which a running server acts on what the command line changed."""
 
 SENDER_TICK_SECONDS = 0.5
-MIND_CLOCK_SECONDS = 1.0
 
 Job = Callable[[], Awaitable[object]]
 
@@ -34,8 +35,9 @@ class Jobs:
         self._site = site
         self.sender = sender
         self._clock: Clock = site.clock
+        self.clock_watch = ClockWatch(site.platform, site.clock)
         self._scheduler = AsyncIOScheduler(
-            timezone="UTC",
+            timezone=MonotonicTime(time.monotonic),
             job_defaults={"misfire_grace_time": None, "coalesce": True, "max_instances": 1},
         )
         for name in ("apscheduler.scheduler", "apscheduler.executors.default"):
@@ -44,24 +46,26 @@ class Jobs:
         self.last_tick = self._clock.monotonic()
         self._every(NOTICE_CHANGES_SECONDS, self._notice_changes)
         self._every(SENDER_TICK_SECONDS, sender.tick)
+        self._every(1, self.watch_the_clock)
+        self._every(600, self.clock_watch.keep)
         self._every(60, site.access.write_token_uses)
         self._every(60, self.write_request_counts)
         self._every(60, site.files.close_beyond_limit)
         self._every(60, self.make_reserve)
-        self._every(3600, self._sweep_tokens)
+        self._every(3600, self.sweep_tokens)
         self._every(3600, self.forget_what_is_old)
         self._every(86_400, self.keep_statistics)
 
     async def start(self) -> None:
+        await self.clock_watch.start()
         self._scheduler.start()
-        self._minding = asyncio.create_task(self._mind_the_clock())
         await self.sender.start()
 
     async def stop(self) -> None:
-        self._minding.cancel()
         self._scheduler.shutdown(wait=False)
         await self.sender.stop()
         await self._site.access.write_token_uses()
+        await self.clock_watch.keep()
 
     @property
     def webhooks_switched_off(self) -> int:
@@ -81,22 +85,16 @@ class Jobs:
             except Exception as error:
                 self._complaints.failed(what, error)
 
-        self._scheduler.add_job(run, "interval", seconds=seconds, id=job.__name__)
-
-    async def _mind_the_clock(self) -> None:
-        """APScheduler waits by the wall clock: when that is set back, for as long as it was."""
-        latest = datetime.now(UTC)
-        while True:
-            await asyncio.sleep(MIND_CLOCK_SECONDS)
-            now = datetime.now(UTC)
-            if now < latest:
-                for job in self._scheduler.get_jobs():
-                    job.modify(next_run_time=now)
-            latest = now
+        self._scheduler.add_job(run, Every(seconds), id=job.__name__)
 
     async def _notice_changes(self) -> None:
         self.last_tick = self._clock.monotonic()
-        await self._site.access.forget_if_changed()
+        self._site.files.notice_moved()
+        if await self._site.access.forget_if_changed():
+            await self.clock_watch.hear()
+
+    async def watch_the_clock(self) -> None:
+        await self.clock_watch.tick()
 
     async def make_reserve(self) -> None:
         """Again, when there is room after the disk was full."""
@@ -105,13 +103,17 @@ class Jobs:
     async def write_request_counts(self) -> None:
         await self._site.requests.write()
 
-    async def _sweep_tokens(self) -> None:
+    async def sweep_tokens(self) -> None:
+        if not self.clock_watch.is_steady():
+            return  # what has expired by a wrong clock only may not be gone
         swept = await self._site.platform.write(accounts.sweep_expired_tokens)
         if swept:
             LOG.info("swept %d expired tokens", swept)
 
     async def forget_what_is_old(self) -> None:
-        """Events and idempotency keys, some at a time: what orders wait for in between is not held up."""
+        """Events, keys and deliveries, some at a time: what orders wait for in between is not held up."""
+        if not self.clock_watch.is_steady():
+            return
 
         async def forget(database: Database) -> None:
             for some in (forget_old_events, forget_old_keys, forget_old_deliveries):

@@ -14,6 +14,10 @@ class Clock(Protocol):
         """Seconds that only grow, for windows and waits."""
         ...
 
+    def passed(self) -> float:
+        """As `monotonic`, counting the time in which the machine sleeps too: what has really passed."""
+        ...
+
 
 class SystemClock:
     def now(self) -> datetime:
@@ -21,6 +25,9 @@ class SystemClock:
 
     def monotonic(self) -> float:
         return time.monotonic()
+
+    def passed(self) -> float:
+        return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
 class OrderedClock:
@@ -42,3 +49,6 @@ class OrderedClock:
 
     def monotonic(self) -> float:
         return self._clock.monotonic()
+
+    def passed(self) -> float:
+        return self._clock.passed()

@@ -23,6 +23,7 @@ STATUS_OF_CODE: Final[Mapping[str, int]] = {
     "RATE_LIMIT_EXCEEDED": 429,
     "SERVER_ERROR": 500,
     "SERVICE_UNAVAILABLE": 503,
+    "OUTCOME_UNKNOWN": 503,
     "STORAGE_FULL": 507,
 }
 

@@ -82,7 +82,6 @@ class Lookout:
         companies = await self._companies()
         now = self._clock.now()
         if (self._latest - now).total_seconds() > A_STEP_BACK_SECONDS:
-            LOG.warning("the clock was set back: what waits is due after its own back-off at most")
             self._to_clamp |= set(companies)
         self._latest = now
         for company_id in companies:

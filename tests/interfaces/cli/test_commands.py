@@ -202,6 +202,8 @@ OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("graphql", "schema"): (),
     ("billing",): ("COMPANY", "--month YYYY-MM", "--json", *PLACE),
     ("doctor",): ("--company CODE", "--json", *PLACE),
+    ("clock", "show"): ("--json", *PLACE),
+    ("clock", "confirm"): PLACE,
     ("config", "show"): ("--json", *PLACE),
     ("config", "check"): PLACE,
     ("version",): ("--json",),

@@ -5,6 +5,7 @@ from dataclasses import asdict
 
 import click
 
+from wmsd.app import clock_watch
 from wmsd.app.doctor import Findings, examine
 from wmsd.app.site import Site
 from wmsd.base.context import Company
@@ -26,6 +27,9 @@ def doctor_command(installation: Installation, codes: tuple[str, ...], as_json: 
     """
 
     async def work(site: Site) -> list[tuple[Company, Findings | str]]:
+        known = await site.platform.read(clock_watch.known)
+        if known is not None and known.doubted_since is not None:
+            note(f"{clock_watch.sentence(known.doubted_since, known.step)}.")
         every = await site.platform.read(companies.companies)
         chosen = [company for company in every if not codes or company.code in codes]
         unknown = sorted(set(codes) - {company.code for company in chosen})

@@ -31,6 +31,7 @@ COMMANDS: Final = {
     "graphql": ("graphql_schema", "Write the schema of the GraphQL interface."),
     "billing": ("billing", "Count a company's events by month, for billing."),
     "doctor": ("examining", "Prove that every figure is right."),
+    "clock": ("clock", "Show whether the clock can be believed, and say that it can."),
     "config": ("configuring", "Show and check the settings."),
     "version": ("about", "Show the version."),
 }

@@ -1,0 +1,151 @@
+"""Nothing is forgotten on the word of a clock that was just set, or was set while the server stood still."""
+
+import pytest
+
+from tests.support.shop import Shop
+from tests.support.world import World
+from wmsd.app import clock_watch
+from wmsd.app.clock_watch import ClockWatch
+from wmsd.db.sqlite import connect
+
+DAY = 86_400
+KEY = {"Idempotency-Key": "k"}
+ORDER = {"partner_id": 1, "warehouse_id": 1, "lines": [{"article_id": 1, "quantity": 3}]}
+WARNING = (
+    "the clock was set forward by 95 days: nothing old is deleted before 2027-02-24T12:00:00.000Z, when it has "
+    "been steady for a day. If it is right, `wmsd clock confirm` says so"
+)
+
+
+async def hourly(world: World) -> None:
+    await world.jobs.forget_what_is_old()
+    await world.jobs.sweep_tokens()
+
+
+async def kept(world: World) -> tuple[int, int, int]:
+    """Events, keys and tokens."""
+    tokens: int = await world.site.platform.read(lambda tx: tx.value("SELECT count(*) FROM tokens"))
+    events, keys = [
+        (await world.rows(f"SELECT count(*) FROM {table}"))[0][0] for table in ("events", "idempotency_keys")
+    ]
+    return events, keys, tokens
+
+
+async def health_of(world: World) -> dict[str, object]:
+    answer = await world.send("GET", "/api/health")
+    found: dict[str, object] = answer.body["checks"]["clock"]
+    return found
+
+
+async def test_a_clock_set_forward_deletes_nothing_and_is_told_once(
+    shop: Shop, caplog: pytest.LogCaptureFixture
+) -> None:
+    world = shop.world
+    await world.jobs.clock_watch.start()
+    first = await world.send("POST", "/api/sales-orders", ORDER, headers=KEY)
+    before = await kept(world)
+    assert min(before) > 0
+    world.clock.set_forward(95 * DAY)
+    await hourly(world)
+    await hourly(world)
+    assert await kept(world) == before
+    assert [record.getMessage() for record in caplog.records if record.name == "wmsd.clock"] == [WARNING]
+    world.clock.set_back(95 * DAY)
+    await hourly(world)
+    again = await world.call("POST", "/api/sales-orders", ORDER, status=201, headers=KEY)
+    assert again.raw == first.raw
+
+
+async def test_a_key_is_known_while_the_clock_is_wrong(shop: Shop) -> None:
+    first = await shop.world.send("POST", "/api/articles", {"code": "N", "name": "N"}, headers=KEY)
+    shop.world.clock.set_forward(30 * DAY)
+    again = await shop.world.call("POST", "/api/articles", {"code": "N", "name": "N"}, status=201, headers=KEY)
+    assert again.raw == first.raw
+
+
+async def test_a_token_that_expired_by_a_wrong_clock_is_refused_and_works_again(world: World) -> None:
+    await world.jobs.clock_watch.start()
+    world.clock.set_forward(100 * DAY)
+    await hourly(world)
+    await world.call("GET", "/api/articles", status=401)
+    world.clock.set_back(100 * DAY)
+    await hourly(world)
+    await world.call("GET", "/api/articles", status=200)
+
+
+async def test_after_a_day_it_is_believed(shop: Shop) -> None:
+    world = shop.world
+    await world.jobs.clock_watch.start()
+    await world.send("POST", "/api/sales-orders", ORDER, headers=KEY)
+    world.clock.set_forward(100 * DAY)
+    await hourly(world)
+    world.clock.advance(DAY)
+    await hourly(world)
+    assert await kept(world) == (0, 0, 0)
+
+
+async def test_after_a_person_said_so_it_is_believed(shop: Shop) -> None:
+    """Told by the command line, that is by another process."""
+    world = shop.world
+    await world.jobs.clock_watch.start()
+    await world.send("POST", "/api/sales-orders", ORDER, headers=KEY)
+    world.clock.set_forward(100 * DAY)
+    await world.jobs.watch_the_clock()
+    assert (await health_of(world))["ok"] is False
+    await world.site.platform.write(clock_watch.confirm)
+    await world.jobs.clock_watch.hear()
+    assert await health_of(world) == {"ok": True}
+    await hourly(world)
+    assert await kept(world) == (0, 0, 0)
+
+
+async def test_health_tells_of_it(world: World) -> None:
+    await world.jobs.clock_watch.start()
+    assert await health_of(world) == {"ok": True}
+    world.clock.set_back(3600)
+    await world.jobs.watch_the_clock()
+    answer = await world.call("GET", "/api/health")
+    assert answer.body["status"] == "degraded"
+    assert answer.body["checks"]["clock"] == {
+        "ok": False,
+        "degraded": True,
+        "doubted_since": "2026-11-20T11:00:00.000Z",
+    }
+
+
+@pytest.mark.parametrize(
+    ("stood_still", "step", "is_steady"), [(3600, 0, True), (95 * DAY, 0, False), (60, -180, False)]
+)
+async def test_a_start_compares_with_the_last_moment_that_was_kept(
+    world: World, stood_still: float, step: float, is_steady: bool
+) -> None:
+    """A long stop alone is no reason to worry anybody: only a clock that went back must have been set."""
+    await ClockWatch(world.site.platform, world.clock).keep()
+    world.clock.advance(stood_still)
+    world.clock.set_forward(step)
+    started = ClockWatch(world.site.platform, world.clock)
+    await started.start()
+    assert (started.is_steady(), started.was_set) == (is_steady, step != 0)
+
+
+async def test_a_clock_that_is_steady_deletes_what_is_old(shop: Shop) -> None:
+    world = shop.world
+    await world.jobs.clock_watch.start()
+    await world.send("POST", "/api/sales-orders", ORDER, headers=KEY)
+    world.clock.advance(8 * DAY)
+    await hourly(world)
+    events, keys, tokens = await kept(world)
+    assert (events > 0, keys, tokens) == (True, 0, 1)
+
+
+async def test_the_jobs_keep_what_is_known(world: World) -> None:
+    """What a kill leaves behind is at most ten minutes old; what changed is kept at once."""
+    await world.jobs.clock_watch.start()
+    world.clock.set_forward(DAY)
+    await world.jobs.watch_the_clock()
+    other = connect(world.site.folder.platform_file)
+    assert other.execute("SELECT doubted_since, step_seconds FROM clock").fetchone() == (
+        "2026-11-21T12:00:00.000Z",
+        DAY,
+    )
+    other.close()

@@ -1,0 +1,151 @@
+"""Which clock can be believed."""
+
+from datetime import UTC, datetime, timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wmsd.base.steadiness import A_STEP, LONGEST_STOP, STEADY_AFTER, Known, Reading, Steadiness
+
+NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
+SECOND, HOUR, DAY = timedelta(seconds=1), timedelta(hours=1), timedelta(days=1)
+STEPS = [timedelta(seconds=61), HOUR, 30 * DAY, 180 * DAY, 3650 * DAY]
+
+
+class Machine:
+    """A clock that is set, and the seconds that pass beside it."""
+
+    def __init__(self, known: Known | None = None, wall: datetime = NOON) -> None:
+        self.wall, self.passed = wall, 5000.0
+        self.steadiness = Steadiness(Reading(wall, self.passed), known)
+
+    def look(self) -> bool:
+        return self.steadiness.look(Reading(self.wall, self.passed))
+
+    def live(self, duration: timedelta) -> None:
+        self.wall, self.passed = self.wall + duration, self.passed + duration.total_seconds()
+        self.look()
+
+    def set_by(self, step: timedelta) -> bool:
+        self.wall += step
+        return self.look()
+
+    def started_again(self, after: timedelta) -> "Machine":
+        """`after`: what the wall clock says of the stop."""
+        return Machine(self.steadiness.known, self.wall + after)
+
+
+def test_a_new_installation_believes_its_clock() -> None:
+    assert Machine().steadiness.is_steady
+
+
+@pytest.mark.parametrize("step", [*STEPS, *(-step for step in STEPS)])
+def test_a_step_is_doubted_for_a_day(step: timedelta) -> None:
+    machine = Machine()
+    machine.live(HOUR)
+    assert machine.set_by(step)
+    assert (machine.steadiness.is_steady, machine.steadiness.step) == (False, step)
+    machine.live(STEADY_AFTER - SECOND)
+    assert not machine.steadiness.is_steady
+    machine.live(SECOND)
+    assert machine.steadiness.is_steady
+
+
+def test_another_step_begins_the_day_anew() -> None:
+    machine = Machine()
+    machine.set_by(30 * DAY)
+    machine.live(20 * HOUR)
+    machine.set_by(30 * DAY)
+    machine.live(20 * HOUR)
+    assert not machine.steadiness.is_steady
+    machine.live(4 * HOUR)
+    assert machine.steadiness.is_steady
+
+
+@pytest.mark.parametrize("step", [*STEPS, *(-step for step in STEPS)])
+def test_a_clock_that_is_set_right_again_is_believed_at_once(step: timedelta) -> None:
+    machine = Machine()
+    machine.set_by(step)
+    machine.live(HOUR)
+    machine.set_by(3 * HOUR)
+    machine.live(HOUR)
+    assert machine.set_by(-step - 3 * HOUR)
+    assert machine.steadiness.is_steady
+
+
+def test_small_corrections_are_no_step() -> None:
+    machine = Machine()
+    for correction in (A_STEP, -A_STEP, SECOND) * 100:
+        machine.live(SECOND)
+        machine.set_by(correction)
+        assert machine.steadiness.is_steady
+
+
+def test_a_short_stop_is_no_step() -> None:
+    assert Machine().started_again(LONGEST_STOP).steadiness.is_steady
+
+
+def test_after_a_long_stop_a_day_has_to_pass() -> None:
+    machine = Machine().started_again(LONGEST_STOP + 2 * A_STEP)
+    assert (machine.steadiness.is_steady, machine.steadiness.step) == (False, None)
+    machine.live(STEADY_AFTER)
+    assert machine.steadiness.is_steady
+
+
+def test_a_clock_that_went_back_during_a_stop_was_set() -> None:
+    machine = Machine().started_again(-HOUR)
+    assert (machine.steadiness.is_steady, machine.steadiness.step) == (False, -HOUR)
+
+
+def test_a_box_without_a_battery_starts_in_1970_and_is_believed_when_the_network_answers() -> None:
+    machine = Machine(Machine().steadiness.known, datetime(1970, 1, 1, tzinfo=UTC))
+    assert not machine.steadiness.is_steady
+    machine.live(timedelta(seconds=40))
+    machine.wall = NOON + 10 * HOUR
+    assert machine.look()
+    assert machine.steadiness.is_steady
+
+
+def test_a_doubt_outlives_stops() -> None:
+    machine = Machine()
+    machine.set_by(180 * DAY)
+    machine.live(10 * HOUR)
+    machine = machine.started_again(HOUR)
+    assert (machine.steadiness.is_steady, machine.steadiness.step) == (False, 180 * DAY)
+    machine.live(13 * HOUR)
+    assert machine.steadiness.is_steady
+
+
+def test_a_clock_that_was_put_right_during_a_stop_is_believed() -> None:
+    machine = Machine()
+    machine.set_by(180 * DAY)
+    assert machine.started_again(-180 * DAY + HOUR).steadiness.is_steady
+
+
+def test_a_person_can_say_that_it_is_right() -> None:
+    machine = Machine()
+    machine.set_by(180 * DAY)
+    machine.steadiness.trust()
+    assert machine.steadiness.is_steady
+    assert machine.started_again(HOUR).steadiness.is_steady
+
+
+def test_a_machine_that_slept_was_not_set() -> None:
+    """`passed` counts the time in which it sleeps."""
+    machine = Machine()
+    machine.live(8 * HOUR)
+    assert machine.steadiness.is_steady
+
+
+@given(st.lists(st.timedeltas(timedelta(days=-4000), timedelta(days=4000)), max_size=20))
+def test_while_it_is_believed_its_time_is_the_time_that_has_passed(steps: list[timedelta]) -> None:
+    """Or it was steady for a day: an hour after each step it never was."""
+    machine = Machine()
+    right = NOON
+    for step in steps:
+        machine.set_by(step)
+        machine.live(HOUR)
+        right += HOUR
+        if machine.steadiness.is_steady:
+            assert abs(machine.wall - right) <= A_STEP * (len(steps) + 1)

@@ -1,0 +1,152 @@
+"""Watches the wall clock: nothing is forgotten on the word of one that has just been set."""
+
+import logging
+from datetime import datetime, timedelta
+from typing import Final
+
+from wmsd.base import timestamps
+from wmsd.base.clock import Clock
+from wmsd.base.steadiness import STEADY_AFTER, Known, Reading, Steadiness
+from wmsd.db.database import Database
+from wmsd.db.transaction import Transaction
+
+LOG = logging.getLogger("wmsd.clock")
+
+KNOWN: Final = "SELECT steady_at, seen_at, doubted_since, step_seconds FROM clock"
+CONFIRMED: Final = "SELECT coalesce(max(confirmed), 0) FROM clock"
+KEEP: Final = """
+    INSERT INTO clock (id, steady_at, seen_at, doubted_since, step_seconds)
+    VALUES (1, :steady_at, :seen_at, :doubted_since, :step_seconds)
+    ON CONFLICT (id) DO UPDATE SET steady_at = excluded.steady_at, seen_at = excluded.seen_at,
+        doubted_since = excluded.doubted_since, step_seconds = excluded.step_seconds
+"""
+CONFIRM: Final = """
+    INSERT INTO clock (id, steady_at, seen_at, confirmed) VALUES (1, :now, :now, 1)
+    ON CONFLICT (id) DO UPDATE SET steady_at = :now, seen_at = :now, doubted_since = NULL, step_seconds = NULL,
+        confirmed = confirmed + 1
+"""
+
+
+def known(tx: Transaction) -> Known | None:
+    """What was kept of the clock; None in a new installation."""
+    row = tx.row(KNOWN)
+    if row is None:
+        return None
+    steady_at, seen_at, doubted_since, step_seconds = row
+    return Known(
+        timestamps.from_text(steady_at),
+        timestamps.from_text(seen_at),
+        None if doubted_since is None else timestamps.from_text(doubted_since),
+        None if step_seconds is None else timedelta(seconds=step_seconds),
+    )
+
+
+def keep(tx: Transaction, found: Known) -> None:
+    values = {
+        "steady_at": timestamps.to_text(found.steady_at),
+        "seen_at": timestamps.to_text(found.seen_at),
+        "doubted_since": None if found.doubted_since is None else timestamps.to_text(found.doubted_since),
+        "step_seconds": None if found.step is None else round(found.step.total_seconds()),
+    }
+    tx.execute(KEEP, values)
+
+
+def confirm(tx: Transaction) -> None:
+    """A person says that the clock is right."""
+    tx.execute(CONFIRM, {"now": tx.timestamp})
+
+
+def sentence(doubted_since: datetime, step: timedelta | None) -> str:
+    """What happened, why it matters, and what to do."""
+    if step is None:
+        what = "wmsd did not run for more than a day, or the clock was set meanwhile"
+    else:
+        what = f"the clock was set {'forward' if step > timedelta() else 'back'} by {_in_words(abs(step))}"
+    until = timestamps.to_text(doubted_since + STEADY_AFTER)
+    return (
+        f"{what}: nothing old is deleted before {until}, when it has been steady for a day. "
+        "If it is right, `wmsd clock confirm` says so"
+    )
+
+
+def _in_words(duration: timedelta) -> str:
+    seconds = round(duration.total_seconds())
+    if seconds >= 2 * 86_400:
+        return f"{round(seconds / 86_400)} days"
+    return f"{seconds // 3600} h {seconds % 3600 // 60} min" if seconds >= 3600 else f"{seconds} s"
+
+
+class ClockWatch:
+    """`tick` is to be called every second or so."""
+
+    def __init__(self, platform: Database, clock: Clock) -> None:
+        self._platform = platform
+        self._clock = clock
+        self._confirmed = 0
+        self._is_kept = True
+        self._steadiness = Steadiness(self._reading(), None)
+
+    async def start(self) -> None:
+        found, self._confirmed = await self._platform.read(lambda tx: (known(tx), tx.value(CONFIRMED)))
+        self._steadiness = Steadiness(self._reading(), found)
+        if not self.is_doubted:
+            return
+        self._changed()
+
+    @property
+    def is_doubted(self) -> bool:
+        return not self._steadiness.is_steady
+
+    @property
+    def doubted_since(self) -> datetime | None:
+        return self._steadiness.doubted_since
+
+    @property
+    def was_set(self) -> bool:
+        """Whether it is doubted for more than a long stop."""
+        return self._steadiness.step is not None
+
+    def is_steady(self) -> bool:
+        """As of this moment: what asks is about to delete."""
+        self._look()
+        return self._steadiness.is_steady
+
+    async def tick(self) -> None:
+        self._look()
+        if not self._is_kept:
+            await self.keep()
+
+    async def keep(self) -> None:
+        """Now and then, and at the end: so that the next start can compare."""
+        self._is_kept = True
+        found = self._steadiness.known
+        try:
+            await self._platform.write(lambda tx: keep(tx, found))
+        except BaseException:
+            self._is_kept = False
+            raise
+
+    async def hear(self) -> None:
+        """Another process has written: perhaps a person has said that the clock is right."""
+        confirmed: int = await self._platform.read(lambda tx: tx.value(CONFIRMED))
+        if confirmed != self._confirmed:
+            self._confirmed = confirmed
+            self._look()
+            if self.is_doubted:
+                self._steadiness.trust()
+                self._changed()
+
+    def _reading(self) -> Reading:
+        return Reading(self._clock.now(), self._clock.passed())
+
+    def _look(self) -> None:
+        if self._steadiness.look(self._reading()):
+            self._changed()
+
+    def _changed(self) -> None:
+        self._is_kept = False
+        since = self._steadiness.doubted_since
+        if since is None:
+            LOG.info("the clock can be believed again: what is old is deleted as before")
+        else:
+            LOG.warning(sentence(since, self._steadiness.step))

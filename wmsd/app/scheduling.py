@@ -1,0 +1,42 @@
+"""APScheduler on monotonic time.
+
+It goes by the wall clock: when that is set forward it lists every run that was missed, which takes minutes for a
+tick of half a second and 180 days; when it is set back it waits for the wall clock to come there again.
+"""
+
+from collections.abc import Callable
+from datetime import UTC, datetime, timedelta, tzinfo
+from typing import Final
+
+from apscheduler.triggers.base import BaseTrigger
+
+BEGINNING: Final = datetime(2000, 1, 1, tzinfo=UTC)
+
+
+class MonotonicTime(tzinfo):
+    """A time zone that tells how long the machine has run: APScheduler asks the time of its time zone only."""
+
+    def __init__(self, monotonic: Callable[[], float]) -> None:
+        self._monotonic = monotonic
+
+    def utcoffset(self, dt: datetime | None) -> timedelta:
+        return timedelta()
+
+    def dst(self, dt: datetime | None) -> timedelta:
+        return timedelta()
+
+    def tzname(self, dt: datetime | None) -> str:
+        return "monotonic"
+
+    def fromutc(self, dt: datetime) -> datetime:
+        return BEGINNING.replace(tzinfo=self) + timedelta(seconds=self._monotonic())
+
+
+class Every(BaseTrigger):  # type: ignore[misc]  # APScheduler has no types
+    """So many seconds after the last run. What was missed is not made up for."""
+
+    def __init__(self, seconds: float) -> None:
+        self._interval = timedelta(seconds=seconds)
+
+    def get_next_fire_time(self, previous_fire_time: datetime | None, now: datetime) -> datetime:
+        return now + self._interval
