@@ -106,10 +106,26 @@ class Server:
 
     def get(self, path: str, token: str | None = None, company: int | None = 1) -> tuple[int, Any]:
         """Status and body; the token is the server's own unless another is given."""
+        return self.send("GET", path, token=token, company=company)
+
+    def send(
+        self,
+        method: str,
+        path: str,
+        body: Any = None,
+        token: str | None = None,
+        company: int | None = 1,
+        key: str | None = None,
+    ) -> tuple[int, Any]:
         headers = {"Authorization": f"Bearer {self.token if token is None else token}"}
         if company is not None:
             headers["X-Company-Id"] = str(company)
-        request = urllib.request.Request(self.address + path, headers=headers)
+        if key is not None:
+            headers["Idempotency-Key"] = key
+        data = None
+        if body is not None:
+            headers["Content-Type"], data = "application/json", json.dumps(body).encode()
+        request = urllib.request.Request(self.address + path, data, headers, method=method)
         try:
             with urllib.request.urlopen(request, timeout=LONGEST) as answer:
                 return answer.status, json.load(answer)

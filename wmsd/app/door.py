@@ -32,8 +32,7 @@ from wmsd.base.problems import FieldErrors, Problem, forbidden, invalid, not_fou
 from wmsd.base.validation import check
 from wmsd.db.company_files import CompanyFiles
 from wmsd.db.database import Database
-from wmsd.db.failures import OutOfTime, explain, is_damage
-from wmsd.db.sqlite import sqlite3
+from wmsd.db.failures import STORAGE_FAILURES, OutOfTime, explain, is_damage
 from wmsd.db.transaction import Transaction
 
 LOG = logging.getLogger("wmsd.door")
@@ -314,12 +313,12 @@ class Door:
             return refusal(error)
         if isinstance(error, OutOfTime):
             return refusal(unavailable(TOOK_TOO_LONG, 5))
-        if isinstance(error, sqlite3.Error):
+        if isinstance(error, STORAGE_FAILURES):
             return refusal(self._storage_problem(call, error))
         LOG.error("%s failed", call.operation.name, exc_info=error, extra={"request_id": call.request_id})
         return refusal(_server_error())
 
-    def _storage_problem(self, call: Call, error: sqlite3.Error) -> Problem:
+    def _storage_problem(self, call: Call, error: Exception) -> Problem:
         problem = explain(error)
         if problem is None:
             LOG.error("%s failed", call.operation.name, exc_info=error, extra={"request_id": call.request_id})

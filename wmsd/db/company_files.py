@@ -3,17 +3,18 @@
 import asyncio
 import logging
 from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from wmsd.base import timestamps
 from wmsd.base.clock import OrderedClock
 from wmsd.base.ids import Ids
-from wmsd.base.problems import unavailable
+from wmsd.db.company_file import CompanyFile
 from wmsd.db.database import Database, MakeRoom
-from wmsd.db.failures import StorageError, is_damage
-from wmsd.db.migrations import COMPANY, create, migrate
+from wmsd.db.failures import FileMoved, is_damage
+from wmsd.db.migrations import COMPANY, create
 from wmsd.db.sqlite import sqlite3
 from wmsd.db.transaction import Provision, Transaction
 from wmsd.db.unit_of_work import read_once
@@ -22,6 +23,8 @@ LOG = logging.getLogger("wmsd.companies")
 Result = TypeVar("Result")
 MOST_OPEN = 64
 """Each open file holds up to four threads; the least recently used beyond this number are closed."""
+LOOKERS: Final = 8
+"""Files that are looked at at once, each perhaps for as long as another program has it."""
 
 
 class CompanyFiles:
@@ -29,16 +32,13 @@ class CompanyFiles:
         self, folder: Path, clock: OrderedClock, ids: Ids, provision: Provision, make_room: MakeRoom | None = None
     ) -> None:
         self.folder = folder
-        self.failed: dict[int, str] = {}
         self.after_commit: Callable[[int], None] | None = None
         self._clock = clock
         self._ids = ids
         self._provision = provision
         self._make_room = make_room
-        self._databases: dict[int, Database] = {}
-        self._ready: set[int] = set()
-        self._discarded: list[Database] = []
-        """Open on files that failed, and that may be replaced by now: closed before anything is opened again."""
+        self._files: dict[int, CompanyFile] = {}
+        self._executor = ThreadPoolExecutor(LOOKERS, "wmsd-files")
 
     def path(self, company_id: int) -> Path:
         return self.folder / f"{company_id}.db"
@@ -55,23 +55,21 @@ class CompanyFiles:
             LOG.warning("a file without a company was moved aside: %s.orphan-%s", path, moment)
         create(path, COMPANY)
 
-    def prepare_all(self, company_ids: Iterable[int]) -> None:
+    async def prepare_all(self, company_ids: Iterable[int]) -> None:
         """Migrates every file; those that fail are noted, told in the log, and left as they are."""
-        for company_id in company_ids:
-            self._prepare(company_id)
+        await asyncio.gather(*(self._file(company_id).can_be_used() for company_id in company_ids))
 
     async def get(self, company_id: int) -> Database:
         """The company's database. Raises Problem (503) when its file cannot be used."""
-        while self._discarded:
-            await self._discarded.pop().close()
-        database = self._databases.get(company_id)
-        if database is None or company_id not in self._ready:
-            if not self._can_be_used(company_id):
-                raise unavailable("This company's data cannot be read now.", 60)
-            database = self._databases.setdefault(company_id, self._database(company_id))
+        database = await self._file(company_id).use()
         if not database.is_open:
             await self.close_beyond_limit()
         return database
+
+    @property
+    def failed(self) -> dict[int, str]:
+        """Why files cannot be used, by company."""
+        return {company_id: file.failure for company_id, file in self._files.items() if file.failure is not None}
 
     async def read_each(
         self, company_ids: Iterable[int], action: Callable[[Transaction], Result]
@@ -81,12 +79,9 @@ class CompanyFiles:
         All on one thread, over connections that are closed again: who looks at every company holds up nobody, and
         drives no file out that is in use.
         """
-        usable: list[int] = []
-        for company_id in company_ids:
-            if company_id not in self._ready:
-                await asyncio.sleep(0)  # to look at one takes a moment, and there may be many
-            if self._can_be_used(company_id):
-                usable.append(company_id)
+        known = list(company_ids)
+        are_usable = await asyncio.gather(*(self._file(company_id).can_be_used() for company_id in known))
+        usable = [company_id for company_id, is_usable in zip(known, are_usable, strict=True) if is_usable]
         found, errors = await asyncio.to_thread(self._read_each, usable, action)
         for company_id, error in errors.items():
             if is_damage(error):
@@ -123,43 +118,45 @@ class CompanyFiles:
 
     def suspect(self, company_id: int, error: Exception) -> None:
         """Notes that the file failed in use; the next request looks at it again before it uses it."""
-        LOG.error("company %d is unavailable: %s", company_id, error)
-        self.failed[company_id] = str(error)
-        self._ready.discard(company_id)
-        database = self._databases.pop(company_id, None)
-        if database is not None:
-            self._discarded.append(database)
+        self._file(company_id).suspect(error)
+
+    def notice_moved(self) -> None:
+        """Stops the companies whose open files do not stand under their names any more. To be called often."""
+        for file in self._files.values():
+            if file.database is not None and file.database.is_open:
+                try:
+                    file.database.standing.check()
+                except FileMoved as moved:
+                    file.stop(moved)
+
+    def _file(self, company_id: int) -> CompanyFile:
+        file = self._files.get(company_id)
+        if file is None:
+            new_database = partial(self._database, company_id)
+            file = CompanyFile(company_id, self.path(company_id), new_database, self._executor, self._clock)
+            self._files[company_id] = file
+        return file
 
     def _database(self, company_id: int) -> Database:
-        told = self.after_commit
-        after_commit = None if told is None else partial(told, company_id)
-        path = self.path(company_id)
-        return Database(path, self._clock, self._ids, after_commit, self._provision, self._make_room)
-
-    def _can_be_used(self, company_id: int) -> bool:
-        """A file that failed is looked at again."""
-        if company_id not in self._ready:
-            self._prepare(company_id)
-        return company_id not in self.failed
-
-    def _prepare(self, company_id: int) -> None:
-        try:
-            migrate(self.path(company_id), COMPANY)
-        except StorageError as error:
-            if self.failed.get(company_id) != str(error):
-                LOG.error("company %d is unavailable: %s", company_id, error)
-            self.failed[company_id] = str(error)
-        else:
-            self.failed.pop(company_id, None)
-            self._ready.add(company_id)
+        return Database(
+            self.path(company_id),
+            self._clock,
+            self._ids,
+            None if self.after_commit is None else partial(self.after_commit, company_id),
+            self._provision,
+            self._make_room,
+            moved=lambda moved: self._file(company_id).stop(moved),
+        )
 
     async def close_beyond_limit(self) -> None:
         """Closes the least recently used. One opens again at its next use, so that nobody is disturbed."""
-        opened = [database for database in self._databases.values() if database.is_open]
+        databases = [file.database for file in self._files.values() if file.database is not None]
+        opened = [database for database in databases if database.is_open]
         idle = sorted((d for d in opened if d.is_idle), key=lambda database: database.last_used)
         for database in idle[: max(0, len(opened) - MOST_OPEN + 1)]:
             await database.close()
 
     async def close(self) -> None:
-        for database in (*self._databases.values(), *self._discarded):
-            await database.close()
+        for file in self._files.values():
+            await file.close()
+        self._executor.shutdown(wait=False)

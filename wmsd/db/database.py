@@ -11,12 +11,13 @@ from typing import TypeVar
 from wmsd.base.clock import OrderedClock
 from wmsd.base.context import PROGRAM, Actor
 from wmsd.base.ids import Ids
-from wmsd.db.failures import is_of_disk
+from wmsd.db.failures import FileMoved, is_of_disk
 from wmsd.db.lane import LARGEST_READ_GROUP, GroupRunner, HopConnection, Lane, UnderWay, Work
 from wmsd.db.quick_reader import QuickReader
 from wmsd.db.sqlite import CACHE_KIB, THREAD_CACHE_KIB, connect, sqlite3
+from wmsd.db.standing import Standing, keep
 from wmsd.db.transaction import Provision, Transaction
-from wmsd.db.unit_of_work import commit_group, read_group, read_unit_in_time
+from wmsd.db.unit_of_work import CommitGroup, read_group, read_unit_in_time
 
 Result = TypeVar("Result")
 MakeRoom = Callable[[], bool]
@@ -36,10 +37,11 @@ class Database:
         provision: Provision = MappingProxyType({}),
         make_room: MakeRoom | None = None,
         uses_reserve: bool = False,
+        moved: Callable[[FileMoved], None] | None = None,
     ) -> None:
         """`make_room` is asked on a full disk, for writes that may use the reserve: whether there is room now.
 
-        `uses_reserve`: whether all of them may.
+        `uses_reserve`: whether all of them may. `moved` is told when the file was removed or replaced in use.
         """
         self.path = path
         self.after_commit = after_commit
@@ -48,8 +50,10 @@ class Database:
         self._provision = provision
         self._make_room = make_room
         self._uses_reserve = uses_reserve
+        self._moved = moved
         self._writer: Lane | None = None
-        self._quick_reader = QuickReader(path, clock, ids, provision, self._hand_over)
+        self.standing = Standing(path)
+        self._quick_reader = QuickReader(path, clock, ids, provision, self._hand_over, self._begin)
         self._readers: list[Lane] = []
         self._searcher: Lane | None = None
         self._handed_over: set[asyncio.Task[None]] = set()
@@ -144,8 +148,19 @@ class Database:
         )
 
     def _committed(self) -> None:
+        if self._moved is not None and self.standing.moved is not None:
+            self._moved(self.standing.moved)
         if self.after_commit is not None:
             self.after_commit()
+
+    async def keep(self, path: Path) -> bool:
+        """Writes all that the log holds into the file; where that has no name any more, a copy to `path`.
+
+        Whether there is a copy. Raises sqlite3.Error and OSError.
+        """
+        lanes = self._lanes()
+        run_last = lanes[-1].run_last if lanes else self._quick_reader.run_last
+        return await run_last(lambda connection: keep(connection, self.standing, path))
 
     def _lanes(self) -> list[Lane]:
         return [*self._readers, *(lane for lane in (self._searcher, self._writer) if lane is not None)]
@@ -167,9 +182,8 @@ class Database:
             return self._writer
         async with self._opening:
             if self._writer is None:
-                self._writer = await self._open(
-                    commit_group(self._clock, self._ids, self._provision), read_only=False
-                )
+                commits = CommitGroup(self._clock, self._ids, self._provision, self.standing)
+                self._writer = await self._open(commits, read_only=False)
                 self._writer.after_group = self._committed
             return self._writer
 
@@ -192,7 +206,13 @@ class Database:
     def _free_reader(self) -> Lane | None:
         return next((lane for lane in self._readers if not lane.is_held_up), None)
 
+    def _begin(self) -> None:
+        """Before a connection is opened."""
+        if not self.is_open:
+            self.standing.begin()
+
     async def _open(self, run_group: GroupRunner, read_only: bool) -> Lane:
+        self._begin()
         connection = HopConnection(partial(_opened, self.path, read_only), iter_chunk_size=64)
         await connection
         return Lane(connection, run_group)

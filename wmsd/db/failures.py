@@ -1,5 +1,7 @@
 """What can be wrong with a database file, in the words of the person who has to mend it."""
 
+from pathlib import Path
+
 from wmsd.base.problems import Problem, unavailable
 from wmsd.db.sqlite import sqlite3
 
@@ -8,31 +10,56 @@ BUSY = ("SQLITE_BUSY", "SQLITE_LOCKED", "SQLITE_PROTOCOL")
 BROKEN_OFF = ("SQLITE_INTERRUPT",)
 TOO_BIG = ("SQLITE_TOOBIG",)
 DAMAGED = ("SQLITE_CORRUPT", "SQLITE_NOTADB")
+IN_DOUBT = ("SQLITE_IOERR",)
 
 
 class StorageError(Exception):
     """The data folder or one of its files cannot be used; the sentence says why and what to do."""
 
 
+class FileMoved(StorageError):
+    """A file that is in use was removed or replaced."""
+
+    def __init__(self, path: Path) -> None:
+        super().__init__(f"{path} was removed or replaced while it was in use")
+        self.path = path
+
+
+class OutcomeUnknown(Exception):
+    """A commit failed, and what it wrote could not be undone: after a restart it may be there, or not."""
+
+
 class OutOfTime(Exception):
     """A read took longer than it may, with its wait, and was broken off."""
 
 
-def explain(error: sqlite3.Error) -> Problem | None:
+STORAGE_FAILURES = (sqlite3.Error, FileMoved, OutcomeUnknown)
+CANNOT_BE_READ = "This company's data cannot be read now."
+MAY_HAVE_HAPPENED = (
+    "The disk failed while this was written: it may have been done, or not. Look before you send it again, or "
+    "repeat it with the same Idempotency-Key."
+)
+
+
+def explain(error: Exception) -> Problem | None:
     """The 503 that stands for a failure of the file or the disk; None for a mistake in the program."""
+    if isinstance(error, OutcomeUnknown):
+        return Problem("OUTCOME_UNKNOWN", MAY_HAVE_HAPPENED)
+    if isinstance(error, FileMoved):
+        return unavailable(CANNOT_BE_READ, 60)
     name = _name(error)
     if name.startswith(DISK):
         return unavailable("The server cannot use its disk now; nothing was changed.", 30)
     if name.startswith(BUSY):
         return unavailable("Another program is writing to this company's data; nothing was changed.")
     if name.startswith(DAMAGED):
-        return unavailable("This company's data cannot be read now.", 60)
+        return unavailable(CANNOT_BE_READ, 60)
     if name.startswith(TOO_BIG):
         return Problem("VALIDATION_FAILED", "The answer would be too large; ask for less.", status=413)
     return None
 
 
-def is_damage(error: sqlite3.Error) -> bool:
+def is_damage(error: Exception) -> bool:
     """Whether the file itself is to blame, and not the disk's space or another writer."""
     return _name(error).startswith(DAMAGED)
 
@@ -42,10 +69,18 @@ def is_of_disk(error: sqlite3.Error) -> bool:
     return _name(error).startswith(DISK)
 
 
+def is_in_doubt(error: BaseException) -> bool:
+    """Whether a commit that ends with it may be in the log all the same: it was written, and its sync has failed.
+
+    The driver does not tell a failed sync from other errors of input and output.
+    """
+    return isinstance(error, sqlite3.Error) and _name(error).startswith(IN_DOUBT)
+
+
 def is_delay(error: sqlite3.Error) -> bool:
     """Whether the same might succeed with more time: another connection is in the way, or it was broken off."""
     return _name(error).startswith(BUSY + BROKEN_OFF)
 
 
-def _name(error: sqlite3.Error) -> str:
+def _name(error: Exception) -> str:
     return getattr(error, "sqlite_errorname", "") or ""

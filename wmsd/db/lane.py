@@ -14,11 +14,12 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
-from typing import Any
+from typing import Any, TypeVar
 
-from wmsd.base.context import Actor
+from wmsd.base.context import PROGRAM, Actor
 from wmsd.db.sqlite import aiosqlite, sqlite3
 
+Result = TypeVar("Result")
 LARGEST_GROUP = 64
 LARGEST_READ_GROUP = 8
 """Smaller, so that the first answers are sent while the reader goes on."""
@@ -175,8 +176,28 @@ class Lane:
         for work in group:
             work.settle()
 
-    async def close(self) -> None:
-        """Finishes what waits, then closes the connection and ends its thread."""
+    async def run_last(self, function: Callable[[sqlite3.Connection], Result]) -> Result:
+        """The function's result, outside of any transaction and after all that waits: nothing may follow it."""
+        await self._is_over()
+        loop = asyncio.get_running_loop()
+        work = Work(function, PROGRAM, loop.create_future())
+
+        def run(connection: sqlite3.Connection) -> None:
+            try:
+                work.result = function(connection)
+            except BaseException as error:  # as above
+                work.error = error
+            loop.call_soon_threadsafe(work.settle)
+
+        self.connection.post(run)
+        result: Result = await work.future
+        return result
+
+    async def _is_over(self) -> None:
         while self._is_running:
             await self._idle.wait()
+
+    async def close(self) -> None:
+        """Finishes what waits, then closes the connection and ends its thread."""
+        await self._is_over()
         await self.connection.close()

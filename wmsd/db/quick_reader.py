@@ -11,7 +11,7 @@ import math
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from wmsd.base.clock import OrderedClock
 from wmsd.base.context import Actor
@@ -22,6 +22,7 @@ from wmsd.db.sqlite import connect, sqlite3
 from wmsd.db.transaction import Provision, Transaction
 from wmsd.db.unit_of_work import read_group, read_unit
 
+Result = TypeVar("Result")
 MOMENT_SECONDS: Final = 0.003
 STEPS_BETWEEN_LOOKS: Final = 2000
 """SQLite's own steps, a few dozen to the microsecond, between two looks at the clock."""
@@ -35,7 +36,10 @@ class NextTurn(Exception):
 
 
 class QuickReader:
-    """`hand_over` is given the works that cannot be done here and now."""
+    """`hand_over` is given the works that cannot be done here and now.
+
+    `begin` is called before it opens the file.
+    """
 
     def __init__(
         self,
@@ -44,9 +48,11 @@ class QuickReader:
         ids: Ids,
         provision: Provision,
         hand_over: Callable[[Work], None],
+        begin: Callable[[], None],
     ) -> None:
         self._path = path
         self._hand_over = hand_over
+        self._begin = begin
         self._run_group = read_group(clock, ids, provision, self._read_unit)
         self._connection: sqlite3.Connection | None = None
         self._waiting: list[Work] = []
@@ -103,11 +109,16 @@ class QuickReader:
 
     def _opened(self) -> sqlite3.Connection:
         if self._connection is None:
+            self._begin()
             connection = connect(self._path, busy_seconds=0)
             connection.execute("PRAGMA query_only = ON")
             connection.set_progress_handler(lambda: time.monotonic() > self._until, STEPS_BETWEEN_LOOKS)
             self._connection = connection
         return self._connection
+
+    async def run_last(self, function: Callable[[sqlite3.Connection], Result]) -> Result:
+        """The function's result, on a thread; nothing may follow it."""
+        return await asyncio.to_thread(function, self._opened())
 
     def close(self) -> None:
         """Finishes what waits, then closes the connection. It opens again when it is used."""

@@ -7,41 +7,92 @@ from typing import TypeVar
 from wmsd.base.clock import OrderedClock
 from wmsd.base.context import PROGRAM
 from wmsd.base.ids import Ids
-from wmsd.db.failures import OutOfTime
+from wmsd.db.failures import FileMoved, OutcomeUnknown, OutOfTime, is_in_doubt
 from wmsd.db.lane import GroupRunner, UnderWay, Work
 from wmsd.db.sqlite import connect, sqlite3
+from wmsd.db.standing import Standing
 from wmsd.db.transaction import AtCommit, Provision, Transaction
 
 Begin = Callable[[sqlite3.Connection], Transaction]
 Result = TypeVar("Result")
 
 
-def commit_group(clock: OrderedClock, ids: Ids, provision: Provision) -> GroupRunner:
+class CommitGroup:
     """Each unit in its own savepoint, all in one transaction: one sync makes the whole group durable.
 
     A unit that fails is rolled back alone. When the commit fails, every unit of the group has failed. One that is
     alone needs no savepoint: the transaction is its own.
     """
 
-    def run(connection: sqlite3.Connection, group: list[Work]) -> None:
+    def __init__(self, clock: OrderedClock, ids: Ids, provision: Provision, standing: Standing) -> None:
+        self._clock = clock
+        self._ids = ids
+        self._provision = provision
+        self._standing = standing
+        self._is_in_doubt = False
+        """Whether the log may hold a group whose sync failed, and which a restart would find."""
+
+    def __call__(self, connection: sqlite3.Connection, group: list[Work]) -> None:
+        """Raises FileMoved, OutcomeUnknown and sqlite3.Error, for every unit of the group."""
+        self._standing.check()
+        if self._is_in_doubt:
+            self._write_over(connection)
         connection.execute("BEGIN IMMEDIATE")
         try:
-            now, ordered_now = clock.now(), clock.latest()
-            at_commit: AtCommit = {}
-            run_unit = _run_alone if len(group) == 1 else _run_unit
-            for work in group:
-                if not work.future.cancelled():
-                    tx = Transaction(connection, now, ordered_now, ids, work.actor, provision, at_commit)
-                    run_unit(connection, tx, work)
-            for run_last in at_commit.values():
-                run_last(Transaction(connection, now, ordered_now, ids, PROGRAM, provision))
+            self._run(connection, group)
+        except BaseException:
+            _roll_back(connection)
+            raise
+        self._commit(connection)
+
+    def _run(self, connection: sqlite3.Connection, group: list[Work]) -> None:
+        now, ordered_now = self._clock.now(), self._clock.latest()
+        at_commit: AtCommit = {}
+        run_unit = _run_alone if len(group) == 1 else _run_unit
+        for work in group:
+            if not work.future.cancelled():
+                tx = Transaction(connection, now, ordered_now, self._ids, work.actor, self._provision, at_commit)
+                run_unit(connection, tx, work)
+        for run_last in at_commit.values():
+            run_last(Transaction(connection, now, ordered_now, self._ids, PROGRAM, self._provision))
+
+    def _commit(self, connection: sqlite3.Connection) -> None:
+        try:
+            connection.execute("COMMIT")
+        except BaseException as error:
+            _roll_back(connection)
+            if is_in_doubt(error):
+                self._undo(connection, error)
+            raise
+        try:
+            self._standing.check()  # what was acknowledged stands in the file of that name
+        except FileMoved as moved:
+            raise OutcomeUnknown(str(moved)) from moved
+
+    def _undo(self, connection: sqlite3.Connection, error: BaseException) -> None:
+        """The group is in the log, and whoever opens the file next finds it there. Raises OutcomeUnknown."""
+        self._is_in_doubt = True
+        try:
+            self._write_over(connection)
+        except sqlite3.Error:
+            raise OutcomeUnknown(str(error)) from error
+
+    def _write_over(self, connection: sqlite3.Connection) -> None:
+        """A commit that changes nothing takes the place in the log of the one that failed."""
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
+        try:
+            connection.execute("BEGIN IMMEDIATE")
+            connection.execute(f"PRAGMA user_version = {version}")
             connection.execute("COMMIT")
         except BaseException:
-            if connection.in_transaction:
-                connection.execute("ROLLBACK")
+            _roll_back(connection)
             raise
+        self._is_in_doubt = False
 
-    return run
+
+def _roll_back(connection: sqlite3.Connection) -> None:
+    if connection.in_transaction:
+        connection.execute("ROLLBACK")
 
 
 def _run_alone(connection: sqlite3.Connection, tx: Transaction, work: Work) -> None:

@@ -3,13 +3,14 @@ transaction of its own. `PRAGMA user_version` is the number of the last; `applic
 """
 
 import os
+import stat
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from wmsd.db.failures import StorageError, is_of_disk
-from wmsd.db.sqlite import connect, sqlite3
+from wmsd.db.failures import StorageError, is_delay, is_of_disk
+from wmsd.db.sqlite import BUSY_SECONDS, connect, sqlite3
 
 FOLDER = Path(__file__).parent
 
@@ -55,25 +56,38 @@ def _put_in_place(unfinished: Path, path: Path) -> None:
         os.close(folder)
 
 
-def migrate(path: Path, kind: FileKind) -> None:
-    """Brings a file up to this program. Raises StorageError, with the file as it was, when that can't be."""
-    if not path.exists():
-        raise StorageError(f"{path} is missing. Restore it from a backup; wmsd does not make it anew.")
+def migrate(path: Path, kind: FileKind, busy_seconds: float = BUSY_SECONDS) -> None:
+    """Brings a file up to this program. Raises StorageError, with the file as it was, when that can't be.
+
+    Another program that has the file is waited for, for `busy_seconds`.
+    """
     try:
-        _run(path, kind, create_file=False)
+        mode = path.stat().st_mode
+    except FileNotFoundError:
+        raise StorageError(f"{path} is missing. Restore it from a backup; wmsd does not make it anew.") from None
+    except OSError as error:
+        raise StorageError(f"{path} cannot be used: {(error.strerror or str(error)).lower()}.") from None
+    if not stat.S_ISREG(mode):  # to open a pipe would wait for its other end
+        raise StorageError(
+            f"{path} cannot be used: it is no file. It was left as it is; restore the file from a backup."
+        )
+    try:
+        _run(path, kind, create_file=False, busy_seconds=busy_seconds)
     except sqlite3.DatabaseError as error:
         remedy = "Restore it from a backup."
         if not os.access(path, os.W_OK):
             remedy = "Give this user the permission to write it."
+        elif is_delay(error):
+            remedy = "Another program has it locked: wmsd looks again as soon as it is asked for."
         elif is_of_disk(error):
             remedy = "Look whether the disk is full, failing or read-only."
         raise StorageError(f"{path} cannot be used: {error}. Nothing was changed. {remedy}") from error
 
 
-def _run(path: Path, kind: FileKind, create_file: bool) -> None:
+def _run(path: Path, kind: FileKind, create_file: bool, busy_seconds: float = BUSY_SECONDS) -> None:
     if not create_file:
-        _check(path, kind)
-    connection = connect(path, create=create_file)
+        _check(path, kind, busy_seconds)
+    connection = connect(path, create=create_file, busy_seconds=busy_seconds)
     try:
         for script in kind.scripts()[_version(connection) :]:
             number = int(script.name[:4])
@@ -93,9 +107,9 @@ def _version(connection: sqlite3.Connection) -> int:
     return version
 
 
-def _check(path: Path, kind: FileKind) -> None:
+def _check(path: Path, kind: FileKind, busy_seconds: float) -> None:
     """Looks without writing: is it ours, is it whole enough to read, is it not from the future?"""
-    connection = connect(path, read_only=True)
+    connection = connect(path, read_only=True, busy_seconds=busy_seconds)
     try:
         application_id = connection.execute("PRAGMA application_id").fetchone()[0]
         version = _version(connection)

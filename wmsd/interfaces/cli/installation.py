@@ -16,8 +16,7 @@ from wmsd.app.data_folder import DataFolder
 from wmsd.app.settings import Settings, SettingsError, load
 from wmsd.app.site import Site, open_site
 from wmsd.base.problems import Problem
-from wmsd.db.failures import StorageError, explain
-from wmsd.db.sqlite import sqlite3
+from wmsd.db.failures import STORAGE_FAILURES, StorageError, explain
 
 P = ParamSpec("P")
 Result = TypeVar("Result")
@@ -77,7 +76,7 @@ def installed(command: Callable[Concatenate[Installation, P], Result]) -> Callab
             fail(str(error).splitlines())
         except StorageError as error:
             fail([" ".join(str(error).split())])  # what SQLite finds has several lines
-        except sqlite3.Error as error:
+        except STORAGE_FAILURES as error:
             known = explain(error)
             fail([f"The data cannot be used: {known.message if known else error} ({error})"])
         except UnicodeEncodeError:

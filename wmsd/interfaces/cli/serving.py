@@ -71,7 +71,7 @@ async def _serve(installation: Installation, tls: ssl.SSLContext | None, with_de
     stop = _stop()
     async with open_site(settings, installation.folder) as site:
         company_ids = await site.access.companies()
-        site.files.prepare_all(company_ids)
+        await site.files.prepare_all(company_ids)
         loaded = await _load_demo(site) if with_demo else None
         app, jobs = service(site)
         async with AsyncExitStack() as stack:

@@ -1,0 +1,64 @@
+"""The disk fails where a write is to be made durable, and the process is killed: every refusal is true."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.support.command import Home, Program, Server, first_day
+from tests.support.injected import SYNC, failing
+
+NOTHING_CHANGED = "The server cannot use its disk now; nothing was changed."
+
+
+def article(code: str) -> dict[str, str]:
+    return {"code": code, "name": code}
+
+
+def codes(server: Server) -> list[str]:
+    return [record["code"] for record in server.get("/api/articles")[1]["data"]]
+
+
+@pytest.fixture
+def site(program: Program, home: Home) -> Home:
+    return first_day(home)
+
+
+@pytest.fixture
+def server(site: Home) -> Iterator[Server]:
+    with site.serving() as server:
+        assert server.send("POST", "/api/articles", article("BEFORE"))[0] == 201
+        yield server
+
+
+def test_what_was_refused_is_not_there_after_a_kill(site: Home, server: Server) -> None:
+    """SQLite leaves it in the log, where a restart would find it."""
+    with failing(server.process.pid, SYNC, when="1"):
+        status, body = server.send("POST", "/api/articles", article("REFUSED"))
+    assert (status, body["code"], body["message"]) == (503, "SERVICE_UNAVAILABLE", NOTHING_CHANGED)
+    server.kill()
+    with site.serving() as again:
+        assert codes(again) == ["BEFORE"]
+
+
+def test_while_syncs_fail_the_outcome_is_unknown_and_nothing_more_is_written(site: Home, server: Server) -> None:
+    with failing(server.process.pid, SYNC):
+        status, body = server.send("POST", "/api/articles", article("UNKNOWN"))
+        assert (status, body["code"]) == (503, "OUTCOME_UNKNOWN")
+        assert body["message"].endswith("or repeat it with the same Idempotency-Key.")
+        for _ in range(3):
+            status, body = server.send("POST", "/api/articles", article("REFUSED"))
+            assert (status, body["message"]) == (503, NOTHING_CHANGED)
+        assert codes(server) == ["BEFORE"]
+    assert server.send("POST", "/api/articles", article("AFTER"))[0] == 201
+    server.kill()
+    with site.serving() as again:
+        assert codes(again) == ["BEFORE", "AFTER"]
+
+
+def test_what_is_repeated_with_its_key_is_done_once(site: Home, server: Server) -> None:
+    with failing(server.process.pid, SYNC):
+        assert server.send("POST", "/api/articles", article("ONCE"), key="k")[1]["code"] == "OUTCOME_UNKNOWN"
+    server.kill()
+    with site.serving() as again:
+        assert again.send("POST", "/api/articles", article("ONCE"), key="k")[0] == 201
+        assert codes(again) == ["BEFORE", "ONCE"]

@@ -1,0 +1,116 @@
+"""A company's file that another program holds, or that is no file: nobody else waits for it."""
+
+import os
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.command import ROOT, Home, Server, first_day
+
+HOLD = """
+import sys
+from pathlib import Path
+from wmsd.db.sqlite import connect
+connection = connect(Path(sys.argv[1]))
+connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+connection.execute("BEGIN EXCLUSIVE")
+connection.execute("PRAGMA user_version = 0")
+print("held", flush=True)
+sys.stdin.read()
+"""
+AT_ONCE = 2.0
+"""Seconds within which others must be answered, though the machine is busy: a held file is waited for longer."""
+
+
+@contextmanager
+def held(file: Path) -> Iterator[None]:
+    """Locked by another program, from before it was opened here."""
+    command = [sys.executable, "-c", HOLD, str(file)]
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "held\n"
+        try:
+            yield
+        finally:
+            process.kill()
+
+
+@pytest.fixture
+def site(home: Home) -> Home:
+    first_day(home)
+    home.ok("company", "create", "OTHER", "--name", "Other", "--all-modules")
+    return home
+
+
+@pytest.fixture
+def file(site: Home) -> Path:
+    return site.data / "companies" / "1.db"
+
+
+def seconds_of(server: Server, company: int) -> float:
+    began = time.monotonic()
+    assert server.get("/api/articles", company=company)[0] == 200
+    return time.monotonic() - began
+
+
+def test_a_start_with_a_file_that_is_held(site: Home, file: Path) -> None:
+    with held(file):
+        began = time.monotonic()
+        with site.serving() as server:
+            assert time.monotonic() - began < 3 * AT_ONCE
+            assert server.get("/api/articles")[0] == 503
+            assert seconds_of(server, company=2) < AT_ONCE
+            assert "Restore it from a backup" not in server.log
+            assert "Another program has it locked" in server.log
+            assert server.get("/api/health", token="", company=None)[1]["status"] == "degraded"
+    with site.serving() as server:
+        assert seconds_of(server, company=1) < AT_ONCE
+
+
+def test_nobody_waits_with_those_who_ask_for_a_held_file(site: Home, file: Path) -> None:
+    with held(file), site.serving() as server:
+        statuses: list[Any] = []
+        askers = [
+            threading.Thread(target=lambda: statuses.append(server.get("/api/articles")[0])) for _ in range(20)
+        ]
+        for asker in askers:
+            asker.start()
+        assert max(seconds_of(server, company=2) for _ in range(20)) < AT_ONCE
+        for asker in askers:
+            asker.join()
+        assert statuses == [503] * 20
+
+
+def test_it_serves_again_when_the_file_is_let_go(site: Home, file: Path) -> None:
+    with ExitStack() as stack:
+        stack.enter_context(held(file))
+        with site.serving() as server:
+            assert server.get("/api/articles")[0] == 503
+            stack.close()
+            assert server.get("/api/articles")[0] == 200
+            assert server.log.count("company 1 is available again") == 1
+
+
+@pytest.mark.parametrize("kind", ["a pipe", "a folder", "a device"])
+def test_what_is_no_file_is_not_opened(site: Home, file: Path, kind: str) -> None:
+    file.unlink()
+    if kind == "a pipe":
+        os.mkfifo(file)
+    elif kind == "a folder":
+        file.mkdir()
+    else:
+        file.symlink_to("/dev/zero")
+    with site.serving() as server:
+        assert server.get("/api/articles")[0] == 503
+        assert seconds_of(server, company=2) < AT_ONCE
+        assert "data/companies/1.db cannot be used: it is no file." in server.log
+    assert site.refused("export", "articles", "--company", "ACME") == (
+        "data/companies/1.db cannot be used: it is no file. It was left as it is; restore the file from a backup."
+    )

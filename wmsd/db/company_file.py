@@ -1,0 +1,138 @@
+"""One tenant's file: looked at before it is used, and left alone after it has failed.
+
+What may take long, a file that another program has locked say, is done on a thread: nobody waits for it but those
+who ask for this company.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from concurrent.futures import Executor
+from pathlib import Path
+from typing import Final
+
+from wmsd.base import timestamps
+from wmsd.base.clock import Clock
+from wmsd.base.problems import unavailable
+from wmsd.db.database import Database
+from wmsd.db.failures import CANNOT_BE_READ, FileMoved, StorageError
+from wmsd.db.migrations import COMPANY, migrate
+from wmsd.db.sqlite import sqlite3
+from wmsd.db.standing import Identity, identity
+
+LOG = logging.getLogger("wmsd.companies")
+BUSY_SECONDS: Final = 1.0
+"""For another program that has it locked: the next request looks again."""
+MOVED: Final = (
+    "Nothing is written to what stands there now. Put the file back, or start wmsd again to serve what is there."
+)
+
+
+class CompanyFile:
+    """`failure` says why it cannot be used; None as long as nothing is wrong."""
+
+    def __init__(
+        self, company_id: int, path: Path, new_database: Callable[[], Database], executor: Executor, clock: Clock
+    ) -> None:
+        self._company_id = company_id
+        self.path = path
+        self.failure: str | None = None
+        self.database: Database | None = None
+        self._new_database = new_database
+        self._executor = executor
+        self._clock = clock
+        self._is_ready = False
+        self._looking: asyncio.Future[None] | None = None
+        self._leaving: asyncio.Future[None] | None = None
+        self._missed: Identity | None = None
+        """The file that was removed or replaced while it was in use: no other is taken in its place."""
+
+    async def use(self) -> Database:
+        """Raises Problem (503)."""
+        if not await self.can_be_used():
+            raise unavailable(CANNOT_BE_READ, 60)
+        if self.database is None:
+            self.database = self._new_database()
+        return self.database
+
+    async def can_be_used(self) -> bool:
+        """A file that has failed is looked at again, once for all who ask meanwhile."""
+        if not self._is_ready:
+            if self._looking is None:
+                self._looking = asyncio.ensure_future(self._look_again())
+            await asyncio.shield(self._looking)
+        return self._is_ready
+
+    async def _look_again(self) -> None:
+        try:
+            await self._has_left()
+            await asyncio.get_running_loop().run_in_executor(self._executor, self._look)
+        finally:
+            self._looking = None
+
+    def _look(self) -> None:
+        """On any thread: brings the file up to this program, or notes what is wrong with it."""
+        if self._missed is not None and identity(self.path) != self._missed:
+            return
+        try:
+            migrate(self.path, COMPANY, BUSY_SECONDS)
+        except StorageError as error:
+            self._fail(str(error))
+        else:
+            if self.failure is not None:
+                LOG.info("company %d is available again", self._company_id)
+            self.failure, self._missed, self._is_ready = None, None, True
+
+    def suspect(self, error: Exception) -> None:
+        """It failed in use: it is closed, and looked at before it is used again."""
+        self._fail(str(error))
+        self._leave(is_kept=False)
+
+    def stop(self, moved: FileMoved) -> None:
+        """It was removed or replaced in use: what it holds is kept, and what stands there now is left alone."""
+        if self.database is None:
+            return
+        if moved.path == self.path:
+            self._missed = self.database.standing.file
+            self._fail(f"{moved}. {MOVED}")
+        else:
+            self._fail(f"{moved}. What it held is written to {self.path.name}")
+        self._leave(is_kept=True)
+
+    def _leave(self, is_kept: bool) -> None:
+        database, self.database = self.database, None
+        if database is not None:
+            self._leaving = asyncio.ensure_future(self._close(database, is_kept))
+
+    async def _close(self, database: Database, is_kept: bool) -> None:
+        try:
+            if is_kept:
+                await self._keep(database)
+        except (sqlite3.Error, OSError) as error:
+            LOG.error("company %d: what its file held could not be kept: %s", self._company_id, error)
+        finally:
+            await database.close()
+
+    async def _keep(self, database: Database) -> None:
+        moment = timestamps.to_text(self._clock.now()).replace(":", "")
+        copy = self.path.with_name(f"{self.path.name}.removed-{moment}")
+        if await database.keep(copy):
+            LOG.error("company %d: what its file held is in %s", self._company_id, copy)
+
+    def _fail(self, sentence: str) -> None:
+        if self.failure != sentence:
+            LOG.error("company %d is unavailable: %s", self._company_id, sentence)
+        self.failure, self._is_ready = sentence, False
+
+    async def _has_left(self) -> None:
+        """Before the file is opened again."""
+        if self._leaving is not None:
+            await asyncio.wait([self._leaving])
+            self._leaving = None
+
+    async def close(self) -> None:
+        if self._looking is not None:
+            await asyncio.wait([self._looking])
+        await self._has_left()
+        if self.database is not None:
+            await self.database.close()
