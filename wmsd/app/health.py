@@ -1,6 +1,8 @@
 """The health check: database, cache, job queue, disk (specification section 4), webhooks and the clock."""
 
 import shutil
+from collections.abc import Iterable
+from datetime import datetime
 from typing import Any
 
 from wmsd.app.jobs import Jobs
@@ -18,7 +20,7 @@ async def health(site: Site, jobs: Jobs, is_known: bool) -> tuple[int, dict[str,
     `is_known`: whether the caller has a valid token. Free bytes would tell a stranger how an attack goes.
     """
     checks = {
-        "database": await _database(site),
+        "database": await _database(site, is_known),
         "cache": {"ok": True, "entries": site.access.entries},
         "job_queue": _job_queue(jobs),
         "disk": _disk(site, is_known),
@@ -31,17 +33,30 @@ async def health(site: Site, jobs: Jobs, is_known: bool) -> tuple[int, dict[str,
     return (503 if broken else 200), {"status": status, "checks": checks}
 
 
-async def _database(site: Site) -> dict[str, Any]:
+async def _database(site: Site, is_known: bool) -> dict[str, Any]:
     started = site.clock.monotonic()
     try:
         await site.platform.read(lambda tx: tx.value("SELECT count(*) FROM companies"))
     except sqlite3.Error:
         return {"ok": False, "milliseconds": _since(site, started)}
-    failed = len(site.files.failed)
-    found: dict[str, Any] = {"ok": not failed, "milliseconds": _since(site, started)}
-    if failed:
-        found |= {"degraded": True, "companies_unavailable": failed}
+    written = [site.platform.writes, *(database.writes for database in site.files.databases)]
+    unavailable, read_only = len(site.files.failed), sum(each.failure is not None for each in written)
+    found: dict[str, Any] = {"ok": not (unavailable or read_only), "milliseconds": _since(site, started)}
+    if not found["ok"]:
+        found["degraded"] = True
+    if unavailable:
+        found["companies_unavailable"] = unavailable
+    if read_only:
+        found["files_that_cannot_be_written"] = read_only
+    if is_known:
+        found["last_write"] = _latest(each.succeeded_at for each in written)
+        found["last_failed_write"] = _latest(each.failed_at for each in written)
     return found
+
+
+def _latest(moments: Iterable[datetime | None]) -> str | None:
+    known = [moment for moment in moments if moment is not None]
+    return timestamps.to_text(max(known)) if known else None
 
 
 def _job_queue(jobs: Jobs) -> dict[str, Any]:

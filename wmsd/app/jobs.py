@@ -4,6 +4,7 @@ import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
@@ -15,8 +16,7 @@ from wmsd.app.site import Site
 from wmsd.base.clock import Clock
 from wmsd.base.complaints import Complaints
 from wmsd.db.database import Database
-from wmsd.db.failures import is_damage
-from wmsd.db.sqlite import sqlite3
+from wmsd.db.failures import STORAGE_FAILURES, is_damage
 from wmsd.outbox.store import forget_old as forget_old_events
 from wmsd.webhooks.retention import forget_old as forget_old_deliveries
 from wmsd.webhooks.sender import Sender
@@ -26,6 +26,7 @@ NOTICE_CHANGES_SECONDS = 0.5
 """Half of the second within which a running server acts on what the command line changed."""
 
 SENDER_TICK_SECONDS = 0.5
+TRY_AGAIN_SECONDS = 5.0
 
 Job = Callable[[], Awaitable[object]]
 
@@ -42,7 +43,7 @@ class Jobs:
         )
         for name in ("apscheduler.scheduler", "apscheduler.executors.default"):
             logging.getLogger(name).setLevel(logging.ERROR)  # it warns at each tick that one takes longer
-        self._complaints = Complaints(LOG, (sqlite3.Error,))
+        self._complaints = Complaints(LOG, STORAGE_FAILURES)
         self.last_tick = self._clock.monotonic()
         self._every(NOTICE_CHANGES_SECONDS, self._notice_changes)
         self._every(SENDER_TICK_SECONDS, sender.tick)
@@ -51,6 +52,7 @@ class Jobs:
         self._every(60, site.access.write_token_uses)
         self._every(60, self.write_request_counts)
         self._every(60, site.files.close_beyond_limit)
+        self._every(TRY_AGAIN_SECONDS, self.try_failed_writes)
         self._every(60, self.make_reserve)
         self._every(3600, self.sweep_tokens)
         self._every(3600, self.forget_what_is_old)
@@ -64,8 +66,8 @@ class Jobs:
     async def stop(self) -> None:
         self._scheduler.shutdown(wait=False)
         await self.sender.stop()
-        await self._site.access.write_token_uses()
-        await self.clock_watch.keep()
+        await self._run(self._site.access.write_token_uses)
+        await self._run(self.clock_watch.keep)
 
     @property
     def webhooks_switched_off(self) -> int:
@@ -77,15 +79,15 @@ class Jobs:
         return self._clock.monotonic() - self.last_tick
 
     def _every(self, seconds: float, job: Job) -> None:
-        async def run() -> None:
-            what = f"the job {job.__name__} failed; it runs again at its next time"
-            try:
-                await job()
-                self._complaints.over(what)
-            except Exception as error:
-                self._complaints.failed(what, error)
+        self._scheduler.add_job(self._run, Every(seconds), [job], id=job.__name__)
 
-        self._scheduler.add_job(run, Every(seconds), id=job.__name__)
+    async def _run(self, job: Job) -> None:
+        what = f"the job {job.__name__} failed; it runs again at its next time"
+        try:
+            await job()
+            self._complaints.over(what)
+        except Exception as error:
+            self._complaints.failed(what, error)
 
     async def _notice_changes(self) -> None:
         self.last_tick = self._clock.monotonic()
@@ -95,6 +97,13 @@ class Jobs:
 
     async def watch_the_clock(self) -> None:
         await self.clock_watch.tick()
+
+    async def try_failed_writes(self) -> None:
+        """Finds out when a disk that has failed works again, though nobody writes."""
+        for database in (self._site.platform, *self._site.files.databases):
+            if database.writes.failure is not None:
+                with suppress(*STORAGE_FAILURES):
+                    await database.try_to_write()
 
     async def make_reserve(self) -> None:
         """Again, when there is room after the disk was full."""
@@ -141,5 +150,5 @@ class Jobs:
                 self._complaints.over(what)
             except Exception as error:
                 self._complaints.failed(what, error)
-                if isinstance(error, sqlite3.Error) and is_damage(error):
+                if is_damage(error):
                     files.suspect(company_id, error)

@@ -23,7 +23,7 @@ from wmsd.base.ids import Ids, RandomIds
 from wmsd.base.vault import Vault
 from wmsd.db.company_files import CompanyFiles
 from wmsd.db.database import Database
-from wmsd.db.sqlite import sqlite3
+from wmsd.db.failures import STORAGE_FAILURES
 from wmsd.webhooks.guard import Guard
 
 LOG = logging.getLogger("wmsd.site")
@@ -63,8 +63,8 @@ async def _write_last(requests: RequestCounts) -> None:
     """What is not written is lost, and nothing else: the rest is still to be closed."""
     try:
         await requests.write()
-    except sqlite3.Error:
-        LOG.exception("the requests of the last minute could not be counted")
+    except STORAGE_FAILURES as error:
+        LOG.error("the requests of the last minute could not be counted: %s", error)
 
 
 @asynccontextmanager

@@ -67,6 +67,11 @@ class CompanyFiles:
         return database
 
     @property
+    def databases(self) -> list[Database]:
+        """Those that have been used."""
+        return [file.database for file in self._files.values() if file.database is not None]
+
+    @property
     def failed(self) -> dict[int, str]:
         """Why files cannot be used, by company."""
         return {company_id: file.failure for company_id, file in self._files.items() if file.failure is not None}
@@ -150,8 +155,7 @@ class CompanyFiles:
 
     async def close_beyond_limit(self) -> None:
         """Closes the least recently used. One opens again at its next use, so that nobody is disturbed."""
-        databases = [file.database for file in self._files.values() if file.database is not None]
-        opened = [database for database in databases if database.is_open]
+        opened = [database for database in self.databases if database.is_open]
         idle = sorted((d for d in opened if d.is_idle), key=lambda database: database.last_used)
         for database in idle[: max(0, len(opened) - MOST_OPEN + 1)]:
             await database.close()

@@ -3,6 +3,7 @@
 import asyncio
 import math
 from collections.abc import Awaitable, Callable
+from datetime import datetime
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -11,7 +12,7 @@ from typing import TypeVar
 from wmsd.base.clock import OrderedClock
 from wmsd.base.context import PROGRAM, Actor
 from wmsd.base.ids import Ids
-from wmsd.db.failures import FileMoved, is_of_disk
+from wmsd.db.failures import STORAGE_FAILURES, FileMoved, explain, is_of_disk
 from wmsd.db.lane import LARGEST_READ_GROUP, GroupRunner, HopConnection, Lane, UnderWay, Work
 from wmsd.db.quick_reader import QuickReader
 from wmsd.db.sqlite import CACHE_KIB, THREAD_CACHE_KIB, connect, sqlite3
@@ -23,6 +24,23 @@ Result = TypeVar("Result")
 MakeRoom = Callable[[], bool]
 READERS = 3
 """The first does all that is not quick; the others join while it is held up."""
+
+
+class Writes:
+    """How the last ones went. `failure` is of the last, where the file or the disk is to blame."""
+
+    def __init__(self) -> None:
+        self.failure: Exception | None = None
+        self.failed_at: datetime | None = None
+        self.succeeded_at: datetime | None = None
+
+    def note(self, group: list[Work], now: datetime) -> None:
+        failures = [work.error for work in group if isinstance(work.error, STORAGE_FAILURES)]
+        failures = [error for error in failures if explain(error) is not None]
+        if failures:
+            self.failure, self.failed_at = failures[0], now
+        elif any(work.error is None for work in group):
+            self.failure, self.succeeded_at = None, now
 
 
 class Database:
@@ -59,6 +77,7 @@ class Database:
         self._handed_over: set[asyncio.Task[None]] = set()
         self._opening = asyncio.Lock()
         self.last_used = 0.0
+        self.writes = Writes()
 
     def write(
         self, action: Callable[[Transaction], Result], actor: Actor = PROGRAM, may_use_reserve: bool = False
@@ -129,6 +148,14 @@ class Database:
             work.error = error
             work.settle()
 
+    async def try_to_write(self) -> None:
+        """Writes what changes nothing, to find out whether the disk works. Raises what `write` raises."""
+
+        def write_version(tx: Transaction) -> None:
+            tx.execute(f"PRAGMA user_version = {tx.value('PRAGMA user_version')}")
+
+        await self.write(write_version)
+
     async def data_version(self) -> int:
         """Changes when another connection has committed, be it of another process."""
         version: int = await self.read(lambda tx: tx.value("PRAGMA data_version"))
@@ -147,7 +174,8 @@ class Database:
             and all(lane.is_idle for lane in self._lanes())
         )
 
-    def _committed(self) -> None:
+    def _committed(self, group: list[Work]) -> None:
+        self.writes.note(group, self._clock.now())
         if self._moved is not None and self.standing.moved is not None:
             self._moved(self.standing.moved)
         if self.after_commit is not None:

@@ -100,7 +100,7 @@ class Lane:
     connection: HopConnection
     run_group: GroupRunner
     largest_group: int = LARGEST_GROUP
-    after_group: Callable[[], None] | None = None
+    after_group: Callable[[list[Work]], None] | None = None
     under_way: UnderWay | None = None
     """Of a reader."""
     _waiting: deque[Work] = field(default_factory=deque)
@@ -172,7 +172,7 @@ class Lane:
             else:
                 self._idle.set()
         if self.after_group is not None:
-            self.after_group()
+            self.after_group(group)
         for work in group:
             work.settle()
 

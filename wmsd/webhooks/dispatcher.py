@@ -9,7 +9,7 @@ from typing import Final, NamedTuple
 from wmsd.base.clock import Clock
 from wmsd.base.complaints import Complaints
 from wmsd.base.context import Company
-from wmsd.db.sqlite import sqlite3
+from wmsd.db.failures import STORAGE_FAILURES
 from wmsd.webhooks.attempt import attempt
 from wmsd.webhooks.deliveries import Due
 from wmsd.webhooks.dialler import Dialler
@@ -64,7 +64,7 @@ class Dispatcher:
         self._slots = Slots()
         self._next_moment: asyncio.TimerHandle | None = None
         self._is_running = False
-        self._complaints = Complaints(LOG, (sqlite3.Error,))
+        self._complaints = Complaints(LOG, STORAGE_FAILURES)
         self.tasks = Tasks()
 
     @property

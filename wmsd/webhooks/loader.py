@@ -11,7 +11,7 @@ from wmsd.base.context import Company
 from wmsd.base.vault import Vault
 from wmsd.db.company_files import CompanyFiles
 from wmsd.db.database import Database
-from wmsd.db.sqlite import sqlite3
+from wmsd.db.failures import STORAGE_FAILURES
 from wmsd.db.transaction import Transaction
 from wmsd.webhooks import deliveries, store, switch_off
 from wmsd.webhooks.deliveries import DueNow, Look, Target
@@ -71,7 +71,7 @@ class Loader:
         self._feeds: dict[int, dict[int, Feed]] = {}
         """By company and subscription."""
         self._switched_off: dict[int, int] = {}
-        self._complaints = Complaints(LOG, (sqlite3.Error,))
+        self._complaints = Complaints(LOG, STORAGE_FAILURES)
 
     @property
     def switched_off(self) -> int:

@@ -11,7 +11,7 @@ from wmsd.base.complaints import Complaints
 from wmsd.base.context import Company
 from wmsd.base.problems import Problem
 from wmsd.db.company_files import CompanyFiles
-from wmsd.db.sqlite import sqlite3
+from wmsd.db.failures import STORAGE_FAILURES
 from wmsd.webhooks.pace import MOMENT_SECONDS
 
 LOG = logging.getLogger("wmsd.webhooks")
@@ -52,7 +52,7 @@ class Lookout:
         self._signatures: dict[int, tuple[int, ...]] = {}
         self._latest = clock.now()
         self._to_clamp: set[int] = set()
-        self._complaints = Complaints(LOG, (sqlite3.Error,))
+        self._complaints = Complaints(LOG, STORAGE_FAILURES)
 
     @property
     def is_busy(self) -> bool:

@@ -9,7 +9,7 @@ from typing import Final
 
 from wmsd.base.complaints import Complaints
 from wmsd.db.company_files import CompanyFiles
-from wmsd.db.sqlite import sqlite3
+from wmsd.db.failures import STORAGE_FAILURES
 from wmsd.webhooks import results
 from wmsd.webhooks.results import Result
 from wmsd.webhooks.tasks import Tasks
@@ -37,7 +37,7 @@ class Recorder:
         self._tasks = tasks
         self._written = written
         self._of_company: dict[int, Unwritten] = {}
-        self._complaints = Complaints(LOG, (sqlite3.Error,))
+        self._complaints = Complaints(LOG, STORAGE_FAILURES)
 
     @property
     def unwritten(self) -> int:

@@ -1,10 +1,12 @@
 """The disk fails where a write is to be made durable, and the process is killed: every refusal is true."""
 
+import time
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 
-from tests.support.command import Home, Program, Server, first_day
+from tests.support.command import LONGEST, Home, Program, Server, first_day
 from tests.support.injected import SYNC, failing
 
 NOTHING_CHANGED = "The server cannot use its disk now; nothing was changed."
@@ -62,3 +64,31 @@ def test_what_is_repeated_with_its_key_is_done_once(site: Home, server: Server) 
     with site.serving() as again:
         assert again.send("POST", "/api/articles", article("ONCE"), key="k")[0] == 201
         assert codes(again) == ["BEFORE", "ONCE"]
+
+
+def health(server: Server, token: str | None = None) -> Any:
+    return server.get("/api/health", token=token, company=None)[1]
+
+
+def test_health_knows_that_writes_fail_and_when_they_work_again(server: Server) -> None:
+    assert health(server)["status"] == "ok"
+    with failing(server.process.pid, SYNC):
+        assert server.send("POST", "/api/articles", article("UNKNOWN"))[0] == 503
+        found = health(server)
+        database = found["checks"]["database"]
+        assert (found["status"], database["files_that_cannot_be_written"]) == ("degraded", 1)
+        assert database["last_write"] < database["last_failed_write"]
+        assert "last_write" not in health(server, token="")["checks"]["database"]
+    until = time.monotonic() + LONGEST
+    while health(server)["status"] != "ok":
+        assert time.monotonic() < until, server.log
+        time.sleep(0.1)
+    assert codes(server) == ["BEFORE"]
+
+
+def test_a_stop_while_the_disk_fails_is_a_stop(server: Server) -> None:
+    with failing(server.process.pid, SYNC):
+        assert server.send("POST", "/api/articles", article("UNKNOWN"))[0] == 503
+        assert server.stop() == 0
+    assert "Traceback" not in server.log
+    assert server.log.rstrip().endswith("stopped")
