@@ -229,11 +229,21 @@ class Home:
         return {**FIXED, **self.environment, **(env or {})}
 
     @contextmanager
-    def serving(self, *arguments: str, env: Mapping[str, str] | None = None) -> Iterator[Server]:
-        """A real server on a free port of loopback, stopped at the end if it still runs."""
+    def serving(
+        self,
+        *arguments: str,
+        env: Mapping[str, str] | None = None,
+        limits: Callable[[], None] | None = None,
+    ) -> Iterator[Server]:
+        """A real server on a free port of loopback, stopped at the end if it still runs.
+
+        `limits` is run in the process, before the program.
+        """
         log_file = self.folder / "serve.log"
         with log_file.open("wb") as log:
-            process = self.start("serve", "--listen", "127.0.0.1:0", *arguments, env=env, stderr=log)
+            process = self.start(
+                "serve", "--listen", "127.0.0.1:0", *arguments, env=env, stderr=log, preexec_fn=limits
+            )
         with process:
             hung = threading.Timer(LONGEST, process.kill)
             hung.start()

@@ -148,6 +148,11 @@ class World:
     async def database(self, company: int | None = None) -> Database:
         return await self.site.files.get(company or self.company)
 
+    @property
+    def opened(self) -> list[int]:
+        """The companies whose files are open."""
+        return sorted(int(each.path.stem) for each in self.site.files.databases if each.is_open)
+
     async def last_event(self) -> int:
         if not self.company or self.company in self.site.files.failed:
             return 0

@@ -24,6 +24,7 @@ from wmsd.app.settings import Settings
 from wmsd.app.storage import Growth, Storage, growth_of
 from wmsd.base.access import SUFFICES
 from wmsd.base.clock import Clock
+from wmsd.base.complaints import Complaints
 from wmsd.base.context import PROGRAM, Caller, Company
 from wmsd.base.cursor import CursorSigner
 from wmsd.base.listing import CursorQuery, NoQuery, Query
@@ -32,13 +33,14 @@ from wmsd.base.problems import FieldErrors, Problem, forbidden, invalid, not_fou
 from wmsd.base.validation import check
 from wmsd.db.company_files import CompanyFiles
 from wmsd.db.database import Database
-from wmsd.db.failures import STORAGE_FAILURES, OutOfTime, explain, is_damage
+from wmsd.db.failures import STORAGE_FAILURES, OutOfTime, explain, is_damage, is_shortage
 from wmsd.db.transaction import Transaction
 
 LOG = logging.getLogger("wmsd.door")
 Result = TypeVar("Result")
 READ_SECONDS: Final = 5.0
 """For a read, with its wait."""
+SHORT: Final = "The server is short of memory, threads or open files; nothing was changed. Try again in a moment."
 TOOK_TOO_LONG: Final = f"This read took over {READ_SECONDS:.0f} s and was broken off. Ask for fewer records."
 ID = re.compile(r"[1-9][0-9]{0,14}", re.ASCII)
 
@@ -89,6 +91,7 @@ class Door:
         self.bodies = LargeBodies()
         self.kept_answers = ByteBudget(32 * MEBIBYTE, 128 * MEBIBYTE, MEBIBYTE, "large batches")
         """Of batches, until all their requests are answered."""
+        self._shortages = Complaints(LOG, (RuntimeError,))
         self.answered = 0
 
     def add_desk(self, desk: object) -> None:
@@ -313,6 +316,9 @@ class Door:
             return refusal(error)
         if isinstance(error, OutOfTime):
             return refusal(unavailable(TOOK_TOO_LONG, 5))
+        if is_shortage(error):
+            self._shortages.failed("requests are refused", error)
+            return refusal(unavailable(SHORT, 5))
         if isinstance(error, STORAGE_FAILURES):
             return refusal(self._storage_problem(call, error))
         LOG.error("%s failed", call.operation.name, exc_info=error, extra={"request_id": call.request_id})

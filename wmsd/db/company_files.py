@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
@@ -22,7 +23,12 @@ from wmsd.db.unit_of_work import read_once
 LOG = logging.getLogger("wmsd.companies")
 Result = TypeVar("Result")
 MOST_OPEN = 64
-"""Each open file holds up to four threads; the least recently used beyond this number are closed."""
+"""Each open file holds up to five threads; the least recently used beyond this number are closed."""
+DESCRIPTORS: Final = 13
+"""That a company's file may come to need."""
+WAIT_SECONDS: Final = 2.0
+"""For others to be idle, when all that may be open are."""
+AGAIN_SECONDS: Final = 0.01
 LOOKERS: Final = 8
 """Files that are looked at at once, each perhaps for as long as another program has it."""
 
@@ -37,6 +43,8 @@ class CompanyFiles:
         self._ids = ids
         self._provision = provision
         self._make_room = make_room
+        self.most_descriptors = MOST_OPEN * DESCRIPTORS
+        """What the system allows for them; each company's file has several."""
         self._files: dict[int, CompanyFile] = {}
         self._executor = ThreadPoolExecutor(LOOKERS, "wmsd-files")
 
@@ -63,7 +71,10 @@ class CompanyFiles:
         """The company's database. Raises Problem (503) when its file cannot be used."""
         database = await self._file(company_id).use()
         if not database.is_open:
-            await self.close_beyond_limit()
+            until = time.monotonic() + WAIT_SECONDS
+            while not await self.close_beyond_limit() and time.monotonic() < until:  # noqa: ASYNC110  # nothing tells
+                await asyncio.sleep(AGAIN_SECONDS)
+            database.open()
         return database
 
     @property
@@ -153,12 +164,20 @@ class CompanyFiles:
             moved=lambda moved: self._file(company_id).stop(moved),
         )
 
-    async def close_beyond_limit(self) -> None:
-        """Closes the least recently used. One opens again at its next use, so that nobody is disturbed."""
-        opened = [database for database in self.databases if database.is_open]
-        idle = sorted((d for d in opened if d.is_idle), key=lambda database: database.last_used)
-        for database in idle[: max(0, len(opened) - MOST_OPEN + 1)]:
-            await database.close()
+    async def close_beyond_limit(self) -> bool:
+        """Closes the least recently used, until there is room for one more; whether there is.
+
+        One opens again at its next use, so that nobody is disturbed.
+        """
+        idle = [database for database in self.databases if database.is_open and database.is_idle]
+        idle.sort(key=lambda database: database.last_used, reverse=True)
+        while not self._has_room() and idle:
+            await idle.pop().close()
+        return self._has_room()
+
+    def _has_room(self) -> bool:
+        opened = [database.descriptors for database in self.databases if database.is_open]
+        return len(opened) < MOST_OPEN and sum(opened) + DESCRIPTORS <= max(self.most_descriptors, DESCRIPTORS)
 
     async def close(self) -> None:
         for file in self._files.values():

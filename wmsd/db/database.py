@@ -22,6 +22,8 @@ from wmsd.db.unit_of_work import CommitGroup, read_group, read_unit_in_time
 
 Result = TypeVar("Result")
 MakeRoom = Callable[[], bool]
+DESCRIPTORS_OF_A_CONNECTION = 2
+"""The file and its log; all connections share one for the log's index."""
 READERS = 3
 """The first does all that is not quick; the others join while it is held up."""
 
@@ -166,6 +168,12 @@ class Database:
         return self._quick_reader.is_open or bool(self._lanes())
 
     @property
+    def descriptors(self) -> int:
+        """How many files of the system it has open."""
+        connections = len(self._lanes()) + self._quick_reader.is_open
+        return connections and connections * DESCRIPTORS_OF_A_CONNECTION + 1
+
+    @property
     def is_idle(self) -> bool:
         return (
             self._quick_reader.is_idle
@@ -192,6 +200,10 @@ class Database:
 
     def _lanes(self) -> list[Lane]:
         return [*self._readers, *(lane for lane in (self._searcher, self._writer) if lane is not None)]
+
+    def open(self) -> None:
+        """So that it counts as open from now on."""
+        self._quick_reader.open()
 
     async def close(self) -> None:
         """Waits for what is under way. The one place where connections, and so their threads, end."""

@@ -1,5 +1,6 @@
 """What can be wrong with a database file, in the words of the person who has to mend it."""
 
+import errno
 from pathlib import Path
 
 from wmsd.base.problems import Problem, unavailable
@@ -57,6 +58,13 @@ def explain(error: Exception) -> Problem | None:
     if name.startswith(TOO_BIG):
         return Problem("VALIDATION_FAILED", "The answer would be too large; ask for less.", status=413)
     return None
+
+
+def is_shortage(error: Exception) -> bool:
+    """Whether the machine has run out of memory, threads or open files, for the moment at least."""
+    if isinstance(error, OSError):
+        return error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
+    return isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and "new thread" in str(error))
 
 
 def is_damage(error: Exception) -> bool:

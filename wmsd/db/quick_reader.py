@@ -7,6 +7,7 @@ a read leaves nothing behind.
 """
 
 import asyncio
+import contextlib
 import math
 import time
 from collections.abc import Callable
@@ -106,6 +107,11 @@ class QuickReader:
         self._until = now + MOMENT_SECONDS
         read_unit(tx, work)
         self._until = math.inf
+
+    def open(self) -> None:
+        """What fails here fails at the first read again, and is told there."""
+        with contextlib.suppress(sqlite3.Error):
+            self._opened()
 
     def _opened(self) -> sqlite3.Connection:
         if self._connection is None:

@@ -23,6 +23,8 @@ __all__ = ["aiosqlite", "bytes_on_disk", "connect", "sqlite3"]
 OLDEST_SAFE = (3, 51, 3)
 BUSY_SECONDS = 10.0
 CACHE_KIB = 16_384
+LOG_BYTES = 16 * 1024 * 1024
+"""To which the log is cut when it begins anew: what a long read has made it grow to is given back to the disk."""
 THREAD_CACHE_KIB = 4_096
 """Of a reader with a thread: there may be four of a file. What is read often is in the quick reader's."""
 
@@ -61,6 +63,7 @@ def connect(
             connection.execute("PRAGMA synchronous = FULL")
             connection.execute("PRAGMA foreign_keys = ON")
             connection.execute("PRAGMA recursive_triggers = ON")
+            connection.execute(f"PRAGMA journal_size_limit = {LOG_BYTES}")
         connection.execute(f"PRAGMA cache_size = -{cache_kib}")
         connection.execute("PRAGMA trusted_schema = OFF")
     except sqlite3.Error:

@@ -24,7 +24,7 @@ from wmsd.db.failures import StorageError
 from wmsd.interfaces.cli.exposure import risks
 from wmsd.interfaces.cli.installation import Installation, installed, note
 from wmsd.interfaces.http.connections import Bounds
-from wmsd.interfaces.http.listening import bounded_by_files, listening, raise_file_limit
+from wmsd.interfaces.http.listening import bounded_by_files, for_companies, listening, raise_file_limit
 from wmsd.interfaces.http.pages import FIRST_ADMIN
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.service import service
@@ -71,6 +71,7 @@ async def _serve(installation: Installation, tls: ssl.SSLContext | None, with_de
     stop = _stop()
     async with open_site(settings, installation.folder) as site:
         company_ids = await site.access.companies()
+        site.files.most_descriptors = for_companies(files)
         await site.files.prepare_all(company_ids)
         loaded = await _load_demo(site) if with_demo else None
         app, jobs = service(site)

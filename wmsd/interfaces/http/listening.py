@@ -27,7 +27,8 @@ AGAIN_SECONDS: Final = 0.1
 FILES_BESIDE: Final = 64
 """What the program has open beside connections and companies' files."""
 SHARE_OF_CONNECTIONS: Final = 0.4
-"""Of the files that may be open. The others are for companies' files, and for what is sent to receivers."""
+SHARE_OF_COMPANIES: Final = 0.4
+"""Of the files that may be open. The others are for what is sent to receivers."""
 
 
 def raise_file_limit() -> int:
@@ -49,6 +50,11 @@ def bounded_by_files(bounds: Bounds, files: int) -> Bounds:
     if most < bounds.connections:
         LOG.info("%d connections at a time, since the system allows %d open files", most, files)
     return replace(bounds, connections=most, connections_of_an_address=min(bounds.connections_of_an_address, most))
+
+
+def for_companies(files: int) -> int:
+    """The share of the open files that companies' files have."""
+    return int((files - FILES_BESIDE) * SHARE_OF_COMPANIES)
 
 
 @asynccontextmanager
