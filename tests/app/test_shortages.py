@@ -1,4 +1,4 @@
-"""The machine is short of threads, files or memory: a sentence, never a wait without an end, and then all is well."""
+"""The machine is short of threads or files: a sentence, never a wait without an end, and then all is well."""
 
 import asyncio
 from collections.abc import Callable

@@ -12,10 +12,10 @@ from typing import TypeVar
 from wmsd.base.clock import OrderedClock
 from wmsd.base.context import PROGRAM, Actor
 from wmsd.base.ids import Ids
-from wmsd.db.failures import STORAGE_FAILURES, FileMoved, explain, is_of_disk
+from wmsd.db.failures import STORAGE_FAILURES, FileMoved, StorageError, explain, is_of_disk
 from wmsd.db.lane import LARGEST_READ_GROUP, GroupRunner, HopConnection, Lane, UnderWay, Work
 from wmsd.db.quick_reader import QuickReader
-from wmsd.db.sqlite import CACHE_KIB, THREAD_CACHE_KIB, connect, sqlite3
+from wmsd.db.sqlite import CACHE_KIB, THREAD_CACHE_KIB, connect, log_bytes, sqlite3
 from wmsd.db.standing import Standing, keep
 from wmsd.db.transaction import Provision, Transaction
 from wmsd.db.unit_of_work import CommitGroup, read_group, read_unit_in_time
@@ -24,6 +24,9 @@ Result = TypeVar("Result")
 MakeRoom = Callable[[], bool]
 DESCRIPTORS_OF_A_CONNECTION = 2
 """The file and its log; all connections share one for the log's index."""
+MOST_LOG_BYTES = 256 * 1024 * 1024
+"""By which the log may grow while one long read goes on."""
+LOOK_AT_LOG_SECONDS = 1.0
 READERS = 3
 """The first does all that is not quick; the others join while it is held up."""
 
@@ -132,10 +135,21 @@ class Database:
         return result
 
     async def read_long(self, action: Callable[[Transaction], Result], actor: Actor = PROGRAM) -> Result:
-        """As `read`, on a thread at once, for what is long or has an effect, such as an export."""
+        """As `read`, on a thread at once, for what is long or has an effect, such as an export.
+
+        As long as it goes on, the log cannot begin anew. Raises StorageError when that has made it too large.
+        """
         self.last_used = self._clock.monotonic()
-        reader = await self._reader()
-        result: Result = await reader.submit(action, actor)
+        began_at = log_bytes(self.path)
+        reading = (await self._reader()).submit(action, actor)
+        while not (await asyncio.wait([reading], timeout=LOOK_AT_LOG_SECONDS))[0]:
+            if log_bytes(self.path) > began_at + MOST_LOG_BYTES:
+                reading.cancel()
+                raise StorageError(
+                    f"This read was ended: {self.path.name} has taken over {MOST_LOG_BYTES // 1024**2} MB of "
+                    "changes meanwhile, which wait for it in the log. Try again when less is written."
+                )
+        result: Result = await reading
         return result
 
     def _hand_over(self, work: Work) -> None:

@@ -12,7 +12,6 @@ import pysqlite3
 sys.modules["sqlite3"] = pysqlite3
 sys.modules["sqlite3.dbapi2"] = pysqlite3.dbapi2
 
-import contextlib  # noqa: E402
 import sqlite3  # noqa: E402  (the line above decides which)
 from pathlib import Path  # noqa: E402
 
@@ -74,8 +73,16 @@ def connect(
 
 def bytes_on_disk(path: Path) -> int:
     """Of a file and of the log beside it, which has what was written last; 0 when it is missing."""
-    found = 0
-    for each in (path, path.with_name(f"{path.name}-wal")):
-        with contextlib.suppress(OSError):
-            found += each.stat().st_size
-    return found
+    return _bytes_of(path) + log_bytes(path)
+
+
+def log_bytes(path: Path) -> int:
+    """Of the log beside a file; 0 when there is none."""
+    return _bytes_of(path.with_name(f"{path.name}-wal"))
+
+
+def _bytes_of(path: Path) -> int:
+    try:
+        return path.stat().st_size
+    except OSError:
+        return 0

@@ -1,10 +1,12 @@
 """`wmsd import`, `wmsd export`."""
 
+import shutil
 import sys
 import textwrap
 from collections.abc import Iterator
 from contextlib import nullcontext
 from pathlib import Path
+from tempfile import SpooledTemporaryFile
 from typing import IO, Any
 
 import click
@@ -20,6 +22,8 @@ from wmsd.stock.counting import CountOutcome
 from wmsd.stock.schema import Reason
 
 MOST_ERRORS_SHOWN = 50
+SPOOLED_BYTES = 16 * 1024 * 1024
+"""Of an export in memory; a larger one is in a temporary file. Who reads it slowly holds up nothing."""
 KINDS_NAMED = "\b\n" + textwrap.fill(f"KIND is one of {', '.join(KINDS)}.", 76, break_on_hyphens=False)
 """Wrapped here, for click would break the names at their hyphens."""
 
@@ -148,10 +152,14 @@ def export_command(installation: Installation, kind: str, code: str) -> None:
     `wmsd import` takes it back unchanged.
     """
 
-    async def work(site: Site) -> int:
-        database = await company_database(site, code)
-        return await database.read_long(lambda tx: export_csv(tx, KINDS[kind], sys.stdout))
+    with SpooledTemporaryFile(SPOOLED_BYTES, "w+", encoding="utf-8", newline="") as spool:
 
-    count = installation.run(work)
+        async def work(site: Site) -> int:
+            database = await company_database(site, code)
+            return await database.read_long(lambda tx: export_csv(tx, KINDS[kind], spool))
+
+        count = installation.run(work)
+        spool.seek(0)
+        shutil.copyfileobj(spool, sys.stdout)
     sys.stdout.flush()
     note(f"{count} rows.")

@@ -1,0 +1,27 @@
+"""An export whose reader stands still: the company's log does not wait for it."""
+
+import subprocess
+
+from tests.support.command import Home, first_day
+
+WRITES = 300
+MOST_LOG_BYTES = 6_000_000
+"""SQLite begins the log anew at about 4 MB, when no read is in the way."""
+
+
+def test_the_log_begins_anew(home: Home) -> None:
+    first_day(home)
+    rows = "".join(f"A{number:05},{'x' * 200}\n" for number in range(3000))
+    home.ok("import", "articles", "-", "--company", "ACME", stdin=f"code,name\n{rows}")
+    log = home.data / "companies" / "1.db-wal"
+    with home.serving(env={"WMSD_LIMITS_DATA_PER_MINUTE": "100000"}) as server:
+        stalled = home.start("export", "articles", "--company", "ACME", stdout=subprocess.PIPE)
+        assert stalled.stdout is not None
+        assert stalled.stdout.read(10) == "code,name,"
+        for number in range(WRITES):
+            assert server.send("PATCH", "/api/articles/1", {"name": f"{number:0100}"})[0] == 200
+        assert log.stat().st_size < MOST_LOG_BYTES
+        rest = stalled.stdout.read()
+        assert stalled.wait() == 0
+        assert rest.count("\n") == 3001
+        stalled.stdout.close()
