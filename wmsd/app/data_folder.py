@@ -6,6 +6,7 @@ import json
 import logging
 import os
 import shutil
+import time
 from pathlib import Path
 from typing import IO
 
@@ -21,6 +22,7 @@ from wmsd.db.transaction import Transaction
 
 LOG = logging.getLogger("wmsd.data")
 LEAST_FREE_BYTES = 32 * 1024 * 1024
+AGAIN_SECONDS = 0.1
 RESERVE_BYTES = 16 * 1024 * 1024
 """Of a file that is there to be given up when the disk is full."""
 
@@ -32,6 +34,7 @@ class DataFolder:
         self.companies = path / "companies"
         self.reserve = path / "reserve"
         self._lock: IO[str] | None = None
+        self._is_serving = False
 
     @property
     def is_made(self) -> bool:
@@ -119,21 +122,40 @@ class DataFolder:
         return True
 
     def lock(self, listen: str) -> None:
-        """Held until the process ends, however it ends. Raises StorageError that says who has it."""
-        path = self.path / "server.lock"
-        file = path.open("a+", encoding="utf-8")
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except BlockingIOError:
-            file.seek(0)
-            holder = _holder(file.read())
-            file.close()
-            raise StorageError(
-                f"Another wmsd serves the data folder {self.path} already{holder}. "
-                "Stop it first, or give this one another folder with --data."
-            ) from None
-        self._lock = file
+        """Held until the process ends, however it ends. Commands that are at work in the folder are waited for.
+
+        Raises StorageError that says who serves it already.
+        """
+        file = self._lock or self._lock_file()
+        is_told = False
+        while not _locks(file, fcntl.LOCK_EX):
+            if not _locks(file, fcntl.LOCK_SH):
+                file.seek(0)
+                holder = _holder(file.read())
+                file.close()
+                raise StorageError(
+                    f"Another wmsd serves the data folder {self.path} already{holder}. "
+                    "Stop it first, or give this one another folder with --data."
+                )
+            if not is_told:
+                LOG.warning("a command is at work in %s: the start waits for its end", self.path)
+                is_told = True
+            fcntl.flock(file, fcntl.LOCK_UN)
+            time.sleep(AGAIN_SECONDS)
+        self._lock, self._is_serving = file, True
         self.say_listening(listen)
+
+    def share(self) -> bool:
+        """Keeps servers out while a command works here; False when there is one."""
+        file = self._lock_file()
+        if not _locks(file, fcntl.LOCK_SH):
+            file.close()
+            return False
+        self._lock = file
+        return True
+
+    def _lock_file(self) -> IO[str]:
+        return (self.path / "server.lock").open("a+", encoding="utf-8")
 
     def say_listening(self, listen: str) -> None:
         """Writes down who serves the folder, for a second server to tell."""
@@ -154,9 +176,18 @@ class DataFolder:
 
     def unlock(self) -> None:
         if self._lock is not None:
-            self._lock.truncate(0)
+            if self._is_serving:
+                self._lock.truncate(0)
             self._lock.close()
-            self._lock = None
+            self._lock, self._is_serving = None, False
+
+
+def _locks(file: IO[str], kind: int) -> bool:
+    try:
+        fcntl.flock(file, kind | fcntl.LOCK_NB)
+    except BlockingIOError:
+        return False
+    return True
 
 
 def _holder(text: str) -> str:
@@ -172,7 +203,7 @@ def _reason(error: OSError) -> str:
 
 
 async def open_platform(
-    folder: DataFolder, clock: OrderedClock, ids: Ids, key: MasterKey
+    folder: DataFolder, clock: OrderedClock, ids: Ids, key: MasterKey, alone: bool
 ) -> tuple[Database, dict[str, str]]:
     """The platform's database, and the installation's secrets by name; they are made at the first opening.
 
@@ -185,6 +216,7 @@ async def open_platform(
         provision={MasterKey: key},
         make_room=folder.release_reserve,
         uses_reserve=True,  # who shuts out a token must never hear of a full disk
+        alone=alone,
     )
 
     def make(tx: Transaction) -> dict[str, str]:

@@ -21,6 +21,7 @@ from wmsd.base.clock import Clock, OrderedClock, SystemClock
 from wmsd.base.cursor import CursorSigner
 from wmsd.base.ids import Ids, RandomIds
 from wmsd.base.vault import Vault
+from wmsd.db.company_file import Borrow
 from wmsd.db.company_files import CompanyFiles
 from wmsd.db.database import Database
 from wmsd.db.failures import STORAGE_FAILURES
@@ -75,14 +76,27 @@ async def open_site(
     clock: Clock | None = None,
     ids: Ids | None = None,
     passwords: Passwords | None = None,
+    alone: bool = False,
+    borrow: Borrow | None = None,
 ) -> AsyncIterator[Site]:
-    """Opens the files of a data folder that was opened; closes every connection at the end."""
+    """Opens the files of a data folder that was opened; closes every connection at the end.
+
+    `alone`: no other process may have them, as long as they are not lent. `borrow` asks the one that has them.
+    """
     ordered = OrderedClock(clock or SystemClock())
     ids = ids or RandomIds()
     passwords = passwords or Passwords(ordered)
-    platform, secrets = await open_platform(folder, ordered, ids, open_key(settings.server.key_file))
+    platform, secrets = await open_platform(folder, ordered, ids, open_key(settings.server.key_file), alone)
     vault, guard = Vault(secrets["vault"]), new_guard(settings)
-    files = CompanyFiles(folder.companies, ordered, ids, {Vault: vault, Guard: guard}, folder.release_reserve)
+    files = CompanyFiles(
+        folder.companies,
+        ordered,
+        ids,
+        {Vault: vault, Guard: guard},
+        folder.release_reserve,
+        alone=alone,
+        borrow=borrow,
+    )
     access, requests = AccessCache(platform, ordered), RequestCounts(platform, ordered)
     platform.after_commit = access.forget
     storage = Storage(folder, settings.storage.quota_megabytes)

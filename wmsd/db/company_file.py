@@ -21,6 +21,8 @@ from wmsd.db.sqlite import sqlite3
 from wmsd.db.standing import Identity, identity
 
 LOG = logging.getLogger("wmsd.companies")
+Borrow = Callable[[Path], None]
+"""Asks who has the file for it. Raises StorageError."""
 BUSY_SECONDS: Final = 1.0
 """For another program that has it locked: the next request looks again."""
 MOVED: Final = (
@@ -32,7 +34,13 @@ class CompanyFile:
     """`failure` says why it cannot be used; None as long as nothing is wrong."""
 
     def __init__(
-        self, company_id: int, path: Path, new_database: Callable[[], Database], executor: Executor, clock: Clock
+        self,
+        company_id: int,
+        path: Path,
+        new_database: Callable[[], Database],
+        executor: Executor,
+        clock: Clock,
+        borrow: Borrow | None,
     ) -> None:
         self._company_id = company_id
         self.path = path
@@ -41,6 +49,8 @@ class CompanyFile:
         self._new_database = new_database
         self._executor = executor
         self._clock = clock
+        self._borrow = borrow
+        self._lent = 0
         self._is_ready = False
         self._looking: asyncio.Future[None] | None = None
         self._leaving: asyncio.Future[None] | None = None
@@ -53,7 +63,24 @@ class CompanyFile:
             raise unavailable(CANNOT_BE_READ, 60)
         if self.database is None:
             self.database = self._new_database()
+            for _ in range(self._lent):
+                await self.database.lend()
         return self.database
+
+    async def lend(self) -> None:
+        """Shares the file with other processes, until it was taken back as often."""
+        self._lent += 1
+        if self.database is not None:
+            await self.database.lend()
+
+    @property
+    def is_lent(self) -> bool:
+        return self._lent > 0
+
+    async def take_back(self) -> None:
+        self._lent -= 1
+        if self.database is not None:
+            await self.database.take_back()
 
     async def can_be_used(self) -> bool:
         """A file that has failed is looked at again, once for all who ask meanwhile."""
@@ -75,6 +102,8 @@ class CompanyFile:
         if self._missed is not None and identity(self.path) != self._missed:
             return
         try:
+            if self._borrow is not None:
+                self._borrow(self.path)
             migrate(self.path, COMPANY, BUSY_SECONDS)
         except StorageError as error:
             self._fail(str(error))

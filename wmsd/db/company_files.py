@@ -12,7 +12,7 @@ from typing import Final, TypeVar
 from wmsd.base import timestamps
 from wmsd.base.clock import OrderedClock
 from wmsd.base.ids import Ids
-from wmsd.db.company_file import CompanyFile
+from wmsd.db.company_file import Borrow, CompanyFile
 from wmsd.db.database import Database, MakeRoom
 from wmsd.db.failures import FileMoved, is_damage
 from wmsd.db.migrations import COMPANY, create
@@ -35,14 +35,25 @@ LOOKERS: Final = 8
 
 class CompanyFiles:
     def __init__(
-        self, folder: Path, clock: OrderedClock, ids: Ids, provision: Provision, make_room: MakeRoom | None = None
+        self,
+        folder: Path,
+        clock: OrderedClock,
+        ids: Ids,
+        provision: Provision,
+        make_room: MakeRoom | None = None,
+        *,
+        alone: bool = False,
+        borrow: Borrow | None = None,
     ) -> None:
+        """`alone`: whether no other process may have the files, as long as they are not lent."""
         self.folder = folder
         self.after_commit: Callable[[int], None] | None = None
         self._clock = clock
         self._ids = ids
         self._provision = provision
         self._make_room = make_room
+        self._alone = alone
+        self._borrow = borrow
         self.most_descriptors = MOST_OPEN * DESCRIPTORS
         """What the system allows for them; each company's file has several."""
         self._files: dict[int, CompanyFile] = {}
@@ -65,11 +76,11 @@ class CompanyFiles:
 
     async def prepare_all(self, company_ids: Iterable[int]) -> None:
         """Migrates every file; those that fail are noted, told in the log, and left as they are."""
-        await asyncio.gather(*(self._file(company_id).can_be_used() for company_id in company_ids))
+        await asyncio.gather(*(self.file(company_id).can_be_used() for company_id in company_ids))
 
     async def get(self, company_id: int) -> Database:
         """The company's database. Raises Problem (503) when its file cannot be used."""
-        database = await self._file(company_id).use()
+        database = await self.file(company_id).use()
         if not database.is_open:
             until = time.monotonic() + WAIT_SECONDS
             while not await self.close_beyond_limit() and time.monotonic() < until:  # noqa: ASYNC110  # nothing tells
@@ -96,7 +107,7 @@ class CompanyFiles:
         drives no file out that is in use.
         """
         known = list(company_ids)
-        are_usable = await asyncio.gather(*(self._file(company_id).can_be_used() for company_id in known))
+        are_usable = await asyncio.gather(*(self.file(company_id).can_be_used() for company_id in known))
         usable = [company_id for company_id, is_usable in zip(known, are_usable, strict=True) if is_usable]
         found, errors = await asyncio.to_thread(self._read_each, usable, action)
         for company_id, error in errors.items():
@@ -114,10 +125,15 @@ class CompanyFiles:
         for company_id in company_ids:
             try:
                 path = self.path(company_id)
-                found[company_id] = read_once(path, action, self._clock, self._ids, self._provision)
+                found[company_id] = read_once(
+                    path, action, self._clock, self._ids, self._provision, self._is_alone(company_id)
+                )
             except sqlite3.Error as error:
                 errors[company_id] = error
         return found, errors
+
+    def _is_alone(self, company_id: int) -> bool:
+        return self._alone and not self.file(company_id).is_lent
 
     def signature(self, company_id: int) -> tuple[int, ...]:
         """Differs after something was written to the company's file, be it by another process."""
@@ -134,7 +150,7 @@ class CompanyFiles:
 
     def suspect(self, company_id: int, error: Exception) -> None:
         """Notes that the file failed in use; the next request looks at it again before it uses it."""
-        self._file(company_id).suspect(error)
+        self.file(company_id).suspect(error)
 
     def notice_moved(self) -> None:
         """Stops the companies whose open files do not stand under their names any more. To be called often."""
@@ -145,11 +161,13 @@ class CompanyFiles:
                 except FileMoved as moved:
                     file.stop(moved)
 
-    def _file(self, company_id: int) -> CompanyFile:
+    def file(self, company_id: int) -> CompanyFile:
         file = self._files.get(company_id)
         if file is None:
             new_database = partial(self._database, company_id)
-            file = CompanyFile(company_id, self.path(company_id), new_database, self._executor, self._clock)
+            file = CompanyFile(
+                company_id, self.path(company_id), new_database, self._executor, self._clock, self._borrow
+            )
             self._files[company_id] = file
         return file
 
@@ -161,7 +179,8 @@ class CompanyFiles:
             None if self.after_commit is None else partial(self.after_commit, company_id),
             self._provision,
             self._make_room,
-            moved=lambda moved: self._file(company_id).stop(moved),
+            moved=lambda moved: self.file(company_id).stop(moved),
+            alone=self._alone,
         )
 
     async def close_beyond_limit(self) -> bool:

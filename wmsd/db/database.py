@@ -61,10 +61,12 @@ class Database:
         make_room: MakeRoom | None = None,
         uses_reserve: bool = False,
         moved: Callable[[FileMoved], None] | None = None,
+        alone: bool = False,
     ) -> None:
         """`make_room` is asked on a full disk, for writes that may use the reserve: whether there is room now.
 
         `uses_reserve`: whether all of them may. `moved` is told when the file was removed or replaced in use.
+        `alone`: whether no other process may have the file, as long as it is not lent.
         """
         self.path = path
         self.after_commit = after_commit
@@ -74,6 +76,9 @@ class Database:
         self._make_room = make_room
         self._uses_reserve = uses_reserve
         self._moved = moved
+        self._alone = alone
+        self._lent = 0
+        self._openings = 0
         self._writer: Lane | None = None
         self.standing = Standing(path)
         self._quick_reader = QuickReader(path, clock, ids, provision, self._hand_over, self._begin)
@@ -172,10 +177,10 @@ class Database:
 
         await self.write(write_version)
 
-    async def data_version(self) -> int:
-        """Changes when another connection has committed, be it of another process."""
+    async def data_version(self) -> tuple[int, int]:
+        """Differs after another connection has committed, be it of another process."""
         version: int = await self.read(lambda tx: tx.value("PRAGMA data_version"))
-        return version
+        return self._openings, version
 
     @property
     def is_open(self) -> bool:
@@ -225,10 +230,13 @@ class Database:
         while self._handed_over:
             await asyncio.wait(self._handed_over)
         async with self._opening:
-            lanes = self._lanes()
-            self._readers, self._searcher, self._writer = [], None, None
-            for lane in lanes:
-                await lane.close()
+            await self._close_lanes()
+
+    async def _close_lanes(self) -> None:
+        lanes = self._lanes()
+        self._readers, self._searcher, self._writer = [], None, None
+        for lane in lanes:
+            await lane.close()
 
     async def open_writer(self) -> Lane:
         """After it, `write` hands over at once: what is written first runs first."""
@@ -260,21 +268,43 @@ class Database:
     def _free_reader(self) -> Lane | None:
         return next((lane for lane in self._readers if not lane.is_held_up), None)
 
-    def _begin(self) -> None:
-        """Before a connection is opened."""
+    def _begin(self) -> bool:
+        """Before a connection is opened: whether this process is to have the file alone."""
         if not self.is_open:
             self.standing.begin()
+        return self._alone and not self._lent
+
+    async def lend(self) -> None:
+        """Shares the file with other processes, until it was taken back as often."""
+        self._lent += 1
+        if self._lent == 1:
+            await self._open_anew()
+
+    async def take_back(self) -> None:
+        self._lent -= 1
+        if self._lent == 0:
+            await self._open_anew()
+
+    async def _open_anew(self) -> None:
+        """Closes every connection at one moment. What comes meanwhile waits until that is done."""
+        async with self._opening:
+            self._openings += 1
+            self._quick_reader.is_paused = True
+            try:
+                self._quick_reader.close()
+                await self._close_lanes()
+            finally:
+                self._quick_reader.is_paused = False
 
     async def _open(self, run_group: GroupRunner, read_only: bool) -> Lane:
-        self._begin()
-        connection = HopConnection(partial(_opened, self.path, read_only), iter_chunk_size=64)
+        connection = HopConnection(partial(_opened, self.path, read_only, self._begin()), iter_chunk_size=64)
         await connection
         return Lane(connection, run_group)
 
 
-def _opened(path: Path, read_only: bool) -> sqlite3.Connection:
+def _opened(path: Path, read_only: bool, alone: bool) -> sqlite3.Connection:
     # A reader of a WAL database may have to make the -shm file, so it opens to write and is then bound.
-    connection = connect(path, cache_kib=THREAD_CACHE_KIB if read_only else CACHE_KIB)
+    connection = connect(path, cache_kib=THREAD_CACHE_KIB if read_only else CACHE_KIB, alone=alone)
     if read_only:
         connection.execute("PRAGMA query_only = ON")
     return connection

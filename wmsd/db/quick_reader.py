@@ -39,7 +39,7 @@ class NextTurn(Exception):
 class QuickReader:
     """`hand_over` is given the works that cannot be done here and now.
 
-    `begin` is called before it opens the file.
+    `begin` is called before it opens the file, and answers whether this process is to have it alone.
     """
 
     def __init__(
@@ -49,7 +49,7 @@ class QuickReader:
         ids: Ids,
         provision: Provision,
         hand_over: Callable[[Work], None],
-        begin: Callable[[], None],
+        begin: Callable[[], bool],
     ) -> None:
         self._path = path
         self._hand_over = hand_over
@@ -60,6 +60,8 @@ class QuickReader:
         self._loop: asyncio.AbstractEventLoop | None = None
         self._until = math.inf
         self._turn_until = math.inf
+        self.is_paused = False
+        """Whether everything is to be handed over."""
 
     @property
     def is_open(self) -> bool:
@@ -86,6 +88,10 @@ class QuickReader:
             return
         if self._waiting and self._loop is not None:
             self._loop.call_soon(self._run)
+        if self.is_paused:
+            for work in group:
+                self._hand_over(work)
+            return
         self._turn_until = time.monotonic() + TURN_SECONDS
         try:
             self._run_group(self._opened(), group)
@@ -115,8 +121,7 @@ class QuickReader:
 
     def _opened(self) -> sqlite3.Connection:
         if self._connection is None:
-            self._begin()
-            connection = connect(self._path, busy_seconds=0)
+            connection = connect(self._path, busy_seconds=0, alone=self._begin())
             connection.execute("PRAGMA query_only = ON")
             connection.set_progress_handler(lambda: time.monotonic() > self._until, STEPS_BETWEEN_LOOKS)
             self._connection = connection

@@ -41,15 +41,17 @@ def connect(
     read_only: bool = False,
     busy_seconds: float = BUSY_SECONDS,
     cache_kib: int = CACHE_KIB,
+    alone: bool = False,
 ) -> sqlite3.Connection:
     """An autocommit connection, durable (`synchronous=FULL`) and strict about foreign keys.
 
     The file must be there unless `create` says so. While another connection holds it, this one waits for
-    `busy_seconds`. Raises sqlite3.Error.
+    `busy_seconds`. `alone`: no other process may have the file as long as this one has it, and the index of the
+    log is in this process's own memory. Raises sqlite3.Error.
     """
     mode = "ro" if read_only else "rwc" if create else "rw"
     connection = sqlite3.connect(
-        f"{path.resolve().as_uri()}?mode={mode}",
+        f"{path.resolve().as_uri()}?mode={mode}{'&vfs=unix-excl' if alone else ''}",
         uri=True,
         isolation_level=None,
         check_same_thread=False,

@@ -139,10 +139,15 @@ def read_unit_in_time(under_way: UnderWay) -> Callable[[Transaction, Work], None
 
 
 def read_once(
-    path: Path, action: Callable[[Transaction], Result], clock: OrderedClock, ids: Ids, provision: Provision
+    path: Path,
+    action: Callable[[Transaction], Result],
+    clock: OrderedClock,
+    ids: Ids,
+    provision: Provision,
+    alone: bool = False,
 ) -> Result:
     """On the thread that calls it, over a connection of its own. Raises sqlite3.Error."""
-    connection = connect(path)
+    connection = connect(path, alone=alone)
     try:
         connection.execute("PRAGMA query_only = ON")
         connection.execute("BEGIN")

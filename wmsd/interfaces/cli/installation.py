@@ -13,6 +13,7 @@ from typing import Any, Concatenate, NoReturn, ParamSpec, TypeVar
 import click
 
 from wmsd.app.data_folder import DataFolder
+from wmsd.app.lending import beside_a_server
 from wmsd.app.settings import Settings, SettingsError, load
 from wmsd.app.site import Site, open_site
 from wmsd.base.problems import Problem
@@ -38,13 +39,17 @@ class Installation:
                 "Start `wmsd serve` there first, use `wmsd company create --init`, or name another folder "
                 "with --data."
             )
-        self.folder.open()
+        with beside_a_server(self.folder) as loan:
+            if loan is not None:
+                loan.borrow(self.folder.platform_file)
+            self.folder.open()
 
-        async def opened() -> Result:
-            async with open_site(self.settings, self.folder) as site:
-                return await work(site)
+            async def opened() -> Result:
+                borrow = None if loan is None else loan.borrow
+                async with open_site(self.settings, self.folder, borrow=borrow) as site:
+                    return await work(site)
 
-        return asyncio.run(opened())
+            return asyncio.run(opened())
 
     def say_folder(self) -> None:
         note(f"Data folder: {self.folder.path.resolve()}")

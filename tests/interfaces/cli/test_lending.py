@@ -1,0 +1,162 @@
+"""The server has its files for itself; a command that works beside it borrows what it needs."""
+
+import socket
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+import pytest
+
+from tests.support.command import LONGEST, Home, Program, Server, first_day
+from wmsd.db.sqlite import connect, sqlite3
+
+SERVED = ("platform.db", "companies/1.db")
+UNLIMITED = {"WMSD_LIMITS_DATA_PER_MINUTE": "100000"}
+
+
+@pytest.fixture
+def site(home: Home) -> Home:
+    return first_day(home)
+
+
+@pytest.fixture
+def server(site: Home) -> Iterator[Server]:
+    with site.serving(env=UNLIMITED) as server:
+        is_served(server, "FIRST")
+        yield server
+
+
+def is_served(server: Server, code: str) -> None:
+    assert server.send("POST", "/api/articles", {"code": code, "name": code})[0] == 201
+    assert code in [record["code"] for record in server.get("/api/articles")[1]["data"]]
+
+
+def indexes(site: Home) -> list[str]:
+    """What processes share of files."""
+    return sorted(path.name for path in site.data.rglob("*-shm"))
+
+
+def soon(holds: Callable[[], bool]) -> None:
+    until = time.monotonic() + LONGEST
+    while not holds():
+        assert time.monotonic() < until
+        time.sleep(0.02)
+
+
+@contextmanager
+def command_at_work(site: Home) -> Iterator["subprocess.Popen[str]"]:
+    """One that has the company's file open."""
+    command = [sys.executable, "-m", "tests.support.slow_command"]
+    with subprocess.Popen(
+        command, cwd=site.folder, env=site.clean(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            assert process.stdout is not None
+            assert process.stdout.readline() == "at work\n"
+            yield process
+        finally:
+            process.kill()
+
+
+def is_locked(file: Path) -> bool:
+    other = sqlite3.connect(f"file:{file}?mode=ro", uri=True, timeout=0)
+    try:
+        other.execute("SELECT count(*) FROM sqlite_schema")
+    except sqlite3.OperationalError as error:
+        return "locked" in str(error)
+    finally:
+        other.close()
+    return False
+
+
+@pytest.mark.parametrize("name", SERVED)
+def test_nobody_else_can_open_what_is_served(site: Home, server: Server, name: str) -> None:
+    assert indexes(site) == []
+    assert is_locked(site.data / name)
+    is_served(server, "SECOND")
+
+
+def test_a_command_and_requests_work_beside_each_other(site: Home, server: Server) -> None:
+    with command_at_work(site):
+        assert indexes(site) == ["1.db-shm", "platform.db-shm"]
+        is_served(server, "DURING")
+        assert "DURING" in site.ok("export", "articles", "--company", "ACME").out
+    is_served(server, "AFTER")
+    soon(lambda: all(is_locked(site.data / name) for name in SERVED))
+
+
+def test_what_a_command_had_that_was_killed_is_taken_back(site: Home, server: Server) -> None:
+    with command_at_work(site) as process:
+        process.kill()
+        process.wait()
+        is_served(server, "AFTER")
+        soon(lambda: all(is_locked(site.data / name) for name in SERVED))
+    assert "Traceback" not in server.log
+
+
+def test_a_start_waits_for_commands(site: Home) -> None:
+    log_file = site.folder / "waiting.log"
+    with (
+        log_file.open("w") as log,
+        command_at_work(site) as process,
+        site.start("serve", "--listen", "127.0.0.1:0", stderr=log) as waiting,
+    ):
+        soon(lambda: "a command is at work in data" in log_file.read_text())
+        process.kill()
+        assert waiting.stdout is not None
+        assert waiting.stdout.readline().startswith("wmsd serves http")
+        waiting.terminate()
+        assert waiting.wait(LONGEST) == 0
+
+
+def test_a_server_that_was_killed_leaves_nothing_in_the_way(site: Home, server: Server) -> None:
+    server.kill()
+    assert (site.data / "server.socket").is_socket()
+    assert "FIRST" in site.ok("export", "articles", "--company", "ACME").out
+    with site.serving() as again:
+        assert "FIRST" in site.ok("export", "articles", "--company", "ACME").out
+        is_served(again, "AGAIN")
+
+
+def test_a_folder_with_a_long_name(program: Program, tmp_path: Path) -> None:
+    folder = tmp_path / ("long" * 30) / ("name" * 30)
+    folder.mkdir(parents=True)
+    home = first_day(Home(program, folder))
+    with home.serving():
+        home.ok("export", "articles", "--company", "ACME")
+
+
+@pytest.mark.parametrize(
+    "said", [b"\n", b"{}\n", b'"companies/../../etc/passwd"\n', b"x" * 100_000, b'"companies/999.db"\n', b""]
+)
+def test_whatever_is_said_to_the_socket_hurts_nobody(site: Home, server: Server, said: bytes) -> None:
+    with socket.socket(socket.AF_UNIX) as stranger:
+        stranger.connect(str(site.data / "server.socket"))
+        stranger.settimeout(LONGEST)
+        with suppress(OSError):
+            stranger.sendall(said)
+            stranger.shutdown(socket.SHUT_WR)
+            stranger.recv(100)
+    is_served(server, "AFTER")
+    assert "Traceback" not in server.log
+    assert (site.data / "server.socket").stat().st_mode & 0o777 == 0o600
+
+
+def test_changes_made_during_a_loan_are_seen(site: Home, server: Server) -> None:
+    """Also those that are the first and the last of it: the server opens its files anew around them."""
+    for _ in range(3):
+        site.ok("module", "disable", "ACME", "articles")
+        server.soon("/api/articles", lambda status, _: status == 403)
+        site.ok("module", "enable", "ACME", "articles")
+        server.soon("/api/articles", lambda status, _: status == 200)
+
+
+def test_after_the_end_the_files_can_be_read_by_others(site: Home, server: Server) -> None:
+    assert server.stop() == 0
+    connection = connect(site.data / "companies" / "1.db", read_only=True)
+    assert connection.execute("SELECT code FROM articles").fetchall() == [("FIRST",)]
+    connection.close()
+    assert not (site.data / "server.socket").exists()

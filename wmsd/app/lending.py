@@ -1,0 +1,144 @@
+"""The server has its files for itself, and lends them to the commands that work beside it.
+
+Processes that have a SQLite file together share the index of its log, a file that each maps into its memory.
+Whoever cuts it short, by copying a backup over a running server say, ends them all. So the server keeps the index
+to itself, and nobody else can open, lock or cut what it serves. A command asks for what it needs, over a socket in
+the data folder; as long as it runs, the server shares that file with it in the usual way.
+"""
+
+import asyncio
+import contextlib
+import json
+import os
+import socket
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import AsyncExitStack, contextmanager
+from pathlib import Path
+from typing import Final
+
+from wmsd.app.data_folder import DataFolder
+from wmsd.db.company_files import CompanyFiles
+from wmsd.db.database import Database
+from wmsd.db.failures import StorageError
+
+SOCKET: Final = "server.socket"
+LONGEST_LINE: Final = 1000
+ANSWER_SECONDS: Final = 60.0
+"""For a file: what is under way in it is finished first."""
+START_SECONDS: Final = 15.0
+"""For a server that starts or stops."""
+AGAIN_SECONDS: Final = 0.05
+
+
+class Lending:
+    """The server's side. A line names a file in the data folder; it is given back when the connection ends."""
+
+    def __init__(self, folder: DataFolder, platform: Database, files: CompanyFiles) -> None:
+        self._folder = folder
+        self._platform = platform
+        self._files = files
+        self._server: asyncio.Server | None = None
+
+    async def start(self) -> None:
+        (self._folder.path / SOCKET).unlink(missing_ok=True)
+        listener = socket.socket(socket.AF_UNIX)
+        with _short(self._folder.path) as short:
+            listener.bind(f"{short}/{SOCKET}")
+        (self._folder.path / SOCKET).chmod(0o600)
+        self._server = await asyncio.start_unix_server(self._serve, sock=listener, limit=LONGEST_LINE)
+
+    async def stop(self) -> None:
+        if self._server is not None:
+            self._server.close()
+        (self._folder.path / SOCKET).unlink(missing_ok=True)
+
+    async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        async with AsyncExitStack() as lent:
+            lent.callback(writer.close)
+            with contextlib.suppress(OSError, ValueError):
+                while line := await reader.readline():
+                    lend, take_back = self._of(json.loads(line))
+                    lent.push_async_callback(take_back)
+                    await lend()
+                    writer.write(b"lent\n")
+                    await writer.drain()
+
+    def _of(self, name: object) -> tuple[Callable[[], Awaitable[None]], Callable[[], Awaitable[None]]]:
+        """Raises ValueError for what is no file of the data folder."""
+        if name == self._folder.platform_file.name:
+            return self._platform.lend, self._platform.take_back
+        file = self._files.file(int(str(name).removeprefix("companies/").removesuffix(".db")))
+        return file.lend, file.take_back
+
+
+class Loan:
+    """A command's side."""
+
+    def __init__(self, folder: DataFolder, connection: socket.socket) -> None:
+        self._folder = folder
+        self._connection = connection
+        self._answers = connection.makefile("rb")
+
+    def borrow(self, path: Path) -> None:
+        """Until the end of the loan. Raises StorageError."""
+        try:
+            self._connection.sendall(json.dumps(str(path.relative_to(self._folder.path))).encode() + b"\n")
+            is_lent = self._answers.readline() == b"lent\n"
+        except OSError:
+            is_lent = False
+        if not is_lent:
+            raise StorageError(f"The server does not lend {path}; look into its log, or stop it first.")
+
+    def end(self) -> None:
+        self._answers.close()
+        self._connection.close()
+
+
+@contextmanager
+def beside_a_server(folder: DataFolder) -> Iterator[Loan | None]:
+    """The loan of the server that has the folder. None when there is none; it keeps one from starting.
+
+    Raises StorageError when the server cannot be reached.
+    """
+    until = time.monotonic() + START_SECONDS
+    while True:
+        if folder.share():
+            try:
+                yield None
+            finally:
+                folder.unlock()
+            return
+        connection = _connected(folder)
+        if connection is not None:
+            break
+        if time.monotonic() > until:
+            raise StorageError(f"The server that has the data folder {folder.path} does not answer. Try again.")
+        time.sleep(AGAIN_SECONDS)
+    loan = Loan(folder, connection)
+    try:
+        yield loan
+    finally:
+        loan.end()
+
+
+def _connected(folder: DataFolder) -> socket.socket | None:
+    connection = socket.socket(socket.AF_UNIX)
+    connection.settimeout(ANSWER_SECONDS)
+    try:
+        with _short(folder.path) as short:
+            connection.connect(f"{short}/{SOCKET}")
+    except OSError:
+        connection.close()
+        return None
+    return connection
+
+
+@contextmanager
+def _short(folder: Path) -> Iterator[str]:
+    """Another name of the folder: that of a socket has room for a hundred letters."""
+    opened = os.open(folder, os.O_PATH | os.O_DIRECTORY)
+    try:
+        yield f"/proc/self/fd/{opened}"
+    finally:
+        os.close(opened)
