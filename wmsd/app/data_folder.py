@@ -39,9 +39,13 @@ class DataFolder:
 
     def make(self) -> None:
         """A new, empty installation. Raises StorageError when the folder holds something else."""
+        path = self.path.resolve()
+        made = [folder for folder in path.parents if not folder.exists()]
         try:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)  # it holds the keys that sign tokens
             self.companies.mkdir(exist_ok=True)
+            for folder in (path, *(each.parent for each in (path, *made))):
+                _sync(folder)
         except OSError as error:
             raise StorageError(f"The data folder {self.path} cannot be made: {_reason(error)}.") from None
         orphans = sorted(self.companies.glob("*.db"))
@@ -157,6 +161,18 @@ class DataFolder:
             self._lock.truncate(0)
             self._lock.close()
             self._lock = None
+
+
+def _sync(folder: Path) -> None:
+    """A power cut leaves there what was made in it. A folder that this user may not read is left to the system."""
+    try:
+        opened = os.open(folder, os.O_RDONLY)
+    except PermissionError:
+        return
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
 
 
 def _holder(text: str) -> str:
