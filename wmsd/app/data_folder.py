@@ -12,6 +12,7 @@ from typing import IO
 from wmsd.accounts import store as accounts
 from wmsd.accounts.master_key import MasterKey
 from wmsd.base.clock import OrderedClock
+from wmsd.base.complaints import Complaints
 from wmsd.base.ids import Ids
 from wmsd.db.database import Database
 from wmsd.db.failures import StorageError
@@ -23,6 +24,7 @@ LOG = logging.getLogger("wmsd.data")
 LEAST_FREE_BYTES = 32 * 1024 * 1024
 RESERVE_BYTES = 16 * 1024 * 1024
 """Of a file that is there to be given up when the disk is full."""
+NO_RESERVE = "there is no reserve for a full disk"
 
 
 class DataFolder:
@@ -32,6 +34,7 @@ class DataFolder:
         self.companies = path / "companies"
         self.reserve = path / "reserve"
         self._lock: IO[str] | None = None
+        self._told = Complaints(LOG, level=logging.WARNING)
 
     @property
     def is_made(self) -> bool:
@@ -104,7 +107,9 @@ class DataFolder:
                 os.posix_fallocate(file.fileno(), 0, RESERVE_BYTES)
         except OSError as error:
             self.reserve.unlink(missing_ok=True)
-            LOG.warning("there is no reserve for a full disk: %s", _reason(error))
+            self._told.failed(NO_RESERVE, error)
+        else:
+            self._told.over(NO_RESERVE)
 
     def release_reserve(self) -> bool:
         """On a full disk: whether there is room now. Additions still find it too little, so it is not eaten up."""

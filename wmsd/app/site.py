@@ -85,7 +85,7 @@ async def open_site(
     files = CompanyFiles(folder.companies, ordered, ids, {Vault: vault, Guard: guard}, folder.release_reserve)
     access, requests = AccessCache(platform, ordered), RequestCounts(platform, ordered)
     platform.after_commit = access.forget
-    storage = Storage(folder, settings.storage.quota_megabytes)
+    storage = Storage(folder, settings.storage.quota_megabytes, ordered)
     door = Door(
         settings=settings,
         clock=ordered,

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from wmsd.base import timestamps
 from wmsd.base.clock import OrderedClock
+from wmsd.base.complaints import FLAPPING_SECONDS, Complaints
 from wmsd.base.ids import Ids
 from wmsd.base.problems import unavailable
 from wmsd.db.database import Database, MakeRoom
@@ -31,6 +32,9 @@ class CompanyFiles:
         self.folder = folder
         self.failed: dict[int, str] = {}
         self.after_commit: Callable[[int], None] | None = None
+        self._told = Complaints(
+            LOG, (sqlite3.Error, StorageError), monotonic=clock.monotonic, settled_seconds=FLAPPING_SECONDS
+        )
         self._clock = clock
         self._ids = ids
         self._provision = provision
@@ -69,6 +73,7 @@ class CompanyFiles:
             if not self._can_be_used(company_id):
                 raise unavailable("This company's data cannot be read now.", 60)
             database = self._databases.setdefault(company_id, self._database(company_id))
+        self._told.over(_is_unavailable(company_id))
         if not database.is_open:
             await self.close_beyond_limit()
         return database
@@ -92,7 +97,9 @@ class CompanyFiles:
             if is_damage(error):
                 self.suspect(company_id, error)
             else:
-                LOG.error("company %d could not be read: %s", company_id, error)
+                self._told.failed(f"company {company_id} could not be read", error)
+        for company_id in found:
+            self._told.over(f"company {company_id} could not be read")
         return found
 
     def _read_each(
@@ -123,7 +130,7 @@ class CompanyFiles:
 
     def suspect(self, company_id: int, error: Exception) -> None:
         """Notes that the file failed in use; the next request looks at it again before it uses it."""
-        LOG.error("company %d is unavailable: %s", company_id, error)
+        self._told.failed(_is_unavailable(company_id), error)
         self.failed[company_id] = str(error)
         self._ready.discard(company_id)
         database = self._databases.pop(company_id, None)
@@ -146,8 +153,7 @@ class CompanyFiles:
         try:
             migrate(self.path(company_id), COMPANY)
         except StorageError as error:
-            if self.failed.get(company_id) != str(error):
-                LOG.error("company %d is unavailable: %s", company_id, error)
+            self._told.failed(_is_unavailable(company_id), error)
             self.failed[company_id] = str(error)
         else:
             self.failed.pop(company_id, None)
@@ -163,3 +169,7 @@ class CompanyFiles:
     async def close(self) -> None:
         for database in (*self._databases.values(), *self._discarded):
             await database.close()
+
+
+def _is_unavailable(company_id: int) -> str:
+    return f"company {company_id} is unavailable"
