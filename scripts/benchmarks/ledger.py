@@ -85,8 +85,8 @@ async def _examine(data: Path, company_id: int) -> tuple[int, float]:
 
     async with open_site(Settings(), DataFolder(data)) as site:
         findings = await (await site.files.get(company_id)).read_long(examine)
-    if findings.differences:
-        raise Failed(f"The doctor finds {findings.differences[:3]}.")
+    if not findings.are_none:
+        raise Failed(f"The doctor finds {findings.damages[:3]} {findings.differences[:3]}.")
     return findings.rows, findings.seconds
 
 

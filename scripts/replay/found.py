@@ -84,7 +84,9 @@ def doctors_findings(data: Path) -> Iterator[str]:
         return
     for company in json.loads(done.stdout):
         if "error" in company:
-            yield f"The doctor cannot look at {company['company']}: {company['error']}"
+            yield f"The doctor cannot look at {company['file']}: {company['error']}"
+        if company.get("damage") or company.get("unproved"):
+            yield f"The doctor finds {company['file']} damaged: {company['damage']}, {company['unproved']}."
         for each in company.get("differences", []):
             said = f"{each['promise']}; but {each['record']}"
             yield f"The doctor: {said}: expected {each['expected']}, found {each['found']}."

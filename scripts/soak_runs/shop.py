@@ -60,8 +60,8 @@ class Shop:
         if not done.stdout:
             raise Failed(f"wmsd doctor ended with {done.returncode}:\n{done.stderr[-2000:]}")
         for company in json.loads(done.stdout):
-            for found in company.get("differences", [company]):
-                yield f"The doctor finds {json.dumps(found)}."
+            if not company["ok"]:
+                yield f"The doctor finds {json.dumps(company)}."
 
 
 @contextmanager

@@ -1,7 +1,9 @@
 """A company's quota and a full disk: what adds ends first, what frees goes on, and nobody is locked in."""
 
 import errno
+import logging
 import os
+import resource
 import subprocess
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
@@ -9,10 +11,12 @@ from typing import Any
 
 import pytest
 
+from tests.support.log_lines import keeping
 from tests.support.shop import Shop, open_shop
 from tests.support.world import UNLIMITED, World, open_world
 from wmsd.app import storage
-from wmsd.app.data_folder import LEAST_FREE_BYTES, RESERVE_BYTES
+from wmsd.app.data_folder import LEAST_FREE_BYTES, RESERVE_BYTES, DataFolder
+from wmsd.base.complaints import FLAPPING_SECONDS
 from wmsd.companies.actions import change_company
 from wmsd.companies.schema import CompanyChanges
 
@@ -187,3 +191,41 @@ def test_what_moves_is_told_by_what_is_sent() -> None:
     assert storage.growth_of(order, {"body": order.body.model_validate(said)}) == "moves"
     assert storage.growth_of(order, {"body": order.body.model_validate({**said, "notes": "n"})}) == "adds"
     assert storage.growth_of(order, {"body": order.body.model_validate({})}) == "adds"
+
+
+async def test_a_quota_that_is_reached_is_told_once_and_when_there_is_room_again(crowded: Shop) -> None:
+    world = crowded.world
+    with keeping() as log:
+        for _ in range(10):
+            assert (await world.send("POST", "/api/articles", ARTICLE)).status == 507
+        await set_quota(world, 0)
+        world.clock.advance(FLAPPING_SECONDS)
+        assert (await world.send("POST", "/api/articles", ARTICLE)).status == 201
+    told = [record.getMessage() for record in log.records if record.name == "wmsd.storage"]
+    assert told[0].startswith("company ACME: The quota of 1 MB is reached: ")
+    assert told[1:] == ["well again after 10 failures: company ACME"]
+
+
+async def test_a_disk_that_is_gone_refuses_and_is_told_once(shop: Shop) -> None:
+    world, folder = shop.world, shop.world.site.folder.path
+    with keeping() as log:
+        folder.rename(folder.with_name("elsewhere"))
+        statuses = {(await world.send("POST", "/api/articles", ARTICLE)).status for _ in range(10)}
+        folder.with_name("elsewhere").rename(folder)
+    assert statuses == {503}
+    assert len([record for record in log.records if record.levelno >= logging.WARNING]) == 1
+
+
+def test_a_reserve_that_cannot_be_made_is_told_once(tmp_path: Path) -> None:
+    folder = DataFolder(tmp_path)
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (RESERVE_BYTES // 2, hard))
+    try:
+        with keeping() as log:
+            for _ in range(10):
+                folder.make_reserve()
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, (soft, hard))
+    assert not folder.reserve.exists()
+    (told,) = log.records
+    assert told.getMessage() == "there is no reserve for a full disk: [Errno 27] File too large"

@@ -1,10 +1,13 @@
 """What the log is told of that which fails again and again."""
 
 import logging
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 
 from wmsd.base.complaints import FLAPPING_SECONDS, MOST_REMEMBERED, SILENT_SECONDS, Complaints
+from wmsd.db.sqlite import connect, sqlite3
 
 LOG = logging.getLogger("tests.complaints")
 FULL = OSError("the disk is full")
@@ -15,7 +18,7 @@ class Scene:
         caplog.set_level(logging.INFO)
         self.caplog = caplog
         self.now = 0.0
-        self.complaints = Complaints(LOG, monotonic=lambda: self.now)
+        self.complaints = Complaints(LOG, (sqlite3.Error,), monotonic=lambda: self.now)
 
     @property
     def lines(self) -> list[str]:
@@ -73,3 +76,32 @@ def test_no_more_is_remembered_than_has_room(scene: Scene) -> None:
     assert len(scene.lines) == MOST_REMEMBERED + 1
     scene.complaints.failed("host 0", FULL)
     assert len(scene.lines) == MOST_REMEMBERED + 2
+
+
+def test_what_some_succeed_at_is_over_when_it_has_not_failed_for_a_while(scene: Scene) -> None:
+    complaints = Complaints(LOG, monotonic=lambda: scene.now, settled_seconds=60)
+    for _ in range(100):
+        complaints.failed("it", FULL)
+        scene.now += 59
+        complaints.over("it")
+    assert scene.lines == ["it: the disk is full", "it: the disk is full; 63 times by now"]
+    scene.now += 1
+    complaints.over("it")
+    complaints.over("it")
+    assert scene.lines[2:] == ["well again after 100 failures: it"]
+
+
+def test_errors_of_sqlite_are_told_apart_though_they_have_one_type(scene: Scene, tmp_path: Path) -> None:
+    with pytest.raises(sqlite3.OperationalError) as missing:
+        connect(tmp_path / "missing")
+    with closing(sqlite3.connect(":memory:")) as connection, pytest.raises(sqlite3.OperationalError) as wrong:
+        connection.execute("SELECT * FROM missing")
+    for error in (missing.value, wrong.value) * 2:
+        scene.complaints.failed("it", error)
+    assert scene.lines == ["it: unable to open database file", "it: no such table: missing; 2 times by now"]
+
+
+def test_the_request_that_it_was_told_of_stands_in_the_line(scene: Scene) -> None:
+    for request in ("one", "two"):
+        scene.complaints.failed("it", FULL, request)
+    assert [vars(record)["request_id"] for record in scene.caplog.records] == ["one"]

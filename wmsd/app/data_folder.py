@@ -13,6 +13,7 @@ from typing import IO
 from wmsd.accounts import store as accounts
 from wmsd.accounts.master_key import MasterKey
 from wmsd.base.clock import OrderedClock
+from wmsd.base.complaints import Complaints
 from wmsd.base.ids import Ids
 from wmsd.db.database import Database
 from wmsd.db.failures import StorageError
@@ -25,6 +26,7 @@ LEAST_FREE_BYTES = 32 * 1024 * 1024
 AGAIN_SECONDS = 0.1
 RESERVE_BYTES = 16 * 1024 * 1024
 """Of a file that is there to be given up when the disk is full."""
+NO_RESERVE = "there is no reserve for a full disk"
 
 
 class DataFolder:
@@ -35,6 +37,7 @@ class DataFolder:
         self.reserve = path / "reserve"
         self._lock: IO[str] | None = None
         self._is_serving = False
+        self._told = Complaints(LOG, level=logging.WARNING)
 
     @property
     def is_made(self) -> bool:
@@ -42,9 +45,13 @@ class DataFolder:
 
     def make(self) -> None:
         """A new, empty installation. Raises StorageError when the folder holds something else."""
+        path = self.path.resolve()
+        made = [folder for folder in path.parents if not folder.exists()]
         try:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)  # it holds the keys that sign tokens
             self.companies.mkdir(exist_ok=True)
+            for folder in (path, *(each.parent for each in (path, *made))):
+                _sync(folder)
         except OSError as error:
             raise StorageError(f"The data folder {self.path} cannot be made: {_reason(error)}.") from None
         orphans = sorted(self.companies.glob("*.db"))
@@ -103,7 +110,9 @@ class DataFolder:
                 os.posix_fallocate(file.fileno(), 0, RESERVE_BYTES)
         except OSError as error:
             self.reserve.unlink(missing_ok=True)
-            LOG.warning("there is no reserve for a full disk: %s", _reason(error))
+            self._told.failed(NO_RESERVE, error)
+        else:
+            self._told.over(NO_RESERVE)
 
     def release_reserve(self) -> bool:
         """On a full disk: whether there is room now. Additions still find it too little, so it is not eaten up."""
@@ -188,6 +197,18 @@ def _locks(file: IO[str], kind: int) -> bool:
     except BlockingIOError:
         return False
     return True
+
+
+def _sync(folder: Path) -> None:
+    """A power cut leaves there what was made in it. A folder that this user may not read is left to the system."""
+    try:
+        opened = os.open(folder, os.O_RDONLY)
+    except PermissionError:
+        return
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
 
 
 def _holder(text: str) -> str:

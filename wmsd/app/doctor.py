@@ -1,13 +1,17 @@
-"""Holds a company's file to every promise that the capabilities declare."""
+"""Holds a company's file to every promise that the capabilities declare, and every file to being whole."""
 
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import Any, Final
 
 from wmsd.base.checking import Check
 from wmsd.base.quantity import to_text
+from wmsd.db.failures import is_damage, is_of_disk
+from wmsd.db.integrity import UNREADABLE, Damage, damages, tables
+from wmsd.db.sqlite import sqlite3
 from wmsd.db.transaction import Transaction
 from wmsd.packaging.checks import CHECKS as PACKAGING
 from wmsd.purchase_orders.checks import CHECKS as PURCHASE_ORDERS
@@ -53,25 +57,68 @@ class Difference:
     found: str
 
 
+@dataclass(frozen=True, slots=True)
+class Unproved:
+    """A promise that cannot be looked at, because what has to be read for it is damaged."""
+
+    promise: str
+    reason: str
+
+
 @dataclass(slots=True)
 class Findings:
     rows: int = 0
     seconds: float = 0.0
     differences: list[Difference] = field(default_factory=list)
+    damages: list[Damage] = field(default_factory=list)
+    unproved: list[Unproved] = field(default_factory=list)
+
+    @property
+    def are_none(self) -> bool:
+        return not (self.differences or self.damages or self.unproved)
 
 
 def examine(tx: Transaction) -> Findings:
-    """Every check over one snapshot; of each promise at most `MOST_TOLD` differences."""
+    """Every check of a company's file over one snapshot; of each promise at most `MOST_TOLD` differences.
+
+    What is damaged keeps no other check from being made.
+    """
     started = time.perf_counter()
-    findings = Findings()
     with _larger_cache(tx):
-        findings.differences += _file(tx)
+        findings = examine_file(tx)
         for check in CHECKS:
-            findings.differences += _differing(tx, check)
-        findings.differences += _counts(tx)
-        findings.rows = sum(tx.value(f"SELECT count(*) FROM {table}") for table in COUNTED_TABLES)
+            with _as_far_as_readable(findings, check.promise):
+                findings.differences.extend(_differing(tx, check))
+        _compare_totals(tx, findings)
+        for table in COUNTED_TABLES:
+            with _as_far_as_readable(findings, f"the rows of {table} can be counted"):
+                findings.rows += tx.value(f"SELECT count(*) FROM {table}")
     findings.seconds = time.perf_counter() - started
     return findings
+
+
+def examine_file(tx: Transaction) -> Findings:
+    """What must hold in any file: it is whole, and every reference leads to a record."""
+    findings = Findings(damages=damages(tx))
+    for table in tables(tx):
+        with _as_far_as_readable(findings, f"the references of {table} lead to records"):
+            findings.differences.extend(_references(tx, table))
+    return findings
+
+
+@contextmanager
+def _as_far_as_readable(findings: Findings, promise: str) -> Iterator[None]:
+    """What a whole file raises is a mistake in the check."""
+    try:
+        yield
+    except UNREADABLE as error:
+        if not findings.damages and not _is_of_file(error):
+            raise
+        findings.unproved.append(Unproved(promise, str(error) or type(error).__name__))
+
+
+def _is_of_file(error: BaseException) -> bool:
+    return isinstance(error, sqlite3.Error) and (is_damage(error) or is_of_disk(error))
 
 
 @contextmanager
@@ -84,25 +131,26 @@ def _larger_cache(tx: Transaction) -> Iterator[None]:
         tx.execute(f"PRAGMA cache_size = {before}")
 
 
-def _file(tx: Transaction) -> Iterator[Difference]:
-    for (found,) in tx.rows(f"PRAGMA integrity_check({MOST_TOLD})"):
-        if found != "ok":
-            yield Difference("the file is whole", "the file", "ok", found)
-    for table, row_id, parent, _ in tx.rows("PRAGMA foreign_key_check")[:MOST_TOLD]:
-        yield Difference("a reference leads to a record", f"{table} {row_id}", f"a record of {parent}", "none")
+def _references(tx: Transaction, table: str) -> Iterator[Difference]:
+    for name, row_id, parent, _ in islice(tx.execute(f'PRAGMA foreign_key_check("{table}")'), MOST_TOLD):
+        record = name if row_id is None else f"{name} {row_id}"
+        yield Difference("a reference leads to a record", record, f"a record of {parent}", "none")
 
 
-def _counts(tx: Transaction) -> Iterator[Difference]:
-    for table, kept in tx.rows("SELECT name, rows FROM row_counts"):
-        counted = tx.value(f"SELECT count(*) FROM {table}")
-        if counted != kept:
-            yield Difference("a list's total is kept right", table, str(counted), str(kept))
+def _compare_totals(tx: Transaction, findings: Findings) -> None:
+    promise = "a list's total is kept right"
+    with _as_far_as_readable(findings, promise):
+        for table, kept in tx.rows("SELECT name, rows FROM row_counts"):
+            with _as_far_as_readable(findings, promise):
+                counted = tx.value(f"SELECT count(*) FROM {table}")
+                if counted != kept:
+                    findings.differences.append(Difference(promise, table, str(counted), str(kept)))
 
 
 def _differing(tx: Transaction, check: Check) -> Iterator[Difference]:
     for record, expected, found in tx.execute(check.differing).fetchmany(MOST_TOLD):
-        yield Difference(check.promise, record, _shown(expected, check), _shown(found, check))
+        yield Difference(check.promise, str(record), _shown(expected, check), _shown(found, check))
 
 
 def _shown(value: Any, check: Check) -> str:
-    return to_text(value) if check.in_millionths else str(value)
+    return to_text(value) if check.in_millionths and isinstance(value, int) else str(value)

@@ -24,7 +24,7 @@ from wmsd.app.settings import Settings
 from wmsd.app.storage import Growth, Storage, growth_of
 from wmsd.base.access import SUFFICES
 from wmsd.base.clock import Clock
-from wmsd.base.complaints import Complaints
+from wmsd.base.complaints import FLAPPING_SECONDS, Complaints
 from wmsd.base.context import PROGRAM, Caller, Company
 from wmsd.base.cursor import CursorSigner
 from wmsd.base.listing import CursorQuery, NoQuery, Query
@@ -33,7 +33,7 @@ from wmsd.base.problems import FieldErrors, Problem, forbidden, invalid, not_fou
 from wmsd.base.validation import check
 from wmsd.db.company_files import CompanyFiles
 from wmsd.db.database import Database
-from wmsd.db.failures import STORAGE_FAILURES, OutOfTime, explain, is_damage, is_shortage
+from wmsd.db.failures import STORAGE_FAILURES, FileMoved, OutOfTime, explain, is_damage, is_shortage
 from wmsd.db.transaction import Transaction
 
 LOG = logging.getLogger("wmsd.door")
@@ -88,6 +88,7 @@ class Door:
         self._storage = storage
         self._signer = signer
         self._desks = dict(desks)
+        self._told = Complaints(LOG, STORAGE_FAILURES, monotonic=clock.monotonic, settled_seconds=FLAPPING_SECONDS)
         self.bodies = LargeBodies()
         self.kept_answers = ByteBudget(32 * MEBIBYTE, 128 * MEBIBYTE, MEBIBYTE, "large batches")
         """Of batches, until all their requests are answered."""
@@ -125,6 +126,7 @@ class Door:
         if begun.pending is not None:
             try:
                 reply = await begun.pending
+                self._told.over(_use(begun.call))
             except Exception as error:  # as above
                 reply = self._refused(begun.call, error)
         assert reply is not None
@@ -329,7 +331,8 @@ class Door:
         if problem is None:
             LOG.error("%s failed", call.operation.name, exc_info=error, extra={"request_id": call.request_id})
             return _server_error()
-        LOG.error("%s: %s", call.operation.name, error, extra={"request_id": call.request_id})
+        if not isinstance(error, FileMoved):  # told with the company's file
+            self._told.failed(_use(call), error, call.request_id)
         if (
             call.operation.scope == "company"
             and is_damage(error)
@@ -344,6 +347,12 @@ def _check_modules(operation: Operation, company: Company) -> None:
     for module in ("api", operation.module):
         if module is not None and module not in company.modules:
             raise forbidden(f"The module {module} is off for this company.")
+
+
+def _use(call: Call) -> str:
+    """What fails when the file that is asked for fails."""
+    use = "writes to" if call.operation.writes else "reads of"
+    return f"{use} {'platform.db' if call.tenant is None else f'company {call.tenant.id}'} fail"
 
 
 def _server_error() -> Problem:

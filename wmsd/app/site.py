@@ -99,7 +99,7 @@ async def open_site(
     )
     access, requests = AccessCache(platform, ordered), RequestCounts(platform, ordered)
     platform.after_commit = access.forget
-    storage = Storage(folder, settings.storage.quota_megabytes)
+    storage = Storage(folder, settings.storage.quota_megabytes, ordered)
     door = Door(
         settings=settings,
         clock=ordered,

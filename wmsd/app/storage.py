@@ -11,7 +11,8 @@ import shutil
 from typing import Any, Final, Literal, NamedTuple
 
 from wmsd.app.data_folder import LEAST_FREE_BYTES, RESERVE_BYTES, DataFolder
-from wmsd.base.complaints import Complaints
+from wmsd.base.clock import Clock
+from wmsd.base.complaints import FLAPPING_SECONDS, Complaints
 from wmsd.base.context import Company
 from wmsd.base.operation import Operation
 from wmsd.base.problems import Problem, unavailable
@@ -41,6 +42,7 @@ QUOTA_REACHED: Final = (
     "records deleted. Ask the site admin for more."
 )
 DISK_FULL: Final = "The server's disk is nearly full: nothing new can be stored. Tell the site admin."
+DISK_GONE: Final = "The server cannot look at its disk now; nothing was changed. Tell the site admin."
 
 
 def growth_of(operation: Operation, inputs: dict[str, Any]) -> Growth:
@@ -54,11 +56,14 @@ def growth_of(operation: Operation, inputs: dict[str, Any]) -> Growth:
 
 
 class Storage:
-    def __init__(self, folder: DataFolder, quota_megabytes: int) -> None:
+    def __init__(self, folder: DataFolder, quota_megabytes: int, clock: Clock) -> None:
         """`quota_megabytes` is that of companies that have none of their own; 0: none."""
         self._folder = folder
         self._quota_megabytes = quota_megabytes
-        self._told = Complaints(LOG, level=logging.WARNING)
+        self._disk = f"the disk of {folder.path}"
+        self._told = Complaints(
+            LOG, monotonic=clock.monotonic, level=logging.WARNING, settled_seconds=FLAPPING_SECONDS
+        )
 
     def quota(self, company: Company) -> int | None:
         """In bytes; None where the company has none."""
@@ -70,9 +75,24 @@ class Storage:
         room, quota = ROOM[growth], self.quota(company)
         if quota is not None and tx.bytes_used() >= quota * room.share_of_quota:
             problem = Problem("STORAGE_FULL", QUOTA_REACHED.format(quota // MEGABYTE))
-            self._told.failed(f"company {company.code}", problem)
+            self._told.failed(_company(company), problem)
             raise problem
-        if room.least_free and shutil.disk_usage(self._folder.path).free < room.least_free:
+        if room.least_free and self._free() < room.least_free:
             problem = unavailable(DISK_FULL, 30)
-            self._told.failed(f"the disk of {self._folder.path}", problem)
+            self._told.failed(self._disk, problem)
             raise problem
+        if growth == "adds":  # nothing else needs more room
+            self._told.over(_company(company))
+            self._told.over(self._disk)
+
+    def _free(self) -> int:
+        """Raises Problem (503)."""
+        try:
+            return shutil.disk_usage(self._folder.path).free
+        except OSError as error:
+            self._told.failed(self._disk, error)
+            raise unavailable(DISK_GONE, 30) from None
+
+
+def _company(company: Company) -> str:
+    return f"company {company.code}"

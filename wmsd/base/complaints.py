@@ -1,6 +1,7 @@
 """What fails again and again is told once, again after an hour with how often, and once more when it is over."""
 
 import logging
+import math
 import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -23,12 +24,18 @@ class _Failing:
     """Of failures without a success between them."""
     is_told: bool = False
     """Whether that is the last that the log was told of it."""
-    told_at: dict[type[BaseException], float] = field(default_factory=dict)
-    """By the monotonic clock, for each kind of error."""
+    failed_at: float = -math.inf
+    """By the monotonic clock, as all times here."""
+    told_at: dict[str, float] = field(default_factory=dict)
+    """For each kind of error."""
 
 
 class Complaints:
-    """The lines of one log. `foreseen`: errors that are told without a trace, beside the usual ones."""
+    """The lines of one log. `foreseen`: errors that are told without a trace, beside the usual ones.
+
+    `settled_seconds`: without a failure, before a success is told. Where many do the same, some succeed while it
+    fails.
+    """
 
     def __init__(
         self,
@@ -36,41 +43,52 @@ class Complaints:
         foreseen: tuple[type[Exception], ...] = (),
         monotonic: Callable[[], float] = time.monotonic,
         level: int = logging.ERROR,
+        settled_seconds: float = 0.0,
     ) -> None:
         self._log = log
         self._level = level
         self._foreseen = (*FORESEEN, *foreseen)
         self._monotonic = monotonic
+        self._settled_seconds = settled_seconds
         self._failing: dict[str, _Failing] = {}
 
-    def failed(self, what: str, error: BaseException) -> None:
+    def failed(self, what: str, error: BaseException, request_id: str | None = None) -> None:
         """`what` begins the line, such as "webhooks of company 7 cannot be loaded"; the error ends it."""
         failing = self._failing.setdefault(what, _Failing())
         failing.count += 1
-        now, told_at = self._monotonic(), failing.told_at.get(type(error))
+        failing.failed_at = now = self._monotonic()
+        kind = _kind(error)
+        told_at = failing.told_at.get(kind)
         silent = SILENT_SECONDS if failing.is_told else FLAPPING_SECONDS
         if told_at is None or now - told_at >= silent:
-            failing.told_at[type(error)], failing.is_told = now, True
-            self._tell(what, error, failing.count)
+            failing.told_at[kind], failing.is_told = now, True
+            self._tell(what, error, failing.count, request_id)
         if len(self._failing) > MOST_REMEMBERED:
             del self._failing[next(iter(self._failing))]
 
     def over(self, what: str) -> None:
         """It has succeeded."""
         failing = self._failing.get(what)
-        if failing is None:
+        if failing is None or not failing.count or self._monotonic() - failing.failed_at < self._settled_seconds:
             return
         if failing.is_told:
             self._log.info("well again after %d failures: %s", failing.count, what)
         failing.count, failing.is_told = 0, False
 
-    def _tell(self, what: str, error: BaseException, count: int) -> None:
+    def _tell(self, what: str, error: BaseException, count: int, request_id: str | None) -> None:
         trace = None if isinstance(error, self._foreseen) else error
         how_often = f"; {count} times by now" if count > 1 else ""
-        self._log.log(self._level, "%s: %s%s", what, _words(error), how_often, exc_info=trace)
+        extra = {"request_id": request_id}
+        self._log.log(self._level, "%s: %s%s", what, _words(error), how_often, exc_info=trace, extra=extra)
+
+
+def _kind(error: BaseException) -> str:
+    """SQLite has a name for each error, and few types."""
+    kind: str = getattr(error, "sqlite_errorname", None) or type(error).__name__
+    return kind if error.__cause__ is None else f"{kind} by {_kind(error.__cause__)}"
 
 
 def _words(error: BaseException) -> str:
     words = str(error) or type(error).__name__
     cause = error.__cause__
-    return words if cause is None else f"{words} ({_words(cause)})"
+    return words if cause is None or str(cause) in words else f"{words} ({_words(cause)})"

@@ -21,6 +21,14 @@ def companies(tx: Transaction) -> list[Company]:
     return [_company(row) for row in tx.records(COMPANIES)]
 
 
+CODES: Final = "SELECT id, code FROM companies ORDER BY id"
+
+
+def codes(tx: Transaction) -> dict[int, str]:
+    """Of all companies, by their ids; with nothing but their own table."""
+    return dict(tx.rows(CODES))
+
+
 def _company(row: dict[str, Any]) -> Company:
     operator = None
     if row["operator_id"] is not None:

@@ -13,6 +13,7 @@ from typing import Final
 
 from wmsd.base import timestamps
 from wmsd.base.clock import Clock
+from wmsd.base.complaints import Complaints
 from wmsd.base.problems import unavailable
 from wmsd.db.database import Database
 from wmsd.db.failures import CANNOT_BE_READ, FileMoved, StorageError
@@ -40,6 +41,7 @@ class CompanyFile:
         new_database: Callable[[], Database],
         executor: Executor,
         clock: Clock,
+        told: Complaints,
         borrow: Borrow | None,
     ) -> None:
         self._company_id = company_id
@@ -49,8 +51,10 @@ class CompanyFile:
         self._new_database = new_database
         self._executor = executor
         self._clock = clock
+        self._told = told
         self._borrow = borrow
         self._lent = 0
+        self._unavailable = f"company {company_id} is unavailable"
         self._is_ready = False
         self._looking: asyncio.Future[None] | None = None
         self._leaving: asyncio.Future[None] | None = None
@@ -61,6 +65,7 @@ class CompanyFile:
         """Raises Problem (503)."""
         if not await self.can_be_used():
             raise unavailable(CANNOT_BE_READ, 60)
+        self._told.over(self._unavailable)
         if self.database is None:
             self.database = self._new_database()
             for _ in range(self._lent):
@@ -106,15 +111,13 @@ class CompanyFile:
                 self._borrow(self.path)
             migrate(self.path, COMPANY, BUSY_SECONDS)
         except StorageError as error:
-            self._fail(str(error))
+            self._fail(error)
         else:
-            if self.failure is not None:
-                LOG.info("company %d is available again", self._company_id)
             self.failure, self._missed, self._is_ready = None, None, True
 
     def suspect(self, error: Exception) -> None:
         """It failed in use: it is closed, and looked at before it is used again."""
-        self._fail(str(error))
+        self._fail(error)
         self._leave(is_kept=False)
 
     def stop(self, moved: FileMoved) -> None:
@@ -123,9 +126,9 @@ class CompanyFile:
             return
         if moved.path == self.path:
             self._missed = self.database.standing.file
-            self._fail(f"{moved}. {MOVED}")
+            self._fail(StorageError(f"{moved}. {MOVED}"))
         else:
-            self._fail(f"{moved}. What it held is written to {self.path.name}")
+            self._fail(StorageError(f"{moved}. What it held is written to {self.path.name}"))
         self._leave(is_kept=True)
 
     def _leave(self, is_kept: bool) -> None:
@@ -148,10 +151,9 @@ class CompanyFile:
         if await database.keep(copy):
             LOG.error("company %d: what its file held is in %s", self._company_id, copy)
 
-    def _fail(self, sentence: str) -> None:
-        if self.failure != sentence:
-            LOG.error("company %d is unavailable: %s", self._company_id, sentence)
-        self.failure, self._is_ready = sentence, False
+    def _fail(self, error: Exception) -> None:
+        self._told.failed(self._unavailable, error)
+        self.failure, self._is_ready = str(error), False
 
     async def _has_left(self) -> None:
         """Before the file is opened again."""

@@ -11,10 +11,11 @@ from typing import Final, TypeVar
 
 from wmsd.base import timestamps
 from wmsd.base.clock import OrderedClock
+from wmsd.base.complaints import FLAPPING_SECONDS, Complaints
 from wmsd.base.ids import Ids
 from wmsd.db.company_file import Borrow, CompanyFile
 from wmsd.db.database import Database, MakeRoom
-from wmsd.db.failures import FileMoved, is_damage
+from wmsd.db.failures import FileMoved, StorageError, is_damage
 from wmsd.db.migrations import COMPANY, create
 from wmsd.db.sqlite import sqlite3
 from wmsd.db.transaction import Provision, Transaction
@@ -48,6 +49,9 @@ class CompanyFiles:
         """`alone`: whether no other process may have the files, as long as they are not lent."""
         self.folder = folder
         self.after_commit: Callable[[int], None] | None = None
+        self._told = Complaints(
+            LOG, (sqlite3.Error, StorageError), monotonic=clock.monotonic, settled_seconds=FLAPPING_SECONDS
+        )
         self._clock = clock
         self._ids = ids
         self._provision = provision
@@ -114,7 +118,9 @@ class CompanyFiles:
             if is_damage(error):
                 self.suspect(company_id, error)
             else:
-                LOG.error("company %d could not be read: %s", company_id, error)
+                self._told.failed(f"company {company_id} could not be read", error)
+        for company_id in found:
+            self._told.over(f"company {company_id} could not be read")
         return found
 
     def _read_each(
@@ -166,7 +172,13 @@ class CompanyFiles:
         if file is None:
             new_database = partial(self._database, company_id)
             file = CompanyFile(
-                company_id, self.path(company_id), new_database, self._executor, self._clock, self._borrow
+                company_id,
+                self.path(company_id),
+                new_database,
+                self._executor,
+                self._clock,
+                self._told,
+                self._borrow,
             )
             self._files[company_id] = file
         return file

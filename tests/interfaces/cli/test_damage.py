@@ -1,5 +1,6 @@
 """Files that are damaged, missing, foreign or too new: told in one line, and left as they are."""
 
+import json
 import shutil
 from collections.abc import Callable
 from pathlib import Path
@@ -7,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.command import Home, hashes
-from wmsd.db.sqlite import sqlite3
+from wmsd.db.sqlite import connect, sqlite3
 
 Damage = Callable[[Path], object]
 
@@ -119,6 +120,82 @@ def test_companies_without_their_platform(copy: Home) -> None:
         )
     assert copy.refused("company", "list").startswith("There is no wmsd data in ")
     assert hashes(copy.data) == before
+
+
+def begin_of(place: str, path: Path) -> int:
+    """The offset of the page that a table or index begins at."""
+    connection = connect(path)
+    (page,) = connection.execute("SELECT rootpage FROM sqlite_schema WHERE name = ?", (place,)).fetchone()
+    connection.close()
+    return (int(page) - 1) * 4096
+
+
+def test_the_doctor_has_a_verdict_for_each_company(copy: Home) -> None:
+    """Each is broken in another way, the first and the last are whole."""
+    table, index = "table stock_movements", "index stock_movements_by_stock of table stock_movements"
+    examined: dict[str, tuple[Damage, str]] = {
+        **{
+            name: DAMAGES[name]
+            for name in ("garbage", "a text", "empty", "the header", "a foreign one", "a newer one")
+        },
+        "missing": (Path.unlink, " is missing. Restore it from a backup; wmsd does not make it anew."),
+        "one page": (cut_to(4096), "the end of the file, the schema; "),
+        "half": (cut_to(40_960), "the end of the file, the schema; "),
+        "the schema": (overwrite(100, 3000), "the schema; "),
+        "a table": (lambda path: overwrite(begin_of("stock_movements", path), 4096)(path), f", {table}; "),
+        "an index": (lambda path: overwrite(begin_of("stock_movements_by_stock", path), 4096)(path), f", {index}"),
+        "whole": (Path.exists, "everything is right."),
+    }
+    for place, (damage, _) in enumerate(examined.values(), start=2):
+        copy.ok("company", "create", f"C{place}", "--name", "Company", "--all-modules")
+        damage(copy.data / "companies" / f"{place}.db")
+    before = hashes(copy.data)
+    done = copy.run("doctor")
+    assert hashes(copy.data) == before
+    assert (done.code, "Traceback" in done.err) == (1, False)
+    _, platform, acme, *verdicts = done.err.splitlines()
+    assert (platform, acme) == ("platform.db: everything is right.", "ACME: everything is right.")
+    for place, (verdict, (name, (_, words))) in enumerate(zip(verdicts, examined.items(), strict=True), start=2):
+        file = f"data/companies/{place}.db"
+        assert verdict.startswith(
+            (f"C{place}: {file} ", f"C{place}: damaged: {file}, ", f"C{place}: everything ")
+        ), name
+        assert words in verdict, name
+        assert verdict.endswith(" Restore it from a backup.") or not verdict.startswith(f"C{place}: damaged: "), (
+            name
+        )
+    assert f"C12: data/companies/12.db is damaged, {table}: " in done.out
+    assert f"C13: data/companies/13.db is damaged, {index}: Tree " in done.out
+
+    entries = json.loads(copy.run("doctor", "--json").out)
+    assert [entry["company"] for entry in entries] == [None, "ACME", *(f"C{each}" for each in range(2, 15))]
+    assert [entry["company"] for entry in entries if entry["ok"]] == [None, "ACME", "C14"]
+    assert all("error" in entry for entry in entries[2:9])
+    assert [entry["damage"][-1]["place"] for entry in entries[9:14]] == ["the schema"] * 3 + [table, index]
+
+
+def test_the_doctor_names_a_company_that_another_program_has_locked(copy: Home) -> None:
+    copy.ok("company", "create", "B", "--name", "B")
+    locking = connect(copy.data / "companies" / "1.db")
+    locking.execute("PRAGMA locking_mode = EXCLUSIVE")
+    locking.execute("BEGIN EXCLUSIVE")
+    done = copy.run("doctor")
+    locking.close()
+    _, platform, acme, other = done.err.splitlines()
+    assert acme.startswith("ACME: data/companies/1.db cannot be used: database is locked. ")
+    assert (done.code, platform, other) == (1, "platform.db: everything is right.", "B: everything is right.")
+
+
+def test_the_doctor_of_a_damaged_platform_examines_the_companies_too(copy: Home) -> None:
+    copy.ok("company", "create", "B", "--name", "B")
+    path = copy.data / "platform.db"
+    overwrite(begin_of("companies", path), 4096)(path)
+    done = copy.run("doctor")
+    assert done.err.splitlines()[1].startswith("platform.db: damaged: data/platform.db, table companies; ")
+    assert done.err.splitlines()[2:] == ["company 1: everything is right.", "company 2: everything is right."]
+    (entry,) = json.loads(copy.run("doctor", "--json", "--company", "ACME").out)
+    assert (entry["company"], entry["ok"]) == ("ACME", False)
+    assert entry["error"] == "data/platform.db cannot be read, so which file is ACME's is not known."
 
 
 def test_damaged_companies_beside_good_ones(copy: Home) -> None:

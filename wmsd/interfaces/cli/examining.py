@@ -1,17 +1,19 @@
 """`wmsd doctor`."""
 
 import sys
+from contextlib import nullcontext
 from dataclasses import asdict
+from typing import Any, Final
 
 import click
 
 from wmsd.app import clock_watch
-from wmsd.app.doctor import Findings, examine
-from wmsd.app.site import Site
-from wmsd.base.context import Company
-from wmsd.base.problems import Problem
-from wmsd.companies import store as companies
+from wmsd.app.doctor import Findings
+from wmsd.app.examination import Examination, Report
+from wmsd.app.lending import beside_a_server
 from wmsd.interfaces.cli.installation import Installation, fail, installed, json_option, note, say
+
+MOST_PLACES: Final = 3
 
 
 @click.command("doctor")
@@ -22,56 +24,102 @@ def doctor_command(installation: Installation, codes: tuple[str, ...], as_json: 
     """Prove that every company's figures are right.
 
     Every stock balance is the sum of its ledger and of the open reservations, every packaging balance that of its
-    movements, every order holds and has shipped what its lines say, and the files are whole. Exits with 1, and
-    names the records that differ, when that is not so. It only reads, and works beside a running server.
+    movements, every order holds and has shipped what its lines say, and the files are whole, platform.db too. Ends
+    with a verdict for each file. Exits with 1, and names the records that differ and the tables that are damaged,
+    when something is wrong. It only reads, and works beside a running server.
     """
-
-    async def work(site: Site) -> list[tuple[Company, Findings | str]]:
-        known = await site.platform.read(clock_watch.known)
+    installation.find()
+    with beside_a_server(installation.folder) as loan:
+        examination = Examination(installation.folder, None if loan is None else loan.borrow)
+        known = examination.clock()
         if known is not None and known.doubted_since is not None:
             note(f"{clock_watch.sentence(known.doubted_since, known.step)}.")
-        every = await site.platform.read(companies.companies)
-        chosen = [company for company in every if not codes or company.code in codes]
-        unknown = sorted(set(codes) - {company.code for company in chosen})
-        if unknown:
-            fail([f"There is no company {code}." for code in unknown])
-        return [(company, await _examine(site, company)) for company in chosen]
-
-    found = installation.run(work)
+        reports = _examine(examination, codes)
     if as_json:
-        say([_as_json(company, findings) for company, findings in found], as_json)
+        say([_as_json(report) for report in reports], as_json)
     else:
-        for company, findings in found:
-            _tell(company, findings)
-    if any(isinstance(findings, str) or findings.differences for _, findings in found):
+        for tell in (_tell_findings, _tell_verdict):
+            for report in reports:
+                tell(report)
+    if not all(report.is_right for report in reports):
         sys.exit(1)
 
 
-async def _examine(site: Site, company: Company) -> Findings | str:
-    """What was found, or why the file cannot be looked at."""
-    try:
-        database = await site.files.get(company.id)
-    except Problem:
-        return site.files.failed[company.id]
-    return await database.read_long(examine)
+def _examine(examination: Examination, codes: tuple[str, ...]) -> list[Report]:
+    known = examination.companies()
+    if known is None and codes:
+        return [examination.unknown(code) for code in codes]
+    unknown = sorted(set(codes) - set((known or {}).values()))
+    if unknown:
+        fail([f"There is no company {code}." for code in unknown])
+    chosen: list[tuple[int, str | None]] = [(company_id, None) for company_id in examination.files()]
+    if known is not None:
+        chosen = [(company_id, code) for company_id, code in known.items() if not codes or code in codes]
+    reports = [] if codes else [examination.platform()]
+    with _progress(chosen) as companies:
+        return [*reports, *(examination.company(*company) for company in companies)]
 
 
-def _as_json(company: Company, findings: Findings | str) -> dict[str, object]:
-    if isinstance(findings, str):
-        return {"company": company.code, "ok": False, "error": findings}
-    differences = [asdict(difference) for difference in findings.differences]
-    return {"company": company.code, "ok": not differences, "rows": findings.rows, "differences": differences}
+def _progress(chosen: list[tuple[int, str | None]]) -> Any:
+    """On a terminal: how many there are, and which one is under way."""
+    if not sys.stderr.isatty():
+        return nullcontext(chosen)
+    return click.progressbar(
+        chosen,
+        label="Examining",
+        show_pos=True,
+        item_show_func=lambda company: company and (company[1] or f"company {company[0]}"),
+        file=sys.stderr,
+    )
 
 
-def _tell(company: Company, findings: Findings | str) -> None:
-    if isinstance(findings, str):
-        note(f"{company.code}: {findings}")
+def _as_json(report: Report) -> dict[str, object]:
+    entry = {"company": report.company, "file": str(report.file), "ok": report.is_right}
+    if report.findings is None:
+        return {**entry, "error": report.error}
+    found = report.findings
+    return {
+        **entry,
+        "rows": found.rows,
+        "damage": [asdict(each) for each in found.damages],
+        "differences": [asdict(each) for each in found.differences],
+        "unproved": [asdict(each) for each in found.unproved],
+    }
+
+
+def _tell_findings(report: Report) -> None:
+    if report.findings is None:
         return
-    for difference in findings.differences:
+    for damage in report.findings.damages:
+        more = f" (and {len(damage.messages) - 1} more)" if len(damage.messages) > 1 else ""
+        click.echo(f"{report.name}: {report.file} is damaged, {damage.place}: {damage.messages[0]}{more}")
+    for difference in report.findings.differences:
         click.echo(
-            f"{company.code}: {difference.promise}; but {difference.record}: "
+            f"{report.name}: {difference.promise}; but {difference.record}: "
             f"{difference.found} instead of {difference.expected}"
         )
-    rate = round(findings.rows / findings.seconds) if findings.seconds else 0
-    verdict = f"{len(findings.differences)} differences" if findings.differences else "everything is right"
-    note(f"{company.code}: {verdict}; {findings.rows} rows, {rate} a second.")
+
+
+def _tell_verdict(report: Report) -> None:
+    note(f"{report.name}: {report.error if report.findings is None else _verdict(report, report.findings)}")
+
+
+def _verdict(report: Report, found: Findings) -> str:
+    not_right = [
+        _count(len(found.differences), "difference"),
+        _count(len(found.unproved), "check") + " could not be made" if found.unproved else "",
+    ]
+    if found.damages:
+        places = [damage.place for damage in found.damages]
+        more = [f"{len(places) - MOST_PLACES} more places"] if len(places) > MOST_PLACES else []
+        where = ", ".join([str(report.file), *places[:MOST_PLACES], *more])
+        return "; ".join(filter(None, [f"damaged: {where}", *not_right])) + ". Restore it from a backup."
+    if found.are_none:
+        not_right = ["everything is right"]
+    rate = round(found.rows / found.seconds) if found.seconds else 0
+    counted = f"{found.rows} rows, {rate} a second" if found.rows else ""
+    return "; ".join(filter(None, [*not_right, counted])) + "."
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'s' if number > 1 else ''}" if number else ""

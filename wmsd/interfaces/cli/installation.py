@@ -32,13 +32,7 @@ class Installation:
 
     def run(self, work: Callable[[Site], Awaitable[Result]]) -> Result:
         """Opens the data folder, which must be there, and does the work in it."""
-        self.say_folder()
-        if not self.folder.is_made:
-            raise StorageError(
-                f"There is no wmsd data in {self.folder.path.resolve()}. "
-                "Start `wmsd serve` there first, use `wmsd company create --init`, or name another folder "
-                "with --data."
-            )
+        self.find()
         with beside_a_server(self.folder) as loan:
             if loan is not None:
                 loan.borrow(self.folder.platform_file)
@@ -50,6 +44,16 @@ class Installation:
                     return await work(site)
 
             return asyncio.run(opened())
+
+    def find(self) -> None:
+        """Says which data folder it is. Raises StorageError when there is none."""
+        self.say_folder()
+        if not self.folder.is_made:
+            raise StorageError(
+                f"There is no wmsd data in {self.folder.path.resolve()}. "
+                "Start `wmsd serve` there first, use `wmsd company create --init`, or name another folder "
+                "with --data."
+            )
 
     def say_folder(self) -> None:
         note(f"Data folder: {self.folder.path.resolve()}")

@@ -1,0 +1,174 @@
+"""What of a file is damaged, by the name of the table or index that it is in."""
+
+import os
+import re
+from collections import defaultdict
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from wmsd.base.clock import OrderedClock, SystemClock
+from wmsd.base.context import PROGRAM
+from wmsd.base.ids import RandomIds
+from wmsd.db.failures import StorageError, is_delay
+from wmsd.db.migrations import FileKind, migrate
+from wmsd.db.sqlite import connect, sqlite3
+from wmsd.db.transaction import Transaction
+
+UNREADABLE: Final = (sqlite3.Error, OSError, MemoryError, ValueError)
+"""What reading a damaged file raises: noise may announce a size that no memory has, and is no text."""
+MOST_MESSAGES: Final = 100
+THE_FILE: Final = "the file"
+ITS_END: Final = "the end of the file"
+THE_SCHEMA: Final = "the schema"
+THE_FREE_LIST: Final = "the free list"
+OF_A_TREE: Final = re.compile(r"(?:Tree (\d+) |Freelist: )")
+OF_AN_INDEX: Final = re.compile(r"(?:from|in|of) index (\S+)$")
+A_TABLE: Final = "SELECT integrity_check FROM pragma_integrity_check(?)"
+TREES_OF_A_TABLE: Final = f"{A_TABLE} LIMIT 1"
+ROOTS: Final = "SELECT rootpage, type, name, tbl_name FROM sqlite_schema WHERE rootpage > 0"
+TABLES: Final = """
+    SELECT name FROM pragma_table_list WHERE schema = 'main' AND type <> 'view' AND name <> 'sqlite_schema'
+    ORDER BY name
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Damage:
+    """A part of a file that is not as SQLite left it, and what SQLite says of it."""
+
+    place: str
+    messages: tuple[str, ...]
+
+
+@contextmanager
+def opened_to_examine(path: Path, kind: FileKind) -> Iterator[Transaction]:
+    """One snapshot of the file, which is brought up to this program first; of a damaged one whatever can be read.
+
+    Raises StorageError and sqlite3.Error.
+    """
+    connection = _opened(path, kind)
+    try:
+        connection.execute("PRAGMA query_only = ON")
+        connection.execute("BEGIN")
+        clock = OrderedClock(SystemClock())
+        yield Transaction(connection, clock.now(), clock.latest(), RandomIds(), PROGRAM, {})
+    finally:
+        connection.close()
+
+
+def _opened(path: Path, kind: FileKind) -> sqlite3.Connection:
+    try:
+        migrate(path, kind)
+    except StorageError as error:
+        if not _has_readable_parts(error.__cause__):
+            raise
+        return _as_far_as_possible(path)
+    return connect(path)
+
+
+def _has_readable_parts(error: BaseException | None) -> bool:
+    return getattr(error, "sqlite_errorname", "").startswith("SQLITE_CORRUPT")
+
+
+def _as_far_as_possible(path: Path) -> sqlite3.Connection:
+    """With `writable_schema` SQLite takes what it can read of a schema, and of a file that is cut short.
+
+    The first statements still fail with what is wrong. The file stays as it is: it is opened to read.
+    """
+    connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, isolation_level=None)
+    for statement in ("PRAGMA writable_schema = ON", "SELECT 1 FROM sqlite_schema", "PRAGMA trusted_schema = OFF"):
+        with suppress(*UNREADABLE):
+            connection.execute(statement).fetchone()
+    connection.text_factory = partial(str, encoding="utf-8", errors="replace")
+    return connection
+
+
+def damages(tx: Transaction) -> list[Damage]:
+    """Nothing for a whole file, which is read once; where it is not whole, each table is looked at by itself."""
+    said = _messages(tx, "PRAGMA integrity_check")
+    found: dict[str, list[str]] = defaultdict(list)
+    with suppress(OSError):
+        found.update(_missing_end(tx))
+    if said:
+        for place, message in _by_table(tx) or [(THE_FILE, each) for each in said]:
+            found[place].append(message)
+    return [Damage(place, tuple(messages[:MOST_MESSAGES])) for place, messages in found.items()]
+
+
+def _by_table(tx: Transaction) -> list[tuple[str, str]]:
+    names = _names(tx)
+    return [
+        (_place(message, names, table), message)
+        for table in ("sqlite_schema", *tables(tx))
+        for message in _of_table(tx, table)
+    ]
+
+
+def _of_table(tx: Transaction, table: str) -> list[str]:
+    """Where one tree cannot be read to its end, entries seem to be missing from all that go with it.
+
+    What is wrong with the trees is in the first row; the driver loses it when what follows cannot be read.
+    """
+    trees = [each for each in _messages(tx, TREES_OF_A_TABLE, (table,)) if OF_A_TREE.match(each)]
+    return trees or _messages(tx, A_TABLE, (table,))
+
+
+def _missing_end(tx: Transaction) -> dict[str, list[str]]:
+    """SQLite reads zeros where the last page is cut. What is in the log need not be in the file yet."""
+    path = Path(tx.value("SELECT file FROM pragma_database_list WHERE name = 'main'"))
+    log = path.with_name(f"{path.name}-wal")
+    if log.exists() and log.stat().st_size:
+        return {}
+    with path.open("rb") as file:
+        header = file.read(32)
+        size = file.seek(0, os.SEEK_END)
+    page_size, pages = int.from_bytes(header[16:18], "big"), int.from_bytes(header[28:32], "big")
+    if size >= pages * page_size:
+        return {}
+    return {ITS_END: [f"it ends after {size // page_size} of {pages} pages"]}
+
+
+def _messages(tx: Transaction, statement: str, parameters: tuple[str, ...] = ()) -> list[str]:
+    """What SQLite says before it says "ok", or cannot go on."""
+    said: list[str] = []
+    try:
+        for (text,) in tx.execute(statement, parameters):
+            said += text.split("\n")
+    except UNREADABLE as error:
+        if isinstance(error, sqlite3.Error) and is_delay(error):
+            raise
+        said.append(str(error) or type(error).__name__)
+    return [line for line in said if line != "ok" and not line.startswith("***")]
+
+
+def _names(tx: Transaction) -> dict[str | None, str]:
+    """Of trees, by their root pages, as far as the schema can be read; the free list is none."""
+    names: dict[str | None, str] = {None: THE_FREE_LIST, "1": THE_SCHEMA}
+    with suppress(*UNREADABLE):
+        for root, kind, name, table in tx.execute(ROOTS):
+            names[str(root)] = _index(name, table) if kind == "index" else f"table {name}"
+    return names
+
+
+def tables(tx: Transaction) -> list[str]:
+    """As far as the schema can be read."""
+    with suppress(*UNREADABLE):
+        return [name for (name,) in tx.rows(TABLES)]
+    return []
+
+
+def _index(name: str, table: str) -> str:
+    return f"index {name} of table {table}"
+
+
+def _place(message: str, names: dict[str | None, str], table: str) -> str:
+    tree, index = OF_A_TREE.match(message), OF_AN_INDEX.search(message)
+    if tree is not None and tree[1] in names:
+        return names[tree[1]]
+    if index is not None:
+        return _index(index[1], table)
+    return THE_SCHEMA if table == "sqlite_schema" else f"table {table}"
