@@ -69,7 +69,6 @@ def company_with_goods(site: Installation) -> Company:
 
 def _created(site: Installation, wmsd: Server, company: Company, script: Path) -> Iterator[Figure]:
     """In turns, so that what else the disk does falls on both."""
-    file = site.file(company)
     before = site.data.parent / "before.db"
     site.copy(company, before)
     target = Target(f"{wmsd.url}/api/v2/sales-orders", company.headers, script)
@@ -80,11 +79,13 @@ def _created(site: Installation, wmsd: Server, company: Company, script: Path) -
         found.append(drive(target, 32, arguments=[f"R{number}", "0", str(number)]))
         bare = site.data.parent / f"floor-{number}.db"
         module = [sys.executable, "-m", "benchmarks.orders_floor"]
-        floors.append(float(run([*module, file, before, bare, str(ROUND_SECONDS)], site.data.parent)))
+        with site.borrowed(company) as file:
+            floors.append(float(run([*module, file, before, bare, str(ROUND_SECONDS)], site.data.parent)))
     check_created(found, total(wmsd, company) - created)
     ours = statistics.median(load.rate for load in found)
     yield Figure(ORDERS, "orders/s", ours, statistics.median(floors))
-    yield Figure("orders in a commit, on average", "orders", _group_size(file))
+    with site.borrowed(company) as file:
+        yield Figure("orders in a commit, on average", "orders", _group_size(file))
 
 
 def _in_batches(wmsd: Server, company: Company, script: Path) -> Figure:

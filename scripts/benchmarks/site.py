@@ -52,12 +52,24 @@ class Installation:
     def file(self, company: Company) -> Path:
         return self.data / "companies" / f"{company.id}.db"
 
+    @contextmanager
+    def borrowed(self, company: Company) -> Iterator[Path]:
+        """Its file, which a server that runs lends as it does to commands."""
+        from wmsd.app.data_folder import DataFolder
+        from wmsd.app.lending import beside_a_server
+
+        with beside_a_server(DataFolder(self.data)) as loan:
+            if loan is not None:
+                loan.borrow(self.file(company))
+            yield self.file(company)
+
     def copy(self, company: Company, copy: Path) -> None:
         from wmsd.db.sqlite import connect
 
-        source = connect(self.file(company))
-        source.execute("VACUUM INTO ?", (str(copy),))
-        source.close()
+        with self.borrowed(company) as file:
+            source = connect(file)
+            source.execute("VACUUM INTO ?", (str(copy),))
+            source.close()
 
     def import_csv(self, kind: str, company: Company, text: str) -> None:
         self.wmsd("import", kind, "-", "--company", company.code, stdin=text)

@@ -127,13 +127,14 @@ def _count(file: Path, sql: str) -> int:
     return found
 
 
-def _await_drained(file: Path) -> float:
+def _await_drained(site: Installation, company: Company) -> float:
     """Until nothing is open; when that was."""
     until = time.monotonic() + MOST_SECONDS
-    while _count(file, OPEN):
-        if time.monotonic() > until:
-            raise Failed(f"{_count(file, OPEN)} deliveries are still open after {MOST_SECONDS:.0f} s.")
-        time.sleep(0.1)
+    with site.borrowed(company) as file:
+        while _count(file, OPEN):
+            if time.monotonic() > until:
+                raise Failed(f"{_count(file, OPEN)} deliveries are still open after {MOST_SECONDS:.0f} s.")
+            time.sleep(0.1)
     return time.monotonic()
 
 
@@ -155,7 +156,7 @@ def _draining(site: Installation, company: Company, receiver: Receiver) -> Figur
         floor = receiver.seen()
         receiver.forget()
         with wmsd_server(site.data, TO_LOOPBACK):
-            _await_drained(file)
+            _await_drained(site, company)
         ours = receiver.seen()
         if (floor.count, ours.count, _count(file, DELIVERED)) != (
             DELIVERIES,
@@ -172,7 +173,6 @@ def _orders_subscribed(
     site: Installation, wmsd: Server, company: Company, script: Path, receiver: Receiver
 ) -> Iterator[Figure]:
     """In turns; what a round has queued is sent before the next one begins."""
-    file = site.file(company)
     target = Target(f"{wmsd.url}/api/v2/sales-orders", company.headers, script)
     subscriptions = [_subscribe(wmsd, company, receiver.url(f"s{n}"), ALL) for n in range(SUBSCRIPTIONS)]
     _switch(wmsd, company, subscriptions, active=False)
@@ -189,14 +189,15 @@ def _orders_subscribed(
         subscribed.append(drive(target, 32, arguments=[f"S{number}", "0", str(number)]))
         ended = time.monotonic()
         sent.append(receiver.seen().count)
-        drains.append(_await_drained(file) - ended)
+        drains.append(_await_drained(site, company) - ended)
         _switch(wmsd, company, subscriptions, active=False)
     check_created([*without, *subscribed], total(wmsd, company) - before)
     ours, least = (statistics.median(load.rate for load in loads) for loads in (subscribed, without))
     yield Figure(ORDERS_SUBSCRIBED, "orders/s", ours, least)
     yield Figure("deliveries sent in the 2 s of a round", "deliveries", statistics.median(sent))
     yield Figure("until the rest was delivered", "seconds", statistics.median(drains))
-    yield Figure("deliveries of a round", "deliveries", _count(file, DELIVERED) / ROUNDS)
+    with site.borrowed(company) as file:
+        yield Figure("deliveries of a round", "deliveries", _count(file, DELIVERED) / ROUNDS)
 
 
 def _beside_the_dead(site: Installation, wmsd: Server, company: Company, receiver: Receiver) -> Iterator[Figure]:

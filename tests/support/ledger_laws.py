@@ -18,7 +18,9 @@ A_SECOND: Final = 1
 MOST_IN_A_SECOND: Final = 8
 """Attempts at one delivery: three by the fast clock's back-offs, and what kills and leaps add at their worst."""
 LOGGED: Final = re.compile(r"^(?:\S+ \S+ (?:warning|error|critical) |Traceback).*", re.MULTILINE)
-MAY_BE_LOGGED: Final = re.compile(r"wmsd runs as root| the clock was set | webhook \d+ of \w+ fails: ")
+MAY_BE_LOGGED: Final = re.compile(
+    r"wmsd runs as root| the clock was set | a command is at work in | webhook \d+ of \w+ fails: "
+)
 
 
 class Event(NamedTuple):

@@ -20,16 +20,17 @@ from pathlib import Path
 from random import Random
 from typing import Any, Final
 
+from tests.support.borrowing import borrowed
 from tests.support.command import FIXED, ROOT
 from tests.support.contention import V2, order
 from tests.support.fast_clock import FastClock
 from tests.support.raw_http import Answer, Caller, Connection
 from tests.support.unsteady import HOST, Life, Receiver, listening
 from wmsd.app.data_folder import DataFolder
+from wmsd.app.lending import beside_a_server
 from wmsd.app.settings import Settings
 from wmsd.app.site import Site, open_site
 from wmsd.base import timestamps
-from wmsd.db.sqlite import connect
 from wmsd.webhooks.redelivery import Range, send_range
 
 ARTICLES: Final = 400
@@ -81,11 +82,8 @@ class Tenant:
     company: int
 
     def rows(self, sql: str) -> list[Any]:
-        connection = connect(self.data / "companies" / f"{self.company}.db")
-        try:
+        with borrowed(self.data, f"companies/{self.company}.db") as connection:
             return connection.execute(sql).fetchall()
-        finally:
-            connection.close()
 
 
 @dataclass(slots=True)
@@ -331,9 +329,12 @@ class Run:
                     answer = await connection.ask(self._caller.post(path, {}))
                     assert answer.status == 200, answer.raw
         folder = DataFolder(self._ran.tenant.data)
-        async with open_site(Settings(), folder, clock=self._clock) as site:
-            for subscription_id in {found for _, found, _ in exhausted} - {1}:
-                await self._send_range(site, subscription_id)
+        with beside_a_server(folder) as loan:
+            assert loan is not None
+            loan.borrow(folder.platform_file)
+            async with open_site(Settings(), folder, clock=self._clock, borrow=loan.borrow) as site:
+                for subscription_id in {found for _, found, _ in exhausted} - {1}:
+                    await self._send_range(site, subscription_id)
 
     async def _send_range(self, site: Site, subscription_id: int) -> None:
         now = self._clock.now()

@@ -61,7 +61,7 @@ class QuickReader:
         self._until = math.inf
         self._turn_until = math.inf
         self.is_paused = False
-        """Whether everything is to be handed over."""
+        """Whether the file must stay closed here, and everything is handed over."""
 
     @property
     def is_open(self) -> bool:
@@ -116,8 +116,9 @@ class QuickReader:
 
     def open(self) -> None:
         """What fails here fails at the first read again, and is told there."""
-        with contextlib.suppress(sqlite3.Error):
-            self._opened()
+        if not self.is_paused:
+            with contextlib.suppress(sqlite3.Error):
+                self._opened()
 
     def _opened(self) -> sqlite3.Connection:
         if self._connection is None:

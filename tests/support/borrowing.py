@@ -1,0 +1,19 @@
+"""A look into a file that a server may have for itself, in the way in which commands get it."""
+
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from pathlib import Path
+
+from wmsd.app.data_folder import DataFolder
+from wmsd.app.lending import beside_a_server
+from wmsd.db.sqlite import connect, sqlite3
+
+
+@contextmanager
+def borrowed(data: Path, name: str) -> Iterator[sqlite3.Connection]:
+    """A connection to the file of that name in the data folder."""
+    with beside_a_server(DataFolder(data)) as loan:
+        if loan is not None:
+            loan.borrow(data / name)
+        with closing(connect(data / name)) as connection:
+            yield connection
