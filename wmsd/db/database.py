@@ -15,6 +15,7 @@ from wmsd.db.failures import is_of_disk
 from wmsd.db.lane import LARGEST_READ_GROUP, GroupRunner, HopConnection, Lane, UnderWay, Work
 from wmsd.db.quick_reader import QuickReader
 from wmsd.db.sqlite import CACHE_KIB, THREAD_CACHE_KIB, connect, sqlite3
+from wmsd.db.staging import Staging
 from wmsd.db.transaction import Provision, Transaction
 from wmsd.db.unit_of_work import commit_group, read_group, read_unit_in_time
 
@@ -124,6 +125,10 @@ class Database:
         except Exception as error:  # files or threads may be short; who waits must hear
             work.error = error
             work.settle()
+
+    def staging(self) -> Staging:
+        """For many rows at once: see there. It outlives this."""
+        return Staging(self.path, self._clock, self._ids, self._provision)
 
     async def data_version(self) -> int:
         """Changes when another connection has committed, be it of another process."""
