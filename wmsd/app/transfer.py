@@ -1,7 +1,7 @@
 """CSV in and out. A table says what each kind's columns are; import and export are loops over it."""
 
 import csv
-import difflib
+import gc
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
@@ -11,12 +11,15 @@ from typing import IO, Any, Final
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
+from wmsd.app.csv_rows import read_rows
+from wmsd.app.row_by_row import Upsert, row_by_row
 from wmsd.articles import store as articles
-from wmsd.articles.imports import import_articles
+from wmsd.articles.imports import ArticleImport
 from wmsd.articles.schema import ArticleFields
 from wmsd.base import cells
-from wmsd.base.importing import CellError, ImportRefused, Outcome, Row
+from wmsd.base.importing import CellError, Import, ImportRefused, Outcome, Progress, Watch
 from wmsd.base.quantity import to_text
+from wmsd.db.staging import HERE, STAGED, Staging, forget
 from wmsd.db.transaction import Transaction
 from wmsd.directory import store as directory
 from wmsd.directory.imports import ADDRESS, import_records
@@ -38,7 +41,7 @@ from wmsd.sales_orders.imports import import_sales_orders
 from wmsd.stock import contents
 from wmsd.stock import store as stock
 from wmsd.stock.counting import CountOutcome
-from wmsd.stock.imports import CountRow, import_stock, import_stock_count
+from wmsd.stock.imports import CountRow, StockCountImport
 from wmsd.stock.schema import StockCountRow
 
 NAMED_BY_CODE: Final = {
@@ -46,11 +49,6 @@ NAMED_BY_CODE: Final = {
     "warehouse": directory.WAREHOUSES,
     "client": directory.CLIENTS,
 }
-DELIMITERS: Final = (",", ";", "\t")
-CSV_FIELD_LIMIT: Final = 1024 * 1024
-
-Upsert = Callable[..., None]
-"""(transaction, rows, outcome, and the kind's own options by name)."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +57,8 @@ class Kind:
 
     columns: dict[str, FieldInfo]
     required: tuple[str, ...]
-    upsert: Upsert
+    importing: Callable[..., Import]
+    """A new import; it takes the kind's own options by name."""
     records: Callable[[Transaction], Iterator[dict[str, Any]]]
     outcome: type[Outcome] = Outcome
     options: tuple[str, ...] = ()
@@ -141,7 +140,7 @@ def _directory_kind(kind: DirectoryKind, model: type[BaseModel]) -> Kind:
     return Kind(
         _directory_columns(model),
         ("code", "name"),
-        partial(import_records, kind=kind),
+        row_by_row(import_records, kind=kind),
         partial(_directory, kind),
     )
 
@@ -151,19 +150,26 @@ def _document_kind(
     upsert: Upsert,
     records: Callable[[Transaction], Iterator[dict[str, Any]]] | None = None,
 ) -> Kind:
-    return Kind(dict(file.model.model_fields), file.required, upsert, records or partial(_documents, file))
+    return Kind(
+        dict(file.model.model_fields), file.required, row_by_row(upsert), records or partial(_documents, file)
+    )
 
 
 KINDS: Final[Mapping[str, Kind]] = {
-    "articles": Kind(_article_columns(), ("code",), import_articles, _articles),
+    "articles": Kind(_article_columns(), ("code",), ArticleImport, _articles),
     "clients": _directory_kind(directory.CLIENTS, ClientFields),
     "partners": _directory_kind(directory.PARTNERS, PartnerFields),
     "warehouses": _directory_kind(directory.WAREHOUSES, WarehouseFields),
-    "stock": Kind(dict(CountRow.model_fields), tuple(CountRow.model_fields), import_stock, _stock),
+    "stock": Kind(
+        dict(CountRow.model_fields),
+        tuple(CountRow.model_fields),
+        partial(StockCountImport, reason="import"),
+        _stock,
+    ),
     "stock-count": Kind(
         dict(StockCountRow.model_fields),
         tuple(CountRow.model_fields),
-        import_stock_count,
+        StockCountImport,
         _stock_count,
         CountOutcome,
         ("complete", "reason"),
@@ -173,33 +179,80 @@ KINDS: Final[Mapping[str, Kind]] = {
     "sales-orders": _document_kind(SALES_ORDERS, import_sales_orders),
     "returns": _document_kind(RETURNS, import_returns),
     "packaging-types": Kind(
-        dict(PackagingTypeFields.model_fields), ("code", "name"), import_packaging_types, _packaging_types
+        dict(PackagingTypeFields.model_fields),
+        ("code", "name"),
+        row_by_row(import_packaging_types),
+        _packaging_types,
     ),
     "packaging-movements": Kind(
         dict(PackagingMovementFields.model_fields),
         ("packaging_type_code", "partner_code", "direction", "quantity"),
-        import_packaging_movements,
+        row_by_row(import_packaging_movements),
         _packaging_movements,
     ),
 }
 
 
-class Unreadable(Exception):
-    """The file cannot be read as CSV at all; the sentence says where and why."""
-
-
 def import_csv(
     tx: Transaction, kind: Kind, lines: Iterable[bytes], dry_run: bool = False, **options: object
 ) -> Outcome:
-    """All rows or none. Raises ImportRefused with every error, Unreadable for what is no CSV file."""
-    outcome = kind.outcome()
-    kind.upsert(tx, _rows(kind, lines, outcome), outcome, **options)
+    """A few rows, all of them or none, in one transaction.
+
+    Raises ImportRefused with every error, Unreadable for what is no CSV file.
+    """
+    outcome, importing = kind.outcome(), kind.importing(**options)
+    importing.gather(tx, HERE, read_rows(kind.columns, kind.required, lines, outcome), outcome)
+    importing.check(tx, outcome)
+    _write(tx, importing, outcome, dry_run, Watch().rows)
+    forget(tx)
+    return outcome
+
+
+def import_beside(
+    staging: Staging,
+    kind: Kind,
+    lines: Iterable[bytes],
+    dry_run: bool = False,
+    watch: Watch | None = None,
+    **options: object,
+) -> Outcome:
+    """As `import_csv`, of any number of rows, while others write: they wait for the last step alone.
+
+    That step begins with another check, which finds what others have changed since the first.
+    """
+    outcome, importing, watch = kind.outcome(), kind.importing(**options), watch or Watch()
+    rows = read_rows(kind.columns, kind.required, lines, outcome)
+    count = staging.gather(lambda tx: importing.gather(tx, STAGED, rows, outcome))
+    watch.rows(0, count)
+    staging.check(lambda tx: importing.check(tx, outcome))
+    if importing.checks_all:
+        _end_here(outcome, dry_run)
+
+    gc.freeze()  # what is held now is no garbage: it is not looked through while others wait
+
+    def write(tx: Transaction) -> None:
+        watch.writing()
+        importing.check(tx, outcome)
+        _write(tx, importing, outcome, dry_run, watch.rows)
+
+    watch.checked()
+    staging.write(write, watch.committing)
+    watch.rows(count, count)
+    return outcome
+
+
+def _write(tx: Transaction, importing: Import, outcome: Outcome, dry_run: bool, progress: Progress) -> None:
+    if not (importing.checks_all and outcome.errors):
+        importing.write(tx, outcome, progress)
+    _end_here(outcome, dry_run)
+
+
+def _end_here(outcome: Outcome, dry_run: bool) -> None:
     if outcome.errors:
         outcome.errors = _told_once(outcome.errors)
         raise ImportRefused(outcome)
     if dry_run:
         raise DryRun(outcome)
-    return outcome
 
 
 def _told_once(errors: list[CellError]) -> list[CellError]:
@@ -227,77 +280,3 @@ def export_csv(tx: Transaction, kind: Kind, file: IO[str]) -> int:
         writer.writerow([cells.write(record.get(column)) for column in kind.columns])
         count += 1
     return count
-
-
-def _rows(kind: Kind, lines: Iterable[bytes], outcome: Outcome) -> Iterator[Row]:
-    texts = _decoded(lines)
-    header = next(texts, "")
-    delimiter = max(DELIMITERS, key=header.count)
-    csv.field_size_limit(CSV_FIELD_LIMIT)
-    reader = csv.reader(_chained(header, texts), delimiter=delimiter, strict=True)
-    rows = ([cells.unguarded(cell) for cell in row] for row in reader)
-    try:
-        columns = _columns(kind, next(rows, []))
-        readers = [(name, cells.reader(kind.columns[name]), kind.columns[name]) for name in columns]
-        for row in rows:
-            if row:
-                values = _values(readers, row, reader.line_num, outcome)
-                if values is not None:
-                    yield Row(reader.line_num, values)
-    except csv.Error as error:
-        raise Unreadable(f"line {reader.line_num}: this is not CSV: {error}.") from None
-
-
-def _chained(first: str, rest: Iterator[str]) -> Iterator[str]:
-    yield first
-    yield from rest
-
-
-def _decoded(lines: Iterable[bytes]) -> Iterator[str]:
-    for number, line in enumerate(lines, start=1):
-        try:
-            text = line.decode("utf-8")
-        except UnicodeDecodeError:
-            raise Unreadable(f"line {number} is not UTF-8 text. Save the file as CSV UTF-8.") from None
-        yield text.removeprefix("\ufeff") if number == 1 else text
-
-
-def _columns(kind: Kind, header: list[str]) -> list[str]:
-    names = [name.strip() for name in header]
-    if not any(names):
-        raise Unreadable(f"the first line must name the columns: {', '.join(kind.columns)}.")
-    sentences = []
-    for name in names:
-        if name not in kind.columns:
-            near = difflib.get_close_matches(name, list(kind.columns), n=1)
-            hint = f"did you mean {near[0]}?" if near else f"the columns are {', '.join(kind.columns)}."
-            sentences.append(f"there is no column {name!r}; {hint}")
-    sentences += [f"the column {name!r} is there twice." for name in sorted(set(names)) if names.count(name) > 1]
-    sentences += [f"the column {name!r} is missing." for name in kind.required if name not in names]
-    if sentences:
-        raise Unreadable(" ".join(sentences))
-    return names
-
-
-def _values(
-    readers: list[tuple[str, cells.ReadCell, FieldInfo]], row: list[str], line: int, outcome: Outcome
-) -> dict[str, object] | None:
-    """The row's columns. What could not be read stays a text, so that the row's other errors are found too."""
-    if len(row) != len(readers):
-        sentence = f"has {len(row)} cells where the header has {len(readers)}"
-        outcome.errors.append(CellError(line, "", sentence))
-        return None
-    values: dict[str, object] = {}
-    for cell, (name, read, field) in zip(row, readers, strict=True):
-        if cell == "":
-            if cells.is_nullable(field):
-                values[name] = None
-            elif read is cells.MEMBERS:
-                values[name] = []
-            continue
-        try:
-            values[name] = read(cell)
-        except ValueError as error:
-            outcome.errors.append(CellError(line, name, str(error)))
-            values[name] = cell
-    return values

@@ -142,15 +142,13 @@ def change(tx: Transaction, article_id: int, given: Mapping[str, object]) -> Rec
     values = {**current, **given}
     if values != current:
         _check(tx, article_id, values)
-        _check_serials(tx, article_id, current, values)
+        check_serials(tx, article_id, current, values)
         store.update(tx, article_id, values)
         record_event(tx, "article.updated", article_id, _one(tx, article_id).json)
     return _one(tx, article_id)
 
 
-def _check_serials(
-    tx: Transaction, article_id: int, current: Mapping[str, Any], values: Mapping[str, Any]
-) -> None:
+def check_serials(tx: Transaction, article_id: int, current: Mapping[str, Any], values: Mapping[str, Any]) -> None:
     if current["track_serial"] and not values["track_serial"]:
         count = store.serials_in_stock(tx, article_id)
         if count:

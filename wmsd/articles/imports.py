@@ -1,95 +1,80 @@
 """Articles in bulk: new codes are created, known ones changed, by the rules and with the events of single ones."""
 
-from collections.abc import Iterable, Mapping
-from typing import Any, Final
+from collections.abc import Iterable, Iterator
 
 from pydantic import ValidationError
 
-from wmsd.articles import actions, store
-from wmsd.articles.schema import ArticleChanges, ArticleFields
-from wmsd.base.importing import FirstSeen, Outcome, Row, chunks, missing
-from wmsd.base.problems import Problem
-from wmsd.base.strict_json import dumps
+from wmsd.articles import staging, store
+from wmsd.articles.actions import check_serials
+from wmsd.articles.schema import ArticleChanges
+from wmsd.base.importing import Import, Outcome, Progress, Row, chunks
+from wmsd.base.problems import FieldErrors, Problem
 from wmsd.base.validation import field_errors
 from wmsd.db.table import stored
 from wmsd.db.transaction import Transaction
-from wmsd.directory import store as directory
 from wmsd.outbox.events import record_events
 
-REQUIRED: Final = ("code", "name")
-DEFAULTS: Final = stored(ArticleFields.model_construct(code="", name="").model_dump())
+
+class ArticleImport(Import):
+    """Rows of article fields, with `client_code` for the client. All of it is done for all rows at once."""
+
+    checks_all = True
+
+    def __init__(self) -> None:
+        self._sent: set[str] = set()
+
+    def gather(self, tx: Transaction, schema: str, rows: Iterable[Row], outcome: Outcome) -> int:
+        staging.make(tx, schema)
+        count = 0
+        for chunk in chunks(rows):
+            staging.add(tx, [self._staged(row, outcome) for row in chunk])
+            count += len(chunk)
+        for name in ("code", "external_ref"):
+            for line, first in staging.given_twice(tx, name):
+                outcome.refuse(line, {name: [f"is given twice; first in row {first}"]})
+        return count
+
+    def _staged(self, row: Row, outcome: Outcome) -> tuple[object, ...]:
+        values = dict(row.values)
+        self._sent |= values.keys()
+        client_code = values.pop("client_code", None)
+        errors: FieldErrors = {} if "code" in values else {"code": ["is required"]}
+        try:
+            given = stored(ArticleChanges.model_validate(values).given())
+        except ValidationError as error:
+            errors |= field_errors(error)
+        if errors:  # what the others are held against
+            outcome.refuse(row.line, errors)
+            given = {name: values[name] for name in ("code", "name", "external_ref") if name in values}
+        return (row.line, *(given.get(name) for name in staging.GIVEN), client_code, bool(errors))
+
+    def check(self, tx: Transaction, outcome: Outcome) -> None:
+        staging.find_known(tx)
+        for line in staging.nameless(tx):
+            outcome.refuse(line, {"name": ["is required"]})
+        for line in staging.of_no_client(tx):
+            outcome.refuse(line, {"client_code": ["is not a client of this company"]})
+        for line in staging.of_taken_external_ref(tx):
+            outcome.refuse(line, {"external_ref": ["is taken by another article"]})
+        for line, errors in _serials_refused(tx):
+            outcome.refuse(line, errors)
+        if not outcome.errors:
+            outcome.created, outcome.updated, outcome.unchanged = staging.compare(tx, self._sent)
+
+    def write(self, tx: Transaction, outcome: Outcome, progress: Progress) -> None:
+        if not outcome.created and not outcome.updated:
+            return
+        last_id = store.last_id(tx)
+        before = staging.apply(tx, self._sent, progress)
+        if outcome.created:
+            record_events(tx, "article.created", store.CREATED_AFTER, {"last_id": last_id})
+        if outcome.updated:
+            record_events(tx, "article.updated", staging.UPDATED_AFTER, {"before": before, "last_id": last_id})
 
 
-def import_articles(tx: Transaction, rows: Iterable[Row], outcome: Outcome) -> None:
-    """Rows of article fields, with `client_code` for the client."""
-    clients = directory.ids_by_code(tx, directory.CLIENTS)
-    codes, external_refs = FirstSeen(), FirstSeen()
-    last_id = store.last_id(tx)
-    for chunk in chunks(rows):
-        known = store.columns_by_code(tx, dumps([row.values["code"] for row in chunk if "code" in row.values]))
-        checked = [
-            (row.line, given)
-            for row in chunk
-            if (given := _checked(row, known, clients, codes, external_refs, outcome)) is not None
-        ]
-        taken = store.codes_by_external_ref(
-            tx, dumps([given["external_ref"] for _, given in checked if given.get("external_ref")])
-        )
-        created: list[tuple[object, ...]] = []
-        for line, given in checked:
-            current = known.get(given["code"])
-            if current is not None:
-                _change(tx, line, current, given, outcome)
-                continue
-            if taken.get(given.get("external_ref") or "", given["code"]) != given["code"]:
-                outcome.refuse(line, {"external_ref": ["is taken by another article"]})
-                continue
-            values = {**DEFAULTS, **given}
-            created.append(tuple(values[name] for name in store.COLUMNS))
-        if created and not outcome.errors:
-            store.insert_many(tx, created)
-            outcome.created += len(created)
-    if outcome.created:
-        record_events(tx, "article.created", store.CREATED_AFTER, {"last_id": last_id})
-
-
-def _checked(
-    row: Row,
-    known: Mapping[str, object],
-    clients: dict[str, int],
-    codes: FirstSeen,
-    external_refs: FirstSeen,
-    outcome: Outcome,
-) -> dict[str, Any] | None:
-    """The row's columns as they are stored; None when it has errors."""
-    values = dict(row.values)
-    errors = missing(("code",) if values.get("code") in known else REQUIRED, values)
-    if "client_code" in values:
-        client_code = values.pop("client_code")
-        values["client_id"] = clients.get(str(client_code)) if client_code is not None else None
-        if client_code is not None and values["client_id"] is None:
-            errors["client_code"] = ["is not a client of this company"]
-    try:
-        given = stored(ArticleChanges.model_validate(values).given())
-    except ValidationError as error:
-        errors |= field_errors(error)
-        given = {}
-    for column, seen in (("code", codes), ("external_ref", external_refs)):
-        before = seen.line_before(values[column], row.line) if values.get(column) else None
-        if before is not None:
-            errors[column] = [f"is given twice; first in row {before}"]
-    if errors:
-        outcome.refuse(row.line, errors)
-        return None
-    return given
-
-
-def _change(tx: Transaction, line: int, current: dict[str, Any], given: dict[str, Any], outcome: Outcome) -> None:
-    if all(current[name] == value for name, value in given.items()):
-        outcome.unchanged += 1
-        return
-    try:
-        actions.change(tx, current["id"], given)
-        outcome.updated += 1
-    except Problem as problem:
-        outcome.refuse(line, problem.errors)
+def _serials_refused(tx: Transaction) -> Iterator[tuple[int, FieldErrors]]:
+    for current in staging.tracked_otherwise(tx):
+        try:
+            check_serials(tx, current["article_id"], current, {"track_serial": current["wanted"]})
+        except Problem as problem:
+            yield current["line"], problem.errors

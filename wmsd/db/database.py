@@ -16,6 +16,7 @@ from wmsd.db.failures import STORAGE_FAILURES, FileMoved, StorageError, explain,
 from wmsd.db.lane import LARGEST_READ_GROUP, GroupRunner, HopConnection, Lane, UnderWay, Work
 from wmsd.db.quick_reader import QuickReader
 from wmsd.db.sqlite import CACHE_KIB, THREAD_CACHE_KIB, connect, log_bytes, sqlite3
+from wmsd.db.staging import Staging
 from wmsd.db.standing import Standing, keep
 from wmsd.db.transaction import Provision, Transaction
 from wmsd.db.unit_of_work import CommitGroup, read_group, read_unit_in_time
@@ -168,6 +169,10 @@ class Database:
         except Exception as error:  # files or threads may be short; who waits must hear
             work.error = error
             work.settle()
+
+    def staging(self) -> Staging:
+        """For many rows at once: see there. It outlives this."""
+        return Staging(self.path, self._clock, self._ids, self._provision)
 
     async def try_to_write(self) -> None:
         """Writes what changes nothing, to find out whether the disk works. Raises what `write` raises."""

@@ -103,6 +103,11 @@ class Transaction:
         size: int = self.value("PRAGMA page_size")
         return pages * size
 
+    def last_change(self) -> int:
+        """The last place that was given in the company's change sequence."""
+        last: int = self.value(LAST_CHANGE) if self._last_change is None else self._last_change
+        return last
+
     def next_change(self, count: int = 1) -> int:
         """The last of `count` new places in the company's change sequence.
 
@@ -111,7 +116,7 @@ class Transaction:
         when the wall clock is set back.
         """
         if self._last_change is None:
-            self._last_change = self.value(LAST_CHANGE)
+            self._last_change = self.last_change()
             self.at_last("last change", self._keep_last_change, int)
         assert self._last_change is not None
         millisecond = timestamps.microseconds(self.ordered_now) // 1000 * 1000

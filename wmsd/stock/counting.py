@@ -1,6 +1,6 @@
 """Stock counts of many articles at once: what they come to, and what forbids it; posted together or not at all."""
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
@@ -53,14 +53,6 @@ class Changed(NamedTuple):
     change: Change
 
 
-class Planned(NamedTuple):
-    """A change of a stock record."""
-
-    stock_id: int
-    place: Place
-    change: Change
-
-
 @dataclass(slots=True)
 class CountOutcome(Outcome):
     """`updated` is the number of changes, `unchanged` that of the counts that found what was known."""
@@ -68,39 +60,81 @@ class CountOutcome(Outcome):
     changed: list[Changed] = field(default_factory=list)
 
 
-def count(tx: Transaction, places: Mapping[Place, Counting], reason: str, outcome: CountOutcome) -> None:
-    """Posts what differs, with the reason where a count has none of its own; nothing when there is an error."""
-    planned: list[Planned] = []
-    for chunk in chunks(places.items()):
-        planned += _planned(tx, dict(chunk), outcome)
-    _check_serials(tx, places, planned, outcome)
-    if outcome.errors:
-        return
-    reasoned = [(each.stock_id, each.change, places[each.place].reason(each.change, reason)) for each in planned]
-    post_changes(tx, reasoned, KIND)
-    differing = {(each.place, each.change.goods) for each in planned}
-    for _, place, change in planned:
-        outcome.changed.append(Changed(places[place].article.code, places[place].warehouse_code, change))
-    outcome.updated = len(planned)
-    outcome.unchanged = sum(
-        (place, goods) not in differing for place, counting in places.items() for goods in counting.lines
-    )
+@dataclass(slots=True)
+class Count:
+    """Counts of many places: what they come to over one state of the data, and again over a later one."""
+
+    places: dict[Place, Counting]
+    _planned: dict[Place, list[Change]] = field(default_factory=dict)
+    _last_change: int | None = None
+
+    def plan(self, tx: Transaction, outcome: Outcome) -> None:
+        """What differs, and what forbids it. Of what has not changed since the last time it is known.
+
+        Serials are held without a change of their stock record, so theirs is looked at every time.
+        """
+        again = list(self.places)
+        if self._last_change is not None:
+            changed = store.places_changed_since(tx, self._last_change)
+            again = [
+                place
+                for place, counting in self.places.items()
+                if place in changed or place not in self._planned or counting.article.tracks_serials
+            ]
+        self._last_change = tx.last_change()
+        if not again:
+            return
+        for chunk in chunks(again):
+            self._planned.update(_planned(tx, {place: self.places[place] for place in chunk}, outcome))
+        _check_serials(tx, self.places, self._planned, outcome)
+        if not outcome.errors:
+            self._tell(outcome)
+
+    def post(self, tx: Transaction, reason: str) -> None:
+        """Posts what differs, with the reason where a count has none of its own."""
+        stock_ids: dict[tuple[int, int], int] = {}
+        for chunk in chunks(self.places):
+            stock_ids |= store.ids_of(tx, chunk)
+        post_changes(
+            tx,
+            [
+                (stock_ids[place], change, self.places[place].reason(change, reason))
+                for place, change in self._differing()
+            ],
+            KIND,
+        )
+
+    def _tell(self, outcome: Outcome) -> None:
+        places, differing = self.places, list(self._differing())
+        if isinstance(outcome, CountOutcome):
+            outcome.changed = [
+                Changed(places[place].article.code, places[place].warehouse_code, change)
+                for place, change in differing
+            ]
+        found = {(place, change.goods) for place, change in differing}
+        outcome.updated = len(differing)
+        outcome.unchanged = sum(
+            (place, goods) not in found for place, counting in places.items() for goods in counting.lines
+        )
+
+    def _differing(self) -> Iterator[tuple[Place, Change]]:
+        return ((place, change) for place, made in self._planned.items() for change in made)
 
 
-def _planned(tx: Transaction, places: Mapping[Place, Counting], outcome: Outcome) -> Iterator[Planned]:
-    stock_ids = store.ids_of(tx, list(places))
+def _planned(
+    tx: Transaction, places: Mapping[Place, Counting], outcome: Outcome
+) -> Iterator[tuple[Place, list[Change]]]:
+    stock_ids = {place: stock_id for place, (stock_id, _) in store.available_at(tx, places).items()}
     contents = contents_of(tx, stock_ids.values())
     for place, counting in places.items():
         if counting.is_faulty:
             continue
-        before, faults = contents[stock_ids[place]], list[Fault]()
+        before, faults = contents[stock_ids[place]] if place in stock_ids else Contents(), list[Fault]()
         after = count_parts(before, _with_quarantine(tx, before, counting), faults)
-        if after == before.parts and not faults:
-            continue  # most counts find what is known
-        faults = faults or [*faults_of(before, after, counting.article.tracks_serials)]
-        _refuse(counting, before, faults, outcome)
-        for change in changes(before.parts, after):
-            yield Planned(stock_ids[place], place, change)
+        if after != before.parts or faults:  # most counts find what is known
+            faults = faults or [*faults_of(before, after, counting.article.tracks_serials)]
+            _refuse(counting, before, faults, outcome)
+        yield place, changes(before.parts, after)
 
 
 def _with_quarantine(tx: Transaction, before: Contents, counting: Counting) -> list[Counted]:
@@ -131,23 +165,22 @@ def _refuse(counting: Counting, before: Contents, faults: list[Fault], outcome: 
 
 
 def _check_serials(
-    tx: Transaction, places: Mapping[Place, Counting], planned: Iterable[Planned], outcome: Outcome
+    tx: Transaction, places: Mapping[Place, Counting], planned: Mapping[Place, list[Change]], outcome: Outcome
 ) -> None:
     """A serial that was found may be known elsewhere only when it was found to be gone from there."""
-    arriving: dict[tuple[int, str], Planned] = {}
+    arriving: dict[tuple[int, str], tuple[Place, Goods]] = {}
     leaving: set[tuple[int, str]] = set()
-    for each in planned:
-        if each.change.goods.serial is not None:
-            serial = (each.place.article_id, each.change.goods.serial)
-            if each.change.before == NOTHING:
-                arriving[serial] = each
-            elif each.change.after == NOTHING:
-                leaving.add(serial)
+    for place, made in planned.items():
+        for goods, before, after in made if places[place].article.tracks_serials else ():
+            if goods.serial is not None and before == NOTHING:
+                arriving[place.article_id, goods.serial] = place, goods
+            elif goods.serial is not None and after == NOTHING:
+                leaving.add((place.article_id, goods.serial))
     for chunk in chunks(arriving.keys() - leaving):
         for serial, warehouse_code in lots.warehouses_of(tx, chunk).items():
             sentence = f"{serial[1]} is in stock in {warehouse_code} already"
-            each = arriving[serial]
-            outcome.refuse(places[each.place].line_of(each.change.goods), {"serial": [sentence]})
+            place, goods = arriving[serial]
+            outcome.refuse(places[place].line_of(goods), {"serial": [sentence]})
 
 
 MISSING: Final = """

@@ -9,14 +9,15 @@ from pydantic import ValidationError
 from wmsd.articles import store as articles
 from wmsd.articles.store import Reference
 from wmsd.base.fields import Amount, Code, Input
-from wmsd.base.importing import FirstSeen, Outcome, Row, chunks
+from wmsd.base.importing import FirstSeen, Import, Outcome, Progress, Row, chunks
 from wmsd.base.problems import FieldErrors
 from wmsd.base.quantity import SCALE
 from wmsd.base.validation import field_errors
+from wmsd.db.staged_rows import put_down, put_down_before
 from wmsd.db.transaction import Transaction
 from wmsd.directory import store as directory
 from wmsd.stock.contents import Goods
-from wmsd.stock.counting import Counting, CountOutcome, Place, add_missing, count
+from wmsd.stock.counting import Count, Counting, Place, add_missing
 from wmsd.stock.rules import Counted
 from wmsd.stock.schema import StockCountRow
 
@@ -32,33 +33,44 @@ class CountRow(Input):
     quantity: Amount
 
 
-def import_stock(tx: Transaction, rows: Iterable[Row], outcome: Outcome) -> None:
-    counted = CountOutcome(errors=outcome.errors)
-    import_stock_count(tx, rows, counted, reason="import")
-    outcome.updated, outcome.unchanged = counted.updated, counted.unchanged
-
-
-def import_stock_count(
-    tx: Transaction,
-    rows: Iterable[Row],
-    outcome: CountOutcome,
-    *,
-    reason: str | None = None,
-    complete: bool = False,
-) -> None:
+class StockCountImport(Import):
     """The rows of an article and warehouse, taken together, say what is there of it (`rules.count_parts`).
 
     `complete`: what has stock in a warehouse that the file names, and is not in the file, was not found.
     """
-    reader = Reader(directory.ids_by_code(tx, directory.WAREHOUSES))
-    for chunk in chunks(rows):
-        codes = {str(row.values.get("article_code", "")) for row in chunk}
-        known = {article.code: article for article in articles.references(tx, (), codes)}
-        for row in chunk:
-            outcome.refuse(row.line, reader.read(row, known))
-    if complete and not outcome.errors:  # what a file with faults leaves out is not known
-        add_missing(tx, reader.places)
-    count(tx, reader.places, reason or REASON, outcome)
+
+    checks_all = True
+
+    def __init__(self, *, reason: str = REASON, complete: bool = False) -> None:
+        self._reason, self._complete = reason, complete
+        self._reader: Reader | None = None
+        self._count = Count({})
+        self._last_change = 0
+
+    def gather(self, tx: Transaction, schema: str, rows: Iterable[Row], outcome: Outcome) -> int:
+        return put_down(tx, schema, rows)
+
+    def check(self, tx: Transaction, outcome: Outcome) -> None:
+        """The second time, only what has changed is looked at."""
+        if self._reader is None or not self._reader.is_up_to_date(tx, self._last_change):
+            self._reader = self._read(tx, outcome)
+            self._count = Count(self._reader.places)
+        self._last_change = tx.last_change()
+        if self._complete and not outcome.errors:  # what a file with faults leaves out is not known
+            add_missing(tx, self._count.places)
+        self._count.plan(tx, outcome)
+
+    def _read(self, tx: Transaction, outcome: Outcome) -> "Reader":
+        reader = Reader(directory.ids_by_code(tx, directory.WAREHOUSES))
+        for chunk in chunks(put_down_before(tx)):
+            codes = {str(row.values.get("article_code", "")) for row in chunk}
+            known = {article.code: article for article in articles.references(tx, (), codes)}
+            for row in chunk:
+                outcome.refuse(row.line, reader.read(row, known))
+        return reader
+
+    def write(self, tx: Transaction, outcome: Outcome, progress: Progress) -> None:
+        self._count.post(tx, self._reason)
 
 
 @dataclass(slots=True)
@@ -69,6 +81,15 @@ class Reader:
     places: dict[Place, Counting] = field(default_factory=dict)
     _goods: FirstSeen = field(default_factory=FirstSeen)
     _serials: FirstSeen = field(default_factory=FirstSeen)
+
+    def is_up_to_date(self, tx: Transaction, change: int) -> bool:
+        """Whether the file's articles and warehouses are as they were at this place in the change sequence."""
+        changed = articles.changed_since(tx, change)
+        if changed:
+            codes, ids = {each.article.code for each in self.places.values()}, {place[0] for place in self.places}
+            if any(article_id in ids or code in codes for article_id, code in changed):
+                return False
+        return directory.ids_by_code(tx, directory.WAREHOUSES) == self.warehouses
 
     def read(self, row: Row, known: Mapping[str, Reference]) -> FieldErrors:
         """What is wrong with the row; `known` are articles by their codes."""

@@ -105,6 +105,20 @@ OPEN: Final = """
 """
 
 
+CHANGED_SINCE: Final = "SELECT article_id, warehouse_id FROM stock WHERE change_seq > ?"
+
+
+def places_changed_since(tx: Transaction, change: int) -> set[tuple[int, int]]:
+    """The articles and warehouses of the stock records that changed after this place in the change sequence."""
+    return {(article_id, warehouse_id) for article_id, warehouse_id in tx.rows(CHANGED_SINCE, (change,))}
+
+
+OPEN_MANY: Final = """
+    INSERT INTO stock (article_id, warehouse_id, change_seq, created_at, updated_at)
+    SELECT value ->> 0, value ->> 1, :first + key, :now, :now FROM json_each(:places)
+"""
+
+
 def id_of(tx: Transaction, article_id: int, warehouse_id: int) -> int:
     """The stock record of an article in a warehouse; opened empty when there is none yet."""
     found: int | None = tx.value(FIND, (article_id, warehouse_id))
@@ -119,8 +133,7 @@ def ids_of(tx: Transaction, places: Sequence[tuple[int, int]]) -> dict[tuple[int
     missing = [place for place in places if place not in known]
     if missing:
         first = tx.next_change(len(missing)) - len(missing) + 1
-        times = (tx.timestamp, tx.timestamp)
-        tx.executemany(OPEN, [(*place, first + number, *times) for number, place in enumerate(missing)])
+        tx.execute(OPEN_MANY, {"places": dumps(missing), "first": first, "now": tx.timestamp})
         known = available_at(tx, places)
     return {place: stock_id for place, (stock_id, _) in known.items()}
 

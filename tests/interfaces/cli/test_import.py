@@ -86,6 +86,15 @@ def test_known_codes_are_changed_and_the_rest_stays(tenant: Tenant) -> None:
     assert tenant.take("articles", "code,name\n") == (0, 0, 0)
 
 
+def test_articles_can_exchange_their_external_refs(tenant: Tenant) -> None:
+    header = "code,name,external_ref\n"
+    tenant.take("articles", header + "A,Apple,R1\nB,Bolt,R2\nC,Cherry,R3\n")
+    assert tenant.take("articles", header + "A,Apple,R2\nB,Bolt,R1\nC,Cherry,\nD,Date,R3\n") == (1, 3, 0)
+    assert [row["external_ref"] for row in tenant.rows("articles")] == ["R2", "R1", "", "R3"]
+    refused = tenant.refuses("articles", header + "C,Cherry,R1\nE,Elder,R2\n")
+    assert refused == [f"row {row}, external_ref: is taken by another article." for row in (2, 3)]
+
+
 def test_codes_are_compared_exactly(tenant: Tenant) -> None:
     assert tenant.take("articles", "code,name\na,Lower\nA,Upper\n0012,Zeros\n12,None\nÉ,Acute\nE,Plain\n") == (
         6,
@@ -210,6 +219,7 @@ def test_a_terminal_shows_how_far_it_is(tenant: Tenant) -> None:
     path = tenant.home.write("many.csv", "code,name\n" + rows)
     done = at_a_terminal(tenant.home, "import", "articles", path, "--company", tenant.code, "--json")
     assert (done.code, done.json["created"]) == (0, 1500)
+    assert "Reading articles" in done.err
     assert "Importing articles" in done.err
     assert "100%" in done.err
     wrong = tenant.home.write("wrong.csv", "code,name\nX,\n")

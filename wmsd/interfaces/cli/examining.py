@@ -10,7 +10,6 @@ import click
 from wmsd.app import clock_watch
 from wmsd.app.doctor import Findings
 from wmsd.app.examination import Examination, Report
-from wmsd.app.lending import beside_a_server
 from wmsd.interfaces.cli.installation import Installation, fail, installed, json_option, note, say
 
 MOST_PLACES: Final = 3
@@ -28,9 +27,8 @@ def doctor_command(installation: Installation, codes: tuple[str, ...], as_json: 
     with a verdict for each file. Exits with 1, and names the records that differ and the tables that are damaged,
     when something is wrong. It only reads, and works beside a running server.
     """
-    installation.find()
-    with beside_a_server(installation.folder) as loan:
-        examination = Examination(installation.folder, None if loan is None else loan.borrow)
+    with installation.beside() as borrow:
+        examination = Examination(installation.folder, borrow)
         known = examination.clock()
         if known is not None and known.doubted_since is not None:
             note(f"{clock_watch.sentence(known.doubted_since, known.step)}.")

@@ -4,7 +4,8 @@ import asyncio
 import functools
 import json
 import sys
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -17,6 +18,7 @@ from wmsd.app.lending import beside_a_server
 from wmsd.app.settings import Settings, SettingsError, load
 from wmsd.app.site import Site, open_site
 from wmsd.base.problems import Problem
+from wmsd.db.company_file import Borrow
 from wmsd.db.failures import STORAGE_FAILURES, StorageError, explain
 
 P = ParamSpec("P")
@@ -32,18 +34,26 @@ class Installation:
 
     def run(self, work: Callable[[Site], Awaitable[Result]]) -> Result:
         """Opens the data folder, which must be there, and does the work in it."""
+        with self.beside() as borrow:
+            return self.run_with(borrow, work)
+
+    @contextmanager
+    def beside(self) -> Iterator[Borrow | None]:
+        """As long as it lasts, this command may use what it has borrowed of a server, or there is no server."""
         self.find()
         with beside_a_server(self.folder) as loan:
             if loan is not None:
                 loan.borrow(self.folder.platform_file)
-            self.folder.open()
+            yield None if loan is None else loan.borrow
 
-            async def opened() -> Result:
-                borrow = None if loan is None else loan.borrow
-                async with open_site(self.settings, self.folder, borrow=borrow) as site:
-                    return await work(site)
+    def run_with(self, borrow: Borrow | None, work: Callable[[Site], Awaitable[Result]]) -> Result:
+        self.folder.open()
 
-            return asyncio.run(opened())
+        async def opened() -> Result:
+            async with open_site(self.settings, self.folder, borrow=borrow) as site:
+                return await work(site)
+
+        return asyncio.run(opened())
 
     def find(self) -> None:
         """Says which data folder it is. Raises StorageError when there is none."""

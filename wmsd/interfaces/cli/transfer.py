@@ -3,20 +3,21 @@
 import shutil
 import sys
 import textwrap
-from collections.abc import Iterator
-from contextlib import nullcontext
-from pathlib import Path
+from contextlib import closing
 from tempfile import SpooledTemporaryFile
-from typing import IO, Any
+from typing import IO
 
 import click
 
+from wmsd.app.csv_rows import Unreadable
 from wmsd.app.site import Site
-from wmsd.app.transfer import KINDS, DryRun, Unreadable, export_csv, import_csv
+from wmsd.app.transfer import KINDS, DryRun, export_csv, import_beside
 from wmsd.base.importing import CellError, ImportRefused, Outcome
 from wmsd.base.validation import check
+from wmsd.db.staging import Staging
 from wmsd.interfaces.cli import stock_changes
 from wmsd.interfaces.cli.company_data import company_database
+from wmsd.interfaces.cli.import_progress import ShownProgress
 from wmsd.interfaces.cli.installation import Installation, fail, installed, json_option, note, say
 from wmsd.stock.counting import CountOutcome
 from wmsd.stock.schema import Reason
@@ -62,23 +63,21 @@ def import_command(
     options = _options(kind, complete=complete or None, reason=reason)
     if installation.folder.is_made and not dry_run:
         installation.folder.check_room()
-    with _progress(file, kind) as bar:
 
-        async def work(site: Site) -> Outcome:
-            database = await company_database(site, code)
-            lines = _counted(file, bar)
-            outcome = await database.write(lambda tx: import_csv(tx, KINDS[kind], lines, dry_run, **options))
-            await database.write(lambda tx: tx.execute("PRAGMA optimize"))
-            return outcome
+    async def find(site: Site) -> Staging:
+        return (await company_database(site, code)).staging()
 
+    with installation.beside() as borrow, closing(installation.run_with(borrow, find)) as staging:
         try:
-            outcome = installation.run(work)
+            outcome = _take_in(staging, kind, file, dry_run, options)
         except Unreadable as error:
             fail([f"{file.name}: {error}"])
         except ImportRefused as refused:
             _refuse(refused.outcome, as_json)
         except DryRun as dry:
             outcome = dry.outcome
+        except KeyboardInterrupt:
+            fail(["Interrupted: nothing was imported."])
     shown = {"created": outcome.created, "updated": outcome.updated, "unchanged": outcome.unchanged}
     changed = outcome.changed if isinstance(outcome, CountOutcome) else None
     if changed and not as_json:
@@ -101,27 +100,11 @@ def _options(kind: str, **given: object) -> dict[str, object]:
     return options
 
 
-def _progress(file: IO[bytes], kind: str) -> Any:
-    try:
-        size = Path(file.name).stat().st_size
-    except (OSError, TypeError):
-        size = 0
-    if not size or not sys.stderr.isatty():
-        return nullcontext()
-    return click.progressbar(length=size, label=f"Importing {kind}", file=sys.stderr)
-
-
-def _counted(file: IO[bytes], bar: Any) -> Iterator[bytes]:
-    """The file's lines, telling the bar in strides."""
-    pending = 0
-    for line in file:
-        pending += len(line)
-        if bar is not None and pending > 65_536:
-            bar.update(pending)
-            pending = 0
-        yield line
-    if bar is not None:
-        bar.update(pending)
+def _take_in(staging: Staging, kind: str, file: IO[bytes], dry_run: bool, options: dict[str, object]) -> Outcome:
+    with ShownProgress(kind, file) as progress:
+        outcome = import_beside(staging, KINDS[kind], progress.lines(), dry_run, progress, **options)
+    staging.write(lambda tx: tx.execute("PRAGMA optimize"))
+    return outcome
 
 
 def _refuse(outcome: Outcome, as_json: bool) -> None:

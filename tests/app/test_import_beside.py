@@ -1,0 +1,130 @@
+"""What others change while an import has checked its rows and not yet written them."""
+
+import io
+
+import pytest
+
+from tests.support.world import World
+from wmsd.app.transfer import KINDS, DryRun, import_beside
+from wmsd.base.importing import CellError, ImportRefused, Outcome, Watch
+from wmsd.db.staging import Staging
+
+PLACE = "article_code,warehouse_code,quantity\n"
+
+
+class Meanwhile(Watch):
+    """Has another import done, whole, between the check of this one and its writing."""
+
+    def __init__(self, staging: Staging, kind: str, text: str) -> None:
+        self.staging, self.kind, self.text = staging, kind, text
+
+    def checked(self) -> None:
+        take(self.staging, self.kind, self.text)
+
+
+def take(staging: Staging, kind: str, text: str, watch: Watch | None = None, dry_run: bool = False) -> Outcome:
+    try:
+        return import_beside(staging, KINDS[kind], io.BytesIO(text.encode()), dry_run, watch)
+    finally:
+        staging.close()
+
+
+async def take_while(world: World, kind: str, text: str, other: str, others: str) -> Outcome:
+    database = await world.database()
+    return take(database.staging(), kind, text, Meanwhile(database.staging(), other, others))
+
+
+async def refused_while(world: World, kind: str, text: str, other: str, others: str) -> list[CellError]:
+    """The errors of an import that changes nothing."""
+    with pytest.raises(ImportRefused) as refused:
+        await take_while(world, kind, text, other, others)
+    return refused.value.outcome.errors
+
+
+def counts(outcome: Outcome) -> tuple[int, int, int]:
+    return outcome.created, outcome.updated, outcome.unchanged
+
+
+async def articles(world: World) -> list[tuple[str, str, str | None]]:
+    return [tuple(row) for row in await world.rows("SELECT code, name, external_ref FROM articles ORDER BY id")]
+
+
+async def events(world: World) -> list[tuple[str, int]]:
+    return [tuple(row) for row in await world.rows("SELECT event, entity_id FROM events ORDER BY sequence")]
+
+
+async def test_an_article_that_came_about_is_changed(world: World) -> None:
+    outcome = await take_while(
+        world, "articles", "code,name\nA,Mine\nB,Mine\n", "articles", "code,name\nB,Theirs\n"
+    )
+    assert counts(outcome) == (1, 1, 0)
+    assert await articles(world) == [("B", "Mine", None), ("A", "Mine", None)]
+    assert await events(world) == [("article.created", 1), ("article.created", 2), ("article.updated", 1)]
+
+
+async def test_an_external_ref_that_was_taken_is_refused(world: World) -> None:
+    errors = await refused_while(
+        world,
+        "articles",
+        "code,name,external_ref\nA,Mine,\nB,Mine,R\n",
+        "articles",
+        "code,name,external_ref\nC,Theirs,R\n",
+    )
+    assert errors == [CellError(3, "external_ref", "is taken by another article")]
+    assert await articles(world) == [("C", "Theirs", "R")]
+
+
+async def test_stock_that_moved_is_counted_from_where_it_is(world: World) -> None:
+    await world.import_csv("warehouses", "code,name\nMAIN,Main\n")
+    await world.import_csv("articles", "code,name\nA,Apple\nB,Bolt\n")
+    await world.import_csv("stock", PLACE + "A,MAIN,10\nB,MAIN,10\n")
+    outcome = await take_while(world, "stock", PLACE + "A,MAIN,7\nB,MAIN,7\n", "stock", PLACE + "A,MAIN,4\n")
+    assert counts(outcome) == (0, 2, 0)
+    movements = "stock_movements AS moved JOIN stock ON stock.id = stock_id ORDER BY moved.id"
+    posted = await world.rows(f"SELECT article_id, moved.quantity / 1000000 FROM {movements}")
+    assert posted == [(1, 10), (2, 10), (1, -6), (1, 3), (2, -3)]
+    assert await world.rows("SELECT quantity / 1000000 FROM stock ORDER BY id") == [(7,), (7,)]
+
+
+async def test_stock_that_came_about_is_counted_from_where_it_is(world: World) -> None:
+    await world.import_csv("warehouses", "code,name\nMAIN,Main\n")
+    await world.import_csv("articles", "code,name\nA,Apple\n")
+    outcome = await take_while(world, "stock", PLACE + "A,MAIN,7\n", "stock", PLACE + "A,MAIN,7\n")
+    assert counts(outcome) == (0, 0, 1)
+    assert await world.rows("SELECT quantity / 1000000 FROM stock_movements") == [(7,)]
+
+
+async def test_an_article_that_is_now_tracked_by_serials_is_refused_its_fractions(world: World) -> None:
+    await world.import_csv("warehouses", "code,name\nMAIN,Main\n")
+    await world.import_csv("articles", "code,name\nA,Apple\n")
+    errors = await refused_while(world, "stock", PLACE + "A,MAIN,1.5\n", "articles", "code,track_serial\nA,true\n")
+    assert errors == [CellError(2, "quantity", "must be whole: the article is tracked by serials")]
+    assert await world.rows("SELECT * FROM stock") == []
+
+
+class NobodyWaits(Watch):
+    def writing(self) -> None:
+        raise AssertionError("others wait")
+
+
+@pytest.mark.parametrize(("kind", "header"), [("articles", "code,name\n"), ("stock", PLACE)])
+async def test_what_a_check_refuses_keeps_nobody_waiting(world: World, kind: str, header: str) -> None:
+    staging = (await world.database()).staging()
+    with pytest.raises(ImportRefused):
+        take(staging, kind, f"{header}A,\n", NobodyWaits())
+
+
+async def test_a_dry_run_keeps_nobody_waiting(world: World) -> None:
+    staging = (await world.database()).staging()
+    with pytest.raises(DryRun) as done:
+        take(staging, "articles", "code,name\nA,Apple\n", NobodyWaits(), dry_run=True)
+    assert counts(done.value.outcome) == (1, 0, 0)
+    assert await articles(world) == []
+
+
+async def test_change_sequences_follow_the_file(world: World) -> None:
+    await world.import_csv("articles", "code,name\nB,Bolt\n")
+    await take_while(world, "articles", "code,name\nC,Mine\nB,Mine\nA,Mine\n", "articles", "code,name\nX,Theirs\n")
+    found = await world.rows("SELECT code FROM articles ORDER BY change_seq")
+    assert found == [("X",), ("C",), ("B",), ("A",)]
+    assert await world.rows("SELECT value = (SELECT max(change_seq) FROM articles) FROM change_sequence") == [(1,)]

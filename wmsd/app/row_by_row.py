@@ -1,0 +1,44 @@
+"""Imports of what goes in one row after the other, by the actions of single ones: directory, packaging, documents.
+
+Each row is found to be good only by what the ones before it have done, so all of that is done in the writing.
+"""
+
+from collections.abc import Callable, Iterable, Iterator
+from functools import partial
+from typing import Any, Final
+
+from wmsd.base.importing import Import, Outcome, Progress, Row
+from wmsd.db.staged_rows import put_down, put_down_before
+from wmsd.db.transaction import Transaction
+
+Upsert = Callable[..., None]
+"""(transaction, rows, outcome, and the kind's own options by name)."""
+STRIDE: Final = 100
+
+
+class RowByRow(Import):
+    checks_all = False
+
+    def __init__(self, upsert: Upsert, **options: Any) -> None:
+        self._upsert = partial(upsert, **options)
+        self._count = 0
+
+    def gather(self, tx: Transaction, schema: str, rows: Iterable[Row], outcome: Outcome) -> int:
+        self._count = put_down(tx, schema, rows)
+        return self._count
+
+    def check(self, tx: Transaction, outcome: Outcome) -> None:
+        pass
+
+    def write(self, tx: Transaction, outcome: Outcome, progress: Progress) -> None:
+        self._upsert(tx, self._rows(tx, progress), outcome)
+
+    def _rows(self, tx: Transaction, progress: Progress) -> Iterator[Row]:
+        for number, row in enumerate(put_down_before(tx)):
+            if number % STRIDE == 0:
+                progress(number, self._count)
+            yield row
+
+
+def row_by_row(upsert: Upsert, **bound: Any) -> Callable[..., Import]:
+    return partial(RowByRow, upsert, **bound)

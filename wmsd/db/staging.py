@@ -1,0 +1,109 @@
+"""Rows on their way into a file: gathered beside it, checked over a snapshot, written in one transaction.
+
+SQLite has one writer for each file, and whoever gathers rows while being it keeps all others waiting. So they are
+gathered in tables of a second file, of which the first knows nothing. Only `write` is the writer.
+"""
+
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final, TypeVar
+
+from wmsd.base.clock import OrderedClock
+from wmsd.base.context import PROGRAM
+from wmsd.base.ids import Ids
+from wmsd.db.failures import StorageError, is_of_disk
+from wmsd.db.sqlite import connect, sqlite3
+from wmsd.db.transaction import AtCommit, Provision, Transaction
+
+Result = TypeVar("Result")
+STAGED: Final = "staged"
+"""The schema of the second file."""
+HERE: Final = "temp"
+"""The schema of tables in memory, for a few rows that are gathered inside the transaction that writes them."""
+
+
+MADE_HERE: Final = f"SELECT name FROM {HERE}.sqlite_schema WHERE type = 'table'"
+
+
+def forget(tx: Transaction) -> None:
+    """Drops what was made HERE, for the connection lives on."""
+    for (name,) in tx.rows(MADE_HERE):
+        tx.execute(f"DROP TABLE {HERE}.{name}")
+
+
+class Staging:
+    """A connection of its own. The second file has no name, so it is gone with the process, however that ends."""
+
+    def __init__(self, path: Path, clock: OrderedClock, ids: Ids, provision: Provision) -> None:
+        self._clock, self._ids, self._provision = clock, ids, provision
+        self.folder = tempfile.gettempdir()
+        self._connection = connect(path)
+        try:
+            with tempfile.NamedTemporaryFile(prefix="wmsd-import-", dir=self.folder) as file:
+                self._connection.execute(f"ATTACH ? AS {STAGED}", (file.name,))
+                # Set while it has its name: no journal, for nothing of it is ever needed again.
+                self._connection.execute(f"PRAGMA {STAGED}.journal_mode = OFF")
+                self._connection.execute(f"PRAGMA {STAGED}.synchronous = OFF")
+                self._connection.execute(f"PRAGMA {STAGED}.locking_mode = EXCLUSIVE")
+                self._connection.execute(f"CREATE TABLE {STAGED}.begun (one)")
+        except OSError as error:
+            self._connection.close()
+            raise StorageError(
+                f"The folder {self.folder} cannot take a temporary file: {error.strerror}."
+            ) from None
+        except sqlite3.Error as error:
+            self._connection.close()
+            raise self._explained(error) from error
+
+    def close(self) -> None:
+        self._connection.close()
+
+    def gather(self, action: Callable[[Transaction], Result]) -> Result:
+        """What it does in the tables beside the file. Raises StorageError when their folder is full."""
+        try:
+            return self._run("BEGIN", action)
+        except sqlite3.Error as error:
+            raise self._explained(error) from error
+
+    def check(self, action: Callable[[Transaction], Result]) -> Result:
+        """Reads the file over one snapshot; may write beside it. Others write meanwhile."""
+        return self.gather(action)
+
+    def write(
+        self, action: Callable[[Transaction], Result], before_commit: Callable[[], None] = lambda: None
+    ) -> Result:
+        """One unit of work on the file. `before_commit` is called when only the COMMIT is left."""
+
+        def run(tx: Transaction) -> Result:
+            result = action(tx)
+            tx.finish()
+            for run_last in tx.at_commit.values():
+                run_last(self._transaction({}))
+            before_commit()
+            return result
+
+        return self._run("BEGIN IMMEDIATE", run)
+
+    def _run(self, begin: str, action: Callable[[Transaction], Result]) -> Result:
+        self._connection.execute(begin)
+        try:
+            result = action(self._transaction({}))
+            self._connection.execute("COMMIT")
+        except BaseException:
+            if self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
+            raise
+        return result
+
+    def _transaction(self, at_commit: AtCommit) -> Transaction:
+        now, ordered_now = self._clock.now(), self._clock.latest()
+        return Transaction(self._connection, now, ordered_now, self._ids, PROGRAM, self._provision, at_commit)
+
+    def _explained(self, error: sqlite3.Error) -> Exception:
+        if not is_of_disk(error):
+            return error
+        return StorageError(
+            f"The rows cannot be put down in the temporary folder {self.folder}: {error}. "
+            "Make room there, or name another folder in TMPDIR."
+        )

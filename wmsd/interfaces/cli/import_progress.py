@@ -1,0 +1,89 @@
+"""How far an import is, for the person at the terminal."""
+
+import os
+import signal
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import ExitStack
+from threading import Timer
+from typing import IO, Any, Self
+
+import click
+
+from wmsd.base.importing import Watch
+from wmsd.db.sqlite import BUSY_SECONDS
+from wmsd.interfaces.cli.installation import note
+
+STRIDE = 65_536
+PATIENCE_SECONDS = 5.0
+OTHERS_WAIT = (
+    "The rows are being written. Until that is done other writes to this company's data wait; those that have "
+    f"waited for {BUSY_SECONDS:.0f} s are refused, with 503 and Retry-After. Smaller files make them wait less."
+)
+
+
+class ShownProgress(Watch):
+    """Two bars, one after the other: of the file that is read, by its bytes, and of its rows that go in.
+
+    A pipe has no size: of what comes through it the lines are told. A keyboard needs no bar.
+    """
+
+    def __init__(self, kind: str, file: IO[bytes]) -> None:
+        self._kind, self._file = kind, file
+        self._importing: Any = None
+        self._open = ExitStack()
+        self._impatience = Timer(PATIENCE_SECONDS, note, [OTHERS_WAIT])
+        self._impatience.daemon = True
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._impatience.cancel()
+        self._open.close()
+
+    def lines(self) -> Iterator[bytes]:
+        """The file's lines."""
+        if not sys.stderr.isatty() or self._file.isatty():
+            yield from self._file
+            return
+        size = _size(self._file)
+        label = f"Reading {self._kind}"
+        if size is None:
+            with click.progressbar(self._file, label=label, show_pos=True, file=sys.stderr) as lines:
+                yield from lines
+            return
+        with click.progressbar(length=size, label=label, file=sys.stderr) as bar:
+            pending = 0
+            for line in self._file:
+                pending += len(line)
+                if pending > STRIDE:
+                    bar.update(pending)
+                    pending = 0
+                yield line
+            bar.update(pending)
+
+    def rows(self, done: int, of: int) -> None:
+        if not sys.stderr.isatty() or not of:
+            return
+        if self._importing is None:
+            label = f"Importing {self._kind}"
+            self._importing = self._open.enter_context(click.progressbar(length=of, label=label, file=sys.stderr))
+        self._importing.update(min(done, self._importing.length) - self._importing.pos)
+
+    def writing(self) -> None:
+        self._impatience.start()
+
+    def committing(self) -> None:
+        """What is being committed cannot be called interrupted: from here on the result is told, and soon."""
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def _size(file: IO[bytes]) -> int | None:
+    """Of a file that has one and is not empty."""
+    try:
+        found = os.fstat(file.fileno())
+    except OSError:
+        return None
+    return found.st_size if stat.S_ISREG(found.st_mode) and found.st_size else None
