@@ -128,6 +128,15 @@ async def test_a_token_that_was_not_used_before_ends_at_the_same_moment(world: W
     await world.call("GET", LIST, token=token, status=401)
 
 
+async def test_a_token_is_swept_when_it_has_ended_and_not_before(world: World) -> None:
+    await world.new_token("admin@example.com", lifetime=timedelta(hours=1))
+    swept = []
+    for wait in (3599.999, 0.001, 1):
+        world.clock.advance(wait)
+        swept.append(await world.site.platform.write(accounts_store.sweep_expired_tokens))
+    assert swept == [0, 1, 0]
+
+
 async def test_a_revoked_token_is_refused_from_the_next_request_on(world: World) -> None:
     token = str((await sign_in(world))["token"])
     await world.call("GET", LIST, token=token)
@@ -211,7 +220,9 @@ async def test_a_token_keeps_no_company_that_its_user_has_lost(world: World) -> 
     await world.new_user("boss@example.com", "company-admin", ["ACME", "OTHER"])
     token = await world.new_token("boss@example.com", codes=["OTHER"])
     await world.call("GET", LIST, token=token, company=other)
-    await world.site.platform.write(lambda tx: tx.execute("DELETE FROM user_companies WHERE company_id = ?", (other,)))
+    await world.site.platform.write(
+        lambda tx: tx.execute("DELETE FROM user_companies WHERE company_id = ?", (other,))
+    )
     for company in (world.company, other):
         await world.call("GET", LIST, token=token, company=company, status=422)
 
