@@ -1,4 +1,4 @@
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
@@ -6,6 +6,7 @@ import pytest
 from tests.support.dock import Dock, open_dock
 from tests.support.goods import Store, open_store
 from tests.support.shop import Shop, open_shop
+from tests.support.small_disk import small_disk_at
 from tests.support.world import UNLIMITED, World, open_world
 
 
@@ -32,3 +33,10 @@ async def shop(world: World) -> Shop:
 async def store(world: World) -> Store:
     """ACME with articles that have lots and serials, and nothing in stock yet."""
     return await open_store(world)
+
+
+@pytest.fixture
+def small_disk(tmp_path: Path) -> Iterator[Path]:
+    """A place with a disk of its own, of 100 MiB."""
+    with small_disk_at(tmp_path / "disk") as place:
+        yield place

@@ -122,6 +122,21 @@ async def test_a_token_ends(world: World) -> None:
     await world.call("GET", LIST, token=token, status=401)
 
 
+async def test_a_token_that_was_not_used_before_ends_at_the_same_moment(world: World) -> None:
+    token = await world.new_token("admin@example.com", lifetime=timedelta(hours=1))
+    world.clock.advance(3600)
+    await world.call("GET", LIST, token=token, status=401)
+
+
+async def test_a_token_is_swept_when_it_has_ended_and_not_before(world: World) -> None:
+    await world.new_token("admin@example.com", lifetime=timedelta(hours=1))
+    swept = []
+    for wait in (3599.999, 0.001, 1):
+        world.clock.advance(wait)
+        swept.append(await world.site.platform.write(accounts_store.sweep_expired_tokens))
+    assert swept == [0, 1, 0]
+
+
 async def test_a_revoked_token_is_refused_from_the_next_request_on(world: World) -> None:
     token = str((await sign_in(world))["token"])
     await world.call("GET", LIST, token=token)
@@ -186,6 +201,30 @@ async def test_a_token_can_be_for_some_companies(world: World) -> None:
     await world.call("GET", LIST, token=token, status=422)
     both = (await world.call("GET", "/api/companies", company="")).body["data"]
     assert [company["code"] for company in both] == ["ACME", "OTHER"]
+
+
+async def test_a_token_for_one_of_its_users_companies_opens_no_other(world: World) -> None:
+    other, third = await world.new_company("OTHER"), await world.new_company("THIRD")
+    await world.new_user("boss@example.com", "company-admin", ["ACME", "OTHER"])
+    token = await world.new_token("boss@example.com", codes=["OTHER"])
+    await world.call("GET", LIST, token=token, company=other)
+    for company in (world.company, third):
+        answer = await world.call("GET", LIST, token=token, company=company, status=422)
+        assert answer.body["code"] == "COMPANY_REQUIRED"
+    listed = (await world.call("GET", "/api/companies", token=token, company="")).body["data"]
+    assert [company["code"] for company in listed] == ["OTHER"]
+
+
+async def test_a_token_keeps_no_company_that_its_user_has_lost(world: World) -> None:
+    other = await world.new_company("OTHER")
+    await world.new_user("boss@example.com", "company-admin", ["ACME", "OTHER"])
+    token = await world.new_token("boss@example.com", codes=["OTHER"])
+    await world.call("GET", LIST, token=token, company=other)
+    await world.site.platform.write(
+        lambda tx: tx.execute("DELETE FROM user_companies WHERE company_id = ?", (other,))
+    )
+    for company in (world.company, other):
+        await world.call("GET", LIST, token=token, company=company, status=422)
 
 
 @pytest.mark.parametrize("module", ["articles", "api"])

@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 from tests.support.world import open_world
 from wmsd.app import limits
 from wmsd.app.limits import ROUNDING, WINDOW, Limiter
-from wmsd.base.problems import Problem
+from wmsd.base.context import Caller
+from wmsd.base.problems import Problem, unavailable
 from wmsd.companies.actions import change_company
 from wmsd.companies.schema import CompanyChanges
 
@@ -106,6 +107,30 @@ async def test_what_is_refused_uses_up_the_address_and_not_the_company(
             await world.call("GET", LIST, token=token, company=company, status=expected)
         answer = await world.call("GET", LIST)
         assert answer.headers["X-RateLimit-Remaining"] == "1"
+
+
+async def test_a_503_uses_up_no_address(tmp_path: Path) -> None:
+    """Whoever asks again until the service is whole is not locked out by that."""
+    async with open_world(tmp_path / "data", {"limits": {"refused_per_minute": 1}}) as world:
+        world.site.files.path(world.company).write_bytes(b"not a database" * 1000)
+        assert [(await world.send("GET", LIST)).status for _ in range(5)] == [503] * 5
+        refused = [(await world.send("GET", LIST, token="wrong")).status for _ in range(2)]
+        assert refused == [401, 429]
+
+
+async def test_a_503_that_says_who_asks_cannot_be_told_uses_up_no_address(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def cannot_tell(token: str | None) -> Caller:
+        raise unavailable("The server cannot use its disk now.")
+
+    async with open_world(tmp_path / "data", {"limits": {"refused_per_minute": 1}}) as world:
+        with monkeypatch.context() as patch:
+            patch.setattr(world.site.access, "caller", cannot_tell)
+            for _ in range(5):
+                await world.call("GET", LIST, status=503)
+        for status in (401, 429):
+            await world.call("GET", LIST, token="wrong", status=status)
 
 
 async def test_only_a_trusted_proxy_speaks_for_others(tmp_path: Path) -> None:

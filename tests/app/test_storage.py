@@ -2,10 +2,8 @@
 
 import errno
 import logging
-import os
 import resource
-import subprocess
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +11,7 @@ import pytest
 
 from tests.support.log_lines import keeping
 from tests.support.shop import Shop, open_shop
+from tests.support.small_disk import fill
 from tests.support.world import UNLIMITED, World, open_world
 from wmsd.app import storage
 from wmsd.app.data_folder import LEAST_FREE_BYTES, RESERVE_BYTES, DataFolder
@@ -104,31 +103,10 @@ async def test_the_kernel_is_told_of_quotas(world: World) -> None:
 
 
 @pytest.fixture
-def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """Of 100 MiB, and nothing else on it."""
-    place = tmp_path / "disk"
-    place.mkdir()
-    if os.geteuid() != 0 or subprocess.run(["mount", "-t", "tmpfs", "-o", "size=100m", "tmpfs", place]).returncode:
-        pytest.skip("a small disk can only be had by root")
-    yield place
-    subprocess.run(["umount", "-l", place], check=True)
-
-
-@pytest.fixture
 async def on_small_disk(small_disk: Path) -> AsyncIterator[World]:
     async with open_world(small_disk / "data", UNLIMITED) as world:
         world.site.folder.make_reserve()
         yield world
-
-
-def fill(disk: Path, leave: int) -> Path:
-    """Somebody else's file."""
-    file = disk / "other"
-    usage = os.statvfs(disk)
-    with file.open("ab") as opened:
-        size = file.stat().st_size + usage.f_bavail * usage.f_frsize - leave
-        os.posix_fallocate(opened.fileno(), 0, size)
-    return file
 
 
 async def test_a_disk_that_is_nearly_full_takes_nothing_new(on_small_disk: World, small_disk: Path) -> None:

@@ -172,3 +172,27 @@ async def test_goods_that_a_full_balance_cannot_take_back_stay_loaded(shop: Shop
     assert (await shop.world.call("GET", f"/api/sales-orders/{order.id}")).raw == order.raw
     await shop.world.import_csv("stock", "article_code,warehouse_code,quantity\nA,MAIN,17\n")
     await shop.world.call("PATCH", path, {"status": "IN_LUCRU"}, events=MOVED_WITH_STOCK)
+
+
+async def count(shop: Shop, quantity: str) -> None:
+    await shop.world.import_csv("stock", f"article_code,warehouse_code,quantity\nA,MAIN,{quantity}\n")
+
+
+async def test_unloading_brings_a_balance_to_the_largest_and_no_further(shop: Shop) -> None:
+    """Two lines of the same record, 5 and 2, come back together."""
+    lines = ({"article_id": 1, "quantity": 5}, {"article_id": 1, "quantity": 2})
+    order = await shop.order(*lines, status="INCARCAT")
+    path, back = f"/api/v2/sales-orders/{order.id}/status", {"status": "IN_LUCRU"}
+    await count(shop, "999999992.999999")
+    await shop.world.call("PATCH", path, back, events=MOVED_WITH_STOCK)
+    assert await shop.stock() == (999999999.999999, 7, 999999992.999999)
+
+
+async def test_unloading_past_the_largest_balance_is_refused(shop: Shop) -> None:
+    lines = ({"article_id": 1, "quantity": 5}, {"article_id": 1, "quantity": 2})
+    order = await shop.order(*lines, status="INCARCAT")
+    path, back = f"/api/v2/sales-orders/{order.id}/status", {"status": "IN_LUCRU"}
+    await count(shop, "999999993")
+    refused = await shop.world.call("PATCH", path, back, status=422)
+    assert refused.errors == {"status": ["would take a stock balance over 999999999.999999; count it first"]}
+    assert await shop.stock() == (999999993, 0, 999999993)

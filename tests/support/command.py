@@ -169,10 +169,10 @@ class Home:
         given = stdin.encode() if isinstance(stdin, str) else stdin
         return self.program.run([str(argument) for argument in arguments], self.folder, self.clean(env), given)
 
-    def start(self, *arguments: str | Path, **options: Any) -> "subprocess.Popen[str]":
-        """A process from the beginning, with Python's own start in it."""
+    def start(self, *arguments: str | Path, under: Sequence[str] = (), **options: Any) -> "subprocess.Popen[str]":
+        """A process from the beginning, with Python's own start in it. `under`: what runs the program."""
         return subprocess.Popen(
-            [*PROGRAM, *map(str, arguments)],
+            [*under, *PROGRAM, *map(str, arguments)],
             cwd=self.folder,
             env=self.clean(options.pop("env", None)),
             text=True,
@@ -234,16 +234,16 @@ class Home:
         *arguments: str,
         env: Mapping[str, str] | None = None,
         limits: Callable[[], None] | None = None,
+        under: Sequence[str] = (),
     ) -> Iterator[Server]:
         """A real server on a free port of loopback, stopped at the end if it still runs.
 
-        `limits` is run in the process, before the program.
+        `limits` is run in the process, before the program. `under` is what runs the program.
         """
         log_file = self.folder / "serve.log"
+        options: dict[str, Any] = {"env": env, "preexec_fn": limits, "under": under}
         with log_file.open("wb") as log:
-            process = self.start(
-                "serve", "--listen", "127.0.0.1:0", *arguments, env=env, stderr=log, preexec_fn=limits
-            )
+            process = self.start("serve", "--listen", "127.0.0.1:0", *arguments, stderr=log, **options)
         with process:
             hung = threading.Timer(LONGEST, process.kill)
             hung.start()

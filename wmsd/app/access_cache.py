@@ -75,7 +75,9 @@ class AccessCache:
         generation = self._generation
         keys = self._keys
         if keys is None:
-            keys = self._keys = dict(await self._platform.read(accounts.signing_keys))
+            keys = dict(await self._platform.read(accounts.signing_keys))
+            if generation == self._generation:
+                self._keys = keys
         jti = jti_of(token, keys)
         if jti is None:
             raise unauthorized()

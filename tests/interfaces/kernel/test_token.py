@@ -181,6 +181,14 @@ async def test_what_is_refused_uses_up_the_address(tmp_path: Path) -> None:
         assert (await world.call("GET", "/api/articles")).headers["X-RateLimit-Remaining"] == "1"
 
 
+async def test_a_token_that_was_replaced_holds_for_a_day_and_not_a_moment_longer(kernel: World) -> None:
+    """Nothing is written in the meantime, so what is known of it stays in memory."""
+    await rotated(kernel)
+    for wait, status in ((0, 200), (A_DAY - 1, 200), (0.999, 200), (0.001, 401), (A_DAY, 401)):
+        kernel.clock.advance(wait)
+        await kernel.call("GET", f"{KERNEL}stats", status=status)
+
+
 async def test_headers_about_companies_do_nothing(kernel: World) -> None:
     headers = {"X-Three-Pl-Id": "99", "Idempotency-Key": " ", "If-Match": '"x"'}
     for company in ("", "999", "x"):

@@ -1,0 +1,103 @@
+"""Which companies' files are open: no more than there may be, those in use, and none that failed."""
+
+import asyncio
+import threading
+from pathlib import Path
+
+import pytest
+
+from tests.support.open_files import DELETED, open_files
+from tests.support.world import UNLIMITED, World, open_world
+from wmsd.db.transaction import Transaction
+
+LIST = "/api/articles"
+
+
+def companies_open(world: World) -> set[int]:
+    """Those whose files this process has open."""
+    names = {name.partition(".")[0] for name in open_files(world.site.folder.companies)}
+    return {int(name) for name in names}
+
+
+async def use(world: World, company: int) -> None:
+    """One after the other, a second between them."""
+    world.clock.advance(1)
+    assert (await world.send("GET", LIST, company=company)).status == 200
+
+
+@pytest.fixture
+async def three_open(world: World, monkeypatch: pytest.MonkeyPatch) -> tuple[World, list[int]]:
+    """An installation that keeps three files open, and has these three companies open; a fourth is not."""
+    monkeypatch.setattr("wmsd.db.company_files.MOST_OPEN", 3)
+    companies = [await world.new_company(f"C{place}") for place in range(4)]
+    await (await world.database()).close()
+    for company in companies[:3]:
+        await use(world, company)
+    assert companies_open(world) == set(companies[:3])
+    return world, companies
+
+
+async def test_the_file_that_was_not_used_for_longest_is_closed(three_open: tuple[World, list[int]]) -> None:
+    world, (first, second, third, fourth) = three_open
+    await use(world, first)
+    await use(world, fourth)
+    assert companies_open(world) == {third, first, fourth}
+    await use(world, second)
+    assert companies_open(world) == {first, fourth, second}
+
+
+@pytest.mark.parametrize("kind", ["write", "read_long"])
+async def test_a_file_in_use_is_not_closed_and_nobody_waits_for_it(
+    three_open: tuple[World, list[int]], kind: str
+) -> None:
+    world, (first, second, third, fourth) = three_open
+    begun, goes_on = threading.Event(), threading.Event()
+
+    def take_long(tx: Transaction) -> str:
+        begun.set()
+        goes_on.wait(20)
+        return "done"
+
+    database = await world.database(first)
+    busy = asyncio.ensure_future(getattr(database, kind)(take_long))
+    await asyncio.to_thread(begun.wait)
+    await use(world, second)
+    await use(world, third)
+    async with asyncio.timeout(10):
+        await use(world, fourth)
+    assert not busy.done()
+    assert companies_open(world) == {first, third, fourth}
+    goes_on.set()
+    assert await busy == "done"
+
+
+def damage(file: Path) -> None:
+    """All but the schema: what was read before is still in memory, what was not is found to be damaged."""
+    file.write_bytes(file.read_bytes()[:4096] + b"\xff" * (file.stat().st_size - 4096))
+
+
+async def test_a_file_that_failed_is_closed_before_another_is_opened_in_its_place(world: World) -> None:
+    companies = world.site.folder.companies
+    await world.call("POST", LIST, {"code": "A", "name": "A"}, status=201, events=["article.created"])
+    await (await world.database()).close()
+    file = companies / "1.db"
+    whole = file.read_bytes()
+    await world.send("GET", LIST)
+    damage(file)
+    assert (await world.send("GET", "/api/clients")).status == 503
+    for suffix in ("-wal", "-shm"):
+        file.with_name(file.name + suffix).unlink(missing_ok=True)
+    file.with_name("put-back").write_bytes(whole)
+    file.with_name("put-back").rename(file)
+    assert (await world.send("GET", LIST)).body["meta"]["total"] == 1
+    assert [name for name in open_files(companies) if name.endswith(DELETED)] == []
+
+
+async def test_a_file_that_failed_is_not_left_open_at_the_end(tmp_path: Path) -> None:
+    async with open_world(tmp_path / "data", UNLIMITED) as world:
+        companies = world.site.folder.companies
+        await world.send("GET", LIST)
+        await (await world.database()).read_long(lambda tx: None)
+        damage(companies / "1.db")
+        assert (await world.send("GET", "/api/clients")).status == 503
+    assert open_files(companies) == []

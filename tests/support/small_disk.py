@@ -1,0 +1,35 @@
+"""A disk of its own that can really be full."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+
+@contextmanager
+def small_disk_at(place: Path) -> Iterator[Path]:
+    """Of 100 MiB, and nothing else on it. Only root can have one; in continuous integration it must be."""
+    place.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", "size=100m", "tmpfs", str(place)]
+    if os.geteuid() != 0 or subprocess.run(mount).returncode:
+        sentence = "a small disk can only be had by root"
+        if os.environ.get("CI"):
+            pytest.fail(sentence)
+        pytest.skip(sentence)
+    try:
+        yield place
+    finally:
+        subprocess.run(["umount", "-l", place], check=True)
+
+
+def fill(disk: Path, leave: int) -> Path:
+    """Somebody else's file."""
+    file = disk / "other"
+    usage = os.statvfs(disk)
+    with file.open("ab") as opened:
+        size = file.stat().st_size + usage.f_bavail * usage.f_frsize - leave
+        os.posix_fallocate(opened.fileno(), 0, size)
+    return file
