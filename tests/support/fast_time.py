@@ -3,8 +3,7 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.support.moved_clock import LIBRARY
-from tests.support.programs import library
+from tests.support.moved_clock import lay_down, steered_by
 
 
 @dataclass
@@ -19,14 +18,8 @@ class FastTime:
 
     @property
     def environment(self) -> dict[str, str]:
-        return {
-            "LD_PRELOAD": str(library(LIBRARY)),
-            "FAKETIME_TIMESTAMP_FILE": str(self.file),
-            "FAKETIME_NO_CACHE": "1",
-        }
+        return steered_by(self.file)
 
     def run(self, speed: int) -> None:
         """So fast from now on, and as if it had from the start of the process."""
-        unfinished = self.file.with_name(f"{self.file.name}.new")
-        unfinished.write_text(f"+0 x{speed}\n")
-        unfinished.replace(self.file)
+        lay_down(self.file, f"+0 x{speed}\n")

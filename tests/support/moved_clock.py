@@ -12,6 +12,22 @@ from tests.support.programs import library
 LIBRARY = "faketime/libfaketimeMT.so.1"
 
 
+def steered_by(file: Path) -> dict[str, str]:
+    """The environment of a process whose time is what the file says."""
+    return {
+        "LD_PRELOAD": str(library(LIBRARY)),
+        "FAKETIME_TIMESTAMP_FILE": str(file),
+        "FAKETIME_NO_CACHE": "1",
+    }
+
+
+def lay_down(file: Path, text: str) -> None:
+    """At one moment: the process may read it at any."""
+    unfinished = file.with_name(f"{file.name}.new")
+    unfinished.write_text(text)
+    unfinished.replace(file)
+
+
 @dataclass
 class MovedClock:
     file: Path
@@ -24,15 +40,8 @@ class MovedClock:
 
     @property
     def environment(self) -> dict[str, str]:
-        return {
-            "LD_PRELOAD": str(library(LIBRARY)),
-            "FAKETIME_TIMESTAMP_FILE": str(self.file),
-            "FAKETIME_NO_CACHE": "1",
-            "FAKETIME_DONT_FAKE_MONOTONIC": "1",
-        }
+        return {**steered_by(self.file), "FAKETIME_DONT_FAKE_MONOTONIC": "1"}
 
     def stand(self, off: timedelta) -> None:
         """Off by so much from now on."""
-        unfinished = self.file.with_name(f"{self.file.name}.new")
-        unfinished.write_text(f"{off.total_seconds():+.0f}\n")
-        unfinished.replace(self.file)
+        lay_down(self.file, f"{off.total_seconds():+.0f}\n")

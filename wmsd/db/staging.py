@@ -15,6 +15,7 @@ from wmsd.base.ids import Ids
 from wmsd.db.failures import StorageError, is_of_disk
 from wmsd.db.sqlite import connect, sqlite3
 from wmsd.db.transaction import AtCommit, Provision, Transaction
+from wmsd.db.unit_of_work import commit, roll_back
 
 Result = TypeVar("Result")
 STAGED: Final = "staged"
@@ -89,11 +90,10 @@ class Staging:
         self._connection.execute(begin)
         try:
             result = action(self._transaction({}))
-            self._connection.execute("COMMIT")
         except BaseException:
-            if self._connection.in_transaction:
-                self._connection.execute("ROLLBACK")
+            roll_back(self._connection)
             raise
+        commit(self._connection)
         return result
 
     def _transaction(self, at_commit: AtCommit) -> Transaction:

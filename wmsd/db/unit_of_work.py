@@ -36,12 +36,13 @@ class CommitGroup:
         """Raises FileMoved, OutcomeUnknown and sqlite3.Error, for every unit of the group."""
         self._standing.check()
         if self._is_in_doubt:
-            self._write_over(connection)
+            write_over(connection)
+            self._is_in_doubt = False
         connection.execute("BEGIN IMMEDIATE")
         try:
             self._run(connection, group)
         except BaseException:
-            _roll_back(connection)
+            roll_back(connection)
             raise
         self._commit(connection)
 
@@ -58,39 +59,46 @@ class CommitGroup:
 
     def _commit(self, connection: sqlite3.Connection) -> None:
         try:
-            connection.execute("COMMIT")
-        except BaseException as error:
-            _roll_back(connection)
-            if is_in_doubt(error):
-                self._undo(connection, error)
+            commit(connection)
+        except OutcomeUnknown:
+            self._is_in_doubt = True
             raise
         try:
             self._standing.check()  # what was acknowledged stands in the file of that name
         except FileMoved as moved:
             raise OutcomeUnknown(str(moved)) from moved
 
-    def _undo(self, connection: sqlite3.Connection, error: BaseException) -> None:
-        """The group is in the log, and whoever opens the file next finds it there. Raises OutcomeUnknown."""
-        self._is_in_doubt = True
-        try:
-            self._write_over(connection)
-        except sqlite3.Error:
-            raise OutcomeUnknown(str(error)) from error
 
-    def _write_over(self, connection: sqlite3.Connection) -> None:
-        """A commit that changes nothing takes the place in the log of the one that failed."""
-        version = connection.execute("PRAGMA user_version").fetchone()[0]
-        try:
-            connection.execute("BEGIN IMMEDIATE")
-            connection.execute(f"PRAGMA user_version = {version}")
-            connection.execute("COMMIT")
-        except BaseException:
-            _roll_back(connection)
-            raise
-        self._is_in_doubt = False
+def commit(connection: sqlite3.Connection) -> None:
+    """Raises sqlite3.Error when nothing was changed, and OutcomeUnknown.
+
+    SQLite leaves a transaction whose sync has failed in the log, and whoever opens the file next finds it there.
+    """
+    try:
+        connection.execute("COMMIT")
+    except BaseException as error:
+        roll_back(connection)
+        if is_in_doubt(error):
+            try:
+                write_over(connection)
+            except sqlite3.Error:
+                raise OutcomeUnknown(str(error)) from error
+        raise
 
 
-def _roll_back(connection: sqlite3.Connection) -> None:
+def write_over(connection: sqlite3.Connection) -> None:
+    """A commit that changes nothing takes the place in the log of the one that failed. Raises sqlite3.Error."""
+    version = connection.execute("PRAGMA user_version").fetchone()[0]
+    try:
+        connection.execute("BEGIN IMMEDIATE")
+        connection.execute(f"PRAGMA user_version = {version}")
+        connection.execute("COMMIT")
+    except BaseException:
+        roll_back(connection)
+        raise
+
+
+def roll_back(connection: sqlite3.Connection) -> None:
     if connection.in_transaction:
         connection.execute("ROLLBACK")
 
