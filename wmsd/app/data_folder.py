@@ -163,15 +163,25 @@ class DataFolder:
         self._lock = file
         return True
 
+    @property
+    def is_lent(self) -> bool:
+        """Whether the server that has the folder lends its files; else it shares them with everybody."""
+        with self._lock_file() as file:
+            file.seek(0)
+            try:
+                return bool(json.loads(file.read())["lends"])
+            except (ValueError, KeyError, TypeError):
+                return True
+
     def _lock_file(self) -> IO[str]:
         return (self.path / "server.lock").open("a+", encoding="utf-8")
 
-    def say_listening(self, listen: str) -> None:
-        """Writes down who serves the folder, for a second server to tell."""
+    def say_listening(self, listen: str, lends: bool = True) -> None:
+        """Writes down who serves the folder, for a second server to tell, and whether it lends its files."""
         assert self._lock is not None
         self._lock.seek(0)
         self._lock.truncate()
-        json.dump({"pid": os.getpid(), "listen": listen}, self._lock)
+        json.dump({"pid": os.getpid(), "listen": listen, "lends": lends}, self._lock)
         self._lock.flush()
 
     def forget_deleted(self) -> None:

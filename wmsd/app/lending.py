@@ -7,8 +7,8 @@ the data folder; as long as it runs, the server shares that file with it in the 
 """
 
 import asyncio
-import contextlib
 import json
+import logging
 import os
 import socket
 import time
@@ -22,6 +22,7 @@ from wmsd.db.company_files import CompanyFiles
 from wmsd.db.database import Database
 from wmsd.db.failures import StorageError
 
+LOG = logging.getLogger("wmsd.data")
 SOCKET: Final = "server.socket"
 LONGEST_LINE: Final = 1000
 ANSWER_SECONDS: Final = 60.0
@@ -29,6 +30,24 @@ ANSWER_SECONDS: Final = 60.0
 START_SECONDS: Final = 15.0
 """For a server that starts or stops."""
 AGAIN_SECONDS: Final = 0.05
+
+
+def listener(folder: DataFolder) -> socket.socket | None:
+    """For `Lending`. None on a disk that has no sockets, a memory stick say: then nothing can be lent."""
+    path = folder.path / SOCKET
+    made = socket.socket(socket.AF_UNIX)
+    try:
+        path.unlink(missing_ok=True)
+        with _short(folder.path) as short:
+            made.bind(f"{short}/{SOCKET}")
+        path.chmod(0o600)
+    except OSError as error:
+        made.close()
+        LOG.warning(
+            "%s cannot be made (%s): other programs can open the files of this server", path, error.strerror
+        )
+        return None
+    return made
 
 
 class Lending:
@@ -40,29 +59,28 @@ class Lending:
         self._files = files
         self._server: asyncio.Server | None = None
 
-    async def start(self) -> None:
-        (self._folder.path / SOCKET).unlink(missing_ok=True)
-        listener = socket.socket(socket.AF_UNIX)
-        with _short(self._folder.path) as short:
-            listener.bind(f"{short}/{SOCKET}")
-        (self._folder.path / SOCKET).chmod(0o600)
+    async def start(self, listener: socket.socket) -> None:
         self._server = await asyncio.start_unix_server(self._serve, sock=listener, limit=LONGEST_LINE)
 
     async def stop(self) -> None:
         if self._server is not None:
             self._server.close()
-        (self._folder.path / SOCKET).unlink(missing_ok=True)
+            (self._folder.path / SOCKET).unlink(missing_ok=True)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         async with AsyncExitStack() as lent:
             lent.callback(writer.close)
-            with contextlib.suppress(OSError, ValueError):
+            try:
                 while line := await reader.readline():
                     lend, take_back = self._of(json.loads(line))
                     lent.push_async_callback(take_back)
                     await lend()
                     writer.write(b"lent\n")
                     await writer.drain()
+            except (OSError, ValueError):
+                pass  # it is gone, or is none of ours
+            except Exception:
+                LOG.exception("a file could not be lent")
 
     def _of(self, name: object) -> tuple[Callable[[], Awaitable[None]], Callable[[], Awaitable[None]]]:
         """Raises ValueError for what is no file of the data folder."""
@@ -97,9 +115,10 @@ class Loan:
 
 @contextmanager
 def beside_a_server(folder: DataFolder) -> Iterator[Loan | None]:
-    """The loan of the server that has the folder. None when there is none; it keeps one from starting.
+    """The loan of the server that has the folder.
 
-    Raises StorageError when the server cannot be reached.
+    None when there is no server, and then none can start meanwhile; and beside one that cannot lend, which shares
+    its files with everybody. Raises StorageError when the server cannot be reached.
     """
     until = time.monotonic() + START_SECONDS
     while True:
@@ -112,6 +131,9 @@ def beside_a_server(folder: DataFolder) -> Iterator[Loan | None]:
         connection = _connected(folder)
         if connection is not None:
             break
+        if not folder.is_lent:
+            yield None
+            return
         if time.monotonic() > until:
             raise StorageError(f"The server that has the data folder {folder.path} does not answer. Try again.")
         time.sleep(AGAIN_SECONDS)

@@ -160,3 +160,14 @@ def test_after_the_end_the_files_can_be_read_by_others(site: Home, server: Serve
     assert connection.execute("SELECT code FROM articles").fetchall() == [("FIRST",)]
     connection.close()
     assert not (site.data / "server.socket").exists()
+
+
+def test_a_disk_without_sockets(site: Home) -> None:
+    """A memory stick has none: what cannot be made is in the way of the server's."""
+    (site.data / "server.socket").mkdir()
+    with site.serving(env=UNLIMITED) as server:
+        assert "other programs can open the files of this server" in server.log
+        is_served(server, "FIRST")
+        assert "FIRST" in site.ok("export", "articles", "--company", "ACME").out
+        site.ok("import", "articles", "-", "--company", "ACME", stdin="code,name\nSECOND,Second\n")
+        assert "SECOND" in [record["code"] for record in server.get("/api/articles")[1]["data"]]

@@ -17,7 +17,7 @@ import uvloop
 
 from wmsd.accounts import first_admin
 from wmsd.app import logs
-from wmsd.app.lending import Lending
+from wmsd.app.lending import Lending, listener
 from wmsd.app.settings import Settings, SettingsError
 from wmsd.app.site import Site, open_site
 from wmsd.base.addresses import networks
@@ -70,7 +70,8 @@ async def _serve(installation: Installation, tls: ssl.SSLContext | None, with_de
     settings = installation.settings
     files = raise_file_limit()
     stop = _stop()
-    async with open_site(settings, installation.folder, alone=True) as site:
+    lent_at = listener(installation.folder)
+    async with open_site(settings, installation.folder, alone=lent_at is not None) as site:
         company_ids = await site.access.companies()
         site.files.most_descriptors = for_companies(files)
         await site.files.prepare_all(company_ids)
@@ -85,10 +86,11 @@ async def _serve(installation: Installation, tls: ssl.SSLContext | None, with_de
                     "Choose another address with --listen HOST:PORT."
                 ) from None
             address = _address(at, tls)
-            installation.folder.say_listening(address.partition("://")[2])
-            lending = Lending(installation.folder, site.platform, site.files)
-            stack.push_async_callback(lending.stop)
-            await lending.start()
+            installation.folder.say_listening(address.partition("://")[2], lends=lent_at is not None)
+            if lent_at is not None:
+                lending = Lending(installation.folder, site.platform, site.files)
+                stack.push_async_callback(lending.stop)
+                await lending.start(lent_at)
             stack.push_async_callback(jobs.stop)
             await jobs.start()
             gc.freeze()  # what a start leaves is there to stay: no later collection has to look at it
