@@ -3,13 +3,18 @@
 import asyncio
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.support.planner import new_site
 from tests.support.shop import open_shop
-from tests.support.world import ETSM, KERNEL, World
+from tests.support.world import ETSM, KERNEL, UNLIMITED, World, open_world
+from wmsd.accounts import store as accounts
+from wmsd.app import access_cache
 from wmsd.db.sqlite import connect
+from wmsd.db.transaction import Transaction
 
 LIST = "/api/articles"
 TURNS = 8
@@ -83,3 +88,112 @@ async def test_what_changes_during_a_look_up_is_not_remembered_as_it_was(
     changed_by_another(world, case.change)
     await asyncio.gather(looking, return_exceptions=True)
     assert (await world.send("GET", case.path)).status == case.status
+
+
+WRONG = "The token is missing, invalid, revoked or expired."
+
+
+@pytest.mark.parametrize(
+    ("path", "what"),
+    [(LIST, "a token"), (f"{KERNEL}stats", "the platform token"), (f"{ETSM}/openapi.json", "the token of a site")],
+)
+async def test_who_sends_no_token_is_told_which_and_how(world: World, path: str, what: str) -> None:
+    none = await world.send("GET", path, headers={"Authorization": ""}, token="")
+    needs = f"This needs {what}: send Authorization: Bearer <token>."
+    assert (none.status, none.body["message"]) == (401, needs)
+    wrong = await world.send("GET", path, token="wrong")
+    assert (wrong.status, wrong.body["message"]) == (401, WRONG)
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+async def test_what_is_known_is_not_read_again(manned: World, monkeypatch: pytest.MonkeyPatch, case: Case) -> None:
+    """Until something has changed: then once more."""
+    if case.path.startswith(ETSM):
+        manned.token = await new_site(manned, "MAIN", 1)
+    platform, reads = manned.site.platform, 0
+    read = platform.read
+
+    def counted(*arguments: Any) -> Awaitable[object]:
+        nonlocal reads
+        reads += 1
+        return read(*arguments)
+
+    monkeypatch.setattr(platform, "read", counted)
+    for _ in range(3):
+        await case.look_up(manned)
+    first = reads
+    assert first > 0
+    manned.site.access.forget()
+    for _ in range(3):
+        await case.look_up(manned)
+    assert reads == 2 * first
+    await manned.site.access.forget_if_changed()
+    seen = reads
+    await manned.site.access.forget_if_changed()
+    await case.look_up(manned)
+    assert reads == seen + 1 + first, "it had never looked before, so it forgot"
+    await manned.site.access.forget_if_changed()
+    await case.look_up(manned)
+    assert reads == seen + 2 + first
+
+
+async def test_a_second_token_is_looked_up_by_the_keys_that_are_known(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tokens = [await world.new_token("admin@example.com") for _ in range(2)]
+    read, reads = accounts.signing_keys, 0
+
+    def counted(tx: Transaction) -> list[tuple[str, str]]:
+        nonlocal reads
+        reads += 1
+        return read(tx)
+
+    monkeypatch.setattr(accounts, "signing_keys", counted)
+    for token in tokens:
+        await world.site.access.caller(token)
+    assert reads == 1
+
+
+async def test_a_list_of_all_companies_is_read_once(world: World) -> None:
+    access = world.site.access
+    assert await access.companies() is await access.companies()
+
+
+async def test_a_look_tells_whether_another_process_has_written(world: World) -> None:
+    access = world.site.access
+    assert await access.forget_if_changed()
+    assert not await access.forget_if_changed()
+    changed_by_another(world, "UPDATE users SET name = 'Changed'")
+    assert await access.forget_if_changed()
+    assert not await access.forget_if_changed()
+
+
+async def test_a_token_that_was_swept_is_refused(world: World) -> None:
+    changed_by_another(world, "DELETE FROM tokens")
+    assert (await world.send("GET", LIST)).status == 401
+
+
+async def test_everybody_is_known_after_a_restart(tmp_path: Path) -> None:
+    async with open_world(tmp_path / "data", UNLIMITED) as world:
+        await world.open_kernel()
+        await open_shop(world)
+        tokens = {
+            LIST: world.token,
+            f"{KERNEL}stats": world.kernel_token,
+            f"{ETSM}/openapi.json": await new_site(world, "MAIN", 1),
+        }
+    for path, token in tokens.items():
+        async with open_world(tmp_path / "data", UNLIMITED) as world:
+            assert (await world.send("GET", path, token=token, company=1)).status == 200
+
+
+async def test_it_remembers_so_many_tokens_and_no_more(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(access_cache, "MOST_TOKENS", 3)
+    access, entries = world.site.access, []
+    for _ in range(5):
+        await access.caller(await world.new_token("admin@example.com"))  # which it forgets all at
+    tokens = [await world.new_token("admin@example.com") for _ in range(5)]
+    for token in tokens:
+        await access.caller(token)
+        entries.append(access.entries)
+    assert entries == [1, 2, 3, 1, 2]

@@ -2,12 +2,14 @@
 
 import asyncio
 import threading
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from tests.support.open_files import DELETED, open_files
 from tests.support.world import UNLIMITED, World, open_world
+from wmsd.db.database import Database
 from wmsd.db.transaction import Transaction
 
 LIST = "/api/articles"
@@ -46,29 +48,41 @@ async def test_the_file_that_was_not_used_for_longest_is_closed(three_open: tupl
     assert companies_open(world) == {first, fourth, second}
 
 
+@dataclass
+class Long:
+    """A unit of work under way for as long as the test wants."""
+
+    unit: "asyncio.Future[str]"
+    goes_on: threading.Event
+
+    @classmethod
+    async def begun(cls, database: Database, kind: str) -> "Long":
+        begun, goes_on = threading.Event(), threading.Event()
+
+        def take_long(tx: Transaction) -> str:
+            begun.set()
+            goes_on.wait(20)
+            return "done"
+
+        unit = asyncio.ensure_future(getattr(database, kind)(take_long))
+        await asyncio.to_thread(begun.wait)
+        return cls(unit, goes_on)
+
+
 @pytest.mark.parametrize("kind", ["write", "read_long"])
 async def test_a_file_in_use_is_not_closed_and_nobody_waits_for_it(
     three_open: tuple[World, list[int]], kind: str
 ) -> None:
     world, (first, second, third, fourth) = three_open
-    begun, goes_on = threading.Event(), threading.Event()
-
-    def take_long(tx: Transaction) -> str:
-        begun.set()
-        goes_on.wait(20)
-        return "done"
-
-    database = await world.database(first)
-    busy = asyncio.ensure_future(getattr(database, kind)(take_long))
-    await asyncio.to_thread(begun.wait)
+    long = await Long.begun(await world.database(first), kind)
     await use(world, second)
     await use(world, third)
     async with asyncio.timeout(10):
         await use(world, fourth)
-    assert not busy.done()
+    assert not long.unit.done()
     assert companies_open(world) == {first, third, fourth}
-    goes_on.set()
-    assert await busy == "done"
+    long.goes_on.set()
+    assert await long.unit == "done"
 
 
 def damage(file: Path) -> None:
@@ -77,27 +91,35 @@ def damage(file: Path) -> None:
 
 
 async def test_a_file_that_failed_is_closed_before_another_is_opened_in_its_place(world: World) -> None:
+    """What still reads it is waited for."""
     companies = world.site.folder.companies
     await world.call("POST", LIST, {"code": "A", "name": "A"}, status=201, events=["article.created"])
     await (await world.database()).close()
     file = companies / "1.db"
     whole = file.read_bytes()
     await world.send("GET", LIST)
+    long = await Long.begun(await world.database(), "read_long")
     damage(file)
     assert (await world.send("GET", "/api/clients")).status == 503
     for suffix in ("-wal", "-shm"):
         file.with_name(file.name + suffix).unlink(missing_ok=True)
     file.with_name("put-back").write_bytes(whole)
     file.with_name("put-back").rename(file)
-    assert (await world.send("GET", LIST)).body["meta"]["total"] == 1
+    asked = asyncio.ensure_future(world.send("GET", LIST))
+    await asyncio.wait([asked], timeout=0.3)
+    assert "1.db" not in open_files(companies)
+    long.goes_on.set()
+    assert (await asked).body["meta"]["total"] == 1
     assert [name for name in open_files(companies) if name.endswith(DELETED)] == []
+    assert await long.unit == "done"
 
 
 async def test_a_file_that_failed_is_not_left_open_at_the_end(tmp_path: Path) -> None:
     async with open_world(tmp_path / "data", UNLIMITED) as world:
         companies = world.site.folder.companies
         await world.send("GET", LIST)
-        await (await world.database()).read_long(lambda tx: None)
+        long = await Long.begun(await world.database(), "read_long")
         damage(companies / "1.db")
         assert (await world.send("GET", "/api/clients")).status == 503
+        threading.Timer(0.3, long.goes_on.set).start()
     assert open_files(companies) == []

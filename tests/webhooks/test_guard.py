@@ -1,5 +1,6 @@
 """Which addresses may be dialled, and what admits those that may not."""
 
+import socket
 from collections.abc import Sequence
 from ipaddress import ip_address, ip_network
 
@@ -181,3 +182,19 @@ def test_every_range_is_refused_by_its_rule() -> None:
             assert Guard().objection(first, "https") is not None
             by_network = Guard(EVERYTHING).objection(first, "https") is None
             assert by_network == (found.rule is Rule.BY_NETWORK)
+
+
+def own_address() -> str:
+    """One of this machine's that is not loopback. Nothing is sent to find it."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
+        try:
+            probe.connect(("192.0.2.1", 9))
+        except OSError:
+            pytest.skip("this machine has no address but loopback")
+        return str(probe.getsockname()[0])
+
+
+def test_this_service_is_known_by_each_address_of_its_machine() -> None:
+    own = own_address()
+    assert is_here(ip_address(own))
+    assert is_here(ip_address(f"64:ff9b::{own}"))

@@ -1,0 +1,99 @@
+"""What is broken on purpose, and which tests are to notice: quick ones, so that a room takes minutes."""
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).parents[2]
+
+
+@dataclass(frozen=True, slots=True)
+class Room:
+    """`files` and `tests` are paths from the root; `files` may be patterns."""
+
+    name: str
+    files: tuple[str, ...]
+    tests: tuple[str, ...]
+
+    @property
+    def modules(self) -> list[str]:
+        found = {path for pattern in self.files for path in ROOT.glob(pattern) if path.name != "__init__.py"}
+        return sorted(str(path.relative_to(ROOT)) for path in found)
+
+
+ROOMS: Final = (
+    Room(
+        "base",
+        ("wmsd/base/*.py",),
+        (
+            *("tests/base", "tests/articles", "tests/directory", "tests/accounts", "tests/interfaces/kernel"),
+            *("tests/interfaces/test_bad_input.py", "tests/interfaces/test_contract.py"),
+            *("tests/receptions/test_moves.py", "tests/returns/test_moves.py", "tests/sales_orders/test_moves.py"),
+            *("tests/packaging", "tests/app/test_idempotency.py", "tests/app/test_access.py"),
+        ),
+    ),
+    Room(
+        "access",
+        ("wmsd/accounts/rules.py", "wmsd/app/access_cache.py"),
+        (
+            *("tests/accounts/test_rules.py", "tests/app/test_access.py", "tests/app/test_access_cache.py"),
+            *("tests/interfaces/kernel/test_token.py", "tests/transports/test_sites.py"),
+        ),
+    ),
+    Room("articles", ("wmsd/articles/rules.py",), ("tests/articles",)),
+    Room(
+        "sites",
+        ("wmsd/sites/rules.py",),
+        ("tests/transports/test_site_bearers.py", "tests/transports/test_sites.py"),
+    ),
+    Room(
+        "documents",
+        (
+            *("wmsd/purchase_orders/rules.py", "wmsd/receptions/rules.py", "wmsd/returns/rules.py"),
+            "wmsd/sales_orders/rules.py",
+        ),
+        (
+            *("tests/purchase_orders/test_purchase_orders.py", "tests/receptions/test_moves.py"),
+            *(
+                "tests/returns/test_moves.py",
+                "tests/sales_orders/test_moves.py",
+                "tests/sales_orders/test_lots.py",
+            ),
+            *("tests/receptions/test_receptions.py", "tests/sales_orders/test_sales_orders.py"),
+        ),
+    ),
+    Room(
+        "transports",
+        ("wmsd/transports/rules.py",),
+        ("tests/transports/test_rules.py", "tests/transports/test_moves.py"),
+    ),
+    Room(
+        "stock",
+        ("wmsd/stock/rules.py", "wmsd/stock/ledger.py", "wmsd/stock/reservations.py"),
+        (
+            *("tests/stock", "tests/sales_orders/test_moves.py", "tests/sales_orders/test_lots.py"),
+            *("tests/sales_orders/test_sales_orders.py", "tests/app/test_doctor.py"),
+        ),
+    ),
+    Room(
+        "webhooks",
+        ("wmsd/webhooks/rules.py", "wmsd/webhooks/guard.py"),
+        (
+            *("tests/webhooks/test_rules.py", "tests/webhooks/test_guard.py", "tests/webhooks/test_targets.py"),
+            *("tests/webhooks/test_subscriptions.py", "tests/webhooks/test_client.py"),
+        ),
+    ),
+    Room("limits", ("wmsd/app/limits.py",), ("tests/app/test_windows.py", "tests/app/test_limits.py")),
+    Room(
+        "door",
+        ("wmsd/app/door.py",),
+        (
+            *("tests/app/test_access.py", "tests/app/test_limits.py", "tests/app/test_idempotency.py"),
+            *("tests/app/test_preconditions.py", "tests/app/test_storage.py", "tests/app/test_jobs_and_health.py"),
+            *("tests/app/test_batch.py", "tests/db/test_reads_in_time.py", "tests/articles/test_articles.py"),
+            *("tests/transports/test_sites.py", "tests/interfaces/kernel/test_token.py"),
+            "tests/interfaces/http/test_large_bodies.py",
+        ),
+    ),
+    Room("units", ("wmsd/db/unit_of_work.py",), ("tests/db", "tests/outbox/test_events.py")),
+)

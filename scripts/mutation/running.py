@@ -1,0 +1,101 @@
+"""One run of mutmut over one room, in a copy of the project: what became of each breakage."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import chdir
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Final
+
+from mutation.known import Breakage
+from mutation.rooms import ROOT, Room
+
+COPIED: Final = ("wmsd", "tests", "scripts", "data", "*.md", "*.toml", "*.txt", "*.spec", "LICENSE", ".ci")
+NOT_COPIED: Final = shutil.ignore_patterns("__pycache__", "node_modules")
+BESIDE: Final = ("scripts", "data", "README.md", "CHANGELOG.md", "SECURITY.md", "CONTRIBUTING.md", ".ci")
+"""What tests look at beside the program, which mutmut copies once more."""
+SETTINGS: Final = """
+[tool.mutmut]
+source_paths = ["wmsd"]
+only_mutate = {modules}
+also_copy = {beside}
+pytest_add_cli_args_test_selection = {tests}
+track_dependencies = false
+use_git_change_detection = false
+"""
+
+
+@dataclass(slots=True)
+class Verdict:
+    """Of one module: how many breakages came to which end, and those that no test noticed."""
+
+    module: str
+    ends: Counter[str] = field(default_factory=Counter)
+    survivors: list[Breakage] = field(default_factory=list)
+
+    @property
+    def total(self) -> int:
+        return self.ends.total()
+
+    @property
+    def killed(self) -> int:
+        return self.total - len(self.survivors)
+
+
+def run(room: Room, modules: Sequence[str], folder: Path) -> list[Verdict]:
+    """Raises RuntimeError when mutmut cannot do it, a test that fails as things are for one."""
+    _copy(room, modules, folder)
+    log = folder / "mutmut.log"
+    command = [sys.executable, "-m", "mutmut", "run", "--max-children", "1"]
+    environment = {**os.environ, "HYPOTHESIS_STORAGE_DIRECTORY": str(folder / ".hypothesis")}
+    with log.open("wb") as output:
+        done = subprocess.run(command, cwd=folder, env=environment, stdout=output, stderr=subprocess.STDOUT)
+    if done.returncode:
+        raise RuntimeError(f"mutmut failed in {room.name}; {log} says why")
+    return [_verdict(module, folder) for module in modules]
+
+
+def _copy(room: Room, modules: Sequence[str], folder: Path) -> None:
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for path in (each for pattern in COPIED for each in ROOT.glob(pattern)):
+        if path.is_dir():
+            shutil.copytree(path, folder / path.name, ignore=NOT_COPIED)
+        else:
+            shutil.copy(path, folder)
+    settings = SETTINGS.format(
+        modules=json.dumps(list(modules)), beside=json.dumps(list(BESIDE)), tests=json.dumps(list(room.tests))
+    )
+    with (folder / "pyproject.toml").open("a", encoding="utf-8") as file:
+        file.write(settings)
+
+
+def _verdict(module: str, folder: Path) -> Verdict:
+    from mutmut.stats import status_by_exit_code
+
+    verdict = Verdict(module)
+    ends = folder / "mutants" / f"{module}.meta"
+    if not ends.exists():  # it has nothing that can be broken
+        return verdict
+    for name, code in json.loads(ends.read_text())["exit_code_by_key"].items():
+        end = status_by_exit_code[code]
+        verdict.ends[end] += 1
+        if end in ("survived", "no tests", "skipped", "not checked"):
+            verdict.survivors.append(_breakage(module, name, folder))
+    return verdict
+
+
+def _breakage(module: str, name: str, folder: Path) -> Breakage:
+    from mutmut.mutation.diff_apply import get_diff_for_mutant
+
+    with chdir(folder):  # mutmut knows no other place
+        shown = get_diff_for_mutant(name, path=Path(module)).splitlines()
+    lines = [line for line in shown if line.startswith(("-", "+")) and not line.startswith(("---", "+++"))]
+    function = name.rpartition(".")[2].rpartition("__mutmut_")[0]
+    function = function.removeprefix("x_").removeprefix("xǁ").replace("ǁ", ".")
+    return Breakage(module, function, tuple(f"{line[0]} {line[1:].strip()}" for line in lines))

@@ -1,0 +1,49 @@
+"""What makes an article acceptable, and which words of a search are looked for."""
+
+import pytest
+
+from wmsd.articles.rules import Holders, check_references, search_words, wanted_fields
+from wmsd.base.problems import Problem
+
+CLEAR = Holders(None, None, True)
+
+
+@pytest.mark.parametrize(
+    ("text", "words"),
+    [
+        ("", []),
+        (" - ", []),
+        ("bolt_M8 x", ["bolt", "M8", "x"]),
+        ("Bolt BOLT bolt", ["bolt"]),
+        ("a bb ccc dddd eeeee ffffff zz", ["ffffff", "eeeee", "dddd", "ccc", "bb", "zz"]),
+    ],
+)
+def test_the_longest_words_are_looked_for(text: str, words: list[str]) -> None:
+    assert search_words(text) == words
+
+
+@pytest.mark.parametrize("holders", [CLEAR, Holders(4, None, True), Holders(None, 4, True), Holders(4, 4, True)])
+def test_an_article_may_keep_what_it_has(holders: Holders) -> None:
+    check_references(4, holders)
+
+
+def test_every_clash_is_told_at_once() -> None:
+    for article_id in (None, 3):
+        with pytest.raises(Problem) as refused:
+            check_references(article_id, Holders(4, 5, False))
+        assert refused.value.errors == {
+            "code": ["is taken by another article"],
+            "external_ref": ["is taken by another article"],
+            "client_id": ["is not a client of this company"],
+        }
+
+
+def test_some_fields_come_with_the_id() -> None:
+    known = ("code", "name")
+    assert wanted_fields(None, known) is None
+    assert wanted_fields(" name,,code ", known) == ["id", "name", "code"]
+    with pytest.raises(Problem) as refused:
+        wanted_fields("name,nam,x", known)
+    assert refused.value.errors == {
+        "fields": ["nam is not a field of this record", "x is not a field of this record"]
+    }

@@ -1,0 +1,26 @@
+"""What lines want together, and what is too little for them."""
+
+from wmsd.base.flaws import Flaw
+from wmsd.sales_orders.rules import shortages, wanted
+
+HERE, THERE = (1, 1), (1, 2)
+
+
+def test_lines_of_one_place_are_summed() -> None:
+    lines = [(HERE, 3), (THERE, 5), (None, 7), (HERE, 4)]
+    assert wanted(lines) == {HERE: 7, THERE: 5}
+    assert shortages(lines, {HERE: 7, THERE: 5}) == []
+
+
+def test_each_line_of_a_place_that_has_too_little_is_told() -> None:
+    lines = [(HERE, 3_000_000), (THERE, 5), (None, 7), (HERE, 4_000_000)]
+    sentence = "is more than there is: 6.999999 available, 7 wanted"
+    assert shortages(lines, {HERE: 6_999_999, THERE: 5}) == [
+        Flaw("INSUFFICIENT_STOCK", "lines.0.quantity", sentence),
+        Flaw("INSUFFICIENT_STOCK", "lines.3.quantity", sentence),
+    ]
+
+
+def test_of_an_unknown_place_there_is_nothing() -> None:
+    (flaw,) = shortages(iter([(HERE, 1)]), {})
+    assert flaw.sentence == "is more than there is: 0 available, 0.000001 wanted"

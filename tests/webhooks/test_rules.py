@@ -1,0 +1,96 @@
+"""What a sending means, and what a subscription needs."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+
+from wmsd.base.context import Company, Operator
+from wmsd.webhooks.rules import Verdict, credentials, failing_milliseconds, is_short, off_because, verdict
+from wmsd.webhooks.schema import RECOMMENDED_SECRET, AuthType
+
+MINUTE, DAY = 60_000, 86_400_000
+COMPANY = Company(1, "ACME", "Acme", modules=frozenset({"api", "webhooks", "stock"}))
+SANDBOX = "The company is a sandbox, and its operator does not allow webhooks."
+
+
+@pytest.mark.parametrize("modules", [{"api"}, {"webhooks"}, set(), {"stock"}])
+def test_nothing_is_sent_without_the_module(modules: set[str]) -> None:
+    assert off_because(replace(COMPANY, modules=frozenset(modules))) == "The module webhooks was off."
+
+
+def test_a_sandbox_sends_where_its_operator_allows_it() -> None:
+    operator = Operator(1, "3PL", "3PL", sandbox=True)
+    allows = replace(operator, sandbox_webhooks=True)
+    assert off_because(COMPANY) is None
+    assert off_because(replace(COMPANY, modules=frozenset({"api", "webhooks"}))) is None
+    assert off_because(replace(COMPANY, operator=operator)) is None
+    assert off_because(replace(COMPANY, sandbox=True)) == SANDBOX
+    assert off_because(replace(COMPANY, sandbox=True, operator=operator)) == SANDBOX
+    assert off_because(replace(COMPANY, sandbox=True, operator=allows)) is None
+
+
+def test_a_delivery_is_tried_five_times_with_longer_and_longer_waits() -> None:
+    assert [verdict(False, left) for left in (4, 3, 2, 1, 0)] == [
+        Verdict("pending", MINUTE // 2),
+        Verdict("pending", 2 * MINUTE),
+        Verdict("pending", 8 * MINUTE),
+        Verdict("pending", 32 * MINUTE),
+        Verdict("exhausted", None),
+    ]
+    assert {verdict(True, left) for left in range(5)} == {Verdict("delivered", None)}
+
+
+@pytest.mark.parametrize(
+    ("since", "counts"),
+    [(-1, 0), (0, 0), (1, 1), (DAY - 1, DAY - 1), (DAY, DAY), (DAY + 1, DAY), (365 * DAY, DAY)],
+)
+def test_a_clock_that_leaps_counts_for_a_day_at_most(since: int, counts: int) -> None:
+    assert failing_milliseconds(5, since) == 5 + counts
+
+
+@pytest.mark.parametrize(
+    ("auth_type", "sent", "kept", "found", "errors"),
+    [
+        ("hmac", {"secret": "s"}, None, {"secret": "s"}, {}),
+        ("hmac", {"secret": "new"}, {"secret": "old"}, {"secret": "new"}, {}),
+        ("hmac", {"secret": None}, {"secret": "old"}, {"secret": "old"}, {}),
+        ("hmac", {}, None, {"secret": None}, {"secret": ["is required by auth_type hmac"]}),
+        (
+            "hmac",
+            {"secret": "s", "token": "t", "password": "p", "username": None},
+            None,
+            {"secret": "s"},
+            {
+                "token": ["does not go with auth_type hmac, which takes secret"],
+                "password": ["does not go with auth_type hmac, which takes secret"],
+            },
+        ),
+        ("basic", {"username": "u"}, {"password": "p"}, {"username": "u", "password": "p"}, {}),
+        (
+            "basic",
+            {"secret": "s"},
+            {},
+            {"username": None, "password": None},
+            {
+                "secret": ["does not go with auth_type basic, which takes username and password"],
+                "username": ["is required by auth_type basic"],
+                "password": ["is required by auth_type basic"],
+            },
+        ),
+    ],
+)
+def test_each_way_of_authentication_has_its_own_credentials(
+    auth_type: AuthType,
+    sent: dict[str, Any],
+    kept: dict[str, Any] | None,
+    found: dict[str, Any],
+    errors: dict[str, list[str]],
+) -> None:
+    assert credentials(auth_type, sent, kept) == (found, errors)
+
+
+def test_a_secret_may_be_short_and_is_told_so() -> None:
+    assert is_short({"secret": "x" * (RECOMMENDED_SECRET - 1)})
+    assert not is_short({"secret": "x" * RECOMMENDED_SECRET})
+    assert not is_short({"token": "x"})
