@@ -27,6 +27,8 @@ also_copy = {beside}
 pytest_add_cli_args_test_selection = {tests}
 track_dependencies = false
 use_git_change_detection = false
+timeout_multiplier = 3.0
+timeout_constant = 10.0
 """
 
 

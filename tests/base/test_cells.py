@@ -1,10 +1,16 @@
 """CSV cells: no text becomes a formula in a spreadsheet, and every text comes back as it was."""
 
+import re
+from decimal import Decimal
+from typing import Annotated
+
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
+from pydantic import BaseModel, Field
 
-from wmsd.base.cells import MEMBERS, NUMBER, unguarded, write
+from wmsd.base.cells import MEMBERS, NUMBER, is_nullable, reader, unguarded, write
+from wmsd.base.fields import Amount
 
 BEGINNINGS = "=+-@\t\r\uff1d\uff0b\uff0d\uff20"
 texts = st.text(st.sampled_from(BEGINNINGS + "'; \n\u00a05.ea") | st.characters(), max_size=12)
@@ -62,3 +68,70 @@ members = st.text(st.sampled_from(BEGINNINGS + "';[5 ") | st.characters(), min_s
 @given(st.lists(members, max_size=4))
 def test_every_list_comes_back(members: list[str]) -> None:
     assert MEMBERS(unguarded(write(members))) == members
+
+
+@pytest.mark.parametrize(
+    ("value", "cell"),
+    [(None, ""), (True, "true"), (False, "false"), ([], ""), (["a"], "a"), (["[a"], '["[a"]'), ([" a"], '[" a"]')],
+)
+def test_what_is_no_text_has_a_cell_too(value: object, cell: str) -> None:
+    assert write(value) == cell
+
+
+def test_a_list_that_is_no_json_is_refused() -> None:
+    with pytest.raises(ValueError, match=r"^must be members with ; between them, or a JSON array$"):
+        MEMBERS("[a")
+
+
+class Sheet(BaseModel):
+    name: str
+    note: str | None = None
+    weight: Amount = 1
+    height: Annotated[Amount, Field(description="?")] | None = None
+    active: bool = True
+    closed: Annotated[bool | None, Field(description="?")] = None
+    tags: list[str] = []
+    places: Annotated[list[Annotated[str, Field(max_length=5)]], Field(max_length=9)] | None = None
+
+
+def read(name: str, cell: str) -> object:
+    return reader(Sheet.model_fields[name])(cell)
+
+
+@pytest.mark.parametrize(
+    ("name", "cell", "value"),
+    [
+        ("name", "a\r\nb\rc", "a\nb\rc"),
+        ("note", "5", "5"),
+        ("weight", " 12.50 ", Decimal("12.50")),
+        ("height", "1e-2", Decimal("0.01")),
+        ("active", " TRUE", True),
+        ("active", "nu", False),
+        ("closed", "da ", True),
+        ("closed", "0", False),
+        ("tags", "a;;b", ["a", "b"]),
+        ("places", '["a;b"]', ["a;b"]),
+    ],
+)
+def test_a_cell_is_read_as_its_field_says(name: str, cell: str, value: object) -> None:
+    assert read(name, cell) == value
+
+
+@pytest.mark.parametrize(
+    ("name", "cell", "sentence"),
+    [
+        ("weight", "12,5", "must be a number with a decimal point, such as 12.5"),
+        ("height", "", "must be a number with a decimal point, such as 12.5"),
+        ("active", "maybe", "must be true or false"),
+        ("closed", "", "must be true or false"),
+    ],
+)
+def test_a_cell_that_cannot_be_read_says_what_it_must_be(name: str, cell: str, sentence: str) -> None:
+    with pytest.raises(ValueError, match=f"^{re.escape(sentence)}$"):
+        read(name, cell)
+
+
+def test_which_fields_may_be_empty() -> None:
+    assert {name for name, field in Sheet.model_fields.items() if is_nullable(field)} == {
+        *("note", "height", "closed", "places")
+    }

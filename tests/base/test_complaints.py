@@ -105,3 +105,21 @@ def test_the_request_that_it_was_told_of_stands_in_the_line(scene: Scene) -> Non
     for request in ("one", "two"):
         scene.complaints.failed("it", FULL, request)
     assert [vars(record)["request_id"] for record in scene.caplog.records] == ["one"]
+
+
+def test_while_it_goes_on_it_is_told_hour_by_hour(scene: Scene) -> None:
+    scene.now = 1_000_000.0
+    scene.complaints.failed("it", FULL)
+    for wait in (FLAPPING_SECONDS, SILENT_SECONDS - FLAPPING_SECONDS - 1, 1):
+        scene.now += wait
+        scene.complaints.failed("it", FULL)
+    assert scene.lines == ["it: the disk is full", "it: the disk is full; 4 times by now"]
+
+
+def test_what_begins_again_is_counted_from_the_beginning(scene: Scene) -> None:
+    for _ in range(2):
+        scene.complaints.failed("it", FULL)
+        scene.complaints.over("it")
+        scene.now += SILENT_SECONDS
+    again = "well again after 1 failures: it"
+    assert scene.lines == ["it: the disk is full", again, "it: the disk is full", again]

@@ -1,5 +1,7 @@
 """Cursors come back to the list that gave them, and to no other."""
 
+from datetime import UTC, datetime
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -41,3 +43,30 @@ def test_a_changed_cursor_is_refused_or_the_same(position: int, place: int, lett
         assert SIGNER.position(changed, 1, "stock", {}) == position
     except ValueError:
         assert changed != cursor
+
+
+KNOWN = "AAAAAAAAAAW_gkGjd7jXODSeI3E"
+"""Of position 5: what was given stays good when the program changes."""
+
+
+def test_a_cursor_looks_the_same_in_every_version() -> None:
+    assert SIGNER.sign(5, 1, "stock", {}) == KNOWN
+    assert SIGNER.position(KNOWN, 1, "stock", {}) == 5
+
+
+def test_it_is_taken_in_its_own_spelling_without_padding_and_with() -> None:
+    for position in range(100):
+        cursor = SIGNER.sign(position, 1, "stock", {})
+        assert len(cursor) == 27
+        assert SIGNER.position(f"{cursor}=", 1, "stock", {}) == position
+        for other in (f"{cursor} ", f"{cursor[:9]}\n{cursor[9:]}", f" {cursor}", f"!!!!{cursor}"):
+            with pytest.raises(ValueError, match=r"^is not a cursor of this list$"):
+                SIGNER.position(other, 1, "stock", {})
+
+
+def test_what_is_asked_for_may_be_of_any_kind() -> None:
+    moment = {"updated_since": datetime(2026, 11, 20, tzinfo=UTC)}
+    cursor = SIGNER.sign(1, 1, "stock", moment)
+    assert SIGNER.position(cursor, 1, "stock", moment) == 1
+    with pytest.raises(ValueError, match=r"^is not a cursor of this company, this list and these filters$"):
+        SIGNER.position(cursor, 1, "stock", {})

@@ -1,6 +1,6 @@
 """Quantities are exact: what goes in comes out."""
 
-from decimal import Decimal
+from decimal import Decimal, localcontext
 
 import pytest
 from hypothesis import given
@@ -43,7 +43,7 @@ def test_a_tenth_and_two_tenths_are_three_tenths() -> None:
     ],
 )
 def test_what_does_not_fit_is_refused(text: str, sentence: str) -> None:
-    with pytest.raises(ValueError, match=sentence):
+    with pytest.raises(ValueError, match=f"^must (be|have) {sentence}$"):
         quantity.from_decimal(Decimal(text))
 
 
@@ -54,3 +54,25 @@ def test_any_decimal_is_kept_exactly_or_refused(value: Decimal) -> None:
     except ValueError:
         return
     assert Decimal(kept) / quantity.SCALE == value
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "0"),
+        (1, "0.000001"),
+        (-1, "-0.000001"),
+        (5_000_000, "5"),
+        (100_000_000, "100"),
+        (-1_500_000, "-1.5"),
+        (quantity.MAXIMUM, "999999999.999999"),
+    ],
+)
+def test_the_shortest_text(value: int, text: str) -> None:
+    assert quantity.to_text(value) == text
+
+
+def test_the_context_of_others_changes_nothing() -> None:
+    """Decimal's own has 28 digits, and a program may ask for fewer."""
+    with localcontext(prec=3):
+        assert quantity.from_decimal(Decimal("123456789.123456")) == 123456789123456

@@ -10,6 +10,7 @@ from wmsd.base.steadiness import A_STEP, LONGEST_STOP, STEADY_AFTER, Known, Read
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 SECOND, HOUR, DAY = timedelta(seconds=1), timedelta(hours=1), timedelta(days=1)
+AN_INSTANT = timedelta(microseconds=1)
 STEPS = [timedelta(seconds=61), HOUR, 30 * DAY, 180 * DAY, 3650 * DAY]
 
 
@@ -149,3 +150,36 @@ def test_while_it_is_believed_its_time_is_the_time_that_has_passed(steps: list[t
         right += HOUR
         if machine.steadiness.is_steady:
             assert abs(machine.wall - right) <= A_STEP * (len(steps) + 1)
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+def test_a_minute_is_no_step_and_any_more_is(sign: int) -> None:
+    machine = Machine()
+    assert not machine.set_by(sign * A_STEP)
+    assert machine.steadiness.is_steady
+    assert machine.set_by(sign * (A_STEP + AN_INSTANT))
+    assert not machine.steadiness.is_steady
+
+
+@pytest.mark.parametrize(("stop", "further"), [(LONGEST_STOP + A_STEP, AN_INSTANT), (-A_STEP, -AN_INSTANT)])
+def test_after_a_stop_it_may_stand_within_a_day_and_a_minute(stop: timedelta, further: timedelta) -> None:
+    assert Machine().started_again(stop).steadiness.is_steady
+    assert not Machine().started_again(stop + further).steadiness.is_steady
+
+
+def test_what_is_kept_of_a_steady_clock_is_its_last_moment() -> None:
+    machine = Machine()
+    machine.live(HOUR)
+    assert machine.steadiness.known == Known(NOON + HOUR, NOON + HOUR, None, None)
+    assert machine.steadiness.steady_at == NOON + HOUR
+    assert machine.steadiness.step is None
+
+
+def test_a_doubt_that_a_stop_has_only_interrupted_goes_on() -> None:
+    machine = Machine()
+    machine.set_by(30 * DAY)
+    machine.live(HOUR)
+    doubted_since = machine.steadiness.doubted_since
+    assert machine.started_again(HOUR).steadiness.doubted_since == doubted_since
+    new = machine.started_again(30 * DAY).steadiness
+    assert (new.doubted_since, new.step) == (machine.wall + 30 * DAY, None)

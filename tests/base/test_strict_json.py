@@ -1,6 +1,7 @@
 """What JSON from strangers may not hold, and the path at which that is told."""
 
 import json
+from decimal import Decimal
 from typing import Any
 
 import pytest
@@ -8,7 +9,17 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from wmsd.base.problems import Problem
-from wmsd.base.strict_json import loads
+from wmsd.base.strict_json import (
+    MAX_INTEGER_DIGITS,
+    MAX_NUMBER_LENGTH,
+    MOST_CONTAINERS,
+    MOST_FIELDS_OF_AN_OBJECT,
+    MOST_FLAWS,
+    canonical,
+    fields_in,
+    loads,
+    printable,
+)
 
 plain = st.recursive(
     st.none() | st.booleans() | st.integers(-(10**17), 10**17) | st.text(max_size=20),
@@ -74,3 +85,124 @@ def test_what_is_no_json_object_is_400(raw: bytes) -> None:
         loads(raw)
     assert raised.value.status == 400
     assert raised.value.code == "VALIDATION_FAILED"
+
+
+@pytest.mark.parametrize(
+    ("raw", "message"),
+    [
+        (b"\xff", "The request body is not UTF-8."),
+        (b"[1]", "The request body must be a JSON object."),
+        (
+            b'{"a":\n }',
+            "The request body is not valid JSON: Expecting value at line 2, column 2.",
+        ),
+    ],
+)
+def test_what_is_no_json_object_says_why(raw: bytes, message: str) -> None:
+    with pytest.raises(Problem) as raised:
+        loads(raw)
+    assert raised.value.message == message
+
+
+def object_of(fields: int) -> bytes:
+    return b"{" + b",".join(b'"%d":1' % place for place in range(fields)) + b"}"
+
+
+def lists_of(containers: int) -> bytes:
+    """With the object and the list around them."""
+    return b'{"a":[' + b",".join([b"[]"] * (containers - 2)) + b"]}"
+
+
+@pytest.mark.parametrize(
+    ("most", "one_more", "says"),
+    [
+        (lists_of(MOST_CONTAINERS), lists_of(MOST_CONTAINERS + 1), "has over 100000 arrays and objects"),
+        (
+            b'{"a":[' + b",".join([object_of(100)] * 199 + [object_of(99)]) + b"]}",
+            b'{"a":[' + b",".join([object_of(100)] * 200) + b"]}",
+            "has over 20000 fields",
+        ),
+        (
+            b'{"a":[' + b",".join([b"NaN"] * MOST_FLAWS) + b"]}",
+            b'{"a":[' + b",".join([b"NaN"] * (MOST_FLAWS + 1)) + b"]}",
+            "has over 1000 numbers and fields that JSON may not hold",
+        ),
+    ],
+    ids=["containers", "fields", "flaws"],
+)
+def test_the_most_of_a_body_is_read_and_one_more_is_not(most: bytes, one_more: bytes, says: str) -> None:
+    loads(most)
+    with pytest.raises(Problem) as raised:
+        loads(one_more)
+    assert (raised.value.status, raised.value.message) == (422, f"The request body {says}.")
+
+
+def test_colons_are_counted_before_an_object_is_made() -> None:
+    """Half of them may stand in texts."""
+    assert loads(b'{"a":"' + b":" * 39 + b'"}', most_fields=20)[1] == {}
+    with pytest.raises(Problem) as raised:
+        loads(b'{"a":"' + b":" * 40 + b'"}', most_fields=20)
+    assert raised.value.message == "The request body has over 20 fields."
+
+
+@pytest.mark.parametrize(
+    ("raw", "sentences"),
+    [
+        (object_of(MOST_FIELDS_OF_AN_OBJECT), []),
+        (b'{"a":' + b"9" * MAX_INTEGER_DIGITS + b"}", []),
+        (b'{"a":-' + b"9" * MAX_INTEGER_DIGITS + b"}", []),
+        (b'{"a":-' + b"9" * (MAX_INTEGER_DIGITS + 1) + b"}", ["is out of bounds"]),
+        (b'{"a":1.' + b"0" * (MAX_NUMBER_LENGTH - 2) + b"}", []),
+        (b'{"a":1.' + b"0" * (MAX_NUMBER_LENGTH - 1) + b"}", ["has too many digits"]),
+        (b'{"a":1e%d}' % MAX_INTEGER_DIGITS, []),
+        (b'{"a":1e-%d}' % MAX_INTEGER_DIGITS, []),
+        (b'{"a":1e%d}' % (MAX_INTEGER_DIGITS + 1), ["is out of bounds"]),
+        (b'{"a":"\\ud7ff\\ue000"}', []),
+        (b'{"a":"\\udfff"}', ["must not contain half of a surrogate pair"]),
+    ],
+)
+def test_to_the_bound_it_is_taken(raw: bytes, sentences: list[str]) -> None:
+    assert [sentence for found in loads(raw)[1].values() for sentence in found] == sentences
+
+
+def test_a_fraction_is_the_number_that_was_written() -> None:
+    assert loads(b'{"a": 0.30}')[0] == {"a": Decimal("0.30")}
+
+
+def test_a_name_that_cannot_be_written_is_told_as_it_can() -> None:
+    assert loads(b'{"a": [{"\\ud800": NaN, "b": 1, "b": 2}]}')[1] == {
+        "a.0.?": ["has a name with half of a surrogate pair", "must be a number, not NaN"],
+        "a.0.b": ["is given twice"],
+    }
+    assert printable("a\ud800b\u20ac") == "a?b\u20ac"
+
+
+def test_nesting_is_told_where_it_is() -> None:
+    path = ".".join(["a"] * 32)
+    deep = b'{"a":' * 33 + b"1" + b"}" * 33
+    assert loads(deep)[1] == {path: ["is nested over 32 levels"]}
+    assert loads(b'{"a":' * 32 + b"1" + b"}" * 32)[1] == {}
+
+
+def test_fields_are_counted_wherever_they_are() -> None:
+    assert fields_in({"a": {"b": 1, "c": [{"d": 1}, {"e": {"f": 1}}, 5]}, "g": []}) == 7
+    assert fields_in([[], "text"]) == 0
+
+
+def test_the_same_document_has_the_same_bytes() -> None:
+    same = {"b": Decimal("1.50"), "a": [{"d": 1, "c": "\u20ac\ud800"}]}
+    assert canonical(same) == '{"a":[{"c":"\u20ac\ud800","d":1}],"b":"1.50"}'.encode("utf-8", "surrogatepass")
+    assert canonical(dict(reversed(same.items()))) == canonical(same)
+
+
+def test_a_name_that_cannot_be_written_is_told_where_all_else_is_sound() -> None:
+    assert loads(b'{"\\ud800": 1}')[1] == {"?": ["has a name with half of a surrogate pair"]}
+    assert loads(b'{"X\\ud800": 1, "Xa": NaN}')[1] == {
+        "X?": ["has a name with half of a surrogate pair"],
+        "Xa": ["must be a number, not NaN"],
+    }
+
+
+def test_of_very_many_texts_that_are_wrong_the_first_are_told() -> None:
+    raw = b'{"a":[' + b",".join([b'"\\ud800"'] * (MOST_FLAWS + 1)) + b"]}"
+    assert list(loads(raw)[1]) == [f"a.{place}" for place in range(MOST_FLAWS)]

@@ -1,0 +1,118 @@
+"""State tables: what may follow what, on which side of a move a document is changed, and how a refusal reads."""
+
+from typing import Literal
+
+import pytest
+
+from wmsd.base.moves import Moves, Step
+from wmsd.base.problems import Problem
+
+Status = Literal["NEW", "READY", "PAUSED", "DONE", "LOST"]
+MOVES: Moves[Status, str] = Moves(
+    "parcel",
+    {
+        ("NEW", "READY"): "packs",
+        ("NEW", "LOST"): "",
+        ("READY", "NEW"): "unpacks",
+        ("READY", "PAUSED"): "",
+        ("READY", "DONE"): "sends",
+        ("PAUSED", "READY"): "",
+        ("PAUSED", "NEW"): "unpacks",
+        ("LOST", "NEW"): "",
+    },
+    lines_change_in=frozenset({"NEW"}),
+    fields_change_in=frozenset({"NEW", "READY", "DONE"}),
+    lines="contents",
+)
+
+
+def refusal(of: Problem) -> tuple[int, str, object]:
+    return of.status, of.message, of.details
+
+
+@pytest.mark.parametrize(
+    ("current", "requested", "sentence", "allowed"),
+    [
+        ("NEW", "DONE", "cannot become DONE, only READY or LOST", ["READY", "LOST"]),
+        ("READY", "LOST", "cannot become LOST, only NEW, PAUSED or DONE", ["NEW", "PAUSED", "DONE"]),
+        ("LOST", "DONE", "cannot become DONE, only NEW", ["NEW"]),
+        ("DONE", "NEW", "is final", []),
+        ("NEW", "NEW", "cannot become NEW, only READY or LOST", ["READY", "LOST"]),
+    ],
+)
+def test_what_may_not_follow_says_what_may(
+    current: Status, requested: Status, sentence: str, allowed: list[Status]
+) -> None:
+    with pytest.raises(Problem) as refused:
+        MOVES.effect(current, requested)
+    details = {"current": current, "requested": requested, "allowed": allowed}
+    assert refusal(refused.value) == (409, f"A parcel that is {current} {sentence}.", details)
+
+
+def test_a_move_has_an_effect() -> None:
+    assert [MOVES.effect("NEW", "READY"), MOVES.effect("NEW", "LOST")] == ["packs", ""]
+
+
+@pytest.mark.parametrize(
+    ("current", "requested", "way"),
+    [
+        ("NEW", "NEW", []),
+        ("NEW", "READY", ["READY"]),
+        ("NEW", "DONE", ["READY", "DONE"]),
+        ("LOST", "PAUSED", ["NEW", "READY", "PAUSED"]),
+        ("PAUSED", "LOST", ["NEW", "LOST"]),
+    ],
+)
+def test_the_shortest_way(current: Status, requested: Status, way: list[Status]) -> None:
+    assert MOVES.route(current, requested) == way
+
+
+def test_where_there_is_no_way() -> None:
+    with pytest.raises(Problem) as refused:
+        MOVES.route("DONE", "NEW")
+    details = {"current": "DONE", "requested": "NEW", "allowed": []}
+    assert refusal(refused.value) == (409, "There is no way from DONE to NEW.", details)
+
+
+@pytest.mark.parametrize(
+    ("current", "requested", "fields", "lines", "steps"),
+    [
+        ("NEW", "NEW", False, False, []),
+        ("NEW", "NEW", True, True, [Step.CHANGE]),
+        ("NEW", "READY", False, False, [Step.MOVE]),
+        ("NEW", "READY", False, True, [Step.CHANGE, Step.MOVE]),
+        ("READY", "NEW", False, True, [Step.MOVE, Step.CHANGE]),
+        ("READY", "DONE", True, False, [Step.CHANGE, Step.MOVE]),
+        ("PAUSED", "READY", True, False, [Step.MOVE, Step.CHANGE]),
+        ("READY", "READY", True, False, [Step.CHANGE]),
+    ],
+)
+def test_a_change_is_made_on_the_side_that_allows_it(
+    current: Status, requested: Status, fields: bool, lines: bool, steps: list[Step]
+) -> None:
+    assert MOVES.steps(current, requested, fields, lines) == steps
+
+
+@pytest.mark.parametrize(
+    ("current", "requested", "lines", "sentence", "told"),
+    [
+        ("READY", "READY", True, "is READY. Move it back to NEW to change its contents.", None),
+        ("READY", "DONE", True, "is READY. Move it back to NEW to change its contents.", "DONE"),
+        ("DONE", "DONE", True, "is DONE. Its contents cannot be changed any more.", None),
+        ("PAUSED", "PAUSED", False, "is PAUSED. It cannot be changed any more.", None),
+        ("PAUSED", "PAUSED", True, "is PAUSED. It cannot be changed any more.", None),
+        ("LOST", "LOST", True, "is LOST. It cannot be changed any more.", None),
+    ],
+)
+def test_a_change_that_neither_side_allows_says_what_would(
+    current: Status, requested: Status, lines: bool, sentence: str, told: Status | None
+) -> None:
+    with pytest.raises(Problem) as refused:
+        MOVES.steps(current, requested, True, lines)
+    details = {"current": current, "requested": told, "allowed": MOVES.allowed_from(current)}
+    assert refusal(refused.value) == (409, f"This parcel {sentence}", details)
+
+
+def test_a_move_that_is_not_allowed_is_refused_before_a_change() -> None:
+    with pytest.raises(Problem, match="A parcel that is NEW cannot become DONE"):
+        MOVES.steps("NEW", "DONE", True, True)
