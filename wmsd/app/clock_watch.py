@@ -89,9 +89,9 @@ class ClockWatch:
     async def start(self) -> None:
         found, self._confirmed = await self._platform.read(lambda tx: (known(tx), tx.value(CONFIRMED)))
         self._steadiness = Steadiness(self._reading(), found)
-        if not self.is_doubted:
-            return
-        self._changed()
+        self._is_kept = False
+        if self.is_doubted:
+            self._changed()
 
     @property
     def is_doubted(self) -> bool:

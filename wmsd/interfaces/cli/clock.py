@@ -46,7 +46,7 @@ def show_clock(installation: Installation, as_json: bool) -> None:
         note(f"{sentence[0].upper()}{sentence[1:]}.")
 
 
-@clock_command.command("confirm")
+@clock_command.command("confirm", short_help="Say that the clock is right.")
 @installed
 def confirm_clock(installation: Installation) -> None:
     """Say that the clock is right: what is old is deleted again from now on."""
