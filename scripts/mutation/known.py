@@ -24,6 +24,14 @@ class Breakage:
     function: str
     lines: tuple[str, ...]
 
+    @property
+    def is_same_sql(self) -> bool:
+        """Whether it only writes a statement in other letters, large or small: to SQLite that is the same."""
+        before, *after = (line[2:] for line in self.lines)
+        if ".execute(" not in before or "'" in before:  # a text within a statement is another one
+            return False
+        return [before.casefold()] == [line.casefold() for line in after]
+
     def __str__(self) -> str:
         return "\n".join([f"{self.file} {self.function}", *self.lines])
 

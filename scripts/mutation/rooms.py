@@ -21,26 +21,8 @@ class Room:
         return sorted(str(path.relative_to(ROOT)) for path in found)
 
 
-BASE: Final = (
-    *("access", "addresses", "cells", "checking", "clock", "complaints", "cursor", "flaws", "ids", "moves"),
-    *("problems", "quantity", "results", "steadiness", "strict_json", "timestamps", "vault"),
-)
-"""What stands for itself. The rest of `base/` says how fields, lists and routes are declared."""
-
 ROOMS: Final = (
-    Room("base", tuple(f"wmsd/base/{name}.py" for name in BASE), ("tests/base",)),
-    Room(
-        "declarations",
-        tuple(
-            f"wmsd/base/{name}.py"
-            for name in ("context", "fields", "importing", "listing", "operation", "route", "validation")
-        ),
-        (
-            *("tests/base", "tests/articles", "tests/accounts", "tests/interfaces/test_bad_input.py"),
-            *("tests/interfaces/test_contract.py", "tests/packaging", "tests/app/test_access.py"),
-            *("tests/interfaces/cli/test_import.py", "tests/interfaces/cli/test_import_refused.py"),
-        ),
-    ),
+    Room("base", ("wmsd/base/*.py",), ("tests/base",)),
     Room(
         "access",
         ("wmsd/accounts/rules.py", "wmsd/app/access_cache.py"),
@@ -49,6 +31,7 @@ ROOMS: Final = (
             *("tests/interfaces/kernel/test_token.py", "tests/transports/test_sites.py"),
         ),
     ),
+    Room("kernel-tokens", ("wmsd/accounts/kernel_tokens.py",), ("tests/accounts/test_kernel_tokens.py",)),
     Room("articles", ("wmsd/articles/rules.py",), ("tests/articles",)),
     Room(
         "sites",
@@ -76,33 +59,34 @@ ROOMS: Final = (
         ("wmsd/transports/rules.py",),
         ("tests/transports/test_rules.py", "tests/transports/test_moves.py"),
     ),
+    Room("stock", ("wmsd/stock/rules.py",), ("tests/stock/test_rules.py",)),
     Room(
-        "stock",
-        ("wmsd/stock/rules.py", "wmsd/stock/ledger.py", "wmsd/stock/reservations.py"),
-        (
-            *("tests/stock", "tests/sales_orders/test_moves.py", "tests/sales_orders/test_lots.py"),
-            *("tests/sales_orders/test_sales_orders.py", "tests/app/test_doctor.py"),
-        ),
+        "ledger",
+        ("wmsd/stock/ledger.py", "wmsd/stock/reservations.py"),
+        ("tests/stock/test_ledger.py", "tests/stock/test_reservations.py", "tests/stock/test_lots.py"),
     ),
     Room(
         "webhooks",
         ("wmsd/webhooks/rules.py", "wmsd/webhooks/guard.py"),
-        (
-            *("tests/webhooks/test_rules.py", "tests/webhooks/test_guard.py", "tests/webhooks/test_targets.py"),
-            *("tests/webhooks/test_subscriptions.py", "tests/webhooks/test_client.py"),
-        ),
+        ("tests/webhooks/test_rules.py", "tests/webhooks/test_guard.py", "tests/webhooks/test_targets.py"),
     ),
     Room("limits", ("wmsd/app/limits.py",), ("tests/app/test_windows.py", "tests/app/test_limits.py")),
     Room(
         "door",
         ("wmsd/app/door.py",),
         (
-            *("tests/app/test_access.py", "tests/app/test_limits.py", "tests/app/test_idempotency.py"),
-            *("tests/app/test_preconditions.py", "tests/app/test_storage.py", "tests/app/test_jobs_and_health.py"),
-            *("tests/app/test_batch.py", "tests/db/test_reads_in_time.py", "tests/articles/test_articles.py"),
-            *("tests/transports/test_sites.py", "tests/interfaces/kernel/test_token.py"),
-            "tests/interfaces/http/test_large_bodies.py",
+            *("tests/app/test_door.py", "tests/app/test_door_failures.py", "tests/app/test_access.py"),
+            *("tests/app/test_limits.py", "tests/app/test_idempotency.py", "tests/app/test_preconditions.py"),
+            *("tests/app/test_storage.py", "tests/app/test_failing_files_in_the_log.py"),
+            "tests/transports/test_sites.py",
         ),
     ),
-    Room("units", ("wmsd/db/unit_of_work.py",), ("tests/db", "tests/outbox/test_events.py")),
+    Room(
+        "units",
+        ("wmsd/db/unit_of_work.py",),
+        (
+            *("tests/db/test_commit.py", "tests/db/test_read_units.py", "tests/db/test_unit_of_work.py"),
+            "tests/db/test_quick_reader.py",
+        ),
+    ),
 )

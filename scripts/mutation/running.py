@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import chdir
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -57,9 +57,10 @@ def run(room: Room, modules: Sequence[str], folder: Path) -> list[Verdict]:
     environment = {**os.environ, "HYPOTHESIS_STORAGE_DIRECTORY": str(folder / ".hypothesis")}
     with log.open("wb") as output:
         done = subprocess.run(command, cwd=folder, env=environment, stdout=output, stderr=subprocess.STDOUT)
-    if done.returncode:
+    codes = {module: _codes(module, folder) for module in modules}
+    if done.returncode and any(found is None or found for found in codes.values()):
         raise RuntimeError(f"mutmut failed in {room.name}; {log} says why")
-    return [_verdict(module, folder) for module in modules]
+    return [_verdict(module, found or {}, folder) for module, found in codes.items()]
 
 
 def _copy(room: Room, modules: Sequence[str], folder: Path) -> None:
@@ -77,18 +78,27 @@ def _copy(room: Room, modules: Sequence[str], folder: Path) -> None:
         file.write(settings)
 
 
-def _verdict(module: str, folder: Path) -> Verdict:
+def _codes(module: str, folder: Path) -> dict[str, int | None] | None:
+    """mutmut's code for each breakage, of which there may be none; None where it has not looked for any."""
+    path = folder / "mutants" / f"{module}.meta"
+    if not path.exists():
+        return None
+    codes: dict[str, int | None] = json.loads(path.read_text())["exit_code_by_key"]
+    return codes
+
+
+def _verdict(module: str, codes: Mapping[str, int | None], folder: Path) -> Verdict:
     from mutmut.stats import status_by_exit_code
 
     verdict = Verdict(module)
-    ends = folder / "mutants" / f"{module}.meta"
-    if not ends.exists():  # it has nothing that can be broken
-        return verdict
-    for name, code in json.loads(ends.read_text())["exit_code_by_key"].items():
+    for name, code in codes.items():
         end = status_by_exit_code[code]
-        verdict.ends[end] += 1
         if end in ("survived", "no tests", "skipped", "not checked"):
-            verdict.survivors.append(_breakage(module, name, folder))
+            survivor = _breakage(module, name, folder)
+            if survivor.is_same_sql:  # it breaks nothing
+                continue
+            verdict.survivors.append(survivor)
+        verdict.ends[end] += 1
     return verdict
 
 

@@ -69,6 +69,30 @@ def test_what_it_came_from_is_told(scene: Scene) -> None:
     assert scene.lines == ["it: cannot be sent (the disk is full)"]
 
 
+def test_a_cause_that_the_error_names_itself_is_not_told_twice(scene: Scene) -> None:
+    try:
+        raise ValueError("cannot be sent: the disk is full") from FULL
+    except ValueError as error:
+        scene.complaints.failed("it", error)
+    assert scene.lines == ["it: cannot be sent: the disk is full"]
+
+
+def test_the_same_error_of_another_cause_is_told_too(scene: Scene) -> None:
+    for cause in (FULL, TimeoutError("too late"), FULL):
+        error = ValueError("cannot be sent")
+        error.__cause__ = cause
+        scene.complaints.failed("it", error)
+    assert scene.lines == [
+        "it: cannot be sent (the disk is full)",
+        "it: cannot be sent (too late); 2 times by now",
+    ]
+
+
+def test_the_success_of_what_has_never_failed_is_not_told(scene: Scene) -> None:
+    scene.complaints.over("it")
+    assert scene.lines == []
+
+
 def test_no_more_is_remembered_than_has_room(scene: Scene) -> None:
     for number in range(MOST_REMEMBERED + 1):
         scene.complaints.failed(f"host {number}", FULL)
