@@ -7,6 +7,9 @@ from typing import Any, Final
 ONE_ARTICLE: Final = "GET /api/articles/{id}, 32 connections"
 PAGE_OF_ARTICLES: Final = "GET /api/articles?per_page=50, 32 connections"
 IMPORT: Final = "import of 100 000 articles"
+WAIT_FOR_ARTICLES: Final = f"longest wait of a write beside the {IMPORT}"
+WAIT_FOR_STOCK: Final = "longest wait of a write beside the import of 100 000 rows of stock"
+WAIT_FOR_ORDERS: Final = "longest wait of a write beside the import of 20 000 orders"
 FIRST_PAGE: Final = "page 1 of /api/articles, 1 000 000 against 10 000"
 LAST_SYNC_PAGE: Final = "last page of /api/articles/sync, 1 000 000 against 10 000"
 FIRST_STOCK_PAGE: Final = "page 1 of /api/v2/stock, 1 000 000 against 10 000"
@@ -53,6 +56,9 @@ GOALS: Final[dict[str, Goal]] = {
     ONE_ARTICLE: Goal(0.40, at_least=True),
     PAGE_OF_ARTICLES: Goal(0.20, at_least=True),
     IMPORT: Goal(1 / 3, at_least=True),
+    WAIT_FOR_ARTICLES: Goal(2, at_least=False),
+    WAIT_FOR_STOCK: Goal(6, at_least=False),
+    WAIT_FOR_ORDERS: Goal(12, at_least=False),
     FIRST_PAGE: Goal(1.5, at_least=False),
     LAST_SYNC_PAGE: Goal(1.5, at_least=False),
     FIRST_STOCK_PAGE: Goal(1.5, at_least=False),

@@ -128,3 +128,101 @@ async def test_change_sequences_follow_the_file(world: World) -> None:
     found = await world.rows("SELECT code FROM articles ORDER BY change_seq")
     assert found == [("X",), ("C",), ("B",), ("A",)]
     assert await world.rows("SELECT value = (SELECT max(change_seq) FROM articles) FROM change_sequence") == [(1,)]
+
+
+async def test_words_of_renamed_articles_are_found_and_their_old_ones_are_not(world: World) -> None:
+    await world.import_csv("articles", "code,name,barcode\nA,Apple,1\nB,Bolt,2\nC,Cable,3\n")
+    await take_while(world, "articles", "code,name\nC,Cherry\nA,Apricot\n", "articles", "code,name\nB,Bracket\n")
+    search = "SELECT group_concat(rowid) FROM article_search WHERE article_search MATCH ?"
+    found = {word: (await world.rows(search, (word,)))[0][0] for word in ("apple", "cable", "bolt")}
+    assert found == {"apple": None, "cable": None, "bolt": None}
+    found = {word: (await world.rows(search, (word,)))[0][0] for word in ("apricot", "bracket", "cherry", "3")}
+    assert found == {"apricot": "1", "bracket": "2", "cherry": "3", "3": "3"}
+
+
+ORDER = "code,partner_code,warehouse_code,article_code,quantity\n"
+
+
+async def trading(world: World) -> None:
+    """A partner, a warehouse, and ten of an article in it."""
+    await world.import_csv("warehouses", "code,name\nMAIN,Main\n")
+    await world.import_csv("partners", "code,name,type\nP1,One,CLIENT\n")
+    await world.import_csv("articles", "code,name\nA,Apple\n")
+    await world.import_csv("stock", PLACE + "A,MAIN,10\n")
+
+
+async def orders(world: World) -> list[tuple[str, str, str]]:
+    """Code, status and the code of the partner."""
+    partner = "(SELECT code FROM partners WHERE id = partner_id)"
+    found = await world.rows(f"SELECT code, status, {partner} FROM sales_orders ORDER BY id")
+    return [tuple(row) for row in found]
+
+
+async def test_a_code_that_came_about_is_known_to_documents(world: World) -> None:
+    await trading(world)
+    outcome = await take_while(
+        world, "sales-orders", f"{ORDER}O1,P2,MAIN,A,1\n", "partners", "code,name,type\nP2,Two,CLIENT\n"
+    )
+    assert counts(outcome) == (1, 0, 0)
+    assert await orders(world) == [("O1", "CREAT", "P2")]
+
+
+async def test_a_document_that_came_about_is_changed(world: World) -> None:
+    await trading(world)
+    outcome = await take_while(
+        world, "sales-orders", f"{ORDER}O1,P1,MAIN,A,3\n", "sales-orders", f"{ORDER}O1,P1,MAIN,A,2\n"
+    )
+    assert counts(outcome) == (0, 1, 0)
+    assert await world.rows("SELECT quantity / 1000000, reserved / 1000000 FROM stock") == [(10, 3)]
+
+
+async def test_stock_that_was_sold_is_not_sold_again(world: World) -> None:
+    await trading(world)
+    errors = await refused_while(
+        world,
+        "sales-orders",
+        f"{ORDER}O1,P1,MAIN,A,1\nO2,P9,MAIN,A,1\nO3,P1,MAIN,A,9\n",
+        "sales-orders",
+        f"{ORDER}THEIRS,P1,MAIN,A,8\n",
+    )
+    assert errors == [
+        CellError(3, "partner_code", "is not a partner of this company"),
+        CellError(4, "quantity", "is more than there is: 1 available, 9 wanted"),
+    ]
+    assert await orders(world) == [("THEIRS", "CREAT", "P1")]
+
+
+async def test_events_have_the_order_in_which_they_came_about(world: World) -> None:
+    await trading(world)
+    text = "code,status,partner_code,warehouse_code,article_code,quantity\n"
+    await take_while(
+        world,
+        "sales-orders",
+        f"{text}O1,LIVRAT,P1,MAIN,A,1\nO2,IN_LUCRU,P1,MAIN,A,2\n",
+        "articles",
+        "code,name\nB,Bolt\n",
+    )
+    moved = ("sales_order.status_changed", 1)
+    assert (await events(world))[-8:] == [
+        ("article.created", 2),
+        ("sales_order.created", 1),
+        ("sales_order.created", 2),
+        moved,
+        moved,
+        moved,
+        ("sales_order.status_changed", 2),
+        ("stock.updated", 1),
+    ]
+    said = "SELECT data ->> 'previous_status', data ->> 'status' FROM events WHERE event = ? ORDER BY sequence"
+    assert await world.rows(said, ("sales_order.status_changed",)) == [
+        ("CREAT", "IN_LUCRU"),
+        ("IN_LUCRU", "INCARCAT"),
+        ("INCARCAT", "LIVRAT"),
+        ("CREAT", "IN_LUCRU"),
+    ]
+    assert await world.rows("SELECT event, count FROM event_counts ORDER BY event") == [
+        ("article.created", 2),
+        ("sales_order.created", 2),
+        ("sales_order.status_changed", 4),
+        ("stock.updated", 2),
+    ]

@@ -224,31 +224,30 @@ async def test_an_article_in_fractions_is_not_tracked_by_serials(lots: Dock) -> 
 async def test_an_article_stays_tracked_by_serials_while_some_may_come_back(lots: Dock) -> None:
     """Else half a unit could be ordered, and taken out of one that has a serial."""
     path = f"/api/articles/{SERIAL}"
-    sentence = "cannot be switched off: loaded sales orders or open returns have serials of it"
     order = await lots.order(line(SERIAL, 4), status="INCARCAT")
     answer = await lots.world.call("PATCH", path, {"track_serial": False}, status=422)
-    assert answer.errors == {"track_serial": [sentence]}
+    assert answer.errors == {"track_serial": ["cannot be switched off: loaded sales orders have serials of it"]}
     await lots.world.send("PATCH", f"{PATH}/{order.id}", {"status": "LIVRAT"})
     coming = {"partner_id": 1, "warehouse_id": 1, "lines": [{**line(SERIAL, 1), "serials": ["S9"]}]}
     await lots.world.send("POST", "/api/returns", coming)
     answer = await lots.world.call("PATCH", path, {"track_serial": False}, status=422)
-    assert answer.errors == {"track_serial": [sentence]}
+    assert answer.errors == {"track_serial": ["cannot be switched off: open returns have serials of it"]}
     await lots.world.send("PATCH", "/api/returns/1", {"status": "ANULAT"})
     await lots.world.call("PATCH", path, {"track_serial": False}, events=["article.updated"])
 
 
 async def test_an_article_is_not_tracked_by_serials_while_halves_of_it_are_under_way(lots: Dock) -> None:
     path, on = "/api/articles/1", {"track_serial": True}
-    sentence = "cannot be switched on: open sales orders or returns have lines that are not whole units"
+    sentence = "cannot be switched on: open {} have lines that are not whole units"
     orders = [await lots.order(line(1, 0.5), status=status) for status in ("CREAT", "IN_LUCRU")]
     answer = await lots.world.call("PATCH", path, on, status=422)
-    assert answer.errors == {"track_serial": [sentence]}
+    assert answer.errors == {"track_serial": [sentence.format("sales orders")]}
     for order in orders:
         await lots.world.send("PATCH", f"{PATH}/{order.id}", {"status": "ANULAT"})
     coming = {"partner_id": 1, "warehouse_id": 1, "lines": [line(1, 0.5)]}
     await lots.world.send("POST", "/api/returns", coming)
     answer = await lots.world.call("PATCH", path, on, status=422)
-    assert answer.errors == {"track_serial": [sentence]}
+    assert answer.errors == {"track_serial": [sentence.format("returns")]}
     await lots.world.send("PATCH", "/api/returns/1", {"status": "ANULAT"})
     halves = [{"quantity_um3pl": 0.5, "lot_number": lot} for lot in ("L1", "L2")]
     await lots.bring(1, *halves)

@@ -22,7 +22,7 @@ async def post(store: Store, *movements: tuple[int, Movement], article: int = SE
 
 
 def unit(quantity: int, serial: str, lot_number: str | None = "X", quarantined: int = 0) -> Movement:
-    return Movement(quantity * SCALE, "x", quarantined * SCALE, lot_number=lot_number, serial=serial)
+    return Movement(quantity * SCALE, "count", quarantined * SCALE, lot_number=lot_number, serial=serial)
 
 
 async def test_a_serial_may_change_its_lot_and_its_warehouse_at_once(store: Store) -> None:
@@ -41,24 +41,26 @@ async def test_the_order_of_movements_is_never_the_wrong_one(store: Store) -> No
     there = 999_999_999_999_999
     for takes in (True, False):
         lots = (("L1", -there), ("L2", there)) if takes else (("L1", there), ("L2", -there))
-        await post(store, *((MAIN, Movement(change, "x", lot_number=lot)) for lot, change in lots), article=LOTTED)
+        await post(
+            store, *((MAIN, Movement(change, "count", lot_number=lot)) for lot, change in lots), article=LOTTED
+        )
     assert await store.parts(LOTTED) == {("L1", None): (999999999.999999, 0)}
     await store.is_right()
 
 
 async def test_a_lot_may_grow_while_it_leaves_quarantine(store: Store) -> None:
     await store.count("L,MAIN,L1,,5,4\n")
-    await post(store, (MAIN, Movement(SCALE, "x", -4 * SCALE, lot_number="L1")), article=LOTTED)
-    await post(store, (MAIN, Movement(SCALE, "x", 6 * SCALE, lot_number="L1")), article=LOTTED)
+    await post(store, (MAIN, Movement(SCALE, "count", -4 * SCALE, lot_number="L1")), article=LOTTED)
+    await post(store, (MAIN, Movement(SCALE, "count", 6 * SCALE, lot_number="L1")), article=LOTTED)
     assert await store.parts(LOTTED) == {("L1", None): (7, 6)}
     await store.is_right()
 
 
 WRONG: dict[str, Sequence[Movement]] = {
-    "more than there is of the lot": [Movement(-2 * SCALE, "x", lot_number="X")],
-    "a lot that never was": [Movement(-SCALE, "x", lot_number="Z")],
+    "more than there is of the lot": [Movement(-2 * SCALE, "count", lot_number="X")],
+    "a lot that never was": [Movement(-SCALE, "count", lot_number="Z")],
     "a serial twice": [unit(1, "S1")],
-    "more quarantined than there is": [Movement(0, "x", 2 * SCALE, lot_number="X")],
+    "more quarantined than there is": [Movement(0, "count", 2 * SCALE, lot_number="X")],
 }
 
 

@@ -153,7 +153,11 @@ async def test_the_ledger_is_append_only(stocked: World) -> None:
 async def test_no_balance_falls_below_nothing(stocked: World) -> None:
     await count(stocked, 5)
     database = await stocked.database()
-    for movement in (Movement(-6 * SCALE, "x"), Movement(0, "x", quarantined=6 * SCALE), Movement(10**16, "x")):
+    for movement in (
+        Movement(-6 * SCALE, "count"),
+        Movement(0, "count", quarantined=6 * SCALE),
+        Movement(10**16, "count"),
+    ):
         with pytest.raises(sqlite3.IntegrityError):
             await database.write(partial(post, stock_id=1, movement=movement))
     assert await stocked.rows("SELECT quantity, quarantined FROM stock") == [(5_000_000, 0)]

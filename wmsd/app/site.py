@@ -9,6 +9,7 @@ from datetime import timedelta
 from wmsd.accounts.actions import SignInDesk
 from wmsd.accounts.passwords import Passwords
 from wmsd.app.access_cache import AccessCache
+from wmsd.app.contributions import DEPENDENTS, OBSTACLES
 from wmsd.app.data_folder import DataFolder, open_platform
 from wmsd.app.door import Door
 from wmsd.app.key_file import open_key
@@ -16,6 +17,7 @@ from wmsd.app.limits import Limiter
 from wmsd.app.request_counts import RequestCounts
 from wmsd.app.settings import Settings
 from wmsd.app.storage import Storage
+from wmsd.articles.tracking import Obstacles
 from wmsd.base.access import ABILITIES, SUFFICES
 from wmsd.base.clock import Clock, OrderedClock, SystemClock
 from wmsd.base.cursor import CursorSigner
@@ -25,6 +27,7 @@ from wmsd.db.company_file import Borrow
 from wmsd.db.company_files import CompanyFiles
 from wmsd.db.database import Database
 from wmsd.db.failures import STORAGE_FAILURES
+from wmsd.documents.dependents import Dependents
 from wmsd.webhooks.guard import Guard
 
 LOG = logging.getLogger("wmsd.site")
@@ -92,7 +95,7 @@ async def open_site(
         folder.companies,
         ordered,
         ids,
-        {Vault: vault, Guard: guard},
+        {Vault: vault, Guard: guard, Obstacles: OBSTACLES, Dependents: DEPENDENTS},
         folder.release_reserve,
         alone=alone,
         borrow=borrow,

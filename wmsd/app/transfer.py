@@ -12,7 +12,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from wmsd.app.csv_rows import read_rows
-from wmsd.app.row_by_row import Upsert, row_by_row
+from wmsd.app.row_by_row import row_by_row
 from wmsd.articles import store as articles
 from wmsd.articles.imports import ArticleImport
 from wmsd.articles.schema import ArticleFields
@@ -25,19 +25,15 @@ from wmsd.directory import store as directory
 from wmsd.directory.imports import ADDRESS, import_records
 from wmsd.directory.schema import Address, ClientFields, PartnerFields, WarehouseFields
 from wmsd.directory.store import DirectoryKind
-from wmsd.documents.imports import DocumentFile
+from wmsd.documents.imports import DocumentFile, DocumentImport
 from wmsd.packaging import store as packaging
 from wmsd.packaging.imports import import_packaging_movements, import_packaging_types
 from wmsd.packaging.schema import PackagingMovementFields, PackagingTypeFields
 from wmsd.purchase_orders.imports import FILE as PURCHASE_ORDERS
-from wmsd.purchase_orders.imports import import_purchase_orders
 from wmsd.receptions.imports import FILE as RECEPTIONS
 from wmsd.receptions.imports import exported as receptions_exported
-from wmsd.receptions.imports import import_receptions
 from wmsd.returns.imports import FILE as RETURNS
-from wmsd.returns.imports import import_returns
 from wmsd.sales_orders.imports import FILE as SALES_ORDERS
-from wmsd.sales_orders.imports import import_sales_orders
 from wmsd.stock import contents
 from wmsd.stock import store as stock
 from wmsd.stock.counting import CountOutcome
@@ -147,11 +143,13 @@ def _directory_kind(kind: DirectoryKind, model: type[BaseModel]) -> Kind:
 
 def _document_kind(
     file: DocumentFile[Any],
-    upsert: Upsert,
     records: Callable[[Transaction], Iterator[dict[str, Any]]] | None = None,
 ) -> Kind:
     return Kind(
-        dict(file.model.model_fields), file.required, row_by_row(upsert), records or partial(_documents, file)
+        dict(file.model.model_fields),
+        file.required,
+        partial(DocumentImport, file),
+        records or partial(_documents, file),
     )
 
 
@@ -174,10 +172,10 @@ KINDS: Final[Mapping[str, Kind]] = {
         CountOutcome,
         ("complete", "reason"),
     ),
-    "purchase-orders": _document_kind(PURCHASE_ORDERS, import_purchase_orders),
-    "receptions": _document_kind(RECEPTIONS, import_receptions, receptions_exported),
-    "sales-orders": _document_kind(SALES_ORDERS, import_sales_orders),
-    "returns": _document_kind(RETURNS, import_returns),
+    "purchase-orders": _document_kind(PURCHASE_ORDERS),
+    "receptions": _document_kind(RECEPTIONS, receptions_exported),
+    "sales-orders": _document_kind(SALES_ORDERS),
+    "returns": _document_kind(RETURNS),
     "packaging-types": Kind(
         dict(PackagingTypeFields.model_fields),
         ("code", "name"),

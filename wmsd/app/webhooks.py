@@ -63,9 +63,9 @@ async def test_webhook(desk: WebhookDesk, id: int, company: Company, call: Call)
     """
     because = off_because(company)
     if because is not None:
-        raise forbidden(because.replace(" was ", " is "))
-    caller = await desk.site.access.caller(call.token)
-    key = idempotency.key_of(call, caller.actor.user_id, {})
+        raise forbidden(because)
+    assert call.caller is not None
+    key = idempotency.key_of(call, call.caller.actor.user_id, {})
     if key is None:
         return await _send(desk, id, company, None)
     async with desk.under_way.setdefault(key.scope, asyncio.Lock()):

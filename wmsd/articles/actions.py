@@ -15,9 +15,10 @@ from wmsd.articles.schema import (
     ArticleSyncQuery,
     SparseArticleQuery,
 )
+from wmsd.articles.tracking import Obstacles
 from wmsd.base.listing import IdsQuery
 from wmsd.base.operation import operation
-from wmsd.base.problems import invalid, not_found
+from wmsd.base.problems import not_found
 from wmsd.base.results import CursorPage, Page, Record, Records
 from wmsd.db.table import stored
 from wmsd.db.transaction import Transaction
@@ -142,26 +143,10 @@ def change(tx: Transaction, article_id: int, given: Mapping[str, object]) -> Rec
     values = {**current, **given}
     if values != current:
         _check(tx, article_id, values)
-        check_serials(tx, article_id, current, values)
+        tx.provided(Obstacles).check(tx, article_id, current["track_serial"], values["track_serial"])
         store.update(tx, article_id, values)
         record_event(tx, "article.updated", article_id, _one(tx, article_id).json)
     return _one(tx, article_id)
-
-
-def check_serials(tx: Transaction, article_id: int, current: Mapping[str, Any], values: Mapping[str, Any]) -> None:
-    if current["track_serial"] and not values["track_serial"]:
-        count = store.serials_in_stock(tx, article_id)
-        if count:
-            raise invalid({"track_serial": [f"cannot be switched off: {count} serials are in stock"]})
-        if store.has_serials_under_way(tx, article_id):
-            sentence = "cannot be switched off: loaded sales orders or open returns have serials of it"
-            raise invalid({"track_serial": [sentence]})
-    if values["track_serial"] and not current["track_serial"]:
-        if store.is_in_fractions(tx, article_id):
-            raise invalid({"track_serial": ["cannot be switched on: not all of its stock is whole units"]})
-        if store.has_fractions_under_way(tx, article_id):
-            sentence = "cannot be switched on: open sales orders or returns have lines that are not whole units"
-            raise invalid({"track_serial": [sentence]})
 
 
 def _check(tx: Transaction, article_id: int | None, values: Mapping[str, Any]) -> None:

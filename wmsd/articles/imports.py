@@ -5,8 +5,8 @@ from collections.abc import Iterable, Iterator
 from pydantic import ValidationError
 
 from wmsd.articles import staging, store
-from wmsd.articles.actions import check_serials
 from wmsd.articles.schema import ArticleChanges
+from wmsd.articles.tracking import Obstacles
 from wmsd.base.importing import Import, Outcome, Progress, Row, chunks
 from wmsd.base.problems import FieldErrors, Problem
 from wmsd.base.validation import field_errors
@@ -73,8 +73,9 @@ class ArticleImport(Import):
 
 
 def _serials_refused(tx: Transaction) -> Iterator[tuple[int, FieldErrors]]:
+    obstacles = tx.provided(Obstacles)
     for current in staging.tracked_otherwise(tx):
         try:
-            check_serials(tx, current["article_id"], current, {"track_serial": current["wanted"]})
+            obstacles.check(tx, current["article_id"], current["track_serial"], current["wanted"])
         except Problem as problem:
             yield current["line"], problem.errors

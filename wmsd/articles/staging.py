@@ -168,7 +168,15 @@ INSERT: Final = f"""
 """
 GIVE_UP: Final = """
     UPDATE articles SET external_ref = NULL FROM staged_articles AS staged
-    WHERE articles.id = article_id AND articles.external_ref IS NOT staged.external_ref
+    WHERE articles.id = article_id AND articles.external_ref <> coalesce(staged.external_ref, '')
+"""
+FORGET_WORDS: Final = f"""
+    DELETE FROM article_search WHERE rowid IN (
+        SELECT article_id FROM staged_articles WHERE difference = {FOUND_OTHERWISE}
+    )
+"""
+"""What the trigger of each update does, for all of them beforehand: to forget and add by turns takes FTS5 twice as
+long as to forget all and then add all. The trigger then finds nothing to forget.
 """
 UPDATE: Final = """
     UPDATE articles SET {values}, change_seq = :before + line, updated_at = :now
@@ -191,6 +199,7 @@ def apply(tx: Transaction, sent: Collection[str], progress: Progress) -> int:
     moment = {"before": before, "now": tx.timestamp}
     if "external_ref" in columns:
         tx.execute(GIVE_UP)  # so that two articles can exchange theirs
+    tx.execute(FORGET_WORDS)
     for sql in _updates(columns):
         tx.execute(sql, moment)
     insert = _insert(columns)

@@ -5,25 +5,25 @@ from dataclasses import dataclass
 from typing import Any, Final
 
 from wmsd.articles.rules import SHORTEST_BEGINNING, search_words
-from wmsd.articles.schema import Article, ArticleFields
+from wmsd.articles.schema import Article, ArticleFields, ArticleFilters
 from wmsd.base.listing import CursorQuery, IdsQuery, PageQuery
 from wmsd.base.results import CursorPage, Page, Record, Records
 from wmsd.base.strict_json import dumps
-from wmsd.db.listing import Listing
-from wmsd.db.record import record_sql
+from wmsd.db.listing import Listing, conditions
+from wmsd.db.record import check_shown, record_sql
 from wmsd.db.table import insert_sql, update_sql
 from wmsd.db.transaction import Transaction
 
 RECORD: Final = record_sql(Article)
 COLUMNS: Final = tuple(ArticleFields.model_fields)
+check_shown(ArticleFields, Article)
 
 LISTING: Final = Listing(
     source="articles",
     order="id",
-    filters={
-        "code": "code = :code",
-        "search": "id IN (SELECT rowid FROM article_search WHERE article_search MATCH :search)",
-    },
+    filters=conditions(
+        ArticleFilters, search="id IN (SELECT rowid FROM article_search WHERE article_search MATCH :search)"
+    ),
     count="articles",
 )
 CHANGES: Final = Listing(source="articles", order="change_seq", filters={}, count="articles")
@@ -96,71 +96,10 @@ def id_of_external_ref(tx: Transaction, external_ref: str) -> int | None:
     return found
 
 
-SERIALS_IN_STOCK: Final = "SELECT count(*) FROM stock_serials WHERE article_id = ?"
-
-
-def serials_in_stock(tx: Transaction, article_id: int) -> int:
-    """How many of the article's serials are in stock: they depend on its being tracked by serials."""
-    count: int = tx.value(SERIALS_IN_STOCK, (article_id,))
-    return count
-
-
-SERIALS_UNDER_WAY: Final = """
-    SELECT EXISTS (
-        SELECT 1 FROM sales_orders
-        CROSS JOIN stock_movements AS moved
-            ON moved.document_id = sales_orders.id AND moved.kind IN ('loading', 'unloading')
-        CROSS JOIN stock ON stock.id = moved.stock_id
-        WHERE sales_orders.status = 'INCARCAT' AND stock.article_id = :id AND moved.serial IS NOT NULL
-        GROUP BY sales_orders.id, moved.serial HAVING sum(moved.quantity) < 0
-    ) OR EXISTS (
-        SELECT 1 FROM returns CROSS JOIN return_lines AS line ON line.return_id = returns.id
-        WHERE returns.status IN ('CREAT', 'RECEPTIONAT') AND line.article_id = :id AND line.serials IS NOT NULL
-    )
-"""
-
-
-def has_serials_under_way(tx: Transaction, article_id: int) -> bool:
-    """Whether some of the article's serials may still come into stock: unloaded, or with a return."""
-    return bool(tx.value(SERIALS_UNDER_WAY, {"id": article_id}))
-
-
-IN_FRACTIONS: Final = """
-    SELECT EXISTS (
-        SELECT 1 FROM stock
-        WHERE article_id = :id AND (quantity % 1000000 OR reserved % 1000000 OR quarantined % 1000000)
-    ) OR EXISTS (
-        SELECT 1 FROM stock CROSS JOIN stock_lots AS lot ON lot.stock_id = stock.id
-        WHERE article_id = :id
-            AND (lot.quantity % 1000000 OR lot.reserved % 1000000 OR lot.quarantined % 1000000)
-    )
-"""
-FRACTIONS_UNDER_WAY: Final = """
-    SELECT EXISTS (
-        SELECT 1 FROM sales_orders CROSS JOIN sales_order_lines AS line ON line.sales_order_id = sales_orders.id
-        WHERE sales_orders.status IN ('CREAT', 'IN_LUCRU', 'INCARCAT')
-            AND line.article_id = :id AND line.quantity % 1000000
-    ) OR EXISTS (
-        SELECT 1 FROM returns CROSS JOIN return_lines AS line ON line.return_id = returns.id
-        WHERE returns.status IN ('CREAT', 'RECEPTIONAT') AND line.article_id = :id AND line.quantity % 1000000
-    )
-"""
-
-
-def is_in_fractions(tx: Transaction, article_id: int) -> bool:
-    """Whether some of the article's stock, or of a lot of it, is not whole units."""
-    return bool(tx.value(IN_FRACTIONS, {"id": article_id}))
-
-
-def has_fractions_under_way(tx: Transaction, article_id: int) -> bool:
-    """Whether sales orders or returns that may still move stock have lines of it that are not whole units."""
-    return bool(tx.value(FRACTIONS_UNDER_WAY, {"id": article_id}))
-
-
 REFERENCES: Final = """
-    SELECT id, code, active, track_serial FROM articles
-    WHERE id IN (SELECT value FROM json_each(?)) OR code IN (SELECT value FROM json_each(?))
+    SELECT id, code, active, track_serial FROM articles WHERE {column} IN (SELECT value FROM json_each(?))
 """
+REFERENCES_BY: Final = {column: REFERENCES.format(column=column) for column in ("id", "code")}
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,8 +112,11 @@ class Reference:
 
 def references(tx: Transaction, ids: Iterable[int], codes: Iterable[str]) -> list[Reference]:
     """The articles that have one of the ids or one of the codes."""
-    found = tx.rows(REFERENCES, (dumps(list(ids)), dumps(list(codes))))
-    return [Reference(article_id, code, bool(active), bool(serial)) for article_id, code, active, serial in found]
+    found: dict[int, Reference] = {}
+    for column, values in (("id", list(ids)), ("code", list(codes))):
+        for article_id, code, active, serial in tx.rows(REFERENCES_BY[column], (dumps(values),)) if values else ():
+            found[article_id] = Reference(article_id, code, bool(active), bool(serial))
+    return [*found.values()]
 
 
 CHANGED_SINCE: Final = "SELECT id, code FROM articles WHERE change_seq > ?"

@@ -25,7 +25,10 @@ class RandomIds:
         try:
             return self._drawn.pop()
         except IndexError:
-            drawn = os.urandom(16 * 256).hex()
+            try:
+                drawn = os.urandom(16 * 256).hex()
+            except MemoryError:  # for so many
+                return os.urandom(16).hex()
             self._drawn += [drawn[place : place + 32] for place in range(32, len(drawn), 32)]
             return drawn[:32]
 

@@ -94,8 +94,13 @@ class Query(Model):
         """Whether it asks a full-text index, which takes as long as there is to find."""
         return False
 
+    @classmethod
+    def filter_names(cls) -> list[str]:
+        """Its parameters without the paging and what is to be shown."""
+        return [name for name in cls.model_fields if name not in NO_FILTERS]
+
     def filters(self) -> dict[str, object]:
-        """The filters that the caller gave, without the paging and what is to be shown."""
+        """The filters that the caller gave."""
         return {
             name: value
             for name in self.model_fields_set - NO_FILTERS

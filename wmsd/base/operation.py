@@ -15,6 +15,7 @@ from pydantic import BaseModel
 from wmsd.base.access import ABILITIES, MODULES
 from wmsd.base.fields import Input, Recorded
 from wmsd.base.results import Record
+from wmsd.base.tags import TAGS
 
 Scope = Literal["company", "platform", "kernel", "site"]
 Limit = Literal["company", "user", "graphql", "sign-in", "open", "health", "none"]
@@ -84,6 +85,7 @@ def operation(
     implies; `also_shown_with` is a second status of the same answer. `precondition` reads the record that is to be
     changed, by the same parts of the path, so that If-Match can be held to it. `max_body` is in bytes.
     """
+    assert tag in TAGS, tag
     assert ability is None or ability in ABILITIES, ability
     assert module is None or module in MODULES, module
 

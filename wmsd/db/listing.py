@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from wmsd.base.listing import CursorQuery, PageQuery
+from wmsd.base.listing import CursorQuery, PageQuery, Query
 from wmsd.base.problems import Problem
 from wmsd.base.results import CursorPage, Page, Records
 from wmsd.base.strict_json import dumps
@@ -71,6 +71,16 @@ def in_parts(ids: Sequence[int], at_once: int, read: Callable[[Sequence[int]], s
         if sum(map(len, found)) > LARGEST_PAGE:
             raise Problem("VALIDATION_FAILED", "The records are too large for one answer.", status=413)
     return Records(",".join(filter(None, found)))
+
+
+def conditions(query: type[Query], **own: str) -> dict[str, str]:
+    """A list's filters, as its query declares them: the column of that name has the value, but for those of its
+    `own`. Raises TypeError for one that the query does not declare.
+    """
+    names = query.filter_names()
+    if unknown := sorted(own.keys() - set(names)):
+        raise TypeError(f"{query.__name__} declares no filter {', '.join(unknown)}")
+    return {name: own.get(name, f"{name} = :{name}") for name in names}
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,13 @@ def record_sql(
     return f"json_object({', '.join(pairs)})"
 
 
+def check_shown(body: type[BaseModel], shown: type[BaseModel], *, but: Iterable[str] = ()) -> None:
+    """Raises TypeError for a field that can be set and is not shown: it would be lost without a word."""
+    hidden = [name for name in body.model_fields if name not in shown.model_fields and name not in but]
+    if hidden:
+        raise TypeError(f"{body.__name__} can set what {shown.__name__} does not show: {', '.join(hidden)}")
+
+
 def decimal_sql(column: str) -> str:
     """Millionths as the shortest decimal text; NULL stays NULL."""
     whole = f"iif({column} < 0, '-', '') || (abs({column}) / 1000000)"

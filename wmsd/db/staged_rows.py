@@ -1,27 +1,49 @@
-"""Rows put down as they were read, to be read again in their order (see `staging.py`)."""
+"""Rows and what was made of them, put down to be taken up again in their order (see `staging.py`)."""
 
 import pickle
 from collections.abc import Iterable, Iterator
-from typing import Final
+from dataclasses import dataclass
+from typing import Any, Final
 
 from wmsd.base.importing import Row, chunks
 from wmsd.db.transaction import Transaction
 
-TABLE: Final = "CREATE TABLE {schema}.staged_rows (line INTEGER PRIMARY KEY, content)"
-ADD: Final = "INSERT INTO staged_rows (line, content) VALUES (?, ?)"
-ALL: Final = "SELECT line, content FROM staged_rows ORDER BY line"
+
+@dataclass(frozen=True)
+class Pile:
+    """A table of things, in the order in which they were put down."""
+
+    name: str
+
+    def make(self, tx: Transaction, schema: str) -> None:
+        tx.execute(f"CREATE TABLE {schema}.{self.name} (place INTEGER PRIMARY KEY, content)")
+
+    def put_down(self, tx: Transaction, things: Iterable[object]) -> int:
+        """How many there are."""
+        count = 0
+        for chunk in chunks(things):
+            tx.executemany(
+                f"INSERT INTO {self.name} (content) VALUES (?)", [(pickle.dumps(each),) for each in chunk]
+            )
+            count += len(chunk)
+        return count
+
+    def take_up(self, tx: Transaction) -> Iterator[Any]:
+        for (content,) in tx.execute(f"SELECT content FROM {self.name} ORDER BY place"):
+            yield pickle.loads(content)  # noqa: S301  (of this process: nobody else can reach the table)
+
+    def empty(self, tx: Transaction) -> None:
+        tx.execute(f"DELETE FROM {self.name}")
+
+
+ROWS: Final = Pile("staged_rows")
 
 
 def put_down(tx: Transaction, schema: str, rows: Iterable[Row]) -> int:
     """How many there are."""
-    tx.execute(TABLE.format(schema=schema))
-    count = 0
-    for chunk in chunks(rows):
-        tx.executemany(ADD, [(row.line, pickle.dumps(row.values)) for row in chunk])
-        count += len(chunk)
-    return count
+    ROWS.make(tx, schema)
+    return ROWS.put_down(tx, ((row.line, row.values) for row in rows))
 
 
 def put_down_before(tx: Transaction) -> Iterator[Row]:
-    for line, content in tx.execute(ALL):
-        yield Row(line, pickle.loads(content))  # noqa: S301  (of this process: nobody else can reach the table)
+    return (Row(line, values) for line, values in ROWS.take_up(tx))

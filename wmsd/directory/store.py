@@ -8,15 +8,22 @@ from typing import Any, Final
 from pydantic import BaseModel
 
 from wmsd.base.fields import Input
-from wmsd.base.listing import CursorQuery, IdsQuery, PageQuery
+from wmsd.base.listing import CursorQuery, IdsQuery, PageQuery, Query
 from wmsd.base.results import CursorPage, Page, Record, Records
-from wmsd.db.listing import Listing
-from wmsd.db.record import record_sql
+from wmsd.db.listing import Listing, conditions
+from wmsd.db.record import check_shown, record_sql
 from wmsd.db.table import insert_sql, update_sql
 from wmsd.db.transaction import Transaction
-from wmsd.directory.schema import Client, ClientFields, Partner, PartnerFields, Warehouse, WarehouseFields
-
-FILTERS: Final = {"code": "code = :code", "active": "active = :active", "type": "type = :type"}
+from wmsd.directory.schema import (
+    Client,
+    ClientFields,
+    DirectoryFilters,
+    Partner,
+    PartnerFields,
+    PartnerFilters,
+    Warehouse,
+    WarehouseFields,
+)
 
 
 @dataclass(frozen=True)
@@ -25,6 +32,10 @@ class DirectoryKind:
     table: str
     fields: type[Input]
     model: type[BaseModel]
+    filters: type[Query]
+
+    def __post_init__(self) -> None:
+        check_shown(self.fields, self.model)
 
     @property
     def record(self) -> str:
@@ -32,7 +43,7 @@ class DirectoryKind:
 
     @property
     def listing(self) -> Listing:
-        return Listing(self.table, "id", FILTERS, self.table)
+        return Listing(self.table, "id", conditions(self.filters), self.table)
 
     def shown_fields(self, row: Mapping[str, Any]) -> dict[str, Any]:
         """A stored row's own fields, as a caller would send them."""
@@ -45,9 +56,9 @@ class DirectoryKind:
         }
 
 
-CLIENTS: Final = DirectoryKind("client", "clients", ClientFields, Client)
-PARTNERS: Final = DirectoryKind("partner", "partners", PartnerFields, Partner)
-WAREHOUSES: Final = DirectoryKind("warehouse", "warehouses", WarehouseFields, Warehouse)
+CLIENTS: Final = DirectoryKind("client", "clients", ClientFields, Client, DirectoryFilters)
+PARTNERS: Final = DirectoryKind("partner", "partners", PartnerFields, Partner, PartnerFilters)
+WAREHOUSES: Final = DirectoryKind("warehouse", "warehouses", WarehouseFields, Warehouse, DirectoryFilters)
 
 
 def page(tx: Transaction, kind: DirectoryKind, query: PageQuery) -> Page:

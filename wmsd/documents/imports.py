@@ -1,25 +1,25 @@
 """Documents in files: a row for each line, the rows of one document together.
 
-A document is known by its code or, where the file has none, by its external_ref.
+A document is known by its code or, where the file has none, by its external_ref. Its rows are read and checked
+before others wait; what may forbid a document is found by the action that writes it, as that of a single one.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import partial
-from itertools import groupby
-from typing import Any, Generic, TypeVar
+from itertools import groupby, pairwise
+from typing import Any, Final, Generic, NamedTuple, TypeVar
 
 from pydantic import ValidationError
 
 from wmsd.base.fields import Code, Input, OptionalLabel
-from wmsd.base.importing import FirstSeen, Outcome, Row
+from wmsd.base.importing import FirstSeen, Import, Outcome, Progress, Row
 from wmsd.base.moves import Moves
 from wmsd.base.problems import FieldErrors, Problem
 from wmsd.base.results import Record
 from wmsd.base.validation import field_errors
+from wmsd.db.staged_rows import Pile, put_down, put_down_before
 from wmsd.db.transaction import Transaction
-from wmsd.directory import store as directory
-from wmsd.directory.store import DirectoryKind
+from wmsd.documents.codes import Codes, Referred
 from wmsd.documents.table import DocumentTable
 
 FieldsT = TypeVar("FieldsT", bound="DocumentRow")
@@ -42,36 +42,27 @@ class Checked(Generic[FieldsT]):
     fields: FieldsT
 
 
-Referred = DirectoryKind | DocumentTable
+class Document(NamedTuple):
+    """What the rows of a document say. `rows` is where they stand; `fields` are its own, with ids for codes."""
+
+    code: str | None
+    external_ref: str | None
+    status: Any
+    rows: list[int]
+    fields: dict[str, Any]
+    lines: list[Any]
 
 
-class Codes:
-    """The ids of what columns refer to by code."""
-
-    def __init__(self, tx: Transaction, references: Mapping[str, Referred]) -> None:
-        self._tx = tx
-        self._documents = {name: kind for name, kind in references.items() if isinstance(kind, DocumentTable)}
-        self._directory = {
-            name: directory.ids_by_code(tx, kind)
-            for name, kind in references.items()
-            if isinstance(kind, DirectoryKind)
-        }
-
-    def find(self, column: str, code: str | None) -> int | None:
-        """None for no code, and for one that nothing has."""
-        if code is None:
-            return None
-        if column in self._documents:
-            return self._documents[column].id_of_code(self._tx, code)
-        return self._directory[column].get(code)
+def always(_: Document) -> bool:
+    return True
 
 
 @dataclass(frozen=True)
 class DocumentFile(Generic[FieldsT]):
-    """What a kind of document looks like in a file.
+    """What a kind of document looks like in a file, and the actions that write it.
 
     `references`: the columns with codes. `columns`: where a field of the document, or after its `lines` one of a
-    line, stands under another name.
+    line, stands under another name. `fields_of` and `line_of`: what of a row `create` and `change` take.
     """
 
     table: DocumentTable
@@ -83,81 +74,48 @@ class DocumentFile(Generic[FieldsT]):
     lines: str
     most_lines: int
     columns: Mapping[str, str]
+    fields_of: Callable[[Checked[FieldsT], Codes], dict[str, Any]]
+    line_of: Callable[[Checked[FieldsT], Codes], Any]
+    create: Callable[[Transaction, Sequence[Document]], list[Record | Problem]]
+    """Each of them, or why it is refused."""
+    change: Callable[[Transaction, int, Document], object]
+    move: Callable[[Transaction, Sequence[int], Any, Any], object]
+    """Of the documents with these ids, from the one status to the other."""
+    goes_alone: Callable[[Document], bool] = always
+    """Whether all that is before a document must be done before it is created, and it before what follows."""
     walked_last: bool = False
     """Whether all documents of the file are there before the first is moved: what one does may close the others.
     """
     comes_about: frozenset[str] = frozenset()
     """Statuses that other documents bring about: one that cannot be moved there by hand waits for them."""
 
-    def take(
-        self,
-        tx: Transaction,
-        rows: Iterable[Row],
-        outcome: Outcome,
-        create: Callable[[list[Checked[FieldsT]], Codes], Record],
-        change: Callable[[int, list[Checked[FieldsT]], Codes], object],
-        move: Callable[[int, Any], object],
-    ) -> None:
-        """Documents that are not known are created, the others changed; then each is walked to its status."""
-        codes = Codes(tx, self.references)
+    def documents(self, rows: Iterable[Row], codes: Codes, outcome: Outcome) -> Iterator[Document]:
+        """The documents whose rows could all be read; what is wrong with the others is told to the outcome."""
+        for rows_of_one in self._groups(rows, codes, outcome):
+            first = rows_of_one[0]
+            yield Document(
+                first.fields.code,
+                first.fields.external_ref,
+                first.fields.status,
+                [row.line for row in rows_of_one],
+                self.fields_of(first, codes),
+                [self.line_of(row, codes) for row in rows_of_one],
+            )
 
-        def lay_down(document: list[Checked[FieldsT]]) -> tuple[int, Record | None]:
-            """Its id, and what it was before."""
-            document_id = self._known(tx, document[0].fields)
-            if document_id is None:
-                return create(document, codes).id, None
-            before = self.table.one(tx, document_id)
-            change(document_id, document, codes)
-            return document_id, before
+    def refuse(self, problem: Problem, document: Document, outcome: Outcome) -> None:
+        """Tells the errors of a document at the row and column of the file that they are about."""
+        if not problem.errors:
+            outcome.refuse(document.rows[0], {"status": [problem.message.rstrip(".")]})
+        for path, sentences in problem.errors.items():
+            name, _, rest = path.partition(".")
+            line = document.rows[0]
+            if name == self.lines and rest:
+                number, _, field = rest.partition(".")
+                name, line = f"{self.lines}.{field}", document.rows[int(number)]
+            column = self.columns.get(name, name.removeprefix(f"{self.lines}."))
+            outcome.refuse(line, {column: sentences})
 
-        def walk(document: list[Checked[FieldsT]], document_id: int, before: Record | None) -> None:
-            self._walk(tx, document_id, document[0].fields.status, move)
-            is_same = self.table.one(tx, document_id) == before
-            outcome.created += before is None
-            outcome.unchanged += is_same
-            outcome.updated += before is not None and not is_same
-
-        later: list[Callable[[], None]] = []
-        for document in self.documents(rows, codes, outcome):
-            try:
-                walking = partial(walk, document, *lay_down(document))
-                if self.walked_last:
-                    later.append(partial(self._or_refuse, walking, document, outcome))
-                else:
-                    walking()
-            except Problem as problem:
-                self.refuse(problem, document, outcome)
-        for each in later:
-            each()
-
-    def _or_refuse(self, walking: Callable[[], None], document: list[Checked[FieldsT]], outcome: Outcome) -> None:
-        try:
-            walking()
-        except Problem as problem:
-            self.refuse(problem, document, outcome)
-
-    def _known(self, tx: Transaction, row: DocumentRow) -> int | None:
-        if row.code is not None:
-            return self.table.id_of_code(tx, row.code)
-        assert row.external_ref is not None
-        return self.table.id_of_external_ref(tx, row.external_ref)
-
-    def _walk(
-        self, tx: Transaction, document_id: int, wanted: str | None, move: Callable[[int, Any], object]
-    ) -> None:
-        """By the moves that lead to the status, with all that they do."""
-        current = self.table.columns(tx, document_id)["status"]
-        try:
-            route = self.moves.route(current, wanted or current)
-        except Problem:
-            if wanted in self.comes_about:
-                return
-            raise
-        for status in route:
-            move(document_id, status)
-
-    def documents(self, rows: Iterable[Row], codes: Codes, outcome: Outcome) -> Iterator[list[Checked[FieldsT]]]:
-        """The rows of each document that could be read; what is wrong with the others is told to the outcome."""
+    def _groups(self, rows: Iterable[Row], codes: Codes, outcome: Outcome) -> Iterator[list[Checked[FieldsT]]]:
         seen = FirstSeen()
         for key, group in groupby(rows, key=_key):
             of_one = list(group)
@@ -170,19 +128,6 @@ class DocumentFile(Generic[FieldsT]):
                 outcome.refuse(of_one[self.most_lines].line, {"code": [sentence]})
             elif len(checked) == len(of_one) and self._agree(checked, outcome):
                 yield checked
-
-    def refuse(self, problem: Problem, rows: list[Checked[FieldsT]], outcome: Outcome) -> None:
-        """Tells the errors of a document at the row and column of the file that they are about."""
-        if not problem.errors:
-            outcome.refuse(rows[0].line, {"status": [problem.message.rstrip(".")]})
-        for path, sentences in problem.errors.items():
-            name, _, rest = path.partition(".")
-            line = rows[0].line
-            if name == self.lines and rest:
-                number, _, field = rest.partition(".")
-                name, line = f"{self.lines}.{field}", rows[int(number)].line
-            column = self.columns.get(name, name.removeprefix(f"{self.lines}."))
-            outcome.refuse(line, {column: sentences})
 
     def _checked(self, row: Row, codes: Codes, outcome: Outcome) -> Checked[FieldsT] | None:
         errors: FieldErrors = {}
@@ -213,6 +158,154 @@ class DocumentFile(Generic[FieldsT]):
                     )
                     agree = False
         return agree
+
+
+def one_by_one(
+    create: Callable[[Transaction, Document], Record],
+) -> Callable[[Transaction, Sequence[Document]], list[Record | Problem]]:
+    def create_each(tx: Transaction, documents: Sequence[Document]) -> list[Record | Problem]:
+        made: list[Record | Problem] = []
+        for document in documents:
+            try:
+                made.append(create(tx, document))
+            except Problem as problem:
+                made.append(problem)
+        return made
+
+    return create_each
+
+
+def one_at_a_time(
+    move: Callable[[Transaction, int, Any, Any], object],
+) -> Callable[[Transaction, Sequence[int], Any, Any], None]:
+    def move_each(tx: Transaction, ids: Sequence[int], current: Any, requested: Any) -> None:
+        for document_id in ids:
+            move(tx, document_id, current, requested)
+
+    return move_each
+
+
+DOCUMENTS: Final = Pile("staged_documents")
+TOGETHER: Final = 200
+"""So many new documents are created at once, where they may be."""
+
+
+class DocumentImport(Import):
+    """Documents that are not known are created, the others changed; then each is walked to its status."""
+
+    checks_all = False
+
+    def __init__(self, file: DocumentFile[Any]) -> None:
+        self._file = file
+        self._count = 0
+        self._codes: Codes | None = None
+        self._found = Outcome()
+        self._later: list[Callable[[], None]] = []
+
+    def gather(self, tx: Transaction, schema: str, rows: Iterable[Row], outcome: Outcome) -> int:
+        DOCUMENTS.make(tx, schema)
+        self._count = put_down(tx, schema, rows)
+        return self._count
+
+    def check(self, tx: Transaction, outcome: Outcome) -> None:
+        """The rows are read again only when a code means something else than the first time."""
+        if self._codes is not None and self._codes.are_the_same(tx):
+            return
+        self._codes, self._found = Codes(tx, self._file.references), Outcome()
+        DOCUMENTS.empty(tx)
+        DOCUMENTS.put_down(tx, self._file.documents(put_down_before(tx), self._codes, self._found))
+
+    def write(self, tx: Transaction, outcome: Outcome, progress: Progress) -> None:
+        outcome.errors += self._found.errors
+        file, done = self._file, 0
+        waiting: list[Document] = []
+        for document in DOCUMENTS.take_up(tx):
+            progress(done, self._count)
+            done += len(document.rows)
+            if document.code is None:  # one that waits may have its external_ref
+                waiting = self._create(tx, waiting, outcome)
+            document_id = self._known(tx, document)
+            goes_alone = document_id is not None or document.code is None or file.goes_alone(document)
+            if goes_alone or len(waiting) == TOGETHER:
+                waiting = self._create(tx, waiting, outcome)
+            if document_id is not None:
+                self._change(tx, document_id, document, outcome)
+            elif goes_alone:
+                self._create(tx, [document], outcome)
+            else:
+                waiting.append(document)
+        self._create(tx, waiting, outcome)
+        for walk in self._later:
+            walk()
+
+    def _create(self, tx: Transaction, documents: list[Document], outcome: Outcome) -> list[Document]:
+        """Those that still wait: none."""
+        made = self._file.create(tx, documents) if documents else []
+        created: list[tuple[Document, int]] = []
+        for document, each in zip(documents, made, strict=True):
+            if isinstance(each, Problem):
+                self._file.refuse(each, document, outcome)
+            else:
+                created.append((document, each.id))
+        for _, alike in groupby(created, key=lambda found: found[0].status):
+            self._walk_in_turn(tx, list(alike), None, outcome)
+        return []
+
+    def _change(self, tx: Transaction, document_id: int, document: Document, outcome: Outcome) -> None:
+        before = self._file.table.one(tx, document_id)
+        try:
+            self._file.change(tx, document_id, document)
+        except Problem as problem:
+            self._file.refuse(problem, document, outcome)
+        else:
+            self._walk_in_turn(tx, [(document, document_id)], before, outcome)
+
+    def _walk_in_turn(
+        self, tx: Transaction, alike: list[tuple[Document, int]], before: Record | None, outcome: Outcome
+    ) -> None:
+        """Documents that are to have the same status, with their ids; several, if they were created together."""
+
+        def walk() -> None:
+            try:
+                self._walk(tx, alike[0][0].status, [document_id for _, document_id in alike], before, outcome)
+            except Problem as problem:
+                self._file.refuse(problem, alike[0][0], outcome)
+
+        if self._file.walked_last:
+            self._later.append(walk)
+        else:
+            walk()
+
+    def _known(self, tx: Transaction, document: Document) -> int | None:
+        if document.code is not None:
+            return self._file.table.id_of_code(tx, document.code)
+        assert document.external_ref is not None
+        return self._file.table.id_of_external_ref(tx, document.external_ref)
+
+    def _walk(
+        self, tx: Transaction, wanted: str | None, ids: list[int], before: Record | None, outcome: Outcome
+    ) -> None:
+        """Documents that are new, or the one that was like this `before`."""
+        table = self._file.table
+        if wanted is not None:
+            current = table.initial if before is None else table.columns(tx, ids[0])["status"]
+            for each in pairwise(self._route(current, wanted)):
+                self._file.move(tx, ids, *each)
+        if before is None:
+            outcome.created += len(ids)
+        elif table.one(tx, ids[0]) == before:
+            outcome.unchanged += 1
+        else:
+            outcome.updated += 1
+
+    def _route(self, current: str, wanted: str) -> list[str]:
+        """The statuses from the one to the other, by moves that are allowed."""
+        try:
+            return [current, *self._file.moves.route(current, wanted)]
+        except Problem:
+            if wanted in self._file.comes_about:
+                return []
+            raise
 
 
 def _key(row: Row) -> tuple[str, object]:

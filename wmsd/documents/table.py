@@ -1,46 +1,70 @@
 """The table of a kind of document, and the statements that every kind has."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
 from wmsd.base.fields import Input, Model
-from wmsd.base.listing import CursorQuery, IdsQuery, PageQuery
+from wmsd.base.listing import CursorQuery, IdsQuery, PageQuery, Query
 from wmsd.base.problems import not_found
 from wmsd.base.results import CursorPage, Page, Record, Records
 from wmsd.base.strict_json import dumps
-from wmsd.db.listing import Listing
-from wmsd.db.record import record_sql
+from wmsd.db.listing import FEW_AT_ONCE, Listing, Tally, conditions
+from wmsd.db.record import check_shown, record_sql
 from wmsd.db.series import next_code
 from wmsd.db.table import insert_sql, update_sql
 from wmsd.db.transaction import Transaction
 
-FILTERS: Final = {
-    "status": "status = :status",
-    "external_ref": "external_ref = :external_ref",
-    "code": "code = :code",
-    "updated_since": "change_seq > :updated_since",
-}
-"""What every list of documents can be filtered by."""
 CREATED: Final = ("status", "status_history", "change_seq", "created_at", "updated_at")
 CHANGED: Final = ("change_seq", "updated_at")
+OF_NO_COLUMN: Final = frozenset({"status", "packaging"})
+"""Of a body: a status is moved to, and packaging has a ledger of its own."""
 
 
 @dataclass(frozen=True)
 class DocumentTable:
-    """`fields` are the columns that a caller may set, `record` is the SQL of what `GET` shows, `told` the data of
-    `status_changed`. `initial` is the status in which every document begins.
+    """`body` is what a caller may set, `shown` what `GET` shows, where `lines` is the field of its lines and
+    `lines_sql` their SQL; `told` is the data of `status_changed`. `filters` are those of its lists, `tally` has
+    their totals. `initial` is the status in which every document begins.
+
+    Raises TypeError for a field that can be set and is not shown.
     """
 
     noun: str
     name: str
     series: str
     initial: str
-    fields: tuple[str, ...]
-    record: str
+    body: type[Input]
+    shown: type[Model]
+    lines: str
+    lines_sql: str
     told: type[Model]
-    listing: Listing
+    filters: type[Query]
+    tally: Tally
+
+    def __post_init__(self) -> None:
+        check_shown(self.body, self.shown, but=OF_NO_COLUMN)
+
+    @cached_property
+    def fields(self) -> tuple[str, ...]:
+        """The columns that a caller may set."""
+        return tuple(name for name in self.body.model_fields if name not in {*OF_NO_COLUMN, self.lines})
+
+    @cached_property
+    def record(self) -> str:
+        return record_sql(self.shown, {self.lines: self.lines_sql})
+
+    @cached_property
+    def listing(self) -> Listing:
+        return Listing(
+            source=self.name,
+            order="id",
+            filters=conditions(self.filters, updated_since="change_seq > :updated_since"),
+            count=self.name,
+            tally=self.tally,
+            at_once=FEW_AT_ONCE,
+        )
 
     @property
     def entity(self) -> str:
@@ -150,23 +174,17 @@ class DocumentTable:
     @cached_property
     def _move(self) -> str:
         return f"""
-            UPDATE {self.name} SET status = :status, change_seq = :change_seq, updated_at = :now,
+            UPDATE {self.name} SET status = :status, change_seq = :first + moved.key, updated_at = :now,
                 status_history = json_insert(status_history, '$[#]', json_object('status', :status, 'at', :now))
-            WHERE id = :id
+            FROM json_each(:ids) AS moved WHERE {self.name}.id = moved.value
+            RETURNING id, {record_sql(self.told, {"previous_status": ":previous"})}
         """
 
-    def move(self, tx: Transaction, document_id: int, status: str) -> None:
-        row = {"id": document_id, "status": status, "change_seq": tx.next_change(), "now": tx.timestamp}
-        tx.execute(self._move, row)
-
-    @cached_property
-    def _status_changed(self) -> str:
-        data = record_sql(self.told, {"previous_status": ":previous"})
-        return f"SELECT {data} FROM {self.name} WHERE id = :id"
-
-    def status_changed_data(self, tx: Transaction, document_id: int, previous: str) -> str:
-        text: str = tx.value(self._status_changed, {"id": document_id, "previous": previous})
-        return text
+    def move(self, tx: Transaction, ids: Sequence[int], previous: str, status: str) -> dict[int, str]:
+        """What `status_changed` tells of each."""
+        row = {"ids": dumps(list(ids)), "previous": previous, "status": status}
+        first = tx.next_change(len(ids)) - len(ids) + 1
+        return dict(tx.rows(self._move, {**row, "first": first, "now": tx.timestamp}))
 
     def delete(self, tx: Transaction, document_id: int) -> None:
         tx.execute(f"DELETE FROM {self.name} WHERE id = ?", (document_id,))

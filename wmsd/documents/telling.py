@@ -1,5 +1,7 @@
 """What is told of every kind of document: that it was created, changed, moved."""
 
+from collections.abc import Sequence
+
 from wmsd.base.results import Record
 from wmsd.db.transaction import Transaction
 from wmsd.documents.table import DocumentTable
@@ -20,8 +22,8 @@ def _tell(tx: Transaction, table: DocumentTable, document_id: int, what: str) ->
     return record
 
 
-def move_and_tell(tx: Transaction, table: DocumentTable, document_id: int, current: str, requested: str) -> None:
-    """Whether it may, and what else it does, is the caller's to know."""
-    table.move(tx, document_id, requested)
-    data = table.status_changed_data(tx, document_id, current)
-    record_event(tx, f"{table.entity}.status_changed", document_id, data)
+def move_and_tell(tx: Transaction, table: DocumentTable, ids: Sequence[int], current: str, requested: str) -> None:
+    """Whether they may, and what else it does, is the caller's to know."""
+    told = table.move(tx, ids, current, requested)
+    for document_id in ids:
+        record_event(tx, f"{table.entity}.status_changed", document_id, told[document_id])

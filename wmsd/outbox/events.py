@@ -5,6 +5,7 @@ from collections.abc import Mapping
 from typing import Final
 
 from wmsd.base import timestamps
+from wmsd.base.importing import CHUNK
 from wmsd.db.transaction import Transaction
 from wmsd.outbox.deliveries import queue_at_commit
 
@@ -36,6 +37,7 @@ RECORD_MANY = f"""
     INSERT INTO events (id, event, entity, entity_id, occurred_at, data)
     SELECT {ID.replace("?", ":time")}, :event, :entity, entity_id, :occurred_at, data
 """
+LAST = "SELECT last_insert_rowid()"
 COUNT_FOR_BILLING = """
     INSERT INTO event_counts (month, event, count) VALUES (?, ?, ?)
     ON CONFLICT (month, event) DO UPDATE SET count = count + excluded.count
@@ -43,13 +45,16 @@ COUNT_FOR_BILLING = """
 
 
 def record_event(tx: Transaction, event: str, entity_id: int, data: str) -> None:
-    """`data` is the JSON text of the payload's data."""
-    last = tx.insert(RECORD, (_time(tx), event, _entity(event), entity_id, tx.timestamp, data))
-    _recorded(tx, event, 1, last)
+    """`data` is the JSON text of the payload's data. It is written with others, at the end of the unit of work."""
+    waiting = _waiting(tx)
+    waiting.append((event, entity_id, data))
+    if len(waiting) >= CHUNK:
+        _write(tx, waiting)
 
 
 def record_events(tx: Transaction, event: str, rows: str, parameters: Mapping[str, object]) -> None:
     """An event for each row of a SELECT of (entity_id, data), in one statement: for imports."""
+    _write(tx, _waiting(tx))  # so that events have the order in which they came about
     inserted = tx.execute(
         f"{RECORD_MANY} FROM ({rows})",
         {
@@ -62,7 +67,22 @@ def record_events(tx: Transaction, event: str, rows: str, parameters: Mapping[st
     )
     if inserted.rowcount:
         assert inserted.lastrowid is not None
-        _recorded(tx, event, inserted.rowcount, inserted.lastrowid)
+        _recorded(tx, {event: inserted.rowcount}, inserted.lastrowid)
+
+
+def _waiting(tx: Transaction) -> list[tuple[str, int, str]]:
+    return tx.at_last("events", lambda waiting: _write(tx, waiting), list[tuple[str, int, str]])
+
+
+def _write(tx: Transaction, waiting: list[tuple[str, int, str]]) -> None:
+    if not waiting:
+        return
+    time, now = _time(tx), tx.timestamp
+    tx.executemany(
+        RECORD, [(time, event, _entity(event), entity_id, now, data) for event, entity_id, data in waiting]
+    )
+    _recorded(tx, Counter(event for event, _, _ in waiting), tx.value(LAST))
+    waiting.clear()
 
 
 def _time(tx: Transaction) -> str:
@@ -75,11 +95,11 @@ def _entity(event: str) -> str:
     return event.partition(".")[0]
 
 
-def _recorded(tx: Transaction, event: str, count: int, last: int) -> None:
+def _recorded(tx: Transaction, events: Mapping[str, int], last: int) -> None:
     """Counted at the end of the unit of work, queued for webhooks with the commit: once for all of it."""
-    queue_at_commit(tx, last - count + 1)
+    queue_at_commit(tx, last - sum(events.values()) + 1)
     counts = tx.at_last("event counts", lambda gathered: _write_counts(tx, gathered), Counter[str])
-    counts[event] += count
+    counts.update(events)
 
 
 def _write_counts(tx: Transaction, counts: Counter[str]) -> None:

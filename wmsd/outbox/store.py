@@ -5,7 +5,7 @@ from typing import Final
 
 from wmsd.base.results import CursorPage
 from wmsd.db import retention
-from wmsd.db.listing import FEW_AT_ONCE, Listing
+from wmsd.db.listing import FEW_AT_ONCE, Listing, conditions
 from wmsd.db.record import record_sql
 from wmsd.db.transaction import Transaction
 from wmsd.outbox.schema import Event, EventQuery
@@ -15,7 +15,7 @@ RECORD: Final = record_sql(Event, {"timestamp": "occurred_at"})
 LISTING: Final = Listing(
     source="events",
     order="sequence",
-    filters={"event": "event = :event"},
+    filters=conditions(EventQuery, after=""),  # an event's id, which is looked up for its place
     count="events",
     at_once=FEW_AT_ONCE,
 )

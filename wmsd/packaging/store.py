@@ -6,14 +6,16 @@ from typing import Any, Final
 from wmsd.base.listing import CursorQuery, PageQuery
 from wmsd.base.results import CursorPage, Page
 from wmsd.base.strict_json import dumps
-from wmsd.db.listing import Listing
+from wmsd.db.listing import Listing, conditions
 from wmsd.db.record import record_sql
 from wmsd.db.series import next_code
 from wmsd.db.table import insert_sql
 from wmsd.db.transaction import Transaction
 from wmsd.packaging.schema import (
     PackagingBalance,
+    PackagingBalanceFilters,
     PackagingMovement,
+    PackagingMovementFilters,
     PackagingMovementRecorded,
     PackagingType,
 )
@@ -24,20 +26,16 @@ NAMED: Final = {"packaging_type_code": OF_TYPE.format("code"), "packaging_type_n
 """Looked up record by record: a join would be gone through by the filters and totals too."""
 BALANCE: Final = record_sql(PackagingBalance, NAMED)
 MOVEMENT: Final = record_sql(PackagingMovement, NAMED)
-FILTERS: Final = {
-    "partner_id": "partner_id = :partner_id",
-    "packaging_type_id": "packaging_type_id = :packaging_type_id",
-}
 BALANCES: Final = Listing(
     source="packaging_balances",
     order="id",
-    filters={**FILTERS, "since": "change_seq >= :since"},
+    filters=conditions(PackagingBalanceFilters, since="change_seq >= :since"),
     count="packaging_balances",
 )
 MOVEMENTS: Final = Listing(
     source="packaging_movements",
     order="id",
-    filters={**FILTERS, "since": "occurred_at >= :since"},
+    filters=conditions(PackagingMovementFilters, since="occurred_at >= :since"),
     count="packaging_movements",
 )
 

@@ -10,6 +10,7 @@ from wmsd.base.moves import Step
 from wmsd.base.operation import operation
 from wmsd.base.results import CursorPage, Page, Record, Records
 from wmsd.db.transaction import Transaction
+from wmsd.documents.dependents import Dependents
 from wmsd.documents.references import Articles, check_document, not_initial, sent_status
 from wmsd.documents.telling import move_and_tell, tell_created, tell_updated
 from wmsd.purchase_orders import store
@@ -115,7 +116,7 @@ def delete_purchase_order(tx: Transaction, id: int) -> None:
     status = current["status"]
     if status != INITIAL:
         raise BY_HAND.forbidden(f"This purchase order is {status}. It cannot be deleted.", status)
-    if (reception := store.reception_of(tx, id)) is not None:
+    if (reception := tx.provided(Dependents).find(tx, ORDERS.name, [id])) is not None:
         raise BY_HAND.forbidden(f"Reception {reception} is of this purchase order. It cannot be deleted.", status)
     store.delete(tx, id)
 
@@ -151,14 +152,14 @@ def _check_unnamed(tx: Transaction, status: Status, before: Sequence[Columns], r
     """Raises Problem (409) when an item would go, or become another article, that a reception names."""
     kept = {(row["id"], row["article_id"]) for row in rows}
     gone = {row["id"] for row in before if (row["id"], row["article_id"]) not in kept}
-    if gone and (reception := store.reception_of_items(tx, gone)) is not None:
+    if gone and (reception := tx.provided(Dependents).find(tx, ORDER_ITEMS.name, gone)) is not None:
         sentence = f"Reception {reception} names an item that would go. Send it back with its id and article."
         raise BY_HAND.forbidden(sentence, status)
 
 
 def move(tx: Transaction, order_id: int, current: Status, requested: Status) -> None:
     """Whether it may, the caller has asked: by hand and by receptions different moves are allowed."""
-    move_and_tell(tx, ORDERS, order_id, current, requested)
+    move_and_tell(tx, ORDERS, [order_id], current, requested)
 
 
 def _find_items(

@@ -1,16 +1,21 @@
 """The SQL of purchase orders."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from wmsd.base.strict_json import dumps
-from wmsd.db.listing import FEW_AT_ONCE, Listing, Tally
+from wmsd.db.listing import Tally
 from wmsd.db.record import record_sql
 from wmsd.db.transaction import Transaction
 from wmsd.documents.lines import LineTable
-from wmsd.documents.table import FILTERS, DocumentTable
+from wmsd.documents.table import DocumentTable
 from wmsd.purchase_orders.rules import INITIAL, STATUSES
-from wmsd.purchase_orders.schema import PurchaseOrder, PurchaseOrderItem, PurchaseOrderStatusChanged
+from wmsd.purchase_orders.schema import (
+    PurchaseOrder,
+    PurchaseOrderFields,
+    PurchaseOrderFilters,
+    PurchaseOrderItem,
+    PurchaseOrderStatusChanged,
+)
 
 ITEM: Final = record_sql(
     PurchaseOrderItem, {"id": "item.id", "article_code": "articles.code", "quantity": "item.quantity"}
@@ -25,17 +30,13 @@ ORDERS: Final = DocumentTable(
     name="purchase_orders",
     series="PO",
     initial=INITIAL,
-    fields=("code", "partner_id", "warehouse_id", "external_ref", "expected_date", "notes"),
-    record=record_sql(PurchaseOrder, {"items": ITEMS}),
+    body=PurchaseOrderFields,
+    shown=PurchaseOrder,
+    lines="items",
+    lines_sql=ITEMS,
     told=PurchaseOrderStatusChanged,
-    listing=Listing(
-        source="purchase_orders",
-        order="id",
-        filters={**FILTERS, "partner_id": "partner_id = :partner_id"},
-        count="purchase_orders",
-        tally=Tally("purchase_order_counts", STATUSES),
-        at_once=FEW_AT_ONCE,
-    ),
+    filters=PurchaseOrderFilters,
+    tally=Tally("purchase_order_counts", STATUSES),
 )
 
 ORDER_ITEMS: Final = LineTable("purchase_order_items", "purchase_order_id", ("article_id", "quantity"))
@@ -97,25 +98,6 @@ def over_receipt_pct(tx: Transaction) -> int:
 
 def set_over_receipt_pct(tx: Transaction, pct: int) -> None:
     tx.execute(SET_OVER_RECEIPT, (pct,))
-
-
-RECEPTIONS: Final = "SELECT code FROM receptions WHERE purchase_order_id = ? ORDER BY id LIMIT 1"
-NAMED_ITEMS: Final = """
-    SELECT receptions.code FROM reception_items JOIN receptions ON receptions.id = reception_items.reception_id
-    WHERE po_item_id IN (SELECT value FROM json_each(?)) ORDER BY receptions.id LIMIT 1
-"""
-
-
-def reception_of(tx: Transaction, order_id: int) -> str | None:
-    """The code of a reception of the order: it depends on it."""
-    code: str | None = tx.value(RECEPTIONS, (order_id,))
-    return code
-
-
-def reception_of_items(tx: Transaction, item_ids: Iterable[int]) -> str | None:
-    """The code of a reception that names one of the items."""
-    code: str | None = tx.value(NAMED_ITEMS, (dumps(sorted(item_ids)),))
-    return code
 
 
 def delete(tx: Transaction, order_id: int) -> None:

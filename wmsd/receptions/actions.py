@@ -96,7 +96,7 @@ def create(tx: Transaction, body: ReceptionFields, of_closed_too: bool = False) 
     record = tell_created(tx, RECEPTIONS, reception_id)
     if body.status == INITIAL:
         return record
-    _move(tx, reception_id, INITIAL, body.status, body.packaging)
+    move(tx, reception_id, INITIAL, body.status, body.packaging)
     return RECEPTIONS.one(tx, reception_id)
 
 
@@ -164,7 +164,7 @@ def change(
     for step in MOVES.steps(current["status"], status or current["status"], values != current, items_differ):
         match step:
             case Step.MOVE:
-                _move(tx, reception_id, current["status"], status or current["status"], packaging)
+                move(tx, reception_id, current["status"], status or current["status"], packaging)
             case Step.CHANGE:
                 _change(tx, reception_id, current, values, rows)
     return RECEPTIONS.one(tx, reception_id)
@@ -181,17 +181,18 @@ def _change(
     tell_updated(tx, RECEPTIONS, reception_id)
 
 
-def _move(
+def move(
     tx: Transaction,
     reception_id: int,
     current: Status,
     requested: Status,
-    packaging: Sequence[PackagingLine] | None,
+    packaging: Sequence[PackagingLine] | None = None,
 ) -> None:
+    """With all that the move does. Raises Problem (409) when the one status may not follow the other."""
     effect = MOVES.effect(current, requested)
     if effect is Effect.POST:
         post_reception(tx, reception_id)
-    move_and_tell(tx, RECEPTIONS, reception_id, current, requested)
+    move_and_tell(tx, RECEPTIONS, [reception_id], current, requested)
     if effect is Effect.POST:
         tell_order(tx, reception_id)
     if packaging:

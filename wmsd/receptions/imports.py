@@ -4,20 +4,20 @@ The item is named by its article; where the order has that in several items, by 
 """
 
 import json
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Final
 
 from wmsd.base.fields import Code, OptionalLabel, OptionalText, Quantity, Serials
-from wmsd.base.importing import Outcome, Row
 from wmsd.base.listing import QueryId
 from wmsd.base.results import Record
 from wmsd.db.transaction import Transaction
 from wmsd.directory import store as directory
 from wmsd.directory.store import WAREHOUSES
-from wmsd.documents.imports import Checked, Codes, DocumentFile, DocumentRow
+from wmsd.documents.codes import Codes
+from wmsd.documents.imports import Checked, Document, DocumentFile, DocumentRow, one_at_a_time, one_by_one
 from wmsd.purchase_orders import store as orders
 from wmsd.purchase_orders.store import ORDERS
-from wmsd.receptions.actions import change, create
+from wmsd.receptions.actions import change, create, move
 from wmsd.receptions.rules import MOVES, Status
 from wmsd.receptions.schema import MAX_ITEMS, ItemFields, ReceptionFields
 from wmsd.receptions.store import RECEPTIONS
@@ -40,48 +40,19 @@ class ReceptionRow(DocumentRow):
 
 
 OF_AN_ITEM: Final = ("article_code", "item", "quantity_um3pl", "lot_number", "serial_data")
-FILE: Final = DocumentFile(
-    RECEPTIONS,
-    MOVES,
-    ReceptionRow,
-    of_a_line=OF_AN_ITEM,
-    required=("purchase_order_code", "warehouse_code", "article_code", "quantity_um3pl"),
-    references={"purchase_order_code": ORDERS, "warehouse_code": WAREHOUSES},
-    lines="selected_items",
-    most_lines=MAX_ITEMS,
-    columns={
-        "purchase_order_id": "purchase_order_code",
-        "warehouse_id": "warehouse_code",
-        "selected_items.po_item_id": "article_code",
-    },
-    walked_last=True,
-)
-Rows = list[Checked[ReceptionRow]]
 
 
-def import_receptions(tx: Transaction, rows: Iterable[Row], outcome: Outcome) -> None:
-    """A status is walked to by the moves that lead there: FINALIZAT posts the goods, and that may close the
-    order for the others, so all are there before. A cancelled one may be of an order that is cancelled, too.
-    """
+def _create(tx: Transaction, reception: Document) -> Record:
+    """A cancelled one may be of an order that is cancelled, too."""
+    fields = {**reception.fields, "code": reception.code}
+    items = _items(tx, fields["purchase_order_id"], reception.lines)
+    body = ReceptionFields.model_construct(**fields, selected_items=items)
+    return create(tx, body, of_closed_too=reception.status == "ANULAT")
 
-    def create_one(reception: Rows, codes: Codes) -> Record:
-        fields = {**_fields(reception[0], codes), "code": reception[0].fields.code}
-        items = _items(tx, fields["purchase_order_id"], reception)
-        body = ReceptionFields.model_construct(**fields, selected_items=items)
-        return create(tx, body, of_closed_too=reception[0].fields.status == "ANULAT")
 
-    def change_one(reception_id: int, reception: Rows, codes: Codes) -> Record:
-        fields = _fields(reception[0], codes)
-        return change(tx, reception_id, fields, _items(tx, fields["purchase_order_id"], reception))
-
-    FILE.take(
-        tx,
-        rows,
-        outcome,
-        create_one,
-        change_one,
-        lambda reception_id, status: change(tx, reception_id, {}, None, status),
-    )
+def _change(tx: Transaction, reception_id: int, reception: Document) -> None:
+    items = _items(tx, reception.fields["purchase_order_id"], reception.lines)
+    change(tx, reception_id, reception.fields, items)
 
 
 def _fields(first: Checked[ReceptionRow], codes: Codes) -> dict[str, Any]:
@@ -97,11 +68,14 @@ def _fields(first: Checked[ReceptionRow], codes: Codes) -> dict[str, Any]:
     return fields
 
 
-def _items(tx: Transaction, order_id: int, rows: Rows) -> list[ItemFields]:
+def _row(row: Checked[ReceptionRow], codes: Codes) -> ReceptionRow:
+    return row.fields
+
+
+def _items(tx: Transaction, order_id: int, rows: Sequence[ReceptionRow]) -> list[ItemFields]:
     numbered = list(enumerate(orders.receivable(tx, order_id).values(), start=1))
     items = []
-    for each in rows:
-        row = each.fields
+    for row in rows:
         named = [
             item.id
             for number, item in numbered
@@ -135,3 +109,29 @@ def exported(tx: Transaction) -> Iterator[dict[str, Any]]:
                 "purchase_order_code": order["code"],
                 "warehouse_code": warehouses[int(reception["warehouse_id"])],
             }
+
+
+FILE: Final = DocumentFile(
+    RECEPTIONS,
+    MOVES,
+    ReceptionRow,
+    of_a_line=OF_AN_ITEM,
+    required=("purchase_order_code", "warehouse_code", "article_code", "quantity_um3pl"),
+    references={"purchase_order_code": ORDERS, "warehouse_code": WAREHOUSES},
+    lines="selected_items",
+    most_lines=MAX_ITEMS,
+    columns={
+        "purchase_order_id": "purchase_order_code",
+        "warehouse_id": "warehouse_code",
+        "selected_items.po_item_id": "article_code",
+    },
+    fields_of=_fields,
+    line_of=_row,
+    create=one_by_one(_create),
+    change=_change,
+    move=one_at_a_time(move),
+    walked_last=True,
+)
+"""A status is walked to by the moves that lead there: FINALIZAT posts the goods, and that may close the order for
+the others, so all are there before.
+"""

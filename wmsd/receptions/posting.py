@@ -72,6 +72,6 @@ def tell_order(tx: Transaction, reception_id: int) -> None:
     if status == current:
         ORDERS.touch(tx, order_id)
     else:
-        move_and_tell(tx, ORDERS, order_id, current, status)
+        move_and_tell(tx, ORDERS, [order_id], current, status)
     if any(received < ordered for ordered, received in items):
         record_event(tx, "reception.partial", reception_id, store.partial_data(tx, reception_id))

@@ -3,14 +3,18 @@
 from collections.abc import Mapping
 from typing import Final
 
-from wmsd.db.listing import FEW_AT_ONCE, Listing, Tally
+from wmsd.db.listing import Tally
 from wmsd.db.record import record_sql
 from wmsd.db.transaction import Transaction
+from wmsd.documents.dependents import Dependent
 from wmsd.documents.lines import LineTable
-from wmsd.documents.table import FILTERS, DocumentTable
+from wmsd.documents.table import DocumentTable
+from wmsd.purchase_orders.store import ORDER_ITEMS, ORDERS
 from wmsd.receptions.rules import INITIAL, STATUSES
 from wmsd.receptions.schema import (
     Reception,
+    ReceptionFields,
+    ReceptionFilters,
     ReceptionItem,
     ReceptionPartial,
     ReceptionStatusChanged,
@@ -38,18 +42,24 @@ RECEPTIONS: Final = DocumentTable(
     name="receptions",
     series="RC",
     initial=INITIAL,
-    fields=("code", "purchase_order_id", "warehouse_id", "transport_ecc", "external_ref", "notes"),
-    record=record_sql(Reception, {"selected_items": ITEMS}),
+    body=ReceptionFields,
+    shown=Reception,
+    lines="selected_items",
+    lines_sql=ITEMS,
     told=ReceptionStatusChanged,
-    listing=Listing(
-        source="receptions",
-        order="id",
-        filters={**FILTERS, "purchase_order_id": "purchase_order_id = :purchase_order_id"},
-        count="receptions",
-        tally=Tally("reception_counts", STATUSES, by_partner=False),
-        at_once=FEW_AT_ONCE,
-    ),
+    filters=ReceptionFilters,
+    tally=Tally("reception_counts", STATUSES, by_partner=False),
 )
+
+OF_ORDERS: Final = """
+    SELECT code FROM receptions
+    WHERE purchase_order_id IN (SELECT value FROM json_each(:ids)) ORDER BY id LIMIT 1
+"""
+OF_ITEMS: Final = """
+    SELECT receptions.code FROM reception_items JOIN receptions ON receptions.id = reception_items.reception_id
+    WHERE po_item_id IN (SELECT value FROM json_each(:ids)) ORDER BY receptions.id LIMIT 1
+"""
+DEPENDENTS: Final = (Dependent(ORDERS.name, OF_ORDERS), Dependent(ORDER_ITEMS.name, OF_ITEMS))
 
 RECEPTION_ITEMS: Final = LineTable(
     "reception_items", "reception_id", ("po_item_id", "quantity_um3pl", "lot_number", "serial_data")

@@ -108,7 +108,7 @@ def change(
     for step in MOVES.steps(current["status"], status or current["status"], fields_differ, lines_differ):
         match step:
             case Step.MOVE:
-                _move(tx, return_id, current["status"], status or current["status"])
+                move(tx, return_id, current["status"], status or current["status"])
             case Step.CHANGE:
                 refuse_flaws([*flaws, *check_return(tx, return_id, values, current, rows)])
                 RETURNS.update(tx, return_id, values)
@@ -117,7 +117,8 @@ def change(
     return RETURNS.one(tx, return_id)
 
 
-def _move(tx: Transaction, return_id: int, current: Status, requested: Status) -> None:
+def move(tx: Transaction, return_id: int, current: Status, requested: Status) -> None:
+    """With all that the move does. Raises Problem (409) when the one status may not follow the other."""
     if MOVES.effect(current, requested) is Effect.POST:
         post_return(tx, return_id)
-    move_and_tell(tx, RETURNS, return_id, current, requested)
+    move_and_tell(tx, RETURNS, [return_id], current, requested)

@@ -1,15 +1,14 @@
 """Returns in bulk, by the rules of single ones."""
 
-from collections.abc import Iterable
 from typing import Any, Final
 
 from wmsd.base.fields import Code, OptionalLabel, OptionalText, Quantity, Serials
-from wmsd.base.importing import Outcome, Row
 from wmsd.base.results import Record
 from wmsd.db.transaction import Transaction
 from wmsd.directory.store import PARTNERS, WAREHOUSES
-from wmsd.documents.imports import Checked, Codes, DocumentFile, DocumentRow
-from wmsd.returns.actions import change, create_return
+from wmsd.documents.codes import Codes
+from wmsd.documents.imports import Checked, Document, DocumentFile, DocumentRow, one_at_a_time, one_by_one
+from wmsd.returns.actions import change, create_return, move
 from wmsd.returns.rules import MOVES, Disposition, Status
 from wmsd.returns.schema import MAX_LINES, LineFields, ReturnFields
 from wmsd.returns.store import RETURNS
@@ -31,41 +30,16 @@ class ReturnRow(DocumentRow):
 
 
 OF_A_LINE: Final = ("article_code", "quantity", "disposition", "lot_number", "serials")
-FILE: Final = DocumentFile(
-    RETURNS,
-    MOVES,
-    ReturnRow,
-    of_a_line=OF_A_LINE,
-    required=("partner_code", "warehouse_code", "article_code", "quantity"),
-    references={"partner_code": PARTNERS, "warehouse_code": WAREHOUSES, "sales_order_code": ORDERS},
-    lines="lines",
-    most_lines=MAX_LINES,
-    columns={
-        "partner_id": "partner_code",
-        "warehouse_id": "warehouse_code",
-        "sales_order_id": "sales_order_code",
-        "lines.article_id": "article_code",
-    },
-)
-Rows = list[Checked[ReturnRow]]
 
 
-def import_returns(tx: Transaction, rows: Iterable[Row], outcome: Outcome) -> None:
-    """A status is walked to by the moves that lead there: at FINALIZAT each line's disposition acts."""
+def _create(tx: Transaction, made: Document) -> Record:
+    body = ReturnFields.model_construct(**made.fields, code=made.code, lines=made.lines)
+    record: Record = create_return.action(tx, body)
+    return record
 
-    def create(made: Rows, codes: Codes) -> Record:
-        fields = {**_fields(made[0], codes), "code": made[0].fields.code}
-        record: Record = create_return.action(tx, ReturnFields.model_construct(**fields, lines=_lines(made)))
-        return record
 
-    FILE.take(
-        tx,
-        rows,
-        outcome,
-        create,
-        lambda return_id, made, codes: change(tx, return_id, _fields(made[0], codes), _lines(made)),
-        lambda return_id, status: change(tx, return_id, {}, None, status),
-    )
+def _change(tx: Transaction, return_id: int, made: Document) -> None:
+    change(tx, return_id, made.fields, made.lines)
 
 
 def _fields(first: Checked[ReturnRow], codes: Codes) -> dict[str, Any]:
@@ -83,7 +57,29 @@ def _fields(first: Checked[ReturnRow], codes: Codes) -> dict[str, Any]:
     return fields
 
 
-def _lines(rows: Rows) -> list[LineFields]:
-    return [
-        LineFields.model_construct(**{name: getattr(each.fields, name) for name in OF_A_LINE}) for each in rows
-    ]
+def _line(row: Checked[ReturnRow], codes: Codes) -> LineFields:
+    return LineFields.model_construct(**{name: getattr(row.fields, name) for name in OF_A_LINE})
+
+
+FILE: Final = DocumentFile(
+    RETURNS,
+    MOVES,
+    ReturnRow,
+    of_a_line=OF_A_LINE,
+    required=("partner_code", "warehouse_code", "article_code", "quantity"),
+    references={"partner_code": PARTNERS, "warehouse_code": WAREHOUSES, "sales_order_code": ORDERS},
+    lines="lines",
+    most_lines=MAX_LINES,
+    columns={
+        "partner_id": "partner_code",
+        "warehouse_id": "warehouse_code",
+        "sales_order_id": "sales_order_code",
+        "lines.article_id": "article_code",
+    },
+    fields_of=_fields,
+    line_of=_line,
+    create=one_by_one(_create),
+    change=_change,
+    move=one_at_a_time(move),
+)
+"""A status is walked to by the moves that lead there: at FINALIZAT each line's disposition acts."""

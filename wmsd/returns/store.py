@@ -5,13 +5,21 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Final
 
-from wmsd.db.listing import FEW_AT_ONCE, Listing, Tally
+from wmsd.db.listing import Tally
 from wmsd.db.record import record_sql
 from wmsd.db.transaction import Transaction
+from wmsd.documents.dependents import Dependent
 from wmsd.documents.lines import LineTable
-from wmsd.documents.table import FILTERS, DocumentTable
+from wmsd.documents.table import DocumentTable
 from wmsd.returns.rules import INITIAL, STATUSES
-from wmsd.returns.schema import Return, ReturnLine, ReturnStatusChanged
+from wmsd.returns.schema import (
+    Return,
+    ReturnFields,
+    ReturnFilters,
+    ReturnLine,
+    ReturnStatusChanged,
+)
+from wmsd.sales_orders.store import ORDERS as SALES_ORDERS
 
 LINE: Final = record_sql(
     ReturnLine, {"id": "line.id", "article_code": "articles.code", "quantity": "line.quantity"}
@@ -26,22 +34,20 @@ RETURNS: Final = DocumentTable(
     name="returns",
     series="RT",
     initial=INITIAL,
-    fields=("code", "partner_id", "warehouse_id", "sales_order_id", "reason", "external_ref", "notes"),
-    record=record_sql(Return, {"lines": LINES}),
+    body=ReturnFields,
+    shown=Return,
+    lines="lines",
+    lines_sql=LINES,
     told=ReturnStatusChanged,
-    listing=Listing(
-        source="returns",
-        order="id",
-        filters={
-            **FILTERS,
-            "partner_id": "partner_id = :partner_id",
-            "sales_order_id": "sales_order_id = :sales_order_id",
-        },
-        count="returns",
-        tally=Tally("return_counts", STATUSES),
-        at_once=FEW_AT_ONCE,
-    ),
+    filters=ReturnFilters,
+    tally=Tally("return_counts", STATUSES),
 )
+
+OF_SALES_ORDERS: Final = """
+    SELECT code FROM returns
+    WHERE sales_order_id IN (SELECT value FROM json_each(:ids)) AND status <> 'ANULAT' ORDER BY id LIMIT 1
+"""
+DEPENDENTS: Final = (Dependent(SALES_ORDERS.name, OF_SALES_ORDERS),)
 
 RETURN_LINES: Final = LineTable(
     "return_lines", "return_id", ("article_id", "quantity", "disposition", "lot_number", "serials")

@@ -8,14 +8,16 @@ from wmsd.base.flaws import Flaw, refuse_flaws
 from wmsd.base.listing import IdsQuery
 from wmsd.base.moves import Step
 from wmsd.base.operation import operation
+from wmsd.base.problems import Problem
 from wmsd.base.results import CursorPage, Page, Record, Records
 from wmsd.db.transaction import Transaction
 from wmsd.documents.packaging import check_goes_with, record_packaging
-from wmsd.documents.references import check_document, not_initial, sent_status
-from wmsd.documents.telling import move_and_tell, tell_created, tell_updated
+from wmsd.documents.references import check_document, sent_status
+from wmsd.documents.telling import move_and_tell, tell_updated
 from wmsd.packaging.ledger import Document, take_back
 from wmsd.packaging.schema import PackagingLine
 from wmsd.sales_orders import store
+from wmsd.sales_orders.creating import create
 from wmsd.sales_orders.effects import EFFECTS
 from wmsd.sales_orders.references import find_lines, find_stock, goods
 from wmsd.sales_orders.rules import LOADED, MOVES, Effect, Status
@@ -29,7 +31,7 @@ from wmsd.sales_orders.schema import (
     SalesOrderStatus,
 )
 from wmsd.sales_orders.store import ORDERS
-from wmsd.stock.reservations import NOTHING, hold
+from wmsd.stock.reservations import hold
 
 Columns = dict[str, Any]
 
@@ -89,16 +91,10 @@ def create_sales_order(tx: Transaction, body: SalesOrderFields) -> Record:
     Every line is reserved, or the order is refused as a whole with an error on each line that is short. Lines of
     one article and warehouse are summed first.
     """
-    check_goes_with(body.packaging, None, LOADED)
-    values = ORDERS.whole(body)
-    lines = find_lines(tx, body.lines, body.warehouse_id)
-    flaws = [*not_initial(ORDERS, body.status), *check_document(tx, ORDERS, None, values, {}), *lines.flaws]
-    to_hold = find_stock(tx, None, lines.rows, flaws, body.warehouse_id)
-    refuse_flaws(flaws)
-    order_id = ORDERS.insert(tx, values)
-    store.insert_lines(tx, order_id, lines.rows)
-    hold(tx, order_id, to_hold, before=NOTHING)
-    return tell_created(tx, ORDERS, order_id)
+    (made,) = create(tx, [body])
+    if isinstance(made, Problem):
+        raise made
+    return made
 
 
 @writing(events=CHANGED, codes=("INVALID_STATUS", *REFUSALS), precondition=ORDERS.one)
@@ -149,7 +145,10 @@ def change(
     for step in MOVES.steps(current["status"], status or current["status"], values != current, lines_differ):
         match step:
             case Step.MOVE:
-                _move(tx, order_id, current["status"], status or current["status"], packaging)
+                move(tx, [order_id], current["status"], status or current["status"])
+                if packaging:
+                    partner_id = ORDERS.columns(tx, order_id)["partner_id"]
+                    record_packaging(tx, Document(ORDERS.entity, order_id), packaging, partner_id, "OUT")
             case Step.CHANGE:
                 flaws = [*check_document(tx, ORDERS, order_id, values, current), *lines.flaws]
                 _change(tx, order_id, values, lines.rows if lines_differ else None, flaws)
@@ -171,18 +170,10 @@ def _change(
     tell_updated(tx, ORDERS, order_id)
 
 
-def _move(
-    tx: Transaction,
-    order_id: int,
-    current: Status,
-    requested: Status,
-    packaging: Sequence[PackagingLine] | None,
-) -> None:
+def move(tx: Transaction, order_ids: Sequence[int], current: Status, requested: Status) -> None:
+    """Orders of one status, with all that the move does to stock. Raises Problem (409) when it is not allowed."""
     effect = MOVES.effect(current, requested)
-    EFFECTS[effect](tx, order_id)
-    move_and_tell(tx, ORDERS, order_id, current, requested)
-    document = Document(ORDERS.entity, order_id)
-    if effect is Effect.UNLOAD:
-        take_back(tx, document)
-    if packaging:
-        record_packaging(tx, document, packaging, ORDERS.columns(tx, order_id)["partner_id"], "OUT")
+    EFFECTS[effect](tx, order_ids)
+    move_and_tell(tx, ORDERS, order_ids, current, requested)
+    for order_id in order_ids if effect is Effect.UNLOAD else ():
+        take_back(tx, Document(ORDERS.entity, order_id))

@@ -1,32 +1,46 @@
 """What the moves of an order do to stock: the effects of `rules.py`, carried out."""
 
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
 from wmsd.base.flaws import Flaw, refuse_flaws
 from wmsd.base.problems import invalid
 from wmsd.base.quantity import MAXIMUM, SCALE, to_text
 from wmsd.db.transaction import Transaction
+from wmsd.documents.dependents import Dependents
 from wmsd.sales_orders import store
 from wmsd.sales_orders.references import find_stock
 from wmsd.sales_orders.rules import MOVES, Effect
+from wmsd.sales_orders.store import ORDERS
 from wmsd.stock import lots
 from wmsd.stock import store as stock
-from wmsd.stock.ledger import Movement, net_out, post_all
+from wmsd.stock.ledger import Kind, Movement, net_out, post_all
 from wmsd.stock.lots import Part, oldest
-from wmsd.stock.reservations import NOTHING, hold
+from wmsd.stock.reservations import held_by, hold
+from wmsd.stock.reservations import release as release_stock
 
 MOVED: Final = ("loading", "unloading")
 
 
-def load(tx: Transaction, order_id: int) -> None:
-    """What lines name goes first, so that no other line takes it for the oldest."""
-    hold(tx, order_id, NOTHING)
-    for line in store.loads(tx, order_id):
-        parts = _parts(tx, line)
-        out = [_movement("loading", order_id, line.line_id, part, -part.quantity) for part in parts]
-        post_all(tx, [(line.stock_id, movement) for movement in out])
+def load(tx: Transaction, order_ids: Sequence[int]) -> None:
+    """What lines name goes first, so that no other line takes it for the oldest; nor does another order."""
+    holdings = held_by(tx, order_ids)
+    if any(holding.lots or holding.serials for holding in holdings.values()) and len(order_ids) > 1:
+        for order_id in order_ids:
+            load(tx, [order_id])
+        return
+    release_stock(tx, holdings)
+    out: list[tuple[int, Movement]] = []
+    for line in store.loads(tx, order_ids):
+        if line.has_lots and out:  # which of them are the oldest depends on what has left
+            post_all(tx, out)
+            out = []
+        out += [
+            (line.stock_id, _movement("loading", line.order_id, line.line_id, part, -part.quantity))
+            for part in _parts(tx, line)
+        ]
+    post_all(tx, out)
 
 
 def _parts(tx: Transaction, line: store.Load) -> list[Part]:
@@ -38,7 +52,7 @@ def _parts(tx: Transaction, line: store.Load) -> list[Part]:
     return [Part(SCALE, serial.lot_number, serial.serial) for serial in found.values()]
 
 
-def _movement(kind: str, order_id: int, line_id: int, part: Part, quantity: int) -> Movement:
+def _movement(kind: Kind, order_id: int, line_id: int, part: Part, quantity: int) -> Movement:
     return Movement(
         quantity,
         kind=kind,
@@ -49,9 +63,14 @@ def _movement(kind: str, order_id: int, line_id: int, part: Part, quantity: int)
     )
 
 
-def unload(tx: Transaction, order_id: int) -> None:
+def unload(tx: Transaction, order_ids: Sequence[int]) -> None:
     """Brings back exactly what the ledger says went out, and reserves it again."""
-    if (code := store.return_of(tx, order_id)) is not None:
+    for order_id in order_ids:
+        _unload(tx, order_id)
+
+
+def _unload(tx: Transaction, order_id: int) -> None:
+    if (code := tx.provided(Dependents).find(tx, ORDERS.name, [order_id])) is not None:
         raise MOVES.forbidden(f"Goods of this sales order came back with return {code}.", "INCARCAT", "IN_LUCRU")
     loaded = net_out(tx, order_id, MOVED)
     _check_room(tx, loaded)
@@ -82,15 +101,15 @@ def _check_room(tx: Transaction, loaded: list[tuple[int, int, Part]]) -> None:
             raise invalid({"status": [f"would bring the serial {name} into stock a second time"]})
 
 
-def release(tx: Transaction, order_id: int) -> None:
-    hold(tx, order_id, NOTHING)
+def release(tx: Transaction, order_ids: Sequence[int]) -> None:
+    release_stock(tx, held_by(tx, order_ids))
 
 
-def leave(tx: Transaction, order_id: int) -> None:
+def leave(tx: Transaction, order_ids: Sequence[int]) -> None:
     """Stock stays as it is."""
 
 
-EFFECTS: Final[Mapping[Effect, Callable[[Transaction, int], None]]] = {
+EFFECTS: Final[Mapping[Effect, Callable[[Transaction, Sequence[int]], None]]] = {
     Effect.NONE: leave,
     Effect.LOAD: load,
     Effect.UNLOAD: unload,

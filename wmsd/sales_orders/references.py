@@ -1,6 +1,6 @@
 """Looks up what an order's lines refer to, and finds what is wrong with them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -34,13 +34,14 @@ def find_lines(
     warehouse_id: int,
     before: Sequence[Row] = (),
     warehouse_before: int | None = None,
+    articles: Articles | None = None,
 ) -> Lines:
     """The lines with their articles looked up; `warehouse_id` is the order's, where those without one are taken.
 
     What was in the order before may stay in it, though it is no longer active; a line that is sent with the id of
-    one of them keeps it.
+    one of them keeps it. `articles`: theirs, where they have been read.
     """
-    found, articles = Lines(), Articles(tx, sent)
+    found, articles = Lines(), articles or Articles(tx, sent)
     ids = {row["id"] for row in before}
     kept_articles = {row["article_id"] for row in before}
     bad_warehouses = _bad_warehouses(tx, sent, {warehouse_before, *(row["warehouse_id"] for row in before)})
@@ -85,8 +86,10 @@ def find_stock(
     rows: Sequence[Row],
     flaws: list[Flaw],
     warehouse_id: int | None = None,
+    there: Mapping[Place, tuple[int, int]] | None = None,
 ) -> Holding:
-    """What the order is to hold. Adds a flaw for each line that is short of it.
+    """What the order is to hold. Adds a flaw for each line that is short of it. `there`: by place its stock record
+    and what is available in it, where that has been read.
 
     What the order holds already is there for it. Of lines that are taken from the order's own warehouse nothing
     more is said when there is a flaw in that.
@@ -97,13 +100,18 @@ def find_stock(
     ]
     before = held(tx, order_id) if order_id is not None else NOTHING
     sums = wanted(lines)
-    records = stock.available_at(tx, sums)
+    there = stock.available_at(tx, sums) if there is None else there
+    records = {place: there[place] for place in sums if place in there}
     free = {place: available + before.stock.get(stock_id, 0) for place, (stock_id, available) in records.items()}
     stock_ids = {place: stock_id for place, (stock_id, _) in records.items()}
     named = find_named(tx, order_id, rows, stock_ids, before)
     flaws += [*shortages(lines, free), *named.flaws]
     quantities = {stock_id: sums[place] for place, stock_id in stock_ids.items()}
     return Holding(quantities, named.lots, frozenset(named.serials))
+
+
+def places_of(rows: Sequence[Row]) -> set[Place]:
+    return {place for place, _ in _places(rows) if place is not None}
 
 
 def _places(rows: Sequence[Row]) -> list[tuple[Place | None, int]]:

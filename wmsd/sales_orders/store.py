@@ -3,12 +3,19 @@
 from collections.abc import Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from wmsd.db.listing import FEW_AT_ONCE, Listing, Tally
+from wmsd.base.strict_json import dumps
+from wmsd.db.listing import Tally
 from wmsd.db.record import record_sql
 from wmsd.db.transaction import Transaction
-from wmsd.documents.table import FILTERS, DocumentTable
+from wmsd.documents.table import DocumentTable
 from wmsd.sales_orders.rules import INITIAL, STATUSES
-from wmsd.sales_orders.schema import SalesOrder, SalesOrderLine, SalesOrderStatusChanged
+from wmsd.sales_orders.schema import (
+    SalesOrder,
+    SalesOrderFields,
+    SalesOrderFilters,
+    SalesOrderLine,
+    SalesOrderStatusChanged,
+)
 
 LINE: Final = record_sql(
     SalesOrderLine,
@@ -29,17 +36,13 @@ ORDERS: Final = DocumentTable(
     name="sales_orders",
     series="SO",
     initial=INITIAL,
-    fields=("code", "partner_id", "warehouse_id", "client_id", "external_ref", "notes", "requested_date"),
-    record=record_sql(SalesOrder, {"lines": LINES}),
+    body=SalesOrderFields,
+    shown=SalesOrder,
+    lines="lines",
+    lines_sql=LINES,
     told=SalesOrderStatusChanged,
-    listing=Listing(
-        source="sales_orders",
-        order="id",
-        filters={**FILTERS, "partner_id": "partner_id = :partner_id"},
-        count="sales_orders",
-        tally=Tally("sales_order_counts", STATUSES),
-        at_once=FEW_AT_ONCE,
-    ),
+    filters=SalesOrderFilters,
+    tally=Tally("sales_order_counts", STATUSES),
 )
 
 LINES_OF_ONE: Final = """
@@ -54,19 +57,20 @@ def lines(tx: Transaction, order_id: int) -> list[dict[str, Any]]:
 
 
 LOADS: Final = """
-    SELECT line.id, stock.id, line.article_id, line.quantity, line.lot_number, line.serials,
+    SELECT line.sales_order_id, line.id, stock.id, line.article_id, line.quantity, line.lot_number, line.serials,
         EXISTS (SELECT 1 FROM stock_lots WHERE stock_id = stock.id AND quantity > 0)
             OR EXISTS (SELECT 1 FROM stock_serials WHERE stock_id = stock.id)
-    FROM sales_order_lines AS line
+    FROM json_each(?) AS wanted
+    CROSS JOIN sales_order_lines AS line ON line.sales_order_id = wanted.value
     CROSS JOIN stock ON stock.article_id = line.article_id AND stock.warehouse_id = line.warehouse_id
-    WHERE line.sales_order_id = ?
-    ORDER BY line.serials IS NULL, line.lot_number IS NULL, line.position
+    ORDER BY wanted.key, line.serials IS NULL, line.lot_number IS NULL, line.position
 """
 
 
 class Load(NamedTuple):
-    """A line, the stock record that it is taken from, how much, and of what."""
+    """A line of an order, the stock record that it is taken from, how much, and of what."""
 
+    order_id: int
     line_id: int
     stock_id: int
     article_id: int
@@ -77,18 +81,9 @@ class Load(NamedTuple):
     """Whether the record has lots or serials at all."""
 
 
-def loads(tx: Transaction, order_id: int) -> list[Load]:
-    """What is to leave for the order: lines that name serials or a lot first."""
-    return [Load(*row) for row in tx.rows(LOADS, (order_id,))]
-
-
-RETURN_OF: Final = "SELECT code FROM returns WHERE sales_order_id = ? AND status <> 'ANULAT' ORDER BY id LIMIT 1"
-
-
-def return_of(tx: Transaction, order_id: int) -> str | None:
-    """The code of a return of what the order shipped."""
-    code: str | None = tx.value(RETURN_OF, (order_id,))
-    return code
+def loads(tx: Transaction, order_ids: Sequence[int]) -> list[Load]:
+    """What is to leave for each order in turn: lines that name serials or a lot first."""
+    return [Load(*row) for row in tx.rows(LOADS, (dumps(list(order_ids)),))]
 
 
 INSERT_LINE: Final = """
@@ -99,14 +94,18 @@ INSERT_LINE: Final = """
 OF_A_LINE: Final = ("article_id", "quantity", "warehouse_id", "lot_number", "serials")
 
 
-def insert_lines(tx: Transaction, order_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
-    """Each with its own id, or a new one where that is None."""
+def insert_lines(tx: Transaction, lines_of: Mapping[int, Sequence[Mapping[str, Any]]]) -> None:
+    """By the ids of their orders. Each with its own id, or a new one where that is None."""
     tx.executemany(
         INSERT_LINE,
-        [(row["id"], order_id, position, *[row[name] for name in OF_A_LINE]) for position, row in enumerate(rows)],
+        [
+            (row["id"], order_id, position, *[row[name] for name in OF_A_LINE])
+            for order_id, rows in lines_of.items()
+            for position, row in enumerate(rows)
+        ],
     )
 
 
 def replace_lines(tx: Transaction, order_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
     tx.execute("DELETE FROM sales_order_lines WHERE sales_order_id = ?", (order_id,))
-    insert_lines(tx, order_id, rows)
+    insert_lines(tx, {order_id: rows})

@@ -9,7 +9,7 @@ from wmsd.base.quantity import SCALE, to_text
 from wmsd.db.transaction import Transaction
 from wmsd.stock import lots, store
 from wmsd.stock.contents import NOTHING, Contents, Goods, Parts, There, contents_of
-from wmsd.stock.ledger import Movement, post_all
+from wmsd.stock.ledger import Kind, Movement, post_all
 from wmsd.stock.rules import Change, Fault, changes, count_total, faults_of, only
 from wmsd.stock.schema import Adjustment, Quarantining, StockChange
 
@@ -47,13 +47,13 @@ def release(tx: Transaction, article_id: int, warehouse_id: int, body: Quarantin
 
 def _quarantine(tx: Transaction, place: tuple[int, int], body: Quarantining, enters: bool) -> list[Change]:
     _check(_quarantining_errors(body))
-    kind = "quarantine" if enters else "release"
+    kind: Kind = "quarantine" if enters else "release"
     make = partial(_quarantined_serials if body.serials else _quarantined, body, enters)
     return change_parts(tx, place, make, kind, body.reason, "everything" if body.everything else "quantity")
 
 
 def change_parts(
-    tx: Transaction, place: tuple[int, int], make: Make, kind: str, reason: str, column: str
+    tx: Transaction, place: tuple[int, int], make: Make, kind: Kind, reason: str, column: str
 ) -> list[Change]:
     """Posts what differs between what is there and what `make` says. `column` is the field that is told what is
     wrong with a quantity.
@@ -80,12 +80,12 @@ def _check(errors: FieldErrors) -> None:
         raise invalid(errors)
 
 
-def post_changes(tx: Transaction, made: Iterable[tuple[int, Change, str]], kind: str) -> None:
+def post_changes(tx: Transaction, made: Iterable[tuple[int, Change, str]], kind: Kind) -> None:
     """Each with its stock record and its reason."""
     post_all(tx, [(stock_id, _movement(change, kind, reason)) for stock_id, change, reason in made])
 
 
-def _movement(change: Change, kind: str, reason: str) -> Movement:
+def _movement(change: Change, kind: Kind, reason: str) -> Movement:
     goods, before, after = change
     return Movement(
         after.quantity - before.quantity,

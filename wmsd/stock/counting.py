@@ -66,6 +66,8 @@ class Count:
 
     places: dict[Place, Counting]
     _planned: dict[Place, list[Change]] = field(default_factory=dict)
+    _stock_ids: dict[tuple[int, int], int] = field(default_factory=dict)
+    """Those that are known: a stock record is never deleted."""
     _last_change: int | None = None
 
     def plan(self, tx: Transaction, outcome: Outcome) -> None:
@@ -85,15 +87,18 @@ class Count:
         if not again:
             return
         for chunk in chunks(again):
-            self._planned.update(_planned(tx, {place: self.places[place] for place in chunk}, outcome))
+            stock_ids = {place: stock_id for place, (stock_id, _) in store.available_at(tx, chunk).items()}
+            self._stock_ids |= stock_ids
+            counted = {place: self.places[place] for place in chunk}
+            self._planned.update(_planned(tx, counted, stock_ids, outcome))
         _check_serials(tx, self.places, self._planned, outcome)
         if not outcome.errors:
             self._tell(outcome)
 
     def post(self, tx: Transaction, reason: str) -> None:
         """Posts what differs, with the reason where a count has none of its own."""
-        stock_ids: dict[tuple[int, int], int] = {}
-        for chunk in chunks(self.places):
+        stock_ids = self._stock_ids
+        for chunk in chunks([place for place in self.places if place not in stock_ids]):
             stock_ids |= store.ids_of(tx, chunk)
         post_changes(
             tx,
@@ -122,9 +127,11 @@ class Count:
 
 
 def _planned(
-    tx: Transaction, places: Mapping[Place, Counting], outcome: Outcome
+    tx: Transaction,
+    places: Mapping[Place, Counting],
+    stock_ids: Mapping[tuple[int, int], int],
+    outcome: Outcome,
 ) -> Iterator[tuple[Place, list[Change]]]:
-    stock_ids = {place: stock_id for place, (stock_id, _) in store.available_at(tx, places).items()}
     contents = contents_of(tx, stock_ids.values())
     for place, counting in places.items():
         if counting.is_faulty:

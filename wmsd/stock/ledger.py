@@ -1,13 +1,16 @@
 """The one way to change a quantity: a movement, posted to ledger, balance, lot and serial together."""
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final, Literal, NamedTuple
 
 from wmsd.base.strict_json import dumps
 from wmsd.db.transaction import Transaction
 from wmsd.stock import lots, store
 from wmsd.stock.lots import Part
 from wmsd.stock.telling import tell_at_end
+
+Kind = Literal["loading", "unloading", "receipt", "return", "count", "adjustment", "quarantine", "release"]
+"""What a movement comes from. The guide's page on stock says who makes each."""
 
 
 class Movement(NamedTuple):
@@ -16,7 +19,7 @@ class Movement(NamedTuple):
     """
 
     quantity: int
-    kind: str
+    kind: Kind
     quarantined: int = 0
     destroyed: int = 0
     lot_number: str | None = None
@@ -33,7 +36,7 @@ NET_OUT: Final = """
 """
 
 
-def net_out(tx: Transaction, document_id: int, kinds: Sequence[str]) -> list[tuple[int, int, Part]]:
+def net_out(tx: Transaction, document_id: int, kinds: Sequence[Kind]) -> list[tuple[int, int, Part]]:
     """What has left by these kinds of movements and is not back: line, stock record and part."""
     found = tx.rows(NET_OUT, {"document_id": document_id, "kinds": dumps(list(kinds))})
     return [(line_id, stock_id, Part(*part)) for line_id, stock_id, *part in found]

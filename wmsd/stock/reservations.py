@@ -1,6 +1,7 @@
 """What open sales orders hold of the stock: of what is there, it is not available to others."""
 
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
@@ -24,29 +25,69 @@ class Holding:
 NOTHING: Final = Holding()
 
 HELD: Final = """
-    SELECT 'stock', stock_id, quantity FROM reservations WHERE sales_order_id = :id
-    UNION ALL SELECT 'lot', lot_id, quantity FROM lot_reservations WHERE sales_order_id = :id
-    UNION ALL SELECT 'serial', id, NULL FROM stock_serials WHERE sales_order_id = :id
+    WITH wanted AS (SELECT value AS id FROM json_each(:ids))
+    SELECT sales_order_id, 'stock', stock_id, quantity
+    FROM wanted CROSS JOIN reservations ON sales_order_id = wanted.id
+    UNION ALL SELECT sales_order_id, 'lot', lot_id, quantity
+    FROM wanted CROSS JOIN lot_reservations ON sales_order_id = wanted.id
+    UNION ALL SELECT sales_order_id, 'serial', stock_serials.id, NULL
+    FROM wanted CROSS JOIN stock_serials ON sales_order_id = wanted.id
 """
 
 
 def held(tx: Transaction, sales_order_id: int) -> Holding:
-    found: dict[str, dict[int, int]] = {"stock": {}, "lot": {}, "serial": {}}
-    for what, row_id, quantity in tx.rows(HELD, {"id": sales_order_id}):
-        found[what][row_id] = quantity
-    return Holding(found["stock"], found["lot"], frozenset(found["serial"]))
+    return held_by(tx, [sales_order_id])[sales_order_id]
 
 
-def hold(tx: Transaction, sales_order_id: int, wanted: Holding, before: Holding | None = None) -> None:
-    """Makes the order hold exactly what is wanted, and nothing else. `before`: what it holds, where that is known.
+def held_by(tx: Transaction, sales_order_ids: Sequence[int]) -> dict[int, Holding]:
+    """What each of them holds."""
+    found: dict[int, dict[str, dict[int, int]]] = {
+        sales_order_id: {"stock": {}, "lot": {}, "serial": {}} for sales_order_id in sales_order_ids
+    }
+    for sales_order_id, what, row_id, quantity in tx.rows(HELD, {"ids": dumps(list(sales_order_ids))}):
+        found[sales_order_id][what][row_id] = quantity
+    return {
+        sales_order_id: Holding(parts["stock"], parts["lot"], frozenset(parts["serial"]))
+        for sales_order_id, parts in found.items()
+    }
+
+
+def hold(tx: Transaction, sales_order_id: int, wanted: Holding) -> None:
+    """Makes the order hold exactly what is wanted, and nothing else.
 
     Raises sqlite3.IntegrityError when that is more than there is: callers check first, and say it well.
     """
-    before = held(tx, sales_order_id) if before is None else before
-    changes = _changes(before.stock, wanted.stock)
-    tell_at_end(tx, changes)
-    store.change_reserved(tx, changes)
-    store.write_reservations(tx, sales_order_id, {row: wanted.stock.get(row, 0) for row in changes})
+    _hold(tx, {sales_order_id: (held(tx, sales_order_id), wanted)})
+
+
+def release(tx: Transaction, holdings: Mapping[int, Holding]) -> None:
+    """Makes orders hold nothing. By their ids: what they hold."""
+    _hold(tx, {sales_order_id: (before, NOTHING) for sales_order_id, before in holdings.items()})
+
+
+def hold_of_new(tx: Transaction, wanted: Mapping[int, Holding]) -> None:
+    """The same for orders that hold nothing yet, by their ids."""
+    _hold(tx, {sales_order_id: (NOTHING, each) for sales_order_id, each in wanted.items()})
+
+
+def _hold(tx: Transaction, holdings: Mapping[int, tuple[Holding, Holding]]) -> None:
+    """Of each order what it holds, and what it is to hold."""
+    sums: Counter[int] = Counter()
+    rows: list[tuple[int, int, int]] = []
+    for sales_order_id, (before, wanted) in holdings.items():
+        changes = _changes(before.stock, wanted.stock)
+        for stock_id, change in changes.items():
+            sums[stock_id] += change
+        rows += [(sales_order_id, stock_id, wanted.stock.get(stock_id, 0)) for stock_id in changes]
+    tell_at_end(tx, sums)
+    store.change_reserved(tx, sums)
+    store.write_reservations(tx, rows)
+    for sales_order_id, (before, wanted) in holdings.items():
+        if before.lots or wanted.lots or before.serials != wanted.serials:
+            _hold_named(tx, sales_order_id, before, wanted)
+
+
+def _hold_named(tx: Transaction, sales_order_id: int, before: Holding, wanted: Holding) -> None:
     changes = _changes(before.lots, wanted.lots)
     if changes:
         tx.executemany(ADD_TO_LOT, [(change, lot_id) for lot_id, change in changes.items()])

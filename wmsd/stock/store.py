@@ -7,13 +7,14 @@ from typing import Any, Final
 from wmsd.base.listing import PageQuery
 from wmsd.base.results import CursorPage, Page, Records
 from wmsd.base.strict_json import dumps
-from wmsd.db.listing import FEW_AT_ONCE, MANY_AT_ONCE, Listing, in_parts
+from wmsd.db.listing import FEW_AT_ONCE, MANY_AT_ONCE, Listing, conditions, in_parts
 from wmsd.db.record import record_sql
 from wmsd.db.transaction import Transaction
 from wmsd.stock.schema import (
     DetailedStockRecord,
     Lot,
     StockCursorQuery,
+    StockFilters,
     StockLow,
     StockOfArticlesQuery,
     StockRecord,
@@ -41,11 +42,12 @@ RECORD: Final = record_sql(StockRecord, COLUMNS)
 LISTING: Final = Listing(
     source=SOURCE,
     order="stock.id",
-    filters={
-        "warehouse_id": "stock.warehouse_id = :warehouse_id",
-        "article_id": "stock.article_id = :article_id",
-        "updated_since": "stock.change_seq > :updated_since",
-    },
+    filters=conditions(
+        StockFilters,
+        warehouse_id="stock.warehouse_id = :warehouse_id",
+        article_id="stock.article_id = :article_id",
+        updated_since="stock.change_seq > :updated_since",
+    ),
     count="stock",
 )
 
@@ -116,6 +118,7 @@ def places_changed_since(tx: Transaction, change: int) -> set[tuple[int, int]]:
 OPEN_MANY: Final = """
     INSERT INTO stock (article_id, warehouse_id, change_seq, created_at, updated_at)
     SELECT value ->> 0, value ->> 1, :first + key, :now, :now FROM json_each(:places)
+    RETURNING article_id, warehouse_id, id
 """
 
 
@@ -129,13 +132,13 @@ def id_of(tx: Transaction, article_id: int, warehouse_id: int) -> int:
 
 def ids_of(tx: Transaction, places: Sequence[tuple[int, int]]) -> dict[tuple[int, int], int]:
     """The same for many places, each an article and a warehouse."""
-    known = available_at(tx, places)
+    known = {place: stock_id for place, (stock_id, _) in available_at(tx, places).items()}
     missing = [place for place in places if place not in known]
     if missing:
         first = tx.next_change(len(missing)) - len(missing) + 1
-        tx.execute(OPEN_MANY, {"places": dumps(missing), "first": first, "now": tx.timestamp})
-        known = available_at(tx, places)
-    return {place: stock_id for place, (stock_id, _) in known.items()}
+        opened = tx.rows(OPEN_MANY, {"places": dumps(missing), "first": first, "now": tx.timestamp})
+        known |= {(article_id, warehouse_id): stock_id for article_id, warehouse_id, stock_id in opened}
+    return known
 
 
 def ids_in(tx: Transaction, warehouse_id: int, article_ids: Iterable[int]) -> dict[int, int]:
@@ -248,10 +251,10 @@ RESERVE: Final = """
 RELEASE: Final = "DELETE FROM reservations WHERE sales_order_id = ? AND stock_id = ?"
 
 
-def write_reservations(tx: Transaction, sales_order_id: int, quantities: Mapping[int, int]) -> None:
-    """What the order now holds of each record; 0 is no reservation."""
-    tx.executemany(RESERVE, [(sales_order_id, stock_id, held) for stock_id, held in quantities.items() if held])
-    tx.executemany(RELEASE, [(sales_order_id, stock_id) for stock_id, held in quantities.items() if not held])
+def write_reservations(tx: Transaction, rows: Sequence[tuple[int, int, int]]) -> None:
+    """What orders now hold of records: sales order, stock record, quantity; 0 is no reservation."""
+    tx.executemany(RESERVE, [row for row in rows if row[2]])
+    tx.executemany(RELEASE, [row[:2] for row in rows if not row[2]])
 
 
 UPDATED: Final = f"""

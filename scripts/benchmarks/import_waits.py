@@ -1,0 +1,131 @@
+"""How long a small write of another client waits while an import is under way, at the longest.
+
+    python -m benchmarks.import_waits BEFORE.db AFTER.db TABLE...
+
+writes to BEFORE the rows that only AFTER has in these tables, and prints the seconds that this takes.
+"""
+
+import http.client
+import json
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from concurrent.futures import Future, ThreadPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+from benchmarks.figures import WAIT_FOR_ARTICLES, WAIT_FOR_ORDERS, WAIT_FOR_STOCK, Figure
+from benchmarks.processes import Failed, Server, progress, run, wmsd_server
+from benchmarks.site import Company, Installation, article_code, articles_csv, installation
+
+ROWS: Final = 100_000
+ORDERS: Final = 20_000
+LINES: Final = 3
+PAUSE_SECONDS: Final = 0.02
+
+
+@dataclass(frozen=True, slots=True)
+class Input:
+    """A file to import; `tables` are those that it fills."""
+
+    figure: str
+    kind: str
+    text: str
+    tables: tuple[str, ...]
+
+
+def measure() -> Iterator[Figure]:
+    with installation() as site:
+        company = site.company("BENCH")
+        site.import_csv("warehouses", company, "code,name\nMAIN,Main\n")
+        site.import_csv("partners", company, "code,name,type\nP1,Partner,CLIENT\n")
+        with wmsd_server(site.data) as wmsd:
+            for number, each in enumerate(_inputs()):
+                progress(each.figure)
+                before = site.data.parent / f"before-{number}.db"
+                site.copy(company, before)
+                longest = _longest_wait(site, wmsd, company, each)
+                yield Figure(each.figure, "seconds", longest, _floor(site, company, before, each.tables))
+
+
+def _inputs() -> Iterator[Input]:
+    """Each finds what those before it have left."""
+    yield Input(WAIT_FOR_ARTICLES, "articles", articles_csv(ROWS), ("articles", "events"))
+    counts = (f"{article_code(number)},MAIN,1000\n" for number in range(1, ROWS + 1))
+    text = "article_code,warehouse_code,quantity\n" + "".join(counts)
+    yield Input(WAIT_FOR_STOCK, "stock", text, ("stock", "stock_movements", "events"))
+    lines = (
+        f"O{order},P1,MAIN,{article_code(order * LINES + line)},{line}\n"
+        for order in range(ORDERS)
+        for line in range(1, LINES + 1)
+    )
+    text = "code,partner_code,warehouse_code,article_code,quantity\n" + "".join(lines)
+    tables = ("sales_orders", "sales_order_lines", "reservations", "events")
+    yield Input(WAIT_FOR_ORDERS, "sales-orders", text, tables)
+
+
+def _longest_wait(site: Installation, wmsd: Server, company: Company, each: Input) -> float:
+    """The real command beside the real server, while a client writes one article after the other."""
+    file = site.data.parent / f"{each.kind}.csv"
+    file.write_text(each.text, encoding="utf-8")
+    with ThreadPoolExecutor(1) as pool:
+        importing = pool.submit(site.wmsd, "import", each.kind, file, "--company", company.code)
+        waits = list(_waits(wmsd, company, each.kind, importing))
+        importing.result()
+    return max(waits)
+
+
+def _waits(wmsd: Server, company: Company, tag: str, importing: "Future[str]") -> Iterator[float]:
+    connection, number = wmsd.connect(), 0
+    try:
+        while not importing.done():
+            number += 1
+            started = time.perf_counter()
+            _write(connection, company, f"{tag}-{number}")
+            yield time.perf_counter() - started
+            time.sleep(PAUSE_SECONDS)
+    finally:
+        connection.close()
+
+
+def _write(connection: http.client.HTTPConnection, company: Company, code: str) -> None:
+    headers = {**company.headers, "Content-Type": "application/json"}
+    connection.request("POST", "/api/articles", json.dumps({"code": code, "name": code}), headers)
+    answer = connection.getresponse()
+    body = answer.read()
+    if answer.status != 201:
+        raise Failed(f"a write beside the import was answered {answer.status}: {body[:300]!r}")
+
+
+def _floor(site: Installation, company: Company, before: Path, tables: Sequence[str]) -> float:
+    after = before.with_name(f"after-{before.name}")
+    site.copy(company, after)
+    return float(run([sys.executable, "-m", "benchmarks.import_waits", before, after, *tables], before.parent))
+
+
+def _bare(before: Path, after: Path, tables: Sequence[str]) -> float:
+    """The least that others have to wait: SQLite writes the same rows, ready made, in one transaction."""
+    from wmsd.db.sqlite import connect
+
+    target = connect(before)
+    target.execute("ATTACH ? AS after", (str(after),))
+    for table in tables:
+        new = f"SELECT * FROM after.{table} EXCEPT SELECT * FROM main.{table} ORDER BY 1"
+        target.execute(f"CREATE TEMP TABLE new_{table} AS {new}")
+    started = time.perf_counter()
+    target.execute("BEGIN IMMEDIATE")
+    for table in tables:
+        target.execute(f"INSERT INTO {table} SELECT * FROM new_{table} ORDER BY rowid")
+    target.execute("COMMIT")
+    seconds = time.perf_counter() - started
+    target.close()
+    return seconds
+
+
+if __name__ == "__main__":
+    match sys.argv[1:]:
+        case [before, after, *tables]:
+            print(_bare(Path(before), Path(after), tables))
+        case _:
+            sys.exit(__doc__)

@@ -1,0 +1,42 @@
+"""SQL keeps the layers too: a room reads the tables of those beneath it and its own, as its imports do."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+NAMED = re.compile(r"(?:FROM|JOIN|INTO|UPDATE)\s+(\w+)")
+OWNERS = {
+    "companies": ("companies", "company_modules", "operators", "audit"),
+    "accounts": ("users", "user_companies", "tokens", "kernel_tokens", "signing_keys", "sign_in_addresses"),
+    "sites": ("sites",),
+    "directory": ("clients", "partners", "warehouses"),
+    "articles": ("articles", "article_search"),
+    "stock": ("stock", "stock_lots", "stock_serials", "stock_movements", "reservations", "lot_reservations"),
+    "packaging": ("packaging_types", "packaging_movements", "packaging_balances"),
+    "sales_orders": ("sales_orders", "sales_order_lines"),
+    "purchase_orders": ("purchase_orders", "purchase_order_items", "inbound_rules"),
+    "receptions": ("receptions", "reception_items"),
+    "returns": ("returns", "return_lines"),
+    "transports": ("transports", "transport_orders", "transport_packaging"),
+}
+"""The tables of each room. Those of the outbox, which queues for webhooks, and of the application are not here."""
+
+
+def rooms() -> dict[str, int]:
+    """How far down each stands."""
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    layers = settings["tool"]["importlinter"]["contracts"][0]["layers"]
+    return {room.removeprefix("wmsd."): place for place, layer in enumerate(layers) for room in layer.split(" | ")}
+
+
+@pytest.mark.parametrize("room", OWNERS)
+def test_a_room_reads_no_tables_of_rooms_above_or_beside_it(room: str) -> None:
+    places = rooms()
+    owner_of = {table: owner for owner, tables in OWNERS.items() for table in tables}
+    for file in (ROOT / "wmsd" / room).rglob("*.py"):
+        for table in NAMED.findall(file.read_text(encoding="utf-8")):
+            owner = owner_of.get(table, room)
+            assert owner == room or places[owner] > places[room], f"{file.name} reads {table}"

@@ -1,0 +1,44 @@
+"""Whether an article may begin or cease to be tracked by serials.
+
+Goods of it stand in the way, in rooms that this one does not know: each of them says which.
+"""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from wmsd.base.problems import invalid
+from wmsd.db.transaction import Transaction
+
+
+@dataclass(frozen=True, slots=True)
+class Obstacle:
+    """`count` is a SELECT of how many goods of the article (`:id`) stand in the way, or whether any do; `sentence`
+    may show it as `{count}`.
+    """
+
+    switched: Literal["on", "off"]
+    count: str
+    sentence: str
+
+
+class Obstacles:
+    """Those of all rooms, in the order in which they are looked for. The installation provides them."""
+
+    def __init__(self, of_all_rooms: Callable[[], Iterable[Obstacle]]) -> None:
+        self._of_all_rooms = of_all_rooms
+
+    @cached_property
+    def _every(self) -> list[Obstacle]:
+        return list(self._of_all_rooms())
+
+    def check(self, tx: Transaction, article_id: int, before: object, after: object) -> None:
+        """`before` and `after`: whether it is tracked by serials. Raises Problem (422)."""
+        if bool(before) == bool(after):
+            return
+        switched = "on" if after else "off"
+        for obstacle in self._every:
+            if obstacle.switched == switched and (count := tx.value(obstacle.count, {"id": article_id})):
+                sentence = obstacle.sentence.format(count=count)
+                raise invalid({"track_serial": [f"cannot be switched {switched}: {sentence}"]})

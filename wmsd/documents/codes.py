@@ -1,0 +1,42 @@
+"""The codes in a file of documents, and the ids that they stand for."""
+
+from collections.abc import Mapping
+
+from wmsd.db.transaction import Transaction
+from wmsd.directory import store as directory
+from wmsd.directory.store import DirectoryKind
+from wmsd.documents.table import DocumentTable
+
+Referred = DirectoryKind | DocumentTable
+
+
+class Codes:
+    """The ids of what columns refer to by code."""
+
+    def __init__(self, tx: Transaction, references: Mapping[str, Referred]) -> None:
+        self._tx = tx
+        self._references = references
+        self._directory = {
+            name: directory.ids_by_code(tx, kind)
+            for name, kind in references.items()
+            if isinstance(kind, DirectoryKind)
+        }
+        self._found: dict[tuple[str, str], int | None] = {}
+
+    def find(self, column: str, code: str | None) -> int | None:
+        """None for no code, and for one that nothing has."""
+        if code is None:
+            return None
+        if (column, code) not in self._found:
+            kind = self._references[column]
+            self._found[column, code] = (
+                kind.id_of_code(self._tx, code)
+                if isinstance(kind, DocumentTable)
+                else self._directory[column].get(code)
+            )
+        return self._found[column, code]
+
+    def are_the_same(self, tx: Transaction) -> bool:
+        """Whether all that was found is found again."""
+        now = Codes(tx, self._references)
+        return all(now.find(column, code) == found for (column, code), found in self._found.items())

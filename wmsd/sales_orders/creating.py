@@ -1,0 +1,78 @@
+"""How sales orders come about: one, or those of a file, each on what the ones before it have left."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from wmsd.base.flaws import refuse_flaws
+from wmsd.base.problems import Problem
+from wmsd.base.results import Record
+from wmsd.db.transaction import Transaction
+from wmsd.documents.packaging import check_goes_with
+from wmsd.documents.references import Articles, check_document, not_initial
+from wmsd.documents.telling import tell_created
+from wmsd.sales_orders import store
+from wmsd.sales_orders.references import Lines, find_lines, find_stock, places_of
+from wmsd.sales_orders.rules import LOADED, Place
+from wmsd.sales_orders.schema import SalesOrderFields
+from wmsd.sales_orders.store import ORDERS
+from wmsd.stock import store as stock
+from wmsd.stock.reservations import Holding, hold_of_new
+
+Made = Record | Problem
+
+
+def create(tx: Transaction, bodies: Sequence[SalesOrderFields]) -> list[Made]:
+    """Each order, or why it is refused. What they refer to is read together, and their lines written together."""
+    articles = Articles(tx, [line for body in bodies for line in body.lines])
+    found = [find_lines(tx, body.lines, body.warehouse_id, articles=articles) for body in bodies]
+    places = {place for lines in found for place in places_of(lines.rows)}
+    new = _New(tx, stock.available_at(tx, places))
+    made: list[int | Problem] = []
+    for body, lines in zip(bodies, found, strict=True):
+        try:
+            made.append(new.add(body, lines))
+        except Problem as problem:
+            made.append(problem)
+    records = new.tell()
+    return [each if isinstance(each, Problem) else records[each] for each in made]
+
+
+@dataclass(slots=True)
+class _New:
+    """Orders that are inserted one by one; their lines and what they hold wait to be written together."""
+
+    tx: Transaction
+    there: dict[Place, tuple[int, int]]
+    """By place its stock record, and what the orders so far have left available in it."""
+    ids: list[int] = field(default_factory=list)
+    _lines: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
+    _holdings: dict[int, Holding] = field(default_factory=dict)
+
+    def add(self, body: SalesOrderFields, lines: Lines) -> int:
+        """Its id. Raises Problem (422) with every flaw."""
+        tx = self.tx
+        check_goes_with(body.packaging, None, LOADED)
+        values = ORDERS.whole(body)
+        flaws = [*not_initial(ORDERS, body.status), *check_document(tx, ORDERS, None, values, {}), *lines.flaws]
+        to_hold = find_stock(tx, None, lines.rows, flaws, body.warehouse_id, self.there)
+        refuse_flaws(flaws)
+        order_id = ORDERS.insert(tx, values)
+        self.ids.append(order_id)
+        self._lines[order_id], self._holdings[order_id] = lines.rows, to_hold
+        for place in places_of(lines.rows):
+            stock_id, free = self.there[place]
+            self.there[place] = stock_id, free - to_hold.stock[stock_id]
+        if to_hold.lots or to_hold.serials:
+            self._write()  # what the next orders name is looked for in the tables
+        return order_id
+
+    def _write(self) -> None:
+        store.insert_lines(self.tx, self._lines)
+        hold_of_new(self.tx, self._holdings)
+        self._lines.clear()
+        self._holdings.clear()
+
+    def tell(self) -> dict[int, Record]:
+        self._write()
+        return {order_id: tell_created(self.tx, ORDERS, order_id) for order_id in self.ids}

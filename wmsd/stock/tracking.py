@@ -1,0 +1,21 @@
+"""What stock forbids: see `articles/tracking.py`."""
+
+from typing import Final
+
+from wmsd.articles.tracking import Obstacle
+
+SERIALS: Final = "SELECT count(*) FROM stock_serials WHERE article_id = :id"
+FRACTIONS: Final = """
+    SELECT EXISTS (
+        SELECT 1 FROM stock
+        WHERE article_id = :id AND (quantity % 1000000 OR reserved % 1000000 OR quarantined % 1000000)
+    ) OR EXISTS (
+        SELECT 1 FROM stock CROSS JOIN stock_lots AS lot ON lot.stock_id = stock.id
+        WHERE article_id = :id
+            AND (lot.quantity % 1000000 OR lot.reserved % 1000000 OR lot.quarantined % 1000000)
+    )
+"""
+OBSTACLES: Final = (
+    Obstacle("off", SERIALS, "{count} serials are in stock"),
+    Obstacle("on", FRACTIONS, "not all of its stock is whole units"),
+)
