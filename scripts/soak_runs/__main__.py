@@ -19,9 +19,15 @@
                 requests are answered within 500 ms, none is refused; the server stays under 600 MB, its 1 024
                 files, its quotas and 5 MB of log, no operation holds the event loop for 50 ms, and it stops within
                 15 s.
+  faults        Under load the clock is set by every step from a second to ten years; disks are full and fail;
+                threads, memory and files are short; somebody removes, replaces, locks and cuts files; the process
+                is killed 1 000 times, at system calls and at any moment. Nothing that was acknowledged is lost or
+                doubled, every refusal is true, other companies are served (99 of 100 requests within 500 ms), the
+                service is whole again within 10 s, and the log says it once. Writes wmsd/docs/reliability.md.
+                Needs root, strace and libfaketime (scripts/programs).
 
 At the end of each part `wmsd doctor` finds nothing, every order has one sales_order.created, and the server has
-logged no warning and no error (hostile: no trace).
+logged no warning and no error (hostile, faults: no trace).
 """
 
 import argparse
@@ -31,7 +37,7 @@ from collections.abc import Callable
 from typing import Final
 
 from benchmarks.processes import Failed
-from soak_runs import gone_clients, hostile, last_units, one_key, power_cuts, webhooks
+from soak_runs import faults, gone_clients, hostile, last_units, one_key, power_cuts, webhooks
 from soak_runs.verdict import Verdict
 
 PARTS: Final[dict[str, Callable[[int], Verdict]]] = {
@@ -41,6 +47,7 @@ PARTS: Final[dict[str, Callable[[int], Verdict]]] = {
     "power-cuts": power_cuts.run,
     "webhooks": webhooks.run,
     "hostile": hostile.run,
+    "faults": faults.run,
 }
 TOLD: Final = 20
 """How many breaches of a part are told one by one."""

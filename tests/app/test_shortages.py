@@ -46,3 +46,23 @@ async def test_a_shortage_is_told_once(world: World, caplog: pytest.LogCaptureFi
     assert [(record.getMessage(), record.exc_info) for record in told] == [
         ("requests are refused: can't start new thread", None)
     ]
+
+
+async def test_a_request_that_is_broken_off_for_want_of_memory_is_no_false_refusal(
+    world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def perform(call: object) -> None:
+        raise MemoryError
+
+    with monkeypatch.context() as short:
+        short.setattr(world.site.door, "perform", perform)
+        read = await world.send("GET", "/api/articles")
+        written = await world.send("POST", "/api/articles", ARTICLE)
+    assert (read.status, read.body["code"]) == (503, "SERVICE_UNAVAILABLE")
+    assert (written.status, written.body["code"]) == (503, "OUTCOME_UNKNOWN")
+    assert written.body["message"].startswith(
+        "The server ran short of memory, threads or open files: it may have been done"
+    )
+    assert [record.getMessage() for record in caplog.records if record.levelname == "ERROR"] == [
+        "requests are broken off: MemoryError"
+    ]

@@ -3,6 +3,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.db.one_connection import Scene
 from tests.support.steering import CountedIds, SteeredClock
 from wmsd.base.clock import OrderedClock
 from wmsd.db.database import Database
@@ -16,3 +17,10 @@ async def database(tmp_path: Path) -> AsyncIterator[Database]:
     database = Database(path, OrderedClock(SteeredClock()), CountedIds())
     yield database
     await database.close()
+
+
+@pytest.fixture
+async def scene(tmp_path: Path) -> AsyncIterator[Scene]:
+    scene = Scene(tmp_path / "1.db")
+    yield scene
+    scene.connection.close()

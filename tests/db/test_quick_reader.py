@@ -88,6 +88,14 @@ async def test_a_cancelled_reader_disturbs_nobody(database: Database) -> None:
     assert (await database.read(lambda tx: count_and_thread(10, tx)))[0] == 10
 
 
+async def test_a_read_that_nobody_waits_for_any_more_does_not_run(database: Database) -> None:
+    ran: list[str] = []
+    left = asyncio.ensure_future(database.read(lambda tx: ran.append("left")))
+    left.cancel()
+    await database.read(lambda tx: ran.append("waited for"))
+    assert ran == ["waited for"]
+
+
 async def test_a_file_that_is_no_database_fails_the_read(tmp_path: Path) -> None:
     path = tmp_path / "2.db"
     path.write_bytes(b"not a database" * 100)

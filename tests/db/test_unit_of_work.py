@@ -7,15 +7,19 @@ from collections.abc import Callable
 from functools import partial
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.support.steering import CountedIds, SteeredClock
 from wmsd.base.clock import OrderedClock
 from wmsd.db.database import Database
+from wmsd.db.failures import OutcomeUnknown
+from wmsd.db.lane import tell
 from wmsd.db.migrations import COMPANY, create
 from wmsd.db.sqlite import connect, sqlite3
 from wmsd.db.transaction import Transaction
+from wmsd.db.unit_of_work import begin, commit
 
 ADD = "INSERT INTO clients (code, name, active, created_at, updated_at) VALUES (?, 'x', 1, '', '')"
 CODES = "SELECT code FROM clients ORDER BY id"
@@ -153,3 +157,47 @@ async def test_what_comes_while_the_thread_ends_is_done_too(database: Database, 
     async with asyncio.timeout(5):
         await first
         assert await second == "done"
+
+
+@pytest.mark.parametrize("statement", ["BEGIN", "BEGIN IMMEDIATE"])
+def test_a_transaction_that_was_left_open_is_closed_before_the_next(database: Database, statement: str) -> None:
+    """Where memory ran out between two statements."""
+    connection = connect(database.path)
+    connection.execute("BEGIN")
+    connection.execute("SELECT * FROM articles")
+    begin(connection, statement)
+    connection.execute("COMMIT")
+    connection.close()
+
+
+class OutOfMemoryAfterCommit(sqlite3.Connection):
+    def execute(self, sql: str, parameters: Any = ()) -> sqlite3.Cursor:
+        cursor = super().execute(sql, parameters)
+        if sql == "COMMIT":
+            raise MemoryError
+        return cursor
+
+
+def test_what_was_committed_without_memory_to_say_so_is_not_refused(database: Database) -> None:
+    connection = sqlite3.connect(database.path, factory=OutOfMemoryAfterCommit, isolation_level=None)
+    connection.execute("BEGIN")
+    connection.execute("PRAGMA user_version = 77")
+    with pytest.raises(OutcomeUnknown):
+        commit(connection)
+    assert connection.execute("PRAGMA user_version").fetchone() == (77,)
+    connection.close()
+
+
+async def test_who_waits_hears_as_soon_as_there_is_memory(monkeypatch: pytest.MonkeyPatch) -> None:
+    loop, refusals = asyncio.get_running_loop(), [MemoryError, MemoryError]
+
+    def short_of_memory(function: Callable[..., object], *arguments: object) -> object:
+        if refusals:
+            raise refusals.pop()
+        return call_soon_threadsafe(function, *arguments)
+
+    call_soon_threadsafe, heard = loop.call_soon_threadsafe, loop.create_future()
+    monkeypatch.setattr(loop, "call_soon_threadsafe", short_of_memory)
+    await asyncio.to_thread(tell, loop, heard.set_result, "it")
+    assert await heard == "it"
+    assert not refusals

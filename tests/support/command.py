@@ -351,7 +351,7 @@ def hashes(folder: Path) -> dict[str, str]:
         str(path.relative_to(folder)): hashlib.sha256(path.read_bytes()).hexdigest()
         for path in sorted(folder.rglob("*"))
         if path.is_file()
-        and path.name not in ("server.lock", "reserve")
+        and path.name not in ("server.lock", "borrowers.lock", "reserve")
         and not path.name.endswith("-shm")
         and not (path.name.endswith("-wal") and path.stat().st_size == 0)
     }

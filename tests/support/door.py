@@ -1,15 +1,18 @@
 """Requests handed to the one door itself: what a server does without HTTP, for tests that make thousands."""
 
 import json
+from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from yarl import URL
 
 from tests.support.world import Answer, World
-from wmsd.app.call import Call, Loaded
+from wmsd.app.call import Call, LoadBody, Loaded
 from wmsd.base.route import RouteTable
 from wmsd.base.strict_json import loads
+from wmsd.db.transaction import Transaction
 from wmsd.interfaces.http.requests import read_query
 from wmsd.interfaces.service import ROUTES
 
@@ -35,6 +38,43 @@ async def perform(world: World, method: str, path: str, body: Any = None, key: s
     )
     reply = await world.site.door.perform(call)
     return Answer(reply.status, reply.headers, reply.body)
+
+
+def call_for(
+    world: World,
+    method: str,
+    action: Callable[[Transaction], Any],
+    path: str = "/api/articles",
+    is_open: bool = False,
+    **changes: Any,
+) -> Call:
+    """A request for what the action does in its unit of work. `is_open`: it needs no token."""
+    route, _ = TABLE.find(method, path)
+    declared = replace(
+        route.operation,
+        name="try_it",
+        action=lambda tx, **_: action(tx),
+        body=None,
+        takes=frozenset(),
+        signed_in=not is_open,
+        limit="open" if is_open else route.operation.limit,
+    )
+    call = Call(declared, method, path, "127.0.0.1", "r-1", token=world.token, company="1")
+    return replace(call, **changes)
+
+
+async def performed(
+    world: World, method: str, action: Callable[[Transaction], Any], path: str = "/api/articles", **changes: Any
+) -> Answer:
+    reply = await world.site.door.perform(call_for(world, method, action, path, **changes))
+    return Answer(reply.status, reply.headers, reply.body)
+
+
+def creation(world: World, load_body: LoadBody | None) -> Call:
+    """A request for a new article, with a key."""
+    route, _ = TABLE.find("POST", "/api/articles")
+    call = Call(route.operation, "POST", "/api/articles", "127.0.0.1", "r-1", token=world.token, company="1")
+    return replace(call, load_body=load_body, idempotency_key="k")
 
 
 async def _load(raw: bytes) -> Loaded:

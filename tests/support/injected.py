@@ -3,6 +3,7 @@
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 from tests.support.programs import program
 
@@ -10,15 +11,32 @@ SYNC = "fsync,fdatasync"
 
 
 @contextmanager
-def failing(pid: int, calls: str, error: str = "EIO", when: str = "1+") -> Iterator[None]:
-    """`when`: which of them, as strace counts them in each thread."""
-    inject = f"inject={calls}:error={error}:when={when}"
-    command = [program("strace"), "-f", "-p", str(pid), "-e", f"trace={calls}", "-e", inject, "-o", "/dev/null"]
-    with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as strace:
+def failing(
+    pid: int, calls: str, error: str = "EIO", when: str = "1+", path: Path | None = None
+) -> Iterator[None]:
+    """`when`: which of them, as strace counts them in each thread. `path`: those that are about this file only."""
+    with injected(pid, f"inject={calls}:error={error}:when={when}", calls, path):
+        yield
+
+
+@contextmanager
+def killed_at(pid: int, call: str, number: int) -> Iterator[None]:
+    """The process ends by SIGKILL at the beginning of this call, the so manieth of one of its threads."""
+    with injected(pid, f"inject={call}:signal=SIGKILL:when={number}", call):
+        yield
+
+
+@contextmanager
+def injected(pid: int, inject: str, calls: str, path: Path | None = None) -> Iterator[None]:
+    only = [] if path is None else ["-P", str(path)]
+    command = [program("strace"), "-f", "-p", str(pid), "-e", f"trace={calls}", "-e", inject, *only]
+    with subprocess.Popen([*command, "-o", "/dev/null"], stderr=subprocess.PIPE, text=True) as strace:
         try:
             assert strace.stderr is not None
-            line = strace.stderr.readline()
-            assert "attached" in line, line
+            for line in strace.stderr:
+                if "attached" in line:
+                    break
+                assert "Requested path" in line, line
             yield
         finally:
             strace.terminate()

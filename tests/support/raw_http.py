@@ -51,11 +51,11 @@ class Caller:
     token: str
     company: int = 1
 
-    def post(self, path: str, body: Any, key: str | None = None) -> Request:
-        return self.request("POST", path, body, key)
+    def post(self, path: str, body: Any, key: str | None = None, padding: bytes = b"") -> Request:
+        return self.request("POST", path, body, key, padding)
 
-    def request(self, method: str, path: str, body: Any, key: str | None = None) -> Request:
-        content = json.dumps(body).encode()
+    def request(self, method: str, path: str, body: Any, key: str | None = None, padding: bytes = b"") -> Request:
+        content = json.dumps(body).encode() + padding
         headers = {
             "Host": f"127.0.0.1:{self.port}",
             "Authorization": f"Bearer {self.token}",

@@ -3,7 +3,7 @@
 import os
 import subprocess
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -26,10 +26,15 @@ def small_disk_at(place: Path) -> Iterator[Path]:
 
 
 def fill(disk: Path, leave: int) -> Path:
-    """Somebody else's file."""
+    """Somebody else's file. What others write meanwhile finds the rest."""
     file = disk / "other"
-    usage = os.statvfs(disk)
     with file.open("ab") as opened:
-        size = file.stat().st_size + usage.f_bavail * usage.f_frsize - leave
-        os.posix_fallocate(opened.fileno(), 0, size)
+        while (more := _free_bytes(disk) - leave) > 0:
+            with suppress(OSError):  # somebody was quicker
+                os.posix_fallocate(opened.fileno(), 0, file.stat().st_size + more)
     return file
+
+
+def _free_bytes(disk: Path) -> int:
+    usage = os.statvfs(disk)
+    return usage.f_bavail * usage.f_frsize

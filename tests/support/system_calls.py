@@ -10,6 +10,7 @@ from tests.support.programs import program
 SYNCS: Final = ("fsync", "fdatasync")
 WRITES: Final = ("pwrite64", "write", "ftruncate", "fchmod", "chmod", "fchmodat")
 MOVES: Final = ("rename", "renameat", "renameat2")
+REMOVALS: Final = ("unlink", "unlinkat")
 SENDS: Final = ("write", "writev", "sendto", "sendmsg")
 LINE: Final = re.compile(r"(?P<thread>\d+) +(?:<\.\.\. )?(?P<name>\w+)(?P<resumed> resumed>)?(?P<rest>.*)")
 

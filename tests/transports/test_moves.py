@@ -151,9 +151,9 @@ async def test_one_that_is_short_keeps_all_where_they_are(
     await planner.plan("SO-000001", "SO-000002", "SO-000003", packaging=[EUR_4], status=200)
     load = EFFECTS[OrderEffect.LOAD]
 
-    def short_of_the_second(tx: Any, order_id: int) -> None:
-        load(tx, order_id)
-        if order_id == 2:
+    def short_of_the_second(tx: Any, order_ids: list[int]) -> None:
+        load(tx, order_ids)
+        if order_ids == [2]:
             raise Problem("INSUFFICIENT_STOCK", "There is not enough.", errors={"lines.0.quantity": ["is short"]})
 
     monkeypatch.setitem(EFFECTS, OrderEffect.LOAD, short_of_the_second)

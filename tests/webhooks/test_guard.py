@@ -3,6 +3,7 @@
 import socket
 from collections.abc import Sequence
 from ipaddress import ip_address, ip_network
+from pathlib import Path
 
 import pytest
 from hypothesis import example, given
@@ -161,6 +162,12 @@ def test_what_is_here() -> None:
     assert not is_here(ip_address("8.8.8.8"))
     assert not is_here(ip_address("2606:4700::1111"))
     assert not is_here(ip_address("64:ff9b::8.8.8.8"))
+    assert not is_here(ip_address("2606:4700::127.0.0.1")), "an IPv4 address inside counts after NAT64 only"
+
+
+@pytest.mark.skipif(not Path("/proc/net/if_inet6").exists(), reason="this machine has no IPv6")
+def test_an_address_of_ipv6_is_looked_for_among_those_of_ipv6() -> None:
+    assert is_here(ip_address("::")), "any of them"
 
 
 @given(st.ip_addresses())

@@ -7,6 +7,7 @@ import logging
 import os
 import shutil
 import time
+from collections.abc import Iterator
 from pathlib import Path
 from typing import IO
 
@@ -37,6 +38,7 @@ class DataFolder:
         self.reserve = path / "reserve"
         self._lock: IO[str] | None = None
         self._is_serving = False
+        self._is_told_of_commands = False
         self._told = Complaints(LOG, level=logging.WARNING)
 
     @property
@@ -136,7 +138,6 @@ class DataFolder:
         Raises StorageError that says who serves it already.
         """
         file = self._lock or self._lock_file()
-        is_told = False
         while not _locks(file, fcntl.LOCK_EX):
             if not _locks(file, fcntl.LOCK_SH):
                 file.seek(0)
@@ -146,13 +147,26 @@ class DataFolder:
                     f"Another wmsd serves the data folder {self.path} already{holder}. "
                     "Stop it first, or give this one another folder with --data."
                 )
-            if not is_told:
-                LOG.warning("a command is at work in %s: the start waits for its end", self.path)
-                is_told = True
             fcntl.flock(file, fcntl.LOCK_UN)
-            time.sleep(AGAIN_SECONDS)
+            self._wait_for_commands()
         self._lock, self._is_serving = file, True
+        with self._borrowers_file() as borrowers:  # they have files of the server before this one
+            while not _locks(borrowers, fcntl.LOCK_EX):
+                self._wait_for_commands()
         self.say_listening(listen)
+
+    def _wait_for_commands(self) -> None:
+        if not self._is_told_of_commands:
+            LOG.warning("a command is at work in %s: the start waits for its end", self.path)
+            self._is_told_of_commands = True
+        time.sleep(AGAIN_SECONDS)
+
+    @contextlib.contextmanager
+    def borrowing(self) -> Iterator[None]:
+        """A command has files that a server has lent: the next one that starts must wait for its end."""
+        with self._borrowers_file() as file:
+            fcntl.flock(file, fcntl.LOCK_SH)
+            yield
 
     def share(self) -> bool:
         """Keeps servers out while a command works here; False when there is one."""
@@ -175,6 +189,16 @@ class DataFolder:
 
     def _lock_file(self) -> IO[str]:
         return (self.path / "server.lock").open("a+", encoding="utf-8")
+
+    def _borrowers_file(self) -> IO[str]:
+        """Only read: it may have been made by a command of another user."""
+        path = self.path / "borrowers.lock"
+        try:
+            return os.fdopen(os.open(path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o644), encoding="utf-8")
+        except OSError as error:
+            raise StorageError(
+                f"{path} cannot be opened: {_reason(error)}. Give it to the user of wmsd."
+            ) from None
 
     def say_listening(self, listen: str, lends: bool = True) -> None:
         """Writes down who serves the folder, for a second server to tell, and whether it lends its files."""

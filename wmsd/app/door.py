@@ -30,16 +30,27 @@ from wmsd.base.cursor import CursorSigner
 from wmsd.base.listing import CursorQuery, NoQuery, Query
 from wmsd.base.operation import Operation
 from wmsd.base.problems import FieldErrors, Problem, forbidden, invalid, not_found, unavailable
+from wmsd.base.tags import TAGS
 from wmsd.base.validation import check
 from wmsd.db.company_files import CompanyFiles
 from wmsd.db.database import Database
-from wmsd.db.failures import STORAGE_FAILURES, FileMoved, OutOfTime, explain, is_damage, is_shortage
+from wmsd.db.failures import (
+    MAY_HAVE_HAPPENED,
+    STORAGE_FAILURES,
+    FileMoved,
+    OutOfTime,
+    explain,
+    is_damage,
+    is_shortage,
+)
 from wmsd.db.transaction import Transaction
 
 LOG = logging.getLogger("wmsd.door")
 Result = TypeVar("Result")
 READ_SECONDS: Final = 5.0
 """For a read, with its wait."""
+READS_OF_PLATFORM: Final = "reads of platform.db fail"
+SHORT_IN_BETWEEN: Final = "The server ran short of memory, threads or open files:"
 SHORT: Final = "The server is short of memory, threads or open files; nothing was changed. Try again in a moment."
 TOOK_TOO_LONG: Final = f"This read took over {READ_SECONDS:.0f} s and was broken off. Ask for fewer records."
 ID = re.compile(r"[1-9][0-9]{0,14}", re.ASCII)
@@ -113,6 +124,7 @@ class Door:
         begun = Begun(call, {})
         try:
             caller, company = call.caller, call.tenant = await self._admit(call)
+            self._told.over(READS_OF_PLATFORM)
             call.company = None if company is None else str(company.id)  # what a header says is no company yet
             begun.headers = self._take(call, caller, company)
             begun.pending = await self._start(call, caller, company)
@@ -126,9 +138,10 @@ class Door:
         if begun.pending is not None:
             try:
                 reply = await begun.pending
-                self._told.over(_use(begun.call))
             except Exception as error:  # as above
                 reply = self._refused(begun.call, error)
+            else:
+                self._told.over(_use(begun.call))
         assert reply is not None
         self.answered += 1
         reply.headers = {**begun.headers, **reply.headers}
@@ -320,6 +333,8 @@ class Door:
             return refusal(unavailable(TOOK_TOO_LONG, 5))
         if is_shortage(error):
             self._shortages.failed("requests are refused", error)
+            if call.operation.writes and call.operation.needs is not None:  # it may have committed something
+                return refusal(Problem("OUTCOME_UNKNOWN", f"{SHORT_IN_BETWEEN} {MAY_HAVE_HAPPENED}"))
             return refusal(unavailable(SHORT, 5))
         if isinstance(error, STORAGE_FAILURES):
             return refusal(self._storage_problem(call, error))
@@ -333,13 +348,10 @@ class Door:
             return _server_error()
         if not isinstance(error, FileMoved):  # told with the company's file
             self._told.failed(_use(call), error, call.request_id)
-        if (
-            call.operation.scope == "company"
-            and is_damage(error)
-            and call.company is not None
-            and ID.fullmatch(call.company)
-        ):
-            self._files.suspect(int(call.company), error)
+        if is_damage(error):
+            if call.tenant is None:
+                return unavailable("The server cannot read its own data now; nothing was changed.", 30)
+            self._files.suspect(call.tenant.id, error)
         return problem
 
 
@@ -351,6 +363,8 @@ def _check_modules(operation: Operation, company: Company) -> None:
 
 def _use(call: Call) -> str:
     """What fails when the file that is asked for fails."""
+    if call.tenant is None and call.operation.scope == "company":
+        return READS_OF_PLATFORM
     use = "writes to" if call.operation.writes else "reads of"
     return f"{use} {'platform.db' if call.tenant is None else f'company {call.tenant.id}'} fail"
 
@@ -364,7 +378,7 @@ def _path_inputs(call: Call) -> dict[str, Any]:
     for name, kind in call.operation.path_types.items():
         text = call.path[name]
         if kind is int and not ID.fullmatch(text):
-            raise not_found(call.operation.tag.lower().rstrip("s"))
+            raise not_found(TAGS[call.operation.tag])
         inputs[name] = kind(text)
     return inputs
 

@@ -16,7 +16,8 @@ from wmsd.app.site import Site
 from wmsd.base.clock import Clock
 from wmsd.base.complaints import Complaints
 from wmsd.db.database import Database
-from wmsd.db.failures import STORAGE_FAILURES, is_damage
+from wmsd.db.failures import STORAGE_FAILURES, FileMoved, is_damage
+from wmsd.db.sqlite import sqlite3
 from wmsd.outbox.store import forget_old as forget_old_events
 from wmsd.webhooks.retention import forget_old as forget_old_deliveries
 from wmsd.webhooks.sender import Sender
@@ -53,6 +54,7 @@ class Jobs:
         self._every(60, self.write_request_counts)
         self._every(60, site.files.close_beyond_limit)
         self._every(TRY_AGAIN_SECONDS, self.try_failed_writes)
+        self._every(TRY_AGAIN_SECONDS, self.write_logs_back)
         self._every(60, self.make_reserve)
         self._every(3600, self.sweep_tokens)
         self._every(3600, self.forget_what_is_old)
@@ -104,6 +106,19 @@ class Jobs:
             if database.writes.failure is not None:
                 with suppress(*STORAGE_FAILURES):
                     await database.try_to_write()
+
+    async def write_logs_back(self) -> None:
+        """Where a log grows because its file cannot be written, nobody would know."""
+        for database in (self._site.platform, *self._site.files.databases):
+            if database.is_open:
+                what = f"the log of {database.path} cannot be written into it, and grows"
+                try:
+                    await database.write_log_back()
+                    self._complaints.over(what)
+                except FileMoved:
+                    pass  # told with the company's file
+                except sqlite3.Error as error:
+                    self._complaints.failed(what, error)
 
     async def make_reserve(self) -> None:
         """Again, when there is room after the disk was full."""

@@ -139,7 +139,8 @@ def beside_a_server(folder: DataFolder) -> Iterator[Loan | None]:
         time.sleep(AGAIN_SECONDS)
     loan = Loan(folder, connection)
     try:
-        yield loan
+        with folder.borrowing():
+            yield loan
     finally:
         loan.end()
 

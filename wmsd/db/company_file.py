@@ -149,6 +149,7 @@ class CompanyFile:
         moment = timestamps.to_text(self._clock.now()).replace(":", "")
         copy = self.path.with_name(f"{self.path.name}.removed-{moment}")
         if await database.keep(copy):
+            self._missed = identity(copy)  # put in its place it is served again; the file itself is gone for good
             LOG.error("company %d: what its file held is in %s", self._company_id, copy)
 
     def _fail(self, error: Exception) -> None:

@@ -15,7 +15,7 @@ from wmsd.base.ids import Ids
 from wmsd.db.failures import STORAGE_FAILURES, FileMoved, StorageError, explain, is_of_disk
 from wmsd.db.lane import LARGEST_READ_GROUP, GroupRunner, HopConnection, Lane, UnderWay, Work
 from wmsd.db.quick_reader import QuickReader
-from wmsd.db.sqlite import CACHE_KIB, THREAD_CACHE_KIB, connect, log_bytes, sqlite3
+from wmsd.db.sqlite import CACHE_KIB, LOG_BYTES, THREAD_CACHE_KIB, connect, log_bytes, sqlite3
 from wmsd.db.staging import Staging
 from wmsd.db.standing import Standing, keep
 from wmsd.db.transaction import Provision, Transaction
@@ -182,6 +182,14 @@ class Database:
 
         await self.write(write_version)
 
+    async def write_log_back(self) -> None:
+        """Into the file, as SQLite does at commits, silent when it cannot. Raises sqlite3.Error, FileMoved."""
+        if log_bytes(self.path) <= LOG_BYTES:
+            return
+        async with self._opening:  # nobody is lent the file meanwhile
+            self.standing.check()
+            await asyncio.to_thread(_write_log_back, self.path, self._alone and not self._lent)
+
     async def data_version(self) -> tuple[int, int]:
         """Differs after another connection has committed, be it of another process."""
         version: int = await self.read(lambda tx: tx.value("PRAGMA data_version"))
@@ -305,6 +313,14 @@ class Database:
         connection = HopConnection(partial(_opened, self.path, read_only, self._begin()), iter_chunk_size=64)
         await connection
         return Lane(connection, run_group)
+
+
+def _write_log_back(path: Path, alone: bool) -> None:
+    connection = connect(path, alone=alone)
+    try:
+        connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
+    finally:
+        connection.close()
 
 
 def _opened(path: Path, read_only: bool, alone: bool) -> sqlite3.Connection:

@@ -37,15 +37,16 @@ class OutOfTime(Exception):
 STORAGE_FAILURES = (sqlite3.Error, FileMoved, OutcomeUnknown)
 CANNOT_BE_READ = "This company's data cannot be read now."
 MAY_HAVE_HAPPENED = (
-    "The disk failed while this was written: it may have been done, or not. Look before you send it again, or "
-    "repeat it with the same Idempotency-Key."
+    "it may have been done, or not. Look before you send it again, or repeat it with the same Idempotency-Key."
 )
 
 
 def explain(error: Exception) -> Problem | None:
     """The 503 that stands for a failure of the file or the disk; None for a mistake in the program."""
     if isinstance(error, OutcomeUnknown):
-        return Problem("OUTCOME_UNKNOWN", MAY_HAVE_HAPPENED)
+        short = isinstance(error.__cause__, MemoryError)
+        why = "The server ran short of memory" if short else "The disk failed"
+        return Problem("OUTCOME_UNKNOWN", f"{why} while this was written: {MAY_HAVE_HAPPENED}")
     if isinstance(error, FileMoved):
         return unavailable(CANNOT_BE_READ, 60)
     name = _name(error)

@@ -24,6 +24,7 @@ LARGEST_GROUP = 64
 LARGEST_READ_GROUP = 8
 """Smaller, so that the first answers are sent while the reader goes on."""
 LONG_SECONDS = 0.02
+MOST_TRIES = 20
 LOOK_SECONDS = 0.05
 """Between two looks whether a read should be broken off."""
 
@@ -93,6 +94,28 @@ class UnderWay:
                 connection.interrupt()
 
 
+def _settle(work: Work) -> None:
+    """On the loop, which waits a moment for memory to say it with."""
+    for _ in range(MOST_TRIES):
+        try:
+            work.settle()
+        except MemoryError:
+            time.sleep(LOOK_SECONDS)
+        else:
+            return
+
+
+def tell(loop: asyncio.AbstractEventLoop, function: Callable[..., object], *arguments: object) -> None:
+    """From a thread. When there is no memory for it, as soon as there is: whoever waits must always hear."""
+    while True:
+        try:
+            loop.call_soon_threadsafe(function, *arguments)
+        except MemoryError:
+            time.sleep(LOOK_SECONDS)
+        else:
+            return
+
+
 @dataclass(slots=True)
 class Lane:
     """`run_group` is called on the thread; it gives every work its result or its error."""
@@ -153,7 +176,7 @@ class Lane:
         """On the thread: group by group, until nothing waits. Each group is delivered when it is done."""
         is_last = False
         while not is_last:
-            group = [self._waiting.popleft() for _ in range(min(len(self._waiting), self.largest_group))]
+            group = self._next_group()
             self._group_began = time.monotonic()
             try:
                 self.run_group(connection, group)
@@ -161,7 +184,18 @@ class Lane:
                 for work in group:
                     work.error = work.error or error
             is_last = not self._waiting
-            loop.call_soon_threadsafe(self._deliver, loop, group, is_last)
+            tell(loop, self._deliver, loop, group, is_last)
+
+    def _next_group(self) -> list[Work]:
+        """Of what waits. When there is no memory for it, as soon as there is: no work is lost on the way."""
+        group: list[Work] = []
+        while self._waiting and len(group) < self.largest_group:
+            try:
+                group.append(self._waiting[0])
+                self._waiting.popleft()
+            except MemoryError:
+                time.sleep(LOOK_SECONDS)
+        return group
 
     def _deliver(self, loop: asyncio.AbstractEventLoop, group: list[Work], is_last: bool) -> None:
         """On the loop. What came while the thread was ending is started here, so that nothing is left waiting."""
@@ -174,7 +208,7 @@ class Lane:
         if self.after_group is not None:
             self.after_group(group)
         for work in group:
-            work.settle()
+            _settle(work)
 
     async def run_last(self, function: Callable[[sqlite3.Connection], Result]) -> Result:
         """The function's result, outside of any transaction and after all that waits: nothing may follow it."""
@@ -187,7 +221,7 @@ class Lane:
                 work.result = function(connection)
             except BaseException as error:  # as above
                 work.error = error
-            loop.call_soon_threadsafe(work.settle)
+            tell(loop, work.settle)
 
         self.connection.post(run)
         result: Result = await work.future

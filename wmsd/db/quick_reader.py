@@ -106,6 +106,8 @@ class QuickReader:
                 work.settle()
 
     def _read_unit(self, tx: Transaction, work: Work) -> None:
+        if work.future.cancelled():  # nobody waits for it any more
+            return
         now = time.monotonic()
         if now > self._turn_until:
             work.error = NextTurn()

@@ -38,8 +38,8 @@ class CommitGroup:
         if self._is_in_doubt:
             write_over(connection)
             self._is_in_doubt = False
-        connection.execute("BEGIN IMMEDIATE")
         try:
+            begin(connection, "BEGIN IMMEDIATE")
             self._run(connection, group)
         except BaseException:
             roll_back(connection)
@@ -65,8 +65,8 @@ class CommitGroup:
             raise
         try:
             self._standing.check()  # what was acknowledged stands in the file of that name
-        except FileMoved as moved:
-            raise OutcomeUnknown(str(moved)) from moved
+        except (FileMoved, MemoryError) as error:
+            raise OutcomeUnknown(str(error)) from error
 
 
 def commit(connection: sqlite3.Connection) -> None:
@@ -77,7 +77,10 @@ def commit(connection: sqlite3.Connection) -> None:
     try:
         connection.execute("COMMIT")
     except BaseException as error:
+        is_undone = connection.in_transaction or isinstance(error, sqlite3.Error)
         roll_back(connection)
+        if not is_undone:  # it was done, and then there was no memory to say so
+            raise OutcomeUnknown(str(error)) from error
         if is_in_doubt(error):
             try:
                 write_over(connection)
@@ -90,12 +93,18 @@ def write_over(connection: sqlite3.Connection) -> None:
     """A commit that changes nothing takes the place in the log of the one that failed. Raises sqlite3.Error."""
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     try:
-        connection.execute("BEGIN IMMEDIATE")
+        begin(connection, "BEGIN IMMEDIATE")
         connection.execute(f"PRAGMA user_version = {version}")
         connection.execute("COMMIT")
     except BaseException:
         roll_back(connection)
         raise
+
+
+def begin(connection: sqlite3.Connection, statement: str) -> None:
+    """What a shortage of memory left open before, between two statements, is closed first."""
+    roll_back(connection)
+    connection.execute(statement)
 
 
 def roll_back(connection: sqlite3.Connection) -> None:
@@ -173,7 +182,7 @@ def read_group(
     """One snapshot for all: it begins after the last of them was asked for, so each sees what was committed."""
 
     def run(connection: sqlite3.Connection, group: list[Work]) -> None:
-        connection.execute("BEGIN")
+        begin(connection, "BEGIN")
         try:
             now, ordered_now = clock.now(), clock.latest()
             for work in group:

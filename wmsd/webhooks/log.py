@@ -1,10 +1,9 @@
 """The SQL of the log: deliveries with their attempts."""
 
-from collections.abc import Mapping
 from typing import Final
 
 from wmsd.base.results import CursorPage, Record
-from wmsd.db.listing import fitting
+from wmsd.db.listing import conditions, fitting
 from wmsd.db.record import record_sql
 from wmsd.db.transaction import Transaction
 from wmsd.webhooks.schema import Attempt, Delivery, DeliveryQuery
@@ -27,10 +26,11 @@ RECORD: Final = record_sql(
     },
 )
 SOURCE: Final = "webhook_deliveries AS delivery LEFT JOIN events ON events.sequence = delivery.event_sequence"
-FILTERS: Final[Mapping[str, str]] = {
-    "status": "delivery.status IN (SELECT value FROM json_each(:status))",
-    "since": "delivery.created_at >= :since",
-}
+FILTERS: Final = conditions(
+    DeliveryQuery,
+    status="delivery.status IN (SELECT value FROM json_each(:status))",
+    since="delivery.created_at >= :since",
+)
 
 
 def before(tx: Transaction, subscription_id: int, query: DeliveryQuery, position: int) -> CursorPage:
@@ -38,8 +38,8 @@ def before(tx: Transaction, subscription_id: int, query: DeliveryQuery, position
     values = query.filters()
     if "status" in values:
         values["status"] = "[" + ",".join(f'"{status}"' for status in query.status or ()) + "]"
-    conditions = [FILTERS[name] for name in values]
-    where = " AND ".join(["delivery.subscription_id = :subscription_id", "delivery.id < :position", *conditions])
+    own = "delivery.subscription_id = :subscription_id", "delivery.id < :position"
+    where = " AND ".join([*own, *(FILTERS[name] for name in values)])
     found = tx.rows(
         f"SELECT delivery.id, {RECORD} FROM {SOURCE} WHERE {where} ORDER BY delivery.id DESC LIMIT :limit",
         {

@@ -101,11 +101,24 @@ class Lookout:
         try:
             while self._wanted:
                 await asyncio.sleep(MOMENT_SECONDS if self._is_busy() else LOOK_AFTER_SECONDS)
+                if not await self._knows_companies():
+                    return  # the next tick goes on
                 for company_id in list(self._wanted):
                     del self._wanted[company_id]  # before: what is committed meanwhile is looked at again
                     await self._try_to_look_at(company_id)
         finally:
             self._looker = None
+
+    async def _knows_companies(self) -> bool:
+        """Without them each look would fail, and be told."""
+        what = "webhooks cannot be looked at"
+        try:
+            await self._companies()
+        except Exception as error:
+            self._complaints.failed(what, error)
+            return False
+        self._complaints.over(what)
+        return True
 
     async def _try_to_look_at(self, company_id: int) -> None:
         is_to_clamp = company_id in self._to_clamp

@@ -106,7 +106,7 @@ DELETE: Final = "DELETE FROM webhook_subscriptions WHERE id = ?"
 
 
 def delete(tx: Transaction, subscription_id: int) -> None:
-    """What it leaves is swept later (see `deliveries.sweep`)."""
+    """Its deliveries are forgotten later (see `retention.py`)."""
     tx.execute(FORGET_TOPICS, (subscription_id,))
     tx.execute(DELETE, (subscription_id,))
 

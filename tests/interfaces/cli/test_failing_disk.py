@@ -2,10 +2,13 @@
 
 import json
 import resource
+import time
 import urllib.error
 import urllib.request
 
-from tests.support.command import Home, Server, first_day
+from tests.support.command import LONGEST, Home, Server, first_day
+from tests.support.injected import failing
+from wmsd.db.sqlite import LOG_BYTES
 
 QUIET = {"WMSD_LIMITS_DATA_PER_MINUTE": "100000", "WMSD_LOG_REQUESTS": "false"}
 
@@ -46,3 +49,36 @@ def test_a_flood_of_writes_is_a_line(home: Home) -> None:
             "writes to company 1 fail: disk I/O error",  # of the first one the outcome is unknown
             "writes to company 1 fail: disk I/O error; 2 times by now",
         ]
+
+
+def test_a_platform_that_cannot_be_read_is_no_fault_of_a_company(home: Home) -> None:
+    with first_day(home).serving(env=QUIET) as server:
+        with failing(server.process.pid, "pread64", path=home.data / "platform.db"):
+            status, body = server.send("POST", "/api/articles", {"code": "A", "name": "A"})
+        assert (status, body["message"]) == (503, "The server cannot read its own data now; nothing was changed.")
+        assert post(server, "AFTER") == 201
+        told = [line.partition(" error ")[2].strip() for line in server.log.splitlines() if " error " in line]
+        assert [line.partition(" request=")[0] for line in told if "platform.db" in line] == [
+            "reads of platform.db fail: database disk image is malformed"
+        ]
+        assert not [line for line in told if "company 1" in line]
+
+
+def test_a_log_that_grows_since_its_file_cannot_be_written_is_told(home: Home) -> None:
+    """SQLite says nothing of it: what is acknowledged is in the log."""
+    told = "the log of data/companies/1.db cannot be written into it, and grows: disk I/O error"
+    company = home.data / "companies" / "1.db"
+    log_of_changes = company.with_name("1.db-wal")
+    with first_day(home).serving(env=QUIET) as server:
+        assert post(server, "FIRST") == 201
+        with failing(server.process.pid, "pwrite64", path=company):
+            number = 0
+            while log_of_changes.stat().st_size <= LOG_BYTES:
+                number += 1
+                assert post(server, f"A{number}") == 201
+            until = time.monotonic() + LONGEST
+            while told not in server.log:
+                assert time.monotonic() < until, server.log
+                time.sleep(0.1)
+        assert post(server, "LAST") == 201
+    assert server.log.count(told) == 1

@@ -1,45 +1,19 @@
 """A company's file that another program holds, or that is no file: nobody else waits for it."""
 
 import os
-import subprocess
-import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.support.command import ROOT, Home, Server, first_day
+from tests.support.command import Home, Server, first_day
+from tests.support.held_file import held
 
-HOLD = """
-import sys
-from pathlib import Path
-from wmsd.db.sqlite import connect
-connection = connect(Path(sys.argv[1]))
-connection.execute("PRAGMA locking_mode = EXCLUSIVE")
-connection.execute("BEGIN EXCLUSIVE")
-connection.execute("PRAGMA user_version = 0")
-print("held", flush=True)
-sys.stdin.read()
-"""
 AT_ONCE = 2.0
 """Seconds within which others must be answered, though the machine is busy: a held file is waited for longer."""
-
-
-@contextmanager
-def held(file: Path) -> Iterator[None]:
-    """Locked by another program, from before it was opened here."""
-    command = [sys.executable, "-c", HOLD, str(file)]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT) as process:
-        assert process.stdout is not None
-        assert process.stdout.readline() == "held\n"
-        try:
-            yield
-        finally:
-            process.kill()
 
 
 @pytest.fixture

@@ -97,19 +97,28 @@ def test_what_a_command_had_that_was_killed_is_taken_back(site: Home, server: Se
     assert "Traceback" not in server.log
 
 
-def test_a_start_waits_for_commands(site: Home) -> None:
+def waits_for(site: Home, command: "subprocess.Popen[str]") -> None:
+    """A server that is started now says so, and goes on when the command has ended."""
     log_file = site.folder / "waiting.log"
-    with (
-        log_file.open("w") as log,
-        command_at_work(site) as process,
-        site.start("serve", "--listen", "127.0.0.1:0", stderr=log) as waiting,
-    ):
+    with log_file.open("w") as log, site.start("serve", "--listen", "127.0.0.1:0", stderr=log) as waiting:
         soon(lambda: "a command is at work in data" in log_file.read_text())
-        process.kill()
+        command.kill()
         assert waiting.stdout is not None
         assert waiting.stdout.readline().startswith("wmsd serves http")
         waiting.terminate()
         assert waiting.wait(LONGEST) == 0
+    assert log_file.read_text().count("a command is at work") == 1
+
+
+def test_a_start_waits_for_commands(site: Home) -> None:
+    with command_at_work(site) as process:
+        waits_for(site, process)
+
+
+def test_a_start_waits_for_what_the_server_before_it_has_lent(site: Home, server: Server) -> None:
+    with command_at_work(site) as process:
+        server.kill()
+        waits_for(site, process)
 
 
 def test_a_server_that_was_killed_leaves_nothing_in_the_way(site: Home, server: Server) -> None:

@@ -92,6 +92,19 @@ def test_a_file_that_is_removed_is_kept_under_another_name(site: Home, server: S
         assert post(again, "AGAIN") == 201
 
 
+def test_what_was_kept_is_served_again_when_it_is_put_back(server: Server, file: Path) -> None:
+    made = written(server)
+    file.unlink()
+    is_stopped(server)
+    until = time.monotonic() + LONGEST
+    while not (kept := [*file.parent.glob("1.db.removed-*")]) or not told(server, "what its file held is in"):
+        assert time.monotonic() < until, server.log
+        time.sleep(0.05)
+    kept[0].rename(file)
+    works_again(server)
+    assert codes(server) == [*made, "AGAIN"]
+
+
 def test_a_file_that_is_replaced_is_left_alone_until_the_next_start(
     site: Home, server: Server, file: Path
 ) -> None:

@@ -15,11 +15,13 @@ from hypothesis import strategies as st
 from tests.support.command import KINDS, Home, Tenant
 from tests.support.steering import CountedIds, SteeredClock
 from wmsd.app import transfer
+from wmsd.app.contributions import OBSTACLES
+from wmsd.articles.tracking import Obstacles
 from wmsd.base.cells import NUMBER, unguarded, write
 from wmsd.base.context import PROGRAM
 from wmsd.db.migrations import COMPANY, create
 from wmsd.db.sqlite import connect, sqlite3
-from wmsd.db.transaction import Transaction
+from wmsd.db.transaction import Provision, Transaction
 
 NASTY = (
     "0012",
@@ -231,7 +233,8 @@ def exported(connection: sqlite3.Connection, content: str) -> str:
     clock = SteeredClock()
     connection.execute("BEGIN")
     try:
-        tx = Transaction(connection, clock.now(), clock.now(), CountedIds(), PROGRAM, {})
+        given: Provision = {Obstacles: OBSTACLES}
+        tx = Transaction(connection, clock.now(), clock.now(), CountedIds(), PROGRAM, given)
         transfer.import_csv(tx, transfer.KINDS["articles"], io.BytesIO(content.encode()))
         file = io.StringIO()
         transfer.export_csv(tx, transfer.KINDS["articles"], file)

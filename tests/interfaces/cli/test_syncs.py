@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.command import Home, Server, first_day
-from tests.support.system_calls import MOVES, SENDS, SYNCS, WRITES, calls, traced
+from tests.support.system_calls import MOVES, REMOVALS, SENDS, SYNCS, WRITES, calls, traced
 
 LOG = "companies/1.db-wal>"
 
@@ -60,3 +60,21 @@ def test_a_new_file_is_synced_before_it_has_its_name_and_its_name_after(
     after = every[named + 1]
     assert after.name in SYNCS, after
     assert f"/{folder}>" in after.text
+
+
+def test_what_a_killed_server_left_in_the_log_is_synced_anew(home: Home, tmp_path: Path) -> None:
+    """Of a sync that failed the system may hold for written what is not: a power cut would tell."""
+    with first_day(home).serving() as server:
+        assert post(server, "LEFT") == 201
+        server.kill()
+    trace = tmp_path / "trace"
+    with home.serving(under=traced(trace, WRITES, SYNCS, REMOVALS)) as server:
+        server.stop()
+        assert server.process.stdout is not None
+        server.process.stdout.read()  # until the tracer is done, too
+
+    every = [call for call in calls(trace) if "companies/1.db" in call.text]
+    removed = next(place for place, call in enumerate(every) if call.name in REMOVALS and '1.db-wal"' in call.text)
+    of_file = [call.name for call in every[:removed] if "companies/1.db>" in call.text]
+    assert "pwrite64" in of_file
+    assert of_file[-1] in SYNCS

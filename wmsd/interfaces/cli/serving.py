@@ -8,9 +8,10 @@ import os
 import signal
 import ssl
 import sys
+from collections.abc import Callable
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 import uvloop
@@ -20,8 +21,10 @@ from wmsd.app import logs
 from wmsd.app.lending import Lending, listener
 from wmsd.app.settings import Settings, SettingsError
 from wmsd.app.site import Site, open_site
+from wmsd.app.watchdog import Watchdog
 from wmsd.base.addresses import networks
-from wmsd.db.failures import StorageError
+from wmsd.base.complaints import Complaints
+from wmsd.db.failures import StorageError, is_shortage
 from wmsd.interfaces.cli.exposure import risks
 from wmsd.interfaces.cli.installation import Installation, installed, note
 from wmsd.interfaces.http.connections import Bounds
@@ -69,6 +72,7 @@ def serve_command(installation: Installation, listen: str | None, with_demo: boo
 async def _serve(installation: Installation, tls: ssl.SSLContext | None, with_demo: bool) -> None:
     settings = installation.settings
     files = raise_file_limit()
+    asyncio.get_running_loop().set_exception_handler(_unhandled(Complaints(LOG, (RuntimeError,))))
     stop = _stop()
     lent_at = listener(installation.folder)
     async with open_site(settings, installation.folder, alone=lent_at is not None) as site:
@@ -93,6 +97,9 @@ async def _serve(installation: Installation, tls: ssl.SSLContext | None, with_de
                 await lending.start(lent_at)
             stack.push_async_callback(jobs.stop)
             await jobs.start()
+            watchdog = Watchdog(asyncio.get_running_loop(), _start_again)
+            watchdog.start()
+            stack.callback(watchdog.stop)
             gc.freeze()  # what a start leaves is there to stay: no later collection has to look at it
             gc.set_threshold(*COLLECTED_AFTER)
             await _greet(site, address, loaded)
@@ -101,6 +108,26 @@ async def _serve(installation: Installation, tls: ssl.SSLContext | None, with_de
             await stop.wait()
             note("Stopping: what is under way is finished first.")
     LOG.info("stopped")
+
+
+def _unhandled(shortages: Complaints) -> Callable[[asyncio.AbstractEventLoop, dict[str, Any]], None]:
+    """For errors of connections and tasks that nobody waits for."""
+
+    def handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
+        error = context.get("exception")
+        if isinstance(error, Exception) and is_shortage(error):
+            shortages.failed("connections are broken off", error)
+        else:
+            loop.default_exception_handler(context)
+
+    return handle
+
+
+def _start_again() -> None:
+    """The same program in the place of this one, as the same process. Returns where the system does not let it."""
+    environment = {**os.environ, "PYINSTALLER_RESET_ENVIRONMENT": "1"}
+    with contextlib.suppress(OSError):
+        os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], environment)  # noqa: S606  (no shell)
 
 
 def _listening(

@@ -20,14 +20,16 @@ from wmsd.returns.store import RETURNS
 from wmsd.sales_orders.effects import MOVED
 from wmsd.sales_orders.store import ORDERS
 from wmsd.stock.history import movements
+from wmsd.stock.ledger import Kind
 
 MOST_SHOWN: Final = 1000
-DOCUMENTS: Final[tuple[tuple[DocumentTable, tuple[str, ...]], ...]] = (
+DOCUMENTS: Final[tuple[tuple[DocumentTable, tuple[Kind, ...]], ...]] = (
     (ORDERS, MOVED),
     (RECEPTIONS, (RECEIPT,)),
     (RETURNS, (RETURN,)),
 )
 """Which kinds of movements the documents make."""
+*FIRST, LAST = (table.noun for table, _ in DOCUMENTS)
 
 
 @stock_command.command("ledger")
@@ -36,7 +38,7 @@ DOCUMENTS: Final[tuple[tuple[DocumentTable, tuple[str, ...]], ...]] = (
 @click.option("--warehouse", metavar="CODE", help="Only in this warehouse.")
 @click.option("--lot", "lot_number", metavar="LOT", help="Only of this lot.")
 @click.option("--serial", metavar="SERIAL", help="Only of the unit with this serial.")
-@click.option("--document", metavar="CODE", help="Only by this sales order or reception.")
+@click.option("--document", metavar="CODE", help=f"Only by this {', '.join(FIRST)} or {LAST}.")
 @click.option(
     "--after", type=click.IntRange(0), metavar="ID", help="What follows this movement; 0: from the first."
 )

@@ -11,6 +11,8 @@ from wmsd.app.log_sampling import TELL_EVERY, TRACES, LogSampling, TokenBucket
 from wmsd.app.site import Site
 from wmsd.base.addresses import Network
 from wmsd.base.clock import Clock
+from wmsd.base.complaints import Complaints
+from wmsd.db.failures import is_shortage
 from wmsd.interfaces.http import requests
 from wmsd.interfaces.http.web import AbstractAccessLogger, HttpProcessingError, web
 
@@ -29,6 +31,7 @@ class RequestLog:
         self._clock = site.clock
         self._sampling = LogSampling(site.clock)
         self._telling: asyncio.TimerHandle | None = None
+        self.shortages = Complaints(LOG, (RuntimeError,), monotonic=site.clock.monotonic)
 
     def write(self, request: web.BaseRequest, status: int, seconds: float, reason: str = "") -> None:
         """The line of a request that was answered."""
@@ -68,7 +71,11 @@ class RequestLog:
 
     def for_aiohttp(self) -> dict[str, Any]:
         """What its server is to be made with, so that what it answers by itself has its line here too."""
-        return {"access_log": self, "access_log_class": _OwnAnswers, "logger": _ServerLogger(self._clock)}
+        return {
+            "access_log": self,
+            "access_log_class": _OwnAnswers,
+            "logger": _ServerLogger(self._clock, self.shortages),
+        }
 
 
 class _OwnAnswers(AbstractAccessLogger):
@@ -94,13 +101,17 @@ class _ServerLogger(logging.LoggerAdapter[logging.Logger]):
     Those are no mistake of ours. All of them have their lines.
     """
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Clock, shortages: Complaints) -> None:
         super().__init__(logging.getLogger("aiohttp.server"), {})
+        self._shortages = shortages
         self._clock = clock
         self._traces = TokenBucket(*TRACES, clock.monotonic())
 
     def log(self, level: int, msg: object, *args: object, exc_info: Any = None, **more: Any) -> None:
         if isinstance(exc_info, HttpProcessingError | web.RequestPayloadError):
+            return
+        if isinstance(exc_info, Exception) and is_shortage(exc_info):
+            self._shortages.failed("requests are broken off", exc_info)
             return
         if exc_info is None or self._traces.take(self._clock.monotonic()):
             super().log(level, msg, *args, exc_info=exc_info, **more)

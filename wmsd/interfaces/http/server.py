@@ -9,13 +9,15 @@ from typing import Final
 from multidict import CIMultiDictProxy
 
 from wmsd.app.call import Call, Reply, refusal
+from wmsd.app.door import SHORT, SHORT_IN_BETWEEN
 from wmsd.app.jobs import Jobs
 from wmsd.app.site import Site
 from wmsd.base.addresses import Network, networks
 from wmsd.base.operation import Operation
-from wmsd.base.problems import Problem
+from wmsd.base.problems import Problem, unavailable
 from wmsd.base.route import Route, method_not_allowed
 from wmsd.base.strict_json import printable
+from wmsd.db.failures import MAY_HAVE_HAPPENED, is_shortage
 from wmsd.interfaces.http import connections, requests
 from wmsd.interfaces.http.request_log import CALL, REQUEST_ID, RequestLog
 from wmsd.interfaces.http.web import web
@@ -151,10 +153,8 @@ async def _answer(site: Site, log: RequestLog, handler: Handler, request: web.Re
         answer = _refusal(request, problem)
     except web.HTTPException as error:
         answer = _http_error(request, error)
-    except Exception:
-        LOG.exception("%s %s failed", request.method, request.path, extra={"request_id": request_id})
-        failed = Problem("SERVER_ERROR", "Something went wrong on the server. Its log has the request id.")
-        answer = response(refusal(failed))
+    except Exception as error:
+        answer = response(refusal(_failure(log, request, error)))
     finally:
         if connection is not None:
             connection.end(_company_of(request))
@@ -166,6 +166,18 @@ async def _answer(site: Site, log: RequestLog, handler: Handler, request: web.Re
         answer.headers["Strict-Transport-Security"] = HSTS
     log.write(request, answer.status, time.perf_counter() - started)
     return answer
+
+
+def _failure(log: RequestLog, request: web.Request, error: Exception) -> Problem:
+    if is_shortage(error):
+        log.shortages.failed("requests are broken off", error)
+        if request.method in ("GET", "HEAD", "OPTIONS"):
+            return unavailable(SHORT, 5)
+        return Problem("OUTCOME_UNKNOWN", f"{SHORT_IN_BETWEEN} {MAY_HAVE_HAPPENED}")
+    LOG.error(
+        "%s %s failed", request.method, request.path, exc_info=error, extra={"request_id": request[REQUEST_ID]}
+    )
+    return Problem("SERVER_ERROR", "Something went wrong on the server. Its log has the request id.")
 
 
 def _company_of(request: web.Request) -> int | None:

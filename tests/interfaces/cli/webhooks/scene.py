@@ -2,18 +2,17 @@
 
 import asyncio
 import time
-from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.support.borrowing import borrowed
 from tests.support.command import LONGEST, Done, Tenant
 from tests.support.mailbox import ALLOWED, Mailbox
 from wmsd.app.data_folder import DataFolder
 from wmsd.app.settings import load
 from wmsd.app.site import Site, open_site
 from wmsd.base.validation import check
-from wmsd.db.sqlite import connect
 from wmsd.webhooks import actions
 from wmsd.webhooks.schema import SubscriptionFields
 
@@ -57,7 +56,7 @@ class Webhook:
 
     def change(self, sql: str) -> None:
         """What would take days, done to its file."""
-        with closing(connect(self.file)) as connection:
+        with borrowed(self.tenant.home.data, f"companies/{self.file.name}") as connection:
             connection.execute(sql)
             connection.commit()
 

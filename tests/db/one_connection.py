@@ -1,0 +1,63 @@
+"""Groups of units run over one connection, without threads."""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import closing
+from pathlib import Path
+from typing import Any, Final
+
+from tests.db.test_unit_of_work import ADD, CODES
+from tests.support.steering import CountedIds, SteeredClock
+from wmsd.base.clock import OrderedClock
+from wmsd.base.context import Actor
+from wmsd.db.lane import Work
+from wmsd.db.migrations import COMPANY, create
+from wmsd.db.sqlite import connect, log_bytes
+from wmsd.db.standing import Standing
+from wmsd.db.transaction import Transaction
+from wmsd.db.unit_of_work import CommitGroup
+
+USER: Final = Actor("user", 7)
+PROVIDED: Final = "what the installation provides"
+
+
+class Scene:
+    """One file, one connection that writes to it, and one that shows what a stranger sees."""
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+        create(path, COMPANY)
+        self.clock = SteeredClock()
+        self.ordered = OrderedClock(self.clock)
+        self.ids = CountedIds()
+        self.standing = Standing(path)
+        self.standing.begin()
+        self.connection = connect(path)
+        self.commits = CommitGroup(self.ordered, self.ids, {str: PROVIDED}, self.standing)
+
+    def group(self, *actions: Callable[[Transaction], Any]) -> list[Work]:
+        return [Work(action, USER, asyncio.get_running_loop().create_future()) for action in actions]
+
+    def write(self, *actions: Callable[[Transaction], Any]) -> list[Work]:
+        group = self.group(*actions)
+        self.commits(self.connection, group)
+        return group
+
+    @property
+    def log_bytes(self) -> int:
+        return log_bytes(self.path)
+
+    @property
+    def codes(self) -> list[str]:
+        """As another program sees them: what is committed, and nothing else."""
+        with closing(connect(self.path, read_only=True)) as other:
+            return [code for (code,) in other.execute(CODES)]
+
+
+def add(code: str) -> Callable[[Transaction], int]:
+    return lambda tx: tx.insert(ADD, (code,))
+
+
+def told(tx: Transaction) -> Any:
+    """What a unit of work knows of itself."""
+    return tx.now, tx.ordered_now, tx.actor, tx.provided(str), tx.ids

@@ -1,0 +1,76 @@
+"""What must hold whatever breaks."""
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Final
+
+from tests.support.faults.load import Asked, Told
+
+SLOWEST: Final = 0.5
+"""Seconds that 99 of 100 requests of companies that are not struck do not take longer than."""
+WHOLE_SECONDS: Final = 10.0
+"""After the end of a fault: from then on nothing is refused."""
+STOP_SECONDS: Final = 5.0
+MOST_TOLD: Final = 2
+"""Lines of the log about one thing: that it fails, and that it fails in another way."""
+WARNING: Final = re.compile(r"^\S+ \S+ (?:warning|error|critical) +(.*)$", re.MULTILINE)
+AS_ROOT: Final = "wmsd runs as root"
+
+
+def of_writes(asked: Iterable[Asked], stored: Counter[str]) -> Iterator[str]:
+    """`stored`: how often each order is there."""
+    for each in asked:
+        times = stored[each.name] if each.name else 0
+        if each.told is Told.DONE and each.name and times != 1:
+            yield f"{each.name} was acknowledged, and is there {times} times."
+        elif each.told is Told.REFUSED and times:
+            yield f"{each.name} was refused ({each.answer}), and is there {times} times."
+        elif times > 1:
+            yield f"{each.name} is there {times} times."
+
+
+def of_answers(asked: Iterable[Asked]) -> Iterator[str]:
+    for each in asked:
+        if each.told in (Told.HANGING, Told.WRONG):
+            yield f"{each.form} was {each.told.value}: {each.answer}."
+
+
+def of_others(asked: Sequence[Asked]) -> Iterator[str]:
+    """Of companies that are not struck: each is served."""
+    for sentence, times in Counter(
+        f"{each.form} of a company that was not struck was {each.told.value}: {each.answer}"
+        for each in asked
+        if each.told is not Told.DONE
+    ).items():
+        yield f"{sentence} ({times} times)."
+
+
+def of_times(asked: Sequence[Asked]) -> Iterator[str]:
+    """Of companies that are not struck."""
+    if (took := slowest(asked, 0.99)) > SLOWEST:
+        yield f"99 of 100 requests of companies that were not struck took {took * 1000:.0f} ms."
+
+
+def slowest(asked: Sequence[Asked], share: float) -> float:
+    """The time that this share of the requests did not take longer than; in seconds."""
+    ordered = sorted(each.seconds for each in asked)
+    return ordered[min(len(ordered) - 1, int(share * len(ordered)))] if ordered else 0.0
+
+
+def warnings(log: str) -> list[str]:
+    """What the log says is wrong, without its moment and its request."""
+    found = (line.partition(" request=")[0] for line in WARNING.findall(log))
+    return [line for line in found if AS_ROOT not in line]
+
+
+def of_log(log: str, told: str) -> Iterator[str]:
+    """`told`: what a line must say, as a regular expression; nothing where there is nothing to tell."""
+    lines = warnings(log)
+    if "Traceback" in log:
+        yield f"The log has a trace: {log[log.index('Traceback') :][:1500]}"
+    if told and not any(re.search(told, line) for line in lines):
+        yield f"The log does not say {told!r}: {lines[:5]}."
+    for sentence, times in Counter(re.sub(r"\d+", "#", line.partition("; ")[0]) for line in lines).items():
+        if times > MOST_TOLD:
+            yield f"The log says {times} times: {sentence}"

@@ -1,0 +1,43 @@
+"""The machine has run out of threads, memory or open files."""
+
+import resource
+from collections.abc import Iterator
+from contextlib import AbstractContextManager, contextmanager
+from pathlib import Path
+from typing import Final
+
+from tests.support.faults.fault import EVERYBODY, Fault, Running
+from tests.support.faults.scene import LATE
+from tests.support.injected import failing
+
+
+@contextmanager
+def limited(pid: int, kind: int, most: int) -> Iterator[None]:
+    soft, hard = resource.prlimit(pid, kind)
+    resource.prlimit(pid, kind, (most, hard))
+    try:
+        yield
+    finally:
+        resource.prlimit(pid, kind, (soft, hard))
+
+
+def no_more_files(running: Running) -> AbstractContextManager[None]:
+    return limited(running.pid, resource.RLIMIT_NOFILE, 3)
+
+
+def no_more_memory(running: Running) -> AbstractContextManager[None]:
+    """No page more than it has."""
+    pages = int(Path(f"/proc/{running.pid}/statm").read_text().split()[0])
+    return limited(running.pid, resource.RLIMIT_AS, pages * resource.getpagesize())
+
+
+def no_more_threads(running: Running) -> AbstractContextManager[None]:
+    """As the system refuses them. Its limit does not bind root, so strace does."""
+    return failing(running.pid, "clone,clone3", "EAGAIN")
+
+
+SHORTAGES: Final = (
+    Fault("no more files can be opened", no_more_files, (LATE,), late=(LATE,)),
+    Fault("no more threads can be started", no_more_threads, (LATE,), late=(LATE,)),
+    Fault("no more memory is given", no_more_memory, EVERYBODY, late=(LATE,), is_heavy=True),
+)

@@ -1,0 +1,18 @@
+"""All that is broken, by what is to blame."""
+
+from collections.abc import Mapping, Sequence
+from typing import Final
+
+from tests.support.faults.clocks import CLOCKS
+from tests.support.faults.disks import FAILING, FULL
+from tests.support.faults.fault import Fault
+from tests.support.faults.files import TOUCHED
+from tests.support.faults.shortages import SHORTAGES
+
+FAULTS: Final[Mapping[str, Sequence[Fault]]] = {
+    "The clock is set": CLOCKS,
+    "The disk is full": FULL,
+    "The disk fails": FAILING,
+    "Something is short": SHORTAGES,
+    "Somebody touches the files": TOUCHED,
+}

@@ -1,0 +1,67 @@
+"""Clocks, disks, shortages, files and kills break a server at work, a few of each.
+
+All of them, and times: `scripts/soak --only faults`, which writes `wmsd/docs/reliability.md`.
+"""
+
+from collections.abc import Iterator
+from pathlib import Path
+from random import Random
+
+import pytest
+
+from tests.support.command import Home, Program
+from tests.support.faults import kills, trial
+from tests.support.faults.fault import Fault
+from tests.support.faults.scene import Scene, made_in
+from tests.support.faults.table import FAULTS
+from tests.support.small_disk import small_disk_at
+
+BY_NAME = {fault.name: fault for faults in FAULTS.values() for fault in faults}
+CHOSEN = (
+    "the clock is set forward by ten years",
+    "the clock is set back by an hour",
+    "the disk is full but for 300 kB",
+    "syncs fail: a company's log",
+    "writes find no room: a company's file",
+    "reads fail: the platform's file",
+    "no more files can be opened",
+    "no more memory is given",
+    "a company's file is removed, and what was kept is put back",
+    "another program has a company's file locked",
+)
+KILLS = 15
+SEED = 15
+
+
+@pytest.fixture(scope="module")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
+    program = Program(tmp_path_factory.mktemp("program"))
+    yield program
+    program.end()
+
+
+@pytest.fixture(scope="module")
+def scene(program: Program, tmp_path_factory: pytest.TempPathFactory) -> Scene:
+    return made_in(Home(program, tmp_path_factory.mktemp("usual")))
+
+
+@pytest.fixture(scope="module")
+def scene_on_small_disk(program: Program, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
+    home = Home(program, tmp_path_factory.mktemp("small"))
+    with small_disk_at(home.data):
+        yield made_in(home)
+
+
+@pytest.mark.parametrize("fault", [BY_NAME[name] for name in CHOSEN], ids=CHOSEN)
+def test_every_law_holds(fault: Fault, request: pytest.FixtureRequest) -> None:
+    scene: Scene = request.getfixturevalue("scene_on_small_disk" if fault.is_on_small_disk else "scene")
+    found = trial.run(scene, fault, f"T{CHOSEN.index(fault.name)}")
+    assert [*found.broken(is_timed=False)] == []
+    assert found.acknowledged > 20
+
+
+def test_kills(program: Program, tmp_path: Path) -> None:
+    killed = kills.run(made_in(Home(program, tmp_path)), KILLS, Random(SEED))
+    assert killed.broken == []
+    assert killed.kills.total() == KILLS
+    assert killed.acknowledged > 10 * KILLS

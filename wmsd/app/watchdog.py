@@ -1,0 +1,71 @@
+"""Whether the event loop still moves. Where it does not, after a shortage of memory say, only a restart helps."""
+
+import asyncio
+import logging
+import os
+import threading
+from collections.abc import Callable
+from pathlib import Path
+from typing import Final
+
+LOG = logging.getLogger("wmsd.serve")
+LOOK_SECONDS: Final = 0.5
+MISSED_LOOKS: Final = 10
+"""In a row, until it counts as stuck. Looks, not seconds: a process that was suspended has missed none."""
+
+
+class Watchdog:
+    """`start_again` is called on a thread, and may never return."""
+
+    def __init__(self, loop: asyncio.AbstractEventLoop, start_again: Callable[[], None]) -> None:
+        self._loop = loop
+        self._start_again = start_again
+        self._has_moved = True
+        self._is_over = threading.Event()
+        self._thread = threading.Thread(target=self._watch, name="wmsd-watchdog", daemon=True)
+
+    def start(self) -> None:
+        self._thread.start()
+
+    def stop(self) -> None:
+        self._is_over.set()
+
+    def _watch(self) -> None:
+        missed, is_told = 0, False
+        while not self._is_over.wait(LOOK_SECONDS):
+            try:
+                if self._has_moved or _waits_for_disk():
+                    if is_told:
+                        LOG.info("requests are answered again: wmsd goes on as it is")
+                    missed, is_told = 0, False
+                elif is_told:
+                    self._start_again()
+                else:
+                    missed += 1
+                self._has_moved = False
+                self._loop.call_soon_threadsafe(self._move)
+                if missed >= MISSED_LOOKS and not is_told:
+                    self._tell()
+                    is_told = True  # one more look: what is told may have had to wait for whom the loop waited
+            except MemoryError:
+                missed = 0  # nothing could be asked
+            except RuntimeError:
+                return  # the loop is closed
+
+    def _tell(self) -> None:
+        seconds = LOOK_SECONDS * MISSED_LOOKS
+        LOG.critical(
+            "nothing has been answered for %d s: wmsd starts again. What was acknowledged is on disk.", seconds
+        )
+
+    def _move(self) -> None:
+        self._has_moved = True
+
+
+def _waits_for_disk() -> bool:
+    """Whether the loop's thread does, which no new start would make quicker (`proc_pid_stat`(5): state D)."""
+    try:
+        text = Path(f"/proc/self/task/{os.getpid()}/stat").read_text(encoding="utf-8")
+    except OSError:
+        return False
+    return text.rpartition(") ")[2].startswith("D")
