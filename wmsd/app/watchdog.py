@@ -4,9 +4,12 @@ import asyncio
 import logging
 import os
 import threading
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
+
+from wmsd.db.failures import is_shortage
 
 LOG = logging.getLogger("wmsd.serve")
 LOOK_SECONDS: Final = 0.5
@@ -21,19 +24,20 @@ class Watchdog:
         self._loop = loop
         self._start_again = start_again
         self._has_moved = True
-        self._is_over = threading.Event()
+        self._is_over = False
         self._thread = threading.Thread(target=self._watch, name="wmsd-watchdog", daemon=True)
 
     def start(self) -> None:
         self._thread.start()
 
     def stop(self) -> None:
-        self._is_over.set()
+        self._is_over = True
 
     def _watch(self) -> None:
         missed, is_told = 0, False
-        while not self._is_over.wait(LOOK_SECONDS):
+        while not self._is_over and not self._loop.is_closed():
             try:
+                time.sleep(LOOK_SECONDS)  # an event's wait makes a lock, for which there may be no memory
                 if self._has_moved or _waits_for_disk():
                     if is_told:
                         LOG.info("requests are answered again: wmsd goes on as it is")
@@ -45,12 +49,12 @@ class Watchdog:
                 self._has_moved = False
                 self._loop.call_soon_threadsafe(self._move)
                 if missed >= MISSED_LOOKS and not is_told:
-                    self._tell()
                     is_told = True  # one more look: what is told may have had to wait for whom the loop waited
-            except MemoryError:
+                    self._tell()
+            except Exception as error:
+                if not is_shortage(error) and not self._loop.is_closed():
+                    raise
                 missed = 0  # nothing could be asked
-            except RuntimeError:
-                return  # the loop is closed
 
     def _tell(self) -> None:
         seconds = LOOK_SECONDS * MISSED_LOOKS

@@ -65,7 +65,9 @@ def is_shortage(error: Exception) -> bool:
     """Whether the machine has run out of memory, threads or open files, for the moment at least."""
     if isinstance(error, OSError):
         return error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
-    return isinstance(error, MemoryError) or (isinstance(error, RuntimeError) and "new thread" in str(error))
+    if isinstance(error, RuntimeError):
+        return "new thread" in str(error) or "allocate lock" in str(error)
+    return isinstance(error, MemoryError)
 
 
 def is_damage(error: Exception) -> bool:

@@ -1,8 +1,10 @@
 """Clients that keep the service waiting: each has its time, and connections have their number."""
 
 import asyncio
+import errno
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+from typing import Any
 
 import pytest
 from aiohttp import web
@@ -11,9 +13,9 @@ from tests.support.raw_http import Caller
 from tests.support.world import World
 from wmsd.base.addresses import counted_as, is_in, networks, without_port
 from wmsd.base.problems import Problem
-from wmsd.interfaces.http import connections, requests
-from wmsd.interfaces.http.connections import Bounds
-from wmsd.interfaces.http.listening import FILES_BESIDE, bounded_by_files, listening
+from wmsd.interfaces.http import connections, listening, requests
+from wmsd.interfaces.http.connections import Bounds, Connections
+from wmsd.interfaces.http.listening import FILES_BESIDE, bounded_by_files
 
 MEGABYTE = 1024 * 1024
 HELLO = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
@@ -53,7 +55,8 @@ async def serving(
     app = web.Application()
     app.router.add_route("*", "/{anything:.*}", handler or hello)
     trusted = networks(proxies or [])
-    async with listening(app, "127.0.0.1", 0, bounds=bounds, proxies=trusted, grace_seconds=1) as (_, port):
+    at = ("127.0.0.1", 0)
+    async with listening.listening(app, *at, bounds=bounds, proxies=trusted, grace_seconds=1) as (_, port):
         yield port
 
 
@@ -303,3 +306,38 @@ async def test_the_callers_of_the_tests_go_through_it(world: World) -> None:
     await connection.send(b"GET /api/health HTTP/1.1\r\nHost: x\r\n\r\n")
     assert await connection.begin_to_read() == 200
     await connection.close()
+
+
+class OneFails:
+    """In the place of a function whose first call fails, for want of what the machine has no more of."""
+
+    def __init__(self, function: Callable[..., Any], error: Exception) -> None:
+        self._function = function
+        self._error: Exception | None = error
+
+    def __call__(self, *arguments: Any) -> Any:
+        if self._error is not None:
+            error, self._error = self._error, None
+            raise error
+        return self._function(*arguments)
+
+
+@pytest.mark.parametrize(
+    ("broken", "name", "error"),
+    [
+        pytest.param(Connections, "protocol", MemoryError(), id="memory for a connection"),
+        pytest.param(asyncio, "ensure_future", MemoryError(), id="memory for its task"),
+        pytest.param(listening, "_accepted", OSError(errno.ENOMEM, "no memory"), id="memory of the system"),
+        pytest.param(listening, "_accepted", OSError(errno.EMFILE, "no files"), id="files"),
+    ],
+)
+async def test_a_shortage_while_accepting_costs_one_connection_at_most(
+    broken: Any, name: str, error: Exception, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async with serving(Bounds()) as port:
+        fails = OneFails(getattr(broken, name), error)
+        monkeypatch.setattr(broken, name, lambda *arguments: fails(*arguments))
+        await opened(port)
+        await asyncio.sleep(0.2)
+        for _ in range(3):
+            assert await answers(await opened(port))

@@ -51,8 +51,9 @@ class Connection(asyncio.Protocol):
         self._connections = connections
         self._inner = inner
         self._transport: asyncio.Transport | None = None
-        self.handshake: asyncio.Task[None] | None = None
-        """Of TLS, until it is over."""
+        self.opening: asyncio.Task[None] | None = None
+        """Until its transport is made; under TLS that is the end of the handshake."""
+        self.is_cut = False
         self._requests = 0
         self.address = ""
         self.is_proxy = False
@@ -73,9 +74,7 @@ class Connection(asyncio.Protocol):
         opened = cast(asyncio.Transport, transport)  # uvloop's are none by their type
         self._transport = opened
         _limit_kernel_buffer(opened)
-        if self.handshake is None:
-            self.count(opened.get_extra_info("peername"))
-        self.handshake = None
+        self.opening = None
         self._inner.connection_made(opened)
 
     def connection_lost(self, exc: Exception | None) -> None:
@@ -102,15 +101,15 @@ class Connection(asyncio.Protocol):
         self._inner.resume_writing()
 
     def count(self, peer: tuple[str, int] | None) -> None:
-        """From its first moment on; under TLS that is before the handshake."""
+        """From the moment that it is accepted."""
         host = peer[0] if peer else ""
         self.address, self.is_proxy = counted_as(host), is_in(host, self._connections.proxies)
         self.waiting_since = self.head_since = self._connections.time()
         self._connections.add(self)
 
     def gave_up(self) -> None:
-        """It came to no handshake."""
-        self.handshake = None
+        """It could not be opened."""
+        self.opening = None
         self._connections.remove(self)
 
     # --- what the server tells ----------------------------------------------------------------------------------
@@ -145,8 +144,9 @@ class Connection(asyncio.Protocol):
         return now > self.waiting_since + READING_SECONDS and self.unread > 0
 
     def cut(self) -> None:
-        if self.handshake is not None:
-            self.handshake.cancel()
+        self.is_cut = True
+        if self.opening is not None:
+            self.opening.cancel()
         if self._transport is None:
             return
         if self.head_since is not None and not self._requests and not self.unread:
@@ -175,7 +175,7 @@ class Connections:
         return self._number
 
     def protocol(self, server: web.Server) -> Connection:
-        """For `loop.create_server`."""
+        """For a client that was just accepted."""
         return Connection(self, server())
 
     def stop(self) -> None:

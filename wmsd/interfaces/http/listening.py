@@ -6,7 +6,7 @@ import resource
 import socket
 import ssl
 from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import partial
 from typing import Any, Final
@@ -24,6 +24,7 @@ LINGERING_SECONDS: Final = 2.0
 """For the rest of a body that nobody wants, so that its client reads the answer."""
 BACKLOG: Final = 512
 AGAIN_SECONDS: Final = 0.1
+NOT_ACCEPTED: Final = "no connection can be accepted"
 FILES_BESIDE: Final = 64
 """What the program has open beside connections and companies' files."""
 SHARE_OF_CONNECTIONS: Final = 0.4
@@ -85,40 +86,25 @@ async def listening(
         stack.callback(connections.stop)
         assert runner.server is not None
         protocol = partial(connections.protocol, runner.server)
-        if tls is None:
-            yield await stack.enter_async_context(_plain(protocol, host, port))
-        else:
-            yield await stack.enter_async_context(_secured(protocol, host, port, tls))
-
-
-@asynccontextmanager
-async def _plain(protocol: NewConnection, host: str, port: int) -> AsyncIterator[tuple[str, int]]:
-    server = await asyncio.get_running_loop().create_server(
-        protocol, host, port, backlog=BACKLOG, reuse_address=True
-    )
-    try:
-        yield server.sockets[0].getsockname()[:2]
-    finally:
-        server.close()
-
-
-@asynccontextmanager
-async def _secured(
-    protocol: NewConnection, host: str, port: int, tls: ssl.SSLContext
-) -> AsyncIterator[tuple[str, int]]:
-    """Accepts by itself: asyncio tells of a connection only when the handshake is over, and there may be many."""
-    loop = asyncio.get_running_loop()
-    found = await loop.getaddrinfo(host, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
-    listeners = [_listener(family, address) for family, _, _, _, address in found]
-    accepting = [asyncio.ensure_future(_accept(protocol, listener, tls)) for listener in listeners]
-    try:
+        listeners = await _listeners(host, port)
+        for each in listeners:
+            stack.enter_context(Accepting(each, protocol, tls))
         yield listeners[0].getsockname()[:2]
-    finally:
-        for each in accepting:
-            each.cancel()
-        await asyncio.gather(*accepting, return_exceptions=True)
-        for listener in listeners:
-            listener.close()
+
+
+async def _listeners(host: str, port: int) -> list[socket.socket]:
+    """One for each address of the host. Raises OSError when one of them cannot be had."""
+    loop = asyncio.get_running_loop()
+    found = await loop.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
+    listeners: list[socket.socket] = []
+    try:
+        for family, _, _, _, address in found:
+            listeners.append(_listener(family, address))
+    except OSError:
+        for each in listeners:
+            each.close()
+        raise
+    return listeners
 
 
 def _listener(family: int, address: Any) -> socket.socket:
@@ -136,25 +122,69 @@ def _listener(family: int, address: Any) -> socket.socket:
     return listener
 
 
-async def _accept(protocol: NewConnection, listener: socket.socket, tls: ssl.SSLContext) -> None:
-    loop = asyncio.get_running_loop()
-    told = Complaints(LOG)
-    while True:
+class Accepting(AbstractContextManager[None]):
+    """Accepts the connections of one listener, which it closes in the end.
+
+    A loop's own server ends for good when memory runs out in the middle of accepting, though the loop goes on; and
+    it tells of a connection under TLS only when its handshake is over, of which there may be many.
+    """
+
+    def __init__(self, listener: socket.socket, protocol: NewConnection, tls: ssl.SSLContext | None) -> None:
+        self._listener = listener
+        self._protocol = protocol
+        self._tls = tls
+        self._told = Complaints(LOG)
+        self._loop = asyncio.get_running_loop()
+        self._again: asyncio.TimerHandle | None = None
+        self._begin()
+
+    def __exit__(self, *error: object) -> None:
+        if self._again is not None:
+            self._again.cancel()
+        self._loop.remove_reader(self._listener)
+        self._listener.close()
+
+    def _begin(self) -> None:
+        self._loop.add_reader(self._listener, self._accept)
+        self._again = None
+
+    def _accept(self) -> None:
         try:
-            opened, peer = await loop.sock_accept(listener)
+            opened, peer = _accepted(self._listener)
+            connection = self._protocol()
+            asyncio.ensure_future(_open(connection, opened, self._tls))  # noqa: RUF006  (it is kept from its first step on)
+            connection.count(peer)
+        except (BlockingIOError, ConnectionAbortedError):
+            return
         except OSError as error:
-            told.failed("no connection can be accepted", error)
-            await asyncio.sleep(AGAIN_SECONDS)
-            continue
-        told.over("no connection can be accepted")
-        connection = protocol()
-        connection.handshake = asyncio.ensure_future(_shake_hands(connection, opened, tls))
-        connection.count(peer)
+            self._pause()
+            self._told.failed(NOT_ACCEPTED, error)
+        except MemoryError as error:
+            self._told.failed(NOT_ACCEPTED, error)  # a pause would take memory
+        else:
+            self._told.over(NOT_ACCEPTED)
+
+    def _pause(self) -> None:
+        self._again = self._loop.call_later(AGAIN_SECONDS, self._begin)
+        self._loop.remove_reader(self._listener)
 
 
-async def _shake_hands(connection: Connection, opened: socket.socket, tls: ssl.SSLContext) -> None:
+def _accepted(listener: socket.socket) -> tuple[socket.socket, Any]:
+    opened, peer = listener.accept()
+    opened.setblocking(False)
+    return opened, peer
+
+
+async def _open(connection: Connection, opened: socket.socket, tls: ssl.SSLContext | None) -> None:
+    if connection.is_cut:
+        opened.close()
+        return
+    connection.opening = asyncio.current_task()
     loop = asyncio.get_running_loop()
+    handshake_seconds = None if tls is None else HEAD_SECONDS
     try:
-        await loop.connect_accepted_socket(lambda: connection, opened, ssl=tls, ssl_handshake_timeout=HEAD_SECONDS)
-    except (OSError, asyncio.CancelledError):  # the client went, took too long, or speaks no TLS
+        await loop.connect_accepted_socket(
+            lambda: connection, opened, ssl=tls, ssl_handshake_timeout=handshake_seconds
+        )
+    except (OSError, MemoryError, asyncio.CancelledError):  # the client went, took too long, or speaks no TLS
         connection.gave_up()
