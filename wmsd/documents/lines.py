@@ -1,21 +1,48 @@
 """The table of the lines of a kind of document."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any
+from typing import Any, Final
 
+from wmsd.base.fields import Model
 from wmsd.base.strict_json import dumps
+from wmsd.db.record import record_sql
+from wmsd.db.table import insert_sql
 from wmsd.db.transaction import Transaction
+
+OF_ITS_ARTICLE: Final = "CROSS JOIN articles ON articles.id = line.article_id"
 
 
 @dataclass(frozen=True)
 class LineTable:
-    """`document` is the column of the document's id, `fields` are those that a caller may set."""
+    """`document` is the column of the document's id, `fields` are those that a caller may set, `shown` is what
+    `GET` shows of a line. `joined` are the tables beside its own, which is called `line`; `columns` names the SQL
+    of those fields that stand in them.
+
+    Raises TypeError for a field that can be set and is not shown.
+    """
 
     name: str
     document: str
     fields: tuple[str, ...]
+    shown: type[Model]
+    joined: str = OF_ITS_ARTICLE
+    columns: Mapping[str, str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        hidden = [name for name in self.fields if name not in self.shown.model_fields]
+        if hidden:
+            raise TypeError(f"{self.name} can store what {self.shown.__name__} does not show: {', '.join(hidden)}")
+
+    def sql(self, documents: str) -> str:
+        """The lines of one row of the table `documents`, as JSON."""
+        own = {name: f"line.{name}" for name in self.shown.model_fields}
+        record = record_sql(self.shown, {**own, "article_code": "articles.code", **self.columns})
+        return f"""(
+            SELECT json_group_array({record} ORDER BY line.position) FROM {self.name} AS line {self.joined}
+            WHERE line.{self.document} = {documents}.id
+        )"""
 
     @cached_property
     def _of_one(self) -> str:
@@ -31,19 +58,28 @@ class LineTable:
         return f"DELETE FROM {self.name} WHERE {self.document} = ? AND id NOT IN ({kept})"
 
     @cached_property
+    def _insert(self) -> str:
+        return insert_sql(self.name, ("id", self.document, "position", *self.fields))
+
+    @cached_property
     def _write(self) -> str:
         columns = ("position", *self.fields)
         changes = ", ".join(f"{column} = excluded.{column}" for column in columns)
-        return f"""
-            INSERT INTO {self.name} (id, {self.document}, {", ".join(columns)})
-            VALUES (:id, :document_id, {", ".join(f":{column}" for column in columns)})
-            ON CONFLICT (id) DO UPDATE SET {changes}
-        """
+        return f"{self._insert} ON CONFLICT (id) DO UPDATE SET {changes}"
+
+    def insert(self, tx: Transaction, lines_of: Mapping[int, Sequence[Mapping[str, Any]]]) -> None:
+        """By the ids of their documents; each with its own id, or a new one where that is None."""
+        tx.executemany(self._insert, [row for each in lines_of.items() for row in self._rows(*each)])
+
+    def replace(self, tx: Transaction, document_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
+        """These lines and no others, where nothing refers to those that were there."""
+        tx.execute(f"DELETE FROM {self.name} WHERE {self.document} = ?", (document_id,))
+        self.insert(tx, {document_id: rows})
 
     def write(self, tx: Transaction, document_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
-        """These lines and no others: each with its own id, or a new one where that is None."""
+        """The same where other tables refer to lines: one that keeps its id stays."""
         tx.execute(self._take_away, (document_id, dumps([row["id"] for row in rows if row["id"] is not None])))
-        tx.executemany(
-            self._write,
-            [{**row, "document_id": document_id, "position": position} for position, row in enumerate(rows)],
-        )
+        tx.executemany(self._write, self._rows(document_id, rows))
+
+    def _rows(self, document_id: int, rows: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+        return [{**row, self.document: document_id, "position": position} for position, row in enumerate(rows)]

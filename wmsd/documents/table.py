@@ -15,6 +15,7 @@ from wmsd.db.record import check_shown, record_sql
 from wmsd.db.series import next_code
 from wmsd.db.table import insert_sql, update_sql
 from wmsd.db.transaction import Transaction
+from wmsd.documents.lines import LineTable
 
 CREATED: Final = ("status", "status_history", "change_seq", "created_at", "updated_at")
 CHANGED: Final = ("change_seq", "updated_at")
@@ -25,7 +26,7 @@ OF_NO_COLUMN: Final = frozenset({"status", "packaging"})
 @dataclass(frozen=True)
 class DocumentTable:
     """`body` is what a caller may set, `shown` what `GET` shows, where `lines` is the field of its lines and
-    `lines_sql` their SQL; `told` is the data of `status_changed`. `filters` are those of its lists, `tally` has
+    `line_table` their table; `told` is the data of `status_changed`. `filters` are those of its lists, `tally` has
     their totals. `initial` is the status in which every document begins.
 
     Raises TypeError for a field that can be set and is not shown.
@@ -38,7 +39,7 @@ class DocumentTable:
     body: type[Input]
     shown: type[Model]
     lines: str
-    lines_sql: str
+    line_table: LineTable
     told: type[Model]
     filters: type[Query]
     tally: Tally
@@ -53,7 +54,7 @@ class DocumentTable:
 
     @cached_property
     def record(self) -> str:
-        return record_sql(self.shown, {self.lines: self.lines_sql})
+        return record_sql(self.shown, {self.lines: self.line_table.sql(self.name)})
 
     @cached_property
     def listing(self) -> Listing:

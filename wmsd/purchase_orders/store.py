@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from typing import Final, NamedTuple
 
 from wmsd.db.listing import Tally
-from wmsd.db.record import record_sql
 from wmsd.db.transaction import Transaction
 from wmsd.documents.lines import LineTable
 from wmsd.documents.table import DocumentTable
@@ -17,14 +16,9 @@ from wmsd.purchase_orders.schema import (
     PurchaseOrderStatusChanged,
 )
 
-ITEM: Final = record_sql(
-    PurchaseOrderItem, {"id": "item.id", "article_code": "articles.code", "quantity": "item.quantity"}
+ORDER_ITEMS: Final = LineTable(
+    "purchase_order_items", "purchase_order_id", ("article_id", "quantity"), PurchaseOrderItem
 )
-ITEMS: Final = f"""(
-    SELECT json_group_array({ITEM} ORDER BY item.position)
-    FROM purchase_order_items AS item CROSS JOIN articles ON articles.id = item.article_id
-    WHERE item.purchase_order_id = purchase_orders.id
-)"""
 ORDERS: Final = DocumentTable(
     noun="purchase order",
     name="purchase_orders",
@@ -33,13 +27,11 @@ ORDERS: Final = DocumentTable(
     body=PurchaseOrderFields,
     shown=PurchaseOrder,
     lines="items",
-    lines_sql=ITEMS,
+    line_table=ORDER_ITEMS,
     told=PurchaseOrderStatusChanged,
     filters=PurchaseOrderFilters,
     tally=Tally("purchase_order_counts", STATUSES),
 )
-
-ORDER_ITEMS: Final = LineTable("purchase_order_items", "purchase_order_id", ("article_id", "quantity"))
 
 RECEIVABLE: Final = """
     SELECT item.id, item.article_id, articles.code, item.quantity, item.received_quantity, articles.um3pl_factor,

@@ -21,22 +21,17 @@ from wmsd.receptions.schema import (
     RemainingItem,
 )
 
-ITEM: Final = record_sql(
+RECEPTION_ITEMS: Final = LineTable(
+    "reception_items",
+    "reception_id",
+    ("po_item_id", "quantity_um3pl", "lot_number", "serial_data"),
     ReceptionItem,
-    {
-        "id": "item.id",
-        "article_id": "ordered.article_id",
-        "article_code": "articles.code",
-        "quantity": "item.quantity",
-    },
+    joined="""
+        CROSS JOIN purchase_order_items AS ordered ON ordered.id = line.po_item_id
+        CROSS JOIN articles ON articles.id = ordered.article_id
+    """,
+    columns={"article_id": "ordered.article_id"},
 )
-ITEMS: Final = f"""(
-    SELECT json_group_array({ITEM} ORDER BY item.position)
-    FROM reception_items AS item
-    CROSS JOIN purchase_order_items AS ordered ON ordered.id = item.po_item_id
-    CROSS JOIN articles ON articles.id = ordered.article_id
-    WHERE item.reception_id = receptions.id
-)"""
 RECEPTIONS: Final = DocumentTable(
     noun="reception",
     name="receptions",
@@ -45,7 +40,7 @@ RECEPTIONS: Final = DocumentTable(
     body=ReceptionFields,
     shown=Reception,
     lines="selected_items",
-    lines_sql=ITEMS,
+    line_table=RECEPTION_ITEMS,
     told=ReceptionStatusChanged,
     filters=ReceptionFilters,
     tally=Tally("reception_counts", STATUSES, by_partner=False),
@@ -60,10 +55,6 @@ OF_ITEMS: Final = """
     WHERE po_item_id IN (SELECT value FROM json_each(:ids)) ORDER BY receptions.id LIMIT 1
 """
 DEPENDENTS: Final = (Dependent(ORDERS.name, OF_ORDERS), Dependent(ORDER_ITEMS.name, OF_ITEMS))
-
-RECEPTION_ITEMS: Final = LineTable(
-    "reception_items", "reception_id", ("po_item_id", "quantity_um3pl", "lot_number", "serial_data")
-)
 
 
 def delete(tx: Transaction, reception_id: int) -> None:

@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from wmsd.db.listing import Tally
-from wmsd.db.record import record_sql
 from wmsd.db.transaction import Transaction
 from wmsd.documents.dependents import Dependent
 from wmsd.documents.lines import LineTable
@@ -21,14 +20,9 @@ from wmsd.returns.schema import (
 )
 from wmsd.sales_orders.store import ORDERS as SALES_ORDERS
 
-LINE: Final = record_sql(
-    ReturnLine, {"id": "line.id", "article_code": "articles.code", "quantity": "line.quantity"}
+RETURN_LINES: Final = LineTable(
+    "return_lines", "return_id", ("article_id", "quantity", "disposition", "lot_number", "serials"), ReturnLine
 )
-LINES: Final = f"""(
-    SELECT json_group_array({LINE} ORDER BY line.position)
-    FROM return_lines AS line CROSS JOIN articles ON articles.id = line.article_id
-    WHERE line.return_id = returns.id
-)"""
 RETURNS: Final = DocumentTable(
     noun="return",
     name="returns",
@@ -37,7 +31,7 @@ RETURNS: Final = DocumentTable(
     body=ReturnFields,
     shown=Return,
     lines="lines",
-    lines_sql=LINES,
+    line_table=RETURN_LINES,
     told=ReturnStatusChanged,
     filters=ReturnFilters,
     tally=Tally("return_counts", STATUSES),
@@ -48,10 +42,6 @@ OF_SALES_ORDERS: Final = """
     WHERE sales_order_id IN (SELECT value FROM json_each(:ids)) AND status <> 'ANULAT' ORDER BY id LIMIT 1
 """
 DEPENDENTS: Final = (Dependent(SALES_ORDERS.name, OF_SALES_ORDERS),)
-
-RETURN_LINES: Final = LineTable(
-    "return_lines", "return_id", ("article_id", "quantity", "disposition", "lot_number", "serials")
-)
 
 SHIPPED: Final = """
     SELECT article_id, sum(quantity) FROM sales_order_lines WHERE sales_order_id = ? GROUP BY article_id

@@ -16,7 +16,6 @@ from wmsd.documents.references import check_document, sent_status
 from wmsd.documents.telling import move_and_tell, tell_updated
 from wmsd.packaging.ledger import Document, take_back
 from wmsd.packaging.schema import PackagingLine
-from wmsd.sales_orders import store
 from wmsd.sales_orders.creating import create
 from wmsd.sales_orders.effects import EFFECTS
 from wmsd.sales_orders.references import find_lines, find_stock, goods
@@ -30,7 +29,7 @@ from wmsd.sales_orders.schema import (
     SalesOrderQuery,
     SalesOrderStatus,
 )
-from wmsd.sales_orders.store import ORDERS
+from wmsd.sales_orders.store import ORDER_LINES, ORDERS
 from wmsd.stock.reservations import hold
 
 Columns = dict[str, Any]
@@ -139,7 +138,7 @@ def change(
     check_goes_with(packaging, status, LOADED)
     current = ORDERS.columns(tx, order_id)
     values = ORDERS.laid_over(current, given)
-    before = store.lines(tx, order_id) if sent_lines is not None else []
+    before = ORDER_LINES.of(tx, order_id) if sent_lines is not None else []
     lines = find_lines(tx, sent_lines or [], values["warehouse_id"], before, current["warehouse_id"])
     lines_differ = goods(lines.rows) != goods(before)
     for step in MOVES.steps(current["status"], status or current["status"], values != current, lines_differ):
@@ -164,7 +163,7 @@ def _change(
     else:
         to_hold = find_stock(tx, order_id, rows, flaws, values["warehouse_id"])
         refuse_flaws(flaws)
-        store.replace_lines(tx, order_id, rows)
+        ORDER_LINES.replace(tx, order_id, rows)
         hold(tx, order_id, to_hold)
     ORDERS.update(tx, order_id, values)
     tell_updated(tx, ORDERS, order_id)

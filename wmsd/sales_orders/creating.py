@@ -11,11 +11,10 @@ from wmsd.db.transaction import Transaction
 from wmsd.documents.packaging import check_goes_with
 from wmsd.documents.references import Articles, check_document, not_initial
 from wmsd.documents.telling import tell_created
-from wmsd.sales_orders import store
 from wmsd.sales_orders.references import Lines, find_lines, find_stock, places_of
 from wmsd.sales_orders.rules import LOADED, Place
 from wmsd.sales_orders.schema import SalesOrderFields
-from wmsd.sales_orders.store import ORDERS
+from wmsd.sales_orders.store import ORDER_LINES, ORDERS
 from wmsd.stock import store as stock
 from wmsd.stock.reservations import Holding, hold_of_new
 
@@ -68,7 +67,7 @@ class _New:
         return order_id
 
     def _write(self) -> None:
-        store.insert_lines(self.tx, self._lines)
+        ORDER_LINES.insert(self.tx, self._lines)
         hold_of_new(self.tx, self._holdings)
         self._lines.clear()
         self._holdings.clear()

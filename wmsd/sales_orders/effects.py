@@ -12,7 +12,7 @@ from wmsd.documents.dependents import Dependents
 from wmsd.sales_orders import store
 from wmsd.sales_orders.references import find_stock
 from wmsd.sales_orders.rules import MOVES, Effect
-from wmsd.sales_orders.store import ORDERS
+from wmsd.sales_orders.store import ORDER_LINES, ORDERS
 from wmsd.stock import lots
 from wmsd.stock import store as stock
 from wmsd.stock.ledger import Kind, Movement, net_out, post_all
@@ -80,7 +80,7 @@ def _unload(tx: Transaction, order_id: int) -> None:
     ]
     post_all(tx, back)
     flaws: list[Flaw] = []
-    to_hold = find_stock(tx, order_id, store.lines(tx, order_id), flaws)
+    to_hold = find_stock(tx, order_id, ORDER_LINES.of(tx, order_id), flaws)
     refuse_flaws(flaws)
     hold(tx, order_id, to_hold)
 

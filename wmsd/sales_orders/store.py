@@ -1,12 +1,12 @@
 """The SQL of sales orders."""
 
-from collections.abc import Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from collections.abc import Sequence
+from typing import Final, NamedTuple
 
 from wmsd.base.strict_json import dumps
 from wmsd.db.listing import Tally
-from wmsd.db.record import record_sql
 from wmsd.db.transaction import Transaction
+from wmsd.documents.lines import LineTable
 from wmsd.documents.table import DocumentTable
 from wmsd.sales_orders.rules import INITIAL, STATUSES
 from wmsd.sales_orders.schema import (
@@ -17,20 +17,12 @@ from wmsd.sales_orders.schema import (
     SalesOrderStatusChanged,
 )
 
-LINE: Final = record_sql(
+ORDER_LINES: Final = LineTable(
+    "sales_order_lines",
+    "sales_order_id",
+    ("article_id", "quantity", "warehouse_id", "lot_number", "serials"),
     SalesOrderLine,
-    {
-        "id": "line.id",
-        "article_code": "articles.code",
-        "quantity": "line.quantity",
-        "warehouse_id": "line.warehouse_id",
-    },
 )
-LINES: Final = f"""(
-    SELECT json_group_array({LINE} ORDER BY line.position)
-    FROM sales_order_lines AS line CROSS JOIN articles ON articles.id = line.article_id
-    WHERE line.sales_order_id = sales_orders.id
-)"""
 ORDERS: Final = DocumentTable(
     noun="sales order",
     name="sales_orders",
@@ -39,22 +31,11 @@ ORDERS: Final = DocumentTable(
     body=SalesOrderFields,
     shown=SalesOrder,
     lines="lines",
-    lines_sql=LINES,
+    line_table=ORDER_LINES,
     told=SalesOrderStatusChanged,
     filters=SalesOrderFilters,
     tally=Tally("sales_order_counts", STATUSES),
 )
-
-LINES_OF_ONE: Final = """
-    SELECT id, article_id, quantity, warehouse_id, lot_number, serials
-    FROM sales_order_lines WHERE sales_order_id = ? ORDER BY position
-"""
-
-
-def lines(tx: Transaction, order_id: int) -> list[dict[str, Any]]:
-    """The stored lines in their order."""
-    return tx.records(LINES_OF_ONE, (order_id,))
-
 
 LOADS: Final = """
     SELECT line.sales_order_id, line.id, stock.id, line.article_id, line.quantity, line.lot_number, line.serials,
@@ -84,28 +65,3 @@ class Load(NamedTuple):
 def loads(tx: Transaction, order_ids: Sequence[int]) -> list[Load]:
     """What is to leave for each order in turn: lines that name serials or a lot first."""
     return [Load(*row) for row in tx.rows(LOADS, (dumps(list(order_ids)),))]
-
-
-INSERT_LINE: Final = """
-    INSERT INTO sales_order_lines
-        (id, sales_order_id, position, article_id, quantity, warehouse_id, lot_number, serials)
-    VALUES (?, ?, ?, ?, ?, ?, ?, ?)
-"""
-OF_A_LINE: Final = ("article_id", "quantity", "warehouse_id", "lot_number", "serials")
-
-
-def insert_lines(tx: Transaction, lines_of: Mapping[int, Sequence[Mapping[str, Any]]]) -> None:
-    """By the ids of their orders. Each with its own id, or a new one where that is None."""
-    tx.executemany(
-        INSERT_LINE,
-        [
-            (row["id"], order_id, position, *[row[name] for name in OF_A_LINE])
-            for order_id, rows in lines_of.items()
-            for position, row in enumerate(rows)
-        ],
-    )
-
-
-def replace_lines(tx: Transaction, order_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
-    tx.execute("DELETE FROM sales_order_lines WHERE sales_order_id = ?", (order_id,))
-    insert_lines(tx, {order_id: rows})

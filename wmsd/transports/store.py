@@ -11,7 +11,7 @@ from wmsd.db.record import record_sql
 from wmsd.db.table import insert_sql, update_sql
 from wmsd.db.transaction import Transaction
 from wmsd.sales_orders.rules import Status as OrderStatus
-from wmsd.sales_orders.store import LINES
+from wmsd.sales_orders.store import ORDER_LINES, ORDERS
 from wmsd.transports.rules import INITIAL, OVER, Status
 from wmsd.transports.schema import (
     OrderToLoad,
@@ -30,7 +30,7 @@ OF_ITS_SITE: Final = f"{OPEN_TRANSPORT} AND transports.warehouse_id = sales_orde
 TO_LOAD: Final = record_sql(
     OrderToLoad,
     {
-        "lines": LINES,
+        "lines": ORDER_LINES.sql(ORDERS.name),
         "partner_code": PARTNER.format("code"),
         "partner_name": PARTNER.format("name"),
         "partner_address": PARTNER.format("address"),
