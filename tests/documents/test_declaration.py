@@ -15,7 +15,7 @@ from wmsd.documents.table import DocumentTable
 from wmsd.purchase_orders.store import ORDERS as PURCHASE_ORDERS
 from wmsd.receptions.store import RECEPTIONS
 from wmsd.returns.store import RETURNS
-from wmsd.sales_orders.schema import SalesOrder, SalesOrderFields, SalesOrderFilters, SalesOrderQuery
+from wmsd.sales_orders.schema import SalesOrder, SalesOrderFields, SalesOrderFilters
 from wmsd.sales_orders.store import ORDERS as SALES_ORDERS
 
 KINDS = (SALES_ORDERS, PURCHASE_ORDERS, RECEPTIONS, RETURNS)
@@ -72,8 +72,8 @@ def test_a_field_that_is_not_shown_is_named() -> None:
 
 
 def test_a_condition_that_no_query_declares_is_named() -> None:
-    with pytest.raises(TypeError, match="SalesOrderQuery declares no filter priority"):
-        conditions(SalesOrderQuery, priority="priority = :priority")
+    with pytest.raises(TypeError, match="SalesOrderFilters declares no filter priority"):
+        conditions(SalesOrderFilters, priority="priority = :priority")
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)

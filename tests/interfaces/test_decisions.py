@@ -145,7 +145,8 @@ DECLARED = {
     for operation in (
         *(route.operation for route in (*SERVED, *GRAPHQL_ROUTES)),
         *(each.operation for each in (*QUERIES, *MUTATIONS)),
-        *(each.find for each in (*REFERENCES, *COLLECTIONS)),
+        *(each.find for each in REFERENCES),
+        *(each.find for each in COLLECTIONS),
     )
     if operation.scope in ("company", "site")
 }

@@ -5,29 +5,19 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from wmsd.app.kinds import DOCUMENTS
 from wmsd.db.transaction import Transaction
 from wmsd.outbox.store import counts as counts_of_events
-from wmsd.purchase_orders.rules import STATUSES as PURCHASE_ORDERS
-from wmsd.receptions.rules import STATUSES as RECEPTIONS
-from wmsd.returns.rules import STATUSES as RETURNS
-from wmsd.sales_orders.rules import STATUSES as SALES_ORDERS
 
-STATUSES: Final[Mapping[str, tuple[str, ...]]] = {
-    "sales_orders": SALES_ORDERS,
-    "purchase_orders": PURCHASE_ORDERS,
-    "receptions": RECEPTIONS,
-    "returns": RETURNS,
-}
+STATUSES: Final[Mapping[str, tuple[str, ...]]] = {kind.table.name: kind.table.tally.statuses for kind in DOCUMENTS}
 RESOURCES: Final = (
     *("articles", "stock", "clients", "partners", "warehouses", *STATUSES),
     *("packaging_types", "packaging_balances", "packaging_movements", "webhook_subscriptions"),
 )
 ROWS: Final = "SELECT name, rows FROM row_counts"
 BY_STATUS: Final = {
-    "sales_orders": "SELECT status, sum(rows) FROM sales_order_counts GROUP BY status",
-    "purchase_orders": "SELECT status, sum(rows) FROM purchase_order_counts GROUP BY status",
-    "receptions": "SELECT status, rows FROM reception_counts",
-    "returns": "SELECT status, sum(rows) FROM return_counts GROUP BY status",
+    kind.table.name: f"SELECT status, sum(rows) FROM {kind.table.tally.table} GROUP BY status"
+    for kind in DOCUMENTS
 }
 DELIVERIES: Final = "SELECT status, rows FROM webhook_delivery_counts"
 

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, Final
 
+from wmsd.app.kinds import DOCUMENTS
 from wmsd.base.checking import Check
 from wmsd.base.quantity import to_text
 from wmsd.db.failures import is_damage, is_of_disk
@@ -14,10 +15,6 @@ from wmsd.db.integrity import UNREADABLE, Damage, damages, tables
 from wmsd.db.sqlite import sqlite3
 from wmsd.db.transaction import Transaction
 from wmsd.packaging.checks import CHECKS as PACKAGING
-from wmsd.purchase_orders.checks import CHECKS as PURCHASE_ORDERS
-from wmsd.receptions.checks import CHECKS as RECEPTIONS
-from wmsd.returns.checks import CHECKS as RETURNS
-from wmsd.sales_orders.checks import CHECKS as SALES_ORDERS
 from wmsd.stock.checks import CHECKS as STOCK
 from wmsd.transports.checks import CHECKS as TRANSPORTS
 from wmsd.webhooks.checks import CHECKS as WEBHOOKS
@@ -25,17 +22,13 @@ from wmsd.webhooks.checks import CHECKS as WEBHOOKS
 CHECKS: Final[tuple[Check, ...]] = (
     *STOCK,
     *PACKAGING,
-    *SALES_ORDERS,
-    *PURCHASE_ORDERS,
-    *RECEPTIONS,
-    *RETURNS,
+    *(check for kind in DOCUMENTS for check in kind.every_check),
     *TRANSPORTS,
     *WEBHOOKS,
 )
 COUNTED_TABLES: Final = (
     *("stock", "stock_movements", "stock_lots", "stock_serials", "reservations"),
-    *("sales_orders", "sales_order_lines", "purchase_orders", "purchase_order_items"),
-    *("receptions", "reception_items", "returns", "return_lines"),
+    *(table for kind in DOCUMENTS for table in (kind.table.name, kind.table.line_table.name)),
     *("packaging_balances", "packaging_movements"),
     *("transports", "transport_orders", "transport_packaging"),
     *("webhook_subscriptions", "webhook_deliveries", "webhook_attempts"),

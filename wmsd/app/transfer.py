@@ -12,6 +12,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from wmsd.app.csv_rows import read_rows
+from wmsd.app.kinds import DOCUMENTS
 from wmsd.app.row_by_row import row_by_row
 from wmsd.articles import store as articles
 from wmsd.articles.imports import ArticleImport
@@ -25,26 +26,17 @@ from wmsd.directory import store as directory
 from wmsd.directory.imports import ADDRESS, import_records
 from wmsd.directory.schema import Address, ClientFields, PartnerFields, WarehouseFields
 from wmsd.directory.store import DirectoryKind
-from wmsd.documents.imports import DocumentFile, DocumentImport
+from wmsd.documents.imports import DocumentImport
+from wmsd.documents.kind import DocumentKind
+from wmsd.documents.rows import DocumentRows
 from wmsd.packaging import store as packaging
 from wmsd.packaging.imports import import_packaging_movements, import_packaging_types
 from wmsd.packaging.schema import PackagingMovementFields, PackagingTypeFields
-from wmsd.purchase_orders.imports import FILE as PURCHASE_ORDERS
-from wmsd.receptions.imports import FILE as RECEPTIONS
-from wmsd.receptions.imports import exported as receptions_exported
-from wmsd.returns.imports import FILE as RETURNS
-from wmsd.sales_orders.imports import FILE as SALES_ORDERS
 from wmsd.stock import contents
 from wmsd.stock import store as stock
 from wmsd.stock.counting import CountOutcome
 from wmsd.stock.imports import CountRow, StockCountImport
 from wmsd.stock.schema import StockCountRow
-
-NAMED_BY_CODE: Final = {
-    "partner": directory.PARTNERS,
-    "warehouse": directory.WAREHOUSES,
-    "client": directory.CLIENTS,
-}
 
 
 @dataclass(frozen=True)
@@ -107,26 +99,6 @@ def _packaging_movements(tx: Transaction) -> Iterator[dict[str, Any]]:
         yield {**record, "partner_code": codes[int(record["partner_id"])]}
 
 
-def _documents(file: DocumentFile[Any], tx: Transaction) -> Iterator[dict[str, Any]]:
-    """A row for each line of each document, with the codes of what they refer to."""
-    codes = {name: directory.codes_by_id(tx, kind) for name, kind in NAMED_BY_CODE.items()}
-
-    def named(record: dict[str, Any], prefix: str = "") -> dict[str, Any]:
-        return {
-            f"{prefix}{name}_code": known.get(int(record[f"{name}_id"] or 0))
-            for name, known in codes.items()
-            if f"{name}_id" in record
-        }
-
-    for document in _parsed(file.table.every(tx)):
-        if (order_id := document.get("sales_order_id")) is not None:
-            document["sales_order_code"] = SALES_ORDERS.table.columns(tx, int(order_id))["code"]
-        for line in document[file.lines]:
-            elsewhere = named(line, "line_") if line.get("warehouse_id") != document["warehouse_id"] else {}
-            of_line = {name: line[name] for name in file.of_a_line if name in line}
-            yield {**document, **named(document), **elsewhere, **of_line}
-
-
 def _parsed(texts: Iterable[str]) -> Iterator[dict[str, Any]]:
     """Records with their numbers kept as texts: exports neither round nor reformat them."""
     return (json.loads(text, parse_float=str, parse_int=str) for text in texts)
@@ -141,16 +113,9 @@ def _directory_kind(kind: DirectoryKind, model: type[BaseModel]) -> Kind:
     )
 
 
-def _document_kind(
-    file: DocumentFile[Any],
-    records: Callable[[Transaction], Iterator[dict[str, Any]]] | None = None,
-) -> Kind:
-    return Kind(
-        dict(file.model.model_fields),
-        file.required,
-        partial(DocumentImport, file),
-        records or partial(_documents, file),
-    )
+def _document_kind(kind: DocumentKind) -> Kind:
+    rows = DocumentRows(kind)
+    return Kind(rows.columns, rows.required, partial(DocumentImport, kind), rows.exported)
 
 
 KINDS: Final[Mapping[str, Kind]] = {
@@ -172,10 +137,7 @@ KINDS: Final[Mapping[str, Kind]] = {
         CountOutcome,
         ("complete", "reason"),
     ),
-    "purchase-orders": _document_kind(PURCHASE_ORDERS),
-    "receptions": _document_kind(RECEPTIONS, receptions_exported),
-    "sales-orders": _document_kind(SALES_ORDERS),
-    "returns": _document_kind(RETURNS),
+    **{kind.name: _document_kind(kind) for kind in DOCUMENTS},
     "packaging-types": Kind(
         dict(PackagingTypeFields.model_fields),
         ("code", "name"),

@@ -1,21 +1,20 @@
 """What every kind of document with a status promises."""
 
 from wmsd.base.checking import Check
+from wmsd.documents.table import DocumentTable
 
 
-def status_checks(noun: str, table: str, counts: str, by_partner: bool = True) -> tuple[Check, Check]:
-    """`counts` is the table of (partner_id, status, rows) that its triggers keep; without partner_id when it is
-    not `by_partner`.
-    """
-    partner = "partner_id" if by_partner else "0 AS partner_id"
-    named = "'partner ' || coalesce(kept.partner_id, counted.partner_id) || ', ' || " if by_partner else ""
+def status_checks(table: DocumentTable) -> tuple[Check, Check]:
+    noun, name, counts = table.noun, table.name, table.tally
+    partner = "partner_id" if counts.by_partner else "0 AS partner_id"
+    named = "'partner ' || coalesce(kept.partner_id, counted.partner_id) || ', ' || " if counts.by_partner else ""
     reached = f"""
-        SELECT code, json_extract(status_history, '$[#-1].status'), status FROM {table}
+        SELECT code, json_extract(status_history, '$[#-1].status'), status FROM {name}
         WHERE status IS NOT json_extract(status_history, '$[#-1].status')
     """
     counted = f"""
-        WITH counted AS (SELECT status, {partner}, count(*) AS rows FROM {table} GROUP BY 2, 1),
-            kept AS (SELECT status, {partner}, rows FROM {counts})
+        WITH counted AS (SELECT status, {partner}, count(*) AS rows FROM {name} GROUP BY 2, 1),
+            kept AS (SELECT status, {partner}, rows FROM {counts.table})
         SELECT {named}'status ' || coalesce(kept.status, counted.status),
             coalesce(counted.rows, 0), coalesce(kept.rows, 0)
         FROM kept

@@ -67,6 +67,13 @@ class DocumentTable:
             at_once=FEW_AT_ONCE,
         )
 
+    @cached_property
+    def most_lines(self) -> int:
+        (most,) = (
+            each.max_length for each in self.body.model_fields[self.lines].metadata if hasattr(each, "max_length")
+        )
+        return int(most)
+
     @property
     def entity(self) -> str:
         """The first part of its events' names."""
@@ -83,6 +90,11 @@ class DocumentTable:
     def laid_over(self, current: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
         """The document as it is to be. A code is not taken away."""
         return {**current, **given, "code": given.get("code") or current["code"]}
+
+    def body_of(self, code: str | None, fields: Mapping[str, Any], lines: Sequence[Any]) -> Any:
+        """A body of what is known to be right."""
+        columns: dict[str, Any] = {**fields, "code": code, self.lines: lines}
+        return self.body.model_construct(None, **columns)
 
     def page(self, tx: Transaction, query: PageQuery) -> Page:
         return self.listing.page(tx, self.record, query, query.filters())

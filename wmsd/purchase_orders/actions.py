@@ -5,12 +5,12 @@ from functools import partial
 from typing import Any, Final
 
 from wmsd.base.flaws import Flaw, refuse_flaws
-from wmsd.base.listing import IdsQuery
 from wmsd.base.moves import Step
 from wmsd.base.operation import operation
-from wmsd.base.results import CursorPage, Page, Record, Records
+from wmsd.base.results import Record
 from wmsd.db.transaction import Transaction
 from wmsd.documents.dependents import Dependents
+from wmsd.documents.operations import reading
 from wmsd.documents.references import Articles, check_document, not_initial, sent_status
 from wmsd.documents.telling import move_and_tell, tell_created, tell_updated
 from wmsd.purchase_orders import store
@@ -19,17 +19,13 @@ from wmsd.purchase_orders.schema import (
     ItemFields,
     PurchaseOrder,
     PurchaseOrderChanges,
-    PurchaseOrderCursorQuery,
     PurchaseOrderFields,
-    PurchaseOrderQuery,
 )
 from wmsd.purchase_orders.store import ORDER_ITEMS, ORDERS
 
 Columns = dict[str, Any]
 
-reading = partial(
-    operation, tag="Purchase orders", returns=PurchaseOrder, module="inbound", ability="purchase-orders:read"
-)
+READING: Final = reading(ORDERS, tag="Purchase orders", module="inbound", ability="purchase-orders:read")
 writing = partial(
     operation,
     tag="Purchase orders",
@@ -41,30 +37,6 @@ writing = partial(
 )
 REFUSALS: Final = ("INVALID_PARTNER", "INVALID_WAREHOUSE", "INVALID_ARTICLE")
 CHANGED: Final = ("purchase_order.updated", "purchase_order.status_changed")
-
-
-@reading(answer="page")
-def list_purchase_orders(tx: Transaction, query: PurchaseOrderQuery) -> Page:
-    """List purchase orders, page by page."""
-    return ORDERS.page(tx, query)
-
-
-@reading(answer="cursor")
-def walk_purchase_orders(tx: Transaction, query: PurchaseOrderCursorQuery, position: int) -> CursorPage:
-    """List purchase orders by cursor."""
-    return ORDERS.after(tx, query, position)
-
-
-@reading(answer="records")
-def find_purchase_orders(tx: Transaction, query: IdsQuery) -> Records:
-    """Find purchase orders by their ids."""
-    return ORDERS.find(tx, query)
-
-
-@reading(answer="record")
-def get_purchase_order(tx: Transaction, id: int) -> Record:
-    """Get a purchase order."""
-    return ORDERS.one(tx, id)
 
 
 @writing(creates=True, events=("purchase_order.created",), codes=REFUSALS)

@@ -18,7 +18,7 @@ from wmsd.base.fields import (
     Timestamp,
     refuse,
 )
-from wmsd.base.listing import CursorQuery, PageQuery, QueryId, several_of
+from wmsd.base.listing import QueryId, several_of
 from wmsd.base.quantity import SCALE
 from wmsd.documents.schema import DocumentFilters, ExternalRef, OwnCode
 from wmsd.purchase_orders.rules import INITIAL, STATUSES, Status
@@ -103,14 +103,6 @@ class PurchaseOrderFilters(DocumentFilters):
         Field(description=f"One or several of {', '.join(STATUSES)}, by commas."),
     ] = None
     partner_id: QueryId | None = None
-
-
-class PurchaseOrderQuery(PurchaseOrderFilters, PageQuery):
-    pass
-
-
-class PurchaseOrderCursorQuery(PurchaseOrderFilters, CursorQuery):
-    pass
 
 
 def _at_most_everything(pct: int) -> int:

@@ -5,11 +5,11 @@ from functools import partial
 from typing import Any, Final
 
 from wmsd.base.flaws import Flaw, refuse_flaws
-from wmsd.base.listing import IdsQuery
 from wmsd.base.moves import Step
 from wmsd.base.operation import operation
-from wmsd.base.results import CursorPage, Page, Record, Records
+from wmsd.base.results import Record
 from wmsd.db.transaction import Transaction
+from wmsd.documents.operations import reading
 from wmsd.documents.packaging import check_goes_with, record_packaging
 from wmsd.documents.references import check_document, sent_status
 from wmsd.documents.telling import move_and_tell, tell_created, tell_updated
@@ -23,13 +23,11 @@ from wmsd.receptions.schema import (
     ItemFields,
     Reception,
     ReceptionChanges,
-    ReceptionCursorQuery,
     ReceptionFields,
-    ReceptionQuery,
 )
 from wmsd.receptions.store import RECEPTION_ITEMS, RECEPTIONS
 
-reading = partial(operation, tag="Receptions", returns=Reception, module="inbound", ability="receptions:read")
+READING: Final = reading(RECEPTIONS, tag="Receptions", module="inbound", ability="receptions:read")
 writing = partial(
     operation,
     tag="Receptions",
@@ -46,30 +44,6 @@ POSTED: Final = (
     "purchase_order.status_changed",
     "stock.updated",
 )
-
-
-@reading(answer="page")
-def list_receptions(tx: Transaction, query: ReceptionQuery) -> Page:
-    """List receptions, page by page."""
-    return RECEPTIONS.page(tx, query)
-
-
-@reading(answer="cursor")
-def walk_receptions(tx: Transaction, query: ReceptionCursorQuery, position: int) -> CursorPage:
-    """List receptions by cursor."""
-    return RECEPTIONS.after(tx, query, position)
-
-
-@reading(answer="records")
-def find_receptions(tx: Transaction, query: IdsQuery) -> Records:
-    """Find receptions by their ids."""
-    return RECEPTIONS.find(tx, query)
-
-
-@reading(answer="record")
-def get_reception(tx: Transaction, id: int) -> Record:
-    """Get a reception."""
-    return RECEPTIONS.one(tx, id)
 
 
 @writing(creates=True, events=("reception.created", *POSTED), codes=("INVALID_WAREHOUSE",))

@@ -3,7 +3,6 @@
 from typing import Final
 
 from wmsd.base.checking import Check
-from wmsd.documents.checks import status_checks
 from wmsd.receptions.posting import KIND
 
 POSTED: Final = f"""
@@ -44,5 +43,4 @@ CHECKS: Final = (
     Check("a finalised reception is in the ledger item by item, any other is not", POSTED),
     Check("an order has received what its receptions posted", RECEIVED),
     Check("an order's status follows what it has received", FOLLOWED, in_millionths=False),
-    *status_checks("reception", "receptions", "reception_counts", by_partner=False),
 )

@@ -19,7 +19,7 @@ from wmsd.base.fields import (
     Serials,
     Timestamp,
 )
-from wmsd.base.listing import CursorQuery, PageQuery, QueryId, several_of
+from wmsd.base.listing import QueryId, several_of
 from wmsd.documents.packaging import WithPackaging
 from wmsd.documents.schema import DocumentFilters, ExternalRef, OwnCode
 from wmsd.receptions.rules import INITIAL, STATUSES, Status
@@ -133,11 +133,3 @@ class ReceptionFilters(DocumentFilters):
         Field(description=f"One or several of {', '.join(STATUSES)}, by commas."),
     ] = None
     purchase_order_id: QueryId | None = None
-
-
-class ReceptionQuery(ReceptionFilters, PageQuery):
-    pass
-
-
-class ReceptionCursorQuery(ReceptionFilters, CursorQuery):
-    pass

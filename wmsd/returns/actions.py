@@ -7,17 +7,18 @@ from typing import Any, Final
 from wmsd.base.flaws import Flaw, refuse_flaws
 from wmsd.base.moves import Step
 from wmsd.base.operation import operation
-from wmsd.base.results import CursorPage, Page, Record
+from wmsd.base.results import Record
 from wmsd.db.transaction import Transaction
+from wmsd.documents.operations import reading
 from wmsd.documents.references import not_initial, sent_status
 from wmsd.documents.telling import move_and_tell, tell_created, tell_updated
 from wmsd.returns.posting import post_return
 from wmsd.returns.references import check_return, find_lines, goods
 from wmsd.returns.rules import MOVES, Effect, Status
-from wmsd.returns.schema import LineFields, Return, ReturnChanges, ReturnCursorQuery, ReturnFields, ReturnQuery
+from wmsd.returns.schema import LineFields, Return, ReturnChanges, ReturnFields
 from wmsd.returns.store import RETURN_LINES, RETURNS
 
-reading = partial(operation, tag="Returns", returns=Return, module="returns", ability="returns:read")
+READING: Final = reading(RETURNS, tag="Returns", module="returns", ability="returns:read")
 writing = partial(
     operation,
     tag="Returns",
@@ -29,24 +30,6 @@ writing = partial(
 )
 REFUSALS: Final = ("INVALID_PARTNER", "INVALID_WAREHOUSE", "INVALID_ARTICLE")
 CHANGED: Final = ("return.updated", "return.status_changed", "stock.updated")
-
-
-@reading(answer="page")
-def list_returns(tx: Transaction, query: ReturnQuery) -> Page:
-    """List returns, page by page."""
-    return RETURNS.page(tx, query)
-
-
-@reading(answer="cursor")
-def walk_returns(tx: Transaction, query: ReturnCursorQuery, position: int) -> CursorPage:
-    """List returns by cursor."""
-    return RETURNS.after(tx, query, position)
-
-
-@reading(answer="record")
-def get_return(tx: Transaction, id: int) -> Record:
-    """Get a return."""
-    return RETURNS.one(tx, id)
 
 
 @writing(creates=True, events=("return.created",), codes=REFUSALS)

@@ -3,7 +3,6 @@
 from typing import Final
 
 from wmsd.base.checking import Check
-from wmsd.documents.checks import status_checks
 from wmsd.returns.posting import KIND
 
 POSTED: Final = f"""
@@ -40,5 +39,4 @@ SHIPPED: Final = """
 CHECKS: Final = (
     Check("a finished return is in the ledger line by line, any other is not", POSTED),
     Check("never more comes back than was shipped", SHIPPED),
-    *status_checks("return", "returns", "return_counts"),
 )

@@ -18,7 +18,7 @@ from wmsd.base.fields import (
     Serials,
     Timestamp,
 )
-from wmsd.base.listing import CursorQuery, PageQuery, QueryId, several_of
+from wmsd.base.listing import QueryId, several_of
 from wmsd.documents.schema import DocumentFilters, ExternalRef, OwnCode
 from wmsd.returns.rules import INITIAL, STATUSES, Disposition, Status
 
@@ -115,11 +115,3 @@ class ReturnFilters(DocumentFilters):
     ] = None
     partner_id: QueryId | None = None
     sales_order_id: QueryId | None = None
-
-
-class ReturnQuery(ReturnFilters, PageQuery):
-    pass
-
-
-class ReturnCursorQuery(ReturnFilters, CursorQuery):
-    pass

@@ -5,12 +5,12 @@ from functools import partial
 from typing import Any, Final
 
 from wmsd.base.flaws import Flaw, refuse_flaws
-from wmsd.base.listing import IdsQuery
 from wmsd.base.moves import Step
 from wmsd.base.operation import operation
 from wmsd.base.problems import Problem
-from wmsd.base.results import CursorPage, Page, Record, Records
+from wmsd.base.results import Record
 from wmsd.db.transaction import Transaction
+from wmsd.documents.operations import reading
 from wmsd.documents.packaging import check_goes_with, record_packaging
 from wmsd.documents.references import check_document, sent_status
 from wmsd.documents.telling import move_and_tell, tell_updated
@@ -24,9 +24,7 @@ from wmsd.sales_orders.schema import (
     LineFields,
     SalesOrder,
     SalesOrderChanges,
-    SalesOrderCursorQuery,
     SalesOrderFields,
-    SalesOrderQuery,
     SalesOrderStatus,
 )
 from wmsd.sales_orders.store import ORDER_LINES, ORDERS
@@ -34,9 +32,7 @@ from wmsd.stock.reservations import hold
 
 Columns = dict[str, Any]
 
-reading = partial(
-    operation, tag="Sales orders", returns=SalesOrder, module="outbound", ability="sales-orders:read"
-)
+READING: Final = reading(ORDERS, tag="Sales orders", module="outbound", ability="sales-orders:read")
 writing = partial(
     operation,
     tag="Sales orders",
@@ -54,33 +50,6 @@ CHANGED: Final = (
     "stock.updated",
     "stock.low",
 )
-
-
-@reading(answer="page")
-def list_sales_orders(tx: Transaction, query: SalesOrderQuery) -> Page:
-    """List sales orders, page by page."""
-    return ORDERS.page(tx, query)
-
-
-@reading(answer="cursor")
-def walk_sales_orders(tx: Transaction, query: SalesOrderCursorQuery, position: int) -> CursorPage:
-    """List sales orders by cursor.
-
-    Follow `next_cursor` until it is null.
-    """
-    return ORDERS.after(tx, query, position)
-
-
-@reading(answer="records")
-def find_sales_orders(tx: Transaction, query: IdsQuery) -> Records:
-    """Find sales orders by their ids."""
-    return ORDERS.find(tx, query)
-
-
-@reading(answer="record")
-def get_sales_order(tx: Transaction, id: int) -> Record:
-    """Get a sales order."""
-    return ORDERS.one(tx, id)
 
 
 @writing(creates=True, events=("sales_order.created", "stock.updated", "stock.low"), codes=REFUSALS)

@@ -4,7 +4,6 @@ from typing import Final
 
 from wmsd.base.checking import Check
 from wmsd.base.quantity import SCALE
-from wmsd.documents.checks import status_checks
 from wmsd.sales_orders.rules import HOLDS_STOCK, SHIPPED, STATUSES
 
 OPEN: Final = ", ".join(f"'{status}'" for status in STATUSES if status in HOLDS_STOCK)
@@ -84,5 +83,4 @@ CHECKS: Final = (
         "an open order holds the serials that its lines name, any other none", HELD_SERIALS, in_millionths=False
     ),
     Check("an open order holds of a lot what its lines name of it, any other nothing", HELD_LOTS),
-    *status_checks("sales order", "sales_orders", "sales_order_counts"),
 )

@@ -18,7 +18,7 @@ from wmsd.base.fields import (
     Serials,
     Timestamp,
 )
-from wmsd.base.listing import CursorQuery, PageQuery, QueryId, several_of
+from wmsd.base.listing import QueryId, several_of
 from wmsd.documents.packaging import WithPackaging
 from wmsd.documents.schema import DocumentFilters, ExternalRef, OwnCode
 from wmsd.sales_orders.rules import INITIAL, STATUSES, Status
@@ -50,8 +50,8 @@ class SalesOrderFields(WithPackaging):
     warehouse_id: Annotated[Id, Field(description="Where the goods are taken from, unless a line says otherwise.")]
     client_id: Id | None = None
     external_ref: ExternalRef = None
-    notes: OptionalText = None
     requested_date: Date | None = None
+    notes: OptionalText = None
     lines: Lines
 
 
@@ -117,11 +117,3 @@ Statuses = Annotated[
 class SalesOrderFilters(DocumentFilters):
     status: Statuses | None = None
     partner_id: QueryId | None = None
-
-
-class SalesOrderQuery(SalesOrderFilters, PageQuery):
-    pass
-
-
-class SalesOrderCursorQuery(SalesOrderFilters, CursorQuery):
-    pass

@@ -4,19 +4,19 @@ import json
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from functools import partial
-from typing import Any, Final
+from typing import Any
 
 import click
 
 from wmsd.app.site import Site
-from wmsd.base.listing import PageQuery
-from wmsd.base.moves import Moves
 from wmsd.base.problems import Problem
 from wmsd.base.results import Record
 from wmsd.base.validation import check
 from wmsd.db.transaction import Transaction
 from wmsd.directory import store as directory
 from wmsd.directory.store import DirectoryKind
+from wmsd.documents.codes import Referred
+from wmsd.documents.kind import DocumentKind
 from wmsd.documents.table import DocumentTable
 from wmsd.interfaces.cli.company_data import (
     Options,
@@ -49,7 +49,11 @@ class Reference:
         return found
 
 
-def _directory(kind: DirectoryKind) -> Reference:
+def _reference(kind: Referred) -> Reference:
+    return _document(kind) if isinstance(kind, DocumentTable) else _record(kind)
+
+
+def _record(kind: DirectoryKind) -> Reference:
     return Reference(
         noun=kind.noun,
         listed_by=f"export {kind.table}",
@@ -58,7 +62,7 @@ def _directory(kind: DirectoryKind) -> Reference:
     )
 
 
-def documents(table: DocumentTable) -> Reference:
+def _document(table: DocumentTable) -> Reference:
     return Reference(
         noun=table.noun,
         listed_by=f"{_option(table.noun)} list",
@@ -67,43 +71,22 @@ def documents(table: DocumentTable) -> Reference:
     )
 
 
-CLIENT: Final = _directory(directory.CLIENTS)
-PARTNER: Final = _directory(directory.PARTNERS)
-WAREHOUSE: Final = _directory(directory.WAREHOUSES)
-
-
 @dataclass(frozen=True)
-class DocumentKind:
-    """`references`: what stands behind a field `…_id`, by the name without `_id`; a list is filtered by some of
-    them. `columns` are those of a list: fields, references, and of its lines how many. `move` takes the options of
-    `status` beside the transaction, the document's id and its new status.
-    """
+class Move:
+    """What `status` calls: with a transaction, a document's id and its new status, and with these options."""
 
-    table: DocumentTable
-    moves: Moves[Any, Any]
-    statuses: tuple[str, ...]
-    query: type[PageQuery]
-    references: Mapping[str, Reference]
-    filters: tuple[str, ...]
-    columns: tuple[str, ...]
-    move: Callable[..., Record]
-    move_options: Options = ()
-
-    @property
-    def argument(self) -> str:
-        """What its code is called in the help."""
-        return self.table.noun.split()[-1].upper()
-
-    @property
-    def moves_in_words(self) -> str:
-        rows = [
-            f"{before} to {after}: {getattr(it, 'value', it)}" for (before, after), it in self.moves.table.items()
-        ]
-        return "\n".join(rows)
+    call: Callable[..., Record]
+    options: Options = ()
 
 
-def document_command(kind: DocumentKind) -> click.Group:
-    noun, argument = kind.table.noun, kind.argument
+def moved_by(change: Callable[..., Record]) -> Callable[..., Record]:
+    """The move of a document by its `change`, which changes nothing else."""
+    return lambda tx, document_id, status: change(tx, document_id, {}, None, status)
+
+
+def document_command(kind: DocumentKind, move: Move | None = None) -> click.Group:
+    noun, argument = kind.table.noun, kind.table.noun.split()[-1].upper()
+    move = move or Move(moved_by(kind.change))
     group = click.Group(help=f"List, show and move {noun}s.")
 
     def add(name: str, does: str, action: Callable[..., None], *options: Callable[[Any], Any]) -> None:
@@ -111,14 +94,14 @@ def document_command(kind: DocumentKind) -> click.Group:
         group.command(name, help=does)(command)
 
     document = click.argument("document", metavar=argument)
-    status = click.Choice(kind.statuses)
+    status = click.Choice(kind.table.tally.statuses)
     add(
         "list",
         f"List a company's {noun}s.",
         _list,
         company_option,
         click.option("--status", "statuses", multiple=True, type=status, help="Only these; repeat it."),
-        *(_filter(name, kind.references[name]) for name in kind.filters),
+        *(_filter(name, _reference(kind.references[name])) for name in kind.filters),
         *paging_options,
     )
     add(
@@ -131,14 +114,19 @@ def document_command(kind: DocumentKind) -> click.Group:
     add(
         "status",
         f"Move the {noun} with the code {argument} to STATUS, by the rules that the API follows:\n\n"
-        f"\b\n{kind.moves_in_words}",
-        _move,
+        f"\b\n{_moves_in_words(kind)}",
+        partial(_move, move=move.call),
         document,
         click.argument("status", type=status),
         company_option,
-        *kind.move_options,
+        *move.options,
     )
     return group
+
+
+def _moves_in_words(kind: DocumentKind) -> str:
+    rows = [f"{before} to {after}: {getattr(it, 'value', it)}" for (before, after), it in kind.moves.table.items()]
+    return "\n".join(rows)
 
 
 def _option(name: str) -> str:
@@ -167,10 +155,10 @@ def _list(
             query["status"] = ",".join(statuses)
         for name, given in filters.items():
             if given is not None:
-                query[f"{name}_id"] = kind.references[name].id_of(tx, given, code)
-        found = kind.table.page(tx, check(kind.query, query))
+                query[f"{name}_id"] = _reference(kind.references[name]).id_of(tx, given, code)
+        found = kind.table.page(tx, check(kind.reading.page_query, query))
         records = _with_codes(tx, kind, json.loads(f"[{found.records}]"))
-        return [{name: _cell(record[name]) for name in kind.columns} for record in records], found.total
+        return [{name: _cell(record[name]) for name in kind.listed} for record in records], found.total
 
     async def work(site: Site) -> tuple[list[Row], int]:
         return await (await company_database(site, code)).read(read)
@@ -207,7 +195,8 @@ def _show(installation: Installation, /, *, kind: DocumentKind, document: str, c
 
 def _with_codes(tx: Transaction, kind: DocumentKind, records: list[Row]) -> list[Row]:
     """As people read them: each reference by its code, and an article by the code that stands beside its id."""
-    for name, reference in kind.references.items():
+    for name, referred in kind.references.items():
+        reference = _reference(referred)
         field = f"{name}_id"
         ids = {record[field] for record in records if record.get(field) is not None}
         codes = reference.codes(tx, ids) if ids else {}
@@ -226,6 +215,7 @@ def _move(
     /,
     *,
     kind: DocumentKind,
+    move: Callable[..., Record],
     document: str,
     status: str,
     code: str,
@@ -234,7 +224,7 @@ def _move(
 ) -> None:
     def write(tx: Transaction) -> tuple[Record, Record]:
         before = _find(tx, kind, document, code)
-        return before, kind.move(tx, before.id, status, **given)
+        return before, move(tx, before.id, status, **given)
 
     async def work(site: Site) -> tuple[Record, Record]:
         return await (await company_database(site, code)).write(write)
@@ -246,4 +236,4 @@ def _move(
 
 
 def _find(tx: Transaction, kind: DocumentKind, document: str, company: str) -> Record:
-    return kind.table.one(tx, documents(kind.table).id_of(tx, document, company))
+    return kind.table.one(tx, _document(kind.table).id_of(tx, document, company))

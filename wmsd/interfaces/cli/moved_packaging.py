@@ -11,6 +11,7 @@ from wmsd.base.results import Record
 from wmsd.base.validation import check
 from wmsd.db.transaction import Transaction
 from wmsd.documents.packaging import WithPackaging
+from wmsd.interfaces.cli.documents import Move
 from wmsd.packaging.schema import PackagingLine
 
 OPTION: Final = "--packaging"
@@ -27,8 +28,8 @@ def packaging_option(where: str) -> Callable[[Any], Any]:
     )
 
 
-def with_packaging(change: Callable[..., Record]) -> Callable[..., Record]:
-    """The move of a document whose `change` takes packaging along."""
+def with_packaging(change: Callable[..., Record], where: str) -> Move:
+    """The move of a document whose `change` takes packaging along. `where` it goes ends the option's help."""
 
     def move(tx: Transaction, document_id: int, status: str, packaging: tuple[str, ...]) -> Record:
         try:
@@ -39,7 +40,7 @@ def with_packaging(change: Callable[..., Record]) -> Callable[..., Record]:
             errors = {_place(path, packaging): found for path, found in problem.errors.items()}
             raise invalid(errors) from None
 
-    return move
+    return Move(move, (packaging_option(where),))
 
 
 def _read(given: tuple[str, ...]) -> list[PackagingLine] | None:

@@ -9,12 +9,12 @@ from wmsd.base.problems import Problem, invalid
 from wmsd.base.results import Record
 from wmsd.base.validation import check
 from wmsd.db.transaction import Transaction
-from wmsd.interfaces.cli.documents import PARTNER, WAREHOUSE, DocumentKind, document_command, documents
+from wmsd.interfaces.cli.documents import Move, document_command
 from wmsd.returns.actions import change
-from wmsd.returns.rules import DISPOSITIONS, MOVES, STATUSES, Disposition, Status
-from wmsd.returns.schema import LineFields, ReturnQuery
-from wmsd.returns.store import RETURNS
-from wmsd.sales_orders.store import ORDERS
+from wmsd.returns.kind import RETURNS
+from wmsd.returns.rules import DISPOSITIONS, Disposition, Status
+from wmsd.returns.schema import LineFields
+from wmsd.returns.store import RETURNS as TABLE
 
 FINAL: Final[Status] = "FINALIZAT"
 disposition_option = click.option(
@@ -30,7 +30,7 @@ def _move(tx: Transaction, return_id: int, status: Status, disposition: Disposit
         return _without(tx, return_id, status)
     if status != FINAL:
         raise invalid({"--disposition": [f"goes with the move to {FINAL}: give it with that status"]})
-    lines = json.loads(RETURNS.one(tx, return_id).json)["lines"]
+    lines = json.loads(TABLE.one(tx, return_id).json)["lines"]
     undecided = [line["id"] for line in lines if line["disposition"] is None]
     sent = [check(LineFields, {"id": line_id, "disposition": disposition}) for line_id in undecided]
     return change(tx, return_id, {}, sent or None, status)
@@ -47,16 +47,4 @@ def _without(tx: Transaction, return_id: int, status: Status) -> Record:
         raise invalid({"--disposition": [sentence]}) from None
 
 
-return_command = document_command(
-    DocumentKind(
-        table=RETURNS,
-        moves=MOVES,
-        statuses=STATUSES,
-        query=ReturnQuery,
-        references={"partner": PARTNER, "warehouse": WAREHOUSE, "sales_order": documents(ORDERS)},
-        filters=("partner", "sales_order"),
-        columns=("code", "status", "partner", "sales_order", "lines", "external_ref", "updated_at"),
-        move=_move,
-        move_options=(disposition_option,),
-    )
-)
+return_command = document_command(RETURNS, Move(_move, (disposition_option,)))

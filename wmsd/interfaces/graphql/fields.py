@@ -6,6 +6,7 @@ from typing import Final
 
 from pydantic import BaseModel
 
+from wmsd.app.kinds import DOCUMENTS
 from wmsd.app.webhooks import test_webhook
 from wmsd.articles import actions as articles
 from wmsd.articles.schema import Article
@@ -13,10 +14,6 @@ from wmsd.base.operation import Operation
 from wmsd.directory import actions as directory
 from wmsd.outbox import actions as outbox
 from wmsd.packaging import actions as packaging
-from wmsd.purchase_orders import actions as purchase_orders
-from wmsd.receptions import actions as receptions
-from wmsd.returns import actions as returns
-from wmsd.sales_orders import actions as sales_orders
 from wmsd.stock import actions as stock
 from wmsd.stock.schema import DetailedStockRecord
 from wmsd.webhooks import actions as webhooks
@@ -37,14 +34,14 @@ QUERIES: Final = (
     Field("articles", articles.walk_articles),
     Field("article_changes", articles.sync_articles),
     Field("stock", stock.walk_stock),
-    Field("sales_order", sales_orders.get_sales_order),
-    Field("sales_orders", sales_orders.walk_sales_orders),
-    Field("purchase_order", purchase_orders.get_purchase_order),
-    Field("purchase_orders", purchase_orders.walk_purchase_orders),
-    Field("reception", receptions.get_reception),
-    Field("receptions", receptions.walk_receptions),
-    Field("return", returns.get_return),
-    Field("returns", returns.walk_returns),
+    *(
+        field
+        for kind in DOCUMENTS
+        for field in (
+            Field(kind.table.entity, kind.reading.one),
+            Field(kind.table.name, kind.reading.by_cursor),
+        )
+    ),
     Field("client", directory.get_client),
     Field("clients", directory.walk_clients),
     Field("partner", directory.get_partner),
@@ -65,21 +62,7 @@ MUTATIONS: Final = tuple(
         articles.replace_article,
         articles.update_article,
         articles.update_article_by_code,
-        sales_orders.create_sales_order,
-        sales_orders.replace_sales_order,
-        sales_orders.update_sales_order,
-        sales_orders.change_sales_order_status,
-        purchase_orders.create_purchase_order,
-        purchase_orders.replace_purchase_order,
-        purchase_orders.update_purchase_order,
-        purchase_orders.delete_purchase_order,
-        receptions.create_reception,
-        receptions.replace_reception,
-        receptions.update_reception,
-        receptions.delete_reception,
-        returns.create_return,
-        returns.replace_return,
-        returns.update_return,
+        *(operation for kind in DOCUMENTS for operation in kind.writing),
         webhooks.create_webhook,
         webhooks.replace_webhook,
         webhooks.update_webhook,
@@ -103,13 +86,16 @@ class Reference:
     find: Operation
 
 
-REFERENCES: Final = (
+REFERENCES: Final[tuple[Reference, ...]] = (
     Reference("article", "article_id", articles.find_articles),
     Reference("partner", "partner_id", directory.find_partners),
     Reference("client", "client_id", directory.find_clients),
     Reference("warehouse", "warehouse_id", directory.find_warehouses),
-    Reference("sales_order", "sales_order_id", sales_orders.find_sales_orders),
-    Reference("purchase_order", "purchase_order_id", purchase_orders.find_purchase_orders),
+    *(
+        Reference(kind.table.entity, f"{kind.table.entity}_id", kind.reading.by_ids)
+        for kind in DOCUMENTS
+        if any(kind.table is referred for other in DOCUMENTS for referred in other.references.values())
+    ),
 )
 """Each stands in every type that has its `id_field`."""
 

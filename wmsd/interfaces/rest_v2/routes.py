@@ -30,8 +30,8 @@ ROUTES: Final = (
     Route("GET", "/api/v2/stock", stock.walk_stock),
     Route("GET", "/api/v2/packaging/balances", packaging.walk_packaging_balances),
     Route("GET", "/api/v2/packaging/movements", packaging.walk_packaging_movements),
-    Route("GET", "/api/v2/sales-orders", sales_orders.walk_sales_orders),
+    Route("GET", "/api/v2/sales-orders", sales_orders.READING.by_cursor),
     Route("POST", "/api/v2/sales-orders", sales_orders.create_sales_order),
-    Route("GET", "/api/v2/sales-orders/{id}", sales_orders.get_sales_order),
+    Route("GET", "/api/v2/sales-orders/{id}", sales_orders.READING.one),
     Route("PATCH", "/api/v2/sales-orders/{id}/status", sales_orders.change_sales_order_status),
 )

@@ -1,0 +1,63 @@
+"""The operations that read a kind of document: the same for every kind, made from its table."""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any, NamedTuple
+
+from pydantic import create_model
+
+from wmsd.base.listing import CursorQuery, IdsQuery, PageQuery, Query
+from wmsd.base.operation import Operation, operation
+from wmsd.base.results import CursorPage, Page, Record, Records
+from wmsd.db.transaction import Transaction
+from wmsd.documents.table import DocumentTable
+
+
+class Reading(NamedTuple):
+    by_page: Operation
+    by_cursor: Operation
+    by_ids: Operation
+    one: Operation
+    page_query: type[PageQuery]
+    """The filters and paging of `by_page`."""
+
+
+def reading(table: DocumentTable, tag: str, module: str, ability: str) -> Reading:
+    page_query, cursor_query = _query(table, PageQuery), _query(table, CursorQuery)
+    declare = partial(operation, tag=tag, returns=table.shown, module=module, ability=ability)
+    plural = f"{table.noun}s"
+
+    def by_page(tx: Transaction, query: Any) -> Page:
+        return table.page(tx, query)
+
+    def by_cursor(tx: Transaction, query: Any, position: int) -> CursorPage:
+        return table.after(tx, query, position)
+
+    def by_ids(tx: Transaction, query: IdsQuery) -> Records:
+        return table.find(tx, query)
+
+    def one(tx: Transaction, id: int) -> Record:
+        return table.one(tx, id)
+
+    by_page.__annotations__["query"] = page_query
+    by_cursor.__annotations__["query"] = cursor_query
+    follow = "\n\nFollow `next_cursor` until it is null."
+    return Reading(
+        declare(answer="page")(_named(by_page, f"list_{table.name}", f"List {plural}, page by page.")),
+        declare(answer="cursor")(
+            _named(by_cursor, f"walk_{table.name}", f"List {plural} by cursor.{follow}"),
+        ),
+        declare(answer="records")(_named(by_ids, f"find_{table.name}", f"Find {plural} by their ids.")),
+        declare(answer="record")(_named(one, f"get_{table.entity}", f"Get a {table.noun}.")),
+        page_query,
+    )
+
+
+def _query(table: DocumentTable, paging: type[Query]) -> type[Any]:
+    """The filters of the table's lists, and this way of paging."""
+    return create_model(f"{table.shown.__name__}{paging.__name__}", __base__=(table.filters, paging))
+
+
+def _named(action: Callable[..., Any], name: str, says: str) -> Callable[..., Any]:
+    action.__name__, action.__doc__ = name, says
+    return action

@@ -1,0 +1,236 @@
+"""Documents as rows of a file: a row for each line, the rows of one document together.
+
+The columns follow from the kind: a field `partner_id` is `partner_code` there, and one of a line that is not the
+document's own `line_warehouse_code`.
+"""
+
+import json
+from collections.abc import Iterable, Iterator, Mapping
+from copy import copy
+from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
+from typing import Any, Final
+
+from pydantic import ValidationError, create_model
+from pydantic.fields import FieldInfo
+
+from wmsd.base.fields import Code, Input, OptionalLabel
+from wmsd.base.importing import FirstSeen, Outcome, Row
+from wmsd.base.problems import FieldErrors, Problem
+from wmsd.base.validation import field_errors
+from wmsd.db.transaction import Transaction
+from wmsd.directory import store as directory
+from wmsd.directory.store import DirectoryKind
+from wmsd.documents.codes import Codes, Referred
+from wmsd.documents.kind import Document, DocumentKind
+
+OF_A_LINE: Final = "line_"
+
+
+class DocumentRow(Input):
+    """The document's own fields, the same in each of its rows, and those of one line."""
+
+    code: Code | None = None
+    external_ref: OptionalLabel = None
+    status: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A row that could be read: where it stands, which columns it has, what is in them."""
+
+    line: int
+    sent: frozenset[str]
+    fields: Any
+
+
+class DocumentRows:
+    """The rows of a file of one kind of documents."""
+
+    def __init__(self, kind: DocumentKind) -> None:
+        self._kind = kind
+        self._table = kind.table
+
+    @cached_property
+    def own(self) -> dict[str, str]:
+        """The columns of the document's fields, by the fields' names."""
+        return {name: self._column(name) for name in self._table.fields if name not in DocumentRow.model_fields}
+
+    @cached_property
+    def of_a_line(self) -> dict[str, tuple[str, ...]]:
+        """Those of a line."""
+        own = self._kind.in_files.columns
+        return {name: own.get(name) or (self._column(name, OF_A_LINE),) for name in self._table.line_table.fields}
+
+    @cached_property
+    def line_columns(self) -> tuple[str, ...]:
+        return tuple(column for columns in self.of_a_line.values() for column in columns)
+
+    @cached_property
+    def references(self) -> dict[str, Referred]:
+        """The columns with codes, and of what."""
+        of_lines = {column: self._reference(name) for name, (column, *_) in self.of_a_line.items()}
+        found = {column: self._reference(name) for name, column in self.own.items()} | of_lines
+        return {column: referred for column, referred in found.items() if referred is not None}
+
+    @cached_property
+    def model(self) -> type[DocumentRow]:
+        body, line = self._table.body.model_fields, self._kind.in_files.line.model_fields
+        status: Any = body["status"].annotation
+        fields: dict[str, Any] = {"status": (status | None, None)}
+        fields |= {column: self._field(name, body[name]) for name, column in self.own.items()}
+        for name, columns in self.of_a_line.items():
+            for column in columns:
+                fields[column] = self._field(name, line[column if column in line else name])
+        fields["article_code"] = (Code, ...)
+        return create_model("DocumentColumns", __base__=DocumentRow, **fields)
+
+    @cached_property
+    def columns(self) -> dict[str, FieldInfo]:
+        return dict(self.model.model_fields)
+
+    @cached_property
+    def required(self) -> tuple[str, ...]:
+        return tuple(name for name, each in self.columns.items() if each.is_required())
+
+    def _reference(self, name: str) -> Referred | None:
+        return self._kind.references.get(name.removesuffix("_id")) if name.endswith("_id") else None
+
+    def _column(self, name: str, prefix: str = "") -> str:
+        return name if self._reference(name) is None else f"{prefix}{name.removesuffix('_id')}_code"
+
+    def _field(self, name: str, of_body: FieldInfo) -> tuple[Any, Any]:
+        if self._reference(name) is not None:
+            return (Code, ...) if of_body.is_required() else (Code | None, None)
+        return of_body.annotation, copy(of_body)
+
+    # --- from rows to documents -------------------------------------------------------------------------------
+
+    def documents(self, rows: Iterable[Row], codes: Codes, outcome: Outcome) -> Iterator[Document]:
+        """The documents whose rows could all be read; what is wrong with the others is told to the outcome."""
+        for rows_of_one in self._groups(rows, codes, outcome):
+            first = rows_of_one[0]
+            yield Document(
+                first.fields.code,
+                first.fields.external_ref,
+                first.fields.status,
+                [row.line for row in rows_of_one],
+                self._fields_of(first, codes),
+                [self._line_of(row, codes) for row in rows_of_one],
+            )
+
+    def _fields_of(self, first: Checked, codes: Codes) -> dict[str, Any]:
+        """The document's fields that the file has; columns that are not there stay as they are."""
+        fields = {"external_ref": first.fields.external_ref} if "external_ref" in first.sent else {}
+        for name, column in self.own.items():
+            if column in first.sent:
+                value = getattr(first.fields, column)
+                fields[name] = codes.find(column, value) if column in self.references else value
+        return fields
+
+    def _line_of(self, row: Checked, codes: Codes) -> Any:
+        values: dict[str, Any] = {}
+        for name, columns in self.of_a_line.items():
+            for column in columns:
+                value = getattr(row.fields, column)
+                if column in self.references:
+                    values[name] = codes.find(column, value)
+                else:
+                    values[column] = value
+        return self._kind.in_files.line.model_construct(None, **values)
+
+    def refuse(self, problem: Problem, document: Document, outcome: Outcome) -> None:
+        """Tells the errors of a document at the row and column of the file that they are about."""
+        if not problem.errors:
+            outcome.refuse(document.rows[0], {"status": [problem.message.rstrip(".")]})
+        for path, sentences in problem.errors.items():
+            name, _, rest = path.partition(".")
+            line, column = document.rows[0], self.own.get(name, name)
+            if name == self._table.lines and rest:
+                number, _, name = rest.partition(".")
+                line, column = document.rows[int(number)], self.of_a_line.get(name, (name,))[0]
+            outcome.refuse(line, {column: sentences})
+
+    def _groups(self, rows: Iterable[Row], codes: Codes, outcome: Outcome) -> Iterator[list[Checked]]:
+        seen, most = FirstSeen(), self._table.most_lines
+        for key, group in groupby(rows, key=_key):
+            of_one = list(group)
+            checked = [found for row in of_one if (found := self._checked(row, codes, outcome)) is not None]
+            before = seen.line_before(key, of_one[0].line)
+            if before is not None:
+                outcome.refuse(of_one[0].line, {"code": [f"is apart from its rows that begin at row {before}"]})
+            elif len(of_one) > most:
+                outcome.refuse(of_one[most].line, {"code": [f"has over {most} {self._table.lines} with this row"]})
+            elif len(checked) == len(of_one) and self._agree(checked, outcome):
+                yield checked
+
+    def _checked(self, row: Row, codes: Codes, outcome: Outcome) -> Checked | None:
+        errors: FieldErrors = {}
+        fields: DocumentRow | None = None
+        try:
+            fields = self.model.model_validate(row.values)
+        except ValidationError as error:
+            errors = field_errors(error)
+        if _key(row) == ("external_ref", None):
+            errors.setdefault("code", ["is required, or external_ref"])
+        for column, kind in self.references.items():
+            code = row.values.get(column)
+            if isinstance(code, str) and column not in errors and codes.find(column, code) is None:
+                errors[column] = [f"is not a {kind.noun} of this company"]
+        if errors or fields is None:
+            outcome.refuse(row.line, errors)
+            return None
+        return Checked(row.line, frozenset(row.values), fields)
+
+    def _agree(self, rows: list[Checked], outcome: Outcome) -> bool:
+        """Whether the document's own fields are the same in all its rows."""
+        first, agree = rows[0], True
+        own = [name for name in self.model.model_fields if name not in self.line_columns]
+        for each in rows[1:]:
+            for name in own:
+                if getattr(each.fields, name) != getattr(first.fields, name):
+                    sentence = f"differs from row {first.line}, which begins this {self._table.noun}"
+                    outcome.refuse(each.line, {name: [sentence]})
+                    agree = False
+        return agree
+
+    # --- from documents to rows -------------------------------------------------------------------------------
+
+    def exported(self, tx: Transaction) -> Iterator[dict[str, Any]]:
+        """A row for each line of each document, with the codes of what they refer to."""
+        known = {
+            name: directory.codes_by_id(tx, kind)
+            for name, kind in self._kind.references.items()
+            if isinstance(kind, DirectoryKind)
+        }
+
+        def code_of(name: str, record_id: str | None) -> str | None:
+            if record_id is None:
+                return None
+            kind = self._kind.references[name]
+            if isinstance(kind, DirectoryKind):
+                return known[name].get(int(record_id))
+            code: str = kind.columns(tx, int(record_id))["code"]
+            return code
+
+        def coded(record: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
+            return {
+                f"{prefix}{name}_code": code_of(name, record[f"{name}_id"])
+                for name in self._kind.references
+                if f"{name}_id" in record
+            }
+
+        for text in self._table.every(tx):
+            document = json.loads(text, parse_float=str, parse_int=str)
+            own = {**document, **coded(document)}
+            for line in self._kind.in_files.lines_shown(tx, document, document[self._table.lines]):
+                elsewhere = {name: value for name, value in line.items() if value != document.get(name)}
+                of_line = {name: line[name] for name in self.line_columns if name in line}
+                yield {**own, **coded(elsewhere, OF_A_LINE), **of_line}
+
+
+def _key(row: Row) -> tuple[str, object]:
+    """What the document is known by."""
+    code = row.values.get("code")
+    return ("code", code) if code is not None else ("external_ref", row.values.get("external_ref"))

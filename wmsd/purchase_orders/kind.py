@@ -1,0 +1,33 @@
+"""Purchase orders as a kind of document."""
+
+from typing import Final
+
+from wmsd.directory.store import PARTNERS, WAREHOUSES
+from wmsd.documents.kind import DocumentKind, InFiles, one_at_a_time, one_by_one
+from wmsd.purchase_orders import actions
+from wmsd.purchase_orders.rules import BY_HAND
+from wmsd.purchase_orders.schema import ItemFields
+from wmsd.purchase_orders.store import ORDERS
+
+PURCHASE_ORDERS: Final = DocumentKind(
+    table=ORDERS,
+    moves=BY_HAND,
+    references={"partner": PARTNERS, "warehouse": WAREHOUSES},
+    listed=("code", "status", "partner", "items", "external_ref", "expected_date", "updated_at"),
+    reading=actions.READING,
+    writing=(
+        actions.create_purchase_order,
+        actions.replace_purchase_order,
+        actions.update_purchase_order,
+        actions.delete_purchase_order,
+    ),
+    change=actions.change,
+    in_files=InFiles(
+        line=ItemFields,
+        create=one_by_one(lambda tx, _, body: actions.create_purchase_order.action(tx, body)),
+        move=one_at_a_time(actions.move),
+        comes_about=frozenset({"PARTIAL", "RECEPTIONAT"}),
+    ),
+)
+"""By hand an order can be cancelled or closed short; what else a status tells of, receptions do: import them next.
+"""

@@ -1,0 +1,34 @@
+"""Returns as a kind of document."""
+
+from typing import Final
+
+from wmsd.base.fields import Quantity
+from wmsd.directory.store import PARTNERS, WAREHOUSES
+from wmsd.documents.kind import DocumentKind, InFiles, one_at_a_time, one_by_one
+from wmsd.returns import actions
+from wmsd.returns.checks import CHECKS
+from wmsd.returns.rules import MOVES
+from wmsd.returns.schema import LineFields
+from wmsd.returns.store import RETURNS as TABLE
+from wmsd.sales_orders.store import ORDERS
+
+
+class LineInFile(LineFields):
+    quantity: Quantity
+
+
+RETURNS: Final = DocumentKind(
+    table=TABLE,
+    moves=MOVES,
+    references={"partner": PARTNERS, "warehouse": WAREHOUSES, "sales_order": ORDERS},
+    listed=("code", "status", "partner", "sales_order", "lines", "external_ref", "updated_at"),
+    reading=actions.READING,
+    writing=(actions.create_return, actions.replace_return, actions.update_return),
+    change=actions.change,
+    in_files=InFiles(
+        line=LineInFile,
+        create=one_by_one(lambda tx, _, body: actions.create_return.action(tx, body)),
+        move=one_at_a_time(actions.move),
+    ),
+    checks=CHECKS,
+)

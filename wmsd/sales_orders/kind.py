@@ -1,0 +1,40 @@
+"""Sales orders as a kind of document."""
+
+from typing import Final
+
+from wmsd.directory.store import CLIENTS, PARTNERS, WAREHOUSES
+from wmsd.documents.kind import Document, DocumentKind, InFiles
+from wmsd.sales_orders import actions
+from wmsd.sales_orders.checks import CHECKS
+from wmsd.sales_orders.creating import create
+from wmsd.sales_orders.rules import MOVES
+from wmsd.sales_orders.schema import LineFields
+from wmsd.sales_orders.store import ORDERS
+
+
+def _goes_alone(order: Document) -> bool:
+    """What one that is cancelled gives back, those after it may take; which lots are there, the others say."""
+    return order.status == "ANULAT" or any(line.lot_number or line.serials for line in order.lines)
+
+
+SALES_ORDERS: Final = DocumentKind(
+    table=ORDERS,
+    moves=MOVES,
+    references={"partner": PARTNERS, "warehouse": WAREHOUSES, "client": CLIENTS},
+    listed=("code", "status", "partner", "lines", "external_ref", "requested_date", "updated_at"),
+    reading=actions.READING,
+    writing=(
+        actions.create_sales_order,
+        actions.replace_sales_order,
+        actions.update_sales_order,
+        actions.change_sales_order_status,
+    ),
+    change=actions.change,
+    in_files=InFiles(
+        line=LineFields,
+        create=lambda tx, _, bodies: create(tx, bodies),
+        move=actions.move,
+        goes_alone=_goes_alone,
+    ),
+    checks=CHECKS,
+)
