@@ -54,7 +54,10 @@ def statements_of_orders(source: Any, most: int) -> list[list[Statement]]:
     """What each of the newest orders wrote: read before the time is taken."""
     newest = f"(SELECT id FROM sales_orders ORDER BY id DESC LIMIT {most})"
     orders = _by_order(source.execute(f"SELECT id, * FROM sales_orders WHERE id IN {newest} ORDER BY id"))
-    written = {table: _written(source, table, newest) for table in ("sales_order_lines", "reservations")}
+    written = {
+        "sales_order_lines": _written(source, "sales_order_lines", "sales_order_id", newest),
+        "reservations": _written(source, "reservations", "holder_id", newest),
+    }
     events = events_of(source, "sales_order.created", newest)
     keys = source.execute(f"SELECT * FROM idempotency_keys ORDER BY id DESC LIMIT {most}").fetchall()
     return [
@@ -71,7 +74,7 @@ def _statements(
     now = order[0][-1]
     balances = [
         (quantity, 10**12 + order_id * 8 + place, now, stock_id)
-        for place, (_, stock_id, quantity) in enumerate(written["reservations"])
+        for place, (_, _, stock_id, quantity) in enumerate(written["reservations"])
     ]
     return [
         (SERIES, [(1,)]),
@@ -85,8 +88,8 @@ def _statements(
     ]
 
 
-def _written(source: Any, table: str, newest: str) -> dict[int, list[Any]]:
-    return _by_order(source.execute(f"SELECT sales_order_id, * FROM {table} WHERE sales_order_id IN {newest}"))
+def _written(source: Any, table: str, order: str, newest: str) -> dict[int, list[Any]]:
+    return _by_order(source.execute(f"SELECT {order}, * FROM {table} WHERE {order} IN {newest}"))
 
 
 def events_of(source: Any, first: str, documents: str) -> dict[int, list[Any]]:

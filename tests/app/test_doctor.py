@@ -42,11 +42,11 @@ DAMAGE = {
         ("a quantity is the sum of its movements", "B in MAIN, quarantined", "0", "1"),
     ),
     "a reservation too many": (
-        "INSERT INTO reservations VALUES (5, 1, 1000000)",
+        "INSERT INTO reservations VALUES ('sales_order', 5, 1, 1000000)",
         ("an open order holds what its lines say, any other nothing", "SO-000005", "0", "1"),
     ),
     "a reservation too few": (
-        "DELETE FROM reservations WHERE sales_order_id = 1",
+        "DELETE FROM reservations WHERE holder_id = 1",
         ("an open order holds what its lines say, any other nothing", "SO-000001", "3", "0"),
     ),
     "a line that was not shipped": (

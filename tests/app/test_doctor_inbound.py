@@ -75,7 +75,7 @@ async def test_each_kind_of_damage_is_named(busy: Dock, damage: str) -> None:
 
 NAMED = {
     "a serial that a closed order holds": (
-        "UPDATE stock_serials SET sales_order_id = 1 WHERE serial = 'S2'",
+        "UPDATE stock_serials SET holder_kind = 'sales_order', holder_id = 1 WHERE serial = 'S2'",
         (
             "an open order holds the serials that its lines name, any other none",
             "SO-000001, serial S2",
@@ -84,7 +84,7 @@ NAMED = {
         ),
     ),
     "a serial that is not held": (
-        "UPDATE stock_serials SET sales_order_id = NULL",
+        "UPDATE stock_serials SET holder_kind = NULL, holder_id = NULL",
         (
             "an open order holds the serials that its lines name, any other none",
             "SO-000002, serial S1",

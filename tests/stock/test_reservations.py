@@ -6,14 +6,23 @@ from tests.support.goods import LOTTED, PLAIN, Store
 from wmsd.base.quantity import SCALE
 from wmsd.db.sqlite import sqlite3
 from wmsd.db.transaction import Transaction
-from wmsd.stock.reservations import NOTHING, Holding, held, held_by, hold, hold_of_new, release
+from wmsd.stock.reservations import (
+    NOTHING,
+    Holder,
+    Reservation,
+    release_reservations,
+    reservation_of,
+    reservations_of,
+    reserve_for_new,
+    set_reservation,
+)
 
-ORDER = 1
+ORDER, KIND = 1, "sales_order"
 LOTS, SERIALS = 1, 2
 """The stock records."""
 FIRST, SECOND = 1, 2
 """The lots of the first, and the serials of the other."""
-SOME = Holding({LOTS: 3 * SCALE, SERIALS: SCALE}, {FIRST: 2 * SCALE, SECOND: SCALE}, frozenset({FIRST}))
+SOME = Reservation({LOTS: 3 * SCALE, SERIALS: SCALE}, {FIRST: 2 * SCALE, SECOND: SCALE}, frozenset({FIRST}))
 
 
 @pytest.fixture
@@ -25,12 +34,12 @@ async def stocked(store: Store) -> Store:
     return store
 
 
-async def change(store: Store, wanted: Holding) -> Holding:
+async def change(store: Store, wanted: Reservation) -> Reservation:
     """What the order holds then."""
 
-    def unit(tx: Transaction) -> Holding:
-        hold(tx, ORDER, wanted)
-        return held(tx, ORDER)
+    def unit(tx: Transaction) -> Reservation:
+        set_reservation(tx, Holder(KIND, ORDER), wanted)
+        return reservation_of(tx, Holder(KIND, ORDER))
 
     return await (await store.world.database()).write(unit)
 
@@ -47,11 +56,11 @@ async def test_an_order_holds_what_it_was_made_to_and_nothing_else(stocked: Stor
         "some": (SOME, ([3, 1], [2, 1])),
         "the same": (SOME, ([3, 1], [2, 1])),
         "more of one, less of the other": (
-            Holding({LOTS: 4 * SCALE, SERIALS: SCALE}, {FIRST: SCALE, SECOND: 3 * SCALE}, frozenset({SECOND})),
+            Reservation({LOTS: 4 * SCALE, SERIALS: SCALE}, {FIRST: SCALE, SECOND: 3 * SCALE}, frozenset({SECOND})),
             ([4, 1], [1, 3]),
         ),
-        "nothing of one": (Holding({LOTS: SCALE}, {SECOND: SCALE}), ([1, 0], [0, 1])),
-        "both serials": (Holding({SERIALS: 2 * SCALE}, {}, frozenset({FIRST, SECOND})), ([0, 2], [0, 0])),
+        "nothing of one": (Reservation({LOTS: SCALE}, {SECOND: SCALE}), ([1, 0], [0, 1])),
+        "both serials": (Reservation({SERIALS: 2 * SCALE}, {}, frozenset({FIRST, SECOND})), ([0, 2], [0, 0])),
         "nothing": (NOTHING, ([0, 0], [0, 0])),
     }
     for name, (wanted, figures) in steps.items():
@@ -67,33 +76,36 @@ async def test_what_one_order_holds_another_leaves_alone(stocked: Store) -> None
     assert await reserved(stocked) == ([4, 1], [3, 1])
     await change(stocked, NOTHING)
     assert await reserved(stocked) == ([1, 0], [1, 0])
-    of_other = await (await stocked.world.database()).read(lambda tx: held(tx, other))
-    assert of_other == Holding({LOTS: SCALE}, {FIRST: SCALE})
+    of_other = await (await stocked.world.database()).read(lambda tx: reservation_of(tx, Holder(KIND, other)))
+    assert of_other == Reservation({LOTS: SCALE}, {FIRST: SCALE})
 
 
 async def test_orders_are_made_to_hold_and_to_let_go_together(stocked: Store) -> None:
     await change(stocked, NOTHING)
     other = await stocked.order(PLAIN, 1)
-    of_other = Holding({LOTS: 2 * SCALE}, {FIRST: 2 * SCALE}, frozenset())
+    of_other = Reservation({LOTS: 2 * SCALE}, {FIRST: 2 * SCALE}, frozenset())
     database = await stocked.world.database()
 
     def let_go(tx: Transaction) -> None:
-        release(tx, held_by(tx, [ORDER, other]))
+        release_reservations(tx, KIND, reservations_of(tx, KIND, [ORDER, other]))
 
     await database.write(let_go)
-    await database.write(lambda tx: hold_of_new(tx, {ORDER: SOME, other: of_other}))
-    assert await database.read(lambda tx: held_by(tx, [other, ORDER])) == {ORDER: SOME, other: of_other}
+    await database.write(lambda tx: reserve_for_new(tx, KIND, {ORDER: SOME, other: of_other}))
+    assert await database.read(lambda tx: reservations_of(tx, KIND, [other, ORDER])) == {
+        ORDER: SOME,
+        other: of_other,
+    }
     assert await reserved(stocked) == ([5, 1], [4, 1])
     await database.write(let_go)
     assert await reserved(stocked) == ([0, 0], [0, 0])
 
 
 async def test_a_lot_for_a_lot_is_a_change_of_the_record_that_shows_them(stocked: Store) -> None:
-    await change(stocked, Holding({LOTS: SCALE}, {FIRST: SCALE}))
+    await change(stocked, Reservation({LOTS: SCALE}, {FIRST: SCALE}))
     shown = "SELECT id, change_seq, updated_at FROM stock WHERE article_id > 1 ORDER BY id"
     lots, serials = await stocked.world.rows(shown)
     stocked.world.clock.advance(60)
-    await change(stocked, Holding({LOTS: SCALE}, {SECOND: SCALE}))
+    await change(stocked, Reservation({LOTS: SCALE}, {SECOND: SCALE}))
     lots_after, serials_after = await stocked.world.rows(shown)
     assert lots_after[1] > lots[1]
     assert lots_after[2] == "2026-11-20T12:01:00.000Z"
@@ -101,9 +113,11 @@ async def test_a_lot_for_a_lot_is_a_change_of_the_record_that_shows_them(stocked
 
 
 @pytest.mark.parametrize(
-    "wanted", [Holding({LOTS: 11 * SCALE}), Holding({LOTS: 6 * SCALE}, {FIRST: 6 * SCALE})], ids=["record", "lot"]
+    "wanted",
+    [Reservation({LOTS: 11 * SCALE}), Reservation({LOTS: 6 * SCALE}, {FIRST: 6 * SCALE})],
+    ids=["record", "lot"],
 )
-async def test_more_than_there_is_is_refused_by_the_file_itself(stocked: Store, wanted: Holding) -> None:
+async def test_more_than_there_is_is_refused_by_the_file_itself(stocked: Store, wanted: Reservation) -> None:
     before = await stocked.everything()
     with pytest.raises(sqlite3.IntegrityError):
         await change(stocked, wanted)

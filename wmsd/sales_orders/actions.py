@@ -28,7 +28,7 @@ from wmsd.sales_orders.schema import (
     SalesOrderStatus,
 )
 from wmsd.sales_orders.store import ORDER_LINES, ORDERS
-from wmsd.stock.reservations import hold
+from wmsd.stock.reservations import Holder, set_reservation
 
 Columns = dict[str, Any]
 
@@ -130,10 +130,10 @@ def _change(
     if rows is None:
         refuse_flaws(flaws)
     else:
-        to_hold = find_stock(tx, order_id, rows, flaws, values["warehouse_id"])
+        wanted = find_stock(tx, order_id, rows, flaws, values["warehouse_id"])
         refuse_flaws(flaws)
         ORDER_LINES.replace(tx, order_id, rows)
-        hold(tx, order_id, to_hold)
+        set_reservation(tx, Holder(ORDERS.entity, order_id), wanted)
     ORDERS.update(tx, order_id, values)
     tell_updated(tx, ORDERS, order_id)
 

@@ -17,12 +17,14 @@ RESERVATIONS: Final = f"""
         LEFT JOIN stock ON stock.article_id = line.article_id AND stock.warehouse_id = line.warehouse_id
         WHERE sales_orders.status IN ({OPEN})
         GROUP BY sales_orders.id, stock.id
+    ), held AS (
+        SELECT holder_id AS sales_order_id, stock_id, quantity FROM reservations WHERE holder_kind = 'sales_order'
     )
-    SELECT sales_orders.code, coalesce(wanted.quantity, 0), coalesce(reservations.quantity, 0)
-    FROM wanted FULL JOIN reservations
-        ON reservations.sales_order_id = wanted.sales_order_id AND reservations.stock_id = wanted.stock_id
-    JOIN sales_orders ON sales_orders.id = coalesce(wanted.sales_order_id, reservations.sales_order_id)
-    WHERE wanted.quantity IS NOT reservations.quantity
+    SELECT sales_orders.code, coalesce(wanted.quantity, 0), coalesce(held.quantity, 0)
+    FROM wanted FULL JOIN held
+        ON held.sales_order_id = wanted.sales_order_id AND held.stock_id = wanted.stock_id
+    JOIN sales_orders ON sales_orders.id = coalesce(wanted.sales_order_id, held.sales_order_id)
+    WHERE wanted.quantity IS NOT held.quantity
 """
 MOVED: Final = f"""
     SELECT sales_orders.code || ', line ' || line.id,
@@ -43,7 +45,9 @@ HELD_SERIALS: Final = f"""
         JOIN sales_order_lines AS line ON line.sales_order_id = sales_orders.id
         CROSS JOIN json_each(line.serials) AS each
         WHERE sales_orders.status IN ({OPEN}) AND line.serials IS NOT NULL
-    ), held AS (SELECT sales_order_id, article_id, serial FROM stock_serials WHERE sales_order_id IS NOT NULL)
+    ), held AS (
+        SELECT holder_id AS sales_order_id, article_id, serial FROM stock_serials WHERE holder_kind = 'sales_order'
+    )
     SELECT sales_orders.code || ', serial ' || coalesce(named.serial, held.serial),
         iif(named.serial IS NULL, 'free', 'held'), iif(held.serial IS NULL, 'free', 'held')
     FROM named FULL JOIN held ON held.sales_order_id = named.sales_order_id
@@ -61,15 +65,18 @@ HELD_LOTS: Final = f"""
             JOIN stock_lots ON stock_lots.stock_id = stock.id AND stock_lots.lot_number = line.lot_number
             WHERE sales_orders.status IN ({OPEN}) AND line.lot_number IS NOT NULL AND line.serials IS NULL
             UNION ALL
-            SELECT held.sales_order_id, stock_lots.id, {SCALE} FROM stock_serials AS held
+            SELECT held.holder_id, stock_lots.id, {SCALE} FROM stock_serials AS held
             JOIN stock_lots ON stock_lots.stock_id = held.stock_id AND stock_lots.lot_number = held.lot_number
-            WHERE held.sales_order_id IS NOT NULL
+            WHERE held.holder_kind = 'sales_order'
         )
         GROUP BY sales_order_id, lot_id
+    ), held AS (
+        SELECT holder_id AS sales_order_id, lot_id, quantity FROM lot_reservations
+        WHERE holder_kind = 'sales_order'
     )
     SELECT sales_orders.code || ', lot ' || stock_lots.lot_number,
         coalesce(named.quantity, 0), coalesce(held.quantity, 0)
-    FROM named FULL JOIN lot_reservations AS held
+    FROM named FULL JOIN held
         ON held.sales_order_id = named.sales_order_id AND held.lot_id = named.lot_id
     JOIN sales_orders ON sales_orders.id = coalesce(named.sales_order_id, held.sales_order_id)
     JOIN stock_lots ON stock_lots.id = coalesce(named.lot_id, held.lot_id)

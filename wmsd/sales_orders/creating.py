@@ -16,7 +16,7 @@ from wmsd.sales_orders.rules import LOADED, Place
 from wmsd.sales_orders.schema import SalesOrderFields
 from wmsd.sales_orders.store import ORDER_LINES, ORDERS
 from wmsd.stock import store as stock
-from wmsd.stock.reservations import Holding, hold_of_new
+from wmsd.stock.reservations import Reservation, reserve_for_new
 
 Made = Record | Problem
 
@@ -46,7 +46,7 @@ class _New:
     """By place its stock record, and what the orders so far have left available in it."""
     ids: list[int] = field(default_factory=list)
     _lines: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
-    _holdings: dict[int, Holding] = field(default_factory=dict)
+    _reservations: dict[int, Reservation] = field(default_factory=dict)
 
     def add(self, body: SalesOrderFields, lines: Lines) -> int:
         """Its id. Raises Problem (422) with every flaw."""
@@ -54,23 +54,23 @@ class _New:
         check_goes_with(body.packaging, None, LOADED)
         values = ORDERS.whole(body)
         flaws = [*not_initial(ORDERS, body.status), *check_document(tx, ORDERS, None, values, {}), *lines.flaws]
-        to_hold = find_stock(tx, None, lines.rows, flaws, body.warehouse_id, self.there)
+        wanted = find_stock(tx, None, lines.rows, flaws, body.warehouse_id, self.there)
         refuse_flaws(flaws)
         order_id = ORDERS.insert(tx, values)
         self.ids.append(order_id)
-        self._lines[order_id], self._holdings[order_id] = lines.rows, to_hold
+        self._lines[order_id], self._reservations[order_id] = lines.rows, wanted
         for place in places_of(lines.rows):
             stock_id, free = self.there[place]
-            self.there[place] = stock_id, free - to_hold.stock[stock_id]
-        if to_hold.lots or to_hold.serials:
+            self.there[place] = stock_id, free - wanted.stock[stock_id]
+        if wanted.lots or wanted.serials:
             self._write()  # what the next orders name is looked for in the tables
         return order_id
 
     def _write(self) -> None:
         ORDER_LINES.insert(self.tx, self._lines)
-        hold_of_new(self.tx, self._holdings)
+        reserve_for_new(self.tx, ORDERS.entity, self._reservations)
         self._lines.clear()
-        self._holdings.clear()
+        self._reservations.clear()
 
     def tell(self) -> dict[int, Record]:
         self._write()

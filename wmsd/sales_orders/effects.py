@@ -17,20 +17,19 @@ from wmsd.stock import lots
 from wmsd.stock import store as stock
 from wmsd.stock.ledger import Kind, Movement, net_out, post_all
 from wmsd.stock.lots import Part, oldest
-from wmsd.stock.reservations import held_by, hold
-from wmsd.stock.reservations import release as release_stock
+from wmsd.stock.reservations import Holder, release_reservations, reservations_of, set_reservation
 
 MOVED: Final = ("loading", "unloading")
 
 
 def load(tx: Transaction, order_ids: Sequence[int]) -> None:
     """What lines name goes first, so that no other line takes it for the oldest; nor does another order."""
-    holdings = held_by(tx, order_ids)
-    if any(holding.lots or holding.serials for holding in holdings.values()) and len(order_ids) > 1:
+    reservations = reservations_of(tx, ORDERS.entity, order_ids)
+    if any(each.lots or each.serials for each in reservations.values()) and len(order_ids) > 1:
         for order_id in order_ids:
             load(tx, [order_id])
         return
-    release_stock(tx, holdings)
+    release_reservations(tx, ORDERS.entity, reservations)
     out: list[tuple[int, Movement]] = []
     for line in store.loads(tx, order_ids):
         if line.has_lots and out:  # which of them are the oldest depends on what has left
@@ -80,9 +79,9 @@ def _unload(tx: Transaction, order_id: int) -> None:
     ]
     post_all(tx, back)
     flaws: list[Flaw] = []
-    to_hold = find_stock(tx, order_id, ORDER_LINES.of(tx, order_id), flaws)
+    wanted = find_stock(tx, order_id, ORDER_LINES.of(tx, order_id), flaws)
     refuse_flaws(flaws)
-    hold(tx, order_id, to_hold)
+    set_reservation(tx, Holder(ORDERS.entity, order_id), wanted)
 
 
 def _check_room(tx: Transaction, loaded: list[tuple[int, int, Part]]) -> None:
@@ -102,7 +101,7 @@ def _check_room(tx: Transaction, loaded: list[tuple[int, int, Part]]) -> None:
 
 
 def release(tx: Transaction, order_ids: Sequence[int]) -> None:
-    release_stock(tx, held_by(tx, order_ids))
+    release_reservations(tx, ORDERS.entity, reservations_of(tx, ORDERS.entity, order_ids))
 
 
 def leave(tx: Transaction, order_ids: Sequence[int]) -> None:

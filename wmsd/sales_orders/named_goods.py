@@ -10,8 +10,9 @@ from wmsd.base.flaws import Flaw
 from wmsd.base.quantity import SCALE, to_text
 from wmsd.db.transaction import Transaction
 from wmsd.sales_orders.schema import LineFields
+from wmsd.sales_orders.store import ORDERS
 from wmsd.stock import lots
-from wmsd.stock.reservations import Holding
+from wmsd.stock.reservations import Reservation
 
 Row = dict[str, Any]
 
@@ -43,7 +44,7 @@ def find_named(
     order_id: int | None,
     rows: Sequence[Row],
     stock_ids: Mapping[tuple[int, int], int],
-    held: Holding,
+    held: Reservation,
 ) -> Named:
     """`stock_ids`: by article and warehouse, where there is a stock record. What the order holds is there for
     it.
@@ -93,7 +94,7 @@ def _find_serials(
     for place, name in enumerate(names):
         path = f"lines.{number}.serials.{place}"
         serial = found.get(name)
-        if serial is None or not serial.is_free(stock_id, order_id):
+        if serial is None or not serial.is_free(stock_id, ORDERS.entity, order_id):
             named.flaws.append(Flaw("INSUFFICIENT_STOCK", path, "is not there, or not available"))
         elif row["lot_number"] not in (None, serial.lot_number):
             sentence = f"is not of lot {row['lot_number']}"

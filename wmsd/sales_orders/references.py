@@ -12,8 +12,9 @@ from wmsd.documents.references import Articles, check_record
 from wmsd.sales_orders.named_goods import check_serials, find_named
 from wmsd.sales_orders.rules import Place, shortages, wanted
 from wmsd.sales_orders.schema import LineFields
+from wmsd.sales_orders.store import ORDERS
 from wmsd.stock import store as stock
-from wmsd.stock.reservations import NOTHING, Holding, held
+from wmsd.stock.reservations import NOTHING, Holder, Reservation, reservation_of
 
 Row = dict[str, Any]
 """A line as it is stored: id, article_id, quantity, warehouse_id, lot_number, serials (JSON)."""
@@ -87,7 +88,7 @@ def find_stock(
     flaws: list[Flaw],
     warehouse_id: int | None = None,
     there: Mapping[Place, tuple[int, int]] | None = None,
-) -> Holding:
+) -> Reservation:
     """What the order is to hold. Adds a flaw for each line that is short of it. `there`: by place its stock record
     and what is available in it, where that has been read.
 
@@ -98,7 +99,7 @@ def find_stock(
     lines = [
         (None if place and place[1] == bad_warehouse else place, quantity) for place, quantity in _places(rows)
     ]
-    before = held(tx, order_id) if order_id is not None else NOTHING
+    before = reservation_of(tx, Holder(ORDERS.entity, order_id)) if order_id is not None else NOTHING
     sums = wanted(lines)
     there = stock.available_at(tx, sums) if there is None else there
     records = {place: there[place] for place in sums if place in there}
@@ -107,7 +108,7 @@ def find_stock(
     named = find_named(tx, order_id, rows, stock_ids, before)
     flaws += [*shortages(lines, free), *named.flaws]
     quantities = {stock_id: sums[place] for place, stock_id in stock_ids.items()}
-    return Holding(quantities, named.lots, frozenset(named.serials))
+    return Reservation(quantities, named.lots, frozenset(named.serials))
 
 
 def places_of(rows: Sequence[Row]) -> set[Place]:

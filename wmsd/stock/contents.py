@@ -65,7 +65,7 @@ LOTS: Final = """
     WHERE quantity > 0 ORDER BY chosen.key, stock_lots.id
 """
 SERIALS: Final = """
-    SELECT stock_id, lot_number, serial, quarantined, sales_order_id IS NOT NULL
+    SELECT stock_id, lot_number, serial, quarantined, holder_id IS NOT NULL
     FROM json_each(?) AS chosen CROSS JOIN stock_serials ON stock_id = chosen.value
     ORDER BY chosen.key, stock_serials.id
 """

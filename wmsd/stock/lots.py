@@ -92,7 +92,7 @@ FREE_WITHOUT_LOT: Final = """
 """
 FREE_SERIALS: Final = """
     SELECT serial FROM stock_serials
-    WHERE stock_id = ? AND lot_number IS ? AND sales_order_id IS NULL AND NOT quarantined ORDER BY id LIMIT ?
+    WHERE stock_id = ? AND lot_number IS ? AND holder_id IS NULL AND NOT quarantined ORDER BY id LIMIT ?
 """
 
 
@@ -137,7 +137,7 @@ def _free_lots(tx: Transaction, stock_id: int, lot_number: str | None) -> Iterat
 
 NAMED_SERIALS: Final = """
     SELECT stock_serials.serial, stock_serials.id, stock_serials.stock_id, stock_serials.lot_number, stock_lots.id,
-        stock_serials.quarantined, stock_serials.sales_order_id
+        stock_serials.quarantined, stock_serials.holder_kind, stock_serials.holder_id
     FROM json_each(:serials) AS named
     CROSS JOIN stock_serials ON stock_serials.article_id = :article_id AND stock_serials.serial = named.value
     LEFT JOIN stock_lots ON stock_lots.stock_id = stock_serials.stock_id
@@ -154,11 +154,12 @@ class Serial(NamedTuple):
     lot_number: str | None
     lot_id: int | None
     quarantined: int
-    sales_order_id: int | None
+    holder_kind: str | None
+    holder_id: int | None
 
-    def is_free(self, stock_id: int, sales_order_id: int | None) -> bool:
-        """Whether the order may take it from there."""
-        is_held = self.sales_order_id not in (None, sales_order_id)
+    def is_free(self, stock_id: int, kind: str, document_id: int | None) -> bool:
+        """Whether the document may take it from there."""
+        is_held = self.holder_id is not None and (self.holder_kind, self.holder_id) != (kind, document_id)
         return self.stock_id == stock_id and not self.quarantined and not is_held
 
 

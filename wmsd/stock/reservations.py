@@ -1,9 +1,9 @@
-"""What open sales orders hold of the stock: of what is there, it is not available to others."""
+"""Stock that open documents hold: others find it there, but not available."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final
+from typing import Final, NamedTuple
 
 from wmsd.base.strict_json import dumps
 from wmsd.db.transaction import Transaction
@@ -11,9 +11,16 @@ from wmsd.stock import store
 from wmsd.stock.telling import tell_at_end
 
 
+class Holder(NamedTuple):
+    """A document of any kind; `kind` is the first part of its events' names."""
+
+    kind: str
+    id: int
+
+
 @dataclass(frozen=True, slots=True)
-class Holding:
-    """What an order holds: of stock records, and within them of the lots that it names, by their ids, in
+class Reservation:
+    """What a document holds: of stock records, and within them of the lots that it names, by their ids, in
     millionths; and the ids of the serials that it names.
     """
 
@@ -22,82 +29,82 @@ class Holding:
     serials: frozenset[int] = frozenset()
 
 
-NOTHING: Final = Holding()
+NOTHING: Final = Reservation()
 
 HELD: Final = """
     WITH wanted AS (SELECT value AS id FROM json_each(:ids))
-    SELECT sales_order_id, 'stock', stock_id, quantity
-    FROM wanted CROSS JOIN reservations ON sales_order_id = wanted.id
-    UNION ALL SELECT sales_order_id, 'lot', lot_id, quantity
-    FROM wanted CROSS JOIN lot_reservations ON sales_order_id = wanted.id
-    UNION ALL SELECT sales_order_id, 'serial', stock_serials.id, NULL
-    FROM wanted CROSS JOIN stock_serials ON sales_order_id = wanted.id
+    SELECT holder_id, 'stock', stock_id, quantity
+    FROM wanted CROSS JOIN reservations ON holder_kind = :kind AND holder_id = wanted.id
+    UNION ALL SELECT holder_id, 'lot', lot_id, quantity
+    FROM wanted CROSS JOIN lot_reservations ON holder_kind = :kind AND holder_id = wanted.id
+    UNION ALL SELECT holder_id, 'serial', stock_serials.id, NULL
+    FROM wanted CROSS JOIN stock_serials ON holder_kind = :kind AND holder_id = wanted.id
 """
 
 
-def held(tx: Transaction, sales_order_id: int) -> Holding:
-    return held_by(tx, [sales_order_id])[sales_order_id]
+def reservation_of(tx: Transaction, holder: Holder) -> Reservation:
+    return reservations_of(tx, holder.kind, [holder.id])[holder.id]
 
 
-def held_by(tx: Transaction, sales_order_ids: Sequence[int]) -> dict[int, Holding]:
-    """What each of them holds."""
+def reservations_of(tx: Transaction, kind: str, document_ids: Sequence[int]) -> dict[int, Reservation]:
+    """What each of these documents holds."""
     found: dict[int, dict[str, dict[int, int]]] = {
-        sales_order_id: {"stock": {}, "lot": {}, "serial": {}} for sales_order_id in sales_order_ids
+        document_id: {"stock": {}, "lot": {}, "serial": {}} for document_id in document_ids
     }
-    for sales_order_id, what, row_id, quantity in tx.rows(HELD, {"ids": dumps(list(sales_order_ids))}):
-        found[sales_order_id][what][row_id] = quantity
+    for document_id, what, row_id, quantity in tx.rows(HELD, {"kind": kind, "ids": dumps(list(document_ids))}):
+        found[document_id][what][row_id] = quantity
     return {
-        sales_order_id: Holding(parts["stock"], parts["lot"], frozenset(parts["serial"]))
-        for sales_order_id, parts in found.items()
+        document_id: Reservation(parts["stock"], parts["lot"], frozenset(parts["serial"]))
+        for document_id, parts in found.items()
     }
 
 
-def hold(tx: Transaction, sales_order_id: int, wanted: Holding) -> None:
-    """Makes the order hold exactly what is wanted, and nothing else.
+def set_reservation(tx: Transaction, holder: Holder, wanted: Reservation) -> None:
+    """Makes the document hold exactly what is wanted, and nothing else.
 
     Raises sqlite3.IntegrityError when that is more than there is: callers check first, and say it well.
     """
-    _hold(tx, {sales_order_id: (held(tx, sales_order_id), wanted)})
+    _set(tx, holder.kind, {holder.id: (reservation_of(tx, holder), wanted)})
 
 
-def release(tx: Transaction, holdings: Mapping[int, Holding]) -> None:
-    """Makes orders hold nothing. By their ids: what they hold."""
-    _hold(tx, {sales_order_id: (before, NOTHING) for sales_order_id, before in holdings.items()})
+def release_reservations(tx: Transaction, kind: str, reservations: Mapping[int, Reservation]) -> None:
+    """Makes documents hold nothing. By their ids: what they hold."""
+    _set(tx, kind, {document_id: (before, NOTHING) for document_id, before in reservations.items()})
 
 
-def hold_of_new(tx: Transaction, wanted: Mapping[int, Holding]) -> None:
-    """The same for orders that hold nothing yet, by their ids."""
-    _hold(tx, {sales_order_id: (NOTHING, each) for sales_order_id, each in wanted.items()})
+def reserve_for_new(tx: Transaction, kind: str, wanted: Mapping[int, Reservation]) -> None:
+    """For documents that hold nothing yet, by their ids."""
+    _set(tx, kind, {document_id: (NOTHING, each) for document_id, each in wanted.items()})
 
 
-def _hold(tx: Transaction, holdings: Mapping[int, tuple[Holding, Holding]]) -> None:
-    """Of each order what it holds, and what it is to hold."""
+def _set(tx: Transaction, kind: str, reservations: Mapping[int, tuple[Reservation, Reservation]]) -> None:
+    """Of each document what it holds, and what it is to hold."""
     sums: Counter[int] = Counter()
-    rows: list[tuple[int, int, int]] = []
-    for sales_order_id, (before, wanted) in holdings.items():
+    rows: list[tuple[str, int, int, int]] = []
+    for document_id, (before, wanted) in reservations.items():
         changes = _changes(before.stock, wanted.stock)
         for stock_id, change in changes.items():
             sums[stock_id] += change
-        rows += [(sales_order_id, stock_id, wanted.stock.get(stock_id, 0)) for stock_id in changes]
+        rows += [(kind, document_id, stock_id, wanted.stock.get(stock_id, 0)) for stock_id in changes]
     tell_at_end(tx, sums)
     store.change_reserved(tx, sums)
     store.write_reservations(tx, rows)
-    for sales_order_id, (before, wanted) in holdings.items():
+    for document_id, (before, wanted) in reservations.items():
         if before.lots or wanted.lots or before.serials != wanted.serials:
-            _hold_named(tx, sales_order_id, before, wanted)
+            _set_named(tx, Holder(kind, document_id), before, wanted)
 
 
-def _hold_named(tx: Transaction, sales_order_id: int, before: Holding, wanted: Holding) -> None:
+def _set_named(tx: Transaction, holder: Holder, before: Reservation, wanted: Reservation) -> None:
     changes = _changes(before.lots, wanted.lots)
     if changes:
         tx.executemany(ADD_TO_LOT, [(change, lot_id) for lot_id, change in changes.items()])
         tx.executemany(TOUCH_RECORD, [(tx.next_change(), tx.timestamp, lot_id) for lot_id in changes])
-        rows = [(sales_order_id, lot_id, wanted.lots.get(lot_id, 0)) for lot_id in changes]
-        tx.executemany(RESERVE_LOT, [row for row in rows if row[2]])
-        tx.executemany(RELEASE_LOT, [row[:2] for row in rows if not row[2]])
+        rows = [(*holder, lot_id, wanted.lots.get(lot_id, 0)) for lot_id in changes]
+        tx.executemany(RESERVE_LOT, [row for row in rows if row[-1]])
+        tx.executemany(RELEASE_LOT, [row[:-1] for row in rows if not row[-1]])
     if before.serials != wanted.serials:
-        tx.execute(RELEASE_SERIALS, (sales_order_id,))
-        tx.execute(HOLD_SERIALS, (sales_order_id, dumps(sorted(wanted.serials))))
+        tx.execute(RELEASE_SERIALS, holder)
+        tx.execute(HOLD_SERIALS, (*holder, dumps(sorted(wanted.serials))))
 
 
 def _changes(before: Mapping[int, int], wanted: Mapping[int, int]) -> dict[int, int]:
@@ -114,11 +121,13 @@ TOUCH_RECORD: Final = """
 """
 """What is shown with its lots has changed, though all that is reserved of it may be the same."""
 RESERVE_LOT: Final = """
-    INSERT INTO lot_reservations (sales_order_id, lot_id, quantity) VALUES (?, ?, ?)
-    ON CONFLICT (sales_order_id, lot_id) DO UPDATE SET quantity = excluded.quantity
+    INSERT INTO lot_reservations (holder_kind, holder_id, lot_id, quantity) VALUES (?, ?, ?, ?)
+    ON CONFLICT (holder_kind, holder_id, lot_id) DO UPDATE SET quantity = excluded.quantity
 """
-RELEASE_LOT: Final = "DELETE FROM lot_reservations WHERE sales_order_id = ? AND lot_id = ?"
-RELEASE_SERIALS: Final = "UPDATE stock_serials SET sales_order_id = NULL WHERE sales_order_id = ?"
+RELEASE_LOT: Final = "DELETE FROM lot_reservations WHERE holder_kind = ? AND holder_id = ? AND lot_id = ?"
+RELEASE_SERIALS: Final = """
+    UPDATE stock_serials SET holder_kind = NULL, holder_id = NULL WHERE holder_kind = ? AND holder_id = ?
+"""
 HOLD_SERIALS: Final = """
-    UPDATE stock_serials SET sales_order_id = ? WHERE id IN (SELECT value FROM json_each(?))
+    UPDATE stock_serials SET holder_kind = ?, holder_id = ? WHERE id IN (SELECT value FROM json_each(?))
 """

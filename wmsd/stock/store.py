@@ -245,16 +245,16 @@ def change_reserved(tx: Transaction, changes: Mapping[int, int]) -> None:
 
 
 RESERVE: Final = """
-    INSERT INTO reservations (sales_order_id, stock_id, quantity) VALUES (?, ?, ?)
-    ON CONFLICT (sales_order_id, stock_id) DO UPDATE SET quantity = excluded.quantity
+    INSERT INTO reservations (holder_kind, holder_id, stock_id, quantity) VALUES (?, ?, ?, ?)
+    ON CONFLICT (holder_kind, holder_id, stock_id) DO UPDATE SET quantity = excluded.quantity
 """
-RELEASE: Final = "DELETE FROM reservations WHERE sales_order_id = ? AND stock_id = ?"
+RELEASE: Final = "DELETE FROM reservations WHERE holder_kind = ? AND holder_id = ? AND stock_id = ?"
 
 
-def write_reservations(tx: Transaction, rows: Sequence[tuple[int, int, int]]) -> None:
-    """What orders now hold of records: sales order, stock record, quantity; 0 is no reservation."""
-    tx.executemany(RESERVE, [row for row in rows if row[2]])
-    tx.executemany(RELEASE, [row[:2] for row in rows if not row[2]])
+def write_reservations(tx: Transaction, rows: Sequence[tuple[str, int, int, int]]) -> None:
+    """What documents now hold: kind and id of the document, stock record, quantity; 0 is no reservation."""
+    tx.executemany(RESERVE, [row for row in rows if row[-1]])
+    tx.executemany(RELEASE, [row[:-1] for row in rows if not row[-1]])
 
 
 UPDATED: Final = f"""
