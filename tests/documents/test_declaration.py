@@ -7,18 +7,21 @@ import pytest
 from pydantic import Field
 
 from tests.support.world import World
+from wmsd.app.kinds import DOCUMENTS
 from wmsd.base.fields import OptionalLabel
-from wmsd.base.listing import PageQuery
+from wmsd.base.listing import QueryId
+from wmsd.base.route import Route
 from wmsd.db.listing import conditions
 from wmsd.db.transaction import Transaction
-from wmsd.documents.table import DocumentTable
-from wmsd.purchase_orders.store import ORDERS as PURCHASE_ORDERS
-from wmsd.receptions.store import RECEPTIONS
-from wmsd.returns.store import RETURNS
-from wmsd.sales_orders.schema import SalesOrder, SalesOrderFields, SalesOrderFilters
-from wmsd.sales_orders.store import ORDERS as SALES_ORDERS
+from wmsd.documents.kind import DocumentKind
+from wmsd.documents.lines import LineTable
+from wmsd.documents.operations import reading
+from wmsd.documents.rows import DocumentRows
+from wmsd.interfaces.cli.documents import document_command
+from wmsd.interfaces.http import openapi
+from wmsd.sales_orders.kind import SALES_ORDERS
+from wmsd.sales_orders.schema import SalesOrder, SalesOrderFields, SalesOrderFilters, SalesOrderLine
 
-KINDS = (SALES_ORDERS, PURCHASE_ORDERS, RECEPTIONS, RETURNS)
 Priority = Annotated[OptionalLabel, Field(description="How soon.")]
 
 
@@ -36,18 +39,22 @@ class Urgent(SalesOrder):
 
 class UrgentFilters(SalesOrderFilters):
     priority: str | None = None
+    client_id: QueryId | None = None
 
 
-class UrgentQuery(UrgentFilters, PageQuery):
-    pass
-
-
-URGENT = replace(SALES_ORDERS, body=UrgentFields, shown=Urgent, filters=UrgentFilters)
+LINE_OF_EACH = """
+    INSERT INTO sales_order_lines (sales_order_id, position, article_id, quantity, warehouse_id)
+    SELECT id, 0, 1, 1000000, 1 FROM sales_orders
+"""
+URGENT = replace(SALES_ORDERS.table, body=UrgentFields, shown=Urgent, filters=UrgentFilters)
+READING = reading(URGENT, tag="Sales orders", module="outbound", ability="sales-orders:read")
+URGENT_ORDERS = replace(SALES_ORDERS, table=URGENT, reading=READING)
 
 
 async def test_a_field_and_a_filter_are_declared_once(world: World) -> None:
     await world.import_csv("partners", "code,name,type\nP,First,CLIENT\n")
     await world.import_csv("warehouses", "code,name\nMAIN,Main\n")
+    await world.import_csv("articles", "code,name,unit\nA,A,BUC\n")
 
     def work(tx: Transaction) -> tuple[list[str], list[int]]:
         tx.execute("ALTER TABLE sales_orders ADD COLUMN priority TEXT")
@@ -58,17 +65,45 @@ async def test_a_field_and_a_filter_are_declared_once(world: World) -> None:
         current = URGENT.columns(tx, ids[0])
         URGENT.update(tx, ids[0], URGENT.laid_over(current, URGENT.given(changed)))
         shown = [Urgent.model_validate_json(URGENT.one(tx, each).json).priority or "" for each in ids]
-        found = URGENT.page(tx, UrgentQuery.model_validate({"priority": "LOW"}))
+        found = URGENT.page(tx, READING.page_query.model_validate({"priority": "LOW"}))
         return shown, [ids.index(number) for number in ids if f'"id":{number},' in found.records]
 
-    shown, found = await (await world.database()).write(work)
+    database = await world.database()
+    shown, found = await database.write(work)
     assert shown == ["URGENT", "LOW"]
     assert found == [1]
+    assert await database.write(exported) == ["URGENT", "LOW"]
+
+
+def exported(tx: Transaction) -> list[str]:
+    tx.execute(LINE_OF_EACH)
+    return [row["priority"] for row in DocumentRows(URGENT_ORDERS).exported(tx)]
+
+
+def test_a_field_has_its_column_in_files() -> None:
+    rows = DocumentRows(URGENT_ORDERS)
+    assert set(rows.columns) - set(DocumentRows(SALES_ORDERS).columns) == {"priority"}
+    assert rows.required == DocumentRows(SALES_ORDERS).required
+
+
+def test_a_field_and_a_filter_are_described() -> None:
+    described = openapi.document("orders", "1", [Route("GET", "/orders", READING.by_page)])
+    (shown,) = (each for name, each in described["components"]["schemas"].items() if name == "Urgent")
+    parameters = {each["name"] for each in described["paths"]["/orders"]["get"]["parameters"] if "name" in each}
+    assert "priority" in shown["properties"]
+    assert {"priority", "client_id"} <= parameters
+
+
+def test_a_filter_by_what_is_referred_to_is_an_option_of_the_command() -> None:
+    def options(kind: DocumentKind) -> set[str]:
+        return {parameter.name or "" for parameter in document_command(kind).commands["list"].params}
+
+    assert options(URGENT_ORDERS) - options(SALES_ORDERS) == {"client"}
 
 
 def test_a_field_that_is_not_shown_is_named() -> None:
     with pytest.raises(TypeError, match="UrgentFields can set what SalesOrder does not show: priority"):
-        replace(SALES_ORDERS, body=UrgentFields)
+        replace(SALES_ORDERS.table, body=UrgentFields)
 
 
 def test_a_condition_that_no_query_declares_is_named() -> None:
@@ -76,9 +111,16 @@ def test_a_condition_that_no_query_declares_is_named() -> None:
         conditions(SalesOrderFilters, priority="priority = :priority")
 
 
-@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.name)
-async def test_every_field_has_its_column(world: World, kind: DocumentTable) -> None:
-    def columns(tx: Transaction) -> set[str]:
-        return {row[1] for row in tx.rows(f"PRAGMA table_info({kind.name})")}
+def test_a_field_of_a_line_that_is_not_shown_is_named() -> None:
+    with pytest.raises(TypeError, match="lines can store what SalesOrderLine does not show: priority"):
+        LineTable("lines", "sales_order_id", ("quantity", "priority"), SalesOrderLine)
 
-    assert {*kind.fields, "status"} <= await (await world.database()).read(columns)
+
+@pytest.mark.parametrize("kind", DOCUMENTS, ids=lambda kind: kind.name)
+async def test_every_field_has_its_column(world: World, kind: DocumentKind) -> None:
+    def columns(tx: Transaction, table: str) -> set[str]:
+        return {row[1] for row in tx.rows(f"PRAGMA table_info({table})")}
+
+    table, database = kind.table, await world.database()
+    assert {*table.fields, "status"} <= await database.read(lambda tx: columns(tx, table.name))
+    assert set(table.line_table.fields) <= await database.read(lambda tx: columns(tx, table.line_table.name))
