@@ -15,6 +15,7 @@ from wmsd.documents.checks import status_checks
 from wmsd.documents.codes import Referred
 from wmsd.documents.operations import Reading
 from wmsd.documents.table import DocumentTable
+from wmsd.stock.ledger import Kind as Movement
 
 Row = dict[str, Any]
 
@@ -113,6 +114,8 @@ class DocumentKind:
     writing: tuple[Operation, ...]
     change: Callable[..., Record]
     in_files: InFiles
+    movements: tuple[Movement, ...] = ()
+    """The kinds of movements that it makes in the stock ledger."""
     checks: tuple[Check, ...] = ()
     """Beside those of every kind."""
 

@@ -21,6 +21,10 @@ class Reading(NamedTuple):
     page_query: type[PageQuery]
     """The filters and paging of `by_page`."""
 
+    @property
+    def operations(self) -> tuple[Operation, ...]:
+        return self.by_page, self.by_cursor, self.by_ids, self.one
+
 
 def reading(table: DocumentTable, tag: str, module: str, ability: str) -> Reading:
     page_query, cursor_query = _query(table, PageQuery), _query(table, CursorQuery)

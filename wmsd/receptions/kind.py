@@ -15,6 +15,7 @@ from wmsd.purchase_orders import store as orders
 from wmsd.purchase_orders.store import ORDERS
 from wmsd.receptions import actions
 from wmsd.receptions.checks import CHECKS
+from wmsd.receptions.posting import KIND
 from wmsd.receptions.rules import MOVES
 from wmsd.receptions.schema import ItemFields, ReceptionFields
 from wmsd.receptions.store import RECEPTIONS as TABLE
@@ -85,6 +86,7 @@ RECEPTIONS: Final = DocumentKind(
         move=one_at_a_time(actions.move),
         walked_last=True,
     ),
+    movements=(KIND,),
     checks=CHECKS,
 )
 """In a file FINALIZAT posts the goods, and that may close the order for others: so all are there before."""

@@ -7,6 +7,7 @@ from wmsd.directory.store import PARTNERS, WAREHOUSES
 from wmsd.documents.kind import DocumentKind, InFiles, one_at_a_time, one_by_one
 from wmsd.returns import actions
 from wmsd.returns.checks import CHECKS
+from wmsd.returns.posting import KIND
 from wmsd.returns.rules import MOVES
 from wmsd.returns.schema import LineFields
 from wmsd.returns.store import RETURNS as TABLE
@@ -30,5 +31,6 @@ RETURNS: Final = DocumentKind(
         create=one_by_one(lambda tx, _, body: actions.create_return.action(tx, body)),
         move=one_at_a_time(actions.move),
     ),
+    movements=(KIND,),
     checks=CHECKS,
 )

@@ -7,6 +7,7 @@ from wmsd.documents.kind import Document, DocumentKind, InFiles
 from wmsd.sales_orders import actions
 from wmsd.sales_orders.checks import CHECKS
 from wmsd.sales_orders.creating import create
+from wmsd.sales_orders.effects import MOVED
 from wmsd.sales_orders.rules import MOVES
 from wmsd.sales_orders.schema import LineFields
 from wmsd.sales_orders.store import ORDERS
@@ -36,5 +37,6 @@ SALES_ORDERS: Final = DocumentKind(
         move=actions.move,
         goes_alone=_goes_alone,
     ),
+    movements=MOVED,
     checks=CHECKS,
 )

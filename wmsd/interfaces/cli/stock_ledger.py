@@ -4,32 +4,21 @@ from typing import Any, Final
 
 import click
 
+from wmsd.app.kinds import DOCUMENTS
 from wmsd.app.site import Site
 from wmsd.base.problems import not_found
 from wmsd.base.quantity import to_text
 from wmsd.db.transaction import Transaction
-from wmsd.documents.table import DocumentTable
 from wmsd.interfaces.cli.company_data import company_database, company_option
 from wmsd.interfaces.cli.installation import Installation, installed, json_option, note, say
 from wmsd.interfaces.cli.stock import place_ids, stock_command
 from wmsd.interfaces.cli.stock_changes import number
-from wmsd.receptions.posting import KIND as RECEIPT
-from wmsd.receptions.store import RECEPTIONS
-from wmsd.returns.posting import KIND as RETURN
-from wmsd.returns.store import RETURNS
-from wmsd.sales_orders.effects import MOVED
-from wmsd.sales_orders.store import ORDERS
 from wmsd.stock.history import movements
-from wmsd.stock.ledger import Kind
 
 MOST_SHOWN: Final = 1000
-DOCUMENTS: Final[tuple[tuple[DocumentTable, tuple[Kind, ...]], ...]] = (
-    (ORDERS, MOVED),
-    (RECEPTIONS, (RECEIPT,)),
-    (RETURNS, (RETURN,)),
-)
-"""Which kinds of movements the documents make."""
-*FIRST, LAST = (table.noun for table, _ in DOCUMENTS)
+POSTING: Final = [kind for kind in DOCUMENTS if kind.movements]
+"""The kinds of documents that move stock."""
+*FIRST, LAST = (kind.table.noun for kind in POSTING)
 
 
 @stock_command.command("ledger")
@@ -95,7 +84,7 @@ def _by_documents(tx: Transaction, code: str | None) -> list[dict[str, object]]:
     """The filters that find the movements of the documents with this code, of whatever kind."""
     if code is None:
         return [{}]
-    found = [(table.id_of_code(tx, code), kinds) for table, kinds in DOCUMENTS]
+    found = [(kind.table.id_of_code(tx, code), kind.movements) for kind in POSTING]
     filters = [{"document_id": document_id, "kinds": kinds} for document_id, kinds in found if document_id]
     if not filters:
         raise not_found("document")
@@ -122,8 +111,8 @@ def _row(tx: Transaction, movement: dict[str, Any], as_json: bool) -> dict[str, 
 
 
 def _document(tx: Transaction, movement: dict[str, Any]) -> str | None:
-    for table, kinds in DOCUMENTS:
-        if movement["kind"] in kinds and movement["document_id"] is not None:
-            code: str = table.columns(tx, movement["document_id"])["code"]
+    for kind in POSTING:
+        if movement["kind"] in kind.movements and movement["document_id"] is not None:
+            code: str = kind.table.columns(tx, movement["document_id"])["code"]
             return code
     return None

@@ -1,0 +1,82 @@
+"""What a kind of document cannot declare itself stands where it belongs; what is missing is named."""
+
+import re
+import tomllib
+
+import pytest
+
+from tests.support.command import ROOT
+from tests.support.world import World
+from tests.test_layers import OWNERS
+from wmsd.app.kinds import DOCUMENTS
+from wmsd.base.access import ABILITIES
+from wmsd.base.tags import TAGS
+from wmsd.documents.kind import DocumentKind
+from wmsd.interfaces.cli.main import COMMANDS
+from wmsd.interfaces.service import ROUTES
+from wmsd.outbox.events import EVENTS
+
+OF_NO_ROOM = {
+    *("change_sequence", "row_counts", "series"),
+    *("events", "event_counts", "idempotency_keys"),
+    *("webhook_subscriptions", "webhook_deliveries", "webhook_attempts", "webhook_delivery_counts"),
+    *("webhook_topics", "webhook_leftovers"),
+}
+"""Tables of the outbox, the webhooks and the application."""
+
+
+@pytest.fixture(params=DOCUMENTS, ids=lambda kind: kind.name)
+def kind(request: pytest.FixtureRequest) -> DocumentKind:
+    found: DocumentKind = request.param
+    return found
+
+
+def test_it_has_its_events(kind: DocumentKind) -> None:
+    assert {f"{kind.table.entity}.{what}" for what in ("created", "updated", "status_changed")} <= EVENTS.keys()
+
+
+def test_it_has_its_abilities(kind: DocumentKind) -> None:
+    assert {f"{kind.name}:read", f"{kind.name}:write"} <= ABILITIES.keys()
+
+
+def test_it_has_a_head_in_the_descriptions(kind: DocumentKind) -> None:
+    operations = (*kind.reading.operations, *kind.writing)
+    assert {TAGS[each.tag] for each in operations} == {kind.table.noun}
+
+
+def test_it_has_its_routes(kind: DocumentKind) -> None:
+    routed = {route.operation.name for route in ROUTES}
+    own = {each.name for each in (kind.reading.by_page, kind.reading.one, *kind.writing)}
+    assert own <= routed
+
+
+def test_it_has_its_command(kind: DocumentKind) -> None:
+    assert kind.table.noun.replace(" ", "-") in COMMANDS
+
+
+def test_it_has_its_layer(kind: DocumentKind) -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))
+    rooms = re.findall(r"wmsd\.(\w+)", " ".join(settings["tool"]["importlinter"]["contracts"][0]["layers"]))
+    assert kind.table.name in rooms
+    assert {kind.table.name, kind.table.line_table.name} <= set(OWNERS[kind.table.name])
+
+
+async def test_it_is_counted(kind: DocumentKind, world: World) -> None:
+    counted = {name for (name,) in await world.rows("SELECT name FROM row_counts")}
+    assert kind.table.name in counted
+
+
+def test_no_two_have_one_series() -> None:
+    series = [kind.table.series for kind in DOCUMENTS]
+    assert len(set(series)) == len(series)
+
+
+async def test_every_table_has_its_room(world: World) -> None:
+    tables = """
+        SELECT name FROM sqlite_schema
+        WHERE type = 'table' AND name NOT LIKE 'sqlite_%' AND name NOT LIKE 'article_search%'
+    """
+    owned = {table for tables in OWNERS.values() for table in tables}
+    counts = {kind.table.tally.table for kind in DOCUMENTS}
+    left = {name for (name,) in await world.rows(tables)}
+    assert left - owned - counts - OF_NO_ROOM == set()
