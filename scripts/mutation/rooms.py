@@ -45,10 +45,10 @@ ROOMS: Final = (
             "wmsd/sales_orders/rules.py",
         ),
         (
-            *("tests/purchase_orders/test_purchase_orders.py", "tests/receptions/test_moves.py"),
+            *("tests/purchase_orders/test_purchase_orders.py", "tests/receptions/test_transitions.py"),
             *(
-                "tests/returns/test_moves.py",
-                "tests/sales_orders/test_moves.py",
+                "tests/returns/test_transitions.py",
+                "tests/sales_orders/test_transitions.py",
                 "tests/sales_orders/test_lots.py",
             ),
             *("tests/receptions/test_receptions.py", "tests/sales_orders/test_sales_orders.py"),
@@ -57,7 +57,7 @@ ROOMS: Final = (
     Room(
         "transports",
         ("wmsd/transports/rules.py",),
-        ("tests/transports/test_rules.py", "tests/transports/test_moves.py"),
+        ("tests/transports/test_rules.py", "tests/transports/test_transitions.py"),
     ),
     Room("stock", ("wmsd/stock/rules.py",), ("tests/stock/test_rules.py",)),
     Room(

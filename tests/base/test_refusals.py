@@ -3,7 +3,7 @@
 import pytest
 
 from wmsd.base.access import ABILITIES, expand
-from wmsd.base.flaws import Flaw, refuse_flaws
+from wmsd.base.field_errors import FieldError, refuse_field_errors
 from wmsd.base.problems import (
     LONGEST_PATH,
     LONGEST_SENTENCE,
@@ -40,14 +40,14 @@ def test_to_the_last_letter_and_the_last_sentence_it_is_told() -> None:
 
 
 def test_flaws_are_told_together_under_the_first_code() -> None:
-    refuse_flaws([])
-    flaws = [
-        Flaw("INSUFFICIENT_STOCK", "lines.0.quantity", "is too much"),
-        Flaw("INVALID_ARTICLE", "lines.0.article_id", "is none"),
-        Flaw("INSUFFICIENT_STOCK", "lines.0.quantity", "and more"),
+    refuse_field_errors([])
+    errors = [
+        FieldError("INSUFFICIENT_STOCK", "lines.0.quantity", "is too much"),
+        FieldError("INVALID_ARTICLE", "lines.0.article_id", "is none"),
+        FieldError("INSUFFICIENT_STOCK", "lines.0.quantity", "and more"),
     ]
     with pytest.raises(Problem) as refused:
-        refuse_flaws(flaws)
+        refuse_field_errors(errors)
     assert (refused.value.code, refused.value.message) == ("INVALID_ARTICLE", "An article is not valid.")
     assert refused.value.errors == {
         "lines.0.quantity": ["is too much", "and more"],

@@ -60,10 +60,10 @@ async def test_a_field_and_a_filter_are_declared_once(world: World) -> None:
         tx.execute("ALTER TABLE sales_orders ADD COLUMN priority TEXT")
         own = {"partner_id": 1, "warehouse_id": 1, "lines": [{"quantity": 1}]}
         bodies = [UrgentFields.model_validate({**own, "priority": each}) for each in ("HIGH", "LOW")]
-        ids = [URGENT.insert(tx, URGENT.whole(body)) for body in bodies]
+        ids = [URGENT.insert(tx, URGENT.replacement(body)) for body in bodies]
         changed = UrgentChanges.model_validate({"priority": "URGENT"})
         current = URGENT.columns(tx, ids[0])
-        URGENT.update(tx, ids[0], URGENT.laid_over(current, URGENT.given(changed)))
+        URGENT.update(tx, ids[0], URGENT.merged(current, URGENT.patch(changed)))
         shown = [Urgent.model_validate_json(URGENT.one(tx, each).json).priority or "" for each in ids]
         found = URGENT.page(tx, READING.page_query.model_validate({"priority": "LOW"}))
         return shown, [ids.index(number) for number in ids if f'"id":{number},' in found.records]

@@ -12,7 +12,7 @@ import pytest
 import pytest_asyncio
 
 from tests.support.asking import DONE, WAYS, Asker, Question, Said, Sender, Way, asking
-from tests.support.premises import NEVER, OWN, Premises, body_of, open_premises, sample_of
+from tests.support.two_tenants import NEVER, OWN, TwoTenants, body_of, open_premises, sample_of
 from tests.support.world import UNLIMITED, World, open_world
 
 LENT = pytest.mark.asyncio(loop_scope="module")
@@ -39,17 +39,17 @@ class Neighbours:
     """Two companies. An admin of the platform asks in ours; what is theirs is there, but not here."""
 
     world: World
-    own: Premises
-    theirs: Premises
+    own: TwoTenants
+    theirs: TwoTenants
     asker: Asker
 
-    def sender(self, way: Way, company: Premises, **headers: str) -> Sender:
+    def sender(self, way: Way, company: TwoTenants, **headers: str) -> Sender:
         more = tuple((name.replace("_", "-").title(), value) for name, value in headers.items())
         if way.interface == "ETSM":
             return Sender(company.site_token, more=more)
         return Sender(self.world.token, str(company.id), more=more)
 
-    async def ask(self, company: Premises, question: Question, **headers: str) -> Said:
+    async def ask(self, company: TwoTenants, question: Question, **headers: str) -> Said:
         (said,) = await self.asker.ask(self.sender(question.way, company, **headers), [question])
         return said
 
@@ -92,7 +92,7 @@ async def unchanged(neighbours: Neighbours) -> AsyncIterator[Neighbours]:
     assert await neighbours.records() == before
 
 
-def of_there(way: Way, company: Premises) -> Question:
+def of_there(way: Way, company: TwoTenants) -> Question:
     """What both companies have, as it is."""
     sample = sample_of(way.operations[0])
     return Question(way, {name: company.there[kind] for name, kind in sample.parts.items()}, body_of(sample))
@@ -229,7 +229,7 @@ async def test_lists_have_nothing_of_their_records(unchanged: Neighbours, way: W
 @shown([way for way in WAYS if way.operation.answer == "cursor" and not way.link])
 @LENT
 async def test_their_cursors_are_no_cursors(unchanged: Neighbours, way: Way) -> None:
-    def at(cursor: str, company: Premises) -> Question:
+    def at(cursor: str, company: TwoTenants) -> Question:
         return replace(of_there(way, company), query=f"?per_page=1&cursor={cursor}", arguments={"after": cursor})
 
     theirs, own = [await first_cursor(unchanged, way, each) for each in (unchanged.theirs, unchanged.own)]
@@ -240,7 +240,7 @@ async def test_their_cursors_are_no_cursors(unchanged: Neighbours, way: Way) -> 
     assert (said.status, said.code) == (422, "VALIDATION_FAILED")
 
 
-async def first_cursor(neighbours: Neighbours, way: Way, company: Premises) -> str:
+async def first_cursor(neighbours: Neighbours, way: Way, company: TwoTenants) -> str:
     if way.interface == "GraphQL":
         edges = replace(way, selection="{ nodes: edges { cursor } }")
         return str((await neighbours.ask(company, of_there(edges, company))).shown[0]["cursor"])
@@ -312,12 +312,12 @@ async def test_a_key_is_of_its_company(tmp_path: Path) -> None:
             assert (again.code, await _keys(own)) == (DONE, kept + 1), way
 
 
-async def _possible(way: Way, company: Premises) -> Question:
+async def _possible(way: Way, company: TwoTenants) -> Question:
     sample, question = sample_of(way.operation), of_there(way, company)
     return replace(question, parts={"id": await company.new(sample.consumes)}) if sample.consumes else question
 
 
-async def _keys(company: Premises) -> int:
+async def _keys(company: TwoTenants) -> int:
     database = await company.world.database(company.id)
     return await database.read(lambda tx: int(tx.value("SELECT count(*) FROM idempotency_keys")))
 

@@ -9,19 +9,19 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.asking import DONE, WAYS, Asker, Question, Said, Sender, Way, asking, done_status
-from tests.support.badges import NOBODYS, PLACES, STATUSES, Badge, Case, Issuer, Place, badges_for, right
-from tests.support.premises import (
+from tests.support.credentials import NOBODYS, PLACES, STATUSES, Case, Credential, Issuer, Place, badges_for, right
+from tests.support.shop import WAYS as STEPS_TO
+from tests.support.two_tenants import (
     NEVER,
     OWN,
     SAMPLES,
     THEIRS,
-    Premises,
+    TwoTenants,
     body_of,
     needs_sample,
     open_premises,
     sample_of,
 )
-from tests.support.shop import WAYS as STEPS_TO
 from tests.support.world import ETSM, UNLIMITED, World, all_rows, open_world
 from wmsd.base.access import MODULES, SUFFICES
 from wmsd.base.operation import Operation
@@ -35,12 +35,12 @@ from wmsd.interfaces.service import SERVED
 
 
 @dataclass
-class Court:
+class AccessMatrix:
     """Both companies, and everybody who comes before the door."""
 
     world: World
-    own: Premises
-    theirs: Premises
+    own: TwoTenants
+    theirs: TwoTenants
     issuer: Issuer
     asker: Asker
     suffices: Mapping[str, str]
@@ -55,7 +55,7 @@ class Court:
         allowed: list[Case] = []
         for case in cases:
             (allowed if right(case, self.suffices) == DONE else refused).append(case)
-        await self.issuer.issue(case.badge for case in (*refused, *allowed))
+        await self.issuer.issue(case.credential for case in (*refused, *allowed))
         before = await self.all_records()
         await self._put(refused)
         if self.wrong:
@@ -64,29 +64,29 @@ class Court:
         await self._put(allowed)
 
     async def _put(self, cases: Sequence[Case]) -> None:
-        together: dict[tuple[Badge, Place], list[Case]] = defaultdict(list)
+        together: dict[tuple[Credential, Place], list[Case]] = defaultdict(list)
         for case in cases:
-            together[case.badge, case.place].append(case)
-        for (badge, place), some in together.items():
+            together[case.credential, case.place].append(case)
+        for (credential, place), some in together.items():
             questions = [await self._question(case) for case in some]
-            said = await self.asker.ask(self._sender(badge, place), questions)
+            said = await self.asker.ask(self._sender(credential, place), questions)
             for case, each in zip(some, said, strict=True):
                 self._judge(case, each)
             if any(case.way.operation.name == "create_webhook" for case in some):
                 await self.own.forget_webhooks()
                 await self.theirs.forget_webhooks()
 
-    def _sender(self, badge: Badge, place: Place) -> Sender:
+    def _sender(self, credential: Credential, place: Place) -> Sender:
         company, operator = self._company(place.company), place.operator
         operator_id = None if operator is None else str(self._premises(operator).operator)
-        return Sender(self.issuer.token(badge), company, operator_id)
+        return Sender(self.issuer.token(credential), company, operator_id)
 
     def _company(self, code: str | None) -> str | None:
         if code in (None, NOBODYS):
             return code and NEVER
         return str(self._premises(code).id)
 
-    def _premises(self, code: str | None) -> Premises:
+    def _premises(self, code: str | None) -> TwoTenants:
         return self.theirs if code == THEIRS else self.own
 
     async def _question(self, case: Case) -> Question:
@@ -113,7 +113,7 @@ class Court:
             assert said.code != DONE or said.shown not in (None, []), f"{case} shows nothing"
         is_of_whole_batch = case.way.interface == "batch" and case.off == "api"  # a batch is an operation too
         if code in ("UNAUTHORIZED", "COMPANY_REQUIRED", "FORBIDDEN") and not is_of_whole_batch:
-            asked = (operation.name, case.badge.name, case.place.name, case.off)
+            asked = (operation.name, case.credential.name, case.place.name, case.off)
             self.sentences[(*asked, *(each.name for each in case.way.operations[:-1]))].add(said.message)
 
     async def all_records(self) -> list[Any]:
@@ -126,12 +126,12 @@ class Court:
 
 
 @asynccontextmanager
-async def open_court(folder: Path, requires_write: bool = False) -> AsyncIterator[Court]:
+async def open_court(folder: Path, requires_write: bool = False) -> AsyncIterator[AccessMatrix]:
     settings = {**UNLIMITED, "returns": {"require_write_ability": requires_write}}
     async with open_world(folder / "data", settings) as world, asking(world) as asker:
         own, theirs = await open_premises(world, 5)
         suffices = {} if requires_write else SUFFICES
-        yield Court(world, own, theirs, Issuer(world, own), asker, suffices)
+        yield AccessMatrix(world, own, theirs, Issuer(world, own), asker, suffices)
 
 
 # --- nothing is left out -----------------------------------------------------------------------------------------
@@ -225,58 +225,60 @@ def cases_with(off: str | None) -> Iterator[Case]:
     """
     for way in WAYS:
         concerned = off in (None, "api", *(each.module for each in way.operations))
-        for badge in badges_for(way):
+        for credential in badges_for(way):
             for place in PLACES:
-                case = Case(way, badge, place, off)
-                is_told_apart = concerned and (badge.is_good or badge.is_of_site or off in (None, "api"))
+                case = Case(way, credential, place, off)
+                is_told_apart = concerned and (credential.is_good or credential.is_of_site or off in (None, "api"))
                 if is_told_apart or (place.company == OWN and right(case) == DONE):
                     yield case
 
 
 async def test_who_may_do_what_where(tmp_path: Path) -> None:
     """The same code and the same sentence from REST, batches, GraphQL and the transport integration."""
-    async with open_court(tmp_path) as court:
+    async with open_court(tmp_path) as matrix:
         for off in (None, *MODULES):
             if off is not None:
-                await court.world.set_module(OWN, off, False)
-            await court.hold(cases_with(off))
+                await matrix.world.set_module(OWN, off, False)
+            await matrix.hold(cases_with(off))
             if off is not None:
-                await court.world.set_module(OWN, off, True)
-        court.is_right()
+                await matrix.world.set_module(OWN, off, True)
+        matrix.is_right()
 
 
 async def test_returns_may_need_the_ability_to_write_them(tmp_path: Path) -> None:
     """The setting returns.require_write_ability; without it the ability to read them suffices."""
-    async with open_court(tmp_path, requires_write=True) as court:
+    async with open_court(tmp_path, requires_write=True) as matrix:
         ways = [way for way in WAYS if any(each.ability in SUFFICES for each in way.operations)]
         assert {way.interface for way in ways} == {"REST v1", "GraphQL"}
-        await court.hold(Case(way, badge, place) for way in ways for badge in badges_for(way) for place in PLACES)
-        court.is_right()
+        await matrix.hold(
+            Case(way, credential, place) for way in ways for credential in badges_for(way) for place in PLACES
+        )
+        matrix.is_right()
 
 
 async def test_what_is_not_there_and_what_is_wrong(tmp_path: Path) -> None:
     """Who is refused is refused alike, whether the record is there or not; who is not, is told."""
-    async with open_court(tmp_path) as court:
+    async with open_court(tmp_path) as matrix:
         for off in (None, "outbound"):
             if off is not None:
-                await court.world.set_module(OWN, off, False)
-            await court.hold(case for way in WAYS for case in cases_about(way, off))
+                await matrix.world.set_module(OWN, off, False)
+            await matrix.hold(case for way in WAYS for case in cases_about(way, off))
             if off is not None:
-                await court.world.set_module(OWN, off, True)
-        court.is_right()
+                await matrix.world.set_module(OWN, off, True)
+        matrix.is_right()
 
 
 def cases_about(way: Way, off: str | None) -> Iterator[Case]:
     sample = sample_of(way.operations[0])
     records = ("there", "of nobody", "of another company", "that has no id") if sample.parts else ("there",)
     bodies = ("right", "wrong") if sample.body is not None else ("right",)
-    for badge in badges_for(way):
-        if off is not None and not (badge.is_good or badge.is_of_site):
+    for credential in badges_for(way):
+        if off is not None and not (credential.is_good or credential.is_of_site):
             continue
         for record in records:
             for body in bodies:
                 if (record, body) != ("there", "right"):
-                    yield Case(way, badge, PLACES[0], off, record, body)
+                    yield Case(way, credential, PLACES[0], off, record, body)
 
 
 # --- moves of sales orders ---------------------------------------------------------------------------------------
@@ -297,23 +299,23 @@ READY_OR_PAST_IT = {"IN_LUCRU", "INCARCAT", "LIVRAT"}
 
 async def test_an_order_moves_alike_whoever_moves_it(tmp_path: Path) -> None:
     """What is forbidden by hand in every interface is forbidden to a planner, by the same code."""
-    async with open_court(tmp_path) as court:
+    async with open_court(tmp_path) as matrix:
         ways = [way for way in WAYS if str(way) in MOVING]
         assert len(ways) == len(MOVING)
         for way, status, requested in product(ways, STEPS_TO, ONE_STEP):
-            asked = Question(way, await _order_in(court.own, way, status), {"status": requested})
-            token = court.own.site_token if way.interface == "ETSM" else court.world.token
-            before = await court.all_records()
-            (said,) = await court.asker.ask(Sender(token, str(court.own.id)), [asked])
+            asked = Question(way, await _order_in(matrix.own, way, status), {"status": requested})
+            token = matrix.own.site_token if way.interface == "ETSM" else matrix.world.token
+            before = await matrix.all_records()
+            (said,) = await matrix.asker.ask(Sender(token, str(matrix.own.id)), [asked])
             possible = READY_OR_PAST_IT if way.interface == "ETSM" else ONE_STEP[requested]
             right_code = DONE if status in possible else "INVALID_STATUS"
             assert said.code == right_code, (str(way), status, requested)
             if right_code != DONE:
                 assert said.status == 409
-                assert await court.all_records() == before
+                assert await matrix.all_records() == before
 
 
-async def _order_in(own: Premises, way: Way, status: str) -> dict[str, str]:
+async def _order_in(own: TwoTenants, way: Way, status: str) -> dict[str, str]:
     """What names a new order in that status, or the transport that it was planned for."""
     made = await own.order()
     parts = {"id": str(made.id)}

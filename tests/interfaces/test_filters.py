@@ -2,7 +2,7 @@
 
 from urllib.parse import urlencode
 
-from tests.support.premises import open_premises, sample_of
+from tests.support.two_tenants import open_premises, sample_of
 from tests.support.world import World
 from wmsd.base.listing import Query
 from wmsd.base.operation import Operation

@@ -11,12 +11,12 @@ from tests.documents.machine import DocumentsMachine, latest, walk
 from tests.documents.model import Document
 from tests.purchase_orders.model import MAY_BE_RECEIVED
 from tests.receptions import strategies as some
-from tests.sales_orders.model import MOVES
+from tests.sales_orders.model import TRANSITIONS
 from tests.sales_orders.observing import get
 from tests.sales_orders.wishes import WISH, WISHES, Wish
 from tests.stock.model import MILLION, Json
 
-SALES_STATUSES = st.sampled_from(list(MOVES))
+SALES_STATUSES = st.sampled_from(list(TRANSITIONS))
 ON = {"CREAT": "IN_LUCRU", "IN_LUCRU": "INCARCAT", "INCARCAT": "IN_LUCRU"}
 """Loaded and unloaded, again and again."""
 has_orders = precondition(lambda self: self.depot.purchases.by_id)

@@ -10,7 +10,7 @@ from tests.support.dock import LENIENT, LOT, SERIAL, Dock, arrival
 from tests.support.world import Answer
 from wmsd import docs
 from wmsd.purchase_orders.rules import BY_RECEPTIONS
-from wmsd.receptions.rules import MOVES, STATUSES
+from wmsd.receptions.rules import STATUSES, TRANSITIONS
 
 PATH = "/api/receptions"
 MOVED = ("reception.status_changed",)
@@ -79,7 +79,7 @@ async def test_each_of_the_16_moves(dock: Dock, before: str, after: str, method:
 
 
 async def test_the_table_of_the_decisions_is_the_table_of_the_code() -> None:
-    assert {(before, after) for before in STATUSES for after in MOVES.allowed_from(before)} == set(ALLOWED)
+    assert {(before, after) for before in STATUSES for after in TRANSITIONS.allowed_from(before)} == set(ALLOWED)
     assert {("CREAT", "PARTIAL"), ("PARTIAL", "RECEPTIONAT"), ("CREAT", "RECEPTIONAT")} == BY_RECEPTIONS
 
 

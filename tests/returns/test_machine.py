@@ -9,12 +9,12 @@ from hypothesis.stateful import initialize, invariant, precondition, rule
 from tests.documents.machine import DocumentsMachine, latest, walk
 from tests.receptions.strategies import FIRST_ORDER, all_that_is_left
 from tests.returns import strategies as some
-from tests.sales_orders.model import MOVES
+from tests.sales_orders.model import TRANSITIONS
 from tests.sales_orders.observing import get
 from tests.sales_orders.wishes import WISHES, Wish
 from tests.stock.model import Json
 
-SALES_STATUSES = st.sampled_from(list(MOVES))
+SALES_STATUSES = st.sampled_from(list(TRANSITIONS))
 WAYS = st.sampled_from([["IN_LUCRU", "INCARCAT"], ["IN_LUCRU", "INCARCAT", "LIVRAT"], ["IN_LUCRU"], []])
 SERIALS = st.integers(0, 39)
 has_returns = precondition(lambda self: self.depot.returns.by_id)

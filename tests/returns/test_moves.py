@@ -9,7 +9,7 @@ from tests.support.dock import LOT, SERIAL, Dock
 from tests.support.shop import Shop
 from tests.support.world import Answer
 from wmsd import docs
-from wmsd.returns.rules import DISPOSITIONS, MOVES, STATUSES
+from wmsd.returns.rules import DISPOSITIONS, STATUSES, TRANSITIONS
 
 PATH = "/api/returns"
 MOVED = ["return.status_changed"]
@@ -63,7 +63,7 @@ async def test_each_of_the_16_moves(shop: Shop, before: str, after: str, method:
 
 
 async def test_the_table_of_the_decisions_is_the_table_of_the_code() -> None:
-    assert {(before, after) for before in STATUSES for after in MOVES.allowed_from(before)} == ALLOWED
+    assert {(before, after) for before in STATUSES for after in TRANSITIONS.allowed_from(before)} == ALLOWED
 
 
 def test_the_guide_has_the_same_table() -> None:

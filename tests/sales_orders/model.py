@@ -22,7 +22,7 @@ from tests.stock.model import (
 
 PARTNERS = (1, 2)
 CLIENTS = (1,)
-MOVES: Mapping[str, list[str]] = {
+TRANSITIONS: Mapping[str, list[str]] = {
     "CREAT": ["IN_LUCRU", "ANULAT"],
     "IN_LUCRU": ["CREAT", "INCARCAT", "ANULAT"],
     "INCARCAT": ["IN_LUCRU", "LIVRAT"],
@@ -134,7 +134,7 @@ class Orders:
         changes_lines = taken(lines) != taken(order.lines)
         changes = changes_lines or fields != order.fields
         allowing = LINES_MAY_CHANGE if changes_lines else FIELDS_MAY_CHANGE
-        is_move_allowed = status in (order.status, *MOVES[order.status])
+        is_move_allowed = status in (order.status, *TRANSITIONS[order.status])
         if not is_move_allowed or (changes and not {order.status, status} & set(allowing)):
             raise forbidden(order, status)
         if changes:
@@ -241,5 +241,5 @@ def refuse(flaws: Flaws) -> None:
 
 def forbidden(order: Order, status: str) -> Refused:
     requested = None if status == order.status else status
-    details = {"current": order.status, "requested": requested, "allowed": MOVES[order.status]}
+    details = {"current": order.status, "requested": requested, "allowed": TRANSITIONS[order.status]}
     return Refused(409, "INVALID_STATUS", details=details)

@@ -6,13 +6,13 @@ from itertools import groupby, product
 from operator import itemgetter
 from typing import Any
 
-from tests.sales_orders.model import MOVES, PARTNERS, Orders
+from tests.sales_orders.model import PARTNERS, TRANSITIONS, Orders
 from tests.stock.model import Event, Json, Place, shown
 from tests.support.door import perform
 from tests.support.world import World
 from wmsd.app.doctor import Difference, examine
 
-FILTERS: list[tuple[str, Any]] = [*product(["status"], MOVES), *product(["partner_id"], PARTNERS)]
+FILTERS: list[tuple[str, Any]] = [*product(["status"], TRANSITIONS), *product(["partner_id"], PARTNERS)]
 LEDGER = """
     SELECT kind, stock.article_id, stock.warehouse_id, stock_movements.quantity, document_id, document_line_id
     FROM stock_movements JOIN stock ON stock.id = stock_id ORDER BY stock_movements.id

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from tests.documents.model import Book, Clock, Document, Flaws, kept_ids, refuse
-from tests.sales_orders.model import HOLDS_STOCK, MOVES, Refused
+from tests.sales_orders.model import HOLDS_STOCK, TRANSITIONS, Refused
 from tests.stock.goods import GOODS, Goods, Moved, Part, Wanted
 from tests.stock.model import MILLION, Json, Place, Telling, millionths, shown
 
@@ -12,7 +12,7 @@ SHIPPED = ("INCARCAT", "LIVRAT")
 
 
 class SalesOrders(Book):
-    entity, series, lines, moves = "sales_order", "SO", "lines", MOVES
+    entity, series, lines, moves = "sales_order", "SO", "lines", TRANSITIONS
     fields = ("code", "partner_id", "warehouse_id", "client_id", "external_ref", "notes", "requested_date")
     told = ("code", "partner_id", "warehouse_id")
     goods = ("article_id", "warehouse_id", "quantity", "lot_number", "serials")

@@ -5,7 +5,7 @@ from typing import Any
 
 from hypothesis import strategies as st
 
-from tests.sales_orders.model import MOVES
+from tests.sales_orders.model import TRANSITIONS
 from tests.stock.model import ARTICLES, MILLION, WAREHOUSES, Json, shown
 
 SMALLEST = 1
@@ -13,7 +13,7 @@ AMOUNTS = st.sampled_from([SMALLEST, 100_000, 200_000, MILLION + 1]) | st.intege
 TOO_MUCH = st.just(999_999_999_999_999)
 COUNTS = st.sampled_from([0, SMALLEST, 10 * MILLION, 10 * MILLION + 1]) | st.integers(MILLION, 40 * MILLION)
 PLACES = st.tuples(st.sampled_from(list(ARTICLES)), st.sampled_from(list(WAREHOUSES)))
-STATUSES = st.sampled_from(list(MOVES))
+STATUSES = st.sampled_from(list(TRANSITIONS))
 BACK = st.integers(0, 6)
 """An order: so many before the latest."""
 OFFSETS = st.sampled_from([0, 0.001, 60, 86_400, 7 * 86_400, 7 * 86_400 + 0.001, -3_600, -20 * 86_400])

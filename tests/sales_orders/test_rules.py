@@ -1,6 +1,6 @@
 """What lines want together, and what is too little for them."""
 
-from wmsd.base.flaws import Flaw
+from wmsd.base.field_errors import FieldError
 from wmsd.sales_orders.rules import shortages, wanted
 
 HERE, THERE = (1, 1), (1, 2)
@@ -16,11 +16,11 @@ def test_each_line_of_a_place_that_has_too_little_is_told() -> None:
     lines = [(HERE, 3_000_000), (THERE, 5), (None, 7), (HERE, 4_000_000)]
     sentence = "is more than there is: 6.999999 available, 7 wanted"
     assert shortages(lines, {HERE: 6_999_999, THERE: 5}) == [
-        Flaw("INSUFFICIENT_STOCK", "lines.0.quantity", sentence),
-        Flaw("INSUFFICIENT_STOCK", "lines.3.quantity", sentence),
+        FieldError("INSUFFICIENT_STOCK", "lines.0.quantity", sentence),
+        FieldError("INSUFFICIENT_STOCK", "lines.3.quantity", sentence),
     ]
 
 
 def test_of_an_unknown_place_there_is_nothing() -> None:
-    (flaw,) = shortages(iter([(HERE, 1)]), {})
-    assert flaw.sentence == "is more than there is: 0 available, 0.000001 wanted"
+    (error,) = shortages(iter([(HERE, 1)]), {})
+    assert error.sentence == "is more than there is: 0 available, 0.000001 wanted"

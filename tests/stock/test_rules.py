@@ -3,7 +3,7 @@
 import pytest
 
 from wmsd.base.quantity import MAXIMUM, SCALE
-from wmsd.stock.contents import UNNAMED, Contents, Goods, Parts, There
+from wmsd.stock.contents import UNNAMED, Amounts, Contents, PartKey, Parts
 from wmsd.stock.rules import (
     Change,
     Counted,
@@ -15,14 +15,14 @@ from wmsd.stock.rules import (
     only,
 )
 
-LOT_A, LOT_B, S1, S2 = Goods("A"), Goods("B"), Goods("A", "S1"), Goods(None, "S2")
+LOT_A, LOT_B, S1, S2 = PartKey("A"), PartKey("B"), PartKey("A", "S1"), PartKey(None, "S2")
 
 
-def there(quantity: float, quarantined: float = 0) -> There:
-    return There(round(quantity * SCALE), round(quarantined * SCALE))
+def there(quantity: float, quarantined: float = 0) -> Amounts:
+    return Amounts(round(quantity * SCALE), round(quarantined * SCALE))
 
 
-def contents(parts: Parts, reserved: float = 0, held: list[Goods] | None = None, **lots: float) -> Contents:
+def contents(parts: Parts, reserved: float = 0, held: list[PartKey] | None = None, **lots: float) -> Contents:
     """`lots`: what orders hold of each lot."""
     reservations = {lot: round(amount * SCALE) for lot, amount in lots.items()}
     return Contents(dict(parts), round(reserved * SCALE), reservations, held or [])
@@ -43,7 +43,7 @@ def test_changes_are_what_differs_in_the_order_of_the_parts() -> None:
     assert changes(before, before) == []
 
 
-def counted(before: Contents, *counts: tuple[Goods, float, float | None]) -> tuple[Parts, list[Fault]]:
+def counted(before: Contents, *counts: tuple[PartKey, float, float | None]) -> tuple[Parts, list[Fault]]:
     """What is there then, and the faults."""
     faults: list[Fault] = []
     found = [
@@ -136,7 +136,9 @@ def test_why_no_more_can_be_changed() -> None:
     assert only(MIXED, "B", 0) == "only 0 are there"
 
 
-def forbidden(before: Contents, after: Parts, tracks_serials: bool = True) -> list[tuple[Goods | None, str, str]]:
+def forbidden(
+    before: Contents, after: Parts, tracks_serials: bool = True
+) -> list[tuple[PartKey | None, str, str]]:
     return [*faults_of(before, after, tracks_serials)]
 
 
@@ -158,15 +160,15 @@ def test_what_is_tracked_by_serials_is_whole() -> None:
 
 def test_a_balance_has_a_largest() -> None:
     sentence = "would take the stock balance over 999999999.999999"
-    assert forbidden(contents({}), {UNNAMED: There(MAXIMUM)}, False) == []
-    after = {UNNAMED: There(MAXIMUM - SCALE), LOT_A: There(SCALE + 1)}
+    assert forbidden(contents({}), {UNNAMED: Amounts(MAXIMUM)}, False) == []
+    after = {UNNAMED: Amounts(MAXIMUM - SCALE), LOT_A: Amounts(SCALE + 1)}
     assert forbidden(contents({}), after, False) == [(None, "quantity", sentence)]
 
 
 def test_a_serial_that_an_order_holds_stays_where_and_as_it_is() -> None:
     sentence = "S1 is held by an order: it must stay where it is"
     before = contents({S1: there(1), UNNAMED: there(4)}, reserved=1, held=[S1], A=1)
-    for after in ({UNNAMED: there(4)}, {S1: there(1, 1)}, {Goods("B", "S1"): there(1)}):
+    for after in ({UNNAMED: there(4)}, {S1: there(1, 1)}, {PartKey("B", "S1"): there(1)}):
         assert forbidden(before, after) == [(S1, "serial", sentence)], "and nothing else is said"
     assert forbidden(before, {S1: there(1)}) == []
 

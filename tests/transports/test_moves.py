@@ -13,7 +13,7 @@ from wmsd.base.problems import Problem
 from wmsd.sales_orders.effects import EFFECTS
 from wmsd.sales_orders.rules import STATUSES
 from wmsd.sales_orders.rules import Effect as OrderEffect
-from wmsd.transports.rules import MOVES, ORDER_MOVES, Effect
+from wmsd.transports.rules import ORDER_MOVES, TRANSITIONS, Effect
 
 TRANSPORTS = ("CREAT", "INCARCAT", "LIVRAT")
 CALLS = ("INCARCAT", "LIVRAT")
@@ -70,8 +70,8 @@ async def test_each_of_the_calls(planner: Planner, before: str, call: str) -> No
 
 
 def test_the_table_is_that_of_the_code() -> None:
-    assert set(MOVES) == set(OUTCOMES)
-    nothing = {move for move, effect in MOVES.items() if effect is Effect.NONE}
+    assert set(TRANSITIONS) == set(OUTCOMES)
+    nothing = {move for move, effect in TRANSITIONS.items() if effect is Effect.NONE}
     assert nothing == {move for move, (events, _, _) in OUTCOMES.items() if not events}
 
 
@@ -84,7 +84,7 @@ def table(head: str) -> list[list[str]]:
 def test_the_guide_has_the_same_tables() -> None:
     rows = table("the transport is | the call says | what happens")
     assert {(before, call): what == "nothing" for before, call, what in rows} == {
-        move: effect is Effect.NONE for move, effect in MOVES.items()
+        move: effect is Effect.NONE for move, effect in TRANSITIONS.items()
     }
     effects = {"loading": Effect.LOAD, "delivering": Effect.DELIVER, "both at once": Effect.LOAD_AND_DELIVER}
     orders = table("an order is | loading | delivering | both at once")
@@ -119,7 +119,7 @@ BACK = {
 async def test_an_order_that_was_moved_by_hand(planner: Planner, before: str, call: str, order: str) -> None:
     await two_orders(planner, before)
     await planner.by_hand(2, *(WAYS if before == "CREAT" else BACK)[order])
-    effect = MOVES[(before, call)]  # type: ignore[index]  # as above
+    effect = TRANSITIONS[(before, call)]  # type: ignore[index]  # as above
     everything = await planner.everything()
     assert await planner.orders() == ["IN_LUCRU" if before == "CREAT" else "INCARCAT", order]
     if effect is Effect.NONE:

@@ -135,7 +135,7 @@ class DocumentImport(Import):
     def _route(self, current: str, wanted: str) -> list[str]:
         """The statuses from the one to the other, by moves that are allowed."""
         try:
-            return [current, *self._kind.moves.route(current, wanted)]
+            return [current, *self._kind.transitions.shortest_path(current, wanted)]
         except Problem:
             if wanted in self._in_files.comes_about:
                 return []

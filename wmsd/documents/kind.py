@@ -6,10 +6,10 @@ from typing import Any, NamedTuple
 
 from wmsd.base.checking import Check
 from wmsd.base.fields import Input
-from wmsd.base.moves import Moves
 from wmsd.base.operation import Operation
 from wmsd.base.problems import Problem
 from wmsd.base.results import Record
+from wmsd.base.transitions import Transitions
 from wmsd.db.transaction import Transaction
 from wmsd.documents.checks import status_checks
 from wmsd.documents.codes import Referred
@@ -101,13 +101,13 @@ class InFiles:
 
 @dataclass(frozen=True)
 class DocumentKind:
-    """`moves` are those that are made by hand. `references`: what stands behind a field `…_id` of a document or a
-    line, by the name without `_id`. `listed` are the columns of the command's lists: fields, references, and how
-    many lines. `change` takes the transaction, a document's id, its new fields, lines and status.
+    """`transitions` are those that are made by hand. `references`: what stands behind a field `…_id` of a document
+    or a line, by the name without `_id`. `listed` are the columns of the command's lists: fields, references, and
+    how many lines. `change` takes the transaction, a document's id, its new fields, lines and status.
     """
 
     table: DocumentTable
-    moves: Moves[Any, Any]
+    transitions: Transitions[Any, Any]
     references: Mapping[str, Referred]
     listed: tuple[str, ...]
     reading: Reading

@@ -5,8 +5,8 @@ from typing import Annotated, Final
 
 from pydantic import Field
 
+from wmsd.base.field_errors import refuse_field_errors
 from wmsd.base.fields import Input
-from wmsd.base.flaws import refuse_flaws
 from wmsd.base.problems import invalid
 from wmsd.db.transaction import Transaction
 from wmsd.packaging.ledger import Document, record
@@ -39,8 +39,8 @@ def record_packaging(
     partner_id: int,
     direction: Direction,
 ) -> None:
-    """Raises Problem (422) with every flaw of the lines."""
-    movements, flaws = find_movements(tx, packaging, partner_id, direction)
-    refuse_flaws(flaws)
+    """Raises Problem (422) with every error of the lines."""
+    movements, errors = find_movements(tx, packaging, partner_id, direction)
+    refuse_field_errors(errors)
     for movement in movements:
         record(tx, movement, document)

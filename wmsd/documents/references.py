@@ -5,7 +5,7 @@ from typing import Any, Final, Protocol
 
 from wmsd.articles import store as articles
 from wmsd.articles.store import Reference
-from wmsd.base.flaws import Flaw
+from wmsd.base.field_errors import FieldError
 from wmsd.db.transaction import Transaction
 from wmsd.directory import store as directory
 from wmsd.directory.store import CLIENTS, PARTNERS, WAREHOUSES, DirectoryKind
@@ -15,22 +15,22 @@ CODES: Final[Mapping[str, str]] = {"partner": "INVALID_PARTNER", "warehouse": "I
 FIELDS: Final[Mapping[str, DirectoryKind]] = {"partner_id": PARTNERS, "warehouse_id": WAREHOUSES}
 
 
-def check_fields(tx: Transaction, values: Mapping[str, Any], current: Mapping[str, Any]) -> Iterator[Flaw]:
+def check_fields(tx: Transaction, values: Mapping[str, Any], current: Mapping[str, Any]) -> Iterator[FieldError]:
     """What is wrong with partner, warehouse and client; those that stay as they were are not asked again."""
     for name, kind in FIELDS.items():
         if name in values and values[name] != current.get(name):
             yield from check_record(tx, kind, values[name], name)
     client_id = values.get("client_id")
     if client_id is not None and not directory.exists(tx, CLIENTS, client_id):
-        yield Flaw("VALIDATION_FAILED", "client_id", "is not a client of this company")
+        yield FieldError("VALIDATION_FAILED", "client_id", "is not a client of this company")
 
 
-def check_record(tx: Transaction, kind: DirectoryKind, record_id: int, path: str) -> Iterator[Flaw]:
+def check_record(tx: Transaction, kind: DirectoryKind, record_id: int, path: str) -> Iterator[FieldError]:
     is_active = directory.is_active(tx, kind, record_id)
     if is_active is None:
-        yield Flaw(CODES[kind.noun], path, f"is not a {kind.noun} of this company")
+        yield FieldError(CODES[kind.noun], path, f"is not a {kind.noun} of this company")
     elif not is_active:
-        yield Flaw(CODES[kind.noun], path, f"is a {kind.noun} that is not active")
+        yield FieldError(CODES[kind.noun], path, f"is a {kind.noun} that is not active")
 
 
 def check_document(
@@ -39,12 +39,12 @@ def check_document(
     document_id: int | None,
     values: Mapping[str, Any],
     current: Mapping[str, Any],
-) -> Iterator[Flaw]:
+) -> Iterator[FieldError]:
     """What is wrong with the document's own fields; the id of a new one is None."""
     yield from check_fields(tx, values, current)
     for name, find in (("code", table.id_of_code), ("external_ref", table.id_of_external_ref)):
         if values[name] is not None and find(tx, values[name]) not in (None, document_id):
-            yield Flaw("VALIDATION_FAILED", name, f"is taken by another {table.noun}")
+            yield FieldError("VALIDATION_FAILED", name, f"is taken by another {table.noun}")
 
 
 class HasStatus(Protocol):
@@ -62,10 +62,10 @@ def sent_status(body: HasStatus) -> Any:
     return body.status if "status" in body.model_fields_set else None
 
 
-def not_initial(table: DocumentTable, status: str) -> list[Flaw]:
+def not_initial(table: DocumentTable, status: str) -> list[FieldError]:
     if status == table.initial:
         return []
-    return [Flaw("VALIDATION_FAILED", "status", f"must be {table.initial}: every {table.noun} begins there")]
+    return [FieldError("VALIDATION_FAILED", "status", f"must be {table.initial}: every {table.noun} begins there")]
 
 
 class NamesArticle(Protocol):
@@ -88,19 +88,21 @@ class Articles:
         self._by_id = {article.id: article for article in found}
         self._by_code = {article.code: article for article in found}
 
-    def find(self, line: NamesArticle, path: str, kept: Container[int]) -> tuple[Reference | None, Flaw | None]:
+    def find(
+        self, line: NamesArticle, path: str, kept: Container[int]
+    ) -> tuple[Reference | None, FieldError | None]:
         """The line's article, or what is wrong with it. Those that are kept need not be active any more."""
         if line.article_id is not None:
             named, article = f"{path}.article_id", self._by_id.get(line.article_id)
         elif line.article_code is not None:
             named, article = f"{path}.article_code", self._by_code.get(line.article_code)
         else:
-            return None, Flaw("INVALID_ARTICLE", f"{path}.article_id", "is required, or article_code")
+            return None, FieldError("INVALID_ARTICLE", f"{path}.article_id", "is required, or article_code")
         if article is None:
-            return None, Flaw("INVALID_ARTICLE", named, "is not an article of this company")
+            return None, FieldError("INVALID_ARTICLE", named, "is not an article of this company")
         if line.article_code not in (None, article.code):
             sentence = f"is not the code of article {article.id}"
-            return None, Flaw("INVALID_ARTICLE", f"{path}.article_code", sentence)
+            return None, FieldError("INVALID_ARTICLE", f"{path}.article_code", sentence)
         if not article.is_active and article.id not in kept:
-            return None, Flaw("INVALID_ARTICLE", named, "is an article that is not active")
+            return None, FieldError("INVALID_ARTICLE", named, "is an article that is not active")
         return article, None

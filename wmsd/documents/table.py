@@ -26,8 +26,8 @@ OF_NO_COLUMN: Final = frozenset({"status", "packaging"})
 @dataclass(frozen=True)
 class DocumentTable:
     """`body` is what a caller may set, `shown` what `GET` shows, where `lines` is the field of its lines and
-    `line_table` their table; `told` is the data of `status_changed`. `filters` are those of its lists, `tally` has
-    their totals. `initial` is the status in which every document begins.
+    `line_table` their table; `payload` is the data of `status_changed`. `filters` are those of its lists, `tally`
+    has their totals. `initial` is the status in which every document begins.
 
     Raises TypeError for a field that can be set and is not shown.
     """
@@ -40,7 +40,7 @@ class DocumentTable:
     shown: type[Model]
     lines: str
     line_table: LineTable
-    told: type[Model]
+    payload: type[Model]
     filters: type[Query]
     tally: Tally
 
@@ -79,15 +79,15 @@ class DocumentTable:
         """The first part of its events' names."""
         return self.noun.replace(" ", "_")
 
-    def whole(self, body: Input) -> dict[str, Any]:
+    def replacement(self, body: Input) -> dict[str, Any]:
         """The columns as a body says them: a field that was not sent takes its default."""
         return {name: getattr(body, name) for name in self.fields}
 
-    def given(self, body: Input) -> dict[str, Any]:
+    def patch(self, body: Input) -> dict[str, Any]:
         """The columns that were sent."""
         return {name: getattr(body, name) for name in self.fields if name in body.model_fields_set}
 
-    def laid_over(self, current: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    def merged(self, current: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
         """The document as it is to be. A code is not taken away."""
         return {**current, **given, "code": given.get("code") or current["code"]}
 
@@ -190,7 +190,7 @@ class DocumentTable:
             UPDATE {self.name} SET status = :status, change_seq = :first + moved.key, updated_at = :now,
                 status_history = json_insert(status_history, '$[#]', json_object('status', :status, 'at', :now))
             FROM json_each(:ids) AS moved WHERE {self.name}.id = moved.value
-            RETURNING id, {record_sql(self.told, {"previous_status": ":previous"})}
+            RETURNING id, {record_sql(self.payload, {"previous_status": ":previous"})}
         """
 
     def move(self, tx: Transaction, ids: Sequence[int], previous: str, status: str) -> dict[int, str]:

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from wmsd.base.flaws import Flaw, refuse_flaws
+from wmsd.base.field_errors import FieldError, refuse_field_errors
 from wmsd.base.quantity import MAXIMUM, to_text
 from wmsd.db.transaction import Transaction
 from wmsd.outbox.events import record_event
@@ -45,7 +45,7 @@ def record(tx: Transaction, movement: Movement, document: Document | None = None
 
     Raises Problem (422 on `path`) when the balance would pass its bounds.
     """
-    refuse_flaws(check_balances(tx, [(path, movement)]))
+    refuse_field_errors(check_balances(tx, [(path, movement)]))
     movement_id = store.post(
         tx,
         {
@@ -78,8 +78,8 @@ def take_back(tx: Transaction, document: Document) -> list[int]:
     ]
 
 
-def check_balances(tx: Transaction, movements: Iterable[tuple[str, Movement]]) -> Iterator[Flaw]:
-    """A flaw at the path of each movement that, after those before it, would take its balance past its bounds."""
+def check_balances(tx: Transaction, movements: Iterable[tuple[str, Movement]]) -> Iterator[FieldError]:
+    """A error at the path of each movement that, after those before it, would take its balance past its bounds."""
     balances: dict[tuple[int, int], int] = {}
     for path, movement in movements:
         place = (movement.packaging_type_id, movement.partner_id)
@@ -90,4 +90,4 @@ def check_balances(tx: Transaction, movements: Iterable[tuple[str, Movement]]) -
             balances[place] = after
         else:
             sentence = f"would make the balance {to_text(after)}, past {to_text(MAXIMUM)} either way"
-            yield Flaw("VALIDATION_FAILED", path, sentence)
+            yield FieldError("VALIDATION_FAILED", path, sentence)

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from wmsd.base.flaws import Flaw
+from wmsd.base.field_errors import FieldError
 from wmsd.db.transaction import Transaction
 from wmsd.packaging import store
 from wmsd.packaging.ledger import Movement, check_balances
@@ -16,19 +16,19 @@ def find_movements(
     direction: Direction,
     occurred_at: str | None = None,
     path: str = "packaging",
-) -> tuple[list[Movement], list[Flaw]]:
-    """A movement for each line whose type is known, ready to be recorded; and the flaws of all lines."""
+) -> tuple[list[Movement], list[FieldError]]:
+    """A movement for each line whose type is known, ready to be recorded; and the errors of all lines."""
     types = _Types(tx, lines)
     found: list[tuple[str, Movement]] = []
-    flaws: list[Flaw] = []
+    errors: list[FieldError] = []
     for number, line in enumerate(lines):
-        type_id, flaw = types.find(line, f"{path}.{number}")
-        if flaw is not None:
-            flaws.append(flaw)
+        type_id, error = types.find(line, f"{path}.{number}")
+        if error is not None:
+            errors.append(error)
         if type_id is not None:
             movement = Movement(type_id, partner_id, direction, line.quantity, occurred_at=occurred_at)
             found.append((f"{path}.{number}.quantity", movement))
-    return [movement for _, movement in found], [*flaws, *check_balances(tx, found)]
+    return [movement for _, movement in found], [*errors, *check_balances(tx, found)]
 
 
 class _Types:
@@ -40,7 +40,7 @@ class _Types:
         self._codes = store.types_named(tx, ids, codes)
         self._ids = {code: type_id for type_id, code in self._codes.items()}
 
-    def find(self, line: PackagingLine, path: str) -> tuple[int | None, Flaw | None]:
+    def find(self, line: PackagingLine, path: str) -> tuple[int | None, FieldError | None]:
         """The line's packaging type, or what is wrong with it."""
         type_id, code = line.packaging_type_id, line.packaging_type_code
         if type_id is None and code is None:
@@ -57,5 +57,5 @@ class _Types:
         return type_id, None
 
 
-def _flaw(path: str, sentence: str) -> Flaw:
-    return Flaw("VALIDATION_FAILED", path, sentence)
+def _flaw(path: str, sentence: str) -> FieldError:
+    return FieldError("VALIDATION_FAILED", path, sentence)

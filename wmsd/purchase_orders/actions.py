@@ -4,15 +4,15 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
-from wmsd.base.flaws import Flaw, refuse_flaws
-from wmsd.base.moves import Step
+from wmsd.base.field_errors import FieldError, refuse_field_errors
 from wmsd.base.operation import operation
 from wmsd.base.results import Record
+from wmsd.base.transitions import Step
 from wmsd.db.transaction import Transaction
 from wmsd.documents.dependents import Dependents
+from wmsd.documents.events import emit_created, emit_updated, move_and_emit
 from wmsd.documents.operations import reading
 from wmsd.documents.references import Articles, check_document, not_initial, sent_status
-from wmsd.documents.telling import move_and_tell, tell_created, tell_updated
 from wmsd.purchase_orders import store
 from wmsd.purchase_orders.rules import BY_HAND, INITIAL, Status
 from wmsd.purchase_orders.schema import (
@@ -42,12 +42,14 @@ CHANGED: Final = ("purchase_order.updated", "purchase_order.status_changed")
 @writing(creates=True, events=("purchase_order.created",), codes=REFUSALS)
 def create_purchase_order(tx: Transaction, body: PurchaseOrderFields) -> Record:
     """Create a purchase order."""
-    values = ORDERS.whole(body)
-    rows, flaws = _find_items(tx, body.items)
-    refuse_flaws([*not_initial(ORDERS, body.status), *check_document(tx, ORDERS, None, values, {}), *flaws])
+    values = ORDERS.replacement(body)
+    rows, errors = _find_items(tx, body.items)
+    refuse_field_errors(
+        [*not_initial(ORDERS, body.status), *check_document(tx, ORDERS, None, values, {}), *errors]
+    )
     order_id = ORDERS.insert(tx, values)
     ORDER_ITEMS.write(tx, order_id, rows)
-    return tell_created(tx, ORDERS, order_id)
+    return emit_created(tx, ORDERS, order_id)
 
 
 @writing(events=CHANGED, codes=("INVALID_STATUS", *REFUSALS), precondition=ORDERS.one)
@@ -57,7 +59,7 @@ def replace_purchase_order(tx: Transaction, id: int, body: PurchaseOrderFields) 
     A field that is not sent takes its default, but code and status stay as they are. Items may change in CREAT
     only, other fields until RECEPTIONAT or ANULAT. When nothing differs, nothing is written and no event is sent.
     """
-    return change(tx, id, ORDERS.whole(body), body.items, sent_status(body))
+    return change(tx, id, ORDERS.replacement(body), body.items, sent_status(body))
 
 
 @writing(events=CHANGED, codes=("INVALID_STATUS", *REFUSALS), precondition=ORDERS.one)
@@ -67,7 +69,7 @@ def update_purchase_order(tx: Transaction, id: int, body: PurchaseOrderChanges) 
     By hand an order is cancelled (CREAT to ANULAT) or closed short (PARTIAL to RECEPTIONAT); receptions do the
     rest. `items` replaces all items. When nothing differs, nothing is written and no event is sent.
     """
-    return change(tx, id, ORDERS.given(body), body.items, sent_status(body))
+    return change(tx, id, ORDERS.patch(body), body.items, sent_status(body))
 
 
 @operation(
@@ -102,21 +104,21 @@ def change(
 ) -> Record:
     """Lays what was given over the order and moves it, in the order that the statuses allow."""
     current = ORDERS.columns(tx, order_id)
-    values = ORDERS.laid_over(current, given)
+    values = ORDERS.merged(current, given)
     before = ORDER_ITEMS.of(tx, order_id) if sent_items is not None else []
-    rows, flaws = _find_items(tx, sent_items or [], before)
+    rows, errors = _find_items(tx, sent_items or [], before)
     items_differ = _ordered(rows) != _ordered(before)
     for step in BY_HAND.steps(current["status"], status or current["status"], values != current, items_differ):
         match step:
             case Step.MOVE:
                 move(tx, order_id, current["status"], status or current["status"])
             case Step.CHANGE:
-                refuse_flaws([*check_document(tx, ORDERS, order_id, values, current), *flaws])
+                refuse_field_errors([*check_document(tx, ORDERS, order_id, values, current), *errors])
                 ORDERS.update(tx, order_id, values)
                 if items_differ:
                     _check_unnamed(tx, current["status"], before, rows)
                     ORDER_ITEMS.write(tx, order_id, rows)
-                tell_updated(tx, ORDERS, order_id)
+                emit_updated(tx, ORDERS, order_id)
     return ORDERS.one(tx, order_id)
 
 
@@ -131,24 +133,24 @@ def _check_unnamed(tx: Transaction, status: Status, before: Sequence[Columns], r
 
 def move(tx: Transaction, order_id: int, current: Status, requested: Status) -> None:
     """Whether it may, the caller has asked: by hand and by receptions different moves are allowed."""
-    move_and_tell(tx, ORDERS, [order_id], current, requested)
+    move_and_emit(tx, ORDERS, [order_id], current, requested)
 
 
 def _find_items(
     tx: Transaction, sent: Sequence[ItemFields], before: Sequence[Columns] = ()
-) -> tuple[list[Columns], list[Flaw]]:
+) -> tuple[list[Columns], list[FieldError]]:
     """The items as they are stored, with an article that is not known as None, and what is wrong with them."""
     articles = Articles(tx, sent)
     ids, kept = {row["id"] for row in before}, {row["article_id"] for row in before}
-    rows, flaws = [], []
+    rows, errors = [], []
     for number, item in enumerate(sent):
-        article, flaw = articles.find(item, f"items.{number}", kept)
-        if flaw is not None:
-            flaws.append(flaw)
+        article, error = articles.find(item, f"items.{number}", kept)
+        if error is not None:
+            errors.append(error)
         item_id = item.id if item.id in ids else None
         ids.discard(item_id)
         rows.append({"id": item_id, "article_id": article and article.id, "quantity": item.quantity})
-    return rows, flaws
+    return rows, errors
 
 
 def _ordered(rows: Sequence[Columns]) -> list[tuple[Any, ...]]:

@@ -11,7 +11,7 @@ from wmsd.purchase_orders.store import ORDERS
 
 PURCHASE_ORDERS: Final = DocumentKind(
     table=ORDERS,
-    moves=BY_HAND,
+    transitions=BY_HAND,
     references={"partner": PARTNERS, "warehouse": WAREHOUSES},
     listed=("code", "status", "partner", "items", "external_ref", "expected_date", "updated_at"),
     reading=actions.READING,

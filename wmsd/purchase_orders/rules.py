@@ -3,13 +3,13 @@
 from collections.abc import Iterable
 from typing import Final, Literal, get_args
 
-from wmsd.base.moves import Moves
+from wmsd.base.transitions import Transitions
 
 Status = Literal["CREAT", "PARTIAL", "RECEPTIONAT", "ANULAT"]
 STATUSES: Final[tuple[Status, ...]] = get_args(Status)
 INITIAL: Final[Status] = "CREAT"
 
-BY_HAND: Final[Moves[Status, str]] = Moves(
+BY_HAND: Final[Transitions[Status, str]] = Transitions(
     "purchase order",
     {
         ("CREAT", "ANULAT"): "nothing was received, and nothing will be",

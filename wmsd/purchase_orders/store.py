@@ -28,7 +28,7 @@ ORDERS: Final = DocumentTable(
     shown=PurchaseOrder,
     lines="items",
     line_table=ORDER_ITEMS,
-    told=PurchaseOrderStatusChanged,
+    payload=PurchaseOrderStatusChanged,
     filters=PurchaseOrderFilters,
     tally=Tally("purchase_order_counts", STATUSES),
 )

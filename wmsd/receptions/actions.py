@@ -4,21 +4,21 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
-from wmsd.base.flaws import Flaw, refuse_flaws
-from wmsd.base.moves import Step
+from wmsd.base.field_errors import FieldError, refuse_field_errors
 from wmsd.base.operation import operation
 from wmsd.base.results import Record
+from wmsd.base.transitions import Step
 from wmsd.db.transaction import Transaction
+from wmsd.documents.events import emit_created, emit_updated, move_and_emit
 from wmsd.documents.operations import reading
 from wmsd.documents.packaging import check_goes_with, record_packaging
 from wmsd.documents.references import check_document, sent_status
-from wmsd.documents.telling import move_and_tell, tell_created, tell_updated
 from wmsd.packaging.ledger import Document
 from wmsd.packaging.schema import PackagingLine
 from wmsd.receptions import store
 from wmsd.receptions.posting import post_reception, tell_order
 from wmsd.receptions.references import Row, find_arrivals, goods, rows_of
-from wmsd.receptions.rules import AT_ONCE, FINAL, INITIAL, MOVES, Effect, Status
+from wmsd.receptions.rules import AT_ONCE, FINAL, INITIAL, TRANSITIONS, Effect, Status
 from wmsd.receptions.schema import (
     ItemFields,
     Reception,
@@ -60,14 +60,14 @@ def create_reception(tx: Transaction, body: ReceptionFields) -> Record:
 def create(tx: Transaction, body: ReceptionFields, of_closed_too: bool = False) -> Record:
     """`of_closed_too`: of an order that is received no more, as a file may tell of one that was."""
     check_goes_with(body.packaging, body.status, FINAL)
-    values = RECEPTIONS.whole(body)
+    values = RECEPTIONS.replacement(body)
     rows = rows_of(body.selected_items)
-    flaws = [*_not_at_once(body.status), *check_document(tx, RECEPTIONS, None, values, {})]
-    find_arrivals(tx, body.purchase_order_id, rows, flaws, of_closed_too)
-    refuse_flaws(flaws)
+    errors = [*_not_at_once(body.status), *check_document(tx, RECEPTIONS, None, values, {})]
+    find_arrivals(tx, body.purchase_order_id, rows, errors, of_closed_too)
+    refuse_field_errors(errors)
     reception_id = RECEPTIONS.insert(tx, values)
     RECEPTION_ITEMS.write(tx, reception_id, rows)
-    record = tell_created(tx, RECEPTIONS, reception_id)
+    record = emit_created(tx, RECEPTIONS, reception_id)
     if body.status == INITIAL:
         return record
     move(tx, reception_id, INITIAL, body.status, body.packaging)
@@ -85,7 +85,7 @@ def replace_reception(tx: Transaction, id: int, body: ReceptionFields) -> Record
     A field that is not sent takes its default, but code and status stay as they are. It may change until it is
     FINALIZAT or ANULAT; `status` moves it. When nothing differs, nothing is written and no event is sent.
     """
-    return change(tx, id, RECEPTIONS.whole(body), body.selected_items, sent_status(body), body.packaging)
+    return change(tx, id, RECEPTIONS.replacement(body), body.selected_items, sent_status(body), body.packaging)
 
 
 @writing(
@@ -99,7 +99,7 @@ def update_reception(tx: Transaction, id: int, body: ReceptionChanges) -> Record
     At FINALIZAT its goods are posted to stock, in one transaction and for good: what is wrong later is adjusted.
     `selected_items` replaces all items. When nothing differs, nothing is written and no event is sent.
     """
-    return change(tx, id, RECEPTIONS.given(body), body.selected_items, sent_status(body), body.packaging)
+    return change(tx, id, RECEPTIONS.patch(body), body.selected_items, sent_status(body), body.packaging)
 
 
 @operation(
@@ -115,7 +115,7 @@ def delete_reception(tx: Transaction, id: int) -> None:
     """Delete a reception that is CREAT. No event tells of it."""
     status = RECEPTIONS.columns(tx, id)["status"]
     if status != INITIAL:
-        raise MOVES.forbidden(f"This reception is {status}. It cannot be deleted.", status)
+        raise TRANSITIONS.forbidden(f"This reception is {status}. It cannot be deleted.", status)
     store.delete(tx, id)
 
 
@@ -130,12 +130,12 @@ def change(
     """Lays what was given over the reception and moves it, in the order that the statuses allow."""
     check_goes_with(packaging, status, FINAL)
     current = RECEPTIONS.columns(tx, reception_id)
-    values = RECEPTIONS.laid_over(current, given)
+    values = RECEPTIONS.merged(current, given)
     rows = before = RECEPTION_ITEMS.of(tx, reception_id)
     if sent_items is not None and goods(sent := rows_of(sent_items, before)) != goods(before):
         rows = sent
     items_differ = rows is not before
-    for step in MOVES.steps(current["status"], status or current["status"], values != current, items_differ):
+    for step in TRANSITIONS.steps(current["status"], status or current["status"], values != current, items_differ):
         match step:
             case Step.MOVE:
                 move(tx, reception_id, current["status"], status or current["status"], packaging)
@@ -147,12 +147,12 @@ def change(
 def _change(
     tx: Transaction, reception_id: int, current: Mapping[str, Any], values: Mapping[str, Any], rows: list[Row]
 ) -> None:
-    flaws = [*check_document(tx, RECEPTIONS, reception_id, values, current), *_other_order(current, values)]
-    find_arrivals(tx, current["purchase_order_id"], rows, flaws)
-    refuse_flaws(flaws)
+    errors = [*check_document(tx, RECEPTIONS, reception_id, values, current), *_other_order(current, values)]
+    find_arrivals(tx, current["purchase_order_id"], rows, errors)
+    refuse_field_errors(errors)
     RECEPTIONS.update(tx, reception_id, values)
     RECEPTION_ITEMS.write(tx, reception_id, rows)
-    tell_updated(tx, RECEPTIONS, reception_id)
+    emit_updated(tx, RECEPTIONS, reception_id)
 
 
 def move(
@@ -163,10 +163,10 @@ def move(
     packaging: Sequence[PackagingLine] | None = None,
 ) -> None:
     """With all that the move does. Raises Problem (409) when the one status may not follow the other."""
-    effect = MOVES.effect(current, requested)
+    effect = TRANSITIONS.effect(current, requested)
     if effect is Effect.POST:
         post_reception(tx, reception_id)
-    move_and_tell(tx, RECEPTIONS, [reception_id], current, requested)
+    move_and_emit(tx, RECEPTIONS, [reception_id], current, requested)
     if effect is Effect.POST:
         tell_order(tx, reception_id)
     if packaging:
@@ -174,15 +174,15 @@ def move(
         record_packaging(tx, document, packaging, store.supplier_of(tx, reception_id), "IN")
 
 
-def _not_at_once(status: Status) -> list[Flaw]:
+def _not_at_once(status: Status) -> list[FieldError]:
     if status in AT_ONCE:
         return []
     sentence = "must be CREAT, or FINALIZAT to post it at once"
-    return [Flaw("VALIDATION_FAILED", "status", sentence)]
+    return [FieldError("VALIDATION_FAILED", "status", sentence)]
 
 
-def _other_order(current: Mapping[str, Any], values: Mapping[str, Any]) -> list[Flaw]:
+def _other_order(current: Mapping[str, Any], values: Mapping[str, Any]) -> list[FieldError]:
     if values["purchase_order_id"] == current["purchase_order_id"]:
         return []
     sentence = "cannot be changed: create another reception for another order"
-    return [Flaw("VALIDATION_FAILED", "purchase_order_id", sentence)]
+    return [FieldError("VALIDATION_FAILED", "purchase_order_id", sentence)]

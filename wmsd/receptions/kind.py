@@ -16,7 +16,7 @@ from wmsd.purchase_orders.store import ORDERS
 from wmsd.receptions import actions
 from wmsd.receptions.checks import CHECKS
 from wmsd.receptions.posting import KIND
-from wmsd.receptions.rules import MOVES
+from wmsd.receptions.rules import TRANSITIONS
 from wmsd.receptions.schema import ItemFields, ReceptionFields
 from wmsd.receptions.store import RECEPTIONS as TABLE
 
@@ -66,7 +66,7 @@ def _numbered(tx: Transaction, reception: Row, items: list[Row]) -> list[Row]:
 
 RECEPTIONS: Final = DocumentKind(
     table=TABLE,
-    moves=MOVES,
+    transitions=TRANSITIONS,
     references={"purchase_order": ORDERS, "warehouse": WAREHOUSES},
     listed=("code", "status", "purchase_order", "warehouse", "selected_items", "external_ref", "updated_at"),
     reading=actions.READING,

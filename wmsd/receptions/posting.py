@@ -4,10 +4,10 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from wmsd.base.flaws import Flaw, refuse_flaws
+from wmsd.base.field_errors import FieldError, refuse_field_errors
 from wmsd.base.quantity import MAXIMUM, SCALE, to_text
 from wmsd.db.transaction import Transaction
-from wmsd.documents.telling import move_and_tell
+from wmsd.documents.events import move_and_emit
 from wmsd.outbox.events import record_event
 from wmsd.purchase_orders import store as orders
 from wmsd.purchase_orders.rules import status_after_reception
@@ -24,18 +24,18 @@ KIND: Final = "receipt"
 def post_reception(tx: Transaction, reception_id: int) -> None:
     """Raises Problem (422) when what was fine as a draft is so no longer: another was faster."""
     reception = RECEPTIONS.columns(tx, reception_id)
-    flaws: list[Flaw] = []
-    arrivals = find_arrivals(tx, reception["purchase_order_id"], RECEPTION_ITEMS.of(tx, reception_id), flaws)
+    errors: list[FieldError] = []
+    arrivals = find_arrivals(tx, reception["purchase_order_id"], RECEPTION_ITEMS.of(tx, reception_id), errors)
     articles = (arrival.ordered.article_id for arrival in arrivals)
     stock_ids = stock.ids_in(tx, reception["warehouse_id"], articles)
-    flaws += _overfull(tx, arrivals, stock_ids)
-    refuse_flaws(flaws)
+    errors += _overfull(tx, arrivals, stock_ids)
+    refuse_field_errors(errors)
     post_all(tx, [*_movements(reception_id, arrivals, stock_ids)])
     store.keep_posted(tx, {arrival.item_id: arrival.quantity for arrival in arrivals if arrival.item_id})
     orders.receive(tx, sums_of(arrivals))
 
 
-def _overfull(tx: Transaction, arrivals: Sequence[Arrival], stock_ids: dict[int, int]) -> Iterator[Flaw]:
+def _overfull(tx: Transaction, arrivals: Sequence[Arrival], stock_ids: dict[int, int]) -> Iterator[FieldError]:
     sums: Counter[int] = Counter()
     balances = stock.quantities(tx, stock_ids.values())
     for number, arrival in enumerate(arrivals):
@@ -43,7 +43,7 @@ def _overfull(tx: Transaction, arrivals: Sequence[Arrival], stock_ids: dict[int,
         sums[stock_id] += arrival.quantity
         if balances[stock_id] + sums[stock_id] > MAXIMUM:
             sentence = f"would take the stock balance over {to_text(MAXIMUM)}"
-            yield Flaw("VALIDATION_FAILED", f"selected_items.{number}.quantity_um3pl", sentence)
+            yield FieldError("VALIDATION_FAILED", f"selected_items.{number}.quantity_um3pl", sentence)
 
 
 def _movements(
@@ -72,6 +72,6 @@ def tell_order(tx: Transaction, reception_id: int) -> None:
     if status == current:
         ORDERS.touch(tx, order_id)
     else:
-        move_and_tell(tx, ORDERS, [order_id], current, status)
+        move_and_emit(tx, ORDERS, [order_id], current, status)
     if any(received < ordered for ordered, received in items):
         record_event(tx, "reception.partial", reception_id, store.partial_data(tx, reception_id))

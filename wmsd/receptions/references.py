@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
-from wmsd.base.flaws import Flaw
+from wmsd.base.field_errors import FieldError
 from wmsd.base.quantity import MAXIMUM, SCALE, to_text
 from wmsd.base.strict_json import dumps
 from wmsd.db.transaction import Transaction
@@ -56,16 +56,18 @@ def goods(rows: Sequence[Row]) -> list[tuple[Any, ...]]:
 
 
 def find_arrivals(
-    tx: Transaction, order_id: int, rows: Sequence[Row], flaws: list[Flaw], of_closed_too: bool = False
+    tx: Transaction, order_id: int, rows: Sequence[Row], errors: list[FieldError], of_closed_too: bool = False
 ) -> list[Arrival]:
-    """The items with what they are of. Adds a flaw for everything that forbids to post them."""
+    """The items with what they are of. Adds an error for everything that forbids to post them."""
     order = ORDERS.find_columns(tx, order_id)
     if order is None:
-        flaws.append(Flaw("VALIDATION_FAILED", "purchase_order_id", "is not a purchase order of this company"))
+        errors.append(
+            FieldError("VALIDATION_FAILED", "purchase_order_id", "is not a purchase order of this company")
+        )
         return []
     if order["status"] not in MAY_BE_RECEIVED and not of_closed_too:
         sentence = f"is {order['status']}: nothing more is received of {order['code']}"
-        flaws.append(Flaw("VALIDATION_FAILED", "purchase_order_id", sentence))
+        errors.append(FieldError("VALIDATION_FAILED", "purchase_order_id", sentence))
     items = orders.receivable(tx, order_id)
     arrivals: list[tuple[int, Arrival]] = []
     for number, row in enumerate(rows):
@@ -73,17 +75,17 @@ def find_arrivals(
         item = items.get(row["po_item_id"])
         if item is None:
             sentence = f"is not an item of purchase order {order['code']}"
-            flaws.append(Flaw("VALIDATION_FAILED", f"{path}.po_item_id", sentence))
+            errors.append(FieldError("VALIDATION_FAILED", f"{path}.po_item_id", sentence))
             continue
         quantity = base_quantity(row["quantity_um3pl"], item.um3pl_factor)
         if quantity is None or quantity > MAXIMUM:
-            flaws.append(Flaw("VALIDATION_FAILED", f"{path}.quantity_um3pl", _unfit(item, quantity)))
+            errors.append(FieldError("VALIDATION_FAILED", f"{path}.quantity_um3pl", _unfit(item, quantity)))
             continue
         serials: list[str] = json.loads(row["serial_data"]) if row["serial_data"] else []
         arrivals.append((number, Arrival(row["id"], item, quantity, row["lot_number"], serials)))
-    flaws += _lot_flaws(arrivals)
-    flaws += _serial_flaws(tx, arrivals)
-    flaws += _over_receipts(arrivals, orders.over_receipt_pct(tx))
+    errors += _lot_errors(arrivals)
+    errors += _serial_errors(tx, arrivals)
+    errors += _over_receipts(arrivals, orders.over_receipt_pct(tx))
     return [arrival for _, arrival in arrivals]
 
 
@@ -94,35 +96,39 @@ def _unfit(item: ReceivableItem, quantity: int | None) -> str:
     return f"{times} is over {to_text(MAXIMUM)}"
 
 
-def _lot_flaws(arrivals: Sequence[tuple[int, Arrival]]) -> Iterator[Flaw]:
+def _lot_errors(arrivals: Sequence[tuple[int, Arrival]]) -> Iterator[FieldError]:
     for number, arrival in arrivals:
         if arrival.ordered.tracks_lots and arrival.lot_number is None:
             path = f"selected_items.{number}.lot_number"
-            yield Flaw("VALIDATION_FAILED", path, "is required: the article is tracked by lots")
+            yield FieldError("VALIDATION_FAILED", path, "is required: the article is tracked by lots")
 
 
-def _serial_flaws(tx: Transaction, arrivals: Sequence[tuple[int, Arrival]]) -> Iterator[Flaw]:
+def _serial_errors(tx: Transaction, arrivals: Sequence[tuple[int, Arrival]]) -> Iterator[FieldError]:
     """One for each unit, each once, and none that is in stock already."""
     seen: set[tuple[int, str]] = set()
     for number, arrival in arrivals:
         path, item = f"selected_items.{number}.serial_data", arrival.ordered
         if not item.tracks_serials:
             if arrival.serials:
-                yield Flaw("VALIDATION_FAILED", path, "is given for an article that is not tracked by serials")
+                yield FieldError(
+                    "VALIDATION_FAILED", path, "is given for an article that is not tracked by serials"
+                )
             continue
         if len(arrival.serials) * SCALE != arrival.quantity:
             given, wanted = len(arrival.serials), to_text(arrival.quantity)
-            yield Flaw("VALIDATION_FAILED", path, f"must be one for each unit: {wanted} arrived, {given} given")
+            yield FieldError(
+                "VALIDATION_FAILED", path, f"must be one for each unit: {wanted} arrived, {given} given"
+            )
         there = lots.serials(tx, item.article_id, arrival.serials)
         for place, serial in enumerate(arrival.serials):
             if serial in there:
-                yield Flaw("VALIDATION_FAILED", f"{path}.{place}", "is in stock already")
+                yield FieldError("VALIDATION_FAILED", f"{path}.{place}", "is in stock already")
             elif (item.article_id, serial) in seen:
-                yield Flaw("VALIDATION_FAILED", f"{path}.{place}", "is given twice")
+                yield FieldError("VALIDATION_FAILED", f"{path}.{place}", "is given twice")
             seen.add((item.article_id, serial))
 
 
-def _over_receipts(arrivals: Sequence[tuple[int, Arrival]], company_pct: int) -> Iterator[Flaw]:
+def _over_receipts(arrivals: Sequence[tuple[int, Arrival]], company_pct: int) -> Iterator[FieldError]:
     """Summed over what was received before and over the request itself."""
     sums = sums_of(arrival for _, arrival in arrivals)
     for number, arrival in arrivals:
@@ -134,7 +140,7 @@ def _over_receipts(arrivals: Sequence[tuple[int, Arrival]], company_pct: int) ->
                 f"is more than the order has left: {to_text(sums[item.id])} given, "
                 f"{to_text(max(most - item.received, 0))} of {to_text(most)} may still be received"
             )
-            yield Flaw("VALIDATION_FAILED", f"selected_items.{number}.quantity_um3pl", sentence)
+            yield FieldError("VALIDATION_FAILED", f"selected_items.{number}.quantity_um3pl", sentence)
 
 
 def sums_of(arrivals: Iterable[Arrival]) -> Mapping[int, int]:

@@ -3,8 +3,8 @@
 from enum import Enum
 from typing import Final, Literal, get_args
 
-from wmsd.base.moves import Moves
 from wmsd.base.quantity import MAXIMUM, SCALE
+from wmsd.base.transitions import Transitions
 
 Status = Literal["CREAT", "IN_LUCRU", "FINALIZAT", "ANULAT"]
 STATUSES: Final[tuple[Status, ...]] = get_args(Status)
@@ -19,7 +19,7 @@ class Effect(Enum):
     POST = "the goods are there: quantity rises, the purchase order has received them; for good"
 
 
-MOVES: Final[Moves[Status, Effect]] = Moves(
+TRANSITIONS: Final[Transitions[Status, Effect]] = Transitions(
     "reception",
     {
         ("CREAT", "IN_LUCRU"): Effect.NONE,

@@ -41,7 +41,7 @@ RECEPTIONS: Final = DocumentTable(
     shown=Reception,
     lines="selected_items",
     line_table=RECEPTION_ITEMS,
-    told=ReceptionStatusChanged,
+    payload=ReceptionStatusChanged,
     filters=ReceptionFilters,
     tally=Tally("reception_counts", STATUSES, by_partner=False),
 )

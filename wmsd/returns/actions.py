@@ -4,17 +4,17 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
-from wmsd.base.flaws import Flaw, refuse_flaws
-from wmsd.base.moves import Step
+from wmsd.base.field_errors import FieldError, refuse_field_errors
 from wmsd.base.operation import operation
 from wmsd.base.results import Record
+from wmsd.base.transitions import Step
 from wmsd.db.transaction import Transaction
+from wmsd.documents.events import emit_created, emit_updated, move_and_emit
 from wmsd.documents.operations import reading
 from wmsd.documents.references import not_initial, sent_status
-from wmsd.documents.telling import move_and_tell, tell_created, tell_updated
 from wmsd.returns.posting import post_return
 from wmsd.returns.references import check_return, find_lines, goods
-from wmsd.returns.rules import MOVES, Effect, Status
+from wmsd.returns.rules import TRANSITIONS, Effect, Status
 from wmsd.returns.schema import LineFields, Return, ReturnChanges, ReturnFields
 from wmsd.returns.store import RETURN_LINES, RETURNS
 
@@ -40,13 +40,13 @@ def create_return(tx: Transaction, body: ReturnFields) -> Record:
     are cancelled, never bring back more than it shipped. The ability returns:read is enough, unless the setting
     returns.require_write_ability is on.
     """
-    values = RETURNS.whole(body)
-    flaws: list[Flaw] = not_initial(RETURNS, body.status)
-    rows = find_lines(tx, body.lines, [], flaws)
-    refuse_flaws([*flaws, *check_return(tx, None, values, {}, rows)])
+    values = RETURNS.replacement(body)
+    errors: list[FieldError] = not_initial(RETURNS, body.status)
+    rows = find_lines(tx, body.lines, [], errors)
+    refuse_field_errors([*errors, *check_return(tx, None, values, {}, rows)])
     return_id = RETURNS.insert(tx, values)
     RETURN_LINES.write(tx, return_id, rows)
-    return tell_created(tx, RETURNS, return_id)
+    return emit_created(tx, RETURNS, return_id)
 
 
 @writing(events=CHANGED, codes=("INVALID_STATUS", *REFUSALS), precondition=RETURNS.one)
@@ -57,7 +57,7 @@ def replace_return(tx: Transaction, id: int, body: ReturnFields) -> Record:
     only, dispositions and other fields until FINALIZAT or ANULAT. When nothing differs, nothing is written and
     no event is sent.
     """
-    return change(tx, id, RETURNS.whole(body), body.lines, sent_status(body))
+    return change(tx, id, RETURNS.replacement(body), body.lines, sent_status(body))
 
 
 @writing(events=CHANGED, codes=("INVALID_STATUS", *REFUSALS), precondition=RETURNS.one)
@@ -68,7 +68,7 @@ def update_return(tx: Transaction, id: int, body: ReturnChanges) -> Record:
     are set and nothing else changes. At FINALIZAT each line needs one: RESTOC puts the goods back into stock,
     CARANTINA into quarantine, DISTRUS writes them off.
     """
-    return change(tx, id, RETURNS.given(body), body.lines, sent_status(body))
+    return change(tx, id, RETURNS.patch(body), body.lines, sent_status(body))
 
 
 def change(
@@ -80,28 +80,28 @@ def change(
 ) -> Record:
     """Lays what was given over the return and moves it, in the order that the statuses allow."""
     current = RETURNS.columns(tx, return_id)
-    values = RETURNS.laid_over(current, given)
+    values = RETURNS.merged(current, given)
     before = RETURN_LINES.of(tx, return_id)
-    flaws: list[Flaw] = []
-    rows = before if sent_lines is None else find_lines(tx, sent_lines, before, flaws)
+    errors: list[FieldError] = []
+    rows = before if sent_lines is None else find_lines(tx, sent_lines, before, errors)
     lines_differ = goods(rows) != goods(before)
     if not lines_differ:  # they are the lines that are there, however they were named
         rows = [{**row, "disposition": sent["disposition"]} for row, sent in zip(before, rows, strict=True)]
-    fields_differ = values != current or rows != before or bool(flaws)
-    for step in MOVES.steps(current["status"], status or current["status"], fields_differ, lines_differ):
+    fields_differ = values != current or rows != before or bool(errors)
+    for step in TRANSITIONS.steps(current["status"], status or current["status"], fields_differ, lines_differ):
         match step:
             case Step.MOVE:
                 move(tx, return_id, current["status"], status or current["status"])
             case Step.CHANGE:
-                refuse_flaws([*flaws, *check_return(tx, return_id, values, current, rows)])
+                refuse_field_errors([*errors, *check_return(tx, return_id, values, current, rows)])
                 RETURNS.update(tx, return_id, values)
                 RETURN_LINES.write(tx, return_id, rows)
-                tell_updated(tx, RETURNS, return_id)
+                emit_updated(tx, RETURNS, return_id)
     return RETURNS.one(tx, return_id)
 
 
 def move(tx: Transaction, return_id: int, current: Status, requested: Status) -> None:
     """With all that the move does. Raises Problem (409) when the one status may not follow the other."""
-    if MOVES.effect(current, requested) is Effect.POST:
+    if TRANSITIONS.effect(current, requested) is Effect.POST:
         post_return(tx, return_id)
-    move_and_tell(tx, RETURNS, [return_id], current, requested)
+    move_and_emit(tx, RETURNS, [return_id], current, requested)

@@ -8,7 +8,7 @@ from wmsd.documents.kind import DocumentKind, InFiles, one_at_a_time, one_by_one
 from wmsd.returns import actions
 from wmsd.returns.checks import CHECKS
 from wmsd.returns.posting import KIND
-from wmsd.returns.rules import MOVES
+from wmsd.returns.rules import TRANSITIONS
 from wmsd.returns.schema import LineFields
 from wmsd.returns.store import RETURNS as TABLE
 from wmsd.sales_orders.store import ORDERS
@@ -20,7 +20,7 @@ class LineInFile(LineFields):
 
 RETURNS: Final = DocumentKind(
     table=TABLE,
-    moves=MOVES,
+    transitions=TRANSITIONS,
     references={"partner": PARTNERS, "warehouse": WAREHOUSES, "sales_order": ORDERS},
     listed=("code", "status", "partner", "sales_order", "lines", "external_ref", "updated_at"),
     reading=actions.READING,

@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
-from wmsd.base.flaws import Flaw, refuse_flaws
+from wmsd.base.field_errors import FieldError, refuse_field_errors
 from wmsd.base.quantity import MAXIMUM, SCALE, to_text
 from wmsd.db.transaction import Transaction
 from wmsd.returns.references import Row
@@ -22,20 +22,20 @@ def post_return(tx: Transaction, return_id: int) -> None:
     """Raises Problem (422) when a disposition is missing, or the stock cannot take the goods."""
     warehouse_id = RETURNS.columns(tx, return_id)["warehouse_id"]
     rows = RETURN_LINES.of(tx, return_id)
-    refuse_flaws(_undecided(rows))
+    refuse_field_errors(_undecided(rows))
     stock_ids = stock.ids_in(tx, warehouse_id, (row["article_id"] for row in rows))
-    refuse_flaws([*_overfull(tx, rows, stock_ids), *_there_already(tx, rows)])
+    refuse_field_errors([*_overfull(tx, rows, stock_ids), *_there_already(tx, rows)])
     post_all(tx, [*_movements(return_id, rows, stock_ids)])
 
 
-def _undecided(rows: Sequence[Row]) -> Iterator[Flaw]:
+def _undecided(rows: Sequence[Row]) -> Iterator[FieldError]:
     for number, row in enumerate(rows):
         if row["disposition"] is None:
             sentence = f"is required to finish a return: {', '.join(DISPOSITIONS)}"
-            yield Flaw("VALIDATION_FAILED", f"lines.{number}.disposition", sentence)
+            yield FieldError("VALIDATION_FAILED", f"lines.{number}.disposition", sentence)
 
 
-def _overfull(tx: Transaction, rows: Sequence[Row], stock_ids: dict[int, int]) -> Iterator[Flaw]:
+def _overfull(tx: Transaction, rows: Sequence[Row], stock_ids: dict[int, int]) -> Iterator[FieldError]:
     sums: Counter[int] = Counter()
     balances = stock.quantities(tx, stock_ids.values())
     for number, row in enumerate(rows):
@@ -44,10 +44,10 @@ def _overfull(tx: Transaction, rows: Sequence[Row], stock_ids: dict[int, int]) -
         sums[stock_id] += row["quantity"] * enters
         if balances[stock_id] + sums[stock_id] > MAXIMUM:
             sentence = f"would take the stock balance over {to_text(MAXIMUM)}"
-            yield Flaw("VALIDATION_FAILED", f"lines.{number}.quantity", sentence)
+            yield FieldError("VALIDATION_FAILED", f"lines.{number}.quantity", sentence)
 
 
-def _there_already(tx: Transaction, rows: Sequence[Row]) -> Iterator[Flaw]:
+def _there_already(tx: Transaction, rows: Sequence[Row]) -> Iterator[FieldError]:
     for number, row in enumerate(rows):
         if not DISPOSITIONS[row["disposition"]][0]:
             continue  # it does not come into stock
@@ -55,7 +55,7 @@ def _there_already(tx: Transaction, rows: Sequence[Row]) -> Iterator[Flaw]:
         there = lots.serials(tx, row["article_id"], names)
         for place, name in enumerate(names):
             if name in there:
-                yield Flaw("VALIDATION_FAILED", f"lines.{number}.serials.{place}", "is in stock already")
+                yield FieldError("VALIDATION_FAILED", f"lines.{number}.serials.{place}", "is in stock already")
 
 
 def _movements(return_id: int, rows: Sequence[Row], stock_ids: dict[int, int]) -> Iterator[tuple[int, Movement]]:

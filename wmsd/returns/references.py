@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from wmsd.articles.store import Reference
-from wmsd.base.flaws import Flaw
+from wmsd.base.field_errors import FieldError
 from wmsd.base.quantity import SCALE, to_text
 from wmsd.base.strict_json import dumps
 from wmsd.db.transaction import Transaction
@@ -28,18 +28,20 @@ def goods(rows: Sequence[Row]) -> list[tuple[Any, ...]]:
     return [tuple(row[name] for name in GOODS) for row in rows]
 
 
-def find_lines(tx: Transaction, sent: Sequence[LineFields], before: Sequence[Row], flaws: list[Flaw]) -> list[Row]:
+def find_lines(
+    tx: Transaction, sent: Sequence[LineFields], before: Sequence[Row], errors: list[FieldError]
+) -> list[Row]:
     """The stored form of the lines that were sent; an article that is not known is None."""
     if before and all(line.model_fields_set == DISPOSITION_ONLY for line in sent):
-        return _disposed(sent, before, flaws)
+        return _disposed(sent, before, errors)
     known = {row["id"]: row for row in before}
     kept = [known.pop(line.id or 0, None) for line in sent]
     lines = [_whole(line, row) for line, row in zip(sent, kept, strict=True)]
     articles, kept_articles = Articles(tx, lines), {row["article_id"] for row in before}
     rows = []
     for number, (line, row) in enumerate(zip(lines, kept, strict=True)):
-        article, flaw = articles.find(line, f"lines.{number}", kept_articles)
-        flaws += [flaw] if flaw is not None else _line_flaws(line, f"lines.{number}", article)
+        article, error = articles.find(line, f"lines.{number}", kept_articles)
+        errors += [error] if error is not None else _line_errors(line, f"lines.{number}", article)
         rows.append(
             {
                 "id": row and row["id"],
@@ -53,14 +55,14 @@ def find_lines(tx: Transaction, sent: Sequence[LineFields], before: Sequence[Row
     return rows
 
 
-def _disposed(sent: Sequence[LineFields], before: Sequence[Row], flaws: list[Flaw]) -> list[Row]:
+def _disposed(sent: Sequence[LineFields], before: Sequence[Row], errors: list[FieldError]) -> list[Row]:
     """The lines as they were, with the dispositions that were sent."""
     left = {row["id"] for row in before}
     for number, line in enumerate(sent):
         if line.id not in left:
             is_known = any(row["id"] == line.id for row in before)
             sentence = "is given twice" if is_known else "is not a line of this return"
-            flaws.append(Flaw("VALIDATION_FAILED", f"lines.{number}.id", sentence))
+            errors.append(FieldError("VALIDATION_FAILED", f"lines.{number}.id", sentence))
         left.discard(line.id)
     wanted = {line.id: line.disposition for line in sent}
     return [{**row, "disposition": wanted.get(row["id"], row["disposition"])} for row in before]
@@ -77,18 +79,20 @@ def _whole(line: LineFields, kept: Row | None) -> LineFields:
     return line.model_copy(update={name: stored[name] for name in names})
 
 
-def _line_flaws(line: LineFields, path: str, article: Reference | None) -> Iterator[Flaw]:
+def _line_errors(line: LineFields, path: str, article: Reference | None) -> Iterator[FieldError]:
     tracks_serials = article is not None and article.tracks_serials
     if line.quantity is None:
-        yield Flaw("VALIDATION_FAILED", f"{path}.quantity", "is required")
+        yield FieldError("VALIDATION_FAILED", f"{path}.quantity", "is required")
     elif tracks_serials and line.quantity % SCALE:
-        yield Flaw("VALIDATION_FAILED", f"{path}.quantity", "must be whole: the article is tracked by serials")
+        yield FieldError(
+            "VALIDATION_FAILED", f"{path}.quantity", "must be whole: the article is tracked by serials"
+        )
     elif line.serials and not tracks_serials:
         sentence = "is given for an article that is not tracked by serials"
-        yield Flaw("VALIDATION_FAILED", f"{path}.serials", sentence)
+        yield FieldError("VALIDATION_FAILED", f"{path}.serials", sentence)
     elif line.serials and len(line.serials) * SCALE != line.quantity:
         sentence = f"must be one for each unit: {to_text(line.quantity)} came back, {len(line.serials)} given"
-        yield Flaw("VALIDATION_FAILED", f"{path}.serials", sentence)
+        yield FieldError("VALIDATION_FAILED", f"{path}.serials", sentence)
 
 
 def check_return(
@@ -97,7 +101,7 @@ def check_return(
     values: Mapping[str, Any],
     current: Mapping[str, Any],
     rows: Sequence[Row],
-) -> Iterator[Flaw]:
+) -> Iterator[FieldError]:
     """What is wrong with the return as a whole; the id of a new one is None."""
     yield from check_document(tx, RETURNS, return_id, values, current)
     yield from _repeated_serials(rows)
@@ -105,31 +109,31 @@ def check_return(
         return
     order = ORDERS.find_columns(tx, values["sales_order_id"])
     if order is None:
-        yield Flaw("VALIDATION_FAILED", "sales_order_id", "is not a sales order of this company")
+        yield FieldError("VALIDATION_FAILED", "sales_order_id", "is not a sales order of this company")
         return
     if order["status"] not in SHIPPED:
         sentence = f"is {order['status']}: only what was loaded can come back"
-        yield Flaw("VALIDATION_FAILED", "sales_order_id", sentence)
+        yield FieldError("VALIDATION_FAILED", "sales_order_id", sentence)
         return
     is_asked = any(values[name] != current.get(name) for name in ("partner_id", "sales_order_id"))
     if is_asked and order["partner_id"] != values["partner_id"]:
-        yield Flaw("INVALID_PARTNER", "partner_id", f"is not the partner of {order['code']}")
+        yield FieldError("INVALID_PARTNER", "partner_id", f"is not the partner of {order['code']}")
     yield from _more_than_shipped(tx, return_id, values["sales_order_id"], rows)
     yield from _not_as_shipped(tx, return_id, values["sales_order_id"], order["code"], rows)
 
 
-def _repeated_serials(rows: Sequence[Row]) -> Iterator[Flaw]:
+def _repeated_serials(rows: Sequence[Row]) -> Iterator[FieldError]:
     seen: set[tuple[int, str]] = set()
     for number, row in enumerate(rows):
         for place, serial in enumerate(json.loads(row["serials"] or "[]")):
             if (row["article_id"], serial) in seen:
-                yield Flaw("VALIDATION_FAILED", f"lines.{number}.serials.{place}", "is given twice")
+                yield FieldError("VALIDATION_FAILED", f"lines.{number}.serials.{place}", "is given twice")
             seen.add((row["article_id"], serial))
 
 
 def _more_than_shipped(
     tx: Transaction, return_id: int | None, order_id: int, rows: Sequence[Row]
-) -> Iterator[Flaw]:
+) -> Iterator[FieldError]:
     """Over all returns of the order, those that are cancelled left out."""
     shipped, returned = store.shipped(tx, order_id), store.returned(tx, order_id, return_id)
     sums: Counter[int] = Counter()
@@ -143,12 +147,12 @@ def _more_than_shipped(
                 f"is more than can come back: {to_text(sums[article_id])} given, "
                 f"{to_text(shipped.get(article_id, 0))} shipped, {to_text(left)} of it not returned yet"
             )
-            yield Flaw("VALIDATION_FAILED", f"lines.{number}.quantity", sentence)
+            yield FieldError("VALIDATION_FAILED", f"lines.{number}.quantity", sentence)
 
 
 def _not_as_shipped(
     tx: Transaction, return_id: int | None, order_id: int, code: str, rows: Sequence[Row]
-) -> Iterator[Flaw]:
+) -> Iterator[FieldError]:
     """Lots and serials that are named, but did not leave with the order, or are in another return of it."""
     if not any(row["lot_number"] or row["serials"] for row in rows):
         return
@@ -161,18 +165,18 @@ def _not_as_shipped(
         of_lot = (article_id, lot)
         left = shipped.lots[of_lot] - returned.lots[of_lot]
         if lot is not None and of_lot not in shipped.lots:
-            yield Flaw("VALIDATION_FAILED", f"lines.{number}.lot_number", f"did not leave with {code}")
+            yield FieldError("VALIDATION_FAILED", f"lines.{number}.lot_number", f"did not leave with {code}")
         elif lot is not None and sums[of_lot] > left:
             sentence = (
                 f"is more than can come back of lot {lot}: {to_text(sums[of_lot])} given, "
                 f"{to_text(shipped.lots[of_lot])} shipped, {to_text(left)} of it not returned yet"
             )
-            yield Flaw("VALIDATION_FAILED", f"lines.{number}.quantity", sentence)
+            yield FieldError("VALIDATION_FAILED", f"lines.{number}.quantity", sentence)
         for place, serial in enumerate(json.loads(row["serials"] or "[]")):
             path, unit = f"lines.{number}.serials.{place}", (article_id, serial)
             if unit not in shipped.serials:
-                yield Flaw("VALIDATION_FAILED", path, f"did not leave with {code}")
+                yield FieldError("VALIDATION_FAILED", path, f"did not leave with {code}")
             elif unit in returned.serials:
-                yield Flaw("VALIDATION_FAILED", path, f"is in another return of {code}")
+                yield FieldError("VALIDATION_FAILED", path, f"is in another return of {code}")
             elif lot is not None and of_lot in shipped.lots and lot != shipped.serials[unit]:
-                yield Flaw("VALIDATION_FAILED", path, f"did not leave with {code} as part of lot {lot}")
+                yield FieldError("VALIDATION_FAILED", path, f"did not leave with {code} as part of lot {lot}")

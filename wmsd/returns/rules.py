@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from enum import Enum
 from typing import Final, Literal, get_args
 
-from wmsd.base.moves import Moves
+from wmsd.base.transitions import Transitions
 
 Status = Literal["CREAT", "RECEPTIONAT", "FINALIZAT", "ANULAT"]
 STATUSES: Final[tuple[Status, ...]] = get_args(Status)
@@ -17,7 +17,7 @@ class Effect(Enum):
     POST = "each line's disposition acts"
 
 
-MOVES: Final[Moves[Status, Effect]] = Moves(
+TRANSITIONS: Final[Transitions[Status, Effect]] = Transitions(
     "return",
     {
         ("CREAT", "RECEPTIONAT"): Effect.NONE,

@@ -32,7 +32,7 @@ RETURNS: Final = DocumentTable(
     shown=Return,
     lines="lines",
     line_table=RETURN_LINES,
-    told=ReturnStatusChanged,
+    payload=ReturnStatusChanged,
     filters=ReturnFilters,
     tally=Tally("return_counts", STATUSES),
 )

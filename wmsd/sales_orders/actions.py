@@ -4,22 +4,22 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
-from wmsd.base.flaws import Flaw, refuse_flaws
-from wmsd.base.moves import Step
+from wmsd.base.field_errors import FieldError, refuse_field_errors
 from wmsd.base.operation import operation
 from wmsd.base.problems import Problem
 from wmsd.base.results import Record
+from wmsd.base.transitions import Step
 from wmsd.db.transaction import Transaction
+from wmsd.documents.events import emit_updated, move_and_emit
 from wmsd.documents.operations import reading
 from wmsd.documents.packaging import check_goes_with, record_packaging
 from wmsd.documents.references import check_document, sent_status
-from wmsd.documents.telling import move_and_tell, tell_updated
 from wmsd.packaging.ledger import Document, take_back
 from wmsd.packaging.schema import PackagingLine
 from wmsd.sales_orders.creating import create
 from wmsd.sales_orders.effects import EFFECTS
 from wmsd.sales_orders.references import find_lines, find_stock, goods
-from wmsd.sales_orders.rules import LOADED, MOVES, Effect, Status
+from wmsd.sales_orders.rules import LOADED, TRANSITIONS, Effect, Status
 from wmsd.sales_orders.schema import (
     LineFields,
     SalesOrder,
@@ -73,7 +73,7 @@ def replace_sales_order(tx: Transaction, id: int, body: SalesOrderFields) -> Rec
     only, other fields until LIVRAT or ANULAT; `status` moves the order. When nothing differs, nothing is written
     and no event is sent.
     """
-    return change(tx, id, ORDERS.whole(body), body.lines, sent_status(body), body.packaging)
+    return change(tx, id, ORDERS.replacement(body), body.lines, sent_status(body), body.packaging)
 
 
 @writing(events=CHANGED, codes=("INVALID_STATUS", *REFUSALS), precondition=ORDERS.one)
@@ -82,7 +82,7 @@ def update_sales_order(tx: Transaction, id: int, body: SalesOrderChanges) -> Rec
 
     `lines` replaces all lines. When nothing differs, nothing is written and no event is sent.
     """
-    return change(tx, id, ORDERS.given(body), body.lines, sent_status(body), body.packaging)
+    return change(tx, id, ORDERS.patch(body), body.lines, sent_status(body), body.packaging)
 
 
 @writing(events=CHANGED[1:], codes=("INVALID_STATUS",), precondition=ORDERS.one)
@@ -106,11 +106,11 @@ def change(
     """Lays what was given over the order and moves it, in the order that the statuses allow."""
     check_goes_with(packaging, status, LOADED)
     current = ORDERS.columns(tx, order_id)
-    values = ORDERS.laid_over(current, given)
+    values = ORDERS.merged(current, given)
     before = ORDER_LINES.of(tx, order_id) if sent_lines is not None else []
     lines = find_lines(tx, sent_lines or [], values["warehouse_id"], before, current["warehouse_id"])
     lines_differ = goods(lines.rows) != goods(before)
-    for step in MOVES.steps(current["status"], status or current["status"], values != current, lines_differ):
+    for step in TRANSITIONS.steps(current["status"], status or current["status"], values != current, lines_differ):
         match step:
             case Step.MOVE:
                 move(tx, [order_id], current["status"], status or current["status"])
@@ -118,30 +118,30 @@ def change(
                     partner_id = ORDERS.columns(tx, order_id)["partner_id"]
                     record_packaging(tx, Document(ORDERS.entity, order_id), packaging, partner_id, "OUT")
             case Step.CHANGE:
-                flaws = [*check_document(tx, ORDERS, order_id, values, current), *lines.flaws]
-                _change(tx, order_id, values, lines.rows if lines_differ else None, flaws)
+                errors = [*check_document(tx, ORDERS, order_id, values, current), *lines.errors]
+                _change(tx, order_id, values, lines.rows if lines_differ else None, errors)
     return ORDERS.one(tx, order_id)
 
 
 def _change(
-    tx: Transaction, order_id: int, values: Columns, rows: list[Columns] | None, flaws: list[Flaw]
+    tx: Transaction, order_id: int, values: Columns, rows: list[Columns] | None, errors: list[FieldError]
 ) -> None:
     """`rows`: the new lines, when they differ; the reservations follow them."""
     if rows is None:
-        refuse_flaws(flaws)
+        refuse_field_errors(errors)
     else:
-        wanted = find_stock(tx, order_id, rows, flaws, values["warehouse_id"])
-        refuse_flaws(flaws)
+        wanted = find_stock(tx, order_id, rows, errors, values["warehouse_id"])
+        refuse_field_errors(errors)
         ORDER_LINES.replace(tx, order_id, rows)
         set_reservation(tx, Holder(ORDERS.entity, order_id), wanted)
     ORDERS.update(tx, order_id, values)
-    tell_updated(tx, ORDERS, order_id)
+    emit_updated(tx, ORDERS, order_id)
 
 
 def move(tx: Transaction, order_ids: Sequence[int], current: Status, requested: Status) -> None:
     """Orders of one status, with all that the move does to stock. Raises Problem (409) when it is not allowed."""
-    effect = MOVES.effect(current, requested)
+    effect = TRANSITIONS.effect(current, requested)
     EFFECTS[effect](tx, order_ids)
-    move_and_tell(tx, ORDERS, order_ids, current, requested)
+    move_and_emit(tx, ORDERS, order_ids, current, requested)
     for order_id in order_ids if effect is Effect.UNLOAD else ():
         take_back(tx, Document(ORDERS.entity, order_id))

@@ -4,13 +4,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from wmsd.base.flaws import refuse_flaws
+from wmsd.base.field_errors import refuse_field_errors
 from wmsd.base.problems import Problem
 from wmsd.base.results import Record
 from wmsd.db.transaction import Transaction
+from wmsd.documents.events import emit_created
 from wmsd.documents.packaging import check_goes_with
 from wmsd.documents.references import Articles, check_document, not_initial
-from wmsd.documents.telling import tell_created
 from wmsd.sales_orders.references import Lines, find_lines, find_stock, places_of
 from wmsd.sales_orders.rules import LOADED, Place
 from wmsd.sales_orders.schema import SalesOrderFields
@@ -49,13 +49,13 @@ class _New:
     _reservations: dict[int, Reservation] = field(default_factory=dict)
 
     def add(self, body: SalesOrderFields, lines: Lines) -> int:
-        """Its id. Raises Problem (422) with every flaw."""
+        """Its id. Raises Problem (422) with every error."""
         tx = self.tx
         check_goes_with(body.packaging, None, LOADED)
-        values = ORDERS.whole(body)
-        flaws = [*not_initial(ORDERS, body.status), *check_document(tx, ORDERS, None, values, {}), *lines.flaws]
-        wanted = find_stock(tx, None, lines.rows, flaws, body.warehouse_id, self.there)
-        refuse_flaws(flaws)
+        values = ORDERS.replacement(body)
+        errors = [*not_initial(ORDERS, body.status), *check_document(tx, ORDERS, None, values, {}), *lines.errors]
+        wanted = find_stock(tx, None, lines.rows, errors, body.warehouse_id, self.there)
+        refuse_field_errors(errors)
         order_id = ORDERS.insert(tx, values)
         self.ids.append(order_id)
         self._lines[order_id], self._reservations[order_id] = lines.rows, wanted
@@ -74,4 +74,4 @@ class _New:
 
     def tell(self) -> dict[int, Record]:
         self._write()
-        return {order_id: tell_created(self.tx, ORDERS, order_id) for order_id in self.ids}
+        return {order_id: emit_created(self.tx, ORDERS, order_id) for order_id in self.ids}

@@ -4,14 +4,14 @@ import json
 from collections.abc import Callable, Mapping, Sequence
 from typing import Final
 
-from wmsd.base.flaws import Flaw, refuse_flaws
+from wmsd.base.field_errors import FieldError, refuse_field_errors
 from wmsd.base.problems import invalid
 from wmsd.base.quantity import MAXIMUM, SCALE, to_text
 from wmsd.db.transaction import Transaction
 from wmsd.documents.dependents import Dependents
 from wmsd.sales_orders import store
 from wmsd.sales_orders.references import find_stock
-from wmsd.sales_orders.rules import MOVES, Effect
+from wmsd.sales_orders.rules import TRANSITIONS, Effect
 from wmsd.sales_orders.store import ORDER_LINES, ORDERS
 from wmsd.stock import lots
 from wmsd.stock import store as stock
@@ -70,7 +70,9 @@ def unload(tx: Transaction, order_ids: Sequence[int]) -> None:
 
 def _unload(tx: Transaction, order_id: int) -> None:
     if (code := tx.provided(Dependents).find(tx, ORDERS.name, [order_id])) is not None:
-        raise MOVES.forbidden(f"Goods of this sales order came back with return {code}.", "INCARCAT", "IN_LUCRU")
+        raise TRANSITIONS.forbidden(
+            f"Goods of this sales order came back with return {code}.", "INCARCAT", "IN_LUCRU"
+        )
     loaded = net_out(tx, order_id, MOVED)
     _check_room(tx, loaded)
     back = [
@@ -78,9 +80,9 @@ def _unload(tx: Transaction, order_id: int) -> None:
         for line_id, stock_id, part in loaded
     ]
     post_all(tx, back)
-    flaws: list[Flaw] = []
-    wanted = find_stock(tx, order_id, ORDER_LINES.of(tx, order_id), flaws)
-    refuse_flaws(flaws)
+    errors: list[FieldError] = []
+    wanted = find_stock(tx, order_id, ORDER_LINES.of(tx, order_id), errors)
+    refuse_field_errors(errors)
     set_reservation(tx, Holder(ORDERS.entity, order_id), wanted)
 
 

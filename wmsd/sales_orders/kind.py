@@ -8,7 +8,7 @@ from wmsd.sales_orders import actions
 from wmsd.sales_orders.checks import CHECKS
 from wmsd.sales_orders.creating import create
 from wmsd.sales_orders.effects import MOVED
-from wmsd.sales_orders.rules import MOVES
+from wmsd.sales_orders.rules import TRANSITIONS
 from wmsd.sales_orders.schema import LineFields
 from wmsd.sales_orders.store import ORDERS
 
@@ -20,7 +20,7 @@ def _goes_alone(order: Document) -> bool:
 
 SALES_ORDERS: Final = DocumentKind(
     table=ORDERS,
-    moves=MOVES,
+    transitions=TRANSITIONS,
     references={"partner": PARTNERS, "warehouse": WAREHOUSES, "client": CLIENTS},
     listed=("code", "status", "partner", "lines", "external_ref", "requested_date", "updated_at"),
     reading=actions.READING,

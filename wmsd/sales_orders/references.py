@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from wmsd.base.flaws import Flaw
+from wmsd.base.field_errors import FieldError
 from wmsd.base.strict_json import dumps
 from wmsd.db.transaction import Transaction
 from wmsd.directory.store import WAREHOUSES
 from wmsd.documents.references import Articles, check_record
-from wmsd.sales_orders.named_goods import check_serials, find_named
+from wmsd.sales_orders.explicit_lots import check_serials, find_explicit
 from wmsd.sales_orders.rules import Place, shortages, wanted
 from wmsd.sales_orders.schema import LineFields
 from wmsd.sales_orders.store import ORDERS
@@ -26,7 +26,7 @@ class Lines:
     """The stored form of the lines that were sent; an article that is not known is None."""
 
     rows: list[Row] = field(default_factory=list)
-    flaws: list[Flaw] = field(default_factory=list)
+    errors: list[FieldError] = field(default_factory=list)
 
 
 def find_lines(
@@ -47,14 +47,14 @@ def find_lines(
     kept_articles = {row["article_id"] for row in before}
     bad_warehouses = _bad_warehouses(tx, sent, {warehouse_before, *(row["warehouse_id"] for row in before)})
     for number, line in enumerate(sent):
-        article, flaw = articles.find(line, f"lines.{number}", kept_articles)
+        article, error = articles.find(line, f"lines.{number}", kept_articles)
         article_id = article and article.id
-        if flaw is not None:
-            found.flaws.append(flaw)
-        found.flaws += check_serials(line, f"lines.{number}", article is not None and article.tracks_serials)
+        if error is not None:
+            found.errors.append(error)
+        found.errors += check_serials(line, f"lines.{number}", article is not None and article.tracks_serials)
         if line.warehouse_id in bad_warehouses:
-            flaw = bad_warehouses[line.warehouse_id]
-            found.flaws.append(Flaw(flaw.code, f"lines.{number}.warehouse_id", flaw.sentence))
+            error = bad_warehouses[line.warehouse_id]
+            found.errors.append(FieldError(error.code, f"lines.{number}.warehouse_id", error.sentence))
             article_id = None  # its place is not known, so nothing is said of its stock
         line_id = line.id if line.id in ids else None
         ids.discard(line_id)
@@ -71,13 +71,15 @@ def find_lines(
     return found
 
 
-def _bad_warehouses(tx: Transaction, sent: Sequence[LineFields], known: set[int | None]) -> dict[int | None, Flaw]:
+def _bad_warehouses(
+    tx: Transaction, sent: Sequence[LineFields], known: set[int | None]
+) -> dict[int | None, FieldError]:
     """What is wrong with the warehouses that the lines name; those of the order before are not asked again."""
     named = {line.warehouse_id for line in sent if line.warehouse_id is not None} - known
     return {
-        warehouse_id: flaw
+        warehouse_id: error
         for warehouse_id in sorted(named)
-        for flaw in check_record(tx, WAREHOUSES, warehouse_id, "warehouse_id")
+        for error in check_record(tx, WAREHOUSES, warehouse_id, "warehouse_id")
     }
 
 
@@ -85,17 +87,17 @@ def find_stock(
     tx: Transaction,
     order_id: int | None,
     rows: Sequence[Row],
-    flaws: list[Flaw],
+    errors: list[FieldError],
     warehouse_id: int | None = None,
     there: Mapping[Place, tuple[int, int]] | None = None,
 ) -> Reservation:
-    """What the order is to hold. Adds a flaw for each line that is short of it. `there`: by place its stock record
-    and what is available in it, where that has been read.
+    """What the order is to hold. Adds an error for each line that is short of it. `there`: by place its stock
+    record and what is available in it, where that has been read.
 
     What the order holds already is there for it. Of lines that are taken from the order's own warehouse nothing
-    more is said when there is a flaw in that.
+    more is said when there is an error in that.
     """
-    bad_warehouse = warehouse_id if any(flaw.path == "warehouse_id" for flaw in flaws) else None
+    bad_warehouse = warehouse_id if any(error.path == "warehouse_id" for error in errors) else None
     lines = [
         (None if place and place[1] == bad_warehouse else place, quantity) for place, quantity in _places(rows)
     ]
@@ -105,8 +107,8 @@ def find_stock(
     records = {place: there[place] for place in sums if place in there}
     free = {place: available + before.stock.get(stock_id, 0) for place, (stock_id, available) in records.items()}
     stock_ids = {place: stock_id for place, (stock_id, _) in records.items()}
-    named = find_named(tx, order_id, rows, stock_ids, before)
-    flaws += [*shortages(lines, free), *named.flaws]
+    named = find_explicit(tx, order_id, rows, stock_ids, before)
+    errors += [*shortages(lines, free), *named.errors]
     quantities = {stock_id: sums[place] for place, stock_id in stock_ids.items()}
     return Reservation(quantities, named.lots, frozenset(named.serials))
 

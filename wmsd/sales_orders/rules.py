@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from enum import Enum
 from typing import Final, Literal, get_args
 
-from wmsd.base.flaws import Flaw
-from wmsd.base.moves import Moves
+from wmsd.base.field_errors import FieldError
 from wmsd.base.quantity import to_text
+from wmsd.base.transitions import Transitions
 
 Status = Literal["CREAT", "IN_LUCRU", "INCARCAT", "LIVRAT", "ANULAT"]
 STATUSES: Final[tuple[Status, ...]] = get_args(Status)
@@ -20,7 +20,7 @@ class Effect(Enum):
     RELEASE = "the reservation is released"
 
 
-MOVES: Final[Moves[Status, Effect]] = Moves(
+TRANSITIONS: Final[Transitions[Status, Effect]] = Transitions(
     "sales order",
     {
         ("CREAT", "IN_LUCRU"): Effect.NONE,
@@ -52,12 +52,12 @@ def wanted(lines: Iterable[tuple[Place | None, int]]) -> dict[Place, int]:
     return sums
 
 
-def shortages(lines: Iterable[tuple[Place | None, int]], available: Mapping[Place, int]) -> list[Flaw]:
-    """A flaw for each line of an article and warehouse that has less than all the lines of it want."""
+def shortages(lines: Iterable[tuple[Place | None, int]], available: Mapping[Place, int]) -> list[FieldError]:
+    """A error for each line of an article and warehouse that has less than all the lines of it want."""
     lines = list(lines)
     sums = wanted(lines)
     return [
-        Flaw(
+        FieldError(
             "INSUFFICIENT_STOCK",
             f"lines.{number}.quantity",
             f"is more than there is: {to_text(available.get(place, 0))} available, {to_text(sums[place])} wanted",

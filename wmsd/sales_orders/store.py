@@ -32,7 +32,7 @@ ORDERS: Final = DocumentTable(
     shown=SalesOrder,
     lines="lines",
     line_table=ORDER_LINES,
-    told=SalesOrderStatusChanged,
+    payload=SalesOrderStatusChanged,
     filters=SalesOrderFilters,
     tally=Tally("sales_order_counts", STATUSES),
 )

@@ -8,7 +8,7 @@ from wmsd.base.problems import FieldErrors, invalid
 from wmsd.base.quantity import SCALE, to_text
 from wmsd.db.transaction import Transaction
 from wmsd.stock import lots, store
-from wmsd.stock.contents import NOTHING, Contents, Goods, Parts, There, contents_of
+from wmsd.stock.contents import NOTHING, Amounts, Contents, PartKey, Parts, contents_of
 from wmsd.stock.ledger import Kind, Movement, post_all
 from wmsd.stock.rules import Change, Fault, changes, count_total, faults_of, only
 from wmsd.stock.schema import Adjustment, Quarantining, StockChange
@@ -138,12 +138,12 @@ def _adjusted(body: Adjustment, before: Contents, faults: list[Fault]) -> Parts:
     if body.by is None:
         assert body.to is not None
         return count_total(before, body.lot_number, body.to, None, faults)
-    there = before.parts.get(Goods(body.lot_number), NOTHING)
+    there = before.parts.get(PartKey(body.lot_number), NOTHING)
     if there.free_of_quarantine + body.by < 0:
         state = " and not in quarantine" if there.quarantined else ""
         most = only(before, body.lot_number, there.free_of_quarantine, state)
         faults.append(Fault(None, "quantity", f"takes away {to_text(-body.by)}, but {most}"))
-    return _replaced(before.parts, Goods(body.lot_number), There(there.quantity + body.by, there.quarantined))
+    return _replaced(before.parts, PartKey(body.lot_number), Amounts(there.quantity + body.by, there.quarantined))
 
 
 def _adjusted_serials(body: Adjustment, before: Contents, faults: list[Fault]) -> Parts:
@@ -153,7 +153,7 @@ def _adjusted_serials(body: Adjustment, before: Contents, faults: list[Fault]) -
         return {goods: there for goods, there in before.parts.items() if goods not in gone}
     known = {goods.serial for goods in before.parts}
     faults += [_of(serial, "is in stock already") for serial in body.serials if serial in known]
-    return {**before.parts, **{Goods(body.lot_number, serial): There(SCALE) for serial in body.serials}}
+    return {**before.parts, **{PartKey(body.lot_number, serial): Amounts(SCALE) for serial in body.serials}}
 
 
 def _quarantined(body: Quarantining, enters: bool, before: Contents, faults: list[Fault]) -> Parts:
@@ -163,13 +163,13 @@ def _quarantined(body: Quarantining, enters: bool, before: Contents, faults: lis
             faults.append(Fault(None, "quantity", "of it is nothing"))
         return {**before.parts, **{goods: _whole(before.parts[goods], enters) for goods in chosen}}
     assert body.quantity is not None
-    there = before.parts.get(Goods(body.lot_number), NOTHING)
+    there = before.parts.get(PartKey(body.lot_number), NOTHING)
     most, state = (there.free_of_quarantine, "not ") if enters else (there.quarantined, "")
     if body.quantity > most:
         sentence = only(before, body.lot_number, most, f" and {state}in quarantine")
         faults.append(Fault(None, "quantity", f"is {to_text(body.quantity)}, but {sentence}"))
     change = body.quantity if enters else -body.quantity
-    return _replaced(before.parts, Goods(body.lot_number), There(there.quantity, there.quarantined + change))
+    return _replaced(before.parts, PartKey(body.lot_number), Amounts(there.quantity, there.quarantined + change))
 
 
 def _quarantined_serials(body: Quarantining, enters: bool, before: Contents, faults: list[Fault]) -> Parts:
@@ -181,7 +181,7 @@ def _quarantined_serials(body: Quarantining, enters: bool, before: Contents, fau
     return {**before.parts, **{goods: _whole(before.parts[goods], enters) for goods in chosen}}
 
 
-def _found(body: StockChange, before: Contents, faults: list[Fault]) -> list[Goods]:
+def _found(body: StockChange, before: Contents, faults: list[Fault]) -> list[PartKey]:
     """The named serials that are there."""
     known = {goods.serial: goods for goods in before.parts if goods.serial is not None}
     for serial in body.serials:
@@ -196,9 +196,9 @@ def _of(serial: str | None, sentence: str) -> Fault:
     return Fault(None, "serial", f"{serial} {sentence}")
 
 
-def _whole(there: There, enters: bool) -> There:
-    return There(there.quantity, there.quantity if enters else 0)
+def _whole(there: Amounts, enters: bool) -> Amounts:
+    return Amounts(there.quantity, there.quantity if enters else 0)
 
 
-def _replaced(parts: Parts, goods: Goods, there: There) -> Parts:
+def _replaced(parts: Parts, goods: PartKey, there: Amounts) -> Parts:
     return {each: amount for each, amount in {**parts, goods: there}.items() if amount != NOTHING}

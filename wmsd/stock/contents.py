@@ -14,17 +14,17 @@ from wmsd.base.strict_json import dumps
 from wmsd.db.transaction import Transaction
 
 
-class Goods(NamedTuple):
+class PartKey(NamedTuple):
     """Which goods of a stock record: those with this serial; those of this lot without one; those with neither."""
 
     lot_number: str | None = None
     serial: str | None = None
 
 
-UNNAMED: Final = Goods()
+UNNAMED: Final = PartKey()
 
 
-class There(NamedTuple):
+class Amounts(NamedTuple):
     """How much is there, and what of it is quarantined, in millionths."""
 
     quantity: int = 0
@@ -35,24 +35,24 @@ class There(NamedTuple):
         return self.quantity - self.quarantined
 
 
-NOTHING: Final = There()
-Parts = Mapping[Goods, There]
+NOTHING: Final = Amounts()
+Parts = Mapping[PartKey, Amounts]
 
 
 @dataclass(slots=True)
 class Contents:
     """The parts of a stock record, what leaves first before the others, and what orders hold."""
 
-    parts: dict[Goods, There] = field(default_factory=dict)
+    parts: dict[PartKey, Amounts] = field(default_factory=dict)
     reserved: int = 0
     lots_reserved: dict[str, int] = field(default_factory=dict)
-    serials_held: list[Goods] = field(default_factory=list)
+    serials_held: list[PartKey] = field(default_factory=list)
 
 
-def total(parts: Parts, lot_number: str | None = None) -> There:
+def total(parts: Parts, lot_number: str | None = None) -> Amounts:
     """What all the parts are together, or those of the lot."""
     there = [part for goods, part in parts.items() if lot_number in (None, goods.lot_number)]
-    return There(sum(part.quantity for part in there), sum(part.quarantined for part in there))
+    return Amounts(sum(part.quantity for part in there), sum(part.quarantined for part in there))
 
 
 RECORDS: Final = """
@@ -75,18 +75,18 @@ def contents_of(tx: Transaction, stock_ids: Iterable[int]) -> dict[int, Contents
     """By the ids of stock records, in their order."""
     ids = dumps(list(stock_ids))
     found: dict[int, Contents] = {}
-    rests: dict[tuple[int, str | None], There] = {}
-    serials: dict[tuple[int, str | None], dict[Goods, There]] = {}
+    rests: dict[tuple[int, str | None], Amounts] = {}
+    serials: dict[tuple[int, str | None], dict[PartKey, Amounts]] = {}
     for stock_id, quantity, quarantined, reserved in tx.rows(RECORDS, (ids,)):
         found[stock_id] = Contents(reserved=reserved)
-        rests[stock_id, None] = There(quantity, quarantined)
+        rests[stock_id, None] = Amounts(quantity, quarantined)
     for stock_id, lot_number, quantity, quarantined, reserved in tx.rows(LOTS, (ids,)):
-        rests[stock_id, lot_number] = There(quantity, quarantined)
+        rests[stock_id, lot_number] = Amounts(quantity, quarantined)
         rests[stock_id, None] = _less(rests[stock_id, None], quantity, quarantined)
         if reserved:
             found[stock_id].lots_reserved[lot_number] = reserved
     for stock_id, lot_number, serial, is_quarantined, is_held in tx.rows(SERIALS, (ids,)):
-        goods, there = Goods(lot_number, serial), There(SCALE, SCALE * is_quarantined)
+        goods, there = PartKey(lot_number, serial), Amounts(SCALE, SCALE * is_quarantined)
         serials.setdefault((stock_id, lot_number), {})[goods] = there
         rests[stock_id, lot_number] = _less(rests[stock_id, lot_number], *there)
         if is_held:
@@ -95,12 +95,12 @@ def contents_of(tx: Transaction, stock_ids: Iterable[int]) -> dict[int, Contents
         parts = found[stock_id].parts
         parts.update(serials.get((stock_id, lot_number), {}))
         if rest != NOTHING:
-            parts[Goods(lot_number)] = rest
+            parts[PartKey(lot_number)] = rest
     return found
 
 
-def _less(there: There, quantity: int, quarantined: int) -> There:
-    return There(there.quantity - quantity, there.quarantined - quarantined)
+def _less(there: Amounts, quantity: int, quarantined: int) -> Amounts:
+    return Amounts(there.quantity - quantity, there.quarantined - quarantined)
 
 
 ALL: Final = """
@@ -111,7 +111,7 @@ ALL: Final = """
 """
 
 
-def every(tx: Transaction) -> Iterator[tuple[str, str, Goods, There]]:
+def every(tx: Transaction) -> Iterator[tuple[str, str, PartKey, Amounts]]:
     """Each part of each stock record, with the codes of article and warehouse: for exports. An empty record is one
     part, of nothing.
     """

@@ -11,7 +11,7 @@ from wmsd.base.strict_json import dumps
 from wmsd.db.transaction import Transaction
 from wmsd.stock import lots, store
 from wmsd.stock.adjusting import post_changes
-from wmsd.stock.contents import NOTHING, Contents, Goods, contents_of
+from wmsd.stock.contents import NOTHING, Contents, PartKey, contents_of
 from wmsd.stock.rules import Change, Counted, Fault, changes, count_parts, faults_of
 
 KIND: Final = "count"
@@ -29,8 +29,8 @@ class Counting:
     article: Reference
     warehouse_code: str
     counts: list[Counted] = field(default_factory=list)
-    lines: dict[Goods, int] = field(default_factory=dict)
-    reasons: dict[Goods, str] = field(default_factory=dict)
+    lines: dict[PartKey, int] = field(default_factory=dict)
+    reasons: dict[PartKey, str] = field(default_factory=dict)
     is_faulty: bool = False
     """A row of it was refused: what the others come to is not known."""
 
@@ -38,11 +38,11 @@ class Counting:
         """Its row's; where no row names it the first row's."""
         return self.reasons.get(change.goods) or next(iter(self.reasons.values()), otherwise)
 
-    def line_of(self, goods: Goods | None) -> int:
+    def line_of(self, goods: PartKey | None) -> int:
         """The row that names the goods, or else the first of its lot, or else the first."""
         lot_number = None if goods is None else goods.lot_number
         of_lot = (line for named, line in self.lines.items() if lot_number is not None and named[0] == lot_number)
-        return self.lines.get(goods or Goods()) or next(of_lot, None) or next(iter(self.lines.values()))
+        return self.lines.get(goods or PartKey()) or next(of_lot, None) or next(iter(self.lines.values()))
 
 
 class Changed(NamedTuple):
@@ -175,7 +175,7 @@ def _check_serials(
     tx: Transaction, places: Mapping[Place, Counting], planned: Mapping[Place, list[Change]], outcome: Outcome
 ) -> None:
     """A serial that was found may be known elsewhere only when it was found to be gone from there."""
-    arriving: dict[tuple[int, str], tuple[Place, Goods]] = {}
+    arriving: dict[tuple[int, str], tuple[Place, PartKey]] = {}
     leaving: set[tuple[int, str]] = set()
     for place, made in planned.items():
         for goods, before, after in made if places[place].article.tracks_serials else ():

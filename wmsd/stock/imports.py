@@ -16,7 +16,7 @@ from wmsd.base.validation import field_errors
 from wmsd.db.staged_rows import put_down, put_down_before
 from wmsd.db.transaction import Transaction
 from wmsd.directory import store as directory
-from wmsd.stock.contents import Goods
+from wmsd.stock.contents import PartKey
 from wmsd.stock.counting import Count, Counting, Place, add_missing
 from wmsd.stock.rules import Counted
 from wmsd.stock.schema import StockCountRow
@@ -100,7 +100,9 @@ class Reader:
             errors["article_code"] = ["is not an article of this company"]
         if warehouse_id is None:
             errors["warehouse_code"] = ["is not a warehouse of this company"]
-        goods = Goods(*(None if row.values.get(name) is None else str(row.values[name]) for name in Goods._fields))
+        goods = PartKey(
+            *(None if row.values.get(name) is None else str(row.values[name]) for name in PartKey._fields)
+        )
         twice = self._twice(article_code, warehouse_code, goods, row.line)
         counted: StockCountRow | None = None
         try:
@@ -120,7 +122,7 @@ class Reader:
             counting.reasons[goods] = counted.reason
         return {}
 
-    def _twice(self, article_code: str, warehouse_code: str, goods: Goods, line: int) -> FieldErrors:
+    def _twice(self, article_code: str, warehouse_code: str, goods: PartKey, line: int) -> FieldErrors:
         before = self._goods.line_before((article_code, warehouse_code, goods), line)
         if before is None:
             return {}

@@ -6,8 +6,8 @@ from typing import Final, Literal, NamedTuple
 from wmsd.base.strict_json import dumps
 from wmsd.db.transaction import Transaction
 from wmsd.stock import lots, store
+from wmsd.stock.events import emit_at_end
 from wmsd.stock.lots import Part
-from wmsd.stock.telling import tell_at_end
 
 Kind = Literal["loading", "unloading", "receipt", "return", "count", "adjustment", "quarantine", "release"]
 """What a movement comes from. The guide's page on stock says who makes each."""
@@ -55,7 +55,7 @@ def post_all(tx: Transaction, movements: Sequence[tuple[int, Movement]]) -> None
             quantity, quarantined = sums.get(stock_id, (0, 0))
             sums[stock_id] = (quantity + movement.quantity, quarantined + movement.quarantined)
     if sums:
-        tell_at_end(tx, sums)
+        emit_at_end(tx, sums)
         store.add_to_balances(tx, sums)
     store.add_to_ledger(tx, [(stock_id, *movement) for stock_id, movement in movements])
     lots.post_all(

@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 from wmsd.base.strict_json import dumps
 from wmsd.db.transaction import Transaction
 from wmsd.stock import store
-from wmsd.stock.telling import tell_at_end
+from wmsd.stock.events import emit_at_end
 
 
 class Holder(NamedTuple):
@@ -86,7 +86,7 @@ def _set(tx: Transaction, kind: str, reservations: Mapping[int, tuple[Reservatio
         for stock_id, change in changes.items():
             sums[stock_id] += change
         rows += [(kind, document_id, stock_id, wanted.stock.get(stock_id, 0)) for stock_id in changes]
-    tell_at_end(tx, sums)
+    emit_at_end(tx, sums)
     store.change_reserved(tx, sums)
     store.write_reservations(tx, rows)
     for document_id, (before, wanted) in reservations.items():

@@ -5,13 +5,13 @@ from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from wmsd.base.quantity import MAXIMUM, SCALE, to_text
-from wmsd.stock.contents import NOTHING, UNNAMED, Contents, Goods, Parts, There, total
+from wmsd.stock.contents import NOTHING, UNNAMED, Amounts, Contents, PartKey, Parts, total
 
 
 class Fault(NamedTuple):
     """`column` is what the sentence reads after; None as goods is the record as a whole."""
 
-    goods: Goods | None
+    goods: PartKey | None
     column: str
     sentence: str
 
@@ -19,15 +19,15 @@ class Fault(NamedTuple):
 class Change(NamedTuple):
     """A part of a stock record, before and after."""
 
-    goods: Goods
-    before: There
-    after: There
+    goods: PartKey
+    before: Amounts
+    after: Amounts
 
 
 class Counted(NamedTuple):
     """What was counted of some goods, in millionths; `quarantined` is None when it was not said."""
 
-    goods: Goods
+    goods: PartKey
     quantity: int
     quarantined: int | None = None
 
@@ -44,14 +44,14 @@ def count_parts(before: Contents, counts: Sequence[Counted], faults: list[Fault]
     """
     if [counted.goods for counted in counts] == [UNNAMED]:
         return count_total(before, None, counts[0].quantity, counts[0].quarantined, faults)
-    after: dict[Goods, There] = {}
+    after: dict[PartKey, Amounts] = {}
     for goods, quantity, given in counts:
         quarantined = before.parts.get(goods, NOTHING).quarantined if given is None else given
         if quantity and quarantined > quantity:
             sentence = f"is below the {to_text(quarantined)} in quarantine: say how many of them still are"
             faults.append(Fault(goods, "quantity", sentence))
         if quantity:
-            after[goods] = There(quantity, quarantined)
+            after[goods] = Amounts(quantity, quarantined)
     return after
 
 
@@ -62,10 +62,10 @@ def count_total(
 
     Which of the others were gone, the total does not say.
     """
-    known, rest = total(before.parts, lot_number), before.parts.get(Goods(lot_number), NOTHING)
+    known, rest = total(before.parts, lot_number), before.parts.get(PartKey(lot_number), NOTHING)
     quarantine = known.quarantined if quarantined is None else quarantined
     held = quarantine + (before.reserved if lot_number is None else before.lots_reserved.get(lot_number, 0))
-    left = There(rest.quantity + quantity - known.quantity, rest.quarantined + quarantine - known.quarantined)
+    left = Amounts(rest.quantity + quantity - known.quantity, rest.quarantined + quarantine - known.quarantined)
     if quantity < held:
         faults.append(Fault(UNNAMED, "quantity", f"is below the {to_text(held)} that orders and quarantine hold"))
     elif left.quarantined < 0:
@@ -76,13 +76,13 @@ def count_total(
     elif left.free_of_quarantine < 0:
         taken, free = to_text(rest.free_of_quarantine - left.free_of_quarantine), rest.free_of_quarantine
         faults.append(Fault(UNNAMED, "quantity", f"takes away {taken}, but {only(before, lot_number, free)}"))
-    after = {**before.parts, Goods(lot_number): left}
+    after = {**before.parts, PartKey(lot_number): left}
     return {goods: there for goods, there in after.items() if there != NOTHING}
 
 
 def only(before: Contents, lot_number: str | None, amount: int, state: str = "") -> str:
     """`amount` is what can be changed without naming more than the lot; the sentence says why it is no more."""
-    if total(before.parts, lot_number) == before.parts.get(Goods(lot_number), NOTHING):
+    if total(before.parts, lot_number) == before.parts.get(PartKey(lot_number), NOTHING):
         return f"only {to_text(amount)} are there{state}"
     unnamed = "neither lot nor serial" if lot_number is None else "no serial"
     return f"only {to_text(amount)} have {unnamed}{state}: name the others"
@@ -103,7 +103,7 @@ def faults_of(before: Contents, after: Parts, tracks_serials: bool) -> Iterator[
 
 def _held_serials(before: Contents, after: Parts) -> Iterator[Fault]:
     for goods in before.serials_held:
-        if after.get(goods) != There(SCALE):
+        if after.get(goods) != Amounts(SCALE):
             yield Fault(goods, "serial", f"{goods.serial} is held by an order: it must stay where it is")
 
 
@@ -115,7 +115,7 @@ def _held_lots(before: Contents, after: Parts) -> Iterator[Fault]:
         if left[lot_number] < reserved:
             of_lot = f"{to_text(left[lot_number])} of lot {lot_number}"
             sentence = f"leaves {of_lot} to sell, but orders hold {to_text(reserved)}"
-            yield Fault(Goods(lot_number), "quantity", sentence)
+            yield Fault(PartKey(lot_number), "quantity", sentence)
 
 
 def _held(before: Contents, after: Parts) -> Iterator[Fault]:

@@ -6,14 +6,14 @@ from typing import Final
 
 from wmsd.base import timestamps
 from wmsd.base.context import TransportSite
-from wmsd.base.flaws import Flaw, refuse_flaws
+from wmsd.base.field_errors import FieldError, refuse_field_errors
 from wmsd.base.problems import FieldErrors, Problem, invalid
 from wmsd.db.transaction import Transaction
 from wmsd.sales_orders.actions import change
 from wmsd.transports import store
 from wmsd.transports.packaging import content_kept, content_sent, find_partners, find_types, post
 from wmsd.transports.planning import details
-from wmsd.transports.rules import CLOCKS_DIFFER, LOADS, MOVES, ORDER_MOVES, OVER, Effect, why_not
+from wmsd.transports.rules import CLOCKS_DIFFER, LOADS, ORDER_MOVES, OVER, TRANSITIONS, Effect, why_not
 from wmsd.transports.schema import TransportStatus
 from wmsd.transports.store import Planned
 
@@ -23,7 +23,7 @@ NOTHING: Final = "Nothing was moved."
 def move(tx: Transaction, site: TransportSite, current: Planned, body: TransportStatus) -> None:
     """Raises Problem: 409 with each order that forbids it, 422 for what is wrong with the request."""
     moment = _occurred_at(tx.now, body)
-    effect = MOVES[(current.status, body.status)]
+    effect = TRANSITIONS[(current.status, body.status)]
     if effect is Effect.NONE:
         _check_repetition(tx, current, body)
         return
@@ -104,11 +104,11 @@ def _move_orders(tx: Transaction, current: Planned, effect: Effect) -> None:
 
 
 def _send_out(tx: Transaction, current: Planned, moment: str) -> None:
-    flaws: list[Flaw] = []
+    field_errors: list[FieldError] = []
     partners = find_partners(
-        [each.order_code for each in current.packaging], _by_code(current), "packaging", flaws
+        [each.order_code for each in current.packaging], _by_code(current), "packaging", field_errors
     )
-    refuse_flaws(flaws)
+    refuse_field_errors(field_errors)
     posted = [
         (each, partner_id) for each, partner_id in zip(current.packaging, partners, strict=True) if partner_id
     ]
@@ -118,11 +118,11 @@ def _send_out(tx: Transaction, current: Planned, moment: str) -> None:
 
 
 def _take_in(tx: Transaction, current: Planned, body: TransportStatus, moment: str) -> None:
-    flaws: list[Flaw] = []
+    field_errors: list[FieldError] = []
     entries, orders = body.packaging_returned or [], _by_code(current)
-    types = find_types(tx, entries, "packaging_returned", flaws)
-    partners = find_partners([entry.order_code for entry in entries], orders, "packaging_returned", flaws)
-    refuse_flaws(flaws)
+    types = find_types(tx, entries, "packaging_returned", field_errors)
+    partners = find_partners([entry.order_code for entry in entries], orders, "packaging_returned", field_errors)
+    refuse_field_errors(field_errors)
     found = [(entry, partner_id) for entry, partner_id in zip(entries, partners, strict=True) if partner_id]
     movements = [(types[entry.packaging_type_code], partner_id, entry.quantity) for entry, partner_id in found]
     post(tx, current.id, movements, "IN", moment)

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from wmsd.base.flaws import Flaw, refuse_flaws
+from wmsd.base.field_errors import FieldError, refuse_field_errors
 from wmsd.db.transaction import Transaction
 from wmsd.packaging import store as packaging
 from wmsd.packaging.ledger import Document, Movement, check_balances, record
@@ -14,13 +14,15 @@ from wmsd.transports.store import Order, Packed
 ENTITY: Final = "transport"
 
 
-def find_types(tx: Transaction, entries: Sequence[PackagingEntry], path: str, flaws: list[Flaw]) -> dict[str, int]:
-    """The ids of the packaging types that entries name, by code. Adds a flaw for each that is not known."""
+def find_types(
+    tx: Transaction, entries: Sequence[PackagingEntry], path: str, errors: list[FieldError]
+) -> dict[str, int]:
+    """The ids of the packaging types that entries name, by code. Adds an error for each that is not known."""
     ids = {
         code: type_id
         for type_id, code in packaging.types_named(tx, (), {e.packaging_type_code for e in entries}).items()
     }
-    flaws += [
+    errors += [
         _flaw(f"{path}.{number}.packaging_type_code", "is not a packaging type of this company")
         for number, entry in enumerate(entries)
         if entry.packaging_type_code not in ids
@@ -29,11 +31,11 @@ def find_types(tx: Transaction, entries: Sequence[PackagingEntry], path: str, fl
 
 
 def find_partners(
-    order_codes: Sequence[str | None], orders: Mapping[str, Order], path: str, flaws: list[Flaw]
+    order_codes: Sequence[str | None], orders: Mapping[str, Order], path: str, errors: list[FieldError]
 ) -> list[int | None]:
     """The partner of each entry, by the order that it names: the one of all orders where it names none.
 
-    Adds a flaw for each that has none, or of which nobody knows whose it is.
+    Adds an error for each that has none, or of which nobody knows whose it is.
     """
     partners = {order.partner_id for order in orders.values()}
     found: list[int | None] = []
@@ -42,12 +44,12 @@ def find_partners(
         if code is not None and code in orders:
             partner_id = orders[code].partner_id
         elif code is not None:
-            flaws.append(_flaw(f"{path}.{number}.order_code", "is not an order of this transport"))
+            errors.append(_flaw(f"{path}.{number}.order_code", "is not an order of this transport"))
         elif len(partners) == 1:
             (partner_id,) = partners
         elif partners:
             sentence = "is required: the orders of this transport are of several partners"
-            flaws.append(_flaw(f"{path}.{number}.order_code", sentence))
+            errors.append(_flaw(f"{path}.{number}.order_code", sentence))
         found.append(partner_id)
     return found
 
@@ -65,7 +67,9 @@ def post(
         Movement(type_id, partner_id, direction, quantity, occurred_at=moment)
         for type_id, partner_id, quantity in movements
     ]
-    refuse_flaws(check_balances(tx, [(f"{path}.{number}.quantity", each) for number, each in enumerate(made)]))
+    refuse_field_errors(
+        check_balances(tx, [(f"{path}.{number}.quantity", each) for number, each in enumerate(made)])
+    )
     for movement in made:
         record(tx, movement, Document(ENTITY, transport_id))
 
@@ -79,5 +83,5 @@ def content_kept(kept: Sequence[Packed]) -> list[tuple[str, int, str]]:
     return sorted((each.packaging_type_code, each.quantity, each.order_code or "") for each in kept)
 
 
-def _flaw(path: str, sentence: str) -> Flaw:
-    return Flaw("VALIDATION_FAILED", path, sentence)
+def _flaw(path: str, sentence: str) -> FieldError:
+    return FieldError("VALIDATION_FAILED", path, sentence)

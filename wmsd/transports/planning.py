@@ -5,7 +5,7 @@ from collections.abc import Iterator, Sequence
 from typing import Final
 
 from wmsd.base.context import TransportSite
-from wmsd.base.flaws import Flaw, refuse_flaws
+from wmsd.base.field_errors import FieldError, refuse_field_errors
 from wmsd.base.problems import FieldErrors, Problem
 from wmsd.db.transaction import Transaction
 from wmsd.transports import store
@@ -27,14 +27,16 @@ def is_same(current: Planned, body: TransportFields) -> bool:
 
 
 def write_plan(tx: Transaction, site: TransportSite, body: TransportFields, current: Planned | None) -> None:
-    """A new plan, or another in the place of one that is not loaded. Raises Problem (422) with all its flaws."""
-    flaws: list[Flaw] = []
-    orders = _find_orders(tx, site, body.order_codes, None if current is None else current.id, flaws)
-    types = find_types(tx, body.packaging, "packaging", flaws)
-    find_partners([entry.order_code for entry in body.packaging], orders, "packaging", flaws)
+    """A new plan, or another for one that is not loaded. Raises Problem (422) with all that is wrong."""
+    field_errors: list[FieldError] = []
+    orders = _find_orders(tx, site, body.order_codes, None if current is None else current.id, field_errors)
+    types = find_types(tx, body.packaging, "packaging", field_errors)
+    find_partners([entry.order_code for entry in body.packaging], orders, "packaging", field_errors)
     if body.packaging and not body.order_codes:
-        flaws.append(Flaw("VALIDATION_FAILED", "packaging", "goes with orders, and this transport has none"))
-    refuse_flaws(flaws)
+        field_errors.append(
+            FieldError("VALIDATION_FAILED", "packaging", "goes with orders, and this transport has none")
+        )
+    refuse_field_errors(field_errors)
     if current is None:
         transport_id = store.insert(tx, site.warehouse_id, body.transport_ecc, body.vehicle, body.driver)
     else:
@@ -55,16 +57,20 @@ def write_plan(tx: Transaction, site: TransportSite, body: TransportFields, curr
 
 
 def _find_orders(
-    tx: Transaction, site: TransportSite, codes: Sequence[str], transport_id: int | None, flaws: list[Flaw]
+    tx: Transaction,
+    site: TransportSite,
+    codes: Sequence[str],
+    transport_id: int | None,
+    field_errors: list[FieldError],
 ) -> dict[str, Order]:
-    """The orders of the site that are named. Adds a flaw for each that cannot be on this transport."""
+    """The orders of the site that are named. Adds an error for each that cannot be on this transport."""
     named = store.orders_named(tx, codes, transport_id)
     here = {code: found for code, found in named.items() if found[0].warehouse_id == site.warehouse_id}
     before: set[str] = set()
     for number, code in enumerate(codes):
         sentence = TWICE if code in before else _cannot_be_planned(site, here.get(code))
         if sentence is not None:
-            flaws.append(Flaw("VALIDATION_FAILED", f"order_codes.{number}", sentence))
+            field_errors.append(FieldError("VALIDATION_FAILED", f"order_codes.{number}", sentence))
         before.add(code)
     return {code: order for code, (order, _) in here.items()}
 

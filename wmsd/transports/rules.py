@@ -21,7 +21,7 @@ class Effect(Enum):
     LOAD_AND_DELIVER = "both, at once"
 
 
-MOVES: Final[Mapping[tuple[Status, Requested], Effect]] = {
+TRANSITIONS: Final[Mapping[tuple[Status, Requested], Effect]] = {
     ("CREAT", "INCARCAT"): Effect.LOAD,
     ("CREAT", "LIVRAT"): Effect.LOAD_AND_DELIVER,
     ("INCARCAT", "INCARCAT"): Effect.NONE,
@@ -63,7 +63,7 @@ def moves_from(status: Status) -> list[Requested]:
     """What a call can change of a transport."""
     return [
         requested
-        for (before, requested), effect in MOVES.items()
+        for (before, requested), effect in TRANSITIONS.items()
         if before == status and effect is not Effect.NONE
     ]
 

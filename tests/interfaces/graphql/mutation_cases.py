@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.interfaces.graphql.house import WEBHOOK, Json
+from tests.interfaces.graphql.catalogue import WEBHOOK, Json
 
 
 @dataclass(frozen=True)

@@ -5,7 +5,7 @@ from typing import Any
 
 from graphql import ExecutionResult, GraphQLError, GraphQLResolveInfo, execute_sync, parse
 
-from tests.interfaces.graphql.house import LISTS, RECORDS, House, Json, arguments_text
+from tests.interfaces.graphql.catalogue import LISTS, RECORDS, Catalogue, Json, arguments_text
 from wmsd.interfaces.graphql.schema import schema
 
 REFERENCES = {
@@ -78,15 +78,17 @@ class Oracle:
         }
 
 
-async def read_oracle(house: House) -> Oracle:
+async def read_oracle(catalogue: Catalogue) -> Oracle:
     """Records come from REST. Only what a cursor looks like is taken from GraphQL: see test_connections.py."""
     oracle = Oracle()
     for name, of in LISTS.items():
         for arguments in of.filters:
             key = name, frozen(arguments)
-            oracle.lists[key] = await house.listed(name, arguments)
+            oracle.lists[key] = await catalogue.listed(name, arguments)
             text = arguments_text({**arguments, "first": 500})
-            told = (await house.ask(f"{{ {name}{text} {{ edges {{ cursor node {{ id }} }} }} }}"))[name]["edges"]
+            told = (await catalogue.ask(f"{{ {name}{text} {{ edges {{ cursor node {{ id }} }} }} }}"))[name][
+                "edges"
+            ]
             assert [edge["node"]["id"] for edge in told] == [str(each["id"]) for each in oracle.lists[key]]
             oracle.cursors[key] = [edge["cursor"] for edge in told]
     for name in {*REFERENCES.values(), *RECORDS.values()}:

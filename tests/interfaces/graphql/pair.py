@@ -6,7 +6,7 @@ from typing import Any
 
 from graphql import GraphQLField, GraphQLID, GraphQLObjectType, get_named_type, is_leaf_type
 
-from tests.interfaces.graphql.house import House, Json
+from tests.interfaces.graphql.catalogue import Catalogue, Json
 from tests.interfaces.graphql.mutation_cases import Case
 from tests.support.world import Answer, World
 from wmsd.db.transaction import Transaction
@@ -21,7 +21,7 @@ EVENT_ID = re.compile("[0-9a-f]{32}")
 class Pair:
     """`mine` is asked by GraphQL, `other` by REST."""
 
-    mine: House
+    mine: Catalogue
     other: World
 
     async def do(self, case: Case, **options: Any) -> tuple[Any, list[Json], Answer]:

@@ -11,7 +11,7 @@ from typing import Any
 
 from graphql import GraphQLField, GraphQLObjectType, get_named_type, is_leaf_type
 
-from tests.interfaces.graphql.house import LISTS, Json, arguments_text, literal
+from tests.interfaces.graphql.catalogue import LISTS, Json, arguments_text, literal
 from tests.interfaces.graphql.oracle import Oracle, frozen
 from wmsd.interfaces.graphql.limits import DEEPEST
 from wmsd.interfaces.graphql.schema import schema

@@ -5,8 +5,8 @@ from urllib.parse import quote
 
 import pytest
 
+from tests.interfaces.graphql.catalogue import PATH, Catalogue
 from tests.interfaces.graphql.hostile import HOSTILE, articles, each
-from tests.interfaces.graphql.house import PATH, House
 from tests.support.statements import statements
 from wmsd.interfaces.graphql.limits import text_excess
 
@@ -15,10 +15,10 @@ LONGEST_ANSWER = 20_000
 
 
 @pytest.mark.parametrize("name", HOSTILE)
-async def test_a_hostile_document_is_refused_and_nothing_of_it_done(house: House, name: str) -> None:
+async def test_a_hostile_document_is_refused_and_nothing_of_it_done(catalogue: Catalogue, name: str) -> None:
     hostile = HOSTILE[name]
-    with statements(house.world) as run:
-        answer = await house.send(hostile.document, hostile.variables)
+    with statements(catalogue.world) as run:
+        answer = await catalogue.send(hostile.document, hostile.variables)
     assert answer.status == 200
     assert set(answer.body) == {"errors"}, answer.raw[:1000]
     errors = answer.body["errors"]
@@ -28,18 +28,18 @@ async def test_a_hostile_document_is_refused_and_nothing_of_it_done(house: House
     assert len(answer.raw) < LONGEST_ANSWER
 
 
-async def test_a_name_that_is_nearly_right_is_found(house: House) -> None:
+async def test_a_name_that_is_nearly_right_is_found(catalogue: Catalogue) -> None:
     for document, says in (
         ("{ artcles { nodes { id } } }", "Did you mean 'articles' or 'article'?"),
         ("{ sales_orders(status: CRET) { nodes { id } } }", "Did you mean the enum value 'CREAT'?"),
     ):
-        (error,) = await house.errors(document)
+        (error,) = await catalogue.errors(document)
         assert says in error["message"]
 
 
-async def test_a_client_that_asks_for_the_newer_media_type_is_told_400(house: House) -> None:
+async def test_a_client_that_asks_for_the_newer_media_type_is_told_400(catalogue: Catalogue) -> None:
     accept = {"Accept": "application/graphql-response+json"}
-    answer = await house.send(HOSTILE["900 braces"].document, headers=accept)
+    answer = await catalogue.send(HOSTILE["900 braces"].document, headers=accept)
     assert (answer.status, answer.headers["Content-Type"]) == (
         400,
         "application/graphql-response+json; charset=utf-8",
@@ -62,8 +62,8 @@ HARMLESS = {
 
 
 @pytest.mark.parametrize("name", HARMLESS)
-async def test_what_is_unusual_is_answered(house: House, name: str) -> None:
-    answer = (await house.send(HARMLESS[name])).body
+async def test_what_is_unusual_is_answered(catalogue: Catalogue, name: str) -> None:
+    answer = (await catalogue.send(HARMLESS[name])).body
     assert set(answer["data"]) <= {"articles", "article"}
     assert {error["extensions"]["code"] for error in answer.get("errors", [])} <= {"NOT_FOUND"}
 
@@ -84,10 +84,10 @@ async def test_brackets_are_counted_only_where_they_nest(document: str) -> None:
     assert text_excess(document) is None
 
 
-async def test_as_many_tokens_as_are_allowed(house: House) -> None:
+async def test_as_many_tokens_as_are_allowed(catalogue: Catalogue) -> None:
     """1000 are read, whatever else is wrong with them; 1001 are not."""
     for count, says in ((998, "has 998 fields"), (999, "over 1000 tokens")):
-        assert says in (await house.errors(f"{{ {'id ' * count} }}"))[0]["message"]
+        assert says in (await catalogue.errors(f"{{ {'id ' * count} }}"))[0]["message"]
 
 
 # --- requests --------------------------------------------------------------------------------------------------
@@ -117,10 +117,10 @@ async def test_as_many_tokens_as_are_allowed(house: House) -> None:
         (b"--a\r\n\r\n{}\r\n--a--", "multipart/form-data; boundary=a", 415),
     ],
 )
-async def test_requests_that_are_none(house: House, content: bytes, kind: str, status: int) -> None:
+async def test_requests_that_are_none(catalogue: Catalogue, content: bytes, kind: str, status: int) -> None:
     """No array of documents, nothing that a form of another site could send."""
-    with statements(house.world) as run:
-        answer = await house.world.send("POST", PATH, raw=content, headers={"Content-Type": kind})
+    with statements(catalogue.world) as run:
+        answer = await catalogue.world.send("POST", PATH, raw=content, headers={"Content-Type": kind})
     assert answer.status == status, answer.raw
     (error,) = answer.body["errors"]
     assert error["extensions"]["code"] == "VALIDATION_FAILED"
@@ -128,19 +128,19 @@ async def test_requests_that_are_none(house: House, content: bytes, kind: str, s
     assert run == []
 
 
-async def test_a_mutation_is_not_done_by_get(house: House) -> None:
+async def test_a_mutation_is_not_done_by_get(catalogue: Catalogue) -> None:
     document = 'mutation { create_article(input: {code: "GET", name: "x"}) { id } }'
-    with statements(house.world) as run:
-        answer = await house.world.send("GET", f"{PATH}?query={_quoted(document)}")
+    with statements(catalogue.world) as run:
+        answer = await catalogue.world.send("GET", f"{PATH}?query={_quoted(document)}")
     assert (answer.status, answer.headers["Allow"]) == (405, "POST")
     assert answer.body["errors"][0]["extensions"]["code"] == "METHOD_NOT_ALLOWED"
     assert run == []
 
 
-async def test_a_hostile_document_is_refused_by_get_too(house: House) -> None:
+async def test_a_hostile_document_is_refused_by_get_too(catalogue: Catalogue) -> None:
     variables = _quoted(json.dumps({"n": 400}))
     document = _quoted("query($n: Int!) { articles(first: $n) { nodes { stock(first: $n) { id } } } }")
-    answer = await house.world.send("GET", f"{PATH}?query={document}&variables={variables}")
+    answer = await catalogue.world.send("GET", f"{PATH}?query={document}&variables={variables}")
     assert "ask for shorter lists" in answer.body["errors"][0]["message"]
 
 
@@ -154,12 +154,12 @@ TOO_MUCH = "The answer would have over 10000 objects or be too large; ask for sh
 
 
 async def test_an_answer_of_too_many_objects_is_null_where_they_would_stand(
-    house: House, monkeypatch: pytest.MonkeyPatch
+    catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Nobody knows before how many lines a document has."""
     monkeypatch.setattr("wmsd.interfaces.graphql.shapes.MOST_OBJECTS", 7)
     document = "{ sales_orders(first: 3) { nodes { id lines { article { id } } } } }"
-    answer = (await house.send(document)).body
+    answer = (await catalogue.send(document)).body
     assert [error["message"] for error in answer["errors"]] == [TOO_MUCH]
     assert [error["extensions"]["code"] for error in answer["errors"]] == ["VALIDATION_FAILED"]
     assert answer["errors"][0]["path"] == ["sales_orders", "nodes", 0, "lines", 0, "article"]
@@ -168,8 +168,8 @@ async def test_an_answer_of_too_many_objects_is_null_where_they_would_stand(
     }
 
 
-async def test_an_answer_of_too_many_bytes_is_null(house: House, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_answer_of_too_many_bytes_is_null(catalogue: Catalogue, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("wmsd.interfaces.graphql.execution.MOST_BYTES", 1000)
-    answer = (await house.send("{ articles { nodes { id } } article(id: 1) { id } }")).body
+    answer = (await catalogue.send("{ articles { nodes { id } } article(id: 1) { id } }")).body
     assert answer["data"] == {"articles": None, "article": {"id": "1"}}
     assert [(error["path"], error["message"]) for error in answer["errors"]] == [(["articles"], TOO_MUCH)]

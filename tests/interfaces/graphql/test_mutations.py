@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import pytest_asyncio
 
-from tests.interfaces.graphql.house import House, Json, open_house
+from tests.interfaces.graphql.catalogue import Catalogue, Json, open_catalogue
 from tests.interfaces.graphql.mutation_cases import CASES, HOOK, ORDER, REFUSED, Case, creates
 from tests.interfaces.graphql.pair import EVENT_ID, Pair, as_graphql, mutation_fields, rows_of, written
 from tests.support.authority import found_authority
@@ -28,7 +28,7 @@ async def pair(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Pair]:
         open_world(tmp_path_factory.mktemp("mine") / "data", UNLIMITED) as mine,
         open_world(tmp_path_factory.mktemp("other") / "data", UNLIMITED) as other,
     ):
-        made = Pair(await open_house(mine), (await open_house(other)).world)
+        made = Pair(await open_catalogue(mine), (await open_catalogue(other)).world)
         await made.are_alike()
         yield made
 
@@ -94,26 +94,26 @@ async def test_ids_are_taken_as_texts_and_as_numbers(pair: Pair, record_id: Any)
 
 
 @pytest.mark.parametrize("wrong", ["x", "", "1.0", "-1", "9" * 40, "٣"])
-async def test_what_is_no_id_is_named(house: House, wrong: str) -> None:
+async def test_what_is_no_id_is_named(catalogue: Catalogue, wrong: str) -> None:
     body = {**ORDER, "partner_id": wrong}
     document, variables = written(Case("create_sales_order", "", "", {"input": body}))
-    (error,) = await house.errors(document, variables)
+    (error,) = await catalogue.errors(document, variables)
     assert list(error["extensions"]["errors"]) == ["partner_id"]
 
 
 @pytest.mark.parametrize(
     "number", ["0.000001", "999999999.999999", "0.1", "1e-6", "12345678.900000", "100", "0.3"]
 )
-async def test_decimals_are_exact_as_literals_and_as_variables(house: House, number: str) -> None:
+async def test_decimals_are_exact_as_literals_and_as_variables(catalogue: Catalogue, number: str) -> None:
     document = f"mutation {{ update_article(id: 4, input: {{weight_kg: {number}}}) {{ weight_kg }} }}"
     raw = json.dumps({"query": document}).encode()
     by_variable = "mutation($w: Decimal) { update_article(id: 4, input: {weight_kg: $w}) { weight_kg } }"
     for content in (raw, f'{{"query": {json.dumps(by_variable)}, "variables": {{"w": {number}}}}}'.encode()):
-        answer = await house.world.send("POST", "/api/graphql", raw=content)
+        answer = await catalogue.world.send("POST", "/api/graphql", raw=content)
         assert answer.body["data"]["update_article"]["weight_kg"] == float(number)
-        stored = await house.world.rows("SELECT weight_kg FROM articles WHERE id = 4")
+        stored = await catalogue.world.rows("SELECT weight_kg FROM articles WHERE id = 4")
         assert stored == [(round(float(number) * 1_000_000),)]
-        await house.ask("mutation { update_article(id: 4, input: {weight_kg: null}) { id } }")
+        await catalogue.ask("mutation { update_article(id: 4, input: {weight_kg: null}) { id } }")
 
 
 @pytest.mark.parametrize(
@@ -126,30 +126,30 @@ async def test_decimals_are_exact_as_literals_and_as_variables(house: House, num
         ("-1", "must not be below 0"),
     ],
 )
-async def test_numbers_that_cannot_be_are_refused(house: House, number: str, says: str) -> None:
+async def test_numbers_that_cannot_be_are_refused(catalogue: Catalogue, number: str, says: str) -> None:
     document = f"mutation {{ update_article(id: 5, input: {{weight_kg: {number}}}) {{ id }} }}"
-    assert says in json.dumps(await house.errors(document))
+    assert says in json.dumps(await catalogue.errors(document))
     by_variable = "mutation($w: Decimal) { update_article(id: 5, input: {weight_kg: $w}) { id } }"
-    assert says in json.dumps(await house.errors(by_variable, {"w": json.loads(number)}))
+    assert says in json.dumps(await catalogue.errors(by_variable, {"w": json.loads(number)}))
 
 
-async def test_null_empties_a_field_and_what_is_absent_stays(house: House) -> None:
-    world = house.world
+async def test_null_empties_a_field_and_what_is_absent_stays(catalogue: Catalogue) -> None:
+    world = catalogue.world
     fields = "barcode description external_ref name"
     await world.send("PATCH", "/api/articles/6", {"barcode": "9", "description": "d", "external_ref": "e"})
     document = f"""mutation($input: ArticleChangesInput!, $given: String, $not_given: String) {{
         a: update_article(id: 6, input: $input) {{ {fields} }}
         b: update_article(id: 6, input: {{description: $given, external_ref: $not_given}}) {{ {fields} }}
     }}"""
-    found = await house.ask(document, {"input": {"barcode": None}, "given": None})
+    found = await catalogue.ask(document, {"input": {"barcode": None}, "given": None})
     assert found["a"] == {"barcode": None, "description": "d", "external_ref": "e", "name": "By the box"}
     assert found["b"] == {"barcode": None, "description": None, "external_ref": "e", "name": "By the box"}
 
 
-async def test_null_where_none_may_be_is_refused_as_by_rest(house: House) -> None:
+async def test_null_where_none_may_be_is_refused_as_by_rest(catalogue: Catalogue) -> None:
     document = "mutation { update_article(id: 6, input: {name: null, unit: null}) { id } }"
-    (error,) = await house.errors(document)
-    told = await house.world.send("PATCH", "/api/articles/6", {"name": None, "unit": None})
+    (error,) = await catalogue.errors(document)
+    told = await catalogue.world.send("PATCH", "/api/articles/6", {"name": None, "unit": None})
     assert error["extensions"]["errors"] == told.errors
     assert set(told.errors) == {"name", "unit"}
 
@@ -157,42 +157,42 @@ async def test_null_where_none_may_be_is_refused_as_by_rest(house: House) -> Non
 # --- several mutations -----------------------------------------------------------------------------------------
 
 
-async def test_mutations_are_done_in_their_order(house: House) -> None:
-    world = house.world
+async def test_mutations_are_done_in_their_order(catalogue: Catalogue) -> None:
+    world = catalogue.world
     before = await world.last_event()
     document = " ".join(
         f'm{number}: update_article(id: 7, input: {{name: "Name {number}"}}) {{ name }}' for number in range(20)
     )
-    found = await house.ask(f"mutation {{ {document} }}")
+    found = await catalogue.ask(f"mutation {{ {document} }}")
     assert list(found) == [f"m{number}" for number in range(20)]
     assert [each["name"] for each in found.values()] == [f"Name {number}" for number in range(20)]
     told = [data["name"] for _, data in await world.events_after(before)]
     assert told == [f"Name {number}" for number in range(20)]
 
 
-async def test_one_that_is_refused_does_not_stop_the_others(house: House) -> None:
+async def test_one_that_is_refused_does_not_stop_the_others(catalogue: Catalogue) -> None:
     document = """mutation {
         a: create_article(input: {code: "M1", name: "x"}) { code }
         b: create_article(input: {code: "M1", name: "x"}) { code }
         c: create_article(input: {code: "M2", name: "x"}) { code client { id } stock { id } }
     }"""
-    answer = (await house.send(document)).body
+    answer = (await catalogue.send(document)).body
     assert answer["data"] == {"a": {"code": "M1"}, "b": None, "c": {"code": "M2", "client": None, "stock": []}}
     assert [error["path"] for error in answer["errors"]] == [["b"]]
 
 
-async def test_the_same_mutation_twice_under_one_key_is_done_once(house: House) -> None:
+async def test_the_same_mutation_twice_under_one_key_is_done_once(catalogue: Catalogue) -> None:
     """GraphQL merges fields that are the same."""
     document = """mutation {
         create_article(input: {code: "T1", name: "x"}) { id }
         create_article(input: {code: "T1", name: "x"}) { code }
     }"""
-    found = await house.ask(document)
+    found = await catalogue.ask(document)
     assert found["create_article"]["code"] == "T1"
 
 
-async def test_a_repeated_document_with_a_key_does_nothing_twice(house: House) -> None:
-    world = house.world
+async def test_a_repeated_document_with_a_key_does_nothing_twice(catalogue: Catalogue) -> None:
+    world = catalogue.world
     document = """mutation($order: SalesOrderInput!) {
         a: create_sales_order(input: $order) { id }
         b: create_sales_order(input: $order) { id }
@@ -202,41 +202,41 @@ async def test_a_repeated_document_with_a_key_does_nothing_twice(house: House) -
     }"""
     variables = {"order": {**ORDER, "lines": [{"article_id": 2, "quantity": 0.000001}]}}
     options: Json = {"headers": {"Idempotency-Key": "several"}}
-    first = (await house.send(document, variables, **options)).body
+    first = (await catalogue.send(document, variables, **options)).body
     assert first["data"]["a"] != first["data"]["b"]
     assert [error["path"] for error in first["errors"]] == [["delete_reception"], ["d"]]
     rows = await rows_of(world)
-    again = (await house.send(document, variables, **options)).body
+    again = (await catalogue.send(document, variables, **options)).body
     assert again == first
     assert await rows_of(world) == rows
 
 
-async def test_a_key_with_another_document_is_refused_where_it_differs(house: House) -> None:
+async def test_a_key_with_another_document_is_refused_where_it_differs(catalogue: Catalogue) -> None:
     options: Json = {"headers": {"Idempotency-Key": "other"}}
     document = "mutation {{ a: update_article(id: 8, input: {{name: {}}}) {{ name }} }}"
-    await house.ask(document.format('"One"'), **options)
-    (error,) = await house.errors(document.format('"Two"'), **options)
+    await catalogue.ask(document.format('"One"'), **options)
+    (error,) = await catalogue.errors(document.format('"Two"'), **options)
     assert list(error["extensions"]["errors"]) == ["Idempotency-Key"]
-    assert await house.ask(document.format('"One"'), **options) == {"a": {"name": "One"}}
+    assert await catalogue.ask(document.format('"One"'), **options) == {"a": {"name": "One"}}
 
 
-async def test_a_key_of_rest_is_not_one_of_graphql(house: House) -> None:
+async def test_a_key_of_rest_is_not_one_of_graphql(catalogue: Catalogue) -> None:
     options: Json = {"headers": {"Idempotency-Key": "shared"}}
     body = {"code": "K1", "name": "x"}
-    await house.world.send("POST", "/api/articles", body, **options)
+    await catalogue.world.send("POST", "/api/articles", body, **options)
     document, variables = written(creates("create_article", "", {**body, "code": "K2"}))
-    found = await house.ask(document, variables, **options)
+    found = await catalogue.ask(document, variables, **options)
     assert found["create_article"]["code"] == "K2"
 
 
-async def test_a_mutation_without_its_ability_changes_nothing(house: House) -> None:
-    token = await house.world.new_token("admin@example.com", ["articles:read"])
-    rows = await rows_of(house.world)
+async def test_a_mutation_without_its_ability_changes_nothing(catalogue: Catalogue) -> None:
+    token = await catalogue.world.new_token("admin@example.com", ["articles:read"])
+    rows = await rows_of(catalogue.world)
     document = "mutation { delete_webhook(id: 1) update_article(id: 1, input: {}) { id } }"
-    answer = (await house.send(document, token=token)).body
+    answer = (await catalogue.send(document, token=token)).body
     assert answer["data"] == {"delete_webhook": None, "update_article": None}
     assert [error["extensions"]["code"] for error in answer["errors"]] == ["FORBIDDEN", "FORBIDDEN"]
-    assert await rows_of(house.world) == rows
+    assert await rows_of(catalogue.world) == rows
 
 
 @pytest.mark.asyncio(loop_scope="function")
@@ -254,9 +254,9 @@ async def test_a_webhook_is_tried_once_for_each_mutation_whatever_is_repeated(tm
             b: test_webhook(id: 1) { id event status attempts { number response_status response_body } }
         }"""
         options: Json = {"headers": {"Idempotency-Key": "tries"}}
-        found = await House(world).ask(document, **options)
+        found = await Catalogue(world).ask(document, **options)
         attempt = {"number": 1, "response_status": 200, "response_body": "ok"}
         assert found["a"] == {"id": "1", "event": "webhook.test", "status": "delivered", "attempts": [attempt]}
         assert found["b"] == {**found["a"], "id": "2"}
-        assert await House(world).ask(document, **options) == found
+        assert await Catalogue(world).ask(document, **options) == found
         assert [each.headers["x-webhook-event"] for each in receiver.received] == ["webhook.test"] * 2

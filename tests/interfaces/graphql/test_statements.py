@@ -6,7 +6,7 @@ import pytest
 import pytest_asyncio
 from graphql import GraphQLObjectType, get_named_type
 
-from tests.interfaces.graphql.house import House
+from tests.interfaces.graphql.catalogue import Catalogue
 from tests.support.dock import arrival, open_dock
 from tests.support.statements import statements
 from tests.support.world import UNLIMITED, World, open_world
@@ -31,11 +31,11 @@ LISTS = {
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
-async def crowd(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[House]:
+async def crowd(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Catalogue]:
     """Many of everything that refers to something, and as many to refer to."""
     async with open_world(tmp_path_factory.mktemp("crowd") / "data", UNLIMITED) as world:
         await _fill(world)
-        yield House(world)
+        yield Catalogue(world)
 
 
 async def _fill(world: World) -> None:
@@ -65,13 +65,13 @@ async def _fill(world: World) -> None:
         assert (await world.send("POST", "/api/returns", back)).status == 201
 
 
-async def count(house: House, document: str, first: int) -> int:
-    with statements(house.world) as run:
-        await house.ask(document, {"first": first})
+async def count(catalogue: Catalogue, document: str, first: int) -> int:
+    with statements(catalogue.world) as run:
+        await catalogue.ask(document, {"first": first})
     return len(run)
 
 
-async def test_orders_with_all_that_hangs_on_them(crowd: House) -> None:
+async def test_orders_with_all_that_hangs_on_them(crowd: Catalogue) -> None:
     document = """query($first: Int!) { sales_orders(first: $first) { nodes {
         partner { name } lines { article { stock(first: 1) { quantity warehouse { name } } } }
     } } }"""
@@ -114,7 +114,7 @@ async def test_every_type_that_refers_to_others_is_tried() -> None:
 
 
 @pytest.mark.parametrize(("name", "path"), links())
-async def test_a_reference_costs_as_much_for_many_as_for_one(crowd: House, name: str, path: str) -> None:
+async def test_a_reference_costs_as_much_for_many_as_for_one(crowd: Catalogue, name: str, path: str) -> None:
     selection = "id"
     for field in reversed(path.replace("first: ", "first:").split()):
         selection = f"{field} {{ {selection} }}"
@@ -125,20 +125,20 @@ async def test_a_reference_costs_as_much_for_many_as_for_one(crowd: House, name:
     assert counts[0] == await count(crowd, alone, 1) + 1
 
 
-async def test_a_reference_at_several_places_is_loaded_for_each_place_once(crowd: House) -> None:
+async def test_a_reference_at_several_places_is_loaded_for_each_place_once(crowd: Catalogue) -> None:
     document = """query($first: Int!) {
         sales_orders(first: $first) { nodes { partner { id } warehouse { id } lines { warehouse { id } } } }
     }"""
     assert await count(crowd, document, 1) == await count(crowd, document, MANY)
 
 
-async def test_what_nobody_asks_for_costs_nothing(crowd: House) -> None:
+async def test_what_nobody_asks_for_costs_nothing(crowd: Catalogue) -> None:
     with statements(crowd.world) as run:
         await crowd.ask("{ __typename __schema { queryType { name } } articles @skip(if: true) { nodes { id } } }")
     assert run == []
 
 
-async def test_references_of_nothing_cost_nothing(crowd: House) -> None:
+async def test_references_of_nothing_cost_nothing(crowd: Catalogue) -> None:
     """An article without a client: there is nothing to load."""
     with statements(crowd.world) as run:
         await crowd.ask("{ article(id: 3) { client { id } } }")

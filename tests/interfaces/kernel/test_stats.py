@@ -67,7 +67,7 @@ QUEUED = """
     SELECT 1, value, value, 'article', 1, iif(value = 1, 'pending', 'held'), 5, iif(value = 1, 0, NULL), '2026'
     FROM generate_series(1, 6)
 """
-MOVES = (
+TRANSITIONS = (
     "UPDATE webhook_deliveries SET status = 'delivered', due_at = NULL WHERE id = 1",
     "UPDATE webhook_deliveries SET status = 'exhausted' WHERE id IN (2, 3)",
     "UPDATE webhook_deliveries SET status = 'skipped' WHERE id = 4",
@@ -80,7 +80,7 @@ MOVES = (
 async def test_deliveries_are_counted_through_all_their_moves(kernel: World) -> None:
     database = await kernel.database()
     queued = QUEUED.replace("generate_series(1, 6)", "json_each('[1,2,3,4,5,6]')")
-    for move in (queued, *MOVES):
+    for move in (queued, *TRANSITIONS):
         await database.write(lambda tx, move=move: tx.execute(move))  # type: ignore[misc]  # the loop's own
         kept = dict(await kernel.rows("SELECT status, rows FROM webhook_delivery_counts WHERE rows > 0"))
         assert kept == dict(await kernel.rows("SELECT status, count(*) FROM webhook_deliveries GROUP BY status"))

@@ -125,7 +125,10 @@ def document_command(kind: DocumentKind, move: Move | None = None) -> click.Grou
 
 
 def _moves_in_words(kind: DocumentKind) -> str:
-    rows = [f"{before} to {after}: {getattr(it, 'value', it)}" for (before, after), it in kind.moves.table.items()]
+    rows = [
+        f"{before} to {after}: {getattr(it, 'value', it)}"
+        for (before, after), it in kind.transitions.table.items()
+    ]
     return "\n".join(rows)
 
 
@@ -180,7 +183,7 @@ def _show(installation: Installation, /, *, kind: DocumentKind, document: str, c
         if as_json:
             return [found]
         (record,) = _with_codes(tx, kind, [found])
-        lines, history = record.pop(kind.moves.lines), record.pop("status_history")
+        lines, history = record.pop(kind.transitions.lines), record.pop("status_history")
         return [record, _with_codes(tx, kind, lines), history]
 
     async def work(site: Site) -> list[Any]:
@@ -232,7 +235,7 @@ def _move(
     before, after = installation.run(work)
     if before == after:
         note(f"{document} was {status} already: nothing was changed.")
-    say({"code": document, "status": status, "next": kind.moves.allowed_from(status)}, as_json)
+    say({"code": document, "status": status, "next": kind.transitions.allowed_from(status)}, as_json)
 
 
 def _find(tx: Transaction, kind: DocumentKind, document: str, company: str) -> Record:

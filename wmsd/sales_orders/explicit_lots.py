@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from wmsd.base.flaws import Flaw
+from wmsd.base.field_errors import FieldError
 from wmsd.base.quantity import SCALE, to_text
 from wmsd.db.transaction import Transaction
 from wmsd.sales_orders.schema import LineFields
@@ -17,17 +17,19 @@ from wmsd.stock.reservations import Reservation
 Row = dict[str, Any]
 
 
-def check_serials(line: LineFields, path: str, tracks_serials: bool) -> Iterator[Flaw]:
+def check_serials(line: LineFields, path: str, tracks_serials: bool) -> Iterator[FieldError]:
     """What is wrong with the line itself, whatever is in stock."""
     if tracks_serials and line.quantity % SCALE:
-        yield Flaw("VALIDATION_FAILED", f"{path}.quantity", "must be whole: the article is tracked by serials")
+        yield FieldError(
+            "VALIDATION_FAILED", f"{path}.quantity", "must be whole: the article is tracked by serials"
+        )
     if line.serials is None:
         return
     if len(line.serials) * SCALE != line.quantity:
         sentence = f"must be one for each unit: {to_text(line.quantity)} ordered, {len(line.serials)} named"
-        yield Flaw("VALIDATION_FAILED", f"{path}.serials", sentence)
+        yield FieldError("VALIDATION_FAILED", f"{path}.serials", sentence)
     if len(set(line.serials)) < len(line.serials):
-        yield Flaw("VALIDATION_FAILED", f"{path}.serials", "names one twice")
+        yield FieldError("VALIDATION_FAILED", f"{path}.serials", "names one twice")
 
 
 @dataclass(slots=True)
@@ -36,10 +38,10 @@ class Named:
 
     lots: dict[int, int] = field(default_factory=dict)
     serials: set[int] = field(default_factory=set)
-    flaws: list[Flaw] = field(default_factory=list)
+    errors: list[FieldError] = field(default_factory=list)
 
 
-def find_named(
+def find_explicit(
     tx: Transaction,
     order_id: int | None,
     rows: Sequence[Row],
@@ -58,7 +60,7 @@ def find_named(
         for lot_number, quantity in _lots_named(tx, order_id, row, number, stock_id, named).items():
             lot = lots.lot(tx, stock_id, lot_number)
             if lot is None:
-                named.flaws.append(_short(number, lot_number, 0, quantity))
+                named.errors.append(_short(number, lot_number, 0, quantity))
                 continue
             lot_id, is_free = lot
             free[lot_id] = is_free + held.lots.get(lot_id, 0)
@@ -66,13 +68,13 @@ def find_named(
             lines_of.setdefault(lot_id, []).append((number, lot_number))
     for lot_id, lines in lines_of.items():
         if named.lots[lot_id] > free[lot_id]:
-            named.flaws += [_short(line, lot, free[lot_id], named.lots[lot_id]) for line, lot in lines]
+            named.errors += [_short(line, lot, free[lot_id], named.lots[lot_id]) for line, lot in lines]
     return named
 
 
-def _short(number: int, lot_number: str, free: int, wanted: int) -> Flaw:
+def _short(number: int, lot_number: str, free: int, wanted: int) -> FieldError:
     sentence = f"is more than lot {lot_number} has: {to_text(free)} available, {to_text(wanted)} wanted"
-    return Flaw("INSUFFICIENT_STOCK", f"lines.{number}.quantity", sentence)
+    return FieldError("INSUFFICIENT_STOCK", f"lines.{number}.quantity", sentence)
 
 
 def _lots_named(
@@ -95,12 +97,12 @@ def _find_serials(
         path = f"lines.{number}.serials.{place}"
         serial = found.get(name)
         if serial is None or not serial.is_free(stock_id, ORDERS.entity, order_id):
-            named.flaws.append(Flaw("INSUFFICIENT_STOCK", path, "is not there, or not available"))
+            named.errors.append(FieldError("INSUFFICIENT_STOCK", path, "is not there, or not available"))
         elif row["lot_number"] not in (None, serial.lot_number):
             sentence = f"is not of lot {row['lot_number']}"
-            named.flaws.append(Flaw("VALIDATION_FAILED", path, sentence))
+            named.errors.append(FieldError("VALIDATION_FAILED", path, sentence))
         elif serial.id in named.serials:
-            named.flaws.append(Flaw("VALIDATION_FAILED", path, "is named by another line too"))
+            named.errors.append(FieldError("VALIDATION_FAILED", path, "is named by another line too"))
         else:
             named.serials.add(serial.id)
             if serial.lot_number is not None:

@@ -141,7 +141,7 @@ def body_of(sample: Sample) -> dict[str, Any] | None:
 
 
 @dataclass
-class Premises:
+class TwoTenants:
     """A company. What is of each kind: `there` in both companies under the same id, `alone` in this one only."""
 
     world: World
@@ -254,12 +254,12 @@ class Premises:
         return await (await self.world.database(self.id)).read(all_rows)
 
 
-async def open_premises(world: World, more_of_theirs: int, more_of_own: int = 0) -> tuple[Premises, Premises]:
+async def open_premises(world: World, more_of_theirs: int, more_of_own: int = 0) -> tuple[TwoTenants, TwoTenants]:
     """Ours and theirs, of two operators. Both have the same ids, and so many more of everything."""
     found = []
     for code, operator in ((OWN, "3PL"), (THEIRS, "4PL")):
         operator_id = await world.new_operator(operator)
-        found.append(Premises(world, code, await world.new_company(code, operator=operator), operator_id))
+        found.append(TwoTenants(world, code, await world.new_company(code, operator=operator), operator_id))
     own, theirs = found
     own.there, theirs.there = await own.stock_up(), await theirs.stock_up()
     assert own.there == theirs.there

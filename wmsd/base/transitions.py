@@ -17,7 +17,7 @@ class Step(Enum):
 
 
 @dataclass(frozen=True)
-class Moves(Generic[Status, Effect]):
+class Transitions(Generic[Status, Effect]):
     """`table` has every move that is allowed, with what it does. Every other one is refused, but to the status
     that a document has already: that does nothing, so retries are safe.
     """
@@ -39,7 +39,7 @@ class Moves(Generic[Status, Effect]):
             raise self.forbidden(sentence, current, requested)
         return effect
 
-    def route(self, current: Status, requested: Status) -> list[Status]:
+    def shortest_path(self, current: Status, requested: Status) -> list[Status]:
         """The shortest way from the one to the other, without the first; empty when they are the same.
 
         Raises Problem (409) when there is none.

@@ -13,11 +13,11 @@ MESSAGES: Final[Mapping[str, str]] = {
     "VALIDATION_FAILED": "The document is not valid.",
     "INSUFFICIENT_STOCK": "There is not enough stock; nothing was reserved.",
 }
-"""What each code says. An answer has one code: of several kinds of flaws, the first of these."""
+"""What each code says. An answer has one code: of several kinds of errors, the first of these."""
 
 
 @dataclass(frozen=True, slots=True)
-class Flaw:
+class FieldError:
     """One thing that is wrong, where, and under which code."""
 
     code: str
@@ -25,13 +25,13 @@ class Flaw:
     sentence: str
 
 
-def refuse_flaws(flaws: Iterable[Flaw]) -> None:
-    """Raises Problem (422) with every flaw, when there is one."""
+def refuse_field_errors(field_errors: Iterable[FieldError]) -> None:
+    """Raises Problem (422) with every one, when there is one."""
     errors: FieldErrors = {}
     codes = set()
-    for flaw in flaws:
-        errors.setdefault(flaw.path, []).append(flaw.sentence)
-        codes.add(flaw.code)
+    for field_error in field_errors:
+        errors.setdefault(field_error.path, []).append(field_error.sentence)
+        codes.add(field_error.code)
     if errors:
         code = next(code for code in MESSAGES if code in codes)
         raise Problem(code, MESSAGES[code], errors=errors)

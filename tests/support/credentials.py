@@ -6,7 +6,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from tests.support.asking import DONE, Way
-from tests.support.premises import OWN, THEIRS, Premises
+from tests.support.two_tenants import OWN, THEIRS, TwoTenants
 from tests.support.world import World
 from wmsd.accounts import actions as accounts
 from wmsd.base.access import ABILITIES, EVERYTHING, SUFFICES, Role
@@ -29,7 +29,7 @@ NOBODYS: Final = "nobody's"
 
 
 @dataclass(frozen=True)
-class Badge:
+class Credential:
     """A token. `abilities` and `companies` are what it may: none of both when it is no good."""
 
     name: str
@@ -62,10 +62,10 @@ PLACES: Final = (
     Place("a company that is not there", NOBODYS),
     Place("no company"),
 )
-BAD: Final = tuple(Badge(name, is_of_site=name == "a site's") for name in BEARERS)
+BAD: Final = tuple(Credential(name, is_of_site=name == "a site's") for name in BEARERS)
 
 
-def good(role: Role, abilities: Iterable[str], *, only_own: bool = False) -> Badge:
+def good(role: Role, abilities: Iterable[str], *, only_own: bool = False) -> Credential:
     """Of a member the user is cut to the abilities and its token is for everything; of others the token is cut."""
     having = frozenset(abilities)
     companies = {OWN, THEIRS} if role == "platform-admin" and not only_own else {OWN}
@@ -73,10 +73,10 @@ def good(role: Role, abilities: Iterable[str], *, only_own: bool = False) -> Bad
     if len(having) > 5 and having != ALL:
         what = f"all but {', '.join(sorted(ALL - having))}"
     where = f" with a token for {OWN}" if only_own else ""
-    return Badge(f"a {role}{where} who may {what}", having, frozenset(companies), is_good=True)
+    return Credential(f"a {role}{where} who may {what}", having, frozenset(companies), is_good=True)
 
 
-def badges_for(way: Way) -> Iterator[Badge]:
+def badges_for(way: Way) -> Iterator[Credential]:
     """Those that are no good, and in every role: exactly what it needs, all but each thing, and everything."""
     yield from BAD
     needed = frozenset(each.ability for each in way.operations if each.ability is not None)
@@ -104,7 +104,7 @@ class Case:
     """A question by somebody, somewhere. `off` is a module of the own company; `record` and `body` are sent."""
 
     way: Way
-    badge: Badge
+    credential: Credential
     place: Place
     off: str | None = None
     record: str = "there"
@@ -117,7 +117,7 @@ class Case:
             if (self.record, self.body) == ("there", "right")
             else f", a record {self.record}, a {self.body} body"
         )
-        return f"{self.way} by {self.badge} in {self.place}{module}{sent}"
+        return f"{self.way} by {self.credential} in {self.place}{module}{sent}"
 
 
 def right(case: Case, suffices: Mapping[str, str] = SUFFICES) -> str:
@@ -140,24 +140,24 @@ def _what(operation: Operation, case: Case) -> str:
 
 
 def _who_and_where(operation: Operation, case: Case, suffices: Mapping[str, str]) -> str:
-    badge, company = case.badge, case.place.company
+    credential, company = case.credential, case.place.company
     if operation.scope == "site":
         company = OWN
-        if not badge.is_of_site:
+        if not credential.is_of_site:
             return "UNAUTHORIZED"
-    elif not badge.is_good:
+    elif not credential.is_good:
         return "UNAUTHORIZED"
-    elif company not in badge.companies:
+    elif company not in credential.companies:
         return "COMPANY_REQUIRED"
-    elif case.place.operator not in (None, company) or not _has_ability(operation, badge, suffices):
+    elif case.place.operator not in (None, company) or not _has_ability(operation, credential, suffices):
         return "FORBIDDEN"
     is_off = company == OWN and case.off is not None and case.off in ("api", operation.module)
     return "FORBIDDEN" if is_off else DONE
 
 
-def _has_ability(operation: Operation, badge: Badge, suffices: Mapping[str, str]) -> bool:
+def _has_ability(operation: Operation, credential: Credential, suffices: Mapping[str, str]) -> bool:
     ability = operation.ability
-    return ability is None or ability in badge.abilities or suffices.get(ability) in badge.abilities
+    return ability is None or ability in credential.abilities or suffices.get(ability) in credential.abilities
 
 
 # --- their tokens ------------------------------------------------------------------------------------------------
@@ -165,28 +165,30 @@ def _has_ability(operation: Operation, badge: Badge, suffices: Mapping[str, str]
 
 @dataclass
 class Issuer:
-    """Issues the tokens of badges, each once."""
+    """Issues the tokens of credentials, each once."""
 
     world: World
-    own: Premises
-    _issued: dict[Badge, str | None] = field(default_factory=dict)
+    own: TwoTenants
+    _issued: dict[Credential, str | None] = field(default_factory=dict)
 
-    async def issue(self, badges: Iterable[Badge]) -> None:
-        for badge in dict.fromkeys(badges):
-            if badge not in self._issued:
-                self._issued[badge] = await (self._good(badge) if badge.is_good else self._bad(badge.name))
+    async def issue(self, credentials: Iterable[Credential]) -> None:
+        for credential in dict.fromkeys(credentials):
+            if credential not in self._issued:
+                self._issued[credential] = await (
+                    self._good(credential) if credential.is_good else self._bad(credential.name)
+                )
 
-    def token(self, badge: Badge) -> str | None:
-        return self._issued[badge]
+    def token(self, credential: Credential) -> str | None:
+        return self._issued[credential]
 
-    async def _good(self, badge: Badge) -> str:
-        role = next(role for role in ROLES if f"a {role}" in badge.name)
+    async def _good(self, credential: Credential) -> str:
+        role = next(role for role in ROLES if f"a {role}" in credential.name)
         email = f"user{len(self._issued)}@example.com"
-        abilities = sorted(badge.abilities) if badge.abilities != ALL else [EVERYTHING]
+        abilities = sorted(credential.abilities) if credential.abilities != ALL else [EVERYTHING]
         is_cut_by_user = role == "member"
-        codes = [] if role == "platform-admin" else sorted(badge.companies)
+        codes = [] if role == "platform-admin" else sorted(credential.companies)
         user = await self.world.new_user(email, role, codes, [EVERYTHING] if is_cut_by_user else [])
-        limited_to = sorted(badge.companies) if len(badge.companies) == 1 else []
+        limited_to = sorted(credential.companies) if len(credential.companies) == 1 else []
         token = await self.world.new_token(email, [EVERYTHING] if is_cut_by_user else abilities, limited_to)
         if is_cut_by_user:
             await self._platform("UPDATE users SET abilities = ? WHERE id = ?", dumps(abilities), user)

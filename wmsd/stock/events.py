@@ -11,7 +11,7 @@ from wmsd.outbox.events import record_event, record_events
 from wmsd.stock import store
 
 
-def tell_at_end(tx: Transaction, stock_ids: Iterable[int]) -> None:
+def emit_at_end(tx: Transaction, stock_ids: Iterable[int]) -> None:
     """Call it before the records are changed: it notes what was available until then."""
     available_before = tx.at_end("stock", lambda gathered: _tell(tx, gathered), dict[int, int])
     new = [stock_id for stock_id in stock_ids if stock_id not in available_before]

@@ -102,7 +102,7 @@ RECORDS = {
 
 
 @dataclass
-class House:
+class Catalogue:
     world: World = field(repr=False)
 
     async def send(self, document: str, variables: Any = None, name: str | None = None, **options: Any) -> Answer:
@@ -177,7 +177,7 @@ def arguments_text(arguments: Json) -> str:
 WEBHOOK = {"url": "https://hooks.example.com/", "secret": "s" * 32}
 
 
-async def open_house(world: World) -> House:
+async def open_catalogue(world: World) -> Catalogue:
     """The dock's records, and something of every kind: documents in several statuses, lots and serials, packaging,
     subscriptions with what waits to be sent to them.
     """
@@ -196,7 +196,7 @@ async def open_house(world: World) -> House:
     for packaging_type, partner in ((1, 1), (2, 1), (1, 4)):
         await depot.move("OUT", 3.5, packaging_type, partner)
         await depot.move("IN", 1, packaging_type, partner)
-    return House(world)
+    return Catalogue(world)
 
 
 async def _receive(dock: Dock) -> None:

@@ -4,11 +4,11 @@ from typing import Literal
 
 import pytest
 
-from wmsd.base.moves import Moves, Step
 from wmsd.base.problems import Problem
+from wmsd.base.transitions import Step, Transitions
 
 Status = Literal["NEW", "READY", "PAUSED", "DONE", "LOST"]
-MOVES: Moves[Status, str] = Moves(
+TRANSITIONS: Transitions[Status, str] = Transitions(
     "parcel",
     {
         ("NEW", "READY"): "packs",
@@ -44,13 +44,13 @@ def test_what_may_not_follow_says_what_may(
     current: Status, requested: Status, sentence: str, allowed: list[Status]
 ) -> None:
     with pytest.raises(Problem) as refused:
-        MOVES.effect(current, requested)
+        TRANSITIONS.effect(current, requested)
     details = {"current": current, "requested": requested, "allowed": allowed}
     assert refusal(refused.value) == (409, f"A parcel that is {current} {sentence}.", details)
 
 
 def test_a_move_has_an_effect() -> None:
-    assert [MOVES.effect("NEW", "READY"), MOVES.effect("NEW", "LOST")] == ["packs", ""]
+    assert [TRANSITIONS.effect("NEW", "READY"), TRANSITIONS.effect("NEW", "LOST")] == ["packs", ""]
 
 
 @pytest.mark.parametrize(
@@ -64,12 +64,12 @@ def test_a_move_has_an_effect() -> None:
     ],
 )
 def test_the_shortest_way(current: Status, requested: Status, way: list[Status]) -> None:
-    assert MOVES.route(current, requested) == way
+    assert TRANSITIONS.shortest_path(current, requested) == way
 
 
 def test_where_there_is_no_way() -> None:
     with pytest.raises(Problem) as refused:
-        MOVES.route("DONE", "NEW")
+        TRANSITIONS.shortest_path("DONE", "NEW")
     details = {"current": "DONE", "requested": "NEW", "allowed": []}
     assert refusal(refused.value) == (409, "There is no way from DONE to NEW.", details)
 
@@ -90,7 +90,7 @@ def test_where_there_is_no_way() -> None:
 def test_a_change_is_made_on_the_side_that_allows_it(
     current: Status, requested: Status, fields: bool, lines: bool, steps: list[Step]
 ) -> None:
-    assert MOVES.steps(current, requested, fields, lines) == steps
+    assert TRANSITIONS.steps(current, requested, fields, lines) == steps
 
 
 @pytest.mark.parametrize(
@@ -108,11 +108,11 @@ def test_a_change_that_neither_side_allows_says_what_would(
     current: Status, requested: Status, lines: bool, sentence: str, told: Status | None
 ) -> None:
     with pytest.raises(Problem) as refused:
-        MOVES.steps(current, requested, True, lines)
-    details = {"current": current, "requested": told, "allowed": MOVES.allowed_from(current)}
+        TRANSITIONS.steps(current, requested, True, lines)
+    details = {"current": current, "requested": told, "allowed": TRANSITIONS.allowed_from(current)}
     assert refusal(refused.value) == (409, f"This parcel {sentence}", details)
 
 
 def test_a_move_that_is_not_allowed_is_refused_before_a_change() -> None:
     with pytest.raises(Problem, match="A parcel that is NEW cannot become DONE"):
-        MOVES.steps("NEW", "DONE", True, True)
+        TRANSITIONS.steps("NEW", "DONE", True, True)

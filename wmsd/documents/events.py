@@ -1,0 +1,29 @@
+"""The events of every kind of document: created, updated, status_changed."""
+
+from collections.abc import Sequence
+
+from wmsd.base.results import Record
+from wmsd.db.transaction import Transaction
+from wmsd.documents.table import DocumentTable
+from wmsd.outbox.events import record_event
+
+
+def emit_created(tx: Transaction, table: DocumentTable, document_id: int) -> Record:
+    return _emit(tx, table, document_id, "created")
+
+
+def emit_updated(tx: Transaction, table: DocumentTable, document_id: int) -> Record:
+    return _emit(tx, table, document_id, "updated")
+
+
+def _emit(tx: Transaction, table: DocumentTable, document_id: int, what: str) -> Record:
+    record = table.one(tx, document_id)
+    record_event(tx, f"{table.entity}.{what}", document_id, record.json)
+    return record
+
+
+def move_and_emit(tx: Transaction, table: DocumentTable, ids: Sequence[int], current: str, requested: str) -> None:
+    """Whether they may, and what else it does, is the caller's to know."""
+    payloads = table.move(tx, ids, current, requested)
+    for document_id in ids:
+        record_event(tx, f"{table.entity}.status_changed", document_id, payloads[document_id])
