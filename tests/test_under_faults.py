@@ -56,7 +56,8 @@ def scene_on_small_disk(program: Program, tmp_path_factory: pytest.TempPathFacto
 def test_every_law_holds(fault: Fault, request: pytest.FixtureRequest) -> None:
     scene: Scene = request.getfixturevalue("scene_on_small_disk" if fault.is_on_small_disk else "scene")
     found = trial.run(scene, fault, f"T{CHOSEN.index(fault.name)}")
-    assert [*found.broken(is_timed=False)] == []
+    broken = [*found.broken(is_timed=False)]
+    assert not broken, "\n".join(broken)
     assert found.acknowledged > 20
 
 

@@ -76,6 +76,25 @@ async def test_a_job_that_fails_comes_again_and_is_told_once(
     assert told[1] == "well again after 5 failures: the job tick failed; it runs again at its next time"
 
 
+async def test_a_job_that_a_stop_cuts_off_leaves_no_trace(
+    world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    begun = asyncio.Event()
+
+    async def tick() -> None:
+        begun.set()
+        await asyncio.sleep(60)
+
+    monkeypatch.setattr(world.sender, "tick", tick)
+    jobs = Jobs(world.site, world.sender)
+    await jobs.start()
+    async with asyncio.timeout(10):
+        await begun.wait()
+    await jobs.stop()
+    await asyncio.sleep(0)
+    assert [record.getMessage() for record in caplog.records if record.exc_info] == []
+
+
 async def test_a_company_that_fails_in_any_way_does_not_keep_the_jobs_from_the_others(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -30,6 +30,7 @@ from wmsd.base.cursor import CursorSigner
 from wmsd.base.listing import CursorQuery, NoQuery, Query
 from wmsd.base.operation import Operation
 from wmsd.base.problems import FieldErrors, Problem, forbidden, invalid, not_found, unavailable
+from wmsd.base.shortages import is_shortage
 from wmsd.base.tags import TAGS
 from wmsd.base.validation import check
 from wmsd.db.company_files import CompanyFiles
@@ -41,7 +42,6 @@ from wmsd.db.failures import (
     OutOfTime,
     explain,
     is_damage,
-    is_shortage,
 )
 from wmsd.db.transaction import Transaction
 

@@ -5,6 +5,7 @@ import logging
 import time
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
+from typing import Final
 
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
@@ -28,6 +29,10 @@ NOTICE_CHANGES_SECONDS = 0.5
 
 SENDER_TICK_SECONDS = 0.5
 TRY_AGAIN_SECONDS = 5.0
+LIBRARY_LOGS: Final = {
+    "apscheduler.scheduler": logging.ERROR,  # it warns at each tick that one takes longer
+    "apscheduler.executors.default": logging.CRITICAL,  # of errors `_run` tells; a job cut off by a stop is none
+}
 
 Job = Callable[[], Awaitable[object]]
 
@@ -42,8 +47,8 @@ class Jobs:
             timezone=MonotonicTime(time.monotonic),
             job_defaults={"misfire_grace_time": None, "coalesce": True, "max_instances": 1},
         )
-        for name in ("apscheduler.scheduler", "apscheduler.executors.default"):
-            logging.getLogger(name).setLevel(logging.ERROR)  # it warns at each tick that one takes longer
+        for name, level in LIBRARY_LOGS.items():
+            logging.getLogger(name).setLevel(level)
         self._complaints = Complaints(LOG, STORAGE_FAILURES)
         self.last_tick = self._clock.monotonic()
         self._every(NOTICE_CHANGES_SECONDS, self._notice_changes)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Final
 
-from wmsd.db.failures import is_shortage
+from wmsd.base.shortages import is_shortage
 
 LOG = logging.getLogger("wmsd.serve")
 LOOK_SECONDS: Final = 0.5

@@ -8,14 +8,15 @@ from dataclasses import dataclass, field
 from typing import Final
 
 from wmsd.base.problems import Problem
+from wmsd.base.shortages import is_shortage
 
 SILENT_SECONDS: Final = 3600.0
 FLAPPING_SECONDS: Final = 60.0
 """Between two lines about what fails, succeeds and fails again: what comes and goes must not fill the log."""
 MOST_REMEMBERED: Final = 1000
 """Beyond it the longest known is forgotten, and so perhaps told again: tenants may choose what fails."""
-FORESEEN: Final = (Problem, OSError, MemoryError)
-"""What is told without a trace: the machine or somebody else is to blame, not this program."""
+FORESEEN: Final = (Problem, OSError)
+"""What is told without a trace, as shortages are: the machine or somebody else is to blame, not this program."""
 
 
 @dataclass(slots=True)
@@ -76,7 +77,7 @@ class Complaints:
         failing.count, failing.is_told = 0, False
 
     def _tell(self, what: str, error: BaseException, count: int, request_id: str | None) -> None:
-        trace = None if isinstance(error, self._foreseen) else error
+        trace = None if isinstance(error, self._foreseen) or is_shortage(error) else error
         how_often = f"; {count} times by now" if count > 1 else ""
         extra = {"request_id": request_id}
         self._log.log(self._level, "%s: %s%s", what, _words(error), how_often, exc_info=trace, extra=extra)

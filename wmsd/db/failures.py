@@ -1,6 +1,5 @@
 """What can be wrong with a database file, in the words of the person who has to mend it."""
 
-import errno
 from pathlib import Path
 
 from wmsd.base.problems import Problem, unavailable
@@ -59,15 +58,6 @@ def explain(error: Exception) -> Problem | None:
     if name.startswith(TOO_BIG):
         return Problem("VALIDATION_FAILED", "The answer would be too large; ask for less.", status=413)
     return None
-
-
-def is_shortage(error: Exception) -> bool:
-    """Whether the machine has run out of memory, threads or open files, for the moment at least."""
-    if isinstance(error, OSError):
-        return error.errno in (errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN)
-    if isinstance(error, RuntimeError):
-        return "new thread" in str(error) or "allocate lock" in str(error)
-    return isinstance(error, MemoryError)
 
 
 def is_damage(error: Exception) -> bool:

@@ -24,7 +24,8 @@ from wmsd.app.site import Site, open_site
 from wmsd.app.watchdog import Watchdog
 from wmsd.base.addresses import networks
 from wmsd.base.complaints import Complaints
-from wmsd.db.failures import StorageError, is_shortage
+from wmsd.base.shortages import is_shortage
+from wmsd.db.failures import StorageError
 from wmsd.interfaces.cli.exposure import risks
 from wmsd.interfaces.cli.installation import Installation, installed, note
 from wmsd.interfaces.http.connections import Bounds

@@ -12,7 +12,7 @@ from wmsd.app.site import Site
 from wmsd.base.addresses import Network
 from wmsd.base.clock import Clock
 from wmsd.base.complaints import Complaints
-from wmsd.db.failures import is_shortage
+from wmsd.base.shortages import is_shortage
 from wmsd.interfaces.http import requests
 from wmsd.interfaces.http.web import AbstractAccessLogger, HttpProcessingError, web
 

@@ -16,8 +16,9 @@ from wmsd.base.addresses import Network, networks
 from wmsd.base.operation import Operation
 from wmsd.base.problems import Problem, unavailable
 from wmsd.base.route import Route, method_not_allowed
+from wmsd.base.shortages import is_shortage
 from wmsd.base.strict_json import printable
-from wmsd.db.failures import MAY_HAVE_HAPPENED, is_shortage
+from wmsd.db.failures import MAY_HAVE_HAPPENED
 from wmsd.interfaces.http import connections, requests
 from wmsd.interfaces.http.request_log import CALL, REQUEST_ID, RequestLog
 from wmsd.interfaces.http.web import web
