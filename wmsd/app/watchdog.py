@@ -4,7 +4,6 @@ import asyncio
 import logging
 import os
 import threading
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Final
@@ -24,20 +23,21 @@ class Watchdog:
         self._loop = loop
         self._start_again = start_again
         self._has_moved = True
-        self._is_over = False
+        self._running = threading.Lock()
+        """Held until the end. Unlike an event's, its wait makes no lock, for which there may be no memory."""
         self._thread = threading.Thread(target=self._watch, name="wmsd-watchdog", daemon=True)
 
     def start(self) -> None:
+        self._running.acquire()
         self._thread.start()
 
     def stop(self) -> None:
-        self._is_over = True
+        self._running.release()
 
     def _watch(self) -> None:
         missed, is_told = 0, False
-        while not self._is_over and not self._loop.is_closed():
+        while not self._running.acquire(timeout=LOOK_SECONDS):
             try:
-                time.sleep(LOOK_SECONDS)  # an event's wait makes a lock, for which there may be no memory
                 if self._has_moved or _waits_for_disk():
                     if is_told:
                         LOG.info("requests are answered again: wmsd goes on as it is")
@@ -52,7 +52,9 @@ class Watchdog:
                     is_told = True  # one more look: what is told may have had to wait for whom the loop waited
                     self._tell()
             except Exception as error:
-                if not is_shortage(error) and not self._loop.is_closed():
+                if self._loop.is_closed():
+                    return
+                if not is_shortage(error):
                     raise
                 missed = 0  # nothing could be asked
 
