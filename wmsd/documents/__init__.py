@@ -1,1 +1,1 @@
-"""What the documents share: the records that they refer to."""
+"""How a kind of document is declared, and everything that follows from the declaration."""

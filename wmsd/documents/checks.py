@@ -1,4 +1,4 @@
-"""What every kind of document with a status promises."""
+"""Doctor's checks that hold for every kind of document."""
 
 from wmsd.base.checking import Check
 from wmsd.documents.table import DocumentTable

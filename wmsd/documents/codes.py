@@ -1,4 +1,4 @@
-"""The codes in a file of documents, and the ids that they stand for."""
+"""Turns the codes in a file of documents into ids."""
 
 from collections.abc import Mapping
 
@@ -11,7 +11,7 @@ Referred = DirectoryKind | DocumentTable
 
 
 class Codes:
-    """The ids of what columns refer to by code."""
+    """Looks up ids by code, column by column, and remembers what it found."""
 
     def __init__(self, tx: Transaction, references: Mapping[str, Referred]) -> None:
         self._tx = tx
@@ -24,7 +24,7 @@ class Codes:
         self._found: dict[tuple[str, str], int | None] = {}
 
     def find(self, column: str, code: str | None) -> int | None:
-        """None for no code, and for one that nothing has."""
+        """The id; None when the code is None or unknown."""
         if code is None:
             return None
         if (column, code) not in self._found:
@@ -37,6 +37,6 @@ class Codes:
         return self._found[column, code]
 
     def are_the_same(self, tx: Transaction) -> bool:
-        """Whether all that was found is found again."""
+        """Whether every code that was looked up still has the same id."""
         now = Codes(tx, self._references)
         return all(now.find(column, code) == found for (column, code), found in self._found.items())

@@ -1,4 +1,6 @@
-"""Documents that depend on another one, whose room does not know them: each kind says how they are found."""
+"""Finds documents that depend on another one. The other one's room does not know them, so each kind contributes
+its query.
+"""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -10,14 +12,16 @@ from wmsd.db.transaction import Transaction
 
 @dataclass(frozen=True, slots=True)
 class Dependent:
-    """`on` is a table, and `code` a SELECT of the code of one document that depends on any of its rows `:ids`."""
+    """`on` is a table. `code` is a SELECT: the code of one document that depends on any of the rows `:ids` of that
+    table.
+    """
 
     on: str
     code: str
 
 
 class Dependents:
-    """Those of all rooms. The installation provides them."""
+    """The dependents that all rooms contribute. The installation provides them."""
 
     def __init__(self, of_all_rooms: Callable[[], Iterable[Dependent]]) -> None:
         self._of_all_rooms = of_all_rooms
@@ -27,7 +31,7 @@ class Dependents:
         return list(self._of_all_rooms())
 
     def find(self, tx: Transaction, on: str, ids: Iterable[int]) -> str | None:
-        """The code of one."""
+        """The code of one dependent document, or None."""
         wanted = {"ids": dumps(sorted(ids))}
         found = (tx.value(each.code, wanted) for each in self._every if each.on == on)
         return next((code for code in found if code is not None), None)

@@ -23,7 +23,9 @@ def _emit(tx: Transaction, table: DocumentTable, document_id: int, what: str) ->
 
 
 def move_and_emit(tx: Transaction, table: DocumentTable, ids: Sequence[int], current: str, requested: str) -> None:
-    """Whether they may, and what else it does, is the caller's to know."""
+    """Moves documents and emits their events. The caller has checked that they may move, and carries out what else
+    the move does.
+    """
     payloads = table.move(tx, ids, current, requested)
     for document_id in ids:
         record_event(tx, f"{table.entity}.status_changed", document_id, payloads[document_id])

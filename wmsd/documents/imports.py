@@ -1,7 +1,7 @@
-"""Documents in files: those that are not known are created, the others changed, and each is moved to its status.
+"""Imports documents from a file: it creates unknown ones, changes known ones, and moves each to its status.
 
-A document is known by its code or, where the file has none, by its external_ref. Its rows are read and checked
-before others wait; what may forbid a document is found by the action that writes it, as that of a single one.
+A document is known by its code or, without one, by its external_ref. Rows are read and checked before other
+writers have to wait. The action that writes a single document also checks those of a file.
 """
 
 from collections.abc import Callable, Iterable
@@ -19,7 +19,7 @@ from wmsd.documents.rows import DocumentRows
 
 DOCUMENTS: Final = Pile("staged_documents")
 TOGETHER: Final = 200
-"""So many new documents are created at once, where they may be."""
+"""How many new documents are created together, unless one has to go alone."""
 
 
 class DocumentImport(Import):
@@ -40,7 +40,7 @@ class DocumentImport(Import):
         return self._count
 
     def check(self, tx: Transaction, outcome: Outcome) -> None:
-        """The rows are read again only when a code means something else than the first time."""
+        """Reads the rows again only when a code has another id than the first time."""
         if self._codes is not None and self._codes.are_the_same(tx):
             return
         self._codes, self._found = Codes(tx, self._rows.references), Outcome()
@@ -71,7 +71,7 @@ class DocumentImport(Import):
             walk()
 
     def _create(self, tx: Transaction, documents: list[Document], outcome: Outcome) -> list[Document]:
-        """Those that still wait: none."""
+        """Creates them. Answers the list of documents that still wait, which is empty."""
         lines_of = self._in_files.lines_of
         bodies = [self._kind.table.body_of(each.code, each.fields, lines_of(tx, each)) for each in documents]
         made = self._in_files.create(tx, documents, bodies) if documents else []
@@ -97,7 +97,9 @@ class DocumentImport(Import):
     def _walk_in_turn(
         self, tx: Transaction, alike: list[tuple[Document, int]], before: Record | None, outcome: Outcome
     ) -> None:
-        """Documents that are to have the same status, with their ids; several, if they were created together."""
+        """Moves documents that want the same status, now or after all others. There are several when they were
+        created together.
+        """
 
         def walk() -> None:
             try:
@@ -119,7 +121,7 @@ class DocumentImport(Import):
     def _walk(
         self, tx: Transaction, wanted: str | None, ids: list[int], before: Record | None, outcome: Outcome
     ) -> None:
-        """Documents that are new, or the one that was like this `before`."""
+        """Moves new documents, or a known one that was like `before`, and counts them."""
         table = self._kind.table
         if wanted is not None:
             current = table.initial if before is None else table.columns(tx, ids[0])["status"]
@@ -133,7 +135,7 @@ class DocumentImport(Import):
             outcome.updated += 1
 
     def _route(self, current: str, wanted: str) -> list[str]:
-        """The statuses from the one to the other, by moves that are allowed."""
+        """The path from `current` to `wanted`, both included, by allowed transitions."""
         try:
             return [current, *self._kind.transitions.shortest_path(current, wanted)]
         except Problem:

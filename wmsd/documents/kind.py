@@ -21,7 +21,9 @@ Row = dict[str, Any]
 
 
 class Document(NamedTuple):
-    """What the rows of a document say. `rows` is where they stand; `fields` are its own, with ids for codes."""
+    """A document as its rows in a file say it. `rows` are their line numbers; `fields` are the document's own,
+    with ids in the place of codes.
+    """
 
     code: str | None
     external_ref: str | None
@@ -32,7 +34,7 @@ class Document(NamedTuple):
 
 
 Created = list[Record | Problem]
-"""Each of some documents, or why it is refused."""
+"""The record of each document, or the problem why it is refused."""
 
 
 def always(_: Document) -> bool:
@@ -74,36 +76,36 @@ def one_at_a_time(
 
 @dataclass(frozen=True)
 class InFiles:
-    """How a kind of document stands in a file, as far as its fields do not say it.
+    """How the kind is written in a file, where its fields alone do not say it.
 
-    `line` is the model of a line there. `columns`: those of a field of the line's table, where it has not one of
-    the same name.
+    `line` is the model of a line in a file. `columns` are the columns of a field of the line's table, where the
+    column has another name or there are several.
     """
 
     line: type[Input]
     create: Callable[[Transaction, Sequence[Document], Sequence[Any]], Created]
-    """Of documents and their bodies."""
+    """Creates documents. It takes them and, in the same order, their bodies."""
     move: Callable[[Transaction, Sequence[int], Any, Any], object]
-    """Of the documents with these ids, from the one status to the other."""
+    """Moves the documents with these ids from one status to another."""
     columns: Mapping[str, tuple[str, ...]] = field(default_factory=lambda: {"article_id": ("article_code",)})
     lines_of: Callable[[Transaction, Document], list[Any]] = own_lines
-    """The lines of a document as a body has them."""
+    """The lines of a document in the form of a body."""
     lines_shown: Callable[[Transaction, Row, list[Row]], list[Row]] = shown_lines
-    """The lines of a record with these columns."""
+    """The lines of a record for an export, with these columns."""
     goes_alone: Callable[[Document], bool] = always
-    """Whether all that is before a document must be done before it is created, and it before what follows."""
+    """Whether a document is created by itself: after everything before it is done, and before the next begins."""
     walked_last: bool = False
-    """Whether all documents of the file are there before the first is moved: what one does may close the others.
-    """
+    """Whether documents are moved only when all of the file are created: moving one may close others."""
     comes_about: frozenset[str] = frozenset()
-    """Statuses that other documents bring about: one that cannot be moved there by hand waits for them."""
+    """Statuses that only other documents bring about. A file may name them: the document is created and waits."""
 
 
 @dataclass(frozen=True)
 class DocumentKind:
-    """`transitions` are those that are made by hand. `references`: what stands behind a field `…_id` of a document
-    or a line, by the name without `_id`. `listed` are the columns of the command's lists: fields, references, and
-    how many lines. `change` takes the transaction, a document's id, its new fields, lines and status.
+    """`transitions` are those that a person may make. `references` says which records a field `…_id` refers to, of
+    the document or a line; its key is the name without `_id`. `listed` are the columns of the command's lists:
+    fields, references, and the number of lines. `change` takes the transaction, the document's id, new fields, new
+    lines and a new status.
     """
 
     table: DocumentTable
@@ -115,18 +117,18 @@ class DocumentKind:
     change: Callable[..., Record]
     in_files: InFiles
     movements: tuple[Movement, ...] = ()
-    """The kinds of movements that it makes in the stock ledger."""
+    """The kinds of its movements in the stock ledger."""
     checks: tuple[Check, ...] = ()
-    """Beside those of every kind."""
+    """Its own checks, beside those of every kind."""
 
     @property
     def name(self) -> str:
-        """In commands: `sales-orders`."""
+        """Its name in commands, such as `sales-orders`."""
         return self.table.name.replace("_", "-")
 
     @property
     def filters(self) -> tuple[str, ...]:
-        """The references that lists can be asked for."""
+        """The references that its lists can be filtered by."""
         return tuple(name for name in self.references if f"{name}_id" in self.table.filters.model_fields)
 
     @property

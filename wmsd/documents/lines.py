@@ -16,9 +16,9 @@ OF_ITS_ARTICLE: Final = "CROSS JOIN articles ON articles.id = line.article_id"
 
 @dataclass(frozen=True)
 class LineTable:
-    """`document` is the column of the document's id, `fields` are those that a caller may set, `shown` is what
-    `GET` shows of a line. `joined` are the tables beside its own, which is called `line`; `columns` names the SQL
-    of those fields that stand in them.
+    """`document` is the column with the document's id, `fields` are the columns that a caller may set, `shown` is
+    the model of a line in answers. `joined` are further tables, beside its own, which is called `line`; `columns`
+    names the SQL of fields that come from them.
 
     Raises TypeError for a field that can be set and is not shown.
     """
@@ -36,7 +36,7 @@ class LineTable:
             raise TypeError(f"{self.name} can store what {self.shown.__name__} does not show: {', '.join(hidden)}")
 
     def sql(self, documents: str) -> str:
-        """The lines of one row of the table `documents`, as JSON."""
+        """SQL: the lines of one row of the table `documents`, as JSON."""
         own = {name: f"line.{name}" for name in self.shown.model_fields}
         record = record_sql(self.shown, {**own, "article_code": "articles.code", **self.columns})
         return f"""(
@@ -49,7 +49,7 @@ class LineTable:
         return f"SELECT id, {', '.join(self.fields)} FROM {self.name} WHERE {self.document} = ? ORDER BY position"
 
     def of(self, tx: Transaction, document_id: int) -> list[dict[str, Any]]:
-        """The stored lines in their order."""
+        """The stored lines of a document, in their order."""
         return tx.records(self._of_one, (document_id,))
 
     @cached_property
@@ -68,16 +68,18 @@ class LineTable:
         return f"{self._insert} ON CONFLICT (id) DO UPDATE SET {changes}"
 
     def insert(self, tx: Transaction, lines_of: Mapping[int, Sequence[Mapping[str, Any]]]) -> None:
-        """By the ids of their documents; each with its own id, or a new one where that is None."""
+        """Inserts lines, by the ids of their documents. A line without an id gets a new one."""
         tx.executemany(self._insert, [row for each in lines_of.items() for row in self._rows(*each)])
 
     def replace(self, tx: Transaction, document_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
-        """These lines and no others, where nothing refers to those that were there."""
+        """Replaces all lines of a document. Nothing may refer to the old ones."""
         tx.execute(f"DELETE FROM {self.name} WHERE {self.document} = ?", (document_id,))
         self.insert(tx, {document_id: rows})
 
     def write(self, tx: Transaction, document_id: int, rows: Sequence[Mapping[str, Any]]) -> None:
-        """The same where other tables refer to lines: one that keeps its id stays."""
+        """Replaces all lines of a document; a line that is sent with its id keeps its row, so that others may
+        refer to it.
+        """
         tx.execute(self._take_away, (document_id, dumps([row["id"] for row in rows if row["id"] is not None])))
         tx.executemany(self._write, self._rows(document_id, rows))
 

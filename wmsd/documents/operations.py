@@ -1,4 +1,4 @@
-"""The operations that read a kind of document: the same for every kind, made from its table."""
+"""The operations that read documents. They are the same for every kind, so they are made from its table."""
 
 from collections.abc import Callable
 from functools import partial

@@ -1,4 +1,4 @@
-"""Looks up what a document refers to, and finds what is wrong with it."""
+"""Looks up the records that a document refers to, and finds every error in those references."""
 
 from collections.abc import Container, Iterator, Mapping, Sequence
 from typing import Any, Final, Protocol
@@ -16,7 +16,7 @@ FIELDS: Final[Mapping[str, DirectoryKind]] = {"partner_id": PARTNERS, "warehouse
 
 
 def check_fields(tx: Transaction, values: Mapping[str, Any], current: Mapping[str, Any]) -> Iterator[FieldError]:
-    """What is wrong with partner, warehouse and client; those that stay as they were are not asked again."""
+    """Errors of partner, warehouse and client. A reference that did not change is not checked again."""
     for name, kind in FIELDS.items():
         if name in values and values[name] != current.get(name):
             yield from check_record(tx, kind, values[name], name)
@@ -40,7 +40,7 @@ def check_document(
     values: Mapping[str, Any],
     current: Mapping[str, Any],
 ) -> Iterator[FieldError]:
-    """What is wrong with the document's own fields; the id of a new one is None."""
+    """Errors of the document's own fields. A new document's id is None."""
     yield from check_fields(tx, values, current)
     for name, find in (("code", table.id_of_code), ("external_ref", table.id_of_external_ref)):
         if values[name] is not None and find(tx, values[name]) not in (None, document_id):
@@ -91,7 +91,7 @@ class Articles:
     def find(
         self, line: NamesArticle, path: str, kept: Container[int]
     ) -> tuple[Reference | None, FieldError | None]:
-        """The line's article, or what is wrong with it. Those that are kept need not be active any more."""
+        """The line's article, or the error of its reference. An article in `kept` need not be active any more."""
         if line.article_id is not None:
             named, article = f"{path}.article_id", self._by_id.get(line.article_id)
         elif line.article_code is not None:

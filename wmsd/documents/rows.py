@@ -1,7 +1,7 @@
-"""Documents as rows of a file: a row for each line, the rows of one document together.
+"""Documents as rows of a file: one row for each line; the rows of a document stand together.
 
-The columns follow from the kind: a field `partner_id` is `partner_code` there, and one of a line that is not the
-document's own `line_warehouse_code`.
+The columns follow from the kind. The field `partner_id` is the column `partner_code`; a line's `warehouse_id` is
+`line_warehouse_code`, which is empty where it is the document's.
 """
 
 import json
@@ -29,7 +29,7 @@ OF_A_LINE: Final = "line_"
 
 
 class DocumentRow(Input):
-    """The document's own fields, the same in each of its rows, and those of one line."""
+    """The columns that every kind has. The document's own fields are repeated in each of its rows."""
 
     code: Code | None = None
     external_ref: OptionalLabel = None
@@ -38,7 +38,7 @@ class DocumentRow(Input):
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """A row that could be read: where it stands, which columns it has, what is in them."""
+    """A row without errors: its line number, the columns that the file has, and their values."""
 
     line: int
     sent: frozenset[str]
@@ -54,12 +54,12 @@ class DocumentRows:
 
     @cached_property
     def own(self) -> dict[str, str]:
-        """The columns of the document's fields, by the fields' names."""
+        """The column of each field of the document."""
         return {name: self._column(name) for name in self._table.fields if name not in DocumentRow.model_fields}
 
     @cached_property
     def of_a_line(self) -> dict[str, tuple[str, ...]]:
-        """Those of a line."""
+        """The columns of each field of a line."""
         own = self._kind.in_files.columns
         return {name: own.get(name) or (self._column(name, OF_A_LINE),) for name in self._table.line_table.fields}
 
@@ -69,7 +69,7 @@ class DocumentRows:
 
     @cached_property
     def references(self) -> dict[str, Referred]:
-        """The columns with codes, and of what."""
+        """The columns that hold codes, and the kind of record they name."""
         of_lines = {column: self._reference(name) for name, (column, *_) in self.of_a_line.items()}
         found = {column: self._reference(name) for name, column in self.own.items()} | of_lines
         return {column: referred for column, referred in found.items() if referred is not None}
@@ -108,7 +108,7 @@ class DocumentRows:
     # --- from rows to documents -------------------------------------------------------------------------------
 
     def documents(self, rows: Iterable[Row], codes: Codes, outcome: Outcome) -> Iterator[Document]:
-        """The documents whose rows could all be read; what is wrong with the others is told to the outcome."""
+        """The documents whose rows have no error. Errors go to the outcome."""
         for rows_of_one in self._groups(rows, codes, outcome):
             first = rows_of_one[0]
             yield Document(
@@ -121,7 +121,7 @@ class DocumentRows:
             )
 
     def _fields_of(self, first: Checked, codes: Codes) -> dict[str, Any]:
-        """The document's fields that the file has; columns that are not there stay as they are."""
+        """The document's fields that the file has a column for; others stay as they are."""
         fields = {"external_ref": first.fields.external_ref} if "external_ref" in first.sent else {}
         for name, column in self.own.items():
             if column in first.sent:
@@ -141,7 +141,7 @@ class DocumentRows:
         return self._kind.in_files.line.model_construct(None, **values)
 
     def refuse(self, problem: Problem, document: Document, outcome: Outcome) -> None:
-        """Tells the errors of a document at the row and column of the file that they are about."""
+        """Reports a document's errors at the row and column that they are about."""
         if not problem.errors:
             outcome.refuse(document.rows[0], {"status": [problem.message.rstrip(".")]})
         for path, sentences in problem.errors.items():
@@ -184,7 +184,7 @@ class DocumentRows:
         return Checked(row.line, frozenset(row.values), fields)
 
     def _agree(self, rows: list[Checked], outcome: Outcome) -> bool:
-        """Whether the document's own fields are the same in all its rows."""
+        """Whether all rows agree on the document's own fields; reports where they do not."""
         first, agree = rows[0], True
         own = [name for name in self.model.model_fields if name not in self.line_columns]
         for each in rows[1:]:
@@ -198,7 +198,7 @@ class DocumentRows:
     # --- from documents to rows -------------------------------------------------------------------------------
 
     def exported(self, tx: Transaction) -> Iterator[dict[str, Any]]:
-        """A row for each line of each document, with the codes of what they refer to."""
+        """One row for each line of each document, with codes in the place of ids."""
         known = {
             name: directory.codes_by_id(tx, kind)
             for name, kind in self._kind.references.items()
@@ -231,6 +231,6 @@ class DocumentRows:
 
 
 def _key(row: Row) -> tuple[str, object]:
-    """What the document is known by."""
+    """What the row's document is known by: column and value."""
     code = row.values.get("code")
     return ("code", code) if code is not None else ("external_ref", row.values.get("external_ref"))

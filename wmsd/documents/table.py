@@ -20,14 +20,14 @@ from wmsd.documents.lines import LineTable
 CREATED: Final = ("status", "status_history", "change_seq", "created_at", "updated_at")
 CHANGED: Final = ("change_seq", "updated_at")
 OF_NO_COLUMN: Final = frozenset({"status", "packaging"})
-"""Of a body: a status is moved to, and packaging has a ledger of its own."""
+"""Fields of a body that are no columns: a status is changed by a transition, packaging has its own ledger."""
 
 
 @dataclass(frozen=True)
 class DocumentTable:
-    """`body` is what a caller may set, `shown` what `GET` shows, where `lines` is the field of its lines and
-    `line_table` their table; `payload` is the data of `status_changed`. `filters` are those of its lists, `tally`
-    has their totals. `initial` is the status in which every document begins.
+    """`body` is what a caller may set. `shown` is what `GET` shows; its field `lines` holds the lines, from
+    `line_table`. `payload` is the data of `status_changed`. `filters` are those of the lists, and `tally` keeps
+    their totals. Every document begins in the status `initial`.
 
     Raises TypeError for a field that can be set and is not shown.
     """
@@ -80,19 +80,19 @@ class DocumentTable:
         return self.noun.replace(" ", "_")
 
     def replacement(self, body: Input) -> dict[str, Any]:
-        """The columns as a body says them: a field that was not sent takes its default."""
+        """The columns of a full replacement: a field that was not sent takes its default."""
         return {name: getattr(body, name) for name in self.fields}
 
     def patch(self, body: Input) -> dict[str, Any]:
-        """The columns that were sent."""
+        """The columns of a patch: only those that were sent."""
         return {name: getattr(body, name) for name in self.fields if name in body.model_fields_set}
 
     def merged(self, current: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
-        """The document as it is to be. A code is not taken away."""
+        """The current document with the given fields. A code is never taken away."""
         return {**current, **given, "code": given.get("code") or current["code"]}
 
     def body_of(self, code: str | None, fields: Mapping[str, Any], lines: Sequence[Any]) -> Any:
-        """A body of what is known to be right."""
+        """A body from values that are known to be valid."""
         columns: dict[str, Any] = {**fields, "code": code, self.lines: lines}
         return self.body.model_construct(None, **columns)
 
@@ -125,11 +125,11 @@ class DocumentTable:
         return f"SELECT {', '.join(self.fields)}, status FROM {self.name} WHERE id = ?"
 
     def find_columns(self, tx: Transaction, document_id: int) -> dict[str, Any] | None:
-        """Its own fields as they are stored, and its status."""
+        """The document's own columns and its status; None when there is none."""
         return tx.record(self._columns, (document_id,))
 
     def columns(self, tx: Transaction, document_id: int) -> dict[str, Any]:
-        """The same. Raises Problem (404) when there is none."""
+        """The document's own columns and its status. Raises Problem (404) when there is none."""
         found = self.find_columns(tx, document_id)
         if found is None:
             raise not_found(self.noun)
@@ -156,7 +156,7 @@ class DocumentTable:
         return insert_sql(self.name, (*self.fields, *CREATED))
 
     def insert(self, tx: Transaction, values: Mapping[str, object]) -> int:
-        """A new document, with the next code of the series where none is given."""
+        """Inserts a document, with the next code of the series unless it has one."""
         own = {
             "code": values["code"] or next_code(tx, self.series, self._id_of_code),
             "status": self.initial,
@@ -180,7 +180,7 @@ class DocumentTable:
         return update_sql(self.name, CHANGED)
 
     def touch(self, tx: Transaction, document_id: int) -> None:
-        """Something that the record shows has changed, in another table."""
+        """Marks the document as changed, when something that it shows changed in another table."""
         row = {"id": document_id, "change_seq": tx.next_change(), "updated_at": tx.timestamp}
         tx.execute(self._touch, row)
 
@@ -194,7 +194,7 @@ class DocumentTable:
         """
 
     def move(self, tx: Transaction, ids: Sequence[int], previous: str, status: str) -> dict[int, str]:
-        """What `status_changed` tells of each."""
+        """Moves documents; answers the data of `status_changed` for each."""
         row = {"ids": dumps(list(ids)), "previous": previous, "status": status}
         first = tx.next_change(len(ids)) - len(ids) + 1
         return dict(tx.rows(self._move, {**row, "first": first, "now": tx.timestamp}))

@@ -102,7 +102,7 @@ def change(
     sent_items: list[ItemFields] | None = None,
     status: Status | None = None,
 ) -> Record:
-    """Lays what was given over the order and moves it, in the order that the statuses allow."""
+    """Applies new fields and items and moves the order, in the sequence that its statuses allow."""
     current = ORDERS.columns(tx, order_id)
     values = ORDERS.merged(current, given)
     before = ORDER_ITEMS.of(tx, order_id) if sent_items is not None else []
@@ -123,7 +123,7 @@ def change(
 
 
 def _check_unnamed(tx: Transaction, status: Status, before: Sequence[Columns], rows: Sequence[Columns]) -> None:
-    """Raises Problem (409) when an item would go, or become another article, that a reception names."""
+    """Raises Problem (409) when a reception refers to an item that would go or change its article."""
     kept = {(row["id"], row["article_id"]) for row in rows}
     gone = {row["id"] for row in before if (row["id"], row["article_id"]) not in kept}
     if gone and (reception := tx.provided(Dependents).find(tx, ORDER_ITEMS.name, gone)) is not None:
@@ -132,14 +132,14 @@ def _check_unnamed(tx: Transaction, status: Status, before: Sequence[Columns], r
 
 
 def move(tx: Transaction, order_id: int, current: Status, requested: Status) -> None:
-    """Whether it may, the caller has asked: by hand and by receptions different moves are allowed."""
+    """Moves the order. The caller has checked that it may: people and receptions may make different moves."""
     move_and_emit(tx, ORDERS, [order_id], current, requested)
 
 
 def _find_items(
     tx: Transaction, sent: Sequence[ItemFields], before: Sequence[Columns] = ()
 ) -> tuple[list[Columns], list[FieldError]]:
-    """The items as they are stored, with an article that is not known as None, and what is wrong with them."""
+    """The items in stored form, with None for an unknown article, and their errors."""
     articles = Articles(tx, sent)
     ids, kept = {row["id"] for row in before}, {row["article_id"] for row in before}
     rows, errors = [], []
@@ -154,5 +154,5 @@ def _find_items(
 
 
 def _ordered(rows: Sequence[Columns]) -> list[tuple[Any, ...]]:
-    """What makes two lists of items the same."""
+    """What has to be equal for two lists of items to be the same."""
     return [(row["article_id"], row["quantity"]) for row in rows]

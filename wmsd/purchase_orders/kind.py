@@ -29,5 +29,4 @@ PURCHASE_ORDERS: Final = DocumentKind(
         comes_about=frozenset({"PARTIAL", "RECEPTIONAT"}),
     ),
 )
-"""By hand an order can be cancelled or closed short; what else a status tells of, receptions do: import them next.
-"""
+"""A person can cancel an order or close it short. Every other status comes from receptions: import them next."""

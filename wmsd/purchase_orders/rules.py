@@ -22,10 +22,10 @@ BY_HAND: Final[Transitions[Status, str]] = Transitions(
 BY_RECEPTIONS: Final[frozenset[tuple[Status, Status]]] = frozenset(
     {("CREAT", "PARTIAL"), ("CREAT", "RECEPTIONAT"), ("PARTIAL", "RECEPTIONAT")}
 )
-"""What a finalised reception does; asked for by hand, only what stands above is possible. None moves stock."""
+"""The transitions that a finalised reception makes; a person may make only those above. None moves stock."""
 MAY_BE_RECEIVED: Final[frozenset[Status]] = frozenset({"CREAT", "PARTIAL"})
 
 
 def status_after_reception(items: Iterable[tuple[int, int]]) -> Status:
-    """Of ordered and received quantities: RECEPTIONAT when nothing is left to come."""
+    """The status for these (ordered, received) quantities: RECEPTIONAT when nothing is left to come."""
     return "RECEPTIONAT" if all(received >= ordered for ordered, received in items) else "PARTIAL"

@@ -42,7 +42,7 @@ RECEIVABLE: Final = """
 
 
 class ReceivableItem(NamedTuple):
-    """An item with what a reception asks of it and of its article; quantities in millionths."""
+    """An item, with what a reception needs of it and its article; quantities in millionths."""
 
     id: int
     article_id: int
@@ -56,7 +56,7 @@ class ReceivableItem(NamedTuple):
 
 
 def receivable(tx: Transaction, order_id: int) -> dict[int, ReceivableItem]:
-    """By id."""
+    """The items of an order, by id."""
     return {row[0]: ReceivableItem(*row) for row in tx.rows(RECEIVABLE, (order_id,))}
 
 
@@ -64,7 +64,7 @@ RECEIVED: Final = "SELECT quantity, received_quantity FROM purchase_order_items 
 
 
 def received(tx: Transaction, order_id: int) -> list[tuple[int, int]]:
-    """Of each item what was ordered and what came, in millionths."""
+    """Ordered and received quantity of each item, in millionths."""
     return tx.rows(RECEIVED, (order_id,))
 
 
@@ -72,7 +72,7 @@ RECEIVE: Final = "UPDATE purchase_order_items SET received_quantity = received_q
 
 
 def receive(tx: Transaction, quantities: Mapping[int, int]) -> None:
-    """Adds to what has been received, by item."""
+    """Adds to the received quantities, by item."""
     tx.executemany(RECEIVE, [(quantity, item_id) for item_id, quantity in quantities.items()])
 
 

@@ -58,7 +58,7 @@ def create_reception(tx: Transaction, body: ReceptionFields) -> Record:
 
 
 def create(tx: Transaction, body: ReceptionFields, of_closed_too: bool = False) -> Record:
-    """`of_closed_too`: of an order that is received no more, as a file may tell of one that was."""
+    """`of_closed_too`: also for an order that can no longer be received, as a file may tell of old receptions."""
     check_goes_with(body.packaging, body.status, FINAL)
     values = RECEPTIONS.replacement(body)
     rows = rows_of(body.selected_items)
@@ -127,7 +127,7 @@ def change(
     status: Status | None = None,
     packaging: Sequence[PackagingLine] | None = None,
 ) -> Record:
-    """Lays what was given over the reception and moves it, in the order that the statuses allow."""
+    """Applies new fields and items and moves the reception, in the sequence that its statuses allow."""
     check_goes_with(packaging, status, FINAL)
     current = RECEPTIONS.columns(tx, reception_id)
     values = RECEPTIONS.merged(current, given)
@@ -162,7 +162,7 @@ def move(
     requested: Status,
     packaging: Sequence[PackagingLine] | None = None,
 ) -> None:
-    """With all that the move does. Raises Problem (409) when the one status may not follow the other."""
+    """Moves the reception, with all effects. Raises Problem (409) when the move is not allowed."""
     effect = TRANSITIONS.effect(current, requested)
     if effect is Effect.POST:
         post_reception(tx, reception_id)

@@ -1,4 +1,4 @@
-"""What receptions promise: the ledger and the orders have what they posted, item by item."""
+"""Doctor's checks of receptions: ledger and purchase orders have what was posted, item by item."""
 
 from typing import Final
 

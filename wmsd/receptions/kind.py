@@ -21,7 +21,7 @@ from wmsd.receptions.schema import ItemFields, ReceptionFields
 from wmsd.receptions.store import RECEPTIONS as TABLE
 
 NO_ITEM: Final = 0
-"""No item has this id: the reception is refused as one that names what the order does not have."""
+"""No item has this id, so the reception is refused for naming an item that the order does not have."""
 
 
 class ItemInFile(Input):
@@ -33,7 +33,7 @@ class ItemInFile(Input):
 
 
 def _create(tx: Transaction, reception: Document, body: ReceptionFields) -> Record:
-    """A cancelled one may be of an order that is cancelled, too."""
+    """Creates the reception. A cancelled one may belong to a cancelled order."""
     return actions.create(tx, body, of_closed_too=reception.status == "ANULAT")
 
 
@@ -89,4 +89,5 @@ RECEPTIONS: Final = DocumentKind(
     movements=(KIND,),
     checks=CHECKS,
 )
-"""In a file FINALIZAT posts the goods, and that may close the order for others: so all are there before."""
+"""FINALIZAT posts the goods, which may close the order for other receptions of the file: so all are created first.
+"""

@@ -22,7 +22,9 @@ KIND: Final = "receipt"
 
 
 def post_reception(tx: Transaction, reception_id: int) -> None:
-    """Raises Problem (422) when what was fine as a draft is so no longer: another was faster."""
+    """Posts the goods. Raises Problem (422) when the draft is no longer right: something changed since it was
+    checked.
+    """
     reception = RECEPTIONS.columns(tx, reception_id)
     errors: list[FieldError] = []
     arrivals = find_arrivals(tx, reception["purchase_order_id"], RECEPTION_ITEMS.of(tx, reception_id), errors)
@@ -49,7 +51,7 @@ def _overfull(tx: Transaction, arrivals: Sequence[Arrival], stock_ids: dict[int,
 def _movements(
     reception_id: int, arrivals: Sequence[Arrival], stock_ids: dict[int, int]
 ) -> Iterator[tuple[int, Movement]]:
-    """One for each serial, and one for each item without."""
+    """One movement for each serial, and one for each item without serials."""
     for arrival in arrivals:
         movement = Movement(
             arrival.quantity,
@@ -64,7 +66,7 @@ def _movements(
 
 
 def tell_order(tx: Transaction, reception_id: int) -> None:
-    """The order follows what was received of it, and what it still lacks is told."""
+    """Moves the order to the status that its receipts call for, and emits what it still lacks."""
     order_id = RECEPTIONS.columns(tx, reception_id)["purchase_order_id"]
     current = ORDERS.columns(tx, order_id)["status"]
     items = orders.received(tx, order_id)

@@ -1,4 +1,4 @@
-"""Looks up what arrives: the items of the purchase order, their articles, and what is wrong with them."""
+"""Looks up the items of the purchase order that arrive, with their articles, and finds every error in them."""
 
 import json
 from collections import Counter
@@ -32,7 +32,7 @@ class Arrival(NamedTuple):
 
 
 def rows_of(sent: Sequence[ItemFields], before: Sequence[Row] = ()) -> list[Row]:
-    """The stored form. An item that is sent with the id of one that was there keeps it."""
+    """The items in stored form. One that is sent with a known id keeps it."""
     ids = {row["id"] for row in before}
     rows = []
     for item in sent:
@@ -51,14 +51,14 @@ def rows_of(sent: Sequence[ItemFields], before: Sequence[Row] = ()) -> list[Row]
 
 
 def goods(rows: Sequence[Row]) -> list[tuple[Any, ...]]:
-    """What makes two lists of items the same."""
+    """What has to be equal for two lists of items to be the same."""
     return [tuple(row[name] for name in GOODS) for row in rows]
 
 
 def find_arrivals(
     tx: Transaction, order_id: int, rows: Sequence[Row], errors: list[FieldError], of_closed_too: bool = False
 ) -> list[Arrival]:
-    """The items with what they are of. Adds an error for everything that forbids to post them."""
+    """The items with their order items and articles. Adds an error for everything that forbids to post them."""
     order = ORDERS.find_columns(tx, order_id)
     if order is None:
         errors.append(
@@ -104,7 +104,7 @@ def _lot_errors(arrivals: Sequence[tuple[int, Arrival]]) -> Iterator[FieldError]
 
 
 def _serial_errors(tx: Transaction, arrivals: Sequence[tuple[int, Arrival]]) -> Iterator[FieldError]:
-    """One for each unit, each once, and none that is in stock already."""
+    """Checks serials: one for each unit, each once, and none that is in stock already."""
     seen: set[tuple[int, str]] = set()
     for number, arrival in arrivals:
         path, item = f"selected_items.{number}.serial_data", arrival.ordered
@@ -129,7 +129,7 @@ def _serial_errors(tx: Transaction, arrivals: Sequence[tuple[int, Arrival]]) -> 
 
 
 def _over_receipts(arrivals: Sequence[tuple[int, Arrival]], company_pct: int) -> Iterator[FieldError]:
-    """Summed over what was received before and over the request itself."""
+    """Errors for items of which too much arrives, counting earlier receptions and all items of this one."""
     sums = sums_of(arrival for _, arrival in arrivals)
     for number, arrival in arrivals:
         item = arrival.ordered

@@ -11,7 +11,7 @@ STATUSES: Final[tuple[Status, ...]] = get_args(Status)
 INITIAL: Final[Status] = "CREAT"
 FINAL: Final[Status] = "FINALIZAT"
 AT_ONCE: Final[frozenset[Status]] = frozenset({INITIAL, FINAL})
-"""In which status a reception can be created."""
+"""The statuses in which a reception can be created."""
 
 
 class Effect(Enum):
@@ -35,11 +35,11 @@ TRANSITIONS: Final[Transitions[Status, Effect]] = Transitions(
 
 
 def base_quantity(quantity_um3pl: int, um3pl_factor: int) -> int | None:
-    """The quantity in the article's own unit; None when it does not come out exact in millionths."""
+    """The quantity in the article's own unit; None when it is not a whole number of millionths."""
     quantity, rest = divmod(quantity_um3pl * um3pl_factor, SCALE)
     return None if rest else quantity
 
 
 def most_receivable(ordered: int, over_receipt_pct: int) -> int:
-    """What may be received of an item altogether; the tolerance is in millionths of a percent."""
+    """The most that may be received of an item in all; the tolerance is in millionths of a percent."""
     return min(ordered + ordered * over_receipt_pct // (100 * SCALE), MAXIMUM)

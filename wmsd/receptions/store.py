@@ -69,7 +69,7 @@ SUPPLIER: Final = """
 
 
 def supplier_of(tx: Transaction, reception_id: int) -> int:
-    """The partner of its order."""
+    """The partner of the reception's order."""
     partner_id: int = tx.value(SUPPLIER, (reception_id,))
     return partner_id
 
@@ -78,7 +78,7 @@ POSTED: Final = "UPDATE reception_items SET quantity = ? WHERE id = ?"
 
 
 def keep_posted(tx: Transaction, quantities: Mapping[int, int]) -> None:
-    """What was posted for each item, in the article's unit."""
+    """Writes the posted quantity of each item, in the article's unit."""
     tx.executemany(POSTED, [(quantity, item_id) for item_id, quantity in quantities.items()])
 
 

@@ -1,1 +1,1 @@
-"""Returns: what comes back, from its announcement to what becomes of it."""
+"""Returns: goods that customers send back, from the announcement to their disposition."""

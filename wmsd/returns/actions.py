@@ -78,7 +78,7 @@ def change(
     sent_lines: list[LineFields] | None = None,
     status: Status | None = None,
 ) -> Record:
-    """Lays what was given over the return and moves it, in the order that the statuses allow."""
+    """Applies new fields and lines and moves the return, in the sequence that its statuses allow."""
     current = RETURNS.columns(tx, return_id)
     values = RETURNS.merged(current, given)
     before = RETURN_LINES.of(tx, return_id)
@@ -101,7 +101,7 @@ def change(
 
 
 def move(tx: Transaction, return_id: int, current: Status, requested: Status) -> None:
-    """With all that the move does. Raises Problem (409) when the one status may not follow the other."""
+    """Moves the return, with all effects. Raises Problem (409) when the move is not allowed."""
     if TRANSITIONS.effect(current, requested) is Effect.POST:
         post_return(tx, return_id)
     move_and_emit(tx, RETURNS, [return_id], current, requested)

@@ -1,4 +1,4 @@
-"""What returns promise: the ledger has each line of those that are finished, and none brings back too much."""
+"""Doctor's checks of returns: the ledger has each line of a finished one, and none brings back too much."""
 
 from typing import Final
 

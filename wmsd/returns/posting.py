@@ -19,7 +19,9 @@ KIND: Final = "return"
 
 
 def post_return(tx: Transaction, return_id: int) -> None:
-    """Raises Problem (422) when a disposition is missing, or the stock cannot take the goods."""
+    """Posts the goods by their dispositions. Raises Problem (422) when one is missing, or the stock cannot take
+    the goods.
+    """
     warehouse_id = RETURNS.columns(tx, return_id)["warehouse_id"]
     rows = RETURN_LINES.of(tx, return_id)
     refuse_field_errors(_undecided(rows))
@@ -59,7 +61,7 @@ def _there_already(tx: Transaction, rows: Sequence[Row]) -> Iterator[FieldError]
 
 
 def _movements(return_id: int, rows: Sequence[Row], stock_ids: dict[int, int]) -> Iterator[tuple[int, Movement]]:
-    """One for each serial, and one for each line without."""
+    """One movement for each serial, and one for each line without serials."""
     for row in rows:
         enters, quarantined, destroyed = DISPOSITIONS[row["disposition"]]
         serials = json.loads(row["serials"] or "[null]")

@@ -1,4 +1,4 @@
-"""Looks up what comes back: the articles of the lines, the sales order that shipped them, and what is wrong."""
+"""Looks up the articles of the lines and the sales order that shipped them, and finds every error in them."""
 
 import json
 from collections import Counter
@@ -24,14 +24,14 @@ DISPOSITION_ONLY: Final = {"id", "disposition"}
 
 
 def goods(rows: Sequence[Row]) -> list[tuple[Any, ...]]:
-    """What makes two lists of lines the same, but for their dispositions."""
+    """What has to be equal for two lists of lines to be the same, apart from dispositions."""
     return [tuple(row[name] for name in GOODS) for row in rows]
 
 
 def find_lines(
     tx: Transaction, sent: Sequence[LineFields], before: Sequence[Row], errors: list[FieldError]
 ) -> list[Row]:
-    """The stored form of the lines that were sent; an article that is not known is None."""
+    """The lines in stored form, with None for an unknown article."""
     if before and all(line.model_fields_set == DISPOSITION_ONLY for line in sent):
         return _disposed(sent, before, errors)
     known = {row["id"]: row for row in before}
@@ -69,7 +69,7 @@ def _disposed(sent: Sequence[LineFields], before: Sequence[Row], errors: list[Fi
 
 
 def _whole(line: LineFields, kept: Row | None) -> LineFields:
-    """What is not sent of a line that is there stays as it is."""
+    """A known line keeps the fields that are not sent."""
     if kept is None:
         return line
     stored = {**kept, "serials": json.loads(kept["serials"] or "null")}
@@ -102,7 +102,7 @@ def check_return(
     current: Mapping[str, Any],
     rows: Sequence[Row],
 ) -> Iterator[FieldError]:
-    """What is wrong with the return as a whole; the id of a new one is None."""
+    """Errors of the return as a whole. A new return's id is None."""
     yield from check_document(tx, RETURNS, return_id, values, current)
     yield from _repeated_serials(rows)
     if values["sales_order_id"] is None:
@@ -134,7 +134,9 @@ def _repeated_serials(rows: Sequence[Row]) -> Iterator[FieldError]:
 def _more_than_shipped(
     tx: Transaction, return_id: int | None, order_id: int, rows: Sequence[Row]
 ) -> Iterator[FieldError]:
-    """Over all returns of the order, those that are cancelled left out."""
+    """Errors for goods of which more would come back than was shipped, counting all returns that are not
+    cancelled.
+    """
     shipped, returned = store.shipped(tx, order_id), store.returned(tx, order_id, return_id)
     sums: Counter[int] = Counter()
     for row in rows:
@@ -153,7 +155,7 @@ def _more_than_shipped(
 def _not_as_shipped(
     tx: Transaction, return_id: int | None, order_id: int, code: str, rows: Sequence[Row]
 ) -> Iterator[FieldError]:
-    """Lots and serials that are named, but did not leave with the order, or are in another return of it."""
+    """Errors for lots and serials that did not leave with the order, or are in another return of it."""
     if not any(row["lot_number"] or row["serials"] for row in rows):
         return
     shipped, returned = store.shipped_parts(tx, order_id), store.returned_parts(tx, order_id, return_id)

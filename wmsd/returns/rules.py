@@ -27,11 +27,13 @@ TRANSITIONS: Final[Transitions[Status, Effect]] = Transitions(
     lines_change_in=frozenset({"CREAT"}),
     fields_change_in=frozenset({"CREAT", "RECEPTIONAT"}),
 )
-"""Dispositions change where fields do."""
+"""Dispositions may change where fields may."""
 
 DISPOSITIONS: Final[Mapping[Disposition, tuple[int, int, int]]] = {
     "RESTOC": (1, 0, 0),
     "CARANTINA": (1, 1, 0),
     "DISTRUS": (0, 0, 1),
 }
-"""How often the quantity of a line enters the balance, the quarantine, and the column of what was destroyed."""
+"""For each disposition, the factors by which a line's quantity enters balance, quarantine and the destroyed
+column.
+"""

@@ -55,12 +55,12 @@ RETURNED: Final = """
 
 
 def shipped(tx: Transaction, order_id: int) -> dict[int, int]:
-    """How much of each article went out with a loaded order."""
+    """How much of each article a loaded order shipped."""
     return dict(tx.rows(SHIPPED, (order_id,)))
 
 
 def returned(tx: Transaction, order_id: int, but_not: int | None) -> dict[int, int]:
-    """How much of each article came back of it or is announced, by other returns than the one."""
+    """How much of each article other returns of the order bring back or announce."""
     return dict(tx.rows(RETURNED, {"order_id": order_id, "but_not": but_not}))
 
 
@@ -80,14 +80,14 @@ RETURNED_PARTS: Final = """
 
 @dataclass(slots=True)
 class Parts:
-    """By article: how much of which lots, in millionths, and the lots of which serials."""
+    """By article: quantities of lots, in millionths, and the lot of each serial."""
 
     lots: Counter[tuple[int, str]] = field(default_factory=Counter)
     serials: dict[tuple[int, str], str | None] = field(default_factory=dict)
 
 
 def shipped_parts(tx: Transaction, order_id: int) -> Parts:
-    """What is out with an order; what was unloaded is not."""
+    """The lots and serials that are out with an order; unloaded ones are not."""
     parts = Parts()
     for article_id, lot, serial, quantity in tx.rows(SHIPPED_PARTS, (order_id,)):
         if lot is not None:
@@ -98,7 +98,7 @@ def shipped_parts(tx: Transaction, order_id: int) -> Parts:
 
 
 def returned_parts(tx: Transaction, order_id: int, but_not: int | None) -> Parts:
-    """What came back of it or is announced, by other returns than the one, as far as they name it."""
+    """The lots and serials that other returns of the order name."""
     parts = Parts()
     for article_id, lot, quantity, serials in tx.rows(RETURNED_PARTS, {"order_id": order_id, "but_not": but_not}):
         if lot is not None:

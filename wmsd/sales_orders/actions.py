@@ -103,7 +103,7 @@ def change(
     status: Status | None = None,
     packaging: Sequence[PackagingLine] | None = None,
 ) -> Record:
-    """Lays what was given over the order and moves it, in the order that the statuses allow."""
+    """Applies new fields and lines and moves the order, in the sequence that its statuses allow."""
     check_goes_with(packaging, status, LOADED)
     current = ORDERS.columns(tx, order_id)
     values = ORDERS.merged(current, given)
@@ -126,7 +126,7 @@ def change(
 def _change(
     tx: Transaction, order_id: int, values: Columns, rows: list[Columns] | None, errors: list[FieldError]
 ) -> None:
-    """`rows`: the new lines, when they differ; the reservations follow them."""
+    """`rows` are the new lines, or None when they stay. Reservations follow them."""
     if rows is None:
         refuse_field_errors(errors)
     else:
@@ -139,7 +139,9 @@ def _change(
 
 
 def move(tx: Transaction, order_ids: Sequence[int], current: Status, requested: Status) -> None:
-    """Orders of one status, with all that the move does to stock. Raises Problem (409) when it is not allowed."""
+    """Moves orders that share a status, with all effects on stock. Raises Problem (409) when the move is not
+    allowed.
+    """
     effect = TRANSITIONS.effect(current, requested)
     EFFECTS[effect](tx, order_ids)
     move_and_emit(tx, ORDERS, order_ids, current, requested)

@@ -1,4 +1,4 @@
-"""What sales orders promise: they hold what their lines say, and shipped what they say."""
+"""Doctor's checks of sales orders: reservations and goods issues match the lines."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""How sales orders come about: one, or those of a file, each on what the ones before it have left."""
+"""Creates sales orders, one or many. Each finds only the stock that those before it have left."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -22,7 +22,9 @@ Made = Record | Problem
 
 
 def create(tx: Transaction, bodies: Sequence[SalesOrderFields]) -> list[Made]:
-    """Each order, or why it is refused. What they refer to is read together, and their lines written together."""
+    """The record of each order, or the problem why it is refused. References are looked up together, and lines are
+    written together.
+    """
     articles = Articles(tx, [line for body in bodies for line in body.lines])
     found = [find_lines(tx, body.lines, body.warehouse_id, articles=articles) for body in bodies]
     places = {place for lines in found for place in places_of(lines.rows)}
@@ -39,17 +41,17 @@ def create(tx: Transaction, bodies: Sequence[SalesOrderFields]) -> list[Made]:
 
 @dataclass(slots=True)
 class _New:
-    """Orders that are inserted one by one; their lines and what they hold wait to be written together."""
+    """New orders. Each is inserted by itself; lines and reservations are collected and written together."""
 
     tx: Transaction
     there: dict[Place, tuple[int, int]]
-    """By place its stock record, and what the orders so far have left available in it."""
+    """For each place its stock record, and the available quantity that the orders so far have left."""
     ids: list[int] = field(default_factory=list)
     _lines: dict[int, list[dict[str, Any]]] = field(default_factory=dict)
     _reservations: dict[int, Reservation] = field(default_factory=dict)
 
     def add(self, body: SalesOrderFields, lines: Lines) -> int:
-        """Its id. Raises Problem (422) with every error."""
+        """Inserts the order and answers its id. Raises Problem (422) with every error."""
         tx = self.tx
         check_goes_with(body.packaging, None, LOADED)
         values = ORDERS.replacement(body)

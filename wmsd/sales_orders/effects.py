@@ -1,4 +1,4 @@
-"""What the moves of an order do to stock: the effects of `rules.py`, carried out."""
+"""Carries out the effects of `rules.py`: what a transition does to stock."""
 
 import json
 from collections.abc import Callable, Mapping, Sequence
@@ -23,7 +23,9 @@ MOVED: Final = ("loading", "unloading")
 
 
 def load(tx: Transaction, order_ids: Sequence[int]) -> None:
-    """What lines name goes first, so that no other line takes it for the oldest; nor does another order."""
+    """Posts the goods issue. Lines that name lots or serials go first, so that nobody else takes those as the
+    oldest.
+    """
     reservations = reservations_of(tx, ORDERS.entity, order_ids)
     if any(each.lots or each.serials for each in reservations.values()) and len(order_ids) > 1:
         for order_id in order_ids:
@@ -87,7 +89,9 @@ def _unload(tx: Transaction, order_id: int) -> None:
 
 
 def _check_room(tx: Transaction, loaded: list[tuple[int, int, Part]]) -> None:
-    """Raises Problem (422) when it cannot come back: past the largest balance, or a serial twice."""
+    """Raises Problem (422) when the goods cannot come back: a balance would be too large, or a serial would be
+    there twice.
+    """
     sums: dict[int, int] = {}
     serials: dict[int, list[str]] = {}
     for _, stock_id, part in loaded:

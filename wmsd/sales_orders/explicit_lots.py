@@ -1,4 +1,4 @@
-"""Lines that name the lot or the serials to take: whether those are there for the order."""
+"""Lines that name the lot or the serials to take: are those available to the order?"""
 
 import json
 from collections import Counter
@@ -18,7 +18,7 @@ Row = dict[str, Any]
 
 
 def check_serials(line: LineFields, path: str, tracks_serials: bool) -> Iterator[FieldError]:
-    """What is wrong with the line itself, whatever is in stock."""
+    """Errors of the line itself, whatever is in stock."""
     if tracks_serials and line.quantity % SCALE:
         yield FieldError(
             "VALIDATION_FAILED", f"{path}.quantity", "must be whole: the article is tracked by serials"
@@ -34,7 +34,7 @@ def check_serials(line: LineFields, path: str, tracks_serials: bool) -> Iterator
 
 @dataclass(slots=True)
 class Named:
-    """What the lines name, by the ids of lots (in millionths) and serials."""
+    """The lots that lines name, with quantities in millionths, and the serials, by their ids."""
 
     lots: dict[int, int] = field(default_factory=dict)
     serials: set[int] = field(default_factory=set)
@@ -48,8 +48,8 @@ def find_explicit(
     stock_ids: Mapping[tuple[int, int], int],
     held: Reservation,
 ) -> Named:
-    """`stock_ids`: by article and warehouse, where there is a stock record. What the order holds is there for
-    it.
+    """`stock_ids` are the stock records by article and warehouse. What the order has reserved counts as available
+    to it.
     """
     named, free = Named(), dict(held.lots)
     lines_of: dict[int, list[tuple[int, str]]] = {}
@@ -80,7 +80,7 @@ def _short(number: int, lot_number: str, free: int, wanted: int) -> FieldError:
 def _lots_named(
     tx: Transaction, order_id: int | None, row: Row, number: int, stock_id: int, named: Named
 ) -> Mapping[str, int]:
-    """How much the line takes of which lots: of the one that it names, or of those of its serials."""
+    """How much the line takes of which lots: the lot that it names, or the lots of its serials."""
     if row["serials"] is not None:
         return _find_serials(tx, order_id, row, number, stock_id, named)
     return {} if row["lot_number"] is None else {row["lot_number"]: row["quantity"]}
@@ -89,7 +89,7 @@ def _lots_named(
 def _find_serials(
     tx: Transaction, order_id: int | None, row: Row, number: int, stock_id: int, named: Named
 ) -> Counter[str]:
-    """Adds the line's serials to those that are named. Answers how much of which lots they are."""
+    """Adds the line's serials to the named ones. Answers how much they take of which lots."""
     of_lots: Counter[str] = Counter()
     names = json.loads(row["serials"])
     found = lots.serials(tx, row["article_id"], names)

@@ -14,7 +14,9 @@ from wmsd.sales_orders.store import ORDERS
 
 
 def _goes_alone(order: Document) -> bool:
-    """What one that is cancelled gives back, those after it may take; which lots are there, the others say."""
+    """A cancelled order gives stock back, which later ones may take. Which named lots are left depends on the
+    orders before.
+    """
     return order.status == "ANULAT" or any(line.lot_number or line.serials for line in order.lines)
 
 

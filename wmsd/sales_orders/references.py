@@ -1,4 +1,4 @@
-"""Looks up what an order's lines refer to, and finds what is wrong with them."""
+"""Looks up what an order's lines refer to, and finds every error in them."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -37,10 +37,9 @@ def find_lines(
     warehouse_before: int | None = None,
     articles: Articles | None = None,
 ) -> Lines:
-    """The lines with their articles looked up; `warehouse_id` is the order's, where those without one are taken.
-
-    What was in the order before may stay in it, though it is no longer active; a line that is sent with the id of
-    one of them keeps it. `articles`: theirs, where they have been read.
+    """The lines with their articles. `warehouse_id` is the order's; a line without its own takes from there. What
+    the order had before may stay, even if it is inactive now; a line that is sent with its id keeps it. `articles`
+    are those of the lines, if they were read already.
     """
     found, articles = Lines(), articles or Articles(tx, sent)
     ids = {row["id"] for row in before}
@@ -74,7 +73,7 @@ def find_lines(
 def _bad_warehouses(
     tx: Transaction, sent: Sequence[LineFields], known: set[int | None]
 ) -> dict[int | None, FieldError]:
-    """What is wrong with the warehouses that the lines name; those of the order before are not asked again."""
+    """Errors of the warehouses that lines name. Those that the order had before are not checked again."""
     named = {line.warehouse_id for line in sent if line.warehouse_id is not None} - known
     return {
         warehouse_id: error
@@ -91,11 +90,11 @@ def find_stock(
     warehouse_id: int | None = None,
     there: Mapping[Place, tuple[int, int]] | None = None,
 ) -> Reservation:
-    """What the order is to hold. Adds an error for each line that is short of it. `there`: by place its stock
-    record and what is available in it, where that has been read.
+    """What the order is to reserve. Adds an error for each line that is short. `there` is, by place, its stock
+    record and the available quantity, if that was read already.
 
-    What the order holds already is there for it. Of lines that are taken from the order's own warehouse nothing
-    more is said when there is an error in that.
+    What the order has reserved counts as available to it. When the order's own warehouse is wrong, the lines that
+    take from it get no further errors.
     """
     bad_warehouse = warehouse_id if any(error.path == "warehouse_id" for error in errors) else None
     lines = [
@@ -118,7 +117,7 @@ def places_of(rows: Sequence[Row]) -> set[Place]:
 
 
 def _places(rows: Sequence[Row]) -> list[tuple[Place | None, int]]:
-    """How much is taken from where, line by line."""
+    """Place and quantity of each line."""
     return [
         (None if row["article_id"] is None else (row["article_id"], row["warehouse_id"]), row["quantity"])
         for row in rows
@@ -126,5 +125,5 @@ def _places(rows: Sequence[Row]) -> list[tuple[Place | None, int]]:
 
 
 def goods(rows: Sequence[Row]) -> list[tuple[Any, ...]]:
-    """What makes two lists of lines the same."""
+    """What has to be equal for two lists of lines to be the same."""
     return [tuple(row[name] for name in GOODS) for row in rows]

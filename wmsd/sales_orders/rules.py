@@ -44,7 +44,7 @@ Place = tuple[int, int]
 
 
 def wanted(lines: Iterable[tuple[Place | None, int]]) -> dict[Place, int]:
-    """The lines of one article and warehouse summed, in millionths; without those whose place is not known."""
+    """Sums lines by article and warehouse, in millionths. Lines without a known place are left out."""
     sums: dict[Place, int] = {}
     for place, quantity in lines:
         if place is not None:
@@ -53,7 +53,7 @@ def wanted(lines: Iterable[tuple[Place | None, int]]) -> dict[Place, int]:
 
 
 def shortages(lines: Iterable[tuple[Place | None, int]], available: Mapping[Place, int]) -> list[FieldError]:
-    """A error for each line of an article and warehouse that has less than all the lines of it want."""
+    """An error for each line whose article and warehouse have less than all lines want together."""
     lines = list(lines)
     sums = wanted(lines)
     return [

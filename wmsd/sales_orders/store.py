@@ -49,7 +49,7 @@ LOADS: Final = """
 
 
 class Load(NamedTuple):
-    """A line of an order, the stock record that it is taken from, how much, and of what."""
+    """A line to be shipped: from which stock record, how much, and of which lot or serials."""
 
     order_id: int
     line_id: int
@@ -59,9 +59,9 @@ class Load(NamedTuple):
     lot_number: str | None
     serials: str | None
     has_lots: bool
-    """Whether the record has lots or serials at all."""
+    """Whether the stock record has any lots or serials."""
 
 
 def loads(tx: Transaction, order_ids: Sequence[int]) -> list[Load]:
-    """What is to leave for each order in turn: lines that name serials or a lot first."""
+    """The lines to ship, order by order: those that name serials or a lot first."""
     return [Load(*row) for row in tx.rows(LOADS, (dumps(list(order_ids)),))]

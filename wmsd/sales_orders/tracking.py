@@ -1,4 +1,6 @@
-"""What sales orders forbid that may still move stock: see `articles/tracking.py`."""
+"""What forbids a change of an article's tracking, because sales orders may still move its stock: see
+`articles/tracking.py`.
+"""
 
 from typing import Final
 
