@@ -1,1 +1,1 @@
-"""Stock: balances, and the ledger of movements whose sums they are."""
+"""Stock: balances, and the ledger of movements that add up to them."""

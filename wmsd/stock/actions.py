@@ -38,10 +38,10 @@ def find_stock_of_articles(tx: Transaction, query: StockOfArticlesQuery) -> Reco
 
 
 def count_stock(tx: Transaction, article_id: int, warehouse_id: int, counted: int, reason: str) -> bool:
-    """Sets the quantity to what was counted (millionths), as a movement of the difference.
+    """Sets the quantity to what was counted (millionths) and posts the difference as a movement.
 
-    Answers whether anything moved. Raises Problem (422 on `quantity`) when orders or quarantine hold
-    more, or when it would take away goods of lots or with serials: which of them, it does not say.
+    Answers whether anything moved. Raises Problem (422 on `quantity`) when orders or quarantine hold more than was
+    counted, or when lots or serials would have to go: the count does not say which.
     """
 
     def make(before: Contents, faults: list[Fault]) -> Parts:

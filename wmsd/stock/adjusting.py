@@ -1,4 +1,4 @@
-"""Stock changed by hand: adjusted, quarantined and released, each with a reason, through the ledger."""
+"""Manual changes of stock: adjustments, quarantine and release. Each has a reason and goes through the ledger."""
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import partial
@@ -14,14 +14,15 @@ from wmsd.stock.rules import Change, Fault, changes, count_total, faults_of, onl
 from wmsd.stock.schema import Adjustment, Quarantining, StockChange
 
 Make = Callable[[Contents, list[Fault]], Parts]
-"""What is to be there instead. It adds to the faults what forbids it."""
+"""Computes the new parts from the current contents. It adds to the faults whatever forbids the change."""
 
 
 def adjust(tx: Transaction, article_id: int, warehouse_id: int, body: Adjustment) -> list[Change]:
-    """Changes what is there by a difference, or to a quantity; of a lot, where one is named, or of serials.
+    """Changes the quantity by a difference or to a total, of the record, of the named lot or of the named serials.
 
-    What is added without a lot or a serial has none, also where the article is tracked by them. Raises Problem
-    (422) when it is less than orders hold, or takes away goods with a lot or a serial without naming them.
+    Goods that are added without a lot or serial have none, even if the article is tracked by them. Raises Problem
+    (422) when orders hold more than would be left, or when goods with a lot or serial are taken away without being
+    named.
     """
     column = "by" if body.by is not None else "to"
     _check(_adjustment_errors(body))
@@ -30,17 +31,18 @@ def adjust(tx: Transaction, article_id: int, warehouse_id: int, body: Adjustment
 
 
 def quarantine(tx: Transaction, article_id: int, warehouse_id: int, body: Quarantining) -> list[Change]:
-    """What is there is not for sale: its quantity stays, what is available falls.
+    """Puts goods in quarantine: the quantity stays, the available quantity falls.
 
-    Raises Problem (422) when orders hold it, or when it is goods with a lot or a serial and does not name them.
+    Raises Problem (422) when orders hold the goods, or when they have a lot or serial that is not named.
     """
     return _quarantine(tx, (article_id, warehouse_id), body, enters=True)
 
 
 def release(tx: Transaction, article_id: int, warehouse_id: int, body: Quarantining) -> list[Change]:
-    """What is quarantined is for sale again: its quantity stays, what is available rises.
+    """Releases goods from quarantine: the quantity stays, the available quantity rises.
 
-    Raises Problem (422) when that much is not in quarantine, or has a lot or a serial and does not name them.
+    Raises Problem (422) when less than that is in quarantine, or when the goods have a lot or serial that is not
+    named.
     """
     return _quarantine(tx, (article_id, warehouse_id), body, enters=False)
 
@@ -55,8 +57,8 @@ def _quarantine(tx: Transaction, place: tuple[int, int], body: Quarantining, ent
 def change_parts(
     tx: Transaction, place: tuple[int, int], make: Make, kind: Kind, reason: str, column: str
 ) -> list[Change]:
-    """Posts what differs between what is there and what `make` says. `column` is the field that is told what is
-    wrong with a quantity.
+    """Posts the difference between the current parts and those that `make` computes. `column` is the field that
+    errors about a quantity belong to.
     """
     stock_id, (article_id, _) = store.id_of(tx, *place), place
     before = contents_of(tx, [stock_id])[stock_id]
@@ -81,7 +83,7 @@ def _check(errors: FieldErrors) -> None:
 
 
 def post_changes(tx: Transaction, made: Iterable[tuple[int, Change, str]], kind: Kind) -> None:
-    """Each with its stock record and its reason."""
+    """Posts each change, given with the id of its stock record and its reason."""
     post_all(tx, [(stock_id, _movement(change, kind, reason)) for stock_id, change, reason in made])
 
 
@@ -98,7 +100,7 @@ def _movement(change: Change, kind: Kind, reason: str) -> Movement:
 
 
 def _elsewhere(tx: Transaction, article_id: int, made: Sequence[Change]) -> Iterator[Fault]:
-    """Serials that are to be added here, and are in another warehouse."""
+    """Faults for serials that would be added here but are in stock in another warehouse."""
     added = [(article_id, goods.serial) for goods, before, _ in made if goods.serial and before == NOTHING]
     for (_, serial), warehouse in lots.warehouses_of(tx, added).items():
         yield Fault(None, "serial", f"{serial} is in stock in {warehouse} already")
@@ -182,7 +184,7 @@ def _quarantined_serials(body: Quarantining, enters: bool, before: Contents, fau
 
 
 def _found(body: StockChange, before: Contents, faults: list[Fault]) -> list[PartKey]:
-    """The named serials that are there."""
+    """The parts of the named serials that are in stock here. Adds a fault for each of the others."""
     known = {goods.serial: goods for goods in before.parts if goods.serial is not None}
     for serial in body.serials:
         if serial not in known:

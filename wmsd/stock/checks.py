@@ -1,6 +1,6 @@
-"""What stock promises: balances are the sums of what is under them, and lots and serials are parts of them.
+"""Doctor's checks of stock: balances match their movements, and lots and serials are parts of them.
 
-A promise of two tables is held by adding both up under one key: one pass and one sort, however large they are.
+To compare two tables, a check adds both up under one key: one pass and one sort, however large they are.
 """
 
 from typing import Final
@@ -128,7 +128,7 @@ MOVED: Final = f"""
     FROM stock LEFT JOIN moved ON moved.stock_id = stock.id
     WHERE stock.quarantined <> coalesce(moved.quarantined, 0)
 """
-"""Of what is there and of what is quarantined: one pass over the ledger, which is the longest table there is."""
+"""Quantity and quarantined together: one pass over the ledger, which is the longest table."""
 
 CHECKS: Final = (
     Check("a quantity is the sum of its movements", MOVED),

@@ -1,7 +1,7 @@
-"""What stock records are made of: each lot, each serial, and what has neither.
+"""The parts of a stock record: each lot, each serial, and the goods that have neither.
 
-Every quantity stands once, under the most that is known of it. So the parts of a record add up to its balance,
-and a change of them is what a count, an adjustment or a quarantine comes to.
+Every quantity is counted once, in the part that says most about it. So the parts of a record add up to its
+balance, and counts, adjustments and quarantine are changes of parts.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -15,7 +15,9 @@ from wmsd.db.transaction import Transaction
 
 
 class PartKey(NamedTuple):
-    """Which goods of a stock record: those with this serial; those of this lot without one; those with neither."""
+    """Names a part of a stock record: the goods with this serial; or those of this lot without a serial; or those
+    with neither.
+    """
 
     lot_number: str | None = None
     serial: str | None = None
@@ -25,7 +27,7 @@ UNNAMED: Final = PartKey()
 
 
 class Amounts(NamedTuple):
-    """How much is there, and what of it is quarantined, in millionths."""
+    """The quantity in stock, and how much of it is quarantined, in millionths."""
 
     quantity: int = 0
     quarantined: int = 0
@@ -41,7 +43,7 @@ Parts = Mapping[PartKey, Amounts]
 
 @dataclass(slots=True)
 class Contents:
-    """The parts of a stock record, what leaves first before the others, and what orders hold."""
+    """The parts of a stock record, in the order in which they leave, and what orders hold of it."""
 
     parts: dict[PartKey, Amounts] = field(default_factory=dict)
     reserved: int = 0
@@ -50,7 +52,7 @@ class Contents:
 
 
 def total(parts: Parts, lot_number: str | None = None) -> Amounts:
-    """What all the parts are together, or those of the lot."""
+    """The sum of all parts, or of those of one lot."""
     there = [part for goods, part in parts.items() if lot_number in (None, goods.lot_number)]
     return Amounts(sum(part.quantity for part in there), sum(part.quarantined for part in there))
 
@@ -72,7 +74,7 @@ SERIALS: Final = """
 
 
 def contents_of(tx: Transaction, stock_ids: Iterable[int]) -> dict[int, Contents]:
-    """By the ids of stock records, in their order."""
+    """The contents of each stock record, by id, in the order of the ids."""
     ids = dumps(list(stock_ids))
     found: dict[int, Contents] = {}
     rests: dict[tuple[int, str | None], Amounts] = {}
@@ -112,8 +114,8 @@ ALL: Final = """
 
 
 def every(tx: Transaction) -> Iterator[tuple[str, str, PartKey, Amounts]]:
-    """Each part of each stock record, with the codes of article and warehouse: for exports. An empty record is one
-    part, of nothing.
+    """Every part of every stock record, with the codes of article and warehouse, for exports. An empty record
+    yields one part with the quantity 0.
     """
     for chunk in chunks(tx.execute(ALL)):
         found = contents_of(tx, [stock_id for stock_id, _, _ in chunk])

@@ -1,4 +1,4 @@
-"""Stock counts of many articles at once: what they come to, and what forbids it; posted together or not at all."""
+"""Stock counts of many articles at once: computes and checks the changes, and posts all of them or none."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
@@ -24,7 +24,7 @@ class Place(NamedTuple):
 
 @dataclass(slots=True)
 class Counting:
-    """What was counted of an article in a warehouse, with the row and the reason of each."""
+    """The counts of an article in a warehouse. Row and reason of each count are kept by its part."""
 
     article: Reference
     warehouse_code: str
@@ -32,21 +32,21 @@ class Counting:
     lines: dict[PartKey, int] = field(default_factory=dict)
     reasons: dict[PartKey, str] = field(default_factory=dict)
     is_faulty: bool = False
-    """A row of it was refused: what the others come to is not known."""
+    """One of its rows was refused, so the changes of the others are not computed."""
 
     def reason(self, change: Change, otherwise: str) -> str:
-        """Its row's; where no row names it the first row's."""
+        """The reason of the change's row; without such a row, the reason of the first row that has one."""
         return self.reasons.get(change.goods) or next(iter(self.reasons.values()), otherwise)
 
     def line_of(self, goods: PartKey | None) -> int:
-        """The row that names the goods, or else the first of its lot, or else the first."""
+        """The row that names the goods; otherwise the first row of their lot; otherwise the first row."""
         lot_number = None if goods is None else goods.lot_number
         of_lot = (line for named, line in self.lines.items() if lot_number is not None and named[0] == lot_number)
         return self.lines.get(goods or PartKey()) or next(of_lot, None) or next(iter(self.lines.values()))
 
 
 class Changed(NamedTuple):
-    """A change, and where."""
+    """A change, with the codes of its article and warehouse."""
 
     article_code: str
     warehouse_code: str
@@ -55,25 +55,27 @@ class Changed(NamedTuple):
 
 @dataclass(slots=True)
 class CountOutcome(Outcome):
-    """`updated` is the number of changes, `unchanged` that of the counts that found what was known."""
+    """`updated` is the number of changes; `unchanged` is the number of counts that match the records."""
 
     changed: list[Changed] = field(default_factory=list)
 
 
 @dataclass(slots=True)
 class Count:
-    """Counts of many places: what they come to over one state of the data, and again over a later one."""
+    """Counts of many places. The changes are planned on one state of the data, and again on a later one."""
 
     places: dict[Place, Counting]
     _planned: dict[Place, list[Change]] = field(default_factory=dict)
     _stock_ids: dict[tuple[int, int], int] = field(default_factory=dict)
-    """Those that are known: a stock record is never deleted."""
+    """The known stock records by place. They stay valid, because a stock record is never deleted."""
     _last_change: int | None = None
 
     def plan(self, tx: Transaction, outcome: Outcome) -> None:
-        """What differs, and what forbids it. Of what has not changed since the last time it is known.
+        """Computes the changes and what forbids them. A place that has not changed since the last time keeps its
+        plan.
 
-        Serials are held without a change of their stock record, so theirs is looked at every time.
+        A document can hold or free serials without a change of the stock record, so places of articles with
+        serials are always planned again.
         """
         again = list(self.places)
         if self._last_change is not None:
@@ -96,7 +98,7 @@ class Count:
             self._tell(outcome)
 
     def post(self, tx: Transaction, reason: str) -> None:
-        """Posts what differs, with the reason where a count has none of its own."""
+        """Posts the planned changes. `reason` is used where a count has none of its own."""
         stock_ids = self._stock_ids
         for chunk in chunks([place for place in self.places if place not in stock_ids]):
             stock_ids |= store.ids_of(tx, chunk)
@@ -138,14 +140,14 @@ def _planned(
             continue
         before, faults = contents[stock_ids[place]] if place in stock_ids else Contents(), list[Fault]()
         after = count_parts(before, _with_quarantine(tx, before, counting), faults)
-        if after != before.parts or faults:  # most counts find what is known
+        if after != before.parts or faults:  # most counts match the records
             faults = faults or [*faults_of(before, after, counting.article.tracks_serials)]
             _refuse(counting, before, faults, outcome)
         yield place, changes(before.parts, after)
 
 
 def _with_quarantine(tx: Transaction, before: Contents, counting: Counting) -> list[Counted]:
-    """The counts; a serial that was found in another lot or warehouse stays in quarantine, if it was in it."""
+    """The counts. A serial that was in quarantine stays in it when it is found in another lot or warehouse."""
     arrived = {
         each.goods.serial
         for each in counting.counts
@@ -162,7 +164,7 @@ def _with_quarantine(tx: Transaction, before: Contents, counting: Counting) -> l
 
 
 def _refuse(counting: Counting, before: Contents, faults: list[Fault], outcome: Outcome) -> None:
-    if faults and not counting.counts:  # what was not found has no row
+    if faults and not counting.counts:  # goods that were not found have no row
         name = f"{counting.article.code} in {counting.warehouse_code}"
         sentence = f"is not in the file, but orders hold {to_text(before.reserved)} of it"
         outcome.errors.append(CellError(0, name, sentence))
@@ -174,7 +176,7 @@ def _refuse(counting: Counting, before: Contents, faults: list[Fault], outcome: 
 def _check_serials(
     tx: Transaction, places: Mapping[Place, Counting], planned: Mapping[Place, list[Change]], outcome: Outcome
 ) -> None:
-    """A serial that was found may be known elsewhere only when it was found to be gone from there."""
+    """Refuses a serial that is in stock elsewhere, unless this count finds it missing there."""
     arriving: dict[tuple[int, str], tuple[Place, PartKey]] = {}
     leaving: set[tuple[int, str]] = set()
     for place, made in planned.items():
@@ -198,7 +200,9 @@ MISSING: Final = """
 
 
 def add_missing(tx: Transaction, places: dict[Place, Counting]) -> None:
-    """What has stock in one of the warehouses and is not among the places, as counted to nothing."""
+    """Adds a count of nothing for each article that has stock in one of the counted warehouses and is not among
+    the places.
+    """
     warehouses = {place.warehouse_id: counting.warehouse_code for place, counting in places.items()}
     for article_id, warehouse_id, *article in tx.rows(MISSING, (dumps(list(warehouses)),)):
         place, reference = Place(article_id, warehouse_id), Reference(article_id, *article)

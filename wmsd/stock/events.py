@@ -1,7 +1,7 @@
-"""What moved in a unit of work is told once, at its end.
+"""Emits the events of stock once, at the end of a unit of work.
 
-`stock.updated` for each article and warehouse whose balances changed, and `stock.low` where available fell to or
-under the article's min_stock; it is armed again when available has recovered.
+`stock.updated` for each article and warehouse whose balances changed; `stock.low` when the available quantity fell
+to or below the article's min_stock. It is emitted again only after the available quantity has recovered.
 """
 
 from collections.abc import Iterable
@@ -12,7 +12,7 @@ from wmsd.stock import store
 
 
 def emit_at_end(tx: Transaction, stock_ids: Iterable[int]) -> None:
-    """Call it before the records are changed: it notes what was available until then."""
+    """Call it before the records are changed: it notes the available quantities before the change."""
     available_before = tx.at_end("stock", lambda gathered: _tell(tx, gathered), dict[int, int])
     new = [stock_id for stock_id in stock_ids if stock_id not in available_before]
     if new:

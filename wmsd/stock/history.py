@@ -16,7 +16,7 @@ CONDITIONS: Final = {
     "article_id": "stock.article_id = :article_id",
     "warehouse_id": "stock.warehouse_id = :warehouse_id",
 }
-"""By the filters' names, the narrowest first."""
+"""The conditions by the names of their filters, the narrowest first."""
 INDEXES: Final = {
     "document_id": "INDEXED BY stock_movements_by_document",
     "serial": "INDEXED BY stock_movements_by_serial",
@@ -51,17 +51,18 @@ OF_EACH_RECORD: Final = """
 def movements(
     tx: Transaction, filters: Mapping[str, object], after: int | None, limit: int
 ) -> list[dict[str, Any]]:
-    """In their order; those after the one with the id `after`, or else the last. Quantities are millionths.
+    """The movements in their order: those after the id `after`, or the last ones without it. Quantities are
+    millionths.
 
-    `filters` are of `CONDITIONS`; with a `document_id` go the `kinds` of movements that its kind of document
-    makes, for another kind of document may have the same id.
+    The names of `filters` are those of `CONDITIONS`. A `document_id` needs `kinds`, the kinds of movements that
+    its kind of document makes: a document of another kind may have the same id.
     """
     named = {"kinds": dumps(filters.get("kinds", ())), "after": after, "limit": limit}
     given = [name for name in CONDITIONS if name in filters]
     beyond, direction = ("true", "DESC") if after is None else ("movement.id > :after", "ASC")
     conditions = " AND ".join([beyond, *(CONDITIONS[name] for name in given)])
     parameters = {**filters, **named}
-    # What few records moved is found record by record; what many did is met soon enough along the ledger.
+    # For few stock records, search record by record; for many, the ledger soon holds enough matches.
     few_records = given and given[0] not in INDEXES and _are_few(tx, given, filters)
     chosen = (OF_EACH_RECORD if few_records else ALONG_THE_LEDGER).format(
         index=INDEXES.get(given[0], "") if given else "",

@@ -1,4 +1,4 @@
-"""Stock counts and opening stock in bulk: the rows of a file say what is there now."""
+"""Imports stock counts and opening stock: the rows of a file say what is in stock now."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -34,9 +34,9 @@ class CountRow(Input):
 
 
 class StockCountImport(Import):
-    """The rows of an article and warehouse, taken together, say what is there of it (`rules.count_parts`).
+    """All rows of an article and warehouse together say what is in stock of it (`rules.count_parts`).
 
-    `complete`: what has stock in a warehouse that the file names, and is not in the file, was not found.
+    `complete`: articles that have stock in a warehouse of the file and are not in the file count as not found.
     """
 
     checks_all = True
@@ -51,12 +51,12 @@ class StockCountImport(Import):
         return put_down(tx, schema, rows)
 
     def check(self, tx: Transaction, outcome: Outcome) -> None:
-        """The second time, only what has changed is looked at."""
+        """Plans the counts. When it is called again, it plans only places that have changed."""
         if self._reader is None or not self._reader.is_up_to_date(tx, self._last_change):
             self._reader = self._read(tx, outcome)
             self._count = Count(self._reader.places)
         self._last_change = tx.last_change()
-        if self._complete and not outcome.errors:  # what a file with faults leaves out is not known
+        if self._complete and not outcome.errors:  # with faults, nobody knows what is missing
             add_missing(tx, self._count.places)
         self._count.plan(tx, outcome)
 
@@ -75,7 +75,7 @@ class StockCountImport(Import):
 
 @dataclass(slots=True)
 class Reader:
-    """Gathers the rows by article and warehouse."""
+    """Collects the rows by article and warehouse."""
 
     warehouses: Mapping[str, int]
     places: dict[Place, Counting] = field(default_factory=dict)
@@ -83,7 +83,9 @@ class Reader:
     _serials: FirstSeen = field(default_factory=FirstSeen)
 
     def is_up_to_date(self, tx: Transaction, change: int) -> bool:
-        """Whether the file's articles and warehouses are as they were at this place in the change sequence."""
+        """Whether the file's articles and all warehouses have stayed the same since this place in the change
+        sequence.
+        """
         changed = articles.changed_since(tx, change)
         if changed:
             codes, ids = {each.article.code for each in self.places.values()}, {place[0] for place in self.places}
@@ -92,7 +94,7 @@ class Reader:
         return directory.ids_by_code(tx, directory.WAREHOUSES) == self.warehouses
 
     def read(self, row: Row, known: Mapping[str, Reference]) -> FieldErrors:
-        """What is wrong with the row; `known` are articles by their codes."""
+        """The errors of the row; a row without errors is collected. `known` are the articles by code."""
         article_code, warehouse_code = (str(row.values.get(name, "")) for name in REFERENCES)
         article, warehouse_id = known.get(article_code), self.warehouses.get(warehouse_code)
         errors: FieldErrors = {}
@@ -115,7 +117,7 @@ class Reader:
         counting = self.places.setdefault(Place(article.id, warehouse_id), Counting(article, warehouse_code))
         if errors or twice or counted is None:
             counting.is_faulty |= bool(errors)
-            return {**twice, **errors, **twice}  # of one cell it is the one that is told
+            return {**twice, **errors, **twice}  # listed first, and overrides errors of its cell
         counting.counts.append(Counted(goods, counted.quantity, counted.quarantined))
         counting.lines[goods] = row.line
         if counted.reason is not None:

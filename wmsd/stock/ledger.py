@@ -1,4 +1,4 @@
-"""The one way to change a quantity: a movement, posted to ledger, balance, lot and serial together."""
+"""The only way to change a quantity: it posts a movement to ledger, balance, lot and serial together."""
 
 from collections.abc import Sequence
 from typing import Final, Literal, NamedTuple
@@ -10,12 +10,13 @@ from wmsd.stock.events import emit_at_end
 from wmsd.stock.lots import Part
 
 Kind = Literal["loading", "unloading", "receipt", "return", "count", "adjustment", "quarantine", "release"]
-"""What a movement comes from. The guide's page on stock says who makes each."""
+"""The kind of a movement. The guide's page on stock says what makes each."""
 
 
 class Movement(NamedTuple):
-    """Signed millionths: what the balance gains, and what of it enters quarantine; and why. What was destroyed
-    came in to be so, and never was part of the balance. The fields are in the order of `store.ADD_TO_LEDGER`.
+    """Signed millionths: `quantity` is added to the balance, `quarantined` to the part of it in quarantine.
+    `destroyed` are goods that came in and were destroyed, and never entered the balance. The fields are in the
+    order of `store.ADD_TO_LEDGER`.
     """
 
     quantity: int
@@ -37,18 +38,22 @@ NET_OUT: Final = """
 
 
 def net_out(tx: Transaction, document_id: int, kinds: Sequence[Kind]) -> list[tuple[int, int, Part]]:
-    """What has left by these kinds of movements and is not back: line, stock record and part."""
+    """The goods that left by these kinds of movements and have not come back: line, stock record and part."""
     found = tx.rows(NET_OUT, {"document_id": document_id, "kinds": dumps(list(kinds))})
     return [(line_id, stock_id, Part(*part)) for line_id, stock_id, *part in found]
 
 
 def post(tx: Transaction, stock_id: int, movement: Movement) -> None:
-    """Raises sqlite3.IntegrityError when a balance would fall below 0: callers check first, and say it well."""
+    """Posts one movement. Raises sqlite3.IntegrityError when a balance would fall below 0: callers check first,
+    and report it properly.
+    """
     post_all(tx, [(stock_id, movement)])
 
 
 def post_all(tx: Transaction, movements: Sequence[tuple[int, Movement]]) -> None:
-    """Each with the id of its stock record, in their order; a balance is written once, whatever moved of it."""
+    """Posts movements in their order, each given with the id of its stock record. A balance is written once,
+    however many movements it has.
+    """
     sums: dict[int, tuple[int, int]] = {}
     for stock_id, movement in movements:
         if movement.quantity or movement.quarantined:

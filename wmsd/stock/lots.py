@@ -1,8 +1,8 @@
-"""Which lots and serials a balance is made of, and which of them leave first.
+"""The lots and serials of a balance, and the order in which they leave.
 
-What came into stock without a lot has none. A lot and a serial is never more than a part of its stock record:
-what is reserved or quarantined of it is reserved or quarantined of the record too. So what orders hold of the
-record without naming a lot is always there beside the lots that others name.
+Goods that came in without a lot have none. Lots and serials are parts of their stock record: what is reserved or
+quarantined of them counts as reserved or quarantined of the record too. So the goods that orders reserve without
+naming a lot are always in stock in addition to the lots that other orders name.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -17,7 +17,7 @@ from wmsd.db.transaction import Transaction
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """A part of a quantity, in millionths; of a serial it is one unit."""
+    """A part of a quantity, in millionths; a part with a serial is one unit."""
 
     quantity: int
     lot_number: str | None = None
@@ -36,13 +36,15 @@ BRING_SERIAL: Final = """
     INSERT INTO stock_serials (article_id, serial, stock_id, lot_number, quarantined)
     VALUES ((SELECT article_id FROM stock WHERE id = :stock_id), :serial, :stock_id, :lot_number, :quarantined > 0)
 """
-"""VALUES: an INSERT of a SELECT keeps a journal of its own, and costs the more the more a unit of work has
-written.
+"""VALUES, because an INSERT from a SELECT keeps a statement journal of its own, which costs more the more the unit
+of work has written.
 """
 THIS_SERIAL: Final = """
     article_id = (SELECT article_id FROM stock WHERE id = :stock_id) AND serial = :serial AND +stock_id = :stock_id
 """
-"""By the unique index of article and serial: that of the stock record would be gone through from end to end."""
+"""Finds it by the unique index of article and serial. By the index of the stock record, SQLite would read all of
+its serials.
+"""
 TAKE_SERIAL: Final = f"DELETE FROM stock_serials WHERE {THIS_SERIAL}"
 QUARANTINE_SERIAL: Final = f"""
     UPDATE stock_serials SET quarantined = quarantined + sign(:quarantined) WHERE {THIS_SERIAL}
@@ -50,13 +52,14 @@ QUARANTINE_SERIAL: Final = f"""
 
 
 def post_all(tx: Transaction, movements: Sequence[Mapping[str, Any]]) -> None:
-    """What movements do to their lots and serials, together; for the ledger only.
+    """Applies movements to their lots and serials, all together; only the ledger calls it.
 
-    Raises sqlite3.IntegrityError for more than is free of a lot, and for a serial that is in stock already.
+    Raises sqlite3.IntegrityError when a movement takes more of a lot than is free, or brings a serial that is in
+    stock already.
     """
     _change_lots(tx, movements)
     moved = [movement for movement in movements if movement["serial"] is not None]
-    for movement in sorted(moved, key=itemgetter("quantity")):  # one that changes its lot leaves before it arrives
+    for movement in sorted(moved, key=itemgetter("quantity")):  # a serial that changes lots leaves first
         quantity = movement["quantity"]
         sql = BRING_SERIAL if quantity > 0 else TAKE_SERIAL if quantity < 0 else QUARANTINE_SERIAL
         changed = tx.execute(sql, movement).rowcount
@@ -64,7 +67,9 @@ def post_all(tx: Transaction, movements: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _change_lots(tx: Transaction, movements: Sequence[Mapping[str, Any]]) -> None:
-    """Of each lot the sum: within a unit of work no order of the movements is the wrong one."""
+    """Applies the sum of the changes of each lot, so that the order of the movements in a unit of work does not
+    matter.
+    """
     changes: dict[tuple[int, str], dict[str, Any]] = {}
     for movement in movements:
         stock_id, lot_number = movement["stock_id"], movement["lot_number"]
@@ -97,7 +102,9 @@ FREE_SERIALS: Final = """
 
 
 def free(tx: Transaction, stock_id: int, lot_number: str | None) -> int:
-    """What is there of the lot and neither quarantined nor reserved by its name; None is what has no lot."""
+    """How much of the lot is neither quarantined nor reserved by its name; None stands for the goods without a
+    lot.
+    """
     if lot_number is None:
         millionths: int = tx.value(FREE_WITHOUT_LOT, (stock_id,))
         return millionths
@@ -106,13 +113,13 @@ def free(tx: Transaction, stock_id: int, lot_number: str | None) -> int:
 
 
 def lot(tx: Transaction, stock_id: int, lot_number: str) -> tuple[int, int] | None:
-    """Its id, and what of it is free."""
+    """The lot's id, and how much of it is free, in millionths."""
     return tx.row(LOT, (stock_id, lot_number))
 
 
 def oldest(tx: Transaction, stock_id: int, quantity: int, lot_number: str | None) -> list[Part]:
-    """What leaves for an order that has reserved it: of the named lot, or of each lot from the oldest on and
-    then of what has none. Of each the oldest serials, and then what has none.
+    """The parts that leave for an order that has reserved them: those of the named lot; without one, the lots from
+    the oldest on, then goods without a lot. Of each, the oldest serials go first, then goods without a serial.
     """
     parts: list[Part] = []
     for name, there in _free_lots(tx, stock_id, lot_number):
@@ -146,7 +153,7 @@ NAMED_SERIALS: Final = """
 
 
 class Serial(NamedTuple):
-    """A serial of an article that is in stock somewhere."""
+    """A serial that is in stock, in any warehouse."""
 
     serial: str
     id: int
@@ -158,13 +165,13 @@ class Serial(NamedTuple):
     holder_id: int | None
 
     def is_free(self, stock_id: int, kind: str, document_id: int | None) -> bool:
-        """Whether the document may take it from there."""
+        """Whether the document may take it from this stock record."""
         is_held = self.holder_id is not None and (self.holder_kind, self.holder_id) != (kind, document_id)
         return self.stock_id == stock_id and not self.quarantined and not is_held
 
 
 def serials(tx: Transaction, article_id: int, names: Sequence[str]) -> dict[str, Serial]:
-    """Those of the named serials of the article that are in stock, in whichever warehouse."""
+    """The named serials of the article that are in stock, in any warehouse."""
     found = tx.rows(NAMED_SERIALS, {"article_id": article_id, "serials": dumps(list(names))})
     return {row[0]: Serial(*row) for row in found}
 
@@ -180,6 +187,6 @@ WAREHOUSES_OF: Final = """
 
 
 def warehouses_of(tx: Transaction, named: Sequence[tuple[int, str]]) -> dict[tuple[int, str], str]:
-    """The code of the warehouse where each is in stock; by article and serial."""
+    """The code of the warehouse where each serial is in stock, by article and serial."""
     found = tx.rows(WAREHOUSES_OF, (dumps(named),))
     return {(article_id, serial): warehouse for article_id, serial, warehouse in found}

@@ -1,4 +1,4 @@
-"""Stock that open documents hold: others find it there, but not available."""
+"""Reservations: stock that open documents hold. It is in stock, but not available to others."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
@@ -20,8 +20,8 @@ class Holder(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Reservation:
-    """What a document holds: of stock records, and within them of the lots that it names, by their ids, in
-    millionths; and the ids of the serials that it names.
+    """What a document reserves, by id: millionths of stock records; of these, millionths of the lots that it
+    names; and the serials that it names.
     """
 
     stock: Mapping[int, int] = field(default_factory=dict)
@@ -47,7 +47,7 @@ def reservation_of(tx: Transaction, holder: Holder) -> Reservation:
 
 
 def reservations_of(tx: Transaction, kind: str, document_ids: Sequence[int]) -> dict[int, Reservation]:
-    """What each of these documents holds."""
+    """The reservation of each of these documents, by id."""
     found: dict[int, dict[str, dict[int, int]]] = {
         document_id: {"stock": {}, "lot": {}, "serial": {}} for document_id in document_ids
     }
@@ -60,25 +60,25 @@ def reservations_of(tx: Transaction, kind: str, document_ids: Sequence[int]) -> 
 
 
 def set_reservation(tx: Transaction, holder: Holder, wanted: Reservation) -> None:
-    """Makes the document hold exactly what is wanted, and nothing else.
+    """Replaces the document's reservation.
 
-    Raises sqlite3.IntegrityError when that is more than there is: callers check first, and say it well.
+    Raises sqlite3.IntegrityError when it wants more than is in stock: callers check first, and report it properly.
     """
     _set(tx, holder.kind, {holder.id: (reservation_of(tx, holder), wanted)})
 
 
 def release_reservations(tx: Transaction, kind: str, reservations: Mapping[int, Reservation]) -> None:
-    """Makes documents hold nothing. By their ids: what they hold."""
+    """Releases the reservations of documents. `reservations` are their current ones, by document id."""
     _set(tx, kind, {document_id: (before, NOTHING) for document_id, before in reservations.items()})
 
 
 def reserve_for_new(tx: Transaction, kind: str, wanted: Mapping[int, Reservation]) -> None:
-    """For documents that hold nothing yet, by their ids."""
+    """Reserves for documents that have no reservation yet, by their ids."""
     _set(tx, kind, {document_id: (NOTHING, each) for document_id, each in wanted.items()})
 
 
 def _set(tx: Transaction, kind: str, reservations: Mapping[int, tuple[Reservation, Reservation]]) -> None:
-    """Of each document what it holds, and what it is to hold."""
+    """Writes reservations. `reservations` holds the current and the wanted one of each document, by its id."""
     sums: Counter[int] = Counter()
     rows: list[tuple[str, int, int, int]] = []
     for document_id, (before, wanted) in reservations.items():
@@ -119,7 +119,9 @@ ADD_TO_LOT: Final = "UPDATE stock_lots SET reserved = reserved + ? WHERE id = ?"
 TOUCH_RECORD: Final = """
     UPDATE stock SET change_seq = ?, updated_at = ? WHERE id = (SELECT stock_id FROM stock_lots WHERE id = ?)
 """
-"""What is shown with its lots has changed, though all that is reserved of it may be the same."""
+"""A stock record is shown with its lots, so it counts as changed even when its own reserved quantity stays the
+same.
+"""
 RESERVE_LOT: Final = """
     INSERT INTO lot_reservations (holder_kind, holder_id, lot_id, quantity) VALUES (?, ?, ?, ?)
     ON CONFLICT (holder_kind, holder_id, lot_id) DO UPDATE SET quantity = excluded.quantity

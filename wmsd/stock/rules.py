@@ -1,4 +1,4 @@
-"""Pure decisions: what counting and adjusting make of the parts of a stock record, and what forbids it."""
+"""Pure decisions: computes how counts and adjustments change a stock record's parts, and what forbids it."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -9,7 +9,9 @@ from wmsd.stock.contents import NOTHING, UNNAMED, Amounts, Contents, PartKey, Pa
 
 
 class Fault(NamedTuple):
-    """`column` is what the sentence reads after; None as goods is the record as a whole."""
+    """Why a change is refused. `sentence` goes on from the name in `column`; `goods` is None for the record as a
+    whole.
+    """
 
     goods: PartKey | None
     column: str
@@ -25,7 +27,7 @@ class Change(NamedTuple):
 
 
 class Counted(NamedTuple):
-    """What was counted of some goods, in millionths; `quarantined` is None when it was not said."""
+    """The counted quantity of some goods, in millionths. `quarantined` is None when the count does not say it."""
 
     goods: PartKey
     quantity: int
@@ -33,14 +35,14 @@ class Counted(NamedTuple):
 
 
 def changes(before: Parts, after: Parts) -> list[Change]:
-    """What differs, in the order of the parts."""
+    """The parts that differ, in their order."""
     every = [Change(goods, before.get(goods, NOTHING), after.get(goods, NOTHING)) for goods in {**before, **after}]
     return [change for change in every if change.before != change.after]
 
 
 def count_parts(before: Contents, counts: Sequence[Counted], faults: list[Fault]) -> Parts:
-    """The parts that were counted are all that is there; unless a single count names neither lot nor serial: then
-    it is the total.
+    """The parts after a count. The counted parts are all that is in stock, except that a single count without lot
+    and serial is the total.
     """
     if [counted.goods for counted in counts] == [UNNAMED]:
         return count_total(before, None, counts[0].quantity, counts[0].quarantined, faults)
@@ -58,9 +60,8 @@ def count_parts(before: Contents, counts: Sequence[Counted], faults: list[Fault]
 def count_total(
     before: Contents, lot_number: str | None, quantity: int, quarantined: int | None, faults: list[Fault]
 ) -> Parts:
-    """The whole record, or the lot, is this much: what has no serial, or not even a lot, makes up the difference.
-
-    Which of the others were gone, the total does not say.
+    """The parts after a count of the total of the record, or of the lot. The goods without a serial, and for the
+    record without a lot too, make up the difference: the total does not say which of the others are gone.
     """
     known, rest = total(before.parts, lot_number), before.parts.get(PartKey(lot_number), NOTHING)
     quarantine = known.quarantined if quarantined is None else quarantined
@@ -81,7 +82,7 @@ def count_total(
 
 
 def only(before: Contents, lot_number: str | None, amount: int, state: str = "") -> str:
-    """`amount` is what can be changed without naming more than the lot; the sentence says why it is no more."""
+    """The sentence that only `amount` can be changed without naming more than the lot, and why it is no more."""
     if total(before.parts, lot_number) == before.parts.get(PartKey(lot_number), NOTHING):
         return f"only {to_text(amount)} are there{state}"
     unnamed = "neither lot nor serial" if lot_number is None else "no serial"
@@ -89,7 +90,9 @@ def only(before: Contents, lot_number: str | None, amount: int, state: str = "")
 
 
 def faults_of(before: Contents, after: Parts, tracks_serials: bool) -> Iterator[Fault]:
-    """What forbids the change, whoever asks for it. Of what orders hold, the most that is known."""
+    """The faults that forbid the change, whoever asks for it. For reservations only the most specific are
+    reported: those of serials, else of lots, else of the record.
+    """
     for goods, _, there in changes(before.parts, after):
         if goods.serial is not None and goods not in before.parts and not tracks_serials:
             yield Fault(goods, "serial", "is given for an article that is not tracked by serials")

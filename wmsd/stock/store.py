@@ -26,7 +26,9 @@ NAMED: Final = """
     CROSS JOIN warehouses ON warehouses.id = stock.warehouse_id
 """
 SOURCE: Final = f"stock {NAMED}"
-"""CROSS keeps stock outermost: with statistics SQLite would begin with the few warehouses, and sort all stock."""
+"""CROSS JOIN keeps stock as the outer table: with statistics SQLite would begin with the few warehouses, and then
+sort all stock.
+"""
 COLUMNS: Final = {
     "id": "stock.id",
     "article_code": "articles.code",
@@ -111,7 +113,7 @@ CHANGED_SINCE: Final = "SELECT article_id, warehouse_id FROM stock WHERE change_
 
 
 def places_changed_since(tx: Transaction, change: int) -> set[tuple[int, int]]:
-    """The articles and warehouses of the stock records that changed after this place in the change sequence."""
+    """Article and warehouse of each stock record that changed after this place in the change sequence."""
     return {(article_id, warehouse_id) for article_id, warehouse_id in tx.rows(CHANGED_SINCE, (change,))}
 
 
@@ -123,7 +125,7 @@ OPEN_MANY: Final = """
 
 
 def id_of(tx: Transaction, article_id: int, warehouse_id: int) -> int:
-    """The stock record of an article in a warehouse; opened empty when there is none yet."""
+    """The id of the stock record of an article in a warehouse. Creates an empty one when there is none yet."""
     found: int | None = tx.value(FIND, (article_id, warehouse_id))
     if found is not None:
         return found
@@ -131,7 +133,9 @@ def id_of(tx: Transaction, article_id: int, warehouse_id: int) -> int:
 
 
 def ids_of(tx: Transaction, places: Sequence[tuple[int, int]]) -> dict[tuple[int, int], int]:
-    """The same for many places, each an article and a warehouse."""
+    """The ids of the stock records of many places (article, warehouse). Creates empty ones where there are none
+    yet.
+    """
     known = {place: stock_id for place, (stock_id, _) in available_at(tx, places).items()}
     missing = [place for place in places if place not in known]
     if missing:
@@ -142,7 +146,9 @@ def ids_of(tx: Transaction, places: Sequence[tuple[int, int]]) -> dict[tuple[int
 
 
 def ids_in(tx: Transaction, warehouse_id: int, article_ids: Iterable[int]) -> dict[int, int]:
-    """The same for articles in one warehouse, by article."""
+    """The ids of the stock records of articles in one warehouse, by article. Creates empty ones where there are
+    none yet.
+    """
     found = ids_of(tx, [(article_id, warehouse_id) for article_id in sorted(set(article_ids))])
     return {article_id: stock_id for (article_id, _), stock_id in found.items()}
 
@@ -169,13 +175,15 @@ ADD_TO_LEDGER: Final = """
 
 
 def add_to_ledger(tx: Transaction, movements: Iterable[tuple[object, ...]]) -> None:
-    """Each with what the statement names, up to the reason."""
+    """Inserts movements. Each holds the values of the statement's columns, from `stock_id` to `reason`."""
     same = (tx.actor.name, tx.timestamp)
     tx.executemany(ADD_TO_LEDGER, [(*movement, *same) for movement in movements])
 
 
 def add_to_balances(tx: Transaction, sums: Mapping[int, tuple[int, int]]) -> None:
-    """For the ledger only: never one without the other. By stock record: quantity and quarantined."""
+    """Adds to balances, by stock record: quantity and quarantined, in millionths. Only the ledger calls it,
+    together with `add_to_ledger`.
+    """
     first = tx.next_change(len(sums)) - len(sums) + 1
     tx.executemany(
         ADD_TO_BALANCE,
@@ -190,7 +198,7 @@ QUANTITIES: Final = "SELECT id, quantity FROM stock WHERE id IN (SELECT value FR
 
 
 def quantities(tx: Transaction, stock_ids: Iterable[int]) -> dict[int, int]:
-    """What is in each, in millionths."""
+    """The quantity of each, in millionths."""
     return dict(tx.rows(QUANTITIES, (ids_json(stock_ids),)))
 
 
@@ -208,7 +216,7 @@ AVAILABLE: Final = """
 
 
 def available(tx: Transaction, stock_ids: Iterable[int]) -> dict[int, int]:
-    """What is available in each, in millionths."""
+    """The available quantity of each, in millionths."""
     return dict(tx.rows(AVAILABLE, (ids_json(stock_ids),)))
 
 
@@ -224,7 +232,7 @@ AVAILABLE_AT: Final = """
 
 
 def available_at(tx: Transaction, places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], tuple[int, int]]:
-    """By article and warehouse, where there is a stock record: its id, and what is available in millionths."""
+    """Id and available quantity, in millionths, of each stock record that exists, by article and warehouse."""
     found = tx.rows(AVAILABLE_AT, (dumps(list(places)),))
     return {(article_id, warehouse_id): (stock_id, free) for article_id, warehouse_id, stock_id, free in found}
 
@@ -252,7 +260,9 @@ RELEASE: Final = "DELETE FROM reservations WHERE holder_kind = ? AND holder_id =
 
 
 def write_reservations(tx: Transaction, rows: Sequence[tuple[str, int, int, int]]) -> None:
-    """What documents now hold: kind and id of the document, stock record, quantity; 0 is no reservation."""
+    """Writes the reservations of documents: kind and id of the document, stock record, new quantity. 0 deletes the
+    reservation.
+    """
     tx.executemany(RESERVE, [row for row in rows if row[-1]])
     tx.executemany(RELEASE, [row[:-1] for row in rows if not row[-1]])
 
@@ -261,7 +271,7 @@ UPDATED: Final = f"""
     SELECT stock.id AS entity_id, {record_sql(StockUpdated, COLUMNS)} AS data
     FROM json_each(:ids) AS told CROSS JOIN stock ON stock.id = told.value {NAMED}
 """
-"""A row for each stock record of `ids`, in their order: what `stock.updated` says of it."""
+"""A row for each stock record of `ids`, in their order: the data of `stock.updated`."""
 IS_LOW: Final = f"coalesce({COLUMNS['available']} <= articles.min_stock, 0)"
 CROSSINGS: Final = f"""
     SELECT stock.id, {COLUMNS["available"]}, {IS_LOW}
@@ -275,7 +285,9 @@ MARK_LOW: Final = "UPDATE stock SET is_low = ? WHERE id = ?"
 
 
 def crossings(tx: Transaction, stock_ids: Iterable[int]) -> list[tuple[int, int, bool]]:
-    """Those that are low and were not, or were and are not: id, available in millionths, whether it is low now."""
+    """The stock records that became low, or are low no longer: id, available quantity in millionths, whether it is
+    low now.
+    """
     return [
         (stock_id, free, bool(is_low)) for stock_id, free, is_low in tx.rows(CROSSINGS, (ids_json(stock_ids),))
     ]

@@ -1,4 +1,4 @@
-"""What stock forbids: see `articles/tracking.py`."""
+"""What forbids a change of an article's tracking, because of its stock: see `articles/tracking.py`."""
 
 from typing import Final
 
