@@ -1,1 +1,1 @@
-"""Articles: what a company keeps, orders and receives."""
+"""Articles: the goods that a company stores, orders and receives."""

@@ -136,7 +136,7 @@ def update_article_by_code(tx: Transaction, code: str, body: ArticleChanges) -> 
 
 
 def change(tx: Transaction, article_id: int, given: Mapping[str, object]) -> Record:
-    """Lays the given columns over the current ones; writes and tells only when something differs."""
+    """Changes the given columns. Writes and emits the event only when something differs."""
     current = store.columns(tx, article_id)
     if current is None:
         raise not_found("article")

@@ -1,4 +1,6 @@
-"""Articles in bulk: new codes are created, known ones changed, by the rules and with the events of single ones."""
+"""Imports articles: creates new codes and changes known ones, by the same rules and with the same events as single
+ones.
+"""
 
 from collections.abc import Iterable, Iterator
 
@@ -16,7 +18,7 @@ from wmsd.outbox.events import record_events
 
 
 class ArticleImport(Import):
-    """Rows of article fields, with `client_code` for the client. All of it is done for all rows at once."""
+    """Rows of article fields, with `client_code` in place of `client_id`. Each step handles all rows at once."""
 
     checks_all = True
 
@@ -43,7 +45,7 @@ class ArticleImport(Import):
             given = stored(ArticleChanges.model_validate(values).given())
         except ValidationError as error:
             errors |= field_errors(error)
-        if errors:  # what the others are held against
+        if errors:  # other rows are still checked against these
             outcome.refuse(row.line, errors)
             given = {name: values[name] for name in ("code", "name", "external_ref") if name in values}
         return (row.line, *(given.get(name) for name in staging.GIVEN), client_code, bool(errors))

@@ -1,4 +1,4 @@
-"""What makes an article acceptable beside the form of its fields. Pure: facts come in, errors come out."""
+"""Checks articles beyond the form of their fields. Pure: facts come in, errors come out."""
 
 import re
 from collections.abc import Iterable
@@ -8,13 +8,13 @@ from typing import Final
 from wmsd.base.problems import FieldErrors, invalid
 
 MOST_WORDS: Final = 6
-"""Of a search, since each costs what it finds: the longest, which say the most."""
+"""The most words that a search looks for, because each one costs time. The longest count: they narrow it most."""
 SHORTEST_BEGINNING: Final = 2
-"""A word of one character must stand there as it is."""
+"""The shortest word that is searched as a prefix. A shorter one must match a whole word."""
 
 
 def search_words(text: str) -> list[str]:
-    """The different words of a search, as many as are looked for."""
+    """The distinct words of a search, the longest first, at most `MOST_WORDS`."""
     words: list[str] = re.findall(r"\w+", text.replace("_", " "))
     different = {word.casefold(): word for word in words}.values()
     return sorted(different, key=len, reverse=True)[:MOST_WORDS]
@@ -22,7 +22,7 @@ def search_words(text: str) -> list[str]:
 
 @dataclass(frozen=True, slots=True)
 class Holders:
-    """Which article, if any, has the wanted code and external_ref; whether the wanted client exists."""
+    """The articles that have the wanted code and external_ref, if any, and whether the wanted client exists."""
 
     of_code: int | None
     of_external_ref: int | None

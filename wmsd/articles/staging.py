@@ -1,8 +1,9 @@
-"""The SQL of articles in bulk: rows of a file in a table beside the company's, checked and written as a whole.
+"""The SQL of article imports: the rows of a file are put into a table next to the company's, and checked and
+written all together.
 
-A statement for all rows takes a quarter of the time of as many statements: FTS5 writes its index out at the end of
-each. `line` orders them. A column that is NULL was not given where an article must have a value; elsewhere, where
-the file has the column, it is to be empty.
+One statement for all rows takes a quarter of the time of one for each, because FTS5 writes its index at the end of
+each statement. `line` gives the order. NULL in a column means: not given, where an article must have a value;
+empty, where it need not have one and the file has the column.
 """
 
 from collections.abc import Collection, Iterable, Iterator
@@ -29,8 +30,9 @@ INDEXES: Final = tuple(
     f"CREATE INDEX {{schema}}.staged_articles_by_{name} ON staged_articles ({name}) WHERE {name} IS NOT NULL"
     for name in ("code", "external_ref", "article_id")
 )
-"""By article_id too: from the statistics of a small company SQLite decides to walk articles and look for rows.
-For the same reason what is looked up for a row is a query of its own, which takes an index whatever they say.
+"""article_id needs an index too: with the statistics of a small company SQLite decides to scan the articles and
+look for their rows. For the same reason each lookup for a row is a subquery of its own: it uses an index whatever
+the statistics say.
 """
 ADD: Final = f"INSERT INTO staged_articles ({', '.join(STAGED)}) VALUES ({', '.join('?' * len(STAGED))})"
 
@@ -41,7 +43,7 @@ def make(tx: Transaction, schema: str) -> None:
 
 
 def add(tx: Transaction, rows: Iterable[tuple[object, ...]]) -> None:
-    """Each row: the values of STAGED, in their order."""
+    """Adds rows. Each holds the values of STAGED, in their order."""
     tx.executemany(ADD, rows)
 
 
@@ -52,7 +54,7 @@ GIVEN_TWICE: Final = """
 
 
 def given_twice(tx: Transaction, name: str) -> Iterator[tuple[int, int]]:
-    """Lines with the code or external_ref of an earlier one, and that one."""
+    """Lines that repeat the code or external_ref of an earlier line, each with that line."""
     return iter(tx.execute(GIVEN_TWICE.format(name=name)))
 
 
@@ -73,7 +75,7 @@ OF_TAKEN_EXTERNAL_REF: Final = """
     )
     ORDER BY line
 """
-"""An article gives its external_ref up when its own row has another."""
+"""An external_ref is not taken if the row of the article that has it gives that article another one."""
 TRACKED_OTHERWISE: Final = """
     SELECT line, article_id, wanted, track_serial FROM (
         SELECT line, article_id, track_serial AS wanted, (
@@ -106,12 +108,12 @@ def _lines(tx: Transaction, sql: str) -> list[int]:
 
 
 def tracked_otherwise(tx: Transaction) -> list[dict[str, Any]]:
-    """Line, article_id, and track_serial as it is `wanted` and as it is, where that is not the same."""
+    """The rows that change the tracking by serials: line, article_id, `wanted` and the current track_serial."""
     return tx.records(TRACKED_OTHERWISE)
 
 
 SAME, OTHER, FOUND_OTHERWISE = 0, 1, 2
-"""What a row makes of its article: what it is; something else; something else that its search index has, too."""
+"""How a row changes its article: not at all; only in fields outside the search index; in fields of the index."""
 SEARCHED: Final = ("name", "barcode", "barcodes")
 CLIENT: Final = "(SELECT clients.id FROM clients WHERE clients.code = {staged}.client_code)"
 COMPARE: Final = f"""
@@ -149,7 +151,7 @@ def compare(tx: Transaction, sent: Collection[str]) -> tuple[int, int, int]:
 
 
 def _columns(sent: Collection[str]) -> list[str]:
-    """Of an article, without its code: those that the file has."""
+    """The article's columns that the file has, without the code."""
     return [
         name
         for name in store.COLUMNS
@@ -175,8 +177,9 @@ FORGET_WORDS: Final = f"""
         SELECT article_id FROM staged_articles WHERE difference = {FOUND_OTHERWISE}
     )
 """
-"""What the trigger of each update does, for all of them beforehand: to forget and add by turns takes FTS5 twice as
-long as to forget all and then add all. The trigger then finds nothing to forget.
+"""Deletes the changed articles from the search index beforehand. The trigger of each update would do it one by
+one: FTS5 takes twice as long to delete and add by turns as to delete all and then add all. The trigger then has
+nothing left to delete.
 """
 UPDATE: Final = """
     UPDATE articles SET {values}, change_seq = :before + line, updated_at = :now
@@ -184,7 +187,7 @@ UPDATE: Final = """
 """
 LAST_LINE: Final = "SELECT max(line) FROM staged_articles"
 SLICE: Final = 20_000
-"""Lines to a statement, for it keeps its rows in memory: enough of them for FTS5, few enough to be 4 MB."""
+"""Lines per statement, which keeps its rows in memory: enough for FTS5, and few enough for 4 MB."""
 UPDATED_AFTER: Final = f"""
     SELECT id AS entity_id, {store.RECORD} AS data FROM articles
     WHERE change_seq > :before AND id <= :last_id ORDER BY change_seq
@@ -192,13 +195,15 @@ UPDATED_AFTER: Final = f"""
 
 
 def apply(tx: Transaction, sent: Collection[str], progress: Progress) -> int:
-    """Creates and changes what the rows say. Change sequences follow the lines: the place before the first."""
+    """Creates and changes the articles. Change sequences follow the lines. Answers the change sequence before the
+    first.
+    """
     last: int = tx.value(LAST_LINE)
     before = tx.next_change(last) - last
     columns = _columns(sent)
     moment = {"before": before, "now": tx.timestamp}
     if "external_ref" in columns:
-        tx.execute(GIVE_UP)  # so that two articles can exchange theirs
+        tx.execute(GIVE_UP)  # so that two articles can swap theirs
     tx.execute(FORGET_WORDS)
     for sql in _updates(columns):
         tx.execute(sql, moment)
@@ -210,7 +215,7 @@ def apply(tx: Transaction, sent: Collection[str], progress: Progress) -> int:
 
 
 def _updates(columns: list[str]) -> Iterator[str]:
-    """What the search index does not have is written without touching it."""
+    """Two updates, so that rows without changes of searched fields leave the search index alone."""
     for difference, names in (
         (OTHER, [name for name in columns if name not in SEARCHED]),
         (FOUND_OTHERWISE, columns),

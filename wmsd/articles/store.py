@@ -56,7 +56,7 @@ def _searched(values: Mapping[str, object]) -> Mapping[str, object] | None:
 
 
 def _term(word: str) -> str:
-    """Of an FTS5 query: the beginning of a word, or a whole word where a beginning would say nothing."""
+    """A term of an FTS5 query: a prefix, or the whole word when it is too short for a prefix."""
     return f'"{word}"*' if len(word) >= SHORTEST_BEGINNING else f'"{word}"'
 
 
@@ -173,7 +173,7 @@ INSERT_MANY: Final = f"INSERT INTO articles ({', '.join(WRITTEN)}) VALUES ({', '
 
 
 def insert_many(tx: Transaction, rows: list[tuple[object, ...]]) -> None:
-    """Each row: the values of COLUMNS, in their order."""
+    """Inserts articles. Each row holds the values of COLUMNS, in their order."""
     first = tx.next_change(len(rows)) - len(rows) + 1
     now = tx.timestamp
     tx.executemany(INSERT_MANY, [(*row, first + place, now, now) for place, row in enumerate(rows)])

@@ -1,6 +1,7 @@
-"""Whether an article may begin or cease to be tracked by serials.
+"""Whether the tracking of an article by serials may be switched on or off.
 
-Goods of it stand in the way, in rooms that this one does not know: each of them says which.
+Goods of the article can forbid it. They are in rooms that this one does not know, so each room contributes its
+obstacles.
 """
 
 from collections.abc import Callable, Iterable
@@ -14,8 +15,8 @@ from wmsd.db.transaction import Transaction
 
 @dataclass(frozen=True, slots=True)
 class Obstacle:
-    """`count` is a SELECT of how many goods of the article (`:id`) stand in the way, or whether any do; `sentence`
-    may show it as `{count}`.
+    """`count` is a SELECT: how many goods of the article (`:id`) forbid the switch, or whether any do. `sentence`
+    may show the number as `{count}`.
     """
 
     switched: Literal["on", "off"]
@@ -24,7 +25,9 @@ class Obstacle:
 
 
 class Obstacles:
-    """Those of all rooms, in the order in which they are looked for. The installation provides them."""
+    """The obstacles that all rooms contribute, in the order in which they are checked. The installation provides
+    them.
+    """
 
     def __init__(self, of_all_rooms: Callable[[], Iterable[Obstacle]]) -> None:
         self._of_all_rooms = of_all_rooms
@@ -34,7 +37,9 @@ class Obstacles:
         return list(self._of_all_rooms())
 
     def check(self, tx: Transaction, article_id: int, before: object, after: object) -> None:
-        """`before` and `after`: whether it is tracked by serials. Raises Problem (422)."""
+        """`before` and `after` say whether the article is tracked by serials. Raises Problem (422) for the first
+        obstacle.
+        """
         if bool(before) == bool(after):
             return
         switched = "on" if after else "off"

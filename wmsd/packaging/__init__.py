@@ -1,1 +1,1 @@
-"""Returnable packaging: what partners owe us of it and we owe them, over a ledger of what came and went."""
+"""Returnable packaging: balances of what partners owe us and we owe them, and the ledger of its movements."""

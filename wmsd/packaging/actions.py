@@ -1,4 +1,4 @@
-"""The use cases of packaging. The REST interfaces read it; by hand it is recorded from the command line."""
+"""The use cases of packaging. The REST interfaces read it; the command line also records movements by hand."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -43,7 +43,7 @@ def walk_packaging_movements(tx: Transaction, query: PackagingMovementQuery, pos
 def check_movement(
     tx: Transaction, values: Mapping[str, object], flaws: FieldErrors | None = None
 ) -> PackagingMovementFields:
-    """The movement that somebody recorded by hand. Raises Problem (422) with all that is wrong with it.
+    """The fields of a movement that is recorded by hand. Raises Problem (422) with every error.
 
     `flaws` are errors already found in the text of the values.
     """
@@ -62,9 +62,9 @@ def check_movement(
 
 
 def record_by_hand(tx: Transaction, fields: PackagingMovementFields) -> int:
-    """The id of the movement, which was checked, and whose code nobody has.
+    """Records a checked movement whose code is still free, and answers its id.
 
-    Raises Problem (422 on `quantity`) when the balance would pass its bounds.
+    Raises Problem (422 on `quantity`) when the balance would exceed its bounds.
     """
     type_id = store.type_id_of_code(tx, fields.packaging_type_code)
     partner_id = directory.id_of_code(tx, directory.PARTNERS, fields.partner_code)

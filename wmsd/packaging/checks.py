@@ -1,4 +1,4 @@
-"""What packaging promises: balances are the sums of their movements, and there is no movement without one."""
+"""Doctor's check of packaging: balances are the sums of their movements, and no movement lacks a balance."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Packaging types and movements in bulk."""
+"""Imports packaging types and movements."""
 
 from collections.abc import Iterable
 
@@ -14,7 +14,7 @@ from wmsd.packaging.schema import PackagingMovementFields, PackagingTypeFields
 
 
 def import_packaging_types(tx: Transaction, rows: Iterable[Row], outcome: Outcome) -> None:
-    """New codes are created, known ones renamed."""
+    """Creates types with new codes, and renames known ones."""
     codes = FirstSeen()
     for row in rows:
         errors = _given_twice(codes, row)
@@ -37,7 +37,7 @@ def import_packaging_types(tx: Transaction, rows: Iterable[Row], outcome: Outcom
 
 
 def import_packaging_movements(tx: Transaction, rows: Iterable[Row], outcome: Outcome) -> None:
-    """What is recorded is never changed: a known code may come again with what it has, and with nothing else."""
+    """Records movements. A recorded one never changes: its code may come again only with the same content."""
     codes = FirstSeen()
     for row in rows:
         errors = _given_twice(codes, row)
@@ -64,10 +64,10 @@ def _given_twice(codes: FirstSeen, row: Row) -> FieldErrors:
 
 
 def _differing(recorded: dict[str, object] | None, fields: PackagingMovementFields) -> FieldErrors:
-    """Of the columns that the row has, those that are not as they were recorded, if it was."""
+    """Errors for the row's columns that differ from the recorded movement, if there is one."""
     given = fields.given()
     if fields.occurred_at is None:
-        given.pop("occurred_at", None)  # an empty cell says that nobody says when
+        given.pop("occurred_at", None)  # an empty cell does not say when
     return {
         name: [f"is not as {fields.code} has it, and a movement is never changed"]
         for name, value in (recorded or {}).items()

@@ -1,4 +1,4 @@
-"""The one way to move packaging: a movement, posted to the ledger and to the balance together, and told."""
+"""The only way to move packaging: it posts a movement to ledger and balance together, and emits the event."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ EVENT: Final = "packaging.movement_recorded"
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """What moves it: its type, such as `sales_order`, and its id."""
+    """The document that moves packaging: its type, such as `sales_order`, and its id."""
 
     type: str
     id: int
@@ -24,7 +24,9 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Movement:
-    """Millionths of a packaging type, OUT to a partner or IN from it; by default now, with the next `PM-` code."""
+    """Millionths of a packaging type, OUT to a partner or IN from it. `occurred_at` defaults to now, `code` to the
+    next `PM-` code.
+    """
 
     packaging_type_id: int
     partner_id: int
@@ -36,14 +38,15 @@ class Movement:
 
     @property
     def change(self) -> int:
-        """What the balance gains: what goes out, the partner owes us."""
+        """What is added to the balance. Above 0 the partner owes us, so OUT adds."""
         return self.quantity if self.direction == "OUT" else -self.quantity
 
 
 def record(tx: Transaction, movement: Movement, document: Document | None = None, path: str = "quantity") -> int:
-    """The id of the movement. That type and partner are there, and the code is free, the caller has checked.
+    """Records a movement and answers its id. The caller has checked that type and partner exist and that the code
+    is free.
 
-    Raises Problem (422 on `path`) when the balance would pass its bounds.
+    Raises Problem (422 on `path`) when the balance would exceed its bounds.
     """
     refuse_field_errors(check_balances(tx, [(path, movement)]))
     movement_id = store.post(
@@ -66,7 +69,7 @@ def record(tx: Transaction, movement: Movement, document: Document | None = None
 
 
 def take_back(tx: Transaction, document: Document) -> list[int]:
-    """Moves the opposite of all that the document has moved until now. The ids of the movements."""
+    """Reverses everything that the document has moved so far. Answers the ids of the movements."""
     return [
         record(
             tx,
@@ -79,7 +82,9 @@ def take_back(tx: Transaction, document: Document) -> list[int]:
 
 
 def check_balances(tx: Transaction, movements: Iterable[tuple[str, Movement]]) -> Iterator[FieldError]:
-    """A error at the path of each movement that, after those before it, would take its balance past its bounds."""
+    """An error at the path of each movement that, after those before it, would exceed the bounds of
+    its balance.
+    """
     balances: dict[tuple[int, int], int] = {}
     for path, movement in movements:
         place = (movement.packaging_type_id, movement.partner_id)

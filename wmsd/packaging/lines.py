@@ -1,4 +1,4 @@
-"""The packaging that a document moves, line by line: looked up, and what is wrong with it."""
+"""Looks up the packaging lines of a document, and finds every error in them."""
 
 from collections.abc import Sequence
 
@@ -17,7 +17,7 @@ def find_movements(
     occurred_at: str | None = None,
     path: str = "packaging",
 ) -> tuple[list[Movement], list[FieldError]]:
-    """A movement for each line whose type is known, ready to be recorded; and the errors of all lines."""
+    """The movements, ready to be recorded, of the lines whose type is known, and the errors of all lines."""
     types = _Types(tx, lines)
     found: list[tuple[str, Movement]] = []
     errors: list[FieldError] = []
@@ -32,7 +32,7 @@ def find_movements(
 
 
 class _Types:
-    """The packaging types that some lines name, read at once."""
+    """The packaging types that the lines name. They are read all at once."""
 
     def __init__(self, tx: Transaction, lines: Sequence[PackagingLine]) -> None:
         ids = {line.packaging_type_id for line in lines if line.packaging_type_id is not None}
@@ -41,7 +41,7 @@ class _Types:
         self._ids = {code: type_id for type_id, code in self._codes.items()}
 
     def find(self, line: PackagingLine, path: str) -> tuple[int | None, FieldError | None]:
-        """The line's packaging type, or what is wrong with it."""
+        """The id of the line's packaging type, or the error of its reference."""
         type_id, code = line.packaging_type_id, line.packaging_type_code
         if type_id is None and code is None:
             return None, _flaw(f"{path}.packaging_type_id", "is required, or packaging_type_code")

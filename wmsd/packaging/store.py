@@ -23,7 +23,7 @@ from wmsd.packaging.schema import (
 TYPE: Final = record_sql(PackagingType)
 OF_TYPE: Final = "(SELECT {} FROM packaging_types WHERE packaging_types.id = packaging_type_id)"
 NAMED: Final = {"packaging_type_code": OF_TYPE.format("code"), "packaging_type_name": OF_TYPE.format("name")}
-"""Looked up record by record: a join would be gone through by the filters and totals too."""
+"""Subqueries for each shown record: a join would slow down filters and totals too."""
 BALANCE: Final = record_sql(PackagingBalance, NAMED)
 MOVEMENT: Final = record_sql(PackagingMovement, NAMED)
 BALANCES: Final = Listing(
@@ -78,7 +78,7 @@ TYPES_NAMED: Final = """
 
 
 def type_of_code(tx: Transaction, code: str) -> dict[str, Any] | None:
-    """Its id and its name."""
+    """The packaging type's id and name."""
     return tx.record(TYPE_OF_CODE, (code,))
 
 
@@ -88,7 +88,7 @@ def type_id_of_code(tx: Transaction, code: str) -> int | None:
 
 
 def types_named(tx: Transaction, ids: Iterable[int], codes: Iterable[str]) -> dict[int, str]:
-    """Codes by id, of those that have one of the ids or one of the codes."""
+    """The codes, by id, of the packaging types that have one of the ids or one of the codes."""
     return dict(tx.rows(TYPES_NAMED, {"ids": dumps(list(ids)), "codes": dumps(list(codes))}))
 
 
@@ -116,7 +116,7 @@ ADD_TO_BALANCE: Final = """
 
 
 def balance(tx: Transaction, type_id: int, partner_id: int) -> int:
-    """In millionths; 0 when nothing ever moved."""
+    """The balance in millionths; 0 when nothing ever moved."""
     return tx.value(BALANCE_OF, (type_id, partner_id)) or 0
 
 
@@ -132,7 +132,7 @@ CONTENT: Final = """
 
 
 def content_of_code(tx: Transaction, code: str) -> dict[str, Any] | None:
-    """The movement with this code, as `PackagingMovementFields` has it."""
+    """The movement with this code, in the form of `PackagingMovementFields`."""
     return tx.record(CONTENT, (code,))
 
 
@@ -146,7 +146,7 @@ INSERT_MOVEMENT: Final = insert_sql(
 
 
 def post(tx: Transaction, movement: Mapping[str, Any], change: int) -> int:
-    """Writes a movement into the ledger and adds the signed change to the balance: never one without the other."""
+    """Inserts a movement into the ledger, and adds the signed `change` to the balance."""
     now = tx.timestamp
     place = (movement["packaging_type_id"], movement["partner_id"])
     tx.execute(ADD_TO_BALANCE, (*place, change, tx.next_change(), now, now))
@@ -168,7 +168,7 @@ RECORDED: Final = f"""
 
 
 def recorded_data(tx: Transaction, movement_id: int) -> str:
-    """The movement with the balance as it is now."""
+    """The data of the event: the movement with its current balance."""
     text: str = tx.value(RECORDED, (movement_id,))
     return text
 
@@ -181,5 +181,5 @@ NET_OF_DOCUMENT: Final = """
 
 
 def net_of_document(tx: Transaction, document_type: str, document_id: int) -> list[tuple[int, int, int]]:
-    """Packaging type, partner, and OUT minus IN in millionths; those that are even are not among them."""
+    """Packaging type, partner, and OUT minus IN in millionths, of each pair whose net is not 0."""
     return tx.rows(NET_OF_DOCUMENT, (document_type, document_id))
