@@ -1,1 +1,1 @@
-"""Clients, partners and warehouses: who the company works for and with, and where its goods stand."""
+"""Clients, partners and warehouses: the parties that the company works with, and the places of its goods."""

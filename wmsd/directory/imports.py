@@ -1,4 +1,4 @@
-"""Clients, partners and warehouses in bulk: new codes are created, known ones changed."""
+"""Imports clients, partners and warehouses: creates new codes and changes known ones."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -17,7 +17,7 @@ ADDRESS = "address."
 
 
 def import_records(tx: Transaction, rows: Iterable[Row], outcome: Outcome, kind: DirectoryKind) -> None:
-    """Rows of the kind's fields; an address has columns of its own: `address.city`."""
+    """Rows of the kind's fields. Each field of an address has its own column, such as `address.city`."""
     codes = FirstSeen()
     for row in rows:
         code = str(row.values.get("code", ""))

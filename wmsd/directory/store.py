@@ -1,4 +1,4 @@
-"""The SQL of clients, partners and warehouses. They differ in their columns only, so one shape serves all."""
+"""The SQL of clients, partners and warehouses. They differ only in their columns, so they share the code."""
 
 import json
 from collections.abc import Iterator, Mapping
@@ -46,7 +46,7 @@ class DirectoryKind:
         return Listing(self.table, "id", conditions(self.filters), self.table)
 
     def shown_fields(self, row: Mapping[str, Any]) -> dict[str, Any]:
-        """A stored row's own fields, as a caller would send them."""
+        """A stored row's own fields, in the form in which a caller sends them."""
         fields = {name: row[name] for name in self.fields.model_fields}
         address = fields["address"]
         return {
@@ -105,7 +105,7 @@ def exists(tx: Transaction, kind: DirectoryKind, record_id: int) -> bool:
 
 
 def is_active(tx: Transaction, kind: DirectoryKind, record_id: int) -> bool | None:
-    """None when there is no such record."""
+    """Whether the record is active; None when there is no such record."""
     active = tx.value(f"SELECT active FROM {kind.table} WHERE id = ?", (record_id,))
     return None if active is None else bool(active)
 

@@ -1,4 +1,4 @@
-"""The use cases of sites, from the command line. A token is answered once, and only its hash is kept."""
+"""The use cases of sites, from the command line. A token is shown once; only its hash is stored."""
 
 from wmsd.base import timestamps
 from wmsd.base.context import TransportSite
@@ -14,7 +14,8 @@ from wmsd.sites.schema import NewSite
 def create_site(
     tx: Transaction, company_code: str, warehouse_id: int, warehouse_code: str, new: NewSite
 ) -> tuple[int, str]:
-    """The id and the token of a new site. The warehouse is one of the company: the caller has looked it up.
+    """Creates a site, and answers its id and token. The caller has checked that the warehouse is one of the
+    company's.
 
     Raises Problem (422) when the warehouse has a site already.
     """
@@ -37,7 +38,9 @@ def create_site(
 
 
 def rotate_site(tx: Transaction, company_code: str, warehouse_code: str, at_once: bool) -> tuple[int, str]:
-    """The id of the site and its new token. The one before is good for another day, unless it ends `at_once`."""
+    """Replaces the token, and answers the site's id and the new token. The previous one stays valid for another 24
+    hours, unless `at_once`.
+    """
     site = _site(tx, company_code, warehouse_code)
     token = _new_token(tx)
     until = None if at_once else timestamps.to_text(tx.now + KEPT)
@@ -47,7 +50,9 @@ def rotate_site(tx: Transaction, company_code: str, warehouse_code: str, at_once
 
 
 def revoke_site(tx: Transaction, company_code: str, warehouse_code: str) -> bool:
-    """Ends its tokens; answers whether there were any. The site stays, and `rotate_site` opens it again."""
+    """Ends the site's tokens; answers whether there were any. The site stays, and `rotate_site` gives it a new
+    one.
+    """
     site = _site(tx, company_code, warehouse_code)
     revoked = store.revoke(tx, site.id)
     companies.audit(tx, "site.revoke", f"{company_code} {warehouse_code}")

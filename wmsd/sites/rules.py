@@ -1,4 +1,4 @@
-"""A site's bearer, and whose one is. Pure (decisions, section 4)."""
+"""Bearer tokens of sites: finds the site of a token. Pure (decisions, section 4)."""
 
 import hashlib
 import hmac
@@ -11,12 +11,12 @@ from wmsd.base.context import Actor, Caller, TransportSite
 
 PREFIX: Final = "wmsds_"
 KEPT: Final = timedelta(hours=24)
-"""How long a token is good beside the one that replaced it."""
+"""How long a replaced token stays valid."""
 
 
 @dataclass(frozen=True, slots=True)
 class Key:
-    """What is known of a token: its SHA-256, whose it is, and when it ends, if it does."""
+    """A stored token: its SHA-256, its site, and when it expires, if it does."""
 
     token_hash: bytes
     site: TransportSite
@@ -24,12 +24,14 @@ class Key:
 
 
 def hash_of(token: str) -> bytes:
-    """256 random bits need no salt, and no slow hash."""
+    """The SHA-256 of the token. 256 random bits need neither salt nor a slow hash."""
     return hashlib.sha256(token.encode(errors="surrogateescape")).digest()
 
 
 def caller_of(keys: Iterable[Key], token: str, now: datetime) -> Caller | None:
-    """Who the token is; None when it is none of these. Every key is compared, so time tells nothing."""
+    """The caller with this token; None for an unknown or expired one. Every key is compared, so that the time
+    tells nothing.
+    """
     token_hash = hash_of(token)
     found = [key for key in keys if hmac.compare_digest(key.token_hash, token_hash)]
     for key in found:

@@ -17,7 +17,7 @@ KEYS: Final = f"""
 
 
 def keys(tx: Transaction) -> list[Key]:
-    """Every token that is good, and those that were until they expired."""
+    """Every stored token, also replaced ones, which may have expired."""
     return [*_keys(tx)]
 
 
@@ -69,12 +69,14 @@ REVOKE: Final = """
 
 
 def rotate(tx: Transaction, site_id: int, token_hash: bytes, until: str | None) -> None:
-    """`until`: when the token before ends; None ends it now. One before that ends in any case."""
+    """Replaces the token. The previous one is valid until `until`; None ends it now. The one before that ends in
+    any case.
+    """
     tx.execute(ROTATE, {"id": site_id, "token_hash": token_hash, "until": until, "now": tx.timestamp})
 
 
 def revoke(tx: Transaction, site_id: int) -> bool:
-    """Answers whether there was a token."""
+    """Ends the site's tokens; answers whether it had one."""
     return tx.execute(REVOKE, (tx.timestamp, site_id)).rowcount > 0
 
 
@@ -88,5 +90,5 @@ LIST: Final = """
 
 
 def sites(tx: Transaction) -> list[dict[str, Any]]:
-    """For people: nothing of their tokens but until when one that was replaced is good."""
+    """A list for people. Of the tokens it has only the status, and until when a replaced one is valid."""
     return tx.records(LIST, (tx.timestamp,))

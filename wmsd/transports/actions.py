@@ -1,4 +1,6 @@
-"""The use cases of transports. A site asks: it sees the orders and transports of its own warehouse, no others."""
+"""The use cases of transports. Each call comes from a site, which has access to the orders and transports of its
+own warehouse only.
+"""
 
 from dataclasses import replace
 from functools import partial
@@ -33,7 +35,7 @@ def list_orders_to_load(
 
 
 def _one(tx: Transaction, site: TransportSite, transport_ecc: str) -> Record:
-    """Raises Problem (404): the transport of another site is none."""
+    """The site's transport. Raises Problem (404), also for a transport of another site."""
     found = store.one(tx, site.warehouse_id, transport_ecc)
     if found is None:
         raise not_found("transport")

@@ -1,4 +1,4 @@
-"""What transports promise: their packaging is in the ledger, and each order is on one of them at a time."""
+"""Doctor's checks of transports: their packaging is in the ledger, and each order is on one of them at a time."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""Loads and delivers a transport: all its orders or none, by the moves of sales orders, with its packaging."""
+"""Loads and delivers a transport: moves all its orders or none, and posts its packaging."""
 
 from collections.abc import Iterator
 from datetime import datetime
@@ -21,7 +21,9 @@ NOTHING: Final = "Nothing was moved."
 
 
 def move(tx: Transaction, site: TransportSite, current: Planned, body: TransportStatus) -> None:
-    """Raises Problem: 409 with each order that forbids it, 422 for what is wrong with the request."""
+    """Moves the transport. Raises Problem: 409 with each order that forbids it, 422 with the errors of the
+    request.
+    """
     moment = _occurred_at(tx.now, body)
     effect = TRANSITIONS[(current.status, body.status)]
     if effect is Effect.NONE:
@@ -50,7 +52,9 @@ def _occurred_at(now: datetime, body: TransportStatus) -> str:
 
 
 def _check_repetition(tx: Transaction, current: Planned, body: TransportStatus) -> None:
-    """A call that comes again changes nothing, and may not say anything else of what came back."""
+    """A repeated call changes nothing. Raises Problem (409) when it names other returned packaging
+    than the first.
+    """
     sent = content_sent(body.packaging_returned or [])
     if sent and sent != content_kept(store.packed(tx, current.id, "IN")):
         raise Problem(
@@ -74,7 +78,7 @@ def _refuse_forbidding(site: TransportSite, current: Planned, body: TransportSta
 
 
 def _forbidding(site: TransportSite, current: Planned, effect: Effect) -> Iterator[tuple[int, str]]:
-    """The place of each order that forbids it, and why."""
+    """The index of each order that forbids the move, and why."""
     for number, order in enumerate(current.orders):
         if order.status not in ORDER_MOVES[effect]:
             yield number, why_not(effect, order.code, order.status)
@@ -83,7 +87,9 @@ def _forbidding(site: TransportSite, current: Planned, effect: Effect) -> Iterat
 
 
 def _move_orders(tx: Transaction, current: Planned, effect: Effect) -> None:
-    """Raises Problem with what each order says that cannot move; the transaction then takes the others back."""
+    """Moves the orders. Raises Problem with the errors of every order that cannot move; the transaction then
+    undoes the moves of the others.
+    """
     problems: dict[int, Problem] = {}
     for number, order in enumerate(current.orders):
         try:

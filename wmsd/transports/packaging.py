@@ -1,4 +1,4 @@
-"""The packaging of a transport: whose it is, and its way into the ledger."""
+"""The packaging of a transport: finds its types and partners, and posts it to the ledger."""
 
 from collections.abc import Mapping, Sequence
 from typing import Final
@@ -17,7 +17,7 @@ ENTITY: Final = "transport"
 def find_types(
     tx: Transaction, entries: Sequence[PackagingEntry], path: str, errors: list[FieldError]
 ) -> dict[str, int]:
-    """The ids of the packaging types that entries name, by code. Adds an error for each that is not known."""
+    """The ids of the packaging types that entries name, by code. Adds an error for each unknown type."""
     ids = {
         code: type_id
         for type_id, code in packaging.types_named(tx, (), {e.packaging_type_code for e in entries}).items()
@@ -33,9 +33,10 @@ def find_types(
 def find_partners(
     order_codes: Sequence[str | None], orders: Mapping[str, Order], path: str, errors: list[FieldError]
 ) -> list[int | None]:
-    """The partner of each entry, by the order that it names: the one of all orders where it names none.
+    """The partner of each entry: that of the order that it names; without an order, the one partner of all orders.
 
-    Adds an error for each that has none, or of which nobody knows whose it is.
+    Adds an error for an entry whose order is not on this transport, or that names none while the orders have
+    several partners.
     """
     partners = {order.partner_id for order in orders.values()}
     found: list[int | None] = []
@@ -61,7 +62,9 @@ def post(
     direction: Direction,
     moment: str,
 ) -> None:
-    """Records (packaging type, partner, millionths), all of them. Raises Problem (422) past a balance's bounds."""
+    """Records all movements, given as (packaging type, partner, millionths). Raises Problem (422) when one would
+    make a balance exceed its bounds.
+    """
     path = "packaging" if direction == "OUT" else "packaging_returned"
     made = [
         Movement(type_id, partner_id, direction, quantity, occurred_at=moment)
@@ -75,7 +78,7 @@ def post(
 
 
 def content_sent(entries: Sequence[PackagingEntry]) -> list[tuple[str, int, str]]:
-    """What makes two lists of packaging the same, in whatever order."""
+    """What has to be equal for two lists of packaging to be the same, in whatever order."""
     return sorted((entry.packaging_type_code, entry.quantity, entry.order_code or "") for entry in entries)
 
 

@@ -1,4 +1,4 @@
-"""A transport's plan: what may be in it, and how it changes until it is loaded and after."""
+"""The plan of a transport: what it may contain, and how it may change before and after loading."""
 
 import json
 from collections.abc import Iterator, Sequence
@@ -18,7 +18,7 @@ TWICE: Final = "is given twice"
 
 
 def is_same(current: Planned, body: TransportFields) -> bool:
-    """Whether a plan is the one that is there already; the order of its orders makes no difference."""
+    """Whether the sent plan equals the stored one; the sequence of the orders does not matter."""
     return (
         (current.vehicle, current.driver) == (body.vehicle, body.driver)
         and sorted(order.code for order in current.orders) == sorted(body.order_codes)
@@ -27,7 +27,7 @@ def is_same(current: Planned, body: TransportFields) -> bool:
 
 
 def write_plan(tx: Transaction, site: TransportSite, body: TransportFields, current: Planned | None) -> None:
-    """A new plan, or another for one that is not loaded. Raises Problem (422) with all that is wrong."""
+    """Writes a new plan, or replaces one that is not loaded yet. Raises Problem (422) with every error."""
     field_errors: list[FieldError] = []
     orders = _find_orders(tx, site, body.order_codes, None if current is None else current.id, field_errors)
     types = find_types(tx, body.packaging, "packaging", field_errors)
@@ -63,7 +63,7 @@ def _find_orders(
     transport_id: int | None,
     field_errors: list[FieldError],
 ) -> dict[str, Order]:
-    """The orders of the site that are named. Adds an error for each that cannot be on this transport."""
+    """The site's orders with these codes. Adds an error for each code that cannot be on this transport."""
     named = store.orders_named(tx, codes, transport_id)
     here = {code: found for code, found in named.items() if found[0].warehouse_id == site.warehouse_id}
     before: set[str] = set()
@@ -76,7 +76,9 @@ def _find_orders(
 
 
 def _cannot_be_planned(site: TransportSite, found: tuple[Order, str | None] | None) -> str | None:
-    """What is said of an order of another site is what is said of none: their codes are not given away."""
+    """Why the order cannot be planned, or None. An order of another site gets the same sentence as an unknown
+    code, so that codes do not leak.
+    """
     if found is None:
         return "is not an order of this site"
     order, elsewhere = found
@@ -90,10 +92,10 @@ def _cannot_be_planned(site: TransportSite, found: tuple[Order, str | None] | No
 
 
 def leave_out(tx: Transaction, site: TransportSite, body: TransportFields, current: Planned) -> None:
-    """The one change of a plan that is loaded: orders that were taken off by hand are left out of it.
+    """The only change of a loaded plan: removes orders that were taken off by hand.
 
-    The packaging that went out with them comes back; with the last of them all that went out, and the transport is
-    planned again. Raises Problem (409) for any other change, with all that forbids it.
+    The packaging that went out with them comes back. When the last order is removed, all packaging comes back and
+    the transport is planned again. Raises Problem (409) for any other change, with everything that forbids it.
     """
     kept = set(body.order_codes)
     left = [order for order in current.orders if order.code not in kept]
@@ -140,5 +142,5 @@ def _forbidden(
 
 
 def details(status: Status, requested: Requested | None) -> dict[str, object]:
-    """Of a 409, for programs."""
+    """The details of a 409, for programs."""
     return {"current": status, "requested": requested, "allowed": moves_from(status)}

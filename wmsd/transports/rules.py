@@ -1,4 +1,4 @@
-"""What a call makes of a transport and of its orders. Pure (decisions, section 4)."""
+"""How a call moves a transport and its orders. Pure (decisions, section 4)."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -29,7 +29,7 @@ TRANSITIONS: Final[Mapping[tuple[Status, Requested], Effect]] = {
     ("LIVRAT", "INCARCAT"): Effect.NONE,
     ("LIVRAT", "LIVRAT"): Effect.NONE,
 }
-"""A planner's calls come late, twice and out of order: none of that is an error."""
+"""A planner's calls may come late, twice or out of order: none of that is an error."""
 LOADS: Final[frozenset[Effect]] = frozenset({Effect.LOAD, Effect.LOAD_AND_DELIVER})
 
 LOADING: Final[Mapping[OrderStatus, tuple[OrderStatus, ...]]] = {
@@ -51,16 +51,16 @@ ORDER_MOVES: Final[Mapping[Effect, Mapping[OrderStatus, tuple[OrderStatus, ...]]
     Effect.DELIVER: DELIVERING,
     Effect.LOAD_AND_DELIVER: BOTH,
 }
-"""The moves that an order goes through, by the status in which it is met. In any other it forbids the call."""
+"""The moves of an order, by its current status. An order in any other status forbids the call."""
 
 MAY_BE_PLANNED: Final[frozenset[OrderStatus]] = frozenset({"CREAT", "IN_LUCRU", "INCARCAT"})
 ON_THE_TRUCK: Final[frozenset[OrderStatus]] = frozenset({"INCARCAT", "LIVRAT"})
 CLOCKS_DIFFER: Final = timedelta(minutes=5)
-"""How far ahead of ours a planner's clock may be."""
+"""How far a planner's clock may be ahead of ours."""
 
 
 def moves_from(status: Status) -> list[Requested]:
-    """What a call can change of a transport."""
+    """The statuses that a call can move the transport to."""
     return [
         requested
         for (before, requested), effect in TRANSITIONS.items()

@@ -54,7 +54,7 @@ def orders_to_load(
 
 
 class Order(NamedTuple):
-    """A sales order, as far as a transport is concerned with it."""
+    """The columns of a sales order that a transport needs."""
 
     id: int
     code: str
@@ -64,7 +64,7 @@ class Order(NamedTuple):
 
 
 class Packed(NamedTuple):
-    """Packaging of a transport, in millionths; its partner once it is posted."""
+    """Packaging of a transport, in millionths. It has its partner once it is posted."""
 
     id: int
     packaging_type_id: int
@@ -158,8 +158,8 @@ NAMED: Final = f"""
 def orders_named(
     tx: Transaction, codes: Iterable[str], transport_id: int | None
 ) -> dict[str, tuple[Order, str | None]]:
-    """By code: the order, and as JSON the (transport_ecc, warehouse_id) of the transport other than this that it
-    is on and that is not over.
+    """The orders by code, each with the undelivered transport that it is on, if that is another one:
+    (transport_ecc, warehouse_id) as JSON.
     """
     rows = tx.rows(NAMED, {"codes": dumps(list(codes)), "transport_id": transport_id})
     return {row[1]: (Order(*row[:-1]), row[-1]) for row in rows}
@@ -207,7 +207,7 @@ def deliver(tx: Transaction, transport_id: int, delivered_at: str) -> None:
 
 
 def plan_again(tx: Transaction, transport_id: int) -> None:
-    """Nothing of it is loaded any more."""
+    """Sets it back to planned, because nothing of it is loaded any more."""
     tx.execute(PLANNED_AGAIN, (transport_id,))
 
 
@@ -232,7 +232,7 @@ POSTED: Final = "UPDATE transport_packaging SET partner_id = ? WHERE id = ?"
 
 
 def place(tx: Transaction, transport_id: int, order_ids: Sequence[int]) -> None:
-    """These orders and no others."""
+    """Replaces the orders of the transport."""
     tx.execute(CLEAR_ORDERS, (transport_id,))
     tx.executemany(PLACE, [(transport_id, order_id, position) for position, order_id in enumerate(order_ids)])
 
@@ -267,7 +267,7 @@ def pack(
 
 
 def note_posted(tx: Transaction, posted: Iterable[tuple[int, int]]) -> None:
-    """(partner_id, id of the packaging)"""
+    """Notes packaging as posted, given as (partner_id, id of the packaging)."""
     tx.executemany(POSTED, posted)
 
 
