@@ -1,1 +1,1 @@
-"""Users, their tokens, and signing in."""
+"""Users, their tokens and their sign-ins."""

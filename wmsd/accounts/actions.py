@@ -21,17 +21,19 @@ from wmsd.db.transaction import Transaction
 
 @dataclass(frozen=True, slots=True)
 class SignInDesk:
-    """What signing in needs beside its transaction: hashing a password must not hold a database thread."""
+    """What signing in needs. It opens its own transactions, because hashing a password must not hold a database
+    thread.
+    """
 
     platform: Database
     passwords: Passwords
     lifetime: timedelta
     whitelist: Container[str]
-    """The abilities that can be asked for."""
+    """The abilities that a caller may ask for."""
 
 
 class FromAddress(Protocol):
-    """What signing in needs of the request beside its body."""
+    """What signing in needs from the request besides its body."""
 
     @property
     def address(self) -> str: ...
@@ -124,15 +126,15 @@ def list_companies(tx: Transaction, operator_id: int | None) -> dict[str, object
 
 
 def _current(tx: Transaction) -> tuple[Token, User]:
-    """The token that this request carries, and its user."""
+    """The token of this request, and its user. Raises Problem (401) when it is gone."""
     found = store.token_and_user(tx, id=tx.actor.token_id)
-    if found is None:  # swept since it was checked
+    if found is None:  # deleted since it was checked
         raise Problem("UNAUTHORIZED", "The token is expired.")
     return found
 
 
 def create_user(tx: Transaction, new: NewUser, password_hash: str) -> int:
-    """Raises Problem (422) with every error at once."""
+    """Creates a user and answers its id. Raises Problem (422) with every error at once."""
     errors: FieldErrors = check_abilities(new.abilities)
     if store.user_by_email(tx, new.email) is not None:
         errors["email"] = ["is taken by another user"]
@@ -165,7 +167,7 @@ def create_token(
     company_codes: Sequence[str],
     lifetime: timedelta,
 ) -> str:
-    """A token made by an admin. Raises Problem when it would go beyond its user."""
+    """Issues a token on behalf of an admin. Raises Problem when it would exceed the rights of its user."""
     user = user_of_email(tx, email)
     granted = grant(user, abilities)
     company_ids = [_usable(tx, user, code) for code in dict.fromkeys(company_codes)] or None
@@ -196,7 +198,7 @@ def user_of_email(tx: Transaction, email: str) -> User:
 
 
 def disable_user(tx: Transaction, email: str) -> None:
-    """Its tokens are refused from now on, and from where it signed in is forgotten."""
+    """Disables a user. Its tokens are refused from now on, and the addresses it signed in from are forgotten."""
     user = user_of_email(tx, email)
     store.disable_user(tx, user.id)
     store.forget_sign_ins(tx, user.id)
@@ -204,7 +206,9 @@ def disable_user(tx: Transaction, email: str) -> None:
 
 
 def set_password(tx: Transaction, email: str, password_hash: str, *, keep_tokens: bool = False) -> int:
-    """Ends the tokens that were made by signing in, unless `keep_tokens`; answers how many."""
+    """Sets a new password. Ends the tokens that were made by signing in, unless `keep_tokens`;
+    answers how many.
+    """
     user = user_of_email(tx, email)
     store.set_password(tx, user.id, password_hash)
     companies.audit(tx, "user.set-password", user.email)
@@ -215,7 +219,7 @@ def set_password(tx: Transaction, email: str, password_hash: str, *, keep_tokens
 
 
 def revoke_token_by_id(tx: Transaction, token_id: int) -> bool:
-    """Answers whether it was still good. Raises Problem (404) when there is none."""
+    """Revokes a token; answers whether it was still valid. Raises Problem (404) when there is none."""
     if store.token_and_user(tx, id=token_id) is None:
         raise not_found(f"token as {token_id}")
     revoked = store.revoke_token(tx, token_id)
@@ -229,14 +233,14 @@ def rotate_signing_key(tx: Transaction) -> None:
 
 
 def rotate_keys(tx: Transaction) -> None:
-    """A new signing key, and all keys sealed with the newest secret of the key file."""
+    """Adds a new signing key, and seals all keys with the newest secret of the key file."""
     rotate_signing_key(tx)
     store.reseal(tx, tx.provided(MasterKey))
     companies.audit(tx, "key.rotate", "key file")
 
 
 def move_keys(tx: Transaction, new: MasterKey) -> None:
-    """All keys sealed with another key file's secret, or in clear."""
+    """Seals all keys with the secret of another key file, or stores them in clear."""
     store.reseal(tx, new)
     companies.audit(tx, "key.move", "key file")
 

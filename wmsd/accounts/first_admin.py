@@ -1,4 +1,4 @@
-"""The one-time link by which a new installation gets its first admin. Only its hash is kept."""
+"""The one-time link with which a new installation gets its first admin. Only its hash is stored."""
 
 import hashlib
 import hmac
@@ -16,7 +16,7 @@ LIFETIME = timedelta(hours=24)
 
 
 def offer(tx: Transaction) -> str | None:
-    """A new code, in place of any before; None when there is an admin already."""
+    """Makes a new code in place of any earlier one; None when there is an admin already."""
     if store.has_admin(tx):
         store.drop_secret(tx, SECRET)
         return None
@@ -26,7 +26,7 @@ def offer(tx: Transaction) -> str | None:
 
 
 def is_offered(tx: Transaction) -> bool:
-    """Whether there is a link, and no admin yet."""
+    """Whether there is a link and no admin yet."""
     return store.secret(tx, SECRET) is not None and not store.has_admin(tx)
 
 
@@ -39,7 +39,7 @@ def is_open(tx: Transaction, code: str) -> bool:
 
 
 def redeem(tx: Transaction, code: str, new: NewUser, password_hash: str) -> int:
-    """The first admin's id. Raises Problem (404) when the link is used, old or wrong."""
+    """Creates the first admin and answers its id. Raises Problem (404) when the link is used, old or wrong."""
     if not is_open(tx, code):
         raise Problem("NOT_FOUND", "This link was used already or is no longer valid.")
     user_id = create_user(tx, new, password_hash)

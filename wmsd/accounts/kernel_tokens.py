@@ -1,4 +1,4 @@
-"""The platform token, which opens the kernel interface and nothing else. Only its hash is kept."""
+"""The platform token, which opens the kernel interface and nothing else. Only its hash is stored."""
 
 import hashlib
 import hmac
@@ -13,14 +13,14 @@ from wmsd.companies.store import audit
 from wmsd.db.transaction import Transaction
 
 PREFIX: Final = "wmsdk_"
-"""By it people and programs that look for leaked secrets know one."""
+"""Lets people, and programs that look for leaked secrets, recognise a platform token."""
 GRACE: Final = timedelta(hours=24)
-"""How long a token that was replaced is still accepted."""
+"""How long a replaced token is still accepted."""
 
 
 @dataclass(frozen=True, slots=True)
 class Accepted:
-    """A token as the process holds it in memory."""
+    """An accepted token, as the process holds it in memory."""
 
     hash: str
     expires_at: datetime | None
@@ -31,7 +31,7 @@ class Accepted:
 
 @dataclass(frozen=True, slots=True)
 class Made:
-    """A new token; `token` is shown this once."""
+    """A new token. `token` is shown only once."""
 
     id: int
     token: str
@@ -39,7 +39,7 @@ class Made:
 
 
 def is_accepted(token: str, known: Sequence[Accepted], now: datetime) -> bool:
-    """Compares with each of them, wholly, so that the time that it takes tells nothing."""
+    """Whether the token is accepted. Compares all of every known one, so that the time tells nothing."""
     digest = _digest(token)
     same = [each for each in known if hmac.compare_digest(each.hash, digest)]
     return any(each.holds(now) for each in same)
@@ -66,7 +66,7 @@ INSERT: Final = "INSERT INTO kernel_tokens (hash, created_at) VALUES (?, ?)"
 
 
 def create(tx: Transaction) -> Made:
-    """The first token. Raises Problem when there is one that has not been replaced or revoked."""
+    """Creates the first token. Raises Problem when there is one that has been neither replaced nor revoked."""
     since = tx.value(CURRENT)
     if since is not None:
         sentence = f"There is a platform token already, of {since}. `wmsd kernel-token rotate` replaces it."
@@ -84,7 +84,7 @@ REVOKE_ALL: Final = """
 
 
 def rotate(tx: Transaction, at_once: bool) -> Made:
-    """A token in place of the one before it, which holds for another day; `at_once`: no other holds any more.
+    """Makes a new token. The previous one is accepted for another 24 hours; with `at_once`, all others end now.
 
     Raises Problem when there is none to replace.
     """
@@ -110,7 +110,7 @@ REVOKE: Final = "UPDATE kernel_tokens SET revoked_at = ? WHERE id = ?"
 
 
 def revoke(tx: Transaction, token_id: int) -> bool:
-    """Answers whether it was not revoked before. Raises Problem (404) when there is none."""
+    """Revokes a token; answers false when it was revoked before. Raises Problem (404) when there is none."""
     found = tx.row(REVOKED_AT, (token_id,))
     if found is None:
         raise not_found(f"platform token as {token_id}")
@@ -129,5 +129,5 @@ LIST: Final = """
 
 
 def every(tx: Transaction) -> list[dict[str, Any]]:
-    """Those that there are and were, without their text."""
+    """All tokens, past and present, without their text."""
     return [{**row, "accepted": bool(row["accepted"])} for row in tx.records(LIST, (tx.timestamp,))]

@@ -1,4 +1,4 @@
-"""What seals the installation's keys in `platform.db`, where a key file elsewhere holds its secret."""
+"""Seals the installation's keys in `platform.db`, when a key file elsewhere holds the secret for it."""
 
 from collections.abc import Callable, Sequence
 from typing import Final
@@ -7,13 +7,13 @@ from wmsd.base.vault import Vault
 from wmsd.db.failures import StorageError
 
 SEALED: Final = "sealed:"
-"""What a sealed text begins with; no key or secret in clear does."""
+"""The prefix of a sealed text; no key or secret in clear begins with it."""
 
 
 class MasterKey:
-    """`load` reads the secrets in the key file anew, the newest last: another process may have changed them.
+    """`load` reads the secrets of the key file again, the newest last: another process may have changed them.
 
-    Without a `file` there are none, and texts stay in clear. Raises what `load` raises.
+    Without a `file` there are no secrets, and texts stay in clear. Raises what `load` raises.
     """
 
     def __init__(self, file: str, load: Callable[[], Sequence[str]]) -> None:
@@ -27,12 +27,12 @@ class MasterKey:
         return bool(self._file)
 
     def seal(self, text: str) -> str:
-        """Sealed with the newest secret that is in the file now; as it is, where there is no file."""
+        """The text, sealed with the newest secret that is in the file now; unchanged when there is no file."""
         self._read()
         return f"{SEALED}{[*self._vaults.values()][-1].seal(text)}" if self._vaults else text
 
     def unseal(self, kept: str) -> str:
-        """Raises StorageError for what is sealed with a secret that is not in the file."""
+        """The text in clear. Raises StorageError when it is sealed with a secret that is not in the file."""
         if not kept.startswith(SEALED):
             return kept
         text = self._unsealed(kept)

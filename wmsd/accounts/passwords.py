@@ -1,6 +1,7 @@
-"""Passwords: argon2id (RFC 9106), off the event loop, at most two at once: each takes 64 MiB.
+"""Passwords: argon2id (RFC 9106), off the event loop, at most two at once, because each takes 64 MiB.
 
-A guess that cannot be looked at soon is refused at once: requests that wait are memory that an attacker sizes.
+A guess that cannot be checked soon is refused at once: waiting requests hold memory, and an attacker could send
+any number of them.
 """
 
 import asyncio
@@ -19,23 +20,25 @@ from wmsd.base.problems import Problem, unavailable
 AT_ONCE = 2
 MOST_WAITING = 8
 QUEUE_SECONDS = 2
-"""What a full queue takes to be over, roughly."""
+"""Seconds after which a full queue is empty again, roughly."""
 
 Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Whose password is guessed, and from where. The e-mail address may be nobody's: it is treated the same."""
+    """The account and the address of a sign-in. An e-mail address that no user has is treated the same."""
 
     email: str
     address: str
     is_known: bool
-    """Whether this user has signed in from this address before: then what others do does not hold it up."""
+    """Whether this user has signed in from this address before: then failures from other addresses do not delay
+    it.
+    """
 
     @property
     def keys(self) -> tuple[Key, ...]:
-        """Under which its failures are noted; the last is also under which one guess at a time is looked at."""
+        """The keys that its failures are counted under. Under the last, only one guess is checked at a time."""
         account = self.email.lower()
         own: Key = (account, self.address)
         return (own,) if self.is_known else (own, (account, None))
@@ -54,11 +57,11 @@ class Passwords:
         return await asyncio.shield(asyncio.create_task(self._in_turn(lambda: self._hasher.hash(password))))
 
     async def check(self, origin: Origin, password: str, password_hash: str | None) -> bool:
-        """Takes as long for a user that is not there (`password_hash` None) as for one that is.
+        """Whether the password is right. It takes the same time for an unknown user (`password_hash` None).
 
-        Raises Problem (429) for a guess that comes in the pause after failures, or beside another at the same
-        account, and (503) when too many wait: such a guess is not looked at. One that is, is looked at to its
-        end, even if its caller hangs up: what it came to counts.
+        Raises Problem without checking the guess: 429 in the pause after failures or while another guess at the
+        same account is checked, 503 when too many wait. A check that has begun runs to its end, even if its caller
+        hangs up, and its result counts.
         """
         self._refuse_early(origin)
         guess = asyncio.create_task(self._check(origin, password, password_hash))
@@ -89,7 +92,9 @@ class Passwords:
         return good
 
     async def _in_turn(self, work: Callable[[], Result]) -> Result:
-        """Never cancelled by a caller who hangs up: the thread would go on, and another begin beside it."""
+        """Runs the work on a thread, at most AT_ONCE at a time. A caller who hangs up does not cancel it: its
+        thread would go on while another one begins.
+        """
         async with self._turn:
             return await asyncio.to_thread(work)
 

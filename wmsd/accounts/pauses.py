@@ -1,4 +1,4 @@
-"""The pauses after failed sign-ins, in bounded memory. `now` is a moment of the monotonic clock, in seconds."""
+"""The pauses after failed sign-ins, in bounded memory. `now` is the monotonic clock, in seconds."""
 
 from dataclasses import dataclass
 
@@ -8,18 +8,18 @@ FORGOTTEN_AFTER = 3600.0
 MOST_REMEMBERED = 10_000
 
 Key = tuple[str, str | None]
-"""An account and an address; None for all addresses that are not known for the account."""
+"""An account and an address. None stands for all addresses that are not known for the account."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Failures:
     count: int
     until: float
-    """When the pause after the last of them is over."""
+    """When the pause after the last failure ends."""
 
 
 def pause_after(failures: int) -> float:
-    """Seconds: none before the fifth failure, then 1, 2, 4 … 60."""
+    """The pause in seconds: none before the fifth failure, then 1, 2, 4 … 60."""
     beyond = failures - PATIENCE
     return 0.0 if beyond < 0 else min(2.0 ** min(beyond, 10), LONGEST_PAUSE)
 
@@ -32,7 +32,7 @@ class Pauses:
         return len(self._failures)
 
     def left(self, key: Key, now: float) -> float:
-        """Seconds; 0 when there is no pause."""
+        """Seconds that are left of the pause; 0 when there is none."""
         found = self._failures.get(key)
         return 0.0 if found is None else max(0.0, found.until - now)
 
@@ -47,7 +47,7 @@ class Pauses:
         self._failures.pop(key, None)
 
     def _forget_some(self) -> None:
-        """A tenth at once, so that it is seldom done: first those whose pause has been over for longest."""
+        """Forgets a tenth at a time, so that it is seldom needed: first those whose pause ended longest ago."""
         by_end = sorted(self._failures, key=lambda key: self._failures[key].until)
         for key in by_end[: MOST_REMEMBERED // 10]:
             del self._failures[key]

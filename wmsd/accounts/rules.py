@@ -1,4 +1,4 @@
-"""Who may do what. Pure: rows come in, decisions come out (decisions, section 5)."""
+"""Access rights. Pure: rows come in, decisions come out (decisions, section 5)."""
 
 from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
@@ -22,12 +22,12 @@ class User:
 
     @property
     def may_do(self) -> frozenset[str]:
-        """Admins everything, a member what it was given."""
+        """The user's abilities: all of them for admins, the granted ones for members."""
         return expand(self.abilities) if self.role == "member" else frozenset(ABILITIES)
 
     @property
     def may_use(self) -> frozenset[int] | None:
-        """The companies; None for all of them."""
+        """The companies that the user may use; None for all of them."""
         return None if self.role == "platform-admin" else self.company_ids
 
 
@@ -42,7 +42,9 @@ class Token:
 
 
 def caller_of(token: Token, user: User, now: datetime) -> Caller | None:
-    """What the token may do now: its rights cut to its user's. None when it may do nothing at all."""
+    """The caller with the token's rights, limited to those of its user. None when the token is revoked or expired,
+    or its user is disabled.
+    """
     if token.revoked or user.disabled or token.expires_at <= now:
         return None
     return Caller(
@@ -79,7 +81,9 @@ def grant(user: User, requested: Sequence[str], whitelist: Container[str] = ABIL
 
 
 def abilities_of_new_user(role: Role, requested: Iterable[str]) -> list[str]:
-    """A member gets what it is given, or the reading abilities; an admin's follow from the role."""
+    """A member gets the requested abilities, or all reading ones if none are requested. An admin's abilities
+    follow from the role.
+    """
     if role != "member":
         return [EVERYTHING]
     return list(dict.fromkeys(requested)) or sorted(READ_ABILITIES)

@@ -169,7 +169,7 @@ def revoke_token(tx: Transaction, token_id: int) -> bool:
 
 
 def revoke_signed_in(tx: Transaction, user_id: int) -> int:
-    """How many tokens that were made by signing in this has ended."""
+    """Ends the user's tokens that were made by signing in; answers how many."""
     return tx.execute(REVOKE_SIGNED_IN, {"user_id": user_id, "now": tx.timestamp}).rowcount
 
 
@@ -205,7 +205,9 @@ FORGET_SIGN_INS: Final = "DELETE FROM sign_in_addresses WHERE user_id = ?"
 
 
 def has_signed_in_from(tx: Transaction, email: str, address: str) -> bool:
-    """Whether an active user of this e-mail address did, among the most recent addresses that are kept."""
+    """Whether an active user with this e-mail address signed in from this address. Only the most recent
+    MOST_ADDRESSES are kept.
+    """
     return tx.value(HAS_SIGNED_IN_FROM, (email.lower(), address)) is not None
 
 
@@ -234,7 +236,7 @@ def signing_keys(tx: Transaction) -> list[tuple[str, str]]:
 
 
 def add_signing_key(tx: Transaction, kid: str, secret: str) -> None:
-    """The newest key signs; the one before it is still accepted, older ones no more."""
+    """Adds a key, which signs from now on. The one before it is still accepted; older ones are deleted."""
     tx.execute(ADD_KEY, (kid, tx.provided(MasterKey).seal(secret), tx.timestamp))
     tx.execute(KEEP_KEYS)
 
@@ -243,7 +245,7 @@ SECRET: Final = "SELECT value FROM secrets WHERE name = ?"
 SET_SECRET: Final = "INSERT OR REPLACE INTO secrets (name, value) VALUES (?, ?)"
 DROP_SECRET: Final = "DELETE FROM secrets WHERE name = ?"
 KEY_SECRETS: Final = ("cursor", "vault")
-"""What signs cursors, and what seals what must not stand readable in a file."""
+"""The keys that sign cursors, and that seal texts which must not be readable in a file."""
 
 
 def secret(tx: Transaction, name: str) -> str | None:
@@ -260,13 +262,13 @@ def drop_secret(tx: Transaction, name: str) -> bool:
 
 
 def key_secrets(tx: Transaction) -> dict[str, str]:
-    """Those that there are, by name."""
+    """The existing key secrets, by name."""
     kept = {name: secret(tx, name) for name in KEY_SECRETS}
     return {name: tx.provided(MasterKey).unseal(value) for name, value in kept.items() if value is not None}
 
 
 def are_in_clear(tx: Transaction) -> bool:
-    """Whether any of them is not sealed."""
+    """Whether any key secret is not sealed."""
     return any(not (secret(tx, name) or SEALED).startswith(SEALED) for name in KEY_SECRETS)
 
 
@@ -275,7 +277,7 @@ def set_key_secret(tx: Transaction, name: str, value: str) -> None:
 
 
 def reseal(tx: Transaction, new: MasterKey) -> None:
-    """Signing keys and secrets, sealed with the newest secret of `new`."""
+    """Seals signing keys and key secrets with the newest secret of `new`."""
     for kid, key in signing_keys(tx):
         tx.execute(SET_KEY, (new.seal(key), kid))
     for name, value in key_secrets(tx).items():

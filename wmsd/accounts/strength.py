@@ -1,4 +1,4 @@
-"""Which passwords may be chosen: the one rule, for the command line and the first admin's page."""
+"""The one rule for new passwords, for the command line and the first admin's page."""
 
 import re
 import threading
@@ -11,15 +11,15 @@ LONGEST = 1024
 FEWEST_GUESSES = 10**8
 """zxcvbn's "safely unguessable" begins here (Wheeler, 2016): with argon2id, months of a processor's time."""
 LOOKED_AT = 72
-"""Characters: the estimate is slow on long texts, and these are enough."""
+"""Characters that are estimated: zxcvbn is slow on long texts, and these are enough."""
 EASY_WORDS = ("wmsd", "warehouse", "depozit")
-"""What stands nearest, in a warehouse."""
+"""Words that come to mind first in a warehouse."""
 
 _one_at_a_time = threading.Lock()  # zxcvbn keeps the user's words in a global
 
 
 def password_errors(password: str, email: str, name: str) -> FieldErrors:
-    """What is wrong with a password that this user chooses. Takes up to 2 s: not for the event loop."""
+    """Errors of a password that this user chooses. Takes up to 2 s: not for the event loop."""
     if not SHORTEST <= len(password) <= LONGEST:
         return {"password": [f"must have from {SHORTEST} to {LONGEST} characters"]}
     if _is_easy(password, email, name):
@@ -42,7 +42,9 @@ def _is_easy(password: str, email: str, name: str) -> bool:
 
 
 def _says_little(words: Sequence[str], own: Iterable[str], own_words: Set[str]) -> bool:
-    """One word again and again, or nothing but the user's own: zxcvbn thinks much of the spaces between them."""
+    """Whether it only repeats one word, or has only the user's own words: zxcvbn overrates the spaces between
+    them.
+    """
     said = set(words)
     if len(words) > 1 and len(said) == 1:
         return True

@@ -1,6 +1,6 @@
-"""API tokens: JWTs (RFC 7519), HS256 and nothing else, each with a row that can revoke it.
+"""API tokens: JWTs (RFC 7519), HS256 only. Each has a row, by which it can be revoked.
 
-PyJWT is imported when the first token is seen: it brings all of `cryptography`, 40 ms that a start does not need.
+PyJWT is imported when the first token is seen: it imports all of `cryptography`, 40 ms that a start does not need.
 """
 
 import base64
@@ -26,7 +26,7 @@ def issue(
     lifetime: timedelta,
     signed_in: bool,
 ) -> str:
-    """Writes the token's row and answers the token. `company_ids` None: every company of its user.
+    """Inserts the token's row and answers the token. `company_ids` None means every company of its user.
 
     `signed_in`: it was made by signing in with a password, not by an admin.
     """
@@ -56,7 +56,7 @@ def issue(
 
 
 def jti_of(token: str, keys: Mapping[str, str]) -> str | None:
-    """The token's id when one of our keys signed it. Whether it still holds, its row says."""
+    """The token's id if one of our keys signed it, else None. Whether it is still valid, only its row says."""
     import jwt
 
     if len(token) > LONGEST_TOKEN or not _is_canonical(token):
@@ -82,7 +82,9 @@ def jti_of(token: str, keys: Mapping[str, str]) -> str | None:
 
 
 def _is_canonical(token: str) -> bool:
-    """Whether it is written as `issue` writes it: a decoder that is lenient takes many texts for one token."""
+    """Whether the token is encoded exactly as `issue` does it: a lenient decoder accepts many texts
+    for one token.
+    """
     parts = token.split(".")
     try:
         return len(parts) == 3 and all(_recoded(part) == part for part in parts)
@@ -91,6 +93,6 @@ def _is_canonical(token: str) -> bool:
 
 
 def _recoded(part: str) -> str:
-    """Base64url without padding (RFC 7515, section 2). Raises ValueError for what is none."""
+    """Decodes and encodes base64url without padding (RFC 7515, section 2). Raises ValueError for other texts."""
     decoded = base64.b64decode(part + "=" * (-len(part) % 4), altchars=b"-_", validate=True)
     return base64.urlsafe_b64encode(decoded).rstrip(b"=").decode()

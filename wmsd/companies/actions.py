@@ -26,7 +26,7 @@ def change_operator(tx: Transaction, code: str, changes: OperatorChanges) -> Non
 
 
 def create_company(tx: Transaction, new: NewCompany, create_file: Callable[[int], None]) -> int:
-    """The id of the new company. `create_file` makes its file, before the company is committed."""
+    """Creates a company and answers its id. `create_file` makes its file, before the company is committed."""
     errors: FieldErrors = {}
     if any(company.code == new.code for company in store.companies(tx)):
         errors["code"] = ["is taken by another company"]
@@ -53,7 +53,7 @@ def change_company(tx: Transaction, code: str, changes: CompanyChanges) -> None:
 
 
 def set_module(tx: Transaction, company_code: str, module: str, enabled: bool) -> bool:
-    """Answers whether that changed anything."""
+    """Enables or disables a module; answers whether that changed anything."""
     if errors := check_modules([module]):
         raise invalid(errors)
     company = company_of_code(tx, company_code)

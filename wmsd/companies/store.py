@@ -25,7 +25,7 @@ CODES: Final = "SELECT id, code FROM companies ORDER BY id"
 
 
 def codes(tx: Transaction) -> dict[int, str]:
-    """Of all companies, by their ids; with nothing but their own table."""
+    """The codes of all companies, by id. Reads only the companies table."""
     return dict(tx.rows(CODES))
 
 
@@ -76,7 +76,7 @@ CHANGE_COMPANY: Final = """
 
 
 def change_company(tx: Transaction, company_id: int, changes: Mapping[str, object]) -> None:
-    """None leaves a column as it is; a limit of 0 takes the company's own limit away."""
+    """Changes the columns. None leaves a column as it is; 0 removes the company's own limit."""
     tx.execute(CHANGE_COMPANY, {**changes, "id": company_id, "now": tx.timestamp})
 
 
@@ -105,7 +105,7 @@ CHANGE_OPERATOR: Final = """
 
 
 def change_operator(tx: Transaction, operator_id: int, changes: Mapping[str, object]) -> None:
-    """None leaves a column as it is."""
+    """Changes the columns. None leaves a column as it is."""
     tx.execute(CHANGE_OPERATOR, {**changes, "id": operator_id, "now": tx.timestamp})
 
 
@@ -114,7 +114,7 @@ DISABLE_MODULE: Final = "DELETE FROM company_modules WHERE company_id = ? AND mo
 
 
 def set_module(tx: Transaction, company_id: int, module: str, enabled: bool) -> bool:
-    """Answers whether that changed anything."""
+    """Enables or disables a module; answers whether that changed anything."""
     sql = ENABLE_MODULE if enabled else DISABLE_MODULE
     return tx.execute(sql, (company_id, module)).rowcount > 0
 
@@ -123,5 +123,5 @@ AUDIT: Final = "INSERT INTO audit (at, actor, action, subject) VALUES (?, ?, ?, 
 
 
 def audit(tx: Transaction, action: str, subject: str) -> None:
-    """Who did what to whom, for changes of the installation itself."""
+    """Records a change of the installation itself: actor, action and subject."""
     tx.execute(AUDIT, (tx.timestamp, tx.actor.name, action, subject))

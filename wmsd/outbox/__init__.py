@@ -1,1 +1,1 @@
-"""Events, written in the transaction of the change that they tell of (decisions, section 6)."""
+"""Events, written in the transaction of the change that they report (decisions, section 6)."""

@@ -1,7 +1,7 @@
-"""Deliveries, queued in the transaction of the events that they carry (decisions, section 6).
+"""Webhook deliveries, queued in the transaction of their events (decisions, section 6).
 
-Each gets the next number of its subscription. One is `pending`, with the time at which it is due, unless an
-earlier one of the same entity is still open: then it is `held`, and comes when that one is done.
+Each gets the next number of its subscription. It is `pending`, with the time at which it is due; or `held`, while
+an earlier delivery of the same entity is still open, and becomes due when that one is done.
 """
 
 from functools import partial
@@ -40,9 +40,10 @@ QUEUE: Final = """
 
 
 def queue_at_commit(tx: Transaction, first: int) -> None:
-    """Events from this sequence on were inserted: their deliveries are queued with those of the whole group.
+    """Queues the deliveries of the events from this sequence on, together with those of the whole commit group.
 
-    A unit of the group that is rolled back takes its events with it, and the next one's get their sequences.
+    A unit of the group that is rolled back takes its events with it, and the next unit's events get their
+    sequences.
     """
     tx.at_commit.setdefault("deliveries", partial(_queue, first=first))
 

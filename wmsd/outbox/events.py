@@ -1,4 +1,4 @@
-"""The events that there are (specification, section 6), and how one is recorded."""
+"""All events (specification, section 6), and how one is recorded."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -31,7 +31,7 @@ EVENTS: Final[dict[str, str]] = {
 }
 
 ID = "? || lower(hex(randomblob(10)))"
-"""Random after the time, as in UUID version 7 (RFC 9562), so that the ids' index grows at its end."""
+"""The time, then random digits, as in UUID version 7 (RFC 9562), so that the index of ids grows at its end."""
 RECORD = f"INSERT INTO events (id, event, entity, entity_id, occurred_at, data) VALUES ({ID}, ?, ?, ?, ?, ?)"
 RECORD_MANY = f"""
     INSERT INTO events (id, event, entity, entity_id, occurred_at, data)
@@ -45,7 +45,9 @@ COUNT_FOR_BILLING = """
 
 
 def record_event(tx: Transaction, event: str, entity_id: int, data: str) -> None:
-    """`data` is the JSON text of the payload's data. It is written with others, at the end of the unit of work."""
+    """Records an event. `data` is the JSON text of the payload's data. Events are written together, at the end of
+    the unit of work.
+    """
     waiting = _waiting(tx)
     waiting.append((event, entity_id, data))
     if len(waiting) >= CHUNK:
@@ -53,8 +55,8 @@ def record_event(tx: Transaction, event: str, entity_id: int, data: str) -> None
 
 
 def record_events(tx: Transaction, event: str, rows: str, parameters: Mapping[str, object]) -> None:
-    """An event for each row of a SELECT of (entity_id, data), in one statement: for imports."""
-    _write(tx, _waiting(tx))  # so that events have the order in which they came about
+    """Records an event for each row of a SELECT of (entity_id, data), in one statement: for imports."""
+    _write(tx, _waiting(tx))  # so that events keep their order
     inserted = tx.execute(
         f"{RECORD_MANY} FROM ({rows})",
         {
@@ -86,7 +88,7 @@ def _write(tx: Transaction, waiting: list[tuple[str, int, str]]) -> None:
 
 
 def _time(tx: Transaction) -> str:
-    """Milliseconds since 1970, in 12 hexadecimal digits."""
+    """The transaction's time: milliseconds since 1970, in 12 hexadecimal digits."""
     return f"{timestamps.microseconds(tx.now) // 1000:012x}"
 
 
@@ -96,7 +98,9 @@ def _entity(event: str) -> str:
 
 
 def _recorded(tx: Transaction, events: Mapping[str, int], last: int) -> None:
-    """Counted at the end of the unit of work, queued for webhooks with the commit: once for all of it."""
+    """Counts the events at the end of the unit of work, and queues their deliveries at the commit: once for all of
+    them.
+    """
     queue_at_commit(tx, last - sum(events.values()) + 1)
     counts = tx.at_last("event counts", lambda gathered: _write_counts(tx, gathered), Counter[str])
     counts.update(events)

@@ -15,14 +15,14 @@ RECORD: Final = record_sql(Event, {"timestamp": "occurred_at"})
 LISTING: Final = Listing(
     source="events",
     order="sequence",
-    filters=conditions(EventQuery, after=""),  # an event's id, which is looked up for its place
+    filters=conditions(EventQuery, after=""),  # an event's id; its sequence is looked up
     count="events",
     at_once=FEW_AT_ONCE,
 )
 
 
 def after(tx: Transaction, query: EventQuery, position: int) -> CursorPage:
-    """The events that follow the position, in the order in which they were committed."""
+    """The events after the position, in the order in which they were committed."""
     values = {name: value for name, value in query.filters().items() if name != "after"}
     return LISTING.after(tx, RECORD, query, position, values)
 
@@ -33,7 +33,7 @@ COUNTS: Final = """
 
 
 def counts(tx: Transaction, month: str | None = None) -> dict[str, dict[str, int]]:
-    """How many events there were, by month (`2026-11`, in UTC) and name. Each counts once, webhook or not."""
+    """The number of events, by month (`2026-11`, in UTC) and name. Each counts once, with or without a webhook."""
     found: dict[str, dict[str, int]] = {}
     for of_month, event, count in tx.rows(COUNTS, {"month": month}):
         found.setdefault(of_month, {})[event] = count
@@ -49,5 +49,5 @@ def sequence_of(tx: Transaction, event_id: str) -> int | None:
 
 
 def forget_old(tx: Transaction) -> int:
-    """Some of those that are older than is kept; answers how many."""
+    """Deletes some of the events that are older than KEPT; answers how many."""
     return retention.forget_old(tx, "events", "sequence", "occurred_at", KEPT)
