@@ -39,7 +39,9 @@ class Made:
 
 
 def is_accepted(token: str, known: Sequence[Accepted], now: datetime) -> bool:
-    """Whether the token is accepted. Compares all of every known one, so that the time tells nothing."""
+    """Whether the token is accepted. It is compared with every known one, in constant time, so that the time tells
+    nothing.
+    """
     digest = _digest(token)
     same = [each for each in known if hmac.compare_digest(each.hash, digest)]
     return any(each.holds(now) for each in same)

@@ -1,1 +1,1 @@
-"""The ground floor: values and declarations. No I/O, no await, no import from above."""
+"""The lowest layer: values and declarations. No I/O, no await, no import from higher layers."""

@@ -1,4 +1,4 @@
-"""Abilities, modules and roles: declared here, and nowhere else (specification sections 1 and 5)."""
+"""Abilities, modules and roles. They are declared only here (specification sections 1 and 5)."""
 
 from collections.abc import Iterable
 from typing import Final, Literal
@@ -23,10 +23,10 @@ ABILITIES: Final[dict[str, str]] = {
     "partners:read": "read partners",
     "warehouses:read": "read warehouses",
 }
-"""The platform's whitelist; beside it there is only `*`, everything."""
+"""The platform's whitelist; the only other ability is `*`, everything."""
 
 SUFFICES: Final[dict[str, str]] = {"returns:write": "returns:read"}
-"""What stands for an ability, unless the installation's settings ask for the ability itself."""
+"""Which ability is enough in place of another, unless the installation's settings require the ability itself."""
 
 READ_ABILITIES: Final = frozenset(name for name in ABILITIES if name.endswith(":read"))
 
@@ -49,6 +49,6 @@ ROLES: Final[dict[Role, str]] = {
 
 
 def expand(abilities: Iterable[str]) -> frozenset[str]:
-    """The single abilities that a list of them stands for."""
+    """The abilities that a list of names grants: `*` grants all of them."""
     names = frozenset(abilities)
     return frozenset(ABILITIES) if EVERYTHING in names else names

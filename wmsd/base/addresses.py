@@ -1,4 +1,4 @@
-"""Addresses of callers, as budgets and bounds count them."""
+"""Addresses of callers, in the form in which request budgets and limits count them."""
 
 import ipaddress
 from collections.abc import Sequence
@@ -7,7 +7,7 @@ Network = ipaddress.IPv4Network | ipaddress.IPv6Network
 
 
 def networks(texts: Sequence[str]) -> list[Network]:
-    """From CIDR, as the settings have them. Raises ValueError."""
+    """The networks of CIDR texts, as the settings have them. Raises ValueError."""
     return [ipaddress.ip_network(text) for text in texts]
 
 
@@ -24,7 +24,7 @@ def is_in(address: str, networks: Sequence[Network]) -> bool:
 
 
 def without_port(text: str) -> str:
-    """Some proxies write 192.0.2.1:4711 or [2001:db8::1]:4711."""
+    """The address without its port: some proxies write 192.0.2.1:4711 or [2001:db8::1]:4711."""
     if text.startswith("["):
         return text[1:].partition("]")[0]
     host, colon, port = text.partition(":")
@@ -32,7 +32,7 @@ def without_port(text: str) -> str:
 
 
 def counted_as(address: str) -> str:
-    """What an address is counted by: IPv6 by its /64, which one caller has as a whole."""
+    """The key that an address is counted under: for IPv6 its /64, because one caller has all of it."""
     if ":" not in address or not is_address(address):
         return address
     parsed = ipaddress.IPv6Address(address.partition("%")[0])

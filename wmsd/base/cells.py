@@ -1,10 +1,10 @@
-"""CSV cells to and from field values. What `write` makes, `unguarded` and the field's reader take back unchanged.
+"""Converts field values to CSV cells and back. `unguarded` and the field's reader restore what `write` made.
 
-Lists are written with `;` between their members, or as a JSON array where a member holds one.
+Lists are written with `;` between their members, or as a JSON array when a member contains a `;`.
 
-A spreadsheet takes a text such as `=HYPERLINK(…)` for a formula and runs it, whoever made the name that says so.
-So a cell that looks like one is written with a `'` before it (OWASP, CSV injection). The same goes for what stands
-behind a `;` in it: where a comma is the decimal mark, spreadsheets split lines there.
+A spreadsheet runs a text such as `=HYPERLINK(…)` as a formula, whoever made the name that contains it. So a cell
+that looks like a formula is written with a `'` before it (OWASP, CSV injection). The same goes for each part after
+a `;`: where a comma is the decimal mark, spreadsheets split lines there.
 """
 
 import json
@@ -23,13 +23,13 @@ TRUE = frozenset({"true", "1", "yes", "da"})
 FALSE = frozenset({"false", "0", "no", "nu"})
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]{1,3})?", re.ASCII | re.IGNORECASE)
 FORMULA = re.compile(r"'*(\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r])")
-"""How a formula begins, full-width forms included, or a text that was guarded against being one."""
+"""The beginning of a formula, full-width forms included, or of a text that was guarded against being one."""
 
 ReadCell = Callable[[str], object]
 
 
 def reader(field: FieldInfo) -> ReadCell:
-    """How a cell of this field is read. The reader raises ValueError with a sentence."""
+    """The function that reads a cell of this field. It raises ValueError with a sentence."""
     plain, marks = _plain(field)
     if Decimals in marks:
         return _number
@@ -41,12 +41,12 @@ def reader(field: FieldInfo) -> ReadCell:
 
 
 def write(value: object) -> str:
-    """The cell of a value from a record's JSON, in which numbers were kept as texts."""
+    """The cell for a value from a record's JSON, which was read with numbers kept as texts."""
     return _guarded(_plain_cell(value))
 
 
 def unguarded(cell: str) -> str:
-    """The cell without what `write` put before formulas."""
+    """The cell without the `'` that `write` put before formulas."""
     return ";".join(part[1:] if part[:1] == "'" and FORMULA.match(part) else part for part in cell.split(";"))
 
 
@@ -106,7 +106,7 @@ def _text(cell: str) -> object:
 
 
 def _plain(field: FieldInfo) -> tuple[Any, tuple[Any, ...]]:
-    """The field's type without None and Annotated, and the marks that it carried."""
+    """The field's type without None and Annotated, and its annotation marks."""
     marks = list(field.metadata)
     annotation: Any = field.annotation
     for part in _parts(annotation):
@@ -119,7 +119,7 @@ def _plain(field: FieldInfo) -> tuple[Any, tuple[Any, ...]]:
 
 
 def _parts(annotation: Any) -> list[Any]:
-    """The annotation and everything that it is a union of, through Annotated."""
+    """The annotation and all members of its unions, also inside Annotated."""
     parts = [annotation]
     if hasattr(annotation, "__metadata__"):
         parts += _parts(get_args(annotation)[0])

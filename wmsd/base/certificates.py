@@ -1,7 +1,8 @@
-"""The system's certificate authorities, left unread where nobody needs them.
+"""Keeps aiohttp from reading the system's certificate authorities, which nobody needs.
 
-At its import aiohttp reads them, twice, for contexts that are never used here: 40 ms, a tenth of a start. The
-server has its own certificate, and what dials out brings a context of its own; aiohttp's then trust nobody.
+At its import aiohttp reads them twice, for contexts that are never used here: 40 ms, a tenth of a start. The
+server has its own certificate, and outgoing calls bring a context of their own. So aiohttp's contexts trust
+nobody.
 """
 
 import ssl
@@ -15,9 +16,9 @@ def _read_nothing(context: ssl.SSLContext) -> None:
 
 @contextmanager
 def left_unread() -> Iterator[None]:
-    """Contexts that are made within find no authorities."""
+    """Within it, new contexts find no certificate authorities."""
     ssl.SSLContext.set_default_verify_paths = _read_nothing  # type: ignore[assignment, method-assign]  # undone below
     try:
         yield
     finally:
-        del ssl.SSLContext.set_default_verify_paths  # now its base class's is found again
+        del ssl.SSLContext.set_default_verify_paths  # uncovers the method of the base class

@@ -1,11 +1,13 @@
-"""What must always hold in a company's file, declared by the capability that promises it."""
+"""Invariants of a company's file, each declared by the capability that guarantees it."""
 
 from dataclasses import dataclass
 
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """`differing` is the SELECT of what breaks the promise: which record, what it should be, what it is."""
+    """`differing` is a SELECT of the records that break the promise: the record, the expected value, the found
+    value.
+    """
 
     promise: str
     differing: str

@@ -1,4 +1,4 @@
-"""Time comes in from outside: the one place that asks the machine's clocks."""
+"""Clocks. Time is passed in from outside; only this module asks the machine's clocks."""
 
 import time
 from datetime import UTC, datetime
@@ -7,15 +7,17 @@ from typing import Protocol
 
 class Clock(Protocol):
     def now(self) -> datetime:
-        """The wall clock, aware, in UTC. It may jump; nothing that must not skip may rely on it."""
+        """The wall clock, timezone-aware, in UTC. It may jump: code that must not skip a moment must not rely on
+        it.
+        """
         ...
 
     def monotonic(self) -> float:
-        """Seconds that only grow, for windows and waits."""
+        """Seconds that never go back, for windows and waits."""
         ...
 
     def passed(self) -> float:
-        """As `monotonic`, counting the time in which the machine sleeps too: what has really passed."""
+        """As `monotonic`, but it also counts the time in which the machine sleeps."""
         ...
 
 
@@ -31,7 +33,7 @@ class SystemClock:
 
 
 class OrderedClock:
-    """A clock that also remembers the latest moment that it has ever told."""
+    """A clock that also remembers the latest moment that it has returned."""
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
@@ -43,7 +45,7 @@ class OrderedClock:
         return now
 
     def latest(self) -> datetime:
-        """Never goes back while the process runs, whatever the wall clock does."""
+        """The latest moment so far. It never goes back while the process runs, whatever the wall clock does."""
         self.now()
         return self._latest
 

@@ -1,4 +1,4 @@
-"""What fails again and again is told once, again after an hour with how often, and once more when it is over."""
+"""Logs a repeated failure once, again after an hour with the number of failures, and once more when it is over."""
 
 import logging
 import math
@@ -12,30 +12,34 @@ from wmsd.base.shortages import is_shortage
 
 SILENT_SECONDS: Final = 3600.0
 FLAPPING_SECONDS: Final = 60.0
-"""Between two lines about what fails, succeeds and fails again: what comes and goes must not fill the log."""
+"""The least time between two lines about something that fails and succeeds by turns, so that it does not fill the
+log.
+"""
 MOST_REMEMBERED: Final = 1000
-"""Beyond it the longest known is forgotten, and so perhaps told again: tenants may choose what fails."""
+"""Beyond this number the oldest failure is forgotten, and perhaps logged again: tenants may choose what fails."""
 FORESEEN: Final = (Problem, OSError)
-"""What is told without a trace, as shortages are: the machine or somebody else is to blame, not this program."""
+"""Errors that are logged without a traceback, like shortages: the machine or somebody else is to blame, not this
+program.
+"""
 
 
 @dataclass(slots=True)
 class _Failing:
     count: int = 0
-    """Of failures without a success between them."""
+    """The number of failures since the last success."""
     is_told: bool = False
-    """Whether that is the last that the log was told of it."""
+    """Whether the last line about it was a failure."""
     failed_at: float = -math.inf
-    """By the monotonic clock, as all times here."""
+    """On the monotonic clock, like all times here."""
     told_at: dict[str, float] = field(default_factory=dict)
-    """For each kind of error."""
+    """When it was last logged, by kind of error."""
 
 
 class Complaints:
-    """The lines of one log. `foreseen`: errors that are told without a trace, beside the usual ones.
+    """Writes to one log. `foreseen` are further errors that are logged without a traceback.
 
-    `settled_seconds`: without a failure, before a success is told. Where many do the same, some succeed while it
-    fails.
+    `settled_seconds` must pass without a failure before a success is logged: of many that do the same, some may
+    succeed while others still fail.
     """
 
     def __init__(
@@ -68,7 +72,7 @@ class Complaints:
             del self._failing[next(iter(self._failing))]
 
     def over(self, what: str) -> None:
-        """It has succeeded."""
+        """Notes a success, and logs it when failures were logged before."""
         failing = self._failing.get(what)
         if failing is None or not failing.count or self._monotonic() - failing.failed_at < self._settled_seconds:
             return
@@ -84,7 +88,9 @@ class Complaints:
 
 
 def _kind(error: BaseException) -> str:
-    """SQLite has a name for each error, and few types."""
+    """The kind of an error: SQLite's own name for it, because its errors have few types; else its type. Its causes
+    follow.
+    """
     kind: str = getattr(error, "sqlite_errorname", None) or type(error).__name__
     return kind if error.__cause__ is None else f"{kind} by {_kind(error.__cause__)}"
 

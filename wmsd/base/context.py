@@ -1,4 +1,4 @@
-"""Who acts, and for which company: what every unit of work is told."""
+"""The actor and the company of a unit of work."""
 
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -29,12 +29,12 @@ class Company:
     requests_per_minute: int | None = None
     graphql_per_minute: int | None = None
     quota_megabytes: int | None = None
-    """How large its file may grow."""
+    """How large its file may grow, in megabytes."""
 
 
 @dataclass(frozen=True, slots=True)
 class TransportSite:
-    """A warehouse of a company, as its transport planner signs in."""
+    """A warehouse of a company whose transport planner signs in with its own token."""
 
     id: int
     name: str
@@ -45,7 +45,7 @@ class TransportSite:
 
 @dataclass(frozen=True, slots=True)
 class Actor:
-    """Who did it, as ledgers and audits keep it."""
+    """The originator of a change, as ledgers and audits store it."""
 
     name: str
     user_id: int | None = None
@@ -58,7 +58,7 @@ PROGRAM = Actor("wmsd")
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Who asks, and what they may do now: a token's rights cut to those of its user."""
+    """The caller of a request, with a token's rights limited to those of its user."""
 
     actor: Actor
     abilities: frozenset[str]
@@ -66,7 +66,7 @@ class Caller:
     """None: every company of the installation."""
     expires_at: datetime | None = None
     site: TransportSite | None = None
-    """The site whose bearer it is: it may use what is made for sites, and nothing else."""
+    """The site of the bearer token, which may use only the operations of sites."""
 
     def may_use(self, company_id: int) -> bool:
         return self.company_ids is None or company_id in self.company_ids

@@ -1,7 +1,7 @@
 """Cursors: opaque, signed, and bound to the company, the list and its filters.
 
-What a cursor is bound to is not carried in it: it is part of what is signed, so a cursor that is
-taken elsewhere fails as a forged one does.
+A cursor does not contain what it is bound to. That is only part of the signed text, so a cursor that is used
+elsewhere fails like a forged one.
 """
 
 import base64

@@ -1,4 +1,4 @@
-"""What is wrong with what a document refers to: the error codes of section 7 of the specification, all at once."""
+"""Errors in the references of a document, with the error codes of section 7 of the specification, all at once."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -13,12 +13,12 @@ MESSAGES: Final[Mapping[str, str]] = {
     "VALIDATION_FAILED": "The document is not valid.",
     "INSUFFICIENT_STOCK": "There is not enough stock; nothing was reserved.",
 }
-"""What each code says. An answer has one code: of several kinds of errors, the first of these."""
+"""The message of each code. An answer has one code: the first of these that occurs."""
 
 
 @dataclass(frozen=True, slots=True)
 class FieldError:
-    """One thing that is wrong, where, and under which code."""
+    """One error: its code, its field path and its sentence."""
 
     code: str
     path: str
@@ -26,7 +26,7 @@ class FieldError:
 
 
 def refuse_field_errors(field_errors: Iterable[FieldError]) -> None:
-    """Raises Problem (422) with every one, when there is one."""
+    """Raises Problem (422) with every error, if there is any."""
     errors: FieldErrors = {}
     codes = set()
     for field_error in field_errors:

@@ -1,7 +1,7 @@
-"""The field types that every record is built from, and the two kinds of model that use them.
+"""The field types of all records, and the two kinds of model that use them.
 
-A field is declared once, in a capability's `schema.py`. From the type follow its check, the sentence of its
-error, its JSON schema and the SQL that renders it. Sentences read after the field's name: "quantity must be …".
+A field is declared once, in a capability's `schema.py`. Its type determines its check, the sentence of its error,
+its JSON schema and the SQL that renders it. Sentences go on from the field's name: "quantity must be …".
 """
 
 import re
@@ -17,11 +17,11 @@ from wmsd.base.problems import FieldErrors
 from wmsd.base.strict_json import MOST_FIELDS
 
 MAX_ID: Final = 2**53 - 1
-"""The largest whole number that every JSON reader keeps exactly."""
+"""The largest integer that every JSON reader keeps exactly."""
 
 
 def refuse(sentence: str) -> PydanticCustomError:
-    """What a validator raises: the sentence is shown as it is."""
+    """The error that a validator raises. Its sentence is shown unchanged."""
     return PydanticCustomError("sentence", "{sentence}", {"sentence": sentence})
 
 
@@ -51,7 +51,7 @@ _NUMBER_LIMITS: dict[str, Any] = {"type": "number", "maximum": 999999999.999999}
 Quantity = Annotated[
     int, _decimal(0, strictly=True), Decimals, WithJsonSchema({**_NUMBER_LIMITS, "exclusiveMinimum": 0})
 ]
-"""What is ordered or moved: greater than 0, at most 6 decimal places; in millionths."""
+"""An ordered or moved quantity: greater than 0, at most 6 decimal places; in millionths."""
 
 Amount = Annotated[int, _decimal(0, strictly=False), Decimals, WithJsonSchema({**_NUMBER_LIMITS, "minimum": 0})]
 """A balance or a measure: 0 or more; in millionths."""
@@ -62,7 +62,7 @@ SignedAmount = Annotated[
     Decimals,
     WithJsonSchema({**_NUMBER_LIMITS, "minimum": -999999999.999999}),
 ]
-"""A balance that may be owed either way, or what one gains or loses; in millionths."""
+"""A balance or a change that may be below 0; in millionths."""
 
 
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
@@ -93,11 +93,11 @@ Label = Annotated[str, Field(min_length=1, max_length=64), AfterValidator(_no_co
 Text = Annotated[str, Field(min_length=1, max_length=4000), AfterValidator(_no_control_but_lines)]
 
 EmptyIsNull = BeforeValidator(lambda value: None if value == "" else value)
-"""An empty text says nothing: it is kept as null, so that what a form or a CSV file leaves empty is one thing."""
+"""An empty text is stored as null, so that an empty field of a form and of a CSV file mean the same."""
 
 OptionalLabel = Annotated[Label | None, EmptyIsNull]
 Serials = Annotated[list[Label], Field(max_length=10_000, fail_fast=True)]
-"""Of one line. The first that is wrong is told: a body has room for some hundred thousand."""
+"""The serials of one line. Only the first error is reported: a body has room for some hundred thousand."""
 OptionalText = Annotated[Text | None, EmptyIsNull]
 
 
@@ -122,7 +122,7 @@ def _timestamp(value: object) -> str:
 
 
 Timestamp = Annotated[str, BeforeValidator(_timestamp), WithJsonSchema({"type": "string", "format": "date-time"})]
-"""Any offset comes in; UTC with milliseconds and `Z` is kept and goes out."""
+"""Accepts any offset; stores and shows UTC with milliseconds and `Z`."""
 
 
 def _date(value: object) -> str:
@@ -157,7 +157,7 @@ class Model(BaseModel):
     model_config = ConfigDict(defer_build=True)
 
     ONLY_WHEN_ASKED: ClassVar[frozenset[str]] = frozenset()
-    """What an answer has only when a query parameter asks for it."""
+    """Fields that an answer has only when a query parameter asks for them."""
 
 
 class Input(Model):
@@ -166,7 +166,7 @@ class Input(Model):
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True)
 
     MOST_FIELDS: ClassVar[int] = MOST_FIELDS
-    """Of all objects in a body together."""
+    """The most fields of all objects in a body together."""
 
     def __init_subclass__(cls, partial: bool = False, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -182,7 +182,7 @@ class Input(Model):
 
     @classmethod
     def own_flaws(cls, flaws: FieldErrors) -> FieldErrors:
-        """Of the flaws in the text those that are this model's to refuse: all, unless it carries other bodies."""
+        """The flaws in the text that this model refuses: all, unless it carries other bodies."""
         return flaws
 
     def given(self) -> dict[str, object]:
@@ -198,7 +198,7 @@ class Recorded(Model):
     """What every record carries beside its own fields."""
 
     READ_ONLY: ClassVar[frozenset[str]] = frozenset({"id", "created_at", "updated_at"})
-    """What a body may have and nobody can set: a client may send back what it got."""
+    """Fields that a body may contain although nobody can set them: a client may send back what it got."""
 
     id: Id
     created_at: Timestamp

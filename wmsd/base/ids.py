@@ -1,4 +1,4 @@
-"""Random names come in from outside, so that tests can steer them."""
+"""Random ids and secrets. They are passed in from outside, so that tests can control them."""
 
 import os
 import secrets
@@ -7,7 +7,7 @@ from typing import Protocol
 
 class Ids(Protocol):
     def unique(self) -> str:
-        """A name that nothing else has: for events, tokens and requests."""
+        """A unique id: for events, tokens and requests."""
         ...
 
     def secret(self) -> str:
@@ -16,7 +16,7 @@ class Ids(Protocol):
 
 
 class RandomIds:
-    """Draws 256 at a time: each drawing gives Python's lock away, and every request needs an id."""
+    """Draws 256 ids at a time: each draw releases Python's lock, and every request needs an id."""
 
     def __init__(self) -> None:
         self._drawn: list[str] = []
@@ -27,7 +27,7 @@ class RandomIds:
         except IndexError:
             try:
                 drawn = os.urandom(16 * 256).hex()
-            except MemoryError:  # for so many
+            except MemoryError:  # not enough memory for so many
                 return os.urandom(16).hex()
             self._drawn += [drawn[place : place + 32] for place in range(32, len(drawn), 32)]
             return drawn[:32]

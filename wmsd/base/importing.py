@@ -1,4 +1,4 @@
-"""How many rows go in at once, and what that reports: counts, or every error by row and column."""
+"""Imports of many rows, and their outcome: counts, or every error by row and column."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -12,7 +12,7 @@ CHUNK = 1000
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """`line` is where the row ends in its file; `values` are those of its columns that were read."""
+    """`line` is the number of the row's last line in the file; `values` are the columns that could be read."""
 
     line: int
     values: dict[str, object]
@@ -50,7 +50,7 @@ class ImportRefused(Exception):
 
 
 class FirstSeen:
-    """Finds what a file gives twice."""
+    """Finds duplicates in a file."""
 
     def __init__(self) -> None:
         self._lines: dict[object, int] = {}
@@ -61,17 +61,17 @@ class FirstSeen:
 
 
 Progress = Callable[[int, int], None]
-"""(rows that are done, of how many)"""
+"""Takes (rows that are done, rows in all)."""
 
 
 class Watch:
-    """What is told of an import to whoever waits for it. This one tells nobody."""
+    """Reports an import's progress to whoever waits for it. This one reports to nobody."""
 
     def rows(self, done: int, of: int) -> None:
-        """How many rows are done, of how many."""
+        """Rows that are done, of how many."""
 
     def checked(self) -> None:
-        """Nothing is known to be wrong. The next thing is to become the writer."""
+        """The check found no error. Next the import becomes the writer."""
 
     def writing(self) -> None:
         """From now on other writers wait."""
@@ -81,26 +81,26 @@ class Watch:
 
 
 class Import(Protocol):
-    """One import of a kind of rows, in three steps, of which only the last keeps other writers waiting.
+    """An import of one kind of rows, in three steps. Only the last one keeps other writers waiting.
 
-    Whatever is found by a step is told to the outcome. Tables of rows are made in the `schema`, without whose name
-    they are spoken of.
+    Each step adds its errors to the outcome. Tables for the rows are created in `schema`, and used without its
+    name.
     """
 
     checks_all: bool
-    """Whether a `check` without an error leaves none for `write` to find."""
+    """Whether `write` can find no error when `check` found none."""
 
     def gather(self, tx: Any, schema: str, rows: Iterable[Row], outcome: Outcome) -> int:
-        """Takes the rows in and finds what is wrong with them as such. It must not read the company's data.
+        """Collects the rows, and finds errors in the rows themselves. It must not read the company's data.
 
-        How many there are.
+        Answers the number of rows.
         """
 
     def check(self, tx: Any, outcome: Outcome) -> None:
-        """Holds the rows against the company's data. It is done over a snapshot, and again before the writing."""
+        """Checks the rows against the company's data: first on a snapshot, and again before writing."""
 
     def write(self, tx: Any, outcome: Outcome, progress: Progress) -> None:
-        """Writes them, if they may be. Whatever was written is undone when the outcome has errors."""
+        """Writes the rows. When the outcome has errors, everything that was written is rolled back."""
 
 
 Item = TypeVar("Item")

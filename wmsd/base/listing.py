@@ -36,7 +36,7 @@ QueryId = Annotated[int, _whole_number(1, MAX_ID), _number_schema(1, MAX_ID)]
 
 def _datetime(value: object) -> datetime:
     try:
-        # A "+" that was not escaped arrives as a blank: the one offset that nobody means otherwise.
+        # An unescaped "+" of an offset arrives as a blank, which can mean nothing else here.
         return timestamps.from_text(str(value).replace(" ", "+"))
     except ValueError as error:
         raise refuse(str(error)) from None
@@ -54,7 +54,7 @@ QueryTimestamp = Annotated[
     BeforeValidator(lambda value: timestamps.to_text(_datetime(value))),
     WithJsonSchema({"type": "string", "format": "date-time"}),
 ]
-"""An ISO 8601 timestamp, as records show theirs: texts of one form, which compare as the moments do."""
+"""An ISO 8601 timestamp in the form of records: texts of one form compare like the moments themselves."""
 
 
 def _true_or_false(value: object) -> bool:
@@ -69,7 +69,7 @@ QueryFlag = Annotated[bool, BeforeValidator(_true_or_false), WithJsonSchema({"ty
 
 
 def several_of(names: Sequence[str]) -> BeforeValidator:
-    """A comma-separated choice of the names, as a tuple of them in their own order."""
+    """Validates a comma-separated choice of the names. The result is a tuple, in the order of `names`."""
 
     def check(value: object) -> tuple[str, ...]:
         given = {name.strip() for name in str(value).split(",")} if isinstance(value, str) else set(value)  # type: ignore[call-overload]
@@ -91,12 +91,12 @@ class Query(Model):
 
     @property
     def is_search(self) -> bool:
-        """Whether it asks a full-text index, which takes as long as there is to find."""
+        """Whether it uses a full-text index, whose time grows with the number of matches."""
         return False
 
     @classmethod
     def filter_names(cls) -> list[str]:
-        """Its parameters without the paging and what is to be shown."""
+        """The names of its filters: all parameters but paging and the choice of what to show."""
         return [name for name in cls.model_fields if name not in NO_FILTERS]
 
     def filters(self) -> dict[str, object]:

@@ -1,8 +1,8 @@
-"""An operation: a use case, declared once. Every interface is a loop over these declarations.
+"""Operations: use cases, each declared once. Every interface loops over these declarations.
 
-The declaration is the action's own signature plus what it cannot say: the ability and module that it needs,
-the record that it answers with, the events that it may cause. From it follow the access check, the decoding
-of the request, the OpenAPI entry and the reference page.
+A declaration is the signature of the action, plus what the signature cannot say: the ability and module that it
+needs, the record that it returns, the events that it may cause. The access check, the decoding of the request, the
+OpenAPI entry and the reference page follow from it.
 """
 
 import inspect
@@ -32,7 +32,7 @@ class Operation:
     description: str
     tag: str
     takes: frozenset[str]
-    """The parameters of the action, without the first."""
+    """The action's parameters without the first."""
     path_types: dict[str, type]
     query: type[BaseModel] | None
     body: type[Input] | None
@@ -74,16 +74,18 @@ def operation(
     precondition: Callable[..., Record] | None = None,
     max_body: int = MAX_BODY,
 ) -> Callable[[Callable[..., Any]], Operation]:
-    """Declares the function below as an operation.
+    """Declares the decorated function as an operation.
 
-    Its first parameter is the transaction. (An async function is a flow: it waits for something, so it opens
-    its own units of work, and its first parameter is the desk where it finds what it needs.) `query` and `body`
-    are the models of their types, `position` is where a cursor list goes on, `operator_id` and `company` come
-    from the headers, `call` is the request itself, `site` whose bearer it carries (scope "site": no other token
-    opens it); every other parameter is a part of the path. Its docstring's first line is the summary, the rest
-    the description. `codes` are the errors beyond those that the declaration
-    implies; `also_shown_with` is a second status of the same answer. `precondition` reads the record that is to be
-    changed, by the same parts of the path, so that If-Match can be held to it. `max_body` is in bytes.
+    Its first parameter is the transaction. An async function is a flow: it waits for something, so it opens its
+    own units of work, and its first parameter is the desk that provides what it needs. `query` and `body` are
+    models, given by their types. `position` is where a cursor list continues. `operator_id` and `company` come
+    from the headers. `call` is the request itself. `site` is the site of the bearer token (scope "site", which no
+    other token opens). Every other parameter is a part of the path.
+
+    The first line of the docstring is the summary, the rest the description. `codes` are the errors beyond those
+    that the declaration implies. `also_shown_with` is a second status of the same answer. `precondition` reads the
+    record that is to be changed, from the same parts of the path, so that If-Match can be checked. `max_body` is
+    in bytes.
     """
     assert tag in TAGS, tag
     assert ability is None or ability in ABILITIES, ability
@@ -138,7 +140,9 @@ def _bare(hint: Any) -> type:
 
 
 def _read_only(body: type[BaseModel] | None, returns: type[BaseModel] | None) -> frozenset[str]:
-    """Fields that an answer shows and a body cannot set: a client may send back what it got."""
+    """Fields that an answer has and a body cannot set. A body may contain them: a client may send back what it
+    got.
+    """
     if body is None or returns is None or not issubclass(returns, Recorded):
         return frozenset()
     return returns.READ_ONLY - frozenset(body.model_fields)

@@ -1,4 +1,4 @@
-"""The error contract: every code that a caller can meet, and the exception that carries it.
+"""The error contract: every error code that a caller can get, and the exception that carries it.
 
 Specification section 7; decisions section 7.
 """
@@ -28,15 +28,15 @@ STATUS_OF_CODE: Final[Mapping[str, int]] = {
 }
 
 FieldErrors = dict[str, list[str]]
-"""Field path (`lines.0.quantity`) to the sentences that say what is wrong with it; "" is the whole body."""
+"""Maps a field path (`lines.0.quantity`) to the sentences of its errors; "" is the whole body."""
 MOST_TOLD: Final = 100
-"""Errors in one answer."""
+"""The most errors in one answer."""
 LONGEST_PATH: Final = 200
 LONGEST_SENTENCE: Final = 500
 
 
 class Problem(Exception):
-    """A refusal that the caller is told of; anything else that is raised is a 500."""
+    """An error that is reported to the caller; any other exception becomes a 500."""
 
     def __init__(
         self,
@@ -57,7 +57,7 @@ class Problem(Exception):
         self.headers = dict(headers or {})
 
     def body(self) -> dict[str, object]:
-        """The JSON object of the answer: message, code and, where they say more, errors and details."""
+        """The JSON object of the answer: message and code, with errors and details if there are any."""
         body: dict[str, object] = {"message": self.message, "code": self.code}
         if self.errors:
             body["errors"] = self.errors
@@ -67,12 +67,12 @@ class Problem(Exception):
 
 
 def not_found(what: str) -> Problem:
-    """The one answer for a record of another company and for one that never was."""
+    """The same answer for a record of another company and for one that never existed."""
     return Problem("NOT_FOUND", f"There is no such {what}.")
 
 
 def _first_of(errors: FieldErrors) -> FieldErrors:
-    """Those that are told, and how many more there are: whoever sends a body sizes what is wrong in it."""
+    """The first errors, and the number of the others: whoever sends a body determines how many errors it has."""
     told: FieldErrors = {}
     room = MOST_TOLD
     for path, sentences in errors.items():

@@ -1,4 +1,4 @@
-"""Quantities: exact decimals, held as integers of millionths (decisions, section 1)."""
+"""Quantities: exact decimals, stored as integers of millionths (decisions, section 1)."""
 
 from decimal import MAX_PREC, Context, Decimal
 
@@ -7,7 +7,7 @@ MAXIMUM = 999_999_999_999_999
 """999 999 999.999999 in millionths."""
 LARGEST = Decimal("999999999.999999")
 EXACT = Context(prec=MAX_PREC)
-"""The default context rounds to 28 digits, and would take a hair beyond a number for the number."""
+"""The default context rounds to 28 digits, and would accept a number that is slightly too large or too precise."""
 
 
 def from_decimal(value: Decimal | int) -> int:

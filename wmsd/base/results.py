@@ -1,4 +1,4 @@
-"""What an action hands back. Records are JSON texts: SQLite renders them (see `db/record.py`)."""
+"""What actions return. Records are JSON texts: SQLite renders them (see `db/record.py`)."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -9,9 +9,9 @@ class Record:
     id: int
     json: str
     is_new: bool = True
-    """Of what creates: False where the record was there before."""
+    """False when a creating operation found the record already there."""
     name: str | None = None
-    """What its address ends with, where that is not the id."""
+    """The last part of its address, if that is not the id."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,12 +21,12 @@ class Page:
     records: str
     total: int
     is_cut: bool = False
-    """Whether it ends early, since its records are too large for one answer."""
+    """Whether it ends early, because its records are too large for one answer."""
 
 
 @dataclass(frozen=True, slots=True)
 class CursorPage:
-    """`records`: JSON texts with commas between them; `positions`: their places in the order, in the same way."""
+    """`records`: JSON texts with commas between them; `positions`: their positions in the order, likewise."""
 
     records: str
     next_position: int | None
@@ -42,14 +42,14 @@ class Records:
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """An object that is JSON already."""
+    """An object that is JSON text already."""
 
     json: str
 
 
 @dataclass(frozen=True, slots=True)
 class Shown:
-    """An object with a status of its own: the health check's 503."""
+    """An object with its own HTTP status: the health check's 503."""
 
     status: int
     body: dict[str, Any]

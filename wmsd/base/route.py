@@ -1,4 +1,4 @@
-"""A line of an interface's table of contents, and how a path finds its line."""
+"""Routes of an interface, and how a path finds its route."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -16,7 +16,7 @@ class Route:
 
 
 class RouteTable:
-    """Finds routes for those who have no HTTP server in front of them."""
+    """Finds routes for callers that have no HTTP server in front of them."""
 
     def __init__(self, routes: Iterable[Route]) -> None:
         self._routes: dict[str, list[Route]] = {}
@@ -25,7 +25,7 @@ class RouteTable:
         self._patterns = [(path.split("/"), path) for path in self._routes]
 
     def find(self, method: str, path: str) -> tuple[Route, dict[str, str]]:
-        """The route, and the parts of the path by name. Raises Problem: 404, or 405 with what is possible."""
+        """The route, and the parts of the path by name. Raises Problem: 404, or 405 with the allowed methods."""
         sent = [unquote(part, errors="replace") for part in path.split("/")]
         for pattern, known in self._patterns:
             parts = _match(pattern, sent)
@@ -48,7 +48,7 @@ def method_not_allowed(method: str, possible: Iterable[str]) -> Problem:
 
 
 def _match(pattern: list[str], sent: list[str]) -> dict[str, str] | None:
-    """The parts that stand where the pattern has `{name}`; None when anything else differs."""
+    """The parts in the places of `{name}`; None when the path does not match the pattern."""
     if len(pattern) != len(sent):
         return None
     parts: dict[str, str] = {}

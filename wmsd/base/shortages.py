@@ -1,11 +1,11 @@
-"""What a machine can run out of for a moment: memory, threads, open files."""
+"""Shortages that a machine can have for a moment: memory, threads, open files."""
 
 import errno
 from typing import Final
 
 ERRNOS: Final = frozenset({errno.EMFILE, errno.ENFILE, errno.ENOMEM, errno.EAGAIN})
 OF_THREADING: Final = ("new thread", "allocate lock")
-"""Python has no type of its own for these."""
+"""Words of Python's messages, because it has no exception type for these."""
 
 
 def is_shortage(error: BaseException) -> bool:

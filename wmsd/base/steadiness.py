@@ -1,8 +1,8 @@
-"""Whether the wall clock can be believed: a pure decision.
+"""Decides whether the wall clock can be trusted. Pure.
 
-What is old is deleted by it, and what is deleted is gone. A small box may start in 1970, jump when the network
-answers, or be set by hand to the wrong year. So its moments are compared with the seconds that have really passed,
-and after a stop with the last moment that was kept.
+Old data is deleted by this clock, and deleted data is gone. A small machine may start in 1970, jump when the
+network answers, or be set by hand to the wrong year. So the wall clock is compared with the seconds that have
+really passed, and after a stop with the last moment that was stored.
 """
 
 from dataclasses import dataclass
@@ -10,35 +10,35 @@ from datetime import datetime, timedelta
 from typing import Final, NamedTuple
 
 A_STEP: Final = timedelta(seconds=60)
-"""What is set by less makes nothing old."""
+"""A smaller step makes no data old."""
 LONGEST_STOP: Final = timedelta(days=1)
-"""After a stop nobody knows how long it was; beyond this it may have been a step."""
+"""Nobody knows how long a stop was. A longer one than this may have been a step of the clock."""
 STEADY_AFTER: Final = timedelta(days=1)
-"""Without another step."""
+"""How long the clock must run without another step."""
 
 
 class Reading(NamedTuple):
-    """`passed`: seconds of a clock that nobody sets, from any beginning."""
+    """`passed` are seconds of a clock that nobody sets; its zero does not matter."""
 
     wall: datetime
     passed: float
 
 
 class Known(NamedTuple):
-    """What is kept of it over a stop."""
+    """What is stored over a stop."""
 
     steady_at: datetime
-    """The last moment of a steady clock."""
+    """The last moment at which the clock was steady."""
     seen_at: datetime
-    """The last moment of all."""
+    """The last moment that was read."""
     doubted_since: datetime | None = None
     step: timedelta | None = None
-    """By how much it was set; None after a stop that was merely long."""
+    """The size of the step; None after a stop that was merely long."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Window:
-    """Where a clock that nobody has set may stand."""
+    """The range in which a clock can be that nobody has set."""
 
     earliest: datetime
     latest: datetime
@@ -50,7 +50,9 @@ class _Window:
 
 
 class Steadiness:
-    """Doubted since a step, until it stands where it would without it, or there was no other for a day."""
+    """The clock is doubted after a step, until it is back where it would be without the step, or a day has passed
+    without another one.
+    """
 
     def __init__(self, now: Reading, known: Known | None) -> None:
         self._last = now
@@ -79,7 +81,7 @@ class Steadiness:
         return self.doubted_since is None
 
     def look(self, now: Reading) -> bool:
-        """To be called often. Whether there was a step, or the doubt is over."""
+        """Reads the clock; call it often. Whether a step was found, or the doubt is over."""
         expected = self._last.wall + timedelta(seconds=now.passed - self._last.passed)
         step = now.wall - expected
         before = self.doubted_since
@@ -101,7 +103,7 @@ class Steadiness:
             self.trust()
 
     def trust(self) -> None:
-        """A person says so, or time has shown it."""
+        """Ends the doubt, because a person says so or time has shown it."""
         self.doubted_since, self.step, self._right = None, None, None
         self.steady_at = self._last.wall
 

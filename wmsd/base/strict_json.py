@@ -1,9 +1,9 @@
-"""JSON from strangers: what the standard parser lets through and we must not.
+"""Reads JSON from strangers: refuses what the standard parser accepts and we must not.
 
-Duplicate keys, NaN and Infinity, numbers past all bounds, lone surrogates and deep nesting are named with
-their field path, all at once (decisions, section 1). Fractions arrive as Decimal, never as float.
+Duplicate keys, NaN and Infinity, numbers out of bounds, lone surrogates and deep nesting are reported with their
+field path, all at once (decisions, section 1). Fractions become Decimal, never float.
 
-Whoever sends a text also sizes it, so reading ends where a text has more parts or more flaws than any honest one.
+The sender determines the size of a text, so reading stops when it has more parts or flaws than any honest one.
 """
 
 import json
@@ -18,31 +18,31 @@ MAX_NESTING = 32
 MAX_INTEGER_DIGITS = 18
 MAX_NUMBER_LENGTH = 64
 MOST_FLAWS = 1_000
-"""Where reading ends. Of those that are found, an answer tells a hundred (`base/problems.py`)."""
+"""The number of flaws at which reading stops. An answer reports a hundred of them (`base/problems.py`)."""
 MOST_FIELDS_OF_AN_OBJECT = 200
 MOST_FIELDS = 20_000
-"""Of all objects together: a document of 1 000 lines has some 10 000."""
+"""The most fields of all objects together: a document of 1 000 lines has some 10 000."""
 MOST_CONTAINERS = 100_000
-"""Arrays and objects. To make and to collect them is what holds Python's lock the longest."""
+"""The most arrays and objects. Making and collecting them holds Python's lock the longest."""
 
 
 @dataclass(frozen=True, slots=True)
 class Flaw:
-    """Stands in a parsed document where the text held something that JSON should not."""
+    """Takes the place of a value that JSON should not hold in a parsed document."""
 
     sentence: str
 
 
 def loads(raw: bytes, most_fields: int = MOST_FIELDS) -> tuple[dict[str, object], FieldErrors]:
-    """The object in `raw`, and what is wrong inside it by field path.
+    """The object in `raw`, and its flaws by field path.
 
-    Raises Problem (400) when it is not UTF-8, not JSON or not an object, and (422) when it is nested so
-    deeply, or has so many parts or flaws, that reading is given up.
+    Raises Problem: 400 when it is not UTF-8, not JSON or not an object; 422 when it is nested so deeply, or has so
+    many parts or flaws, that reading stops.
     """
     most_containers = max(MOST_CONTAINERS, most_fields)
     if raw.count(b"[") + raw.count(b"{") > most_containers:
         raise _too_much(f"has over {most_containers} arrays and objects")
-    if raw.count(b":") > 2 * most_fields:  # before they are read, which of one object is done in one go
+    if raw.count(b":") > 2 * most_fields:  # before parsing, which reads a whole object at once
         raise _too_much(f"has over {most_fields} fields")
     try:
         document = _Reader(most_fields).decode(raw.decode("utf-8"))
@@ -63,7 +63,7 @@ def loads(raw: bytes, most_fields: int = MOST_FIELDS) -> tuple[dict[str, object]
 
 
 def flaws_of(document: object) -> FieldErrors:
-    """What is wrong inside a parsed document, by field path: the first of them, when they are very many."""
+    """The flaws in a parsed document, by field path; only the first ones when there are very many."""
     errors: FieldErrors = {}
     if _is_sound(document, MAX_NESTING):
         return errors
@@ -73,7 +73,7 @@ def flaws_of(document: object) -> FieldErrors:
 
 
 def fields_in(document: object) -> int:
-    """How many fields the objects of a parsed document have, all together."""
+    """The number of fields of all objects in a parsed document."""
     found = 0
     waiting = [document]
     while waiting:
@@ -87,12 +87,12 @@ def fields_in(document: object) -> int:
 
 
 def dumps(value: object) -> str:
-    """Compact JSON, in the letters as they are."""
+    """Compact JSON, with non-ASCII characters unescaped."""
     return _ENCODER.encode(value)
 
 
 def canonical(document: object) -> bytes:
-    """The same bytes for the same document, however its members were ordered and spaced."""
+    """The same bytes for equal documents, whatever the order and spacing of their members."""
     return _CANONICAL.encode(document).encode("utf-8", "surrogatepass")
 
 
@@ -105,7 +105,7 @@ def _too_much(sentence: str) -> Problem:
 
 
 def _is_sound(value: object, room: int) -> bool:
-    """Whether there is nothing to find in it: nearly always, so this is the quick way through."""
+    """Whether a document has no flaws. Nearly all have none, so this quick check comes first."""
     if isinstance(value, str):
         return value.isascii() or not _has_surrogate(value)
     if isinstance(value, dict):
@@ -138,12 +138,12 @@ def _has_surrogate(text: str) -> bool:
 
 
 def printable(text: str) -> str:
-    """The text with what UTF-8 cannot carry replaced, so that it can stand in an answer."""
+    """The text with replacements for what UTF-8 cannot encode, so that an answer can contain it."""
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
 class _Reader:
-    """Reads one text, and counts what is in it."""
+    """Reads one text, and counts its fields and flaws."""
 
     def __init__(self, most_fields: int) -> None:
         self._fields_left = most_fields

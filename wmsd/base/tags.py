@@ -1,4 +1,4 @@
-"""Under which heads the descriptions show operations, and what a record under each is called."""
+"""The headings of operations in the descriptions, and the noun for a record under each."""
 
 from collections.abc import Mapping
 from typing import Final

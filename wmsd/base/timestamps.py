@@ -6,12 +6,14 @@ from functools import lru_cache
 
 @lru_cache(maxsize=16)
 def to_text(moment: datetime) -> str:
-    """`2026-11-20T13:25:00.123Z`; microseconds are cut, not rounded. A moment is told many times."""
+    """`2026-11-20T13:25:00.123Z`; microseconds are cut, not rounded. Cached: the same moment is formatted many
+    times.
+    """
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
 
 
 def from_text(text: str) -> datetime:
-    """An aware moment in UTC from any offset. Raises ValueError with a sentence."""
+    """The moment of a text with any offset, timezone-aware, in UTC. Raises ValueError with a sentence."""
     try:
         moment = datetime.fromisoformat(text)
     except ValueError:

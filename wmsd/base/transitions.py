@@ -1,4 +1,4 @@
-"""State tables of documents: which status may follow which, and where a document may be changed. Pure."""
+"""State tables of documents: which status may follow which, and in which a document may be changed. Pure."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -18,8 +18,8 @@ class Step(Enum):
 
 @dataclass(frozen=True)
 class Transitions(Generic[Status, Effect]):
-    """`table` has every move that is allowed, with what it does. Every other one is refused, but to the status
-    that a document has already: that does nothing, so retries are safe.
+    """`table` has every allowed move and its effect. Any other move is refused. A move to the current status is no
+    move and does nothing, so retries are safe.
     """
 
     noun: str
@@ -32,7 +32,7 @@ class Transitions(Generic[Status, Effect]):
         return [after for before, after in self.table if before == status]
 
     def effect(self, current: Status, requested: Status) -> Effect:
-        """Raises Problem (409) when the one may not follow the other."""
+        """The effect of the move. Raises Problem (409) when it is not allowed."""
         effect = self.table.get((current, requested))
         if effect is None:
             sentence = f"A {self.noun} that is {current} {self._possible(current, requested)}."
@@ -40,7 +40,7 @@ class Transitions(Generic[Status, Effect]):
         return effect
 
     def shortest_path(self, current: Status, requested: Status) -> list[Status]:
-        """The shortest way from the one to the other, without the first; empty when they are the same.
+        """The shortest path of statuses, without the first; empty when both are the same.
 
         Raises Problem (409) when there is none.
         """
@@ -52,9 +52,10 @@ class Transitions(Generic[Status, Effect]):
         raise self.forbidden(f"There is no way from {current} to {requested}.", current, requested)
 
     def steps(self, current: Status, requested: Status, fields_differ: bool, lines_differ: bool) -> list[Step]:
-        """In which order one request changes and moves: it changes on the side that allows it.
+        """The order in which one request changes and moves a document: the change comes before or after the move,
+        wherever the status allows it.
 
-        Raises Problem (409) when the move is not allowed, or neither side allows the change.
+        Raises Problem (409) when the move is not allowed, or neither status allows the change.
         """
         moves = requested != current
         if moves:
@@ -69,7 +70,7 @@ class Transitions(Generic[Status, Effect]):
         raise self.forbidden(self._frozen(current, lines_differ), current, requested if moves else None)
 
     def forbidden(self, message: str, current: Status, requested: Status | None = None) -> Problem:
-        """409 with what is possible; `requested` is None where no move was asked for."""
+        """A 409 with the allowed statuses. `requested` is None when no move was requested."""
         details = {"current": current, "requested": requested, "allowed": self.allowed_from(current)}
         return Problem("INVALID_STATUS", message, details=details)
 

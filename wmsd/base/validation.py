@@ -1,4 +1,4 @@
-"""Turns what the models refuse into the errors that a caller reads: field path and English sentence."""
+"""Turns validation errors of the models into the errors that a caller reads: field path and English sentence."""
 
 from collections.abc import Callable, Mapping
 from typing import Any, TypeVar
@@ -47,12 +47,12 @@ SENTENCES: dict[str, str | Callable[[Mapping[str, Any]], str]] = {
 
 
 def check(model: type[Model], values: Mapping[str, object], flaws: FieldErrors | None = None) -> Model:
-    """The model made of the values. Raises Problem with every error at once.
+    """Makes the model from the values. Raises Problem with every error at once.
 
-    `flaws` are errors already found in the text; they stand instead of the model's own at the same path.
+    `flaws` are errors already found in the text; they replace the model's own errors at the same path.
     """
     if flaws and sum(map(len, flaws.values())) >= MOST_TOLD:
-        raise invalid(flaws)  # nothing more would be told
+        raise invalid(flaws)  # the answer has no room for more
     errors = dict(flaws or {})
     checked: Model | None = None
     try:

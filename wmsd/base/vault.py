@@ -1,4 +1,4 @@
-"""What must not stand readable in a file: sealed with the installation's key."""
+"""Encrypts texts that must not be readable in a file, with the installation's key."""
 
 import base64
 import hashlib
@@ -10,9 +10,9 @@ if TYPE_CHECKING:
 
 
 class Vault:
-    """Fernet: AES-128-CBC and HMAC-SHA256, each text with a random vector of its own.
+    """Fernet: AES-128-CBC and HMAC-SHA256, with a random initialisation vector for each text.
 
-    `secret` is a text that nobody can guess; nothing else is needed to unseal.
+    `secret` is a text that nobody can guess; it is all that is needed to unseal.
     """
 
     def __init__(self, secret: str) -> None:
@@ -22,7 +22,7 @@ class Vault:
         return self._fernet.encrypt(text.encode()).decode()
 
     def unseal(self, sealed: str) -> str | None:
-        """None for what this key has not sealed: the file is of another installation, or was changed."""
+        """The text; None when this key has not sealed it: the file is of another installation, or was changed."""
         from cryptography.fernet import InvalidToken
 
         try:
