@@ -1,7 +1,7 @@
-"""One tenant's file: looked at before it is used, and left alone after it has failed.
+"""The file of one company. It is checked before it is used, and left alone after it has failed.
 
-What may take long, a file that another program has locked say, is done on a thread: nobody waits for it but those
-who ask for this company.
+Work that may take long, such as waiting for a file that another program has locked, runs on a thread: only
+requests for this company wait for it.
 """
 
 import asyncio
@@ -23,16 +23,16 @@ from wmsd.db.standing import Identity, identity
 
 LOG = logging.getLogger("wmsd.companies")
 Borrow = Callable[[Path], None]
-"""Asks who has the file for it. Raises StorageError."""
+"""Asks the process that has the file to share it. Raises StorageError."""
 BUSY_SECONDS: Final = 1.0
-"""For another program that has it locked: the next request looks again."""
+"""How long to wait for another program that has the file locked; the next request tries again."""
 MOVED: Final = (
     "Nothing is written to what stands there now. Put the file back, or start wmsd again to serve what is there."
 )
 
 
 class CompanyFile:
-    """`failure` says why it cannot be used; None as long as nothing is wrong."""
+    """`failure` says why the file cannot be used; None while nothing is wrong."""
 
     def __init__(
         self,
@@ -59,10 +59,12 @@ class CompanyFile:
         self._looking: asyncio.Future[None] | None = None
         self._leaving: asyncio.Future[None] | None = None
         self._missed: Identity | None = None
-        """The file that was removed or replaced while it was in use: no other is taken in its place."""
+        """The identity of a file that was removed or replaced while it was in use. No other file is accepted in
+        its place.
+        """
 
     async def use(self) -> Database:
-        """Raises Problem (503)."""
+        """The company's database. Raises Problem (503) when the file cannot be used."""
         if not await self.can_be_used():
             raise unavailable(CANNOT_BE_READ, 60)
         self._told.over(self._unavailable)
@@ -73,7 +75,7 @@ class CompanyFile:
         return self.database
 
     async def lend(self) -> None:
-        """Shares the file with other processes, until it was taken back as often."""
+        """Shares the file with other processes, until `take_back` was called as often."""
         self._lent += 1
         if self.database is not None:
             await self.database.lend()
@@ -88,7 +90,7 @@ class CompanyFile:
             await self.database.take_back()
 
     async def can_be_used(self) -> bool:
-        """A file that has failed is looked at again, once for all who ask meanwhile."""
+        """Whether the file can be used. A failed file is checked again, once for all who ask in the meantime."""
         if not self._is_ready:
             if self._looking is None:
                 self._looking = asyncio.ensure_future(self._look_again())
@@ -103,7 +105,7 @@ class CompanyFile:
             self._looking = None
 
     def _look(self) -> None:
-        """On any thread: brings the file up to this program, or notes what is wrong with it."""
+        """Brings the file up to this program's schema, or notes what is wrong with it. Runs on any thread."""
         if self._missed is not None and identity(self.path) != self._missed:
             return
         try:
@@ -116,12 +118,14 @@ class CompanyFile:
             self.failure, self._missed, self._is_ready = None, None, True
 
     def suspect(self, error: Exception) -> None:
-        """It failed in use: it is closed, and looked at before it is used again."""
+        """Closes a file that failed in use; it is checked before it is used again."""
         self._fail(error)
         self._leave(is_kept=False)
 
     def stop(self, moved: FileMoved) -> None:
-        """It was removed or replaced in use: what it holds is kept, and what stands there now is left alone."""
+        """Closes a file that was removed or replaced in use. Its content is kept, and the file that is there now
+        is left alone.
+        """
         if self.database is None:
             return
         if moved.path == self.path:
@@ -149,7 +153,7 @@ class CompanyFile:
         moment = timestamps.to_text(self._clock.now()).replace(":", "")
         copy = self.path.with_name(f"{self.path.name}.removed-{moment}")
         if await database.keep(copy):
-            self._missed = identity(copy)  # put in its place it is served again; the file itself is gone for good
+            self._missed = identity(copy)  # the copy may be put in place of the lost file and is then served
             LOG.error("company %d: what its file held is in %s", self._company_id, copy)
 
     def _fail(self, error: Exception) -> None:
@@ -157,7 +161,7 @@ class CompanyFile:
         self.failure, self._is_ready = str(error), False
 
     async def _has_left(self) -> None:
-        """Before the file is opened again."""
+        """Waits until the file is closed, before it is opened again."""
         if self._leaving is not None:
             await asyncio.wait([self._leaving])
             self._leaving = None

@@ -1,4 +1,4 @@
-"""The tenants' files: `companies/<id>.db`. One that fails makes its own company unavailable, no other."""
+"""The companies' files: `companies/<id>.db`. One that fails makes only its own company unavailable."""
 
 import asyncio
 import logging
@@ -24,14 +24,14 @@ from wmsd.db.unit_of_work import read_once
 LOG = logging.getLogger("wmsd.companies")
 Result = TypeVar("Result")
 MOST_OPEN = 64
-"""Each open file holds up to five threads; the least recently used beyond this number are closed."""
+"""The most open files: each holds up to five threads. Beyond this number the least recently used are closed."""
 DESCRIPTORS: Final = 13
-"""That a company's file may come to need."""
+"""The most file descriptors that one company's file needs."""
 WAIT_SECONDS: Final = 2.0
-"""For others to be idle, when all that may be open are."""
+"""How long to wait for idle files to close, when the most allowed are open."""
 AGAIN_SECONDS: Final = 0.01
 LOOKERS: Final = 8
-"""Files that are looked at at once, each perhaps for as long as another program has it."""
+"""The most files that are checked at once. Each check may wait as long as another program has the file."""
 
 
 class CompanyFiles:
@@ -46,7 +46,7 @@ class CompanyFiles:
         alone: bool = False,
         borrow: Borrow | None = None,
     ) -> None:
-        """`alone`: whether no other process may have the files, as long as they are not lent."""
+        """`alone`: whether no other process may open the files while they are not lent."""
         self.folder = folder
         self.after_commit: Callable[[int], None] | None = None
         self._told = Complaints(
@@ -59,7 +59,7 @@ class CompanyFiles:
         self._alone = alone
         self._borrow = borrow
         self.most_descriptors = MOST_OPEN * DESCRIPTORS
-        """What the system allows for them; each company's file has several."""
+        """How many file descriptors the system allows for them; each company's file has several."""
         self._files: dict[int, CompanyFile] = {}
         self._executor = ThreadPoolExecutor(LOOKERS, "wmsd-files")
 
@@ -67,7 +67,9 @@ class CompanyFiles:
         return self.folder / f"{company_id}.db"
 
     def create(self, company_id: int) -> None:
-        """The file of a new company. What stands in its place, after a restore say, is moved aside."""
+        """Creates the file of a new company. A file that is already there, after a restore for example, is moved
+        aside.
+        """
         path = self.path(company_id)
         if path.exists():
             moment = timestamps.to_text(self._clock.now()).replace(":", "")
@@ -79,7 +81,7 @@ class CompanyFiles:
         create(path, COMPANY)
 
     async def prepare_all(self, company_ids: Iterable[int]) -> None:
-        """Migrates every file; those that fail are noted, told in the log, and left as they are."""
+        """Migrates every file. Those that fail are noted, logged, and left as they are."""
         await asyncio.gather(*(self.file(company_id).can_be_used() for company_id in company_ids))
 
     async def get(self, company_id: int) -> Database:
@@ -94,21 +96,21 @@ class CompanyFiles:
 
     @property
     def databases(self) -> list[Database]:
-        """Those that have been used."""
+        """The databases that have been used."""
         return [file.database for file in self._files.values() if file.database is not None]
 
     @property
     def failed(self) -> dict[int, str]:
-        """Why files cannot be used, by company."""
+        """The failures of files that cannot be used, by company."""
         return {company_id: file.failure for company_id, file in self._files.items() if file.failure is not None}
 
     async def read_each(
         self, company_ids: Iterable[int], action: Callable[[Transaction], Result]
     ) -> dict[int, Result]:
-        """What the action reads in each file that can be used, by company.
+        """What the action reads in each usable file, by company.
 
-        All on one thread, over connections that are closed again: who looks at every company holds up nobody, and
-        drives no file out that is in use.
+        It runs on one thread, with connections that are closed again, so that reading every company delays nobody
+        and closes no file that is in use.
         """
         known = list(company_ids)
         are_usable = await asyncio.gather(*(self.file(company_id).can_be_used() for company_id in known))
@@ -142,7 +144,7 @@ class CompanyFiles:
         return self._alone and not self.file(company_id).is_lent
 
     def signature(self, company_id: int) -> tuple[int, ...]:
-        """Differs after something was written to the company's file, be it by another process."""
+        """A value that changes when something is written to the company's file, also by another process."""
         path = self.path(company_id)
         found: list[int] = []
         for name in (path, path.with_name(f"{path.name}-wal")):
@@ -155,11 +157,11 @@ class CompanyFiles:
         return tuple(found)
 
     def suspect(self, company_id: int, error: Exception) -> None:
-        """Notes that the file failed in use; the next request looks at it again before it uses it."""
+        """Notes that the file failed in use; the next request checks it before it uses it."""
         self.file(company_id).suspect(error)
 
     def notice_moved(self) -> None:
-        """Stops the companies whose open files do not stand under their names any more. To be called often."""
+        """Stops the companies whose open files were removed or replaced. Call it often."""
         for file in self._files.values():
             if file.database is not None and file.database.is_open:
                 try:
@@ -196,9 +198,9 @@ class CompanyFiles:
         )
 
     async def close_beyond_limit(self) -> bool:
-        """Closes the least recently used, until there is room for one more; whether there is.
+        """Closes the least recently used files until there is room for one more; answers whether there is.
 
-        One opens again at its next use, so that nobody is disturbed.
+        A closed file opens again at its next use, so nobody is disturbed.
         """
         idle = [database for database in self.databases if database.is_open and database.is_idle]
         idle.sort(key=lambda database: database.last_used, reverse=True)

@@ -1,4 +1,6 @@
-"""One SQLite file: a writer, a quick reader, a few readers with threads; each opened when it is first needed."""
+"""One SQLite file: a writer, a quick reader, and a few readers on threads. Each is opened when it
+is first needed.
+"""
 
 import asyncio
 import math
@@ -24,16 +26,16 @@ from wmsd.db.unit_of_work import CommitGroup, read_group, read_unit_in_time
 Result = TypeVar("Result")
 MakeRoom = Callable[[], bool]
 DESCRIPTORS_OF_A_CONNECTION = 2
-"""The file and its log; all connections share one for the log's index."""
+"""The file and its log; all connections share one more for the log's index."""
 MOST_LOG_BYTES = 256 * 1024 * 1024
-"""By which the log may grow while one long read goes on."""
+"""How much the log may grow during one long read."""
 LOOK_AT_LOG_SECONDS = 1.0
 READERS = 3
-"""The first does all that is not quick; the others join while it is held up."""
+"""The first reader does all reads that are not quick; the others join while it is held up."""
 
 
 class Writes:
-    """How the last ones went. `failure` is of the last, where the file or the disk is to blame."""
+    """How the last writes went. `failure` is the error of the last group, if the file or the disk is to blame."""
 
     def __init__(self) -> None:
         self.failure: Exception | None = None
@@ -64,10 +66,11 @@ class Database:
         moved: Callable[[FileMoved], None] | None = None,
         alone: bool = False,
     ) -> None:
-        """`make_room` is asked on a full disk, for writes that may use the reserve: whether there is room now.
+        """`make_room` is called on a full disk, for writes that may use the reserve, and answers whether there is
+        room now.
 
-        `uses_reserve`: whether all of them may. `moved` is told when the file was removed or replaced in use.
-        `alone`: whether no other process may have the file, as long as it is not lent.
+        `uses_reserve`: whether all writes may use it. `moved` is called when the file was removed or replaced in
+        use. `alone`: whether no other process may open the file while it is not lent.
         """
         self.path = path
         self.after_commit = after_commit
@@ -93,7 +96,9 @@ class Database:
     def write(
         self, action: Callable[[Transaction], Result], actor: Actor = PROGRAM, may_use_reserve: bool = False
     ) -> Awaitable[Result]:
-        """The action's result, once it is on disk. Raises what the action raises, with nothing changed."""
+        """The action's result, once it is committed to disk. Raises what the action raises, with
+        nothing changed.
+        """
         self.last_used = self._clock.monotonic()
         first = self._write_first(action, actor) if self._writer is None else self._writer.submit(action, actor)
         if self._make_room is None or not (may_use_reserve or self._uses_reserve):
@@ -118,10 +123,10 @@ class Database:
     def read(
         self, action: Callable[[Transaction], Result], actor: Actor = PROGRAM, until: float = math.inf
     ) -> Awaitable[Result]:
-        """The action's result over one snapshot that holds all that was committed before this call.
+        """The action's result over one snapshot, which holds everything that was committed before this call.
 
-        An action that is not quick is begun twice: it must have no effect but its result. `until` is a moment of
-        `time.monotonic`. Raises OutOfTime after it.
+        An action that is not quick runs a second time, on a thread: it must have no effect but its result. `until`
+        is a moment of `time.monotonic`. Raises OutOfTime after it.
         """
         self.last_used = self._clock.monotonic()
         return self._quick_reader.submit(action, actor, until)
@@ -129,9 +134,9 @@ class Database:
     async def search(
         self, action: Callable[[Transaction], Result], actor: Actor = PROGRAM, until: float = math.inf
     ) -> Result:
-        """As `read`, for what asks a full-text index, which stops for nothing but an interruption.
+        """As `read`, for queries of a full-text index, which only an interruption can stop.
 
-        All of a file are done on one thread of their own, so that they hold up no other reads.
+        All searches of a file run on one thread of their own, so that they delay no other reads.
         """
         self.last_used = self._clock.monotonic()
         async with self._opening:
@@ -141,9 +146,10 @@ class Database:
         return result
 
     async def read_long(self, action: Callable[[Transaction], Result], actor: Actor = PROGRAM) -> Result:
-        """As `read`, on a thread at once, for what is long or has an effect, such as an export.
+        """As `read`, but on a thread at once: for reads that are long or have an effect, such as an export.
 
-        As long as it goes on, the log cannot begin anew. Raises StorageError when that has made it too large.
+        While it runs, the log cannot start again from its beginning. Raises StorageError when that has made the
+        log too large.
         """
         self.last_used = self._clock.monotonic()
         began_at = log_bytes(self.path)
@@ -166,16 +172,16 @@ class Database:
     async def _read_elsewhere(self, work: Work) -> None:
         try:
             (await self._reader()).take(work)
-        except Exception as error:  # files or threads may be short; who waits must hear
+        except Exception as error:  # files or threads may run out; the waiting caller must get an answer
             work.error = error
             work.settle()
 
     def staging(self) -> Staging:
-        """For many rows at once: see there. It outlives this."""
+        """A new connection for writing many rows at once (see Staging). It may outlive this object."""
         return Staging(self.path, self._clock, self._ids, self._provision)
 
     async def try_to_write(self) -> None:
-        """Writes what changes nothing, to find out whether the disk works. Raises what `write` raises."""
+        """Commits a write that changes nothing, to find out whether the disk works. Raises what `write` raises."""
 
         def write_version(tx: Transaction) -> None:
             tx.execute(f"PRAGMA user_version = {tx.value('PRAGMA user_version')}")
@@ -183,15 +189,17 @@ class Database:
         await self.write(write_version)
 
     async def write_log_back(self) -> None:
-        """Into the file, as SQLite does at commits, silent when it cannot. Raises sqlite3.Error, FileMoved."""
+        """Writes the log back into the file. SQLite does so at commits too, but is silent when it cannot. Raises
+        sqlite3.Error and FileMoved.
+        """
         if log_bytes(self.path) <= LOG_BYTES:
             return
-        async with self._opening:  # nobody is lent the file meanwhile
+        async with self._opening:  # the file cannot be lent in the meantime
             self.standing.check()
             await asyncio.to_thread(_write_log_back, self.path, self._alone and not self._lent)
 
     async def data_version(self) -> tuple[int, int]:
-        """Differs after another connection has committed, be it of another process."""
+        """A value that changes when another connection commits, also of another process."""
         version: int = await self.read(lambda tx: tx.value("PRAGMA data_version"))
         return self._openings, version
 
@@ -201,7 +209,7 @@ class Database:
 
     @property
     def descriptors(self) -> int:
-        """How many files of the system it has open."""
+        """How many file descriptors it uses."""
         connections = len(self._lanes()) + self._quick_reader.is_open
         return connections and connections * DESCRIPTORS_OF_A_CONNECTION + 1
 
@@ -222,9 +230,9 @@ class Database:
             self.after_commit()
 
     async def keep(self, path: Path) -> bool:
-        """Writes all that the log holds into the file; where that has no name any more, a copy to `path`.
+        """Writes everything in the log into the file; if that was deleted, writes a copy to `path` instead.
 
-        Whether there is a copy. Raises sqlite3.Error and OSError.
+        Answers whether there is a copy. Raises sqlite3.Error and OSError.
         """
         lanes = self._lanes()
         run_last = lanes[-1].run_last if lanes else self._quick_reader.run_last
@@ -234,11 +242,11 @@ class Database:
         return [*self._readers, *(lane for lane in (self._searcher, self._writer) if lane is not None)]
 
     def open(self) -> None:
-        """So that it counts as open from now on."""
+        """Opens the database, so that it counts as open from now on."""
         self._quick_reader.open()
 
     async def close(self) -> None:
-        """Waits for what is under way. The one place where connections, and so their threads, end."""
+        """Waits for work in progress, then closes. Connections, and so their threads, end nowhere else."""
         self._quick_reader.close()
         while self._handed_over:
             await asyncio.wait(self._handed_over)
@@ -252,7 +260,9 @@ class Database:
             await lane.close()
 
     async def open_writer(self) -> Lane:
-        """After it, `write` hands over at once: what is written first runs first."""
+        """Opens the writer. From then on `write` hands work over at once, so that it runs in the order of the
+        calls.
+        """
         if self._writer is not None:
             return self._writer
         async with self._opening:
@@ -282,13 +292,13 @@ class Database:
         return next((lane for lane in self._readers if not lane.is_held_up), None)
 
     def _begin(self) -> bool:
-        """Before a connection is opened: whether this process is to have the file alone."""
+        """Call it before a connection is opened. Whether this process is to have the file alone."""
         if not self.is_open:
             self.standing.begin()
         return self._alone and not self._lent
 
     async def lend(self) -> None:
-        """Shares the file with other processes, until it was taken back as often."""
+        """Shares the file with other processes, until `take_back` was called as often."""
         self._lent += 1
         if self._lent == 1:
             await self._open_anew()
@@ -299,7 +309,7 @@ class Database:
             await self._open_anew()
 
     async def _open_anew(self) -> None:
-        """Closes every connection at one moment. What comes meanwhile waits until that is done."""
+        """Closes all connections together. Work that comes in the meantime waits until that is done."""
         async with self._opening:
             self._openings += 1
             self._quick_reader.is_paused = True
@@ -324,7 +334,7 @@ def _write_log_back(path: Path, alone: bool) -> None:
 
 
 def _opened(path: Path, read_only: bool, alone: bool) -> sqlite3.Connection:
-    # A reader of a WAL database may have to make the -shm file, so it opens to write and is then bound.
+    # A reader of a WAL database may have to create the -shm file, so it opens for writing and is restricted then.
     connection = connect(path, cache_kib=THREAD_CACHE_KIB if read_only else CACHE_KIB, alone=alone)
     if read_only:
         connection.execute("PRAGMA query_only = ON")

@@ -1,4 +1,4 @@
-"""What can be wrong with a database file, in the words of the person who has to mend it."""
+"""Failures of a database file, in the words of the person who has to repair it."""
 
 from pathlib import Path
 
@@ -26,11 +26,11 @@ class FileMoved(StorageError):
 
 
 class OutcomeUnknown(Exception):
-    """A commit failed, and what it wrote could not be undone: after a restart it may be there, or not."""
+    """A commit failed and could not be undone: after a restart the data may be there or not."""
 
 
 class OutOfTime(Exception):
-    """A read took longer than it may, with its wait, and was broken off."""
+    """A read, including its wait, took longer than it may, and was interrupted."""
 
 
 STORAGE_FAILURES = (sqlite3.Error, FileMoved, OutcomeUnknown)
@@ -41,7 +41,7 @@ MAY_HAVE_HAPPENED = (
 
 
 def explain(error: Exception) -> Problem | None:
-    """The 503 that stands for a failure of the file or the disk; None for a mistake in the program."""
+    """The answer to a failure of the file or the disk, mostly a 503; None for an error in the program."""
     if isinstance(error, OutcomeUnknown):
         short = isinstance(error.__cause__, MemoryError)
         why = "The server ran short of memory" if short else "The disk failed"
@@ -61,7 +61,7 @@ def explain(error: Exception) -> Problem | None:
 
 
 def is_damage(error: Exception) -> bool:
-    """Whether the file itself is to blame, and not the disk's space or another writer."""
+    """Whether the file itself is damaged, as opposed to a full disk or another writer."""
     return _name(error).startswith(DAMAGED)
 
 
@@ -71,15 +71,16 @@ def is_of_disk(error: sqlite3.Error) -> bool:
 
 
 def is_in_doubt(error: BaseException) -> bool:
-    """Whether a commit that ends with it may be in the log all the same: it was written, and its sync has failed.
+    """Whether a commit that failed with this error may be in the log all the same: it was written, and its sync
+    failed.
 
-    The driver does not tell a failed sync from other errors of input and output.
+    The driver does not tell a failed sync from other I/O errors.
     """
     return isinstance(error, sqlite3.Error) and _name(error).startswith(IN_DOUBT)
 
 
 def is_delay(error: sqlite3.Error) -> bool:
-    """Whether the same might succeed with more time: another connection is in the way, or it was broken off."""
+    """Whether a retry may succeed: another connection was in the way, or the statement was interrupted."""
     return _name(error).startswith(BUSY + BROKEN_OFF)
 
 

@@ -1,4 +1,4 @@
-"""What of a file is damaged, by the name of the table or index that it is in."""
+"""Finds the damage in a file, by the name of the table or index."""
 
 import os
 import re
@@ -19,7 +19,9 @@ from wmsd.db.sqlite import connect, sqlite3
 from wmsd.db.transaction import Transaction
 
 UNREADABLE: Final = (sqlite3.Error, OSError, MemoryError, ValueError)
-"""What reading a damaged file raises: noise may announce a size that no memory has, and is no text."""
+"""The errors of reading a damaged file: random bytes may announce a size that no memory has, or be
+no valid text.
+"""
 MOST_MESSAGES: Final = 100
 THE_FILE: Final = "the file"
 ITS_END: Final = "the end of the file"
@@ -38,7 +40,7 @@ TABLES: Final = """
 
 @dataclass(frozen=True, slots=True)
 class Damage:
-    """A part of a file that is not as SQLite left it, and what SQLite says of it."""
+    """A damaged part of a file, and SQLite's messages about it."""
 
     place: str
     messages: tuple[str, ...]
@@ -46,7 +48,7 @@ class Damage:
 
 @contextmanager
 def opened_to_examine(path: Path, kind: FileKind) -> Iterator[Transaction]:
-    """One snapshot of the file, which is brought up to this program first; of a damaged one whatever can be read.
+    """Opens a snapshot of the file, after migrating it; of a damaged file, everything that can still be read.
 
     Raises StorageError and sqlite3.Error.
     """
@@ -75,9 +77,10 @@ def _has_readable_parts(error: BaseException | None) -> bool:
 
 
 def _as_far_as_possible(path: Path) -> sqlite3.Connection:
-    """With `writable_schema` SQLite takes what it can read of a schema, and of a file that is cut short.
+    """Opens a damaged file. With `writable_schema`, SQLite uses what it can read of the schema, and of a file that
+    is cut short.
 
-    The first statements still fail with what is wrong. The file stays as it is: it is opened to read.
+    The first statements still fail with their errors. The file is opened read-only, so it does not change.
     """
     connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, isolation_level=None)
     for statement in ("PRAGMA writable_schema = ON", "SELECT 1 FROM sqlite_schema", "PRAGMA trusted_schema = OFF"):
@@ -88,7 +91,9 @@ def _as_far_as_possible(path: Path) -> sqlite3.Connection:
 
 
 def damages(tx: Transaction) -> list[Damage]:
-    """Nothing for a whole file, which is read once; where it is not whole, each table is looked at by itself."""
+    """The damages of the file. An intact file is read once; in a damaged one, each table is then checked by
+    itself.
+    """
     said = _messages(tx, "PRAGMA integrity_check")
     found: dict[str, list[str]] = defaultdict(list)
     with suppress(OSError):
@@ -109,16 +114,19 @@ def _by_table(tx: Transaction) -> list[tuple[str, str]]:
 
 
 def _of_table(tx: Transaction, table: str) -> list[str]:
-    """Where one tree cannot be read to its end, entries seem to be missing from all that go with it.
+    """The messages about one table. If one of its trees cannot be read to its end, entries seem to be missing from
+    all others, so only the errors of the trees themselves are reported.
 
-    What is wrong with the trees is in the first row; the driver loses it when what follows cannot be read.
+    Those are in the first row; the driver loses it when the following rows cannot be read.
     """
     trees = [each for each in _messages(tx, TREES_OF_A_TABLE, (table,)) if OF_A_TREE.match(each)]
     return trees or _messages(tx, A_TABLE, (table,))
 
 
 def _missing_end(tx: Transaction) -> dict[str, list[str]]:
-    """SQLite reads zeros where the last page is cut. What is in the log need not be in the file yet."""
+    """Checks whether the file is shorter than its header says, because SQLite reads zeros where the last page is
+    cut. Skipped while there is a log, since its pages need not be in the file yet.
+    """
     path = Path(tx.value("SELECT file FROM pragma_database_list WHERE name = 'main'"))
     log = path.with_name(f"{path.name}-wal")
     if log.exists() and log.stat().st_size:
@@ -133,7 +141,7 @@ def _missing_end(tx: Transaction) -> dict[str, list[str]]:
 
 
 def _messages(tx: Transaction, statement: str, parameters: tuple[str, ...] = ()) -> list[str]:
-    """What SQLite says before it says "ok", or cannot go on."""
+    """SQLite's messages, without "ok", up to an error that ends the check."""
     said: list[str] = []
     try:
         for (text,) in tx.execute(statement, parameters):
@@ -146,7 +154,7 @@ def _messages(tx: Transaction, statement: str, parameters: tuple[str, ...] = ())
 
 
 def _names(tx: Transaction) -> dict[str | None, str]:
-    """Of trees, by their root pages, as far as the schema can be read; the free list is none."""
+    """The names of trees by their root pages, as far as the schema can be read; None stands for the free list."""
     names: dict[str | None, str] = {None: THE_FREE_LIST, "1": THE_SCHEMA}
     with suppress(*UNREADABLE):
         for root, kind, name, table in tx.execute(ROOTS):
@@ -155,7 +163,7 @@ def _names(tx: Transaction) -> dict[str | None, str]:
 
 
 def tables(tx: Transaction) -> list[str]:
-    """As far as the schema can be read."""
+    """The names of the tables, as far as the schema can be read."""
     with suppress(*UNREADABLE):
         return [name for (name,) in tx.rows(TABLES)]
     return []

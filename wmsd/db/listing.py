@@ -1,4 +1,4 @@
-"""How lists are read: pages by number with a total, and walks by cursor."""
+"""Reads lists: numbered pages with a total, and walks by cursor."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -12,21 +12,21 @@ from wmsd.base.strict_json import dumps
 from wmsd.db.transaction import Transaction
 
 RECENT: Final = ("updated_since", "since")
-"""Filters by the least value of a column that has an index of its own."""
+"""Filters by the least value of a column that has its own index."""
 LARGEST_PAGE: Final = 4_000_000
-"""In bytes: where a page ends."""
+"""The bytes after which a page ends."""
 MANY_AT_ONCE: Final = 500
 FEW_AT_ONCE: Final = 50
-"""Of records that can be large, such as documents of a thousand lines."""
+"""For records that can be large, such as documents of a thousand lines."""
 FEW: Final = 2000
 NEAR: Final = 20
-"""Pages of rows that are looked through for one page of what is recent."""
+"""How many pages of rows are searched for one page of recent ones."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """A table of (status, partner_id, rows), kept by triggers: a list's total by either or both costs nothing. One
-    that is not `by_partner` has no partner_id.
+    """A table of (status, partner_id, rows), kept by triggers, so that a list's total by either or both costs
+    nothing. One that is not `by_partner` has no partner_id.
     """
 
     table: str
@@ -48,23 +48,25 @@ class Tally:
 
 
 class Joined(NamedTuple):
-    """Records and their places with commas between them, the last one's place, their number."""
+    """Records and their positions, each joined with commas; the last position; the number of records."""
 
     records: str
     last: int
     number: int
     positions: str
     is_cut: bool = False
-    """Whether there was no room for all that were asked for."""
+    """Whether some of the requested records did not fit."""
 
     @property
     def size(self) -> int:
-        """In bytes."""
+        """The size of the records in bytes."""
         return len(self.records) if self.records.isascii() else len(self.records.encode())
 
 
 def in_parts(ids: Sequence[int], at_once: int, read: Callable[[Sequence[int]], str | None]) -> Records:
-    """What `read` finds by some of the ids at a time. Raises Problem (413) when it is too much for one answer."""
+    """What `read` returns for the ids, `at_once` at a time. Raises Problem (413) when it is too large for one
+    answer.
+    """
     found: list[str] = []
     for start in range(0, len(ids), at_once):
         found.append(read(ids[start : start + at_once]) or "")
@@ -74,8 +76,8 @@ def in_parts(ids: Sequence[int], at_once: int, read: Callable[[Sequence[int]], s
 
 
 def conditions(query: type[Query], **own: str) -> dict[str, str]:
-    """A list's filters, as its query declares them: the column of that name has the value, but for those of its
-    `own`. Raises TypeError for one that the query does not declare.
+    """The filters of a list, from its query: each compares the column of the same name, unless `own` has its
+    condition. Raises TypeError for a name in `own` that the query does not declare.
     """
     names = query.filter_names()
     if unknown := sorted(own.keys() - set(names)):
@@ -85,11 +87,11 @@ def conditions(query: type[Query], **own: str) -> dict[str, str]:
 
 @dataclass(frozen=True, slots=True)
 class Listing:
-    """A list's SQL. `filters` maps a query parameter to its condition, which names the parameter.
+    """The SQL of a list. `filters` maps a query parameter to its condition, which names the parameter.
 
-    A parameter whose value is a tuple stands for any of its members. `order` is a unique column. `count` is the
-    table in `row_counts` whose figure is the total of the list without filters. `at_once` records are made in one
-    statement: fewer of those that can be large, since nobody knows how large before they are made.
+    A parameter whose value is a tuple matches any of its members. `order` is a unique column. `count` is the row
+    of `row_counts` with the total of the list without filters. `at_once` is how many records one statement makes:
+    fewer if they can be large, since their size is unknown before they are made.
     """
 
     source: str
@@ -100,7 +102,7 @@ class Listing:
     at_once: int = MANY_AT_ONCE
 
     def page(self, tx: Transaction, record: str, query: PageQuery, values: Mapping[str, object]) -> Page:
-        """Stable order, numbered pages. `values` are the filters that the caller gave."""
+        """A numbered page, in a stable order. `values` are the filters that the caller gave."""
         planned = self._planned(tx, values, query.per_page)
         found = planned._joined(tx, record, values, "", query.per_page, query.offset)
         return Page(found.records, self._total(tx, values), found.is_cut)
@@ -108,7 +110,7 @@ class Listing:
     def after(
         self, tx: Transaction, record: str, query: CursorQuery, position: int, values: Mapping[str, object]
     ) -> CursorPage:
-        """What follows the position, in the order."""
+        """The records after the position, in the list's order."""
         planned = self._planned(tx, values, query.per_page, position)
         beyond = planned._beyond()
         found = planned._joined(tx, record, values, beyond, query.per_page, 0, {"position": position})
@@ -120,7 +122,7 @@ class Listing:
         return CursorPage(found.records, found.last if more else None, found.positions)
 
     def of(self, tx: Transaction, record: str, column: str, ids: Sequence[int]) -> Records:
-        """Those that have one of the ids in this column, which has an index. Raises Problem (413)."""
+        """The records that have one of the ids in this column, which has an index. Raises Problem (413)."""
         wanted = f"SELECT {record} AS record FROM {self.source} WHERE {column} IN (SELECT value FROM json_each(?))"
         return in_parts(
             ids,
@@ -148,7 +150,7 @@ class Listing:
         offset: int,
         others: Mapping[str, object] = MappingProxyType({}),
     ) -> Joined:
-        """As many of the records as there is room for, and one at least."""
+        """As many of the records as fit, but at least one."""
         sql, parameters = self._chosen(record, values, beyond)
         parameters |= others
         found: list[Joined] = []
@@ -160,15 +162,15 @@ class Listing:
                 some = _cut(tx, sql, {**parameters, **limits}, some, room, is_first=not found)
             found += [some] if some.number else []
             room -= some.size
-            is_cut = some.is_cut  # also where there was no room for the first of a part
+            is_cut = some.is_cut  # also when not even the first of a part fitted
             left = 0 if is_cut or some.number < limits["limit"] else left - some.number
         return _together(found)._replace(is_cut=is_cut)
 
     def _chosen(self, record: str, values: Mapping[str, object], beyond: str) -> tuple[str, dict[str, object]]:
-        """The SELECT of records and their places, in order, and its parameters.
+        """The SELECT of records and their positions, in order, and its parameters.
 
-        A bare parameter as LIMIT makes SQLite plan the statement anew for every value, which costs as much as
-        running it; the `+ 0` hides it from the planner.
+        With a bare parameter as LIMIT, SQLite plans the statement again for every value, which costs as much as
+        running it. The `+ 0` hides the parameter from the planner.
         """
         branches = list(self._branches(values, beyond))
         slice_of = "LIMIT :limit + 0 OFFSET :offset + 0"
@@ -179,7 +181,7 @@ class Listing:
                 f"ORDER BY {self.order} {slice_of}"
             )
             return chosen, dict(parameters)
-        # Each branch comes in order from its index, and SQLite merges them: nothing is sorted.
+        # Each branch is read from its index in order, and SQLite merges them without sorting.
         places = " UNION ALL ".join(
             f"SELECT {self.order} AS place FROM {self.source}{where}" for where, _ in branches
         )
@@ -192,10 +194,11 @@ class Listing:
     def _planned(
         self, tx: Transaction, values: Mapping[str, object], per_page: int, position: int = 0
     ) -> "Listing":
-        """This list with a `+` before each column that SQLite must not find the rows by.
+        """This list, with a `+` before each column whose index SQLite must not use.
 
-        What few changed is found by their change, and sorted. What many changed is met in the list's own order,
-        where a page of it is near; where it is far off, as at the end of a long list, it is sorted too.
+        If few rows changed, they are found by the index of changes, and then sorted. If many did, the list is read
+        in its own order when a page of changed rows is near; when it is far off, as at the end of a long list, the
+        rows are sorted too.
         """
         recent = next((name for name in RECENT if name in values), None)
         branches = list(self._branches(values))
@@ -219,9 +222,9 @@ class Listing:
         return f"{self.order} > :position + 0"
 
     def _branches(self, values: Mapping[str, object], *conditions: str) -> Iterator[tuple[str, dict[str, object]]]:
-        """A WHERE and its parameters; several where a filter has several values, one for each."""
+        """A WHERE clause and its parameters. For a filter with several values, one for each value."""
         if self.tally is not None and set(values) == {"partner_id"}:
-            # A partner's documents stand in their index by status: every status is a branch, each in order.
+            # The index has a partner's documents by status, so each status is a branch of its own, in order.
             values = {**values, "status": self.tally.statuses}
         several = next((name for name, value in values.items() if isinstance(value, tuple)), None)
         if several is None:
@@ -243,9 +246,11 @@ class Listing:
 
 
 def _some(tx: Transaction, chosen: str, parameters: Mapping[str, object]) -> Joined:
-    """In one step of SQLite: fifty steps a page, each of which hands Python's lock over, cost more than the page.
+    """Reads the records in one step of SQLite. Fifty steps for a page, each of which releases Python's lock, cost
+    more than the page.
 
-    They come in the order of the subquery; this SQLite is pinned, and the tests of every list hold it to that.
+    The aggregates take the order of the subquery. This SQLite version is pinned, and the tests of every list check
+    it.
     """
     columns = "group_concat(record, ','), max(place), count(*), group_concat(place, ',')"
     row = tx.row(f"SELECT {columns} FROM ({chosen})", parameters)
@@ -256,7 +261,7 @@ def _some(tx: Transaction, chosen: str, parameters: Mapping[str, object]) -> Joi
 def _cut(
     tx: Transaction, chosen: str, parameters: Mapping[str, object], some: Joined, room: int, is_first: bool
 ) -> Joined:
-    """Those of the records for which there is room; the first one in any case, if it is the first of all."""
+    """The records that fit; the very first one in any case."""
     text = some.records.encode()
     places = some.positions.split(",")
     sizes = tx.value(f"SELECT group_concat(octet_length(record), ',') FROM ({chosen})", parameters).split(",")
@@ -271,7 +276,7 @@ def _cut(
 
 
 def fitting(records: Sequence[str]) -> int:
-    """How many of the records a page has room for: one at least, if there is one."""
+    """How many of the records fit on a page: at least one, if there are any."""
     end = 0
     for number, record in enumerate(records):
         end += len(record.encode()) + 1

@@ -1,8 +1,8 @@
-"""SQLite renders the records.
+"""Lets SQLite render the records as JSON.
 
-From the output model of a record, the one place that declares its fields, comes the SQL expression that makes
-its JSON text. Answers, events and exports are that text: one rendering, made outside Python's lock (a page of
-50 articles of 22 fields: 106 us, against 173 us through rows, dicts and the fastest JSON library).
+The SQL expression for a record's JSON text is made from its output model, the only place that declares its fields.
+Answers, events and exports all use that text: it is rendered once, outside Python's lock (a page of 50 articles of
+22 fields: 106 us, against 173 us through rows, dicts and the fastest JSON library).
 """
 
 import types
@@ -22,7 +22,7 @@ def record_sql(
 ) -> str:
     """`json_object(…)` of the model's fields, `id` first and times last.
 
-    `columns` names the SQL of those fields that are not columns of their own name; `fields` picks some.
+    `columns` has the SQL of fields that are not a column of the same name; `fields` selects some.
     """
     chosen = set(fields) if fields is not None else set(model.model_fields)
     names = sorted((name for name in model.model_fields if name in chosen), key=_place)
@@ -31,7 +31,7 @@ def record_sql(
 
 
 def check_shown(body: type[BaseModel], shown: type[BaseModel], *, but: Iterable[str] = ()) -> None:
-    """Raises TypeError for a field that can be set and is not shown: it would be lost without a word."""
+    """Raises TypeError for a field that can be set and is not shown: it would be lost silently."""
     hidden = [name for name in body.model_fields if name not in shown.model_fields and name not in but]
     if hidden:
         raise TypeError(f"{body.__name__} can set what {shown.__name__} does not show: {', '.join(hidden)}")
@@ -51,7 +51,7 @@ def _place(name: str) -> int:
 def _value(column: str, field: FieldInfo) -> str:
     plain = _without_none(field.annotation)
     if Decimals in field.metadata or Decimals in _inner_metadata(field.annotation):
-        # Most are empty or whole: those need no text and no parsing.
+        # Most values are NULL or whole: those need no text and no parsing.
         whole = f"WHEN {column} % 1000000 = 0 THEN {column} / 1000000"
         return f"CASE WHEN {column} IS NULL THEN NULL {whole} ELSE json({decimal_sql(column)}) END"
     if plain is bool:

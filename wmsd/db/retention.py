@@ -1,4 +1,4 @@
-"""What is kept for some days only."""
+"""Deletes data that is kept for a limited number of days."""
 
 from datetime import timedelta
 from typing import Final
@@ -12,11 +12,11 @@ BEYOND_ALL: Final = 2**62
 
 
 def forget_old(tx: Transaction, table: str, identity: str, moment: str, kept: timedelta) -> int:
-    """Deletes some of the rows that are older than is kept, from the first on; answers how many.
+    """Deletes some of the rows that are older than `kept`, the first ones first; answers how many.
 
-    `identity` and `moment` are the columns that say in which order the rows came, and when. Nothing that came
-    after a row that is kept is deleted, whatever its time says: the clock was set back for a while. A time in the
-    future says nothing either.
+    `identity` and `moment` are the columns with the order and the time of the rows. A row that came after a kept
+    row is not deleted, whatever its time is: the clock may have been set back for a while. Times in the future are
+    ignored too.
     """
     soon = timestamps.to_text(tx.now + A_CLOCK_GONE_WRONG)
     first_kept = tx.value(

@@ -1,4 +1,4 @@
-"""The numbers of documents: `SO-000001`."""
+"""Codes of documents, such as `SO-000001`."""
 
 from typing import Final
 
@@ -11,9 +11,10 @@ LAST: Final = "SELECT last FROM series WHERE name = ?"
 
 
 def next_code(tx: Transaction, series: str, taken: str) -> str:
-    """The next code that nobody gave by hand before; `taken` is the SELECT that finds a code.
+    """The next code of the series that is still free: people may have given some by hand. `taken` is a SELECT that
+    finds a code.
 
-    Drawn inside the writing transaction: a refused request leaves no gap, and two never get the same.
+    It is drawn inside the writing transaction: a refused request leaves no gap, and no code is drawn twice.
     """
     while True:
         tx.execute(ADVANCE, (series,))

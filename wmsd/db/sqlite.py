@@ -1,8 +1,8 @@
-"""Which SQLite this is.
+"""Selects the SQLite library.
 
-Python here links SQLite 3.40, whose WAL mode can corrupt a database that two connections use (the "WAL-reset"
-bug, mended in 3.51.3). `pysqlite3` carries its own SQLite; it takes the place of `sqlite3` before aiosqlite
-is imported, so everything above writes `import sqlite3` and means this one.
+Python here links SQLite 3.40, whose WAL mode can corrupt a database that two connections use (the "WAL-reset" bug,
+fixed in 3.51.3). `pysqlite3` brings its own SQLite. It replaces `sqlite3` before aiosqlite is imported, so that
+`import sqlite3` everywhere means this one.
 """
 
 import sys
@@ -23,9 +23,11 @@ OLDEST_SAFE = (3, 51, 3)
 BUSY_SECONDS = 10.0
 CACHE_KIB = 16_384
 LOG_BYTES = 16 * 1024 * 1024
-"""To which the log is cut when it begins anew: what a long read has made it grow to is given back to the disk."""
+"""The size to which the log is cut when it starts again, so that the disk gets back what a long
+read made it grow.
+"""
 THREAD_CACHE_KIB = 4_096
-"""Of a reader with a thread: there may be four of a file. What is read often is in the quick reader's."""
+"""The cache of a reader on a thread: a file may have four. Frequent reads use the cache of the quick reader."""
 
 if sqlite3.sqlite_version_info < OLDEST_SAFE:
     raise ImportError(
@@ -43,11 +45,11 @@ def connect(
     cache_kib: int = CACHE_KIB,
     alone: bool = False,
 ) -> sqlite3.Connection:
-    """An autocommit connection, durable (`synchronous=FULL`) and strict about foreign keys.
+    """An autocommit connection, durable (`synchronous=FULL`), with foreign keys enforced.
 
-    The file must be there unless `create` says so. While another connection holds it, this one waits for
-    `busy_seconds`. `alone`: no other process may have the file as long as this one has it, and the index of the
-    log is in this process's own memory. Raises sqlite3.Error.
+    The file must exist unless `create`. While another connection has it locked, this one waits for `busy_seconds`.
+    `alone`: no other process can open the file while this connection has it, and the log's index is in this
+    process's memory. Raises sqlite3.Error.
     """
     mode = "ro" if read_only else "rwc" if create else "rw"
     connection = sqlite3.connect(
@@ -74,12 +76,12 @@ def connect(
 
 
 def bytes_on_disk(path: Path) -> int:
-    """Of a file and of the log beside it, which has what was written last; 0 when it is missing."""
+    """The bytes of a file and of its log, which has the last writes; 0 when it is missing."""
     return _bytes_of(path) + log_bytes(path)
 
 
 def log_bytes(path: Path) -> int:
-    """Of the log beside a file; 0 when there is none."""
+    """The bytes of a file's log; 0 when there is none."""
     return _bytes_of(path.with_name(f"{path.name}-wal"))
 
 

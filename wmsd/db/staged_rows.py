@@ -1,4 +1,4 @@
-"""Rows and what was made of them, put down to be taken up again in their order (see `staging.py`)."""
+"""Stores rows, and objects made of them, to be read again in the same order (see `staging.py`)."""
 
 import pickle
 from collections.abc import Iterable, Iterator
@@ -11,7 +11,7 @@ from wmsd.db.transaction import Transaction
 
 @dataclass(frozen=True)
 class Pile:
-    """A table of things, in the order in which they were put down."""
+    """A table of pickled objects, in the order in which they were stored."""
 
     name: str
 

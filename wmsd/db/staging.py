@@ -1,7 +1,7 @@
-"""Rows on their way into a file: gathered beside it, checked over a snapshot, written in one transaction.
+"""Imports many rows: collects them beside the file, checks them on a snapshot, writes them in one transaction.
 
-SQLite has one writer for each file, and whoever gathers rows while being it keeps all others waiting. So they are
-gathered in tables of a second file, of which the first knows nothing. Only `write` is the writer.
+SQLite has one writer for each file, and collecting rows as the writer would keep all others waiting. So the rows
+are collected in tables of a second file, without touching the first. Only `write` is the writer.
 """
 
 import tempfile
@@ -19,22 +19,24 @@ from wmsd.db.unit_of_work import commit, roll_back
 
 Result = TypeVar("Result")
 STAGED: Final = "staged"
-"""The schema of the second file."""
+"""The schema name of the second file."""
 HERE: Final = "temp"
-"""The schema of tables in memory, for a few rows that are gathered inside the transaction that writes them."""
+"""The schema of tables in memory, for a few rows that are collected in the transaction that writes them."""
 
 
 MADE_HERE: Final = f"SELECT name FROM {HERE}.sqlite_schema WHERE type = 'table'"
 
 
 def forget(tx: Transaction) -> None:
-    """Drops what was made HERE, for the connection lives on."""
+    """Drops the tables in HERE, because the connection is used again."""
     for (name,) in tx.rows(MADE_HERE):
         tx.execute(f"DROP TABLE {HERE}.{name}")
 
 
 class Staging:
-    """A connection of its own. The second file has no name, so it is gone with the process, however that ends."""
+    """A connection of its own, with the second file. That file has no name, so it disappears with the process,
+    however that ends.
+    """
 
     def __init__(self, path: Path, clock: OrderedClock, ids: Ids, provision: Provision) -> None:
         self._clock, self._ids, self._provision = clock, ids, provision
@@ -43,7 +45,7 @@ class Staging:
         try:
             with tempfile.NamedTemporaryFile(prefix="wmsd-import-", dir=self.folder) as file:
                 self._connection.execute(f"ATTACH ? AS {STAGED}", (file.name,))
-                # Set while it has its name: no journal, for nothing of it is ever needed again.
+                # Set while the file has its name. No journal: after a failure it is never read again.
                 self._connection.execute(f"PRAGMA {STAGED}.journal_mode = OFF")
                 self._connection.execute(f"PRAGMA {STAGED}.synchronous = OFF")
                 self._connection.execute(f"PRAGMA {STAGED}.locking_mode = EXCLUSIVE")
@@ -61,20 +63,26 @@ class Staging:
         self._connection.close()
 
     def gather(self, action: Callable[[Transaction], Result]) -> Result:
-        """What it does in the tables beside the file. Raises StorageError when their folder is full."""
+        """Runs the action, which may write only to the second file. Raises StorageError when its
+        folder is full.
+        """
         try:
             return self._run("BEGIN", action)
         except sqlite3.Error as error:
             raise self._explained(error) from error
 
     def check(self, action: Callable[[Transaction], Result]) -> Result:
-        """Reads the file over one snapshot; may write beside it. Others write meanwhile."""
+        """Runs the action on one snapshot of the file; it may also write to the second file. Others can write in
+        the meantime.
+        """
         return self.gather(action)
 
     def write(
         self, action: Callable[[Transaction], Result], before_commit: Callable[[], None] = lambda: None
     ) -> Result:
-        """One unit of work on the file. `before_commit` is called when only the COMMIT is left."""
+        """Runs the action as one unit of work on the file. `before_commit` is called when only the
+        COMMIT is left.
+        """
 
         def run(tx: Transaction) -> Result:
             result = action(tx)

@@ -1,6 +1,6 @@
-"""Whether the files that are open still stand under their names.
+"""Detects that an open file was removed or replaced under its name.
 
-What is written to a file that somebody has removed or replaced is gone when it is closed. SQLite does not look.
+Writes to such a file are lost when it is closed, and SQLite does not check.
 """
 
 import os
@@ -14,7 +14,7 @@ Identity = tuple[int, int]
 
 
 def identity(path: Path | str) -> Identity | None:
-    """None when there is no such file."""
+    """Device and inode of the file; None when there is none."""
     try:
         found = os.stat(path)  # noqa: PTH116  # at every commit: a Path takes twice as long
     except OSError:
@@ -23,7 +23,9 @@ def identity(path: Path | str) -> Identity | None:
 
 
 class Standing:
-    """Of a database's file and of its log, which is made at the first write and stays until all is closed."""
+    """The identity of a database's file and of its log, which the first write creates and which stays until all is
+    closed.
+    """
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -34,11 +36,13 @@ class Standing:
         self.moved: FileMoved | None = None
 
     def begin(self) -> None:
-        """Before the first connection is opened."""
+        """Notes the file's identity; call it before the first connection is opened."""
         self.file, self._log, self.moved = identity(self._file_name), None, None
 
     def check(self) -> None:
-        """Two looks into a folder, a few microseconds. Raises FileMoved."""
+        """Raises FileMoved when the file or its log was removed or replaced. It costs two `stat` calls, a few
+        microseconds.
+        """
         if identity(self._file_name) != self.file:
             self.moved = FileMoved(self.path)
             raise self.moved
@@ -50,7 +54,7 @@ class Standing:
             self._log = log
 
     def is_nowhere(self) -> bool:
-        """Whether nothing but this process has the file any more: what closes it ends it."""
+        """Whether the file was deleted and only this process still has it open: closing it would end it."""
         for opened in Path("/proc/self/fd").iterdir():
             try:
                 found = opened.stat()
@@ -62,9 +66,9 @@ class Standing:
 
 
 def keep(connection: sqlite3.Connection, standing: Standing, path: Path) -> bool:
-    """Writes all that the log holds into the file; where that has no name any more, a copy to `path`.
+    """Writes everything in the log into the file; if that was deleted, writes a copy to `path` instead.
 
-    Whether there is a copy. Raises sqlite3.Error and OSError.
+    Answers whether there is a copy. Raises sqlite3.Error and OSError.
     """
     connection.execute("PRAGMA query_only = OFF")
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

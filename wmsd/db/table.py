@@ -1,4 +1,4 @@
-"""The two statements that a model's fields imply, and how its values are stored."""
+"""INSERT and UPDATE statements for the fields of a model, and the stored form of values."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -19,7 +19,7 @@ def update_sql(table: str, columns: Iterable[str]) -> str:
 
 
 def stored(values: Mapping[str, Any]) -> dict[str, object]:
-    """Field values as columns hold them: lists and objects as JSON text, the rest as it is."""
+    """Field values in the form of columns: lists and objects as JSON text, the rest unchanged."""
     return {name: _stored(value) for name, value in values.items()}
 
 

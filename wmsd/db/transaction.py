@@ -1,4 +1,4 @@
-"""The unit of work, as an action sees it."""
+"""A unit of work, from the view of an action."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from datetime import datetime
@@ -15,7 +15,7 @@ Row = tuple[Any, ...]
 Gathered = TypeVar("Gathered")
 Provided = TypeVar("Provided")
 Provision = Mapping[type, object]
-"""What actions need of their installation beside the database, such as its key; by type."""
+"""What actions need from the installation besides the database, such as its key; by type."""
 
 _Ends = dict[str, tuple[Callable[[Any], None], Any]]
 AtCommit = dict[str, Callable[["Transaction"], None]]
@@ -25,10 +25,10 @@ KEEP_LAST_CHANGE = "UPDATE change_sequence SET value = ?"
 
 
 class Transaction:
-    """Statements inside one transaction, with its own frozen time.
+    """Runs statements inside one transaction. Its time stays fixed.
 
-    `now` is the moment of BEGIN. `ordered_now` never goes back while the process runs: change sequences
-    follow it, records show `now`.
+    `now` is the moment of BEGIN. `ordered_now` never goes back while the process runs: change sequences follow it,
+    records show `now`.
     """
 
     def __init__(
@@ -51,15 +51,17 @@ class Transaction:
         self._at_end: _Ends = {}
         self._at_last: _Ends = {}
         self.at_commit: AtCommit = {} if at_commit is None else at_commit
-        """What is done once for the units that share a commit, before it, by name; even if one is undone."""
+        """Functions by name that run once, before the commit, for all units that share it; even if one of these is
+        rolled back.
+        """
 
     @cached_property
     def timestamp(self) -> str:
-        """`now` as records show it."""
+        """`now` in the form in which records show it."""
         return timestamps.to_text(self.now)
 
     def provided(self, kind: type[Provided]) -> Provided:
-        """What the installation provides of this type."""
+        """The object of this type that the installation provides."""
         return cast(Provided, self._provision[kind])
 
     def execute(self, sql: str, parameters: Parameters = ()) -> sqlite3.Cursor:
@@ -98,22 +100,22 @@ class Transaction:
         return identity
 
     def bytes_used(self) -> int:
-        """Of the file, without what was deleted and can be used again."""
+        """The bytes that the file uses, without free pages."""
         pages: int = self.value("PRAGMA page_count") - self.value("PRAGMA freelist_count")
         size: int = self.value("PRAGMA page_size")
         return pages * size
 
     def last_change(self) -> int:
-        """The last place that was given in the company's change sequence."""
+        """The last value of the company's change sequence."""
         last: int = self.value(LAST_CHANGE) if self._last_change is None else self._last_change
         return last
 
     def next_change(self, count: int = 1) -> int:
-        """The last of `count` new places in the company's change sequence.
+        """The last of `count` new values of the company's change sequence.
 
-        A hybrid logical clock (Kulkarni et al., 2014): microseconds since 1970, but always past every
-        place given before, so that "changed after this moment" is a comparison of places and stays right
-        when the wall clock is set back.
+        A hybrid logical clock (Kulkarni et al., 2014): microseconds since 1970, but always greater than every
+        value given before. So "changed after this moment" is a comparison of values, and stays right when the wall
+        clock is set back.
         """
         if self._last_change is None:
             self._last_change = self.last_change()
@@ -128,15 +130,17 @@ class Transaction:
         self._last_change = None
 
     def at_end(self, name: str, run: Callable[[Gathered], None], start: Callable[[], Gathered]) -> Gathered:
-        """What the unit of work gathers under `name`; `run` gets it once, when the action has returned."""
+        """What the unit of work has gathered under `name`, begun by `start`. `run` gets it once, when the action
+        has returned.
+        """
         return _gathered(self._at_end, name, run, start)
 
     def at_last(self, name: str, run: Callable[[Gathered], None], start: Callable[[], Gathered]) -> Gathered:
-        """As `at_end`, but after all that runs there and may add to it."""
+        """As `at_end`, but it runs after everything there, which may still add to it."""
         return _gathered(self._at_last, name, run, start)
 
     def finish(self) -> None:
-        """Runs what was put off to the end. The unit of work calls it; an action does not."""
+        """Runs the functions of `at_end` and `at_last`. The unit of work calls it; an action does not."""
         while self._at_end or self._at_last:
             _, (run, gathered) = (self._at_end or self._at_last).popitem()
             run(gathered)

@@ -1,4 +1,4 @@
-"""How a group of units of work runs: writers share one commit, readers one snapshot."""
+"""Runs a group of units of work: writers share one commit, readers one snapshot."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -18,10 +18,10 @@ Result = TypeVar("Result")
 
 
 class CommitGroup:
-    """Each unit in its own savepoint, all in one transaction: one sync makes the whole group durable.
+    """Runs each unit in its own savepoint, all in one transaction: one sync makes the whole group durable.
 
-    A unit that fails is rolled back alone. When the commit fails, every unit of the group has failed. One that is
-    alone needs no savepoint: the transaction is its own.
+    A unit that fails is rolled back alone. When the commit fails, every unit of the group fails. A single unit
+    needs no savepoint, because the transaction is its own.
     """
 
     def __init__(self, clock: OrderedClock, ids: Ids, provision: Provision, standing: Standing) -> None:
@@ -30,10 +30,10 @@ class CommitGroup:
         self._provision = provision
         self._standing = standing
         self._is_in_doubt = False
-        """Whether the log may hold a group whose sync failed, and which a restart would find."""
+        """Whether the log may hold a group whose sync failed, and which a restart would restore."""
 
     def __call__(self, connection: sqlite3.Connection, group: list[Work]) -> None:
-        """Raises FileMoved, OutcomeUnknown and sqlite3.Error, for every unit of the group."""
+        """Runs the group. Raises FileMoved, OutcomeUnknown and sqlite3.Error, each for every unit of the group."""
         self._standing.check()
         if self._is_in_doubt:
             write_over(connection)
@@ -64,22 +64,23 @@ class CommitGroup:
             self._is_in_doubt = True
             raise
         try:
-            self._standing.check()  # what was acknowledged stands in the file of that name
+            self._standing.check()  # so that acknowledged data is in the file of that name
         except (FileMoved, MemoryError) as error:
             raise OutcomeUnknown(str(error)) from error
 
 
 def commit(connection: sqlite3.Connection) -> None:
-    """Raises sqlite3.Error when nothing was changed, and OutcomeUnknown.
+    """Commits. Raises sqlite3.Error when nothing was changed, and OutcomeUnknown when that is not certain.
 
-    SQLite leaves a transaction whose sync has failed in the log, and whoever opens the file next finds it there.
+    SQLite leaves a transaction whose sync failed in the log, and the next connection that opens the file finds it
+    there.
     """
     try:
         connection.execute("COMMIT")
     except BaseException as error:
         is_undone = connection.in_transaction or isinstance(error, sqlite3.Error)
         roll_back(connection)
-        if not is_undone:  # it was done, and then there was no memory to say so
+        if not is_undone:  # it was committed, but memory ran out before the answer
             raise OutcomeUnknown(str(error)) from error
         if is_in_doubt(error):
             try:
@@ -90,7 +91,9 @@ def commit(connection: sqlite3.Connection) -> None:
 
 
 def write_over(connection: sqlite3.Connection) -> None:
-    """A commit that changes nothing takes the place in the log of the one that failed. Raises sqlite3.Error."""
+    """Commits a transaction that changes nothing: it overwrites the failed one in the log. Raises
+    sqlite3.Error.
+    """
     version = connection.execute("PRAGMA user_version").fetchone()[0]
     try:
         begin(connection, "BEGIN IMMEDIATE")
@@ -102,7 +105,9 @@ def write_over(connection: sqlite3.Connection) -> None:
 
 
 def begin(connection: sqlite3.Connection, statement: str) -> None:
-    """What a shortage of memory left open before, between two statements, is closed first."""
+    """Begins a transaction. First it rolls back one that a shortage of memory, between two
+    statements, left open.
+    """
     roll_back(connection)
     connection.execute(statement)
 
@@ -138,7 +143,7 @@ def read_unit(tx: Transaction, work: Work) -> None:
 
 
 def read_unit_in_time(under_way: UnderWay) -> Callable[[Transaction, Work], None]:
-    """As `read_unit`, of what is not over before it begins; `under_way` can break it off."""
+    """As `read_unit`, but refuses work whose time is over before it begins, and lets `under_way` interrupt it."""
 
     def run(tx: Transaction, work: Work) -> None:
         if work.is_over:
@@ -163,7 +168,7 @@ def read_once(
     provision: Provision,
     alone: bool = False,
 ) -> Result:
-    """On the thread that calls it, over a connection of its own. Raises sqlite3.Error."""
+    """Runs a read on the calling thread, with a connection of its own. Raises sqlite3.Error."""
     connection = connect(path, alone=alone)
     try:
         connection.execute("PRAGMA query_only = ON")
@@ -179,7 +184,9 @@ def read_group(
     provision: Provision,
     run_unit: Callable[[Transaction, Work], None] = read_unit,
 ) -> GroupRunner:
-    """One snapshot for all: it begins after the last of them was asked for, so each sees what was committed."""
+    """Runs reads on one snapshot. It begins after the last of them was requested, so each sees all earlier
+    commits.
+    """
 
     def run(connection: sqlite3.Connection, group: list[Work]) -> None:
         begin(connection, "BEGIN")

@@ -1,5 +1,5 @@
-"""Migrations, one folder a kind of file: `NNNN_what.sql`, run in the order of their numbers, each in a
-transaction of its own. `PRAGMA user_version` is the number of the last; `application_id` tells the kind.
+"""Migrations. Each kind of file has a folder of scripts `NNNN_what.sql`, run in the order of their numbers, each
+in its own transaction. `PRAGMA user_version` is the number of the last one; `application_id` is the kind of file.
 """
 
 import os
@@ -29,7 +29,7 @@ COMPANY: Final = FileKind("company", 0x776D7363)
 
 
 def create(path: Path, kind: FileKind) -> None:
-    """A new file of this kind. Raises StorageError; never touches a file that is there."""
+    """Creates a new file of this kind. Raises StorageError; never touches an existing file."""
     if path.exists():
         raise StorageError(f"{path} is there already; it was left as it is.")
     unfinished = path.with_name(f"{path.name}.new")
@@ -44,7 +44,7 @@ def create(path: Path, kind: FileKind) -> None:
 
 
 def _put_in_place(unfinished: Path, path: Path) -> None:
-    """Under its name there is the whole file or none, whenever the power goes."""
+    """Renames a finished file to its name, so that after a power failure there is the whole file or none."""
     unfinished.chmod(0o600)  # platform.db holds the keys that sign tokens
     with unfinished.open("rb") as file:
         os.fsync(file.fileno())
@@ -57,9 +57,9 @@ def _put_in_place(unfinished: Path, path: Path) -> None:
 
 
 def migrate(path: Path, kind: FileKind, busy_seconds: float = BUSY_SECONDS) -> None:
-    """Brings a file up to this program. Raises StorageError, with the file as it was, when that can't be.
+    """Brings a file up to this program's schema. Raises StorageError when that fails, with the file unchanged.
 
-    Another program that has the file is waited for, for `busy_seconds`.
+    If another program has the file locked, it waits for `busy_seconds`.
     """
     try:
         mode = path.stat().st_mode
@@ -67,7 +67,7 @@ def migrate(path: Path, kind: FileKind, busy_seconds: float = BUSY_SECONDS) -> N
         raise StorageError(f"{path} is missing. Restore it from a backup; wmsd does not make it anew.") from None
     except OSError as error:
         raise StorageError(f"{path} cannot be used: {(error.strerror or str(error)).lower()}.") from None
-    if not stat.S_ISREG(mode):  # to open a pipe would wait for its other end
+    if not stat.S_ISREG(mode):  # opening a pipe would wait for its other end
         raise StorageError(
             f"{path} cannot be used: it is no file. It was left as it is; restore the file from a backup."
         )
@@ -108,7 +108,7 @@ def _version(connection: sqlite3.Connection) -> int:
 
 
 def _check(path: Path, kind: FileKind, busy_seconds: float) -> None:
-    """Looks without writing: is it ours, is it whole enough to read, is it not from the future?"""
+    """Checks the file without writing: is it ours, can it be read, and is it no newer than this program?"""
     connection = connect(path, read_only=True, busy_seconds=busy_seconds)
     try:
         application_id = connection.execute("PRAGMA application_id").fetchone()[0]
