@@ -24,5 +24,5 @@ def left_unread() -> Iterator[None]:
         yield
     finally:
         for name in variables:
-            del os.environ[name]
+            os.environ.pop(name)
         os.environ.update(before)
