@@ -394,5 +394,24 @@ async def test_no_more_idle_connections_are_kept_than_there_is_room_for(monkeypa
         assert open_files() - before <= 2 * 3, "the receiver's ends are in this process too"
 
 
+async def test_idle_connections_are_not_kept_for_long(
+    authority: Authority, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor does TLS wait for the farewell of a receiver that says none."""
+    monkeypatch.setattr(idle, "KEEP_SECONDS", 0.05)
+    async with (
+        Receiver(tls=authority.server_context()) as receiver,
+        GuardedClient(LISTED, str(authority.ca_file)) as client,
+    ):
+        before = open_files()
+        assert (await client.post(receiver.url(), HEADERS, BODY)).is_success
+        assert open_files() > before
+        async with asyncio.timeout(1):
+            while open_files() > before:  # noqa: ASYNC110  # nothing tells
+                await asyncio.sleep(0.01)
+        assert (await client.post(receiver.url(), HEADERS, BODY)).is_success
+        assert receiver.connections == 2
+
+
 def open_files() -> int:
     return len(list(Path("/proc/self/fd").iterdir()))

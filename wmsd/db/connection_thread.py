@@ -213,8 +213,8 @@ class ConnectionThread:
         """On the thread: group by group, until nothing waits. Each group is delivered when it is done."""
         is_last = False
         while not is_last:
-            group = self._next_group()
             self._group_began = time.monotonic()
+            group = self._next_group()
             try:
                 self.run_group(connection, group)
             except BaseException as error:  # a waiter must always hear; the error is its answer
