@@ -86,7 +86,7 @@ ROOMS: Final = (
         ("wmsd/db/unit_of_work.py",),
         (
             *("tests/db/test_commit.py", "tests/db/test_read_units.py", "tests/db/test_unit_of_work.py"),
-            "tests/db/test_quick_reader.py",
+            "tests/db/test_inline_reader.py",
         ),
     ),
 )

@@ -4,20 +4,25 @@ At its import aiohttp reads them, twice, for contexts that are never used here: 
 server has its own certificate, and what dials out brings a context of its own; aiohttp's then trust nobody.
 """
 
+import os
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 
-def _read_nothing(context: ssl.SSLContext) -> None:
-    pass
-
-
 @contextmanager
 def left_unread() -> Iterator[None]:
-    """Contexts that are made within find no authorities."""
-    ssl.SSLContext.set_default_verify_paths = _read_nothing  # type: ignore[assignment, method-assign]  # undone below
+    """Contexts that are made within find no authorities: OpenSSL's own variables lead it to an empty file.
+
+    They are the whole process's, so this is for imports at a start, before there are threads.
+    """
+    paths = ssl.get_default_verify_paths()
+    variables = (paths.openssl_cafile_env, paths.openssl_capath_env)
+    before = {name: os.environ[name] for name in variables if name in os.environ}
+    os.environ.update(dict.fromkeys(variables, os.devnull))
     try:
         yield
     finally:
-        del ssl.SSLContext.set_default_verify_paths  # now its base class's is found again
+        for name in variables:
+            os.environ.pop(name)
+        os.environ.update(before)

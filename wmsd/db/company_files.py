@@ -24,7 +24,7 @@ from wmsd.db.unit_of_work import read_once
 LOG = logging.getLogger("wmsd.companies")
 Result = TypeVar("Result")
 MOST_OPEN = 64
-"""Each open file holds up to five threads; the least recently used beyond this number are closed."""
+"""Each open file holds up to ten threads; the least recently used beyond this number are closed."""
 DESCRIPTORS: Final = 13
 """That a company's file may come to need."""
 WAIT_SECONDS: Final = 2.0

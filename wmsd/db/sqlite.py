@@ -25,7 +25,7 @@ CACHE_KIB = 16_384
 LOG_BYTES = 16 * 1024 * 1024
 """To which the log is cut when it begins anew: what a long read has made it grow to is given back to the disk."""
 THREAD_CACHE_KIB = 4_096
-"""Of a reader with a thread: there may be four of a file. What is read often is in the quick reader's."""
+"""Of a reader with a thread: there may be four of a file. What is read often is in the inline reader's."""
 
 if sqlite3.sqlite_version_info < OLDEST_SAFE:
     raise ImportError(
