@@ -73,7 +73,7 @@ ROOMS: Final = (
     Room("limits", ("wmsd/app/limits.py",), ("tests/app/test_windows.py", "tests/app/test_limits.py")),
     Room(
         "door",
-        ("wmsd/app/door.py",),
+        ("wmsd/app/door.py", "wmsd/app/admission.py", "wmsd/app/decoding.py", "wmsd/app/refusals.py"),
         (
             *("tests/app/test_door.py", "tests/app/test_door_failures.py", "tests/app/test_access.py"),
             *("tests/app/test_limits.py", "tests/app/test_idempotency.py", "tests/app/test_preconditions.py"),
