@@ -11,6 +11,7 @@ from wmsd.base.clock import Clock
 from wmsd.base.context import Caller, Company
 from wmsd.base.operation import Operation
 from wmsd.base.problems import Problem, forbidden
+from wmsd.db.sqlite import sqlite3
 
 
 class Admission:
@@ -101,6 +102,13 @@ class Admission:
             self._requests.note(company.id)
         return allowance.headers()
 
+    async def known_caller(self, token: str | None) -> Caller | None:
+        """Who asks for what needs no token; None without a good one, and where that cannot be told now."""
+        try:
+            return await self._access.caller(token)
+        except (Problem, sqlite3.Error):
+            return None
+
     def count_open(self, address: str) -> None:
         """A request that needs no token and no operation, such as a page. Raises Problem (429)."""
         self._limiter.take(f"open:{address}", self._limits.open_per_minute, self._clock.monotonic())
@@ -110,3 +118,11 @@ def _check_modules(operation: Operation, company: Company) -> None:
     for module in ("api", operation.module):
         if module is not None and module not in company.modules:
             raise forbidden(f"The module {module} is off for this company.")
+
+
+def check_is_on(operation: Operation, company: Company | None) -> None:
+    """Raises Problem (403) where more than a module is off."""
+    if operation.off_because is not None and company is not None:
+        because = operation.off_because(company)
+        if because is not None:
+            raise forbidden(because)

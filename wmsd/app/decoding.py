@@ -33,10 +33,6 @@ def decode(call: Call, company: Company | None, loaded: Loaded | None, signer: C
     if operation.answer == "cursor" and not errors:
         assert company is not None
         inputs["position"] = _collect(errors, lambda: _position(signer, operation, inputs["query"], company))
-    if "company" in operation.takes:
-        inputs["company"] = company
-    if "call" in operation.takes:
-        inputs["call"] = call
     if "operator_id" in operation.takes:
         inputs["operator_id"] = _collect(errors, lambda: _operator_id(call.operator))
     if errors:

@@ -12,7 +12,7 @@ from typing import Any, TypeVar
 
 from wmsd.app import idempotency, preconditions
 from wmsd.app.access_cache import AccessCache
-from wmsd.app.admission import Admission
+from wmsd.app.admission import Admission, check_is_on
 from wmsd.app.byte_budget import ByteBudget
 from wmsd.app.call import Call, Loaded, Reply
 from wmsd.app.decoding import decode
@@ -24,7 +24,7 @@ from wmsd.app.request_counts import RequestCounts
 from wmsd.app.settings import Settings
 from wmsd.app.storage import Growth, Storage, growth_of
 from wmsd.base.clock import Clock
-from wmsd.base.context import PROGRAM, Caller, Company
+from wmsd.base.context import PROGRAM, Actor, Caller, Company
 from wmsd.base.cursor import CursorSigner
 from wmsd.base.listing import Query
 from wmsd.db.company_files import CompanyFiles
@@ -73,6 +73,7 @@ class Door:
         self._storage = storage
         self._signer = signer
         self._desks = dict(desks)
+        self._claims = idempotency.Claims()
         self.bodies = LargeBodies()
         self.kept_answers = ByteBudget(32 * MEBIBYTE, 128 * MEBIBYTE, MEBIBYTE, "large batches")
         """Of batches, until all their requests are answered."""
@@ -128,28 +129,26 @@ class Door:
         operation = call.operation
         loaded = await call.load_body() if operation.body is not None and call.load_body else None
         inputs = await self._beside(call, loaded, lambda: decode(call, company, loaded, self._signer))
-        site = None if caller is None else caller.site
-        if "site" in operation.takes:
-            inputs["site"] = site
-        if operation.needs is not None:
-            return self._flow(call, company, inputs)
+        check_is_on(operation, company)
+        inputs |= _context(call, caller, company)
         actor = PROGRAM if caller is None else caller.actor
-        database = await self._files.get(company.id) if company is not None else self._platform
+        if operation.needs is not None:
+            key = await self._key(call, caller, company, loaded) if operation.writes else None
+            return self._flow(call, company, inputs, key, actor)
+        database = await self._database(company)
         if not operation.writes:
             query = inputs.get("query")
             is_search = isinstance(query, Query) and query.is_search
             read = database.search if is_search else database.read
             return read(lambda tx: self._read(tx, call, company, inputs), actor, time.monotonic() + READ_SECONDS)
-        key = None
-        if company is not None and call.idempotency_key is not None:
-            who = actor.user_id if site is None else f"site:{site.id}"
-            document = loaded.document if loaded else {}
-            key = await self._beside(call, loaded, lambda: idempotency.key_of(call, who, document))
+        key = await self._key(call, caller, company, loaded)
         await database.open_writer()
         growth = growth_of(operation, inputs)
-        return database.write(
-            lambda tx: self._write(tx, call, company, inputs, key, growth), actor, growth == "frees"
-        )
+
+        def write(tx: Transaction) -> Reply:
+            return self._write(tx, call, company, inputs, growth)
+
+        return database.write(lambda tx: idempotency.once(tx, key, write), actor, growth == "frees")
 
     async def _beside(self, call: Call, loaded: Loaded | None, work: Callable[[], Result]) -> Result:
         """What is done with the whole of a body: beside the event loop, when that takes long."""
@@ -157,30 +156,56 @@ class Door:
             return work()
         return await self.bodies.run(call.company or "", work)
 
-    async def _flow(self, call: Call, company: Company | None, inputs: dict[str, Any]) -> Reply:
-        assert call.operation.needs is not None
-        result = await call.operation.action(self._desks[call.operation.needs], **inputs)
-        return reply_of(call, company, result, inputs, self._signer)
+    async def _key(
+        self, call: Call, caller: Caller | None, company: Company | None, loaded: Loaded | None
+    ) -> idempotency.Key | None:
+        if company is None or call.idempotency_key is None:
+            return None
+        who = None if caller is None else caller.actor.user_id if caller.site is None else f"site:{caller.site.id}"
+        document = loaded.document if loaded else {}
+        return await self._beside(call, loaded, lambda: idempotency.key_of(call, who, document))
+
+    async def _database(self, company: Company | None) -> Database:
+        return self._platform if company is None else await self._files.get(company.id)
 
     def _read(self, tx: Transaction, call: Call, company: Company | None, inputs: dict[str, Any]) -> Reply:
         return reply_of(call, company, call.operation.action(tx, **inputs), inputs, self._signer)
 
     def _write(
+        self, tx: Transaction, call: Call, company: Company | None, inputs: dict[str, Any], growth: Growth
+    ) -> Reply:
+        if company is not None:
+            self._storage.admit(tx, company, growth)
+        preconditions.check(tx, call, inputs)
+        return reply_of(call, company, call.operation.action(tx, **inputs), inputs, self._signer)
+
+    async def _flow(
         self,
-        tx: Transaction,
         call: Call,
         company: Company | None,
         inputs: dict[str, Any],
         key: idempotency.Key | None,
-        growth: Growth,
+        actor: Actor,
     ) -> Reply:
-        """A repetition is answered as before; a new answer is kept in the transaction that it tells of."""
-        if key is not None and (kept := idempotency.find(tx, key)) is not None:
-            return kept
-        if company is not None:
-            self._storage.admit(tx, company, growth)
-        preconditions.check(tx, call, inputs)
-        reply = reply_of(call, company, call.operation.action(tx, **inputs), inputs, self._signer)
-        if key is not None:
-            idempotency.keep(tx, key, reply)
-        return reply
+        """An action that waits for something. No transaction is open meanwhile."""
+        operation = call.operation
+        assert operation.needs is not None
+        desk = self._desks[operation.needs]
+        if "caller" in operation.takes and not operation.signed_in:
+            inputs["caller"] = await self._admission.known_caller(call.token)
+        if not operation.writes:
+            return reply_of(call, company, await operation.action(desk, **inputs), inputs, self._signer)
+        database = inputs["database"] = await self._database(company)
+
+        async def act() -> idempotency.Unit:
+            end = await operation.action(desk, **inputs)
+            return lambda tx: reply_of(call, company, end(tx), inputs, self._signer)
+
+        return await self._claims.once(database, key, act, actor)
+
+
+def _context(call: Call, caller: Caller | None, company: Company | None) -> dict[str, Any]:
+    """What the operation takes of what is known of the request, beside what was sent."""
+    site = None if caller is None else caller.site
+    known = {"call": call, "caller": caller, "company": company, "site": site}
+    return {name: value for name, value in known.items() if name in call.operation.takes}
