@@ -97,8 +97,9 @@ async def kept(world: World) -> int:
 
 async def under_way(work: Coroutine[Any, Any, Answer], supplier: Supplier) -> asyncio.Task[Answer]:
     """A request that has asked the supplier, and waits for the answer."""
-    task = asyncio.create_task(work)
-    await asyncio.wait_for(supplier.heard.acquire(), 10)
+    task, asking = asyncio.create_task(work), asyncio.create_task(supplier.heard.acquire())
+    await asyncio.wait({task, asking}, timeout=10, return_when=asyncio.FIRST_COMPLETED)
+    assert asking.done(), "it has not asked"
     return task
 
 
@@ -242,6 +243,15 @@ async def test_where_it_is_off_nothing_is_asked_and_nothing_repeated(world: Worl
         answer = await order(world, declared=declared, key=key)
         assert (answer.status, answer.body["message"]) == (403, "Not today.")
     assert len(supplier.asked) == 1
+
+
+@pytest.mark.parametrize("key", ["k", None])
+async def test_the_caller_does_what_it_ends_with(world: World, supplier: Supplier, key: str | None) -> None:
+    async def note_actor(desk: Supplier, **_: object) -> Callable[[Transaction], str]:
+        return lambda tx: tx.actor.name
+
+    declared = replace(order_article, action=note_actor)
+    assert (await order(world, declared=declared, key=key)).body == "admin@example.com (test)"
 
 
 async def test_in_a_shortage_nobody_says_that_nothing_was_done(world: World, supplier: Supplier) -> None:

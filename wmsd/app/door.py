@@ -159,7 +159,7 @@ class Door:
     async def _key(
         self, call: Call, caller: Caller | None, company: Company | None, loaded: Loaded | None
     ) -> idempotency.Key | None:
-        if company is None or call.idempotency_key is None:
+        if company is None or not idempotency.has_key(call):
             return None
         who = None if caller is None else caller.actor.user_id if caller.site is None else f"site:{caller.site.id}"
         document = loaded.document if loaded else {}

@@ -47,16 +47,19 @@ def read(text: str) -> str:
     return text
 
 
-def key_of(call: Call, who: int | str | None, document: dict[str, object]) -> Key | None:
-    """`who` sends it: a user by its id, or another caller by a name that no user has.
+def has_key(call: Call) -> bool:
+    """Whether the request has a key, and is of a kind that has one."""
+    return call.idempotency_key is not None and call.method in METHODS
 
-    None when the request has no key, or is of no kind that has one. Raises Problem (422).
+
+def key_of(call: Call, who: int | str | None, document: dict[str, object]) -> Key:
+    """Of a request that has one. `who` sends it: a user by its id, or another caller by a name that no user has.
+
+    Raises Problem (422).
     """
-    text = call.idempotency_key
-    if text is None or call.method not in METHODS:
-        return None
+    text = read(call.idempotency_key or "")
     request_hash = hashlib.blake2b(canonical(document), digest_size=16).digest()
-    return Key(f"{who} {call.method} {call.target} {read(text)}{call.key_suffix}", request_hash)
+    return Key(f"{who} {call.method} {call.target} {text}{call.key_suffix}", request_hash)
 
 
 FIND: Final = "SELECT request_hash, status, headers, body FROM idempotency_keys WHERE scope = ?"
@@ -117,7 +120,7 @@ class Claims:
         if key is None:
             return await database.write(await flow(), actor)
         async with self._locks.setdefault((database.path, key.scope), asyncio.Lock()):
-            kept = await database.read(lambda tx: find(tx, key), actor)
+            kept = await database.read(lambda tx: find(tx, key))
             if kept is not None:
                 return kept
             unit = await flow()
