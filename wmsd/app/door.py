@@ -27,6 +27,7 @@ from wmsd.base.clock import Clock
 from wmsd.base.context import PROGRAM, Actor, Caller, Company
 from wmsd.base.cursor import CursorSigner
 from wmsd.base.listing import Query
+from wmsd.base.operation import CONTEXT
 from wmsd.db.company_files import CompanyFiles
 from wmsd.db.database import Database
 from wmsd.db.transaction import Transaction
@@ -130,12 +131,13 @@ class Door:
         loaded = await call.load_body() if operation.body is not None and call.load_body else None
         inputs = await self._beside(call, loaded, lambda: decode(call, company, loaded, self._signer))
         check_is_on(operation, company)
-        inputs |= _context(call, caller, company)
+        if not operation.takes.isdisjoint(CONTEXT):
+            inputs |= _context(call, caller, company)
         actor = PROGRAM if caller is None else caller.actor
         if operation.needs is not None:
             key = await self._key(call, caller, company, loaded) if operation.writes else None
             return self._flow(call, company, inputs, key, actor)
-        database = await self._database(company)
+        database = self._platform if company is None else await self._files.get(company.id)
         if not operation.writes:
             query = inputs.get("query")
             is_search = isinstance(query, Query) and query.is_search
@@ -165,9 +167,6 @@ class Door:
         document = loaded.document if loaded else {}
         return await self._beside(call, loaded, lambda: idempotency.key_of(call, who, document))
 
-    async def _database(self, company: Company | None) -> Database:
-        return self._platform if company is None else await self._files.get(company.id)
-
     def _read(self, tx: Transaction, call: Call, company: Company | None, inputs: dict[str, Any]) -> Reply:
         return reply_of(call, company, call.operation.action(tx, **inputs), inputs, self._signer)
 
@@ -195,7 +194,8 @@ class Door:
             inputs["caller"] = await self._admission.known_caller(call.token)
         if not operation.writes:
             return reply_of(call, company, await operation.action(desk, **inputs), inputs, self._signer)
-        database = inputs["database"] = await self._database(company)
+        assert company is not None
+        database = inputs["database"] = await self._files.get(company.id)
 
         async def act() -> idempotency.Unit:
             end = await operation.action(desk, **inputs)

@@ -21,10 +21,8 @@ from wmsd.base.tags import TAGS
 Scope = Literal["company", "platform", "kernel", "site"]
 Limit = Literal["company", "user", "graphql", "sign-in", "open", "health", "none"]
 Answer = Literal["record", "page", "cursor", "records", "nothing", "object"]
-NOT_IN_THE_PATH: Final = (
-    *("query", "body", "position", "operator_id"),
-    *("caller", "company", "site", "call", "database"),
-)
+CONTEXT: Final = frozenset({"caller", "company", "site", "call", "database"})
+NOT_IN_THE_PATH: Final = CONTEXT | {"query", "body", "position", "operator_id"}
 MAX_BODY: Final = 1024 * 1024
 
 
