@@ -163,7 +163,8 @@ class Door:
     ) -> idempotency.Key | None:
         if company is None or not idempotency.has_key(call):
             return None
-        who = None if caller is None else caller.actor.user_id if caller.site is None else f"site:{caller.site.id}"
+        assert caller is not None
+        who = caller.actor.user_id if caller.site is None else f"site:{caller.site.id}"
         document = loaded.document if loaded else {}
         return await self._beside(call, loaded, lambda: idempotency.key_of(call, who, document))
 
