@@ -13,6 +13,7 @@ from typing import Annotated, Any, Final, Literal, get_args, get_origin, get_typ
 from pydantic import BaseModel
 
 from wmsd.base.access import ABILITIES, MODULES
+from wmsd.base.context import Company
 from wmsd.base.fields import Input, Recorded
 from wmsd.base.results import Record
 from wmsd.base.tags import TAGS
@@ -20,7 +21,8 @@ from wmsd.base.tags import TAGS
 Scope = Literal["company", "platform", "kernel", "site"]
 Limit = Literal["company", "user", "graphql", "sign-in", "open", "health", "none"]
 Answer = Literal["record", "page", "cursor", "records", "nothing", "object"]
-NOT_IN_THE_PATH = ("query", "body", "position", "operator_id", "company", "call", "site")
+CONTEXT: Final = frozenset({"caller", "company", "site", "call", "database"})
+NOT_IN_THE_PATH: Final = CONTEXT | {"query", "body", "position", "operator_id"}
 MAX_BODY: Final = 1024 * 1024
 
 
@@ -51,6 +53,7 @@ class Operation:
     ignores_query: bool
     also_shown_with: int | None
     precondition: Callable[..., Record] | None
+    off_because: Callable[[Company], str | None] | None
     max_body: int
     read_only: frozenset[str]
 
@@ -72,18 +75,25 @@ def operation(
     ignores_query: bool = False,
     also_shown_with: int | None = None,
     precondition: Callable[..., Record] | None = None,
+    off_because: Callable[[Company], str | None] | None = None,
     max_body: int = MAX_BODY,
 ) -> Callable[[Callable[..., Any]], Operation]:
     """Declares the function below as an operation.
 
-    Its first parameter is the transaction. (An async function is a flow: it waits for something, so it opens
-    its own units of work, and its first parameter is the desk where it finds what it needs.) `query` and `body`
-    are the models of their types, `position` is where a cursor list goes on, `operator_id` and `company` come
-    from the headers, `call` is the request itself, `site` whose bearer it carries (scope "site": no other token
-    opens it); every other parameter is a part of the path. Its docstring's first line is the summary, the rest
-    the description. `codes` are the errors beyond those that the declaration
-    implies; `also_shown_with` is a second status of the same answer. `precondition` reads the record that is to be
-    changed, by the same parts of the path, so that If-Match can be held to it. `max_body` is in bytes.
+    Its first parameter is the transaction. `query` and `body` are the models of their types, `position` is where a
+    cursor list goes on, `operator_id` comes from a header. What the door knows of the request is its context:
+    `call` is the request itself, `caller` and `company` are whose it is, `site` is whose bearer it carries (scope
+    "site": no other token opens it). Every other parameter is a part of the path.
+
+    An async function is a flow: it waits for something, so it opens its own units of work. Its first parameter is
+    the desk where it finds what it needs. A flow that `writes` takes the company's `database`, and hands back the
+    unit of work with which it ends: the door keeps its answer, under its Idempotency-Key, in that transaction. The
+    `caller` of a flow that needs no token is None when there is no good one.
+
+    The docstring's first line is the summary, the rest the description. `codes` are the errors beyond those that
+    the declaration implies; `also_shown_with` is a second status of the same answer. `precondition` reads the
+    record that is to be changed, by the same parts of the path, so that If-Match can be held to it. `off_because`
+    says why a company that has the module cannot use it now, or None. `max_body` is in bytes.
     """
     assert tag in TAGS, tag
     assert ability is None or ability in ABILITIES, ability
@@ -120,6 +130,7 @@ def operation(
             ignores_query=ignores_query,
             also_shown_with=also_shown_with,
             precondition=precondition,
+            off_because=off_because,
             max_body=max_body,
             read_only=_read_only(body, returns),
         )

@@ -9,8 +9,8 @@ from typing import Final
 from multidict import CIMultiDictProxy
 
 from wmsd.app.call import Call, Reply, refusal
-from wmsd.app.door import SHORT, SHORT_IN_BETWEEN
 from wmsd.app.jobs import Jobs
+from wmsd.app.refusals import SHORT, SHORT_IN_BETWEEN
 from wmsd.app.site import Site
 from wmsd.base.addresses import Network, networks
 from wmsd.base.operation import Operation
