@@ -73,11 +73,15 @@ ROOMS: Final = (
     Room("limits", ("wmsd/app/limits.py",), ("tests/app/test_windows.py", "tests/app/test_limits.py")),
     Room(
         "door",
-        ("wmsd/app/door.py",),
+        (
+            *("wmsd/app/door.py", "wmsd/app/admission.py", "wmsd/app/decoding.py", "wmsd/app/refusals.py"),
+            "wmsd/app/idempotency.py",
+        ),
         (
             *("tests/app/test_door.py", "tests/app/test_door_failures.py", "tests/app/test_access.py"),
             *("tests/app/test_limits.py", "tests/app/test_idempotency.py", "tests/app/test_preconditions.py"),
             *("tests/app/test_storage.py", "tests/app/test_failing_files_in_the_log.py"),
+            *("tests/app/test_flow_keys.py", "tests/app/test_flow_callers.py"),
             "tests/transports/test_sites.py",
         ),
     ),
@@ -86,7 +90,7 @@ ROOMS: Final = (
         ("wmsd/db/unit_of_work.py",),
         (
             *("tests/db/test_commit.py", "tests/db/test_read_units.py", "tests/db/test_unit_of_work.py"),
-            "tests/db/test_quick_reader.py",
+            "tests/db/test_inline_reader.py",
         ),
     ),
 )

@@ -8,10 +8,11 @@ import pytest
 
 from tests.support.shop import Shop, open_shop
 from tests.support.world import UNLIMITED, open_world
-from wmsd.app.idempotency import forget_old
+from wmsd.app.idempotency import forget_old, read
 
 ORDER = {"partner_id": 1, "warehouse_id": 1, "lines": [{"article_id": 1, "quantity": 3}]}
 KEY = {"Idempotency-Key": "1c2f4a"}
+WEBHOOK = {"name": "ERP", "url": "https://erp.example.com/", "events": ["*"], "secret": "0123456789abcdef" * 2}
 
 
 WRITES = {
@@ -62,7 +63,9 @@ async def test_the_same_body_is_the_same_however_it_is_written(shop: Shop) -> No
 async def test_another_body_with_the_same_key_is_refused(shop: Shop) -> None:
     await shop.world.send("POST", "/api/sales-orders", ORDER, headers=KEY)
     answer = await shop.world.call("POST", "/api/sales-orders", {**ORDER, "notes": "x"}, status=422, headers=KEY)
-    assert list(answer.errors) == ["Idempotency-Key"]
+    assert answer.errors == {
+        "Idempotency-Key": ["was used before with another body; send a new key with a new request"]
+    }
 
 
 async def test_a_key_is_of_one_path_method_user_and_company(shop: Shop) -> None:
@@ -83,6 +86,17 @@ async def test_a_key_that_is_none_is_refused(shop: Shop, key: str) -> None:
         "POST", "/api/sales-orders", ORDER, status=422, headers={"Idempotency-Key": key}
     )
     assert answer.errors == {"Idempotency-Key": ["must be 1 to 255 visible characters"]}
+
+
+@pytest.mark.parametrize(("sent", "key"), [("k", "k"), ('"k"', "k"), ('"', '"'), ('"k', '"k'), ('k"', 'k"')])
+def test_a_key_may_be_quoted(sent: str, key: str) -> None:
+    assert read(sent) == key
+
+
+async def test_a_deletion_has_no_key(shop: Shop) -> None:
+    await shop.world.send("POST", "/api/webhooks", WEBHOOK)
+    for status in (204, 404):
+        await shop.world.call("DELETE", "/api/v2/webhooks/1", status=status, headers=KEY)
 
 
 async def test_refusals_are_not_kept(shop: Shop) -> None:

@@ -49,10 +49,10 @@ async def test_of_many_words_the_longest_are_looked_for(world: World) -> None:
 
 
 async def test_looking_for_words_is_never_done_on_the_event_loop(world: World) -> None:
-    """The quick reader's connection puts no statement of a search."""
+    """The inline reader's connection puts no statement of a search."""
     database = await world.database()
     await world.call("GET", "/api/articles")
-    quick = database._quick_reader._connection
+    quick = database._inline_reader._connection
     assert quick is not None
     seen: list[str] = []
     quick.set_trace_callback(seen.append)

@@ -51,11 +51,15 @@ def test_what_is_not_said_is_what_most_are() -> None:
     )
     assert [made.signed_in, made.writes, made.creates, made.ignores_query] == [True, False, False, False]
     assert (made.needs, made.events, made.codes, made.also_shown_with) == (None, (), (), None)
-    assert (made.precondition, made.max_body, made.read_only) == (None, MAX_BODY, frozenset())
+    assert (made.precondition, made.off_because) == (None, None)
+    assert (made.max_body, made.read_only) == (MAX_BODY, frozenset())
 
 
 def test_what_is_said_is_kept() -> None:
     def read(tx: object) -> Record:
+        raise NotImplementedError
+
+    def why_off(company: object) -> None:
         raise NotImplementedError
 
     said = {
@@ -73,6 +77,7 @@ def test_what_is_said_is_kept() -> None:
         "ignores_query": True,
         "also_shown_with": 503,
         "precondition": read,
+        "off_because": why_off,
         "max_body": 10,
     }
     made = declared(**said)
@@ -116,7 +121,9 @@ def test_the_signature_says_what_is_taken_from_where() -> None:
         operator_id: int | None,
         company: object,
         call: object,
+        caller: object,
         site: object,
+        database: object,
     ) -> None:
         """Change it..
 
@@ -126,7 +133,8 @@ def test_the_signature_says_what_is_taken_from_where() -> None:
 
     assert change.path_types == {"id": int, "code": str}
     assert change.takes == {
-        *("id", "code", "query", "body", "position", "operator_id", "company", "call", "site"),
+        *("id", "code", "query", "body", "position", "operator_id"),
+        *("company", "call", "caller", "site", "database"),
     }
     assert (change.query, change.body, change.needs) == (PageQuery, Fields, None)
     assert (change.summary, change.description) == ("Change it", "This says more,\n    and this.")

@@ -8,7 +8,7 @@ import pytest
 
 from tests.support.world import World
 from wmsd.app import door
-from wmsd.db import quick_reader
+from wmsd.db import inline_reader
 from wmsd.db.database import Database
 from wmsd.db.failures import OutOfTime
 from wmsd.db.transaction import Transaction
@@ -101,7 +101,7 @@ async def test_breaking_one_off_leaves_the_next_alone(database: Database) -> Non
 
 async def test_many_moments_are_handed_over(database: Database, monkeypatch: pytest.MonkeyPatch) -> None:
     """The event loop gives a turn of reads some milliseconds, however many they are."""
-    monkeypatch.setattr(quick_reader, "TURN_SECONDS", -1.0)
+    monkeypatch.setattr(inline_reader, "TURN_SECONDS", -1.0)
     found = await in_time(asyncio.gather(*(database.read(quick) for _ in range(20))))
     assert found == [7] * 20
 

@@ -13,9 +13,9 @@ import pytest
 
 from tests.support.steering import CountedIds, SteeredClock
 from wmsd.base.clock import OrderedClock
+from wmsd.db.connection_thread import tell
 from wmsd.db.database import Database
 from wmsd.db.failures import OutcomeUnknown
-from wmsd.db.lane import tell
 from wmsd.db.migrations import COMPANY, create
 from wmsd.db.sqlite import connect, sqlite3
 from wmsd.db.transaction import Transaction

@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.support.world import World
-from wmsd.db import quick_reader
+from wmsd.db import inline_reader
 from wmsd.db.sqlite import sqlite3
 from wmsd.db.transaction import Transaction
 
@@ -34,8 +34,8 @@ def statements(world: World) -> Iterator[list[str]]:
         return counted
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(quick_reader, "MOMENT_SECONDS", 60)
-        patch.setattr(quick_reader, "TURN_SECONDS", 60)
+        patch.setattr(inline_reader, "MOMENT_SECONDS", 60)
+        patch.setattr(inline_reader, "TURN_SECONDS", 60)
         for name in METHODS:
             patch.setattr(Transaction, name, counting(getattr(Transaction, name)))
         yield found

@@ -174,7 +174,7 @@ class Running:
         except Problem as problem:
             self._begun.append(refusal(problem))
             return
-        if call.operation.writes:
+        if call.operation.writes and call.operation.needs is None:
             self._begun.append(await self.desk.door.begin(call))
             if len(self._begun) >= MOST_UNDER_WAY:
                 await self.end()

@@ -5,18 +5,16 @@ from functools import partial
 from typing import Any, Final, Literal
 
 from wmsd import __version__
-from wmsd.app.call import Call, Reply
+from wmsd.app.call import Reply
 from wmsd.app.health import health
 from wmsd.app.jobs import Jobs
 from wmsd.app.prepared import Prepared
 from wmsd.app.site import Site
 from wmsd.base.access import MODULES
-from wmsd.base.context import Company
+from wmsd.base.context import Caller, Company
 from wmsd.base.fields import Model
 from wmsd.base.operation import Operation, operation
-from wmsd.base.problems import Problem
 from wmsd.base.results import Shown
-from wmsd.db.sqlite import sqlite3
 
 CHANGELOG: Final = "/docs/changelog"
 V1_VERSION: Final = "1.0.0"
@@ -108,21 +106,14 @@ async def get_index(documents: Documents) -> Reply:
 
 
 @open_to_all(returns=Health, limit="health", ignores_query=True, also_shown_with=503)
-async def get_health(desk: HealthDesk, call: Call) -> Shown:
+async def get_health(desk: HealthDesk, caller: Caller | None) -> Shown:
     """Check database, cache, job queue, disk and webhooks.
 
     503 when the service as a whole cannot work. One company's unavailable file only degrades it, as does a webhook
     subscription that the service has switched off because it failed for days. With a token it says more.
     """
-    status, found = await health(desk.site, desk.jobs, await _is_known(desk.site, call.token))
+    status, found = await health(desk.site, desk.jobs, is_known=caller is not None)
     return Shown(status, found)
-
-
-async def _is_known(site: Site, token: str | None) -> bool:
-    try:
-        return token is not None and bool(await site.access.caller(token))
-    except (Problem, sqlite3.Error):
-        return False
 
 
 @open_to_all(returns=Description)

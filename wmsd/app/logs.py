@@ -77,10 +77,14 @@ def _trace(formatter: logging.Formatter, record: logging.LogRecord) -> str:
 class LogFile(RotatingFileHandler):
     """A file that is put aside when it is full. What cannot be written is lost, and disturbs nothing else."""
 
-    _is_torn = False
-    """Whether the file may end within a line."""
+    def __init__(self, path: Path, most_bytes: int, files_beside: int) -> None:
+        """Raises OSError and ValueError."""
+        super().__init__(path, maxBytes=most_bytes, backupCount=files_beside, encoding="utf-8", delay=True)
+        self._is_torn = False
+        """Whether the file may end within a line."""
+        self.stream = self._opened()
 
-    def _open(self) -> io.TextIOWrapper:
+    def _opened(self) -> io.TextIOWrapper:
         """For the owner and the group: it says who asked for what."""
         stream = open(  # noqa: SIM115  (the handler closes it)
             self.baseFilename,
@@ -97,8 +101,12 @@ class LogFile(RotatingFileHandler):
     def shouldRollover(self, record: logging.LogRecord) -> bool:  # noqa: N802  (its name)
         """By what is there already: logging's own way formats every line twice. So a file is a line too long."""
         if self.stream is None:
-            self.stream = self._open()
+            self.stream = self._opened()
         return self.stream.seekable() and self.stream.tell() >= self.maxBytes
+
+    def doRollover(self) -> None:  # noqa: N802  (its name)
+        super().doRollover()
+        self.stream = self._opened()
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  (its name)
         """Opens the file again for the next line: what was left unwritten would be tried again before it."""
@@ -124,9 +132,7 @@ def _file(settings: Log) -> logging.Handler:
     if not os.access(path.parent, os.W_OK) and path.parent.is_dir():
         raise _unwritable(path, f"the folder {path.parent} cannot be written to, so the file cannot be put aside")
     try:
-        return LogFile(
-            path, maxBytes=settings.file_megabytes * MEGABYTE, backupCount=settings.files - 1, encoding="utf-8"
-        )
+        return LogFile(path, settings.file_megabytes * MEGABYTE, settings.files - 1)
     except (OSError, ValueError) as error:
         why = error.strerror if isinstance(error, OSError) else None
         raise _unwritable(path, (why or str(error)).lower()) from None

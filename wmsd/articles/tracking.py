@@ -33,7 +33,7 @@ class Obstacles:
         self._of_all_rooms = of_all_rooms
 
     @cached_property
-    def _every(self) -> list[Obstacle]:
+    def every(self) -> list[Obstacle]:
         return list(self._of_all_rooms())
 
     def check(self, tx: Transaction, article_id: int, before: object, after: object) -> None:
@@ -43,7 +43,7 @@ class Obstacles:
         if bool(before) == bool(after):
             return
         switched = "on" if after else "off"
-        for obstacle in self._every:
+        for obstacle in self.every:
             if obstacle.switched == switched and (count := tx.value(obstacle.count, {"id": article_id})):
                 sentence = obstacle.sentence.format(count=count)
                 raise invalid({"track_serial": [f"cannot be switched {switched}: {sentence}"]})

@@ -5,20 +5,26 @@ server has its own certificate, and outgoing calls bring a context of their own.
 nobody.
 """
 
+import os
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
 
 
-def _read_nothing(context: ssl.SSLContext) -> None:
-    pass
-
-
 @contextmanager
 def left_unread() -> Iterator[None]:
-    """Within it, new contexts find no certificate authorities."""
-    ssl.SSLContext.set_default_verify_paths = _read_nothing  # type: ignore[assignment, method-assign]  # undone below
+    """Within it, new contexts find no certificate authorities: OpenSSL's own environment variables name an empty
+    file.
+
+    The variables are those of the whole process, so use it only for imports at a start, before there are threads.
+    """
+    paths = ssl.get_default_verify_paths()
+    variables = (paths.openssl_cafile_env, paths.openssl_capath_env)
+    before = {name: os.environ[name] for name in variables if name in os.environ}
+    os.environ.update(dict.fromkeys(variables, os.devnull))
     try:
         yield
     finally:
-        del ssl.SSLContext.set_default_verify_paths  # uncovers the method of the base class
+        for name in variables:
+            os.environ.pop(name)
+        os.environ.update(before)

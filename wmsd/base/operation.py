@@ -13,6 +13,7 @@ from typing import Annotated, Any, Final, Literal, get_args, get_origin, get_typ
 from pydantic import BaseModel
 
 from wmsd.base.access import ABILITIES, MODULES
+from wmsd.base.context import Company
 from wmsd.base.fields import Input, Recorded
 from wmsd.base.results import Record
 from wmsd.base.tags import TAGS
@@ -20,7 +21,8 @@ from wmsd.base.tags import TAGS
 Scope = Literal["company", "platform", "kernel", "site"]
 Limit = Literal["company", "user", "graphql", "sign-in", "open", "health", "none"]
 Answer = Literal["record", "page", "cursor", "records", "nothing", "object"]
-NOT_IN_THE_PATH = ("query", "body", "position", "operator_id", "company", "call", "site")
+CONTEXT: Final = frozenset({"caller", "company", "site", "call", "database"})
+NOT_IN_THE_PATH: Final = CONTEXT | {"query", "body", "position", "operator_id"}
 MAX_BODY: Final = 1024 * 1024
 
 
@@ -51,6 +53,7 @@ class Operation:
     ignores_query: bool
     also_shown_with: int | None
     precondition: Callable[..., Record] | None
+    off_because: Callable[[Company], str | None] | None
     max_body: int
     read_only: frozenset[str]
 
@@ -72,20 +75,25 @@ def operation(
     ignores_query: bool = False,
     also_shown_with: int | None = None,
     precondition: Callable[..., Record] | None = None,
+    off_because: Callable[[Company], str | None] | None = None,
     max_body: int = MAX_BODY,
 ) -> Callable[[Callable[..., Any]], Operation]:
     """Declares the decorated function as an operation.
 
-    Its first parameter is the transaction. An async function is a flow: it waits for something, so it opens its
-    own units of work, and its first parameter is the desk that provides what it needs. `query` and `body` are
-    models, given by their types. `position` is where a cursor list continues. `operator_id` and `company` come
-    from the headers. `call` is the request itself. `site` is the site of the bearer token (scope "site", which no
-    other token opens). Every other parameter is a part of the path.
+    Its first parameter is the transaction. `query` and `body` are models, given by their types. `position` is
+    where a cursor list continues. `operator_id` comes from a header. The context is what the door knows of the
+    request: `call` is the request itself, `caller` and `company` are its caller and company, `site` is the site of
+    the bearer token (scope "site", which no other token opens). Every other parameter is a part of the path.
+
+    An async function is a flow: it waits for something, so it opens its own units of work. Its first parameter is
+    the desk that provides what it needs. A flow that `writes` takes the company's `database` and returns its last
+    unit of work: the door stores the answer, under its Idempotency-Key, in that transaction. The `caller` of a
+    flow that needs no token is None when there is no valid one.
 
     The first line of the docstring is the summary, the rest the description. `codes` are the errors beyond those
     that the declaration implies. `also_shown_with` is a second status of the same answer. `precondition` reads the
-    record that is to be changed, from the same parts of the path, so that If-Match can be checked. `max_body` is
-    in bytes.
+    record that is to be changed, from the same parts of the path, so that If-Match can be checked. `off_because`
+    says why a company that has the module cannot use it now, or None. `max_body` is in bytes.
     """
     assert tag in TAGS, tag
     assert ability is None or ability in ABILITIES, ability
@@ -122,6 +130,7 @@ def operation(
             ignores_query=ignores_query,
             also_shown_with=also_shown_with,
             precondition=precondition,
+            off_because=off_because,
             max_body=max_body,
             read_only=_read_only(body, returns),
         )

@@ -24,7 +24,7 @@ from wmsd.db.unit_of_work import read_once
 LOG = logging.getLogger("wmsd.companies")
 Result = TypeVar("Result")
 MOST_OPEN = 64
-"""The most open files: each holds up to five threads. Beyond this number the least recently used are closed."""
+"""The most open files: each holds up to ten threads. Beyond this number the least recently used are closed."""
 DESCRIPTORS: Final = 13
 """The most file descriptors that one company's file needs."""
 WAIT_SECONDS: Final = 2.0

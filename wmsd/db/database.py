@@ -1,5 +1,5 @@
-"""One SQLite file: a writer, a quick reader, and a few readers on threads. Each is opened when it
-is first needed.
+"""One SQLite file: a writer, an inline reader, and a few readers on threads. Each is opened when it is first
+needed.
 """
 
 import asyncio
@@ -14,9 +14,9 @@ from typing import TypeVar
 from wmsd.base.clock import OrderedClock
 from wmsd.base.context import PROGRAM, Actor
 from wmsd.base.ids import Ids
+from wmsd.db.connection_thread import LARGEST_READ_GROUP, ConnectionThread, GroupRunner, UnderWay, Work
 from wmsd.db.failures import STORAGE_FAILURES, FileMoved, StorageError, explain, is_of_disk
-from wmsd.db.lane import LARGEST_READ_GROUP, GroupRunner, HopConnection, Lane, UnderWay, Work
-from wmsd.db.quick_reader import QuickReader
+from wmsd.db.inline_reader import InlineReader
 from wmsd.db.sqlite import CACHE_KIB, LOG_BYTES, THREAD_CACHE_KIB, connect, log_bytes, sqlite3
 from wmsd.db.staging import Staging
 from wmsd.db.standing import Standing, keep
@@ -83,11 +83,11 @@ class Database:
         self._alone = alone
         self._lent = 0
         self._openings = 0
-        self._writer: Lane | None = None
+        self._writer: ConnectionThread | None = None
         self.standing = Standing(path)
-        self._quick_reader = QuickReader(path, clock, ids, provision, self._hand_over, self._begin)
-        self._readers: list[Lane] = []
-        self._searcher: Lane | None = None
+        self._inline_reader = InlineReader(path, clock, ids, provision, self._hand_over, self._begin)
+        self._readers: list[ConnectionThread] = []
+        self._searcher: ConnectionThread | None = None
         self._handed_over: set[asyncio.Task[None]] = set()
         self._opening = asyncio.Lock()
         self.last_used = 0.0
@@ -129,7 +129,7 @@ class Database:
         is a moment of `time.monotonic`. Raises OutOfTime after it.
         """
         self.last_used = self._clock.monotonic()
-        return self._quick_reader.submit(action, actor, until)
+        return self._inline_reader.submit(action, actor, until)
 
     async def search(
         self, action: Callable[[Transaction], Result], actor: Actor = PROGRAM, until: float = math.inf
@@ -205,21 +205,21 @@ class Database:
 
     @property
     def is_open(self) -> bool:
-        return self._quick_reader.is_open or bool(self._lanes())
+        return self._inline_reader.is_open or bool(self._threads())
 
     @property
     def descriptors(self) -> int:
         """How many file descriptors it uses."""
-        connections = len(self._lanes()) + self._quick_reader.is_open
+        connections = len(self._threads()) + self._inline_reader.is_open
         return connections and connections * DESCRIPTORS_OF_A_CONNECTION + 1
 
     @property
     def is_idle(self) -> bool:
         return (
-            self._quick_reader.is_idle
+            self._inline_reader.is_idle
             and not self._handed_over
             and not self._opening.locked()
-            and all(lane.is_idle for lane in self._lanes())
+            and all(thread.is_idle for thread in self._threads())
         )
 
     def _committed(self, group: list[Work]) -> None:
@@ -234,32 +234,32 @@ class Database:
 
         Answers whether there is a copy. Raises sqlite3.Error and OSError.
         """
-        lanes = self._lanes()
-        run_last = lanes[-1].run_last if lanes else self._quick_reader.run_last
+        threads = self._threads()
+        run_last = threads[-1].run_last if threads else self._inline_reader.run_last
         return await run_last(lambda connection: keep(connection, self.standing, path))
 
-    def _lanes(self) -> list[Lane]:
-        return [*self._readers, *(lane for lane in (self._searcher, self._writer) if lane is not None)]
+    def _threads(self) -> list[ConnectionThread]:
+        return [*self._readers, *(thread for thread in (self._searcher, self._writer) if thread is not None)]
 
     def open(self) -> None:
         """Opens the database, so that it counts as open from now on."""
-        self._quick_reader.open()
+        self._inline_reader.open()
 
     async def close(self) -> None:
         """Waits for work in progress, then closes. Connections, and so their threads, end nowhere else."""
-        self._quick_reader.close()
+        self._inline_reader.close()
         while self._handed_over:
             await asyncio.wait(self._handed_over)
         async with self._opening:
-            await self._close_lanes()
+            await self._close_threads()
 
-    async def _close_lanes(self) -> None:
-        lanes = self._lanes()
+    async def _close_threads(self) -> None:
+        threads = self._threads()
         self._readers, self._searcher, self._writer = [], None, None
-        for lane in lanes:
-            await lane.close()
+        for thread in threads:
+            await thread.close()
 
-    async def open_writer(self) -> Lane:
+    async def open_writer(self) -> ConnectionThread:
         """Opens the writer. From then on `write` hands work over at once, so that it runs in the order of the
         calls.
         """
@@ -272,7 +272,7 @@ class Database:
                 self._writer.after_group = self._committed
             return self._writer
 
-    async def _reader(self) -> Lane:
+    async def _reader(self) -> ConnectionThread:
         free = self._free_reader()
         if free is not None:
             return free
@@ -281,15 +281,15 @@ class Database:
                 self._readers.append(await self._open_reader(LARGEST_READ_GROUP))
             return self._free_reader() or self._readers[-1]
 
-    async def _open_reader(self, largest_group: int) -> Lane:
+    async def _open_reader(self, largest_group: int) -> ConnectionThread:
         under_way = UnderWay()
         run_group = read_group(self._clock, self._ids, self._provision, read_unit_in_time(under_way))
-        lane = await self._open(run_group, read_only=True)
-        lane.largest_group, lane.under_way = largest_group, under_way
-        return lane
+        thread = await self._open(run_group, read_only=True)
+        thread.largest_group, thread.under_way = largest_group, under_way
+        return thread
 
-    def _free_reader(self) -> Lane | None:
-        return next((lane for lane in self._readers if not lane.is_held_up), None)
+    def _free_reader(self) -> ConnectionThread | None:
+        return next((thread for thread in self._readers if not thread.is_held_up), None)
 
     def _begin(self) -> bool:
         """Call it before a connection is opened. Whether this process is to have the file alone."""
@@ -312,17 +312,15 @@ class Database:
         """Closes all connections together. Work that comes in the meantime waits until that is done."""
         async with self._opening:
             self._openings += 1
-            self._quick_reader.is_paused = True
+            self._inline_reader.is_paused = True
             try:
-                self._quick_reader.close()
-                await self._close_lanes()
+                self._inline_reader.close()
+                await self._close_threads()
             finally:
-                self._quick_reader.is_paused = False
+                self._inline_reader.is_paused = False
 
-    async def _open(self, run_group: GroupRunner, read_only: bool) -> Lane:
-        connection = HopConnection(partial(_opened, self.path, read_only, self._begin()), iter_chunk_size=64)
-        await connection
-        return Lane(connection, run_group)
+    async def _open(self, run_group: GroupRunner, read_only: bool) -> ConnectionThread:
+        return await ConnectionThread.open(partial(_opened, self.path, read_only, self._begin()), run_group)
 
 
 def _write_log_back(path: Path, alone: bool) -> None:

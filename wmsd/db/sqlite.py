@@ -27,7 +27,7 @@ LOG_BYTES = 16 * 1024 * 1024
 read made it grow.
 """
 THREAD_CACHE_KIB = 4_096
-"""The cache of a reader on a thread: a file may have four. Frequent reads use the cache of the quick reader."""
+"""The cache of a reader on a thread: a file may have four. Frequent reads use the cache of the inline reader."""
 
 if sqlite3.sqlite_version_info < OLDEST_SAFE:
     raise ImportError(

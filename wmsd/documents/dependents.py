@@ -27,11 +27,11 @@ class Dependents:
         self._of_all_rooms = of_all_rooms
 
     @cached_property
-    def _every(self) -> list[Dependent]:
+    def every(self) -> list[Dependent]:
         return list(self._of_all_rooms())
 
     def find(self, tx: Transaction, on: str, ids: Iterable[int]) -> str | None:
         """The code of one dependent document, or None."""
         wanted = {"ids": dumps(sorted(ids))}
-        found = (tx.value(each.code, wanted) for each in self._every if each.on == on)
+        found = (tx.value(each.code, wanted) for each in self.every if each.on == on)
         return next((code for code in found if code is not None), None)

@@ -46,7 +46,7 @@ def service(site: Site) -> tuple[web.Application, Jobs]:
     """The application, and the jobs that are to run beside it."""
     client = new_dialler(site)
     jobs = Jobs(site, new_sender(site, client))
-    site.door.add_desk(WebhookDesk(site, client))
+    site.door.add_desk(WebhookDesk(client, site.clock, site.vault))
     site.door.add_desk(HealthDesk(site, jobs))
     site.door.add_desk(
         Documents(

@@ -21,7 +21,16 @@ from wmsd.webhooks.guard import Guard
 from wmsd.webhooks.names import Names, on_thread
 from wmsd.webhooks.targets import parsed, url_flaws
 from wmsd.webhooks.tls import dialling_context
-from wmsd.webhooks.wire import ATTEMPT, KEEP_SECONDS, WANTED_BYTES, Attempt, Connector, Phase, Request
+from wmsd.webhooks.wire import (
+    ATTEMPT,
+    USER_AGENT_HEADER,
+    WANTED_BYTES,
+    Attempt,
+    Connector,
+    Handshake,
+    Phase,
+    headers_of,
+)
 
 with left_unread():
     import aiohttp
@@ -88,8 +97,8 @@ class GuardedClient:
         self._stack = AsyncExitStack()
 
     async def __aenter__(self) -> Self:
-        self._kept = await self._session(keepalive_timeout=KEEP_SECONDS)
-        self._fresh = await self._session(force_close=True)
+        self._kept = await self._session(keeps=True)
+        self._fresh = await self._session(keeps=False)
         return self
 
     async def __aexit__(
@@ -148,35 +157,52 @@ class GuardedClient:
             return failures.sentence(error, attempt, self._complaints)
         finally:
             ATTEMPT.reset(token)
+            if attempt.wire is not None:
+                attempt.wire.end(attempt)
         return None
 
     async def _go(self, attempt: Attempt, method: str, target: URL, body: bytes | None) -> None:
-        trust = await self._trust() if target.scheme == "https" else True
         try:
-            response = await self._kept.request(method, target, data=body, ssl=trust, allow_redirects=False)
+            response = await self._request(self._kept, attempt, method, target, body)
         except aiohttp.ClientConnectionError:
             if not attempt.may_be_stale:
                 raise
-            response = await self._fresh.request(method, target, data=body, ssl=trust, allow_redirects=False)
+            response = await self._request(self._fresh, attempt, method, target, body)
         try:
             await _read(response, attempt)
         finally:
             if not response.content.at_eof():
                 response.close()
 
+    async def _request(
+        self, session: aiohttp.ClientSession, attempt: Attempt, method: str, target: URL, body: bytes | None
+    ) -> aiohttp.ClientResponse:
+        trust = await self._trust() if target.scheme == "https" else True
+        headers = headers_of(attempt)
+        return await session.request(
+            method,
+            target,
+            headers=headers,
+            skip_auto_headers=None if USER_AGENT_HEADER in headers else (USER_AGENT_HEADER,),
+            data=body,
+            ssl=trust,
+            allow_redirects=False,
+        )
+
     async def _trust(self) -> ssl.SSLContext:
         """Raises AuthoritiesError."""
         if self._context is None:
             async with self._reading:
                 if self._context is None:
-                    self._context = await on_thread(lambda: dialling_context(self._ca_file))
+                    context = await on_thread(lambda: dialling_context(self._ca_file))
+                    context.sslobject_class = Handshake
+                    self._context = context
         return self._context
 
-    async def _session(self, **keeping: float) -> aiohttp.ClientSession:
+    async def _session(self, *, keeps: bool) -> aiohttp.ClientSession:
         return await self._stack.enter_async_context(
             aiohttp.ClientSession(
-                connector=Connector(self._guard, self._names, **keeping),
-                request_class=Request,
+                connector=Connector(self._guard, self._names, keeps=keeps),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 timeout=aiohttp.ClientTimeout(),
                 auto_decompress=False,
@@ -194,8 +220,6 @@ async def _read(response: aiohttp.ClientResponse, attempt: Attempt) -> None:
     while len(attempt.body) <= WANTED_BYTES and not response.content.at_eof():
         attempt.body += await response.content.read(WANTED_BYTES + 1 - len(attempt.body))
     attempt.is_whole = len(attempt.body) <= WANTED_BYTES
-    if attempt.wire is not None:
-        attempt.wire.end(attempt)
 
 
 def _short() -> Problem:

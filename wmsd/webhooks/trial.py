@@ -1,5 +1,7 @@
 """A test event, sent at once and through the same path as all others."""
 
+from collections.abc import Callable
+
 from wmsd.base.clock import Clock
 from wmsd.base.results import Record
 from wmsd.base.vault import Vault
@@ -25,6 +27,20 @@ async def send_test(
 
     It is sent whether the subscription is active or not, and only once.
     """
+    note = await try_test(database, client, clock, vault, subscription_id, is_sandbox, party)
+    return None if note is None else await database.write(note)
+
+
+async def try_test(
+    database: Database,
+    client: Dialler,
+    clock: Clock,
+    vault: Vault,
+    subscription_id: int,
+    is_sandbox: bool,
+    party: int = 0,
+) -> Callable[[Transaction], Record | None] | None:
+    """As `send_test`, but for the unit of work that writes down what came back: that is handed back."""
 
     def queue(tx: Transaction) -> tuple[Target, Due] | None:
         target = deliveries.target(tx, subscription_id)
@@ -40,4 +56,4 @@ async def send_test(
         results.record(tx, [result])
         return log.one(tx, subscription_id, due.id)
 
-    return await database.write(note)
+    return note

@@ -1,29 +1,32 @@
 """aiohttp's connections with a guard where the socket is made: what is judged is what is dialled."""
 
+import asyncio
 import socket
+import ssl
 from collections.abc import Mapping
 from contextvars import ContextVar
 from enum import Enum
-from typing import Any, Final
+from typing import Any, Final, cast
 
 from multidict import CIMultiDict
 
 from wmsd.base.certificates import left_unread
 from wmsd.webhooks.guard import Guard
+from wmsd.webhooks.idle import KEEP_SECONDS, Idle
 from wmsd.webhooks.names import Names
 
 with left_unread():
     import aiohttp
     from aiohttp.abc import AbstractResolver, ResolveResult
-    from aiohttp.client_proto import ResponseHandler
 
 WANTED_BYTES: Final = 2048
 """Of a body."""
 MOST_BYTES: Final = 65_536
 """Of one answer, head and framing included. An honest one of which 2 kB are wanted needs fewer."""
-KEEP_SECONDS: Final = 2.0
-MOST_KEPT: Final = 128
-"""Idle connections. A tenant may have as many hosts as it likes."""
+USER_AGENT_HEADER: Final = "User-Agent"
+"""aiohttp adds its own where there is none."""
+LATER_SECONDS: Final = 1.0
+"""By which aiohttp closes idle connections later than they are broken off here."""
 
 
 class Phase(Enum):
@@ -73,23 +76,33 @@ class Attempt:
 ATTEMPT: ContextVar[Attempt] = ContextVar("attempt")
 
 
-class Wire(ResponseHandler):
-    """A connection that a receiver cannot flood: neither with heads without an end, nor while nothing is asked."""
+class Wire(asyncio.Protocol):
+    """Stands between asyncio and aiohttp's protocol, which it hands everything on to.
 
-    received = 0
-    is_idle = False
-    attempt: Attempt | None = None
-    """The last that began."""
+    So a receiver cannot flood a connection: neither with heads without an end, nor while nothing is asked.
+    """
+
+    def __init__(self, transport: asyncio.Transport, inner: asyncio.Protocol, idle: Idle) -> None:
+        self._transport = transport
+        self._inner = inner
+        self._idle = idle
+        self._attempt: Attempt | None = None
+        """The last that began."""
+        self.received = 0
 
     def begin(self, attempt: Attempt) -> None:
         self.received = 0
-        self.is_idle = False
-        self.attempt = attempt
+        self._attempt = attempt
+        self._idle.remove(self)
 
     def end(self, attempt: Attempt) -> None:
         """Another may have begun already: aiohttp hands a connection on before who has read from it goes on."""
-        if self.attempt is attempt:
-            self.is_idle = True
+        if self._attempt is not attempt:
+            return
+        if self._transport.is_closing():
+            self.break_off()
+        else:
+            self._idle.add(self)
 
     @property
     def is_flooded(self) -> bool:
@@ -98,58 +111,63 @@ class Wire(ResponseHandler):
     def data_received(self, data: bytes) -> None:
         room = MOST_BYTES - self.received
         self.received += len(data)
-        if self.is_idle or room <= 0:
-            self._cut()
+        if room <= 0 or self in self._idle:
+            self.break_off()
             return
-        super().data_received(data if len(data) <= room else data[:room])
+        self._inner.data_received(data if len(data) <= room else data[:room])
         if self.is_flooded:
-            self._cut()
+            self.break_off()
 
-    def close(self) -> None:
-        """At once: TLS's farewell would wait half a minute for a receiver that says none."""
-        self.abort()
+    def eof_received(self) -> bool | None:
+        return self._inner.eof_received()
 
-    def _cut(self) -> None:
-        """As if the receiver had: whoever reads is told."""
-        if self.transport is not None:
-            self.transport.abort()
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._idle.remove(self)
+        self._inner.connection_lost(exc)
+
+    def pause_writing(self) -> None:
+        self._inner.pause_writing()
+
+    def resume_writing(self) -> None:
+        self._inner.resume_writing()
+
+    def break_off(self) -> None:
+        """At once: TLS's farewell would wait half a minute for a receiver that says none. Who reads is told."""
+        self._transport.abort()
 
 
-class Request(aiohttp.ClientRequest):
-    """Sends the headers of `ATTEMPT` and no others, but those without which nothing could be sent or read.
+class Handshake(ssl.SSLObject):
+    """Notes in the attempt that its TLS has begun."""
 
-    What aiohttp does instead, one header at a time and twice, would be a tenth of what a request costs.
-    """
+    def do_handshake(self) -> None:
+        attempt = ATTEMPT.get(None)
+        if attempt is not None:
+            attempt.phase = Phase.TLS
+        super().do_handshake()
 
-    def update_headers(self, headers: Any) -> None:
-        self.headers = CIMultiDict(
-            {"Host": self.url.host_port_subcomponent or "", "Accept": "*/*", "Accept-Encoding": "identity"}
-        )
-        for name, value in ATTEMPT.get().sent.items():
-            self.headers[name] = value  # of two that differ in case the later: the delivery's own
 
-    def update_auto_headers(self, skip_auto_headers: Any) -> None:
-        pass
+def headers_of(attempt: Attempt) -> CIMultiDict[str]:
+    """The attempt's own, and those without which aiohttp would add what it likes."""
+    headers = CIMultiDict({"Accept": "*/*", "Accept-Encoding": "identity"})
+    for name, value in attempt.sent.items():
+        headers[name] = value  # of two that differ in case the later: the delivery's own
+    return headers
 
 
 class Connector(aiohttp.TCPConnector):
     """Has no limit: the sender counts. `ATTEMPT` is who dials."""
 
-    def __init__(self, guard: Guard, names: Names, **options: Any) -> None:
+    def __init__(self, guard: Guard, names: Names, *, keeps: bool) -> None:
+        """`keeps`: whether connections are used again."""
         super().__init__(
             resolver=_Resolver(guard, names),
             use_dns_cache=False,
             socket_factory=self._new_socket,
             limit=0,
-            **options,
+            **({"keepalive_timeout": KEEP_SECONDS + LATER_SECONDS} if keeps else {"force_close": True}),
         )
         self._guard = guard
-        self._factory = self._new_wire  # type: ignore[assignment]  # it is only called
-
-    def _release(self, key: Any, protocol: ResponseHandler, *, should_close: bool = False) -> None:
-        """A few idle connections are kept, to whoever: each is an open file."""
-        is_full = sum(map(len, self._conns.values())) >= MOST_KEPT
-        super()._release(key, protocol, should_close=should_close or is_full)
+        self._idle = Idle()
 
     async def connect(
         self,
@@ -160,22 +178,25 @@ class Connector(aiohttp.TCPConnector):
         attempt = ATTEMPT.get()
         while True:
             connection = await super().connect(req, traces, timeout)
-            wire = connection.protocol
-            assert isinstance(wire, Wire)
-            if attempt.is_dialled or not wire.should_close:
+            if attempt.is_dialled or not _has_spoken(connection):
                 break
-            connection.close()  # it has spoken unasked
-        wire.begin(attempt)
-        attempt.wire = wire
+            connection.close()
+        attempt.wire = self._wire(connection.transport)
+        if attempt.wire is not None:
+            attempt.wire.begin(attempt)
         attempt.phase = Phase.ANSWER
         return connection
 
-    def _new_wire(self) -> Wire:
-        """Called when a socket is connected, before TLS."""
-        attempt = ATTEMPT.get()
-        if attempt.scheme == "https":
-            attempt.phase = Phase.TLS
-        return Wire(self._loop)
+    def _wire(self, transport: asyncio.Transport | None) -> Wire | None:
+        """None where the connection is lost already."""
+        if transport is None:
+            return None
+        protocol = transport.get_protocol()
+        if isinstance(protocol, Wire):
+            return protocol
+        wire = Wire(transport, cast(asyncio.Protocol, protocol), self._idle)
+        transport.set_protocol(wire)
+        return wire
 
     def _new_socket(self, info: tuple[Any, ...]) -> socket.socket:
         """Raises NotAllowed. Every way to a connection comes through here, also an address written in the URL."""
@@ -187,6 +208,11 @@ class Connector(aiohttp.TCPConnector):
         if objection:
             raise NotAllowed(objection)
         return socket.socket(family, kind, protocol)
+
+
+def _has_spoken(connection: "aiohttp.connector.Connection") -> bool:
+    """Whether a kept connection has said what nobody asked for."""
+    return connection.protocol is None or connection.protocol.should_close
 
 
 class _Resolver(AbstractResolver):

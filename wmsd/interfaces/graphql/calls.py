@@ -35,7 +35,7 @@ def call_of(outer: Call, plan: Plan) -> Call:
     path = {name: str(arguments[name]) for name in operation.path_types}
     call = inner_call(outer, operation, path=path, query=query)
     call.wants_cursors = plan.wants_cursors
-    if operation.writes or operation.needs is not None:
+    if operation.writes:
         call.method = "POST"
         call.is_counted = False
         call.target = "/".join([outer.target, plan.field.name, *path.values()])

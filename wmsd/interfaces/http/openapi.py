@@ -147,11 +147,11 @@ def _operation(route: Route) -> dict[str, Any]:
 
 
 def _needed_security(route: Route) -> list[dict[str, list[str]]]:
-    """What takes the call or a company says more to who has a token."""
+    """What takes the caller or a company says more to who has a token."""
     declared = route.operation
     if declared.signed_in:
         return [{_security(route): []}]
-    return [{}, {_security(route): []}] if {"call", "company"} & declared.takes and declared.body is None else []
+    return [{}, {_security(route): []}] if {"caller", "company"} & declared.takes else []
 
 
 def _security(route: Route) -> str:
@@ -312,7 +312,8 @@ def codes_of(declared: Operation) -> list[str]:
         codes += ["FORBIDDEN", "SERVICE_UNAVAILABLE"]
     if declared.scope == "platform" and (declared.signed_in or declared.writes):
         codes.append("SERVICE_UNAVAILABLE")
-    if declared.writes and declared.answer != "nothing" and declared.scope in ("company", "site"):
+    is_asked_for_room = declared.writes and declared.answer != "nothing" and declared.needs is None
+    if is_asked_for_room and declared.scope in ("company", "site"):
         codes.append("STORAGE_FULL")
     if declared.path_types:
         codes.append("NOT_FOUND")

@@ -9,8 +9,8 @@ from typing import Final
 from multidict import CIMultiDictProxy
 
 from wmsd.app.call import Call, Reply, refusal
-from wmsd.app.door import SHORT, SHORT_IN_BETWEEN
 from wmsd.app.jobs import Jobs
+from wmsd.app.refusals import SHORT, SHORT_IN_BETWEEN
 from wmsd.app.site import Site
 from wmsd.base.addresses import Network, networks
 from wmsd.base.operation import Operation
@@ -78,9 +78,9 @@ async def _expected(request: web.Request) -> None:
 
     aiohttp refuses them by itself, or stumbles over what they hold.
     """
-    if request.version >= (1, 1) and request.headers["Expect"].lower() == "100-continue":
-        await request.writer.write(b"HTTP/1.1 100 Continue\r\n\r\n")
-        request.writer.output_size = 0  # of the answer, which is still to come
+    is_asked = request.version >= (1, 1) and request.headers["Expect"].lower() == "100-continue"
+    if is_asked and request.transport is not None:
+        request.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
 
 
 async def _handle(site: Site, trusted: Sequence[Network], route: Route, request: web.Request) -> web.Response:

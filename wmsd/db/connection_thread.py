@@ -4,6 +4,9 @@ A unit of work is a plain function that runs whole in one hop onto the thread: c
 it. What waits while the thread is busy is taken together, as a group, when it is free.
 
 A read leaves nothing behind, so it can be broken off: when its time is over, and when nobody waits for it.
+
+aiosqlite opens the connection, owns it and closes it. Its calls run one statement each, at 100 us a hop, and it
+has no public call that runs a function. So units of work run on a thread beside aiosqlite's own.
 """
 
 import asyncio
@@ -12,9 +15,10 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import partial
-from typing import Any, TypeVar
+from queue import SimpleQueue
+from typing import Any, Final, TypeVar
 
 from wmsd.base.context import PROGRAM, Actor
 from wmsd.db.sqlite import aiosqlite, sqlite3
@@ -27,19 +31,8 @@ LONG_SECONDS = 0.02
 MOST_TRIES = 20
 LOOK_SECONDS = 0.05
 """Between two looks whether a read should be broken off."""
-
-
-class HopConnection(aiosqlite.Connection):
-    def post(self, function: Callable[[sqlite3.Connection], None]) -> None:
-        """Has the function run on the connection's thread; it tells its end itself.
-
-        aiosqlite's own calls are one hop a statement, about 100 us each; its queue, which runs any function,
-        has no public name. Raises ValueError when the connection is closed.
-        """
-        self._tx.put_nowait((None, partial(function, self._conn)))
-
-    def break_off_if_over(self, under_way: "UnderWay") -> None:
-        under_way.break_off_if_over(self._conn)
+ROWS_AT_A_TIME: Final = 64
+"""For aiosqlite's own cursors, of which none fetches rows here."""
 
 
 @dataclass(slots=True)
@@ -70,6 +63,7 @@ class Work:
 
 
 GroupRunner = Callable[[sqlite3.Connection, list[Work]], None]
+Task = Callable[[sqlite3.Connection], None]
 
 
 class UnderWay:
@@ -116,21 +110,58 @@ def tell(loop: asyncio.AbstractEventLoop, function: Callable[..., object], *argu
             return
 
 
-@dataclass(slots=True)
-class Lane:
+def _work_through(tasks: "SimpleQueue[Task | None]", connection: sqlite3.Connection) -> None:
+    """On the thread, until there is no next task."""
+    while (task := tasks.get()) is not None:
+        _run_whole(task, connection)
+        del task  # what it holds is not held while the thread waits
+
+
+def _run_whole(task: "Task", connection: sqlite3.Connection) -> None:
+    """A task tells its end itself. One that could not begin for want of memory begins as soon as there is some."""
+    while True:
+        try:
+            task(connection)
+        except MemoryError:
+            time.sleep(LOOK_SECONDS)
+        else:
+            return
+
+
+class ConnectionThread:
     """`run_group` is called on the thread; it gives every work its result or its error."""
 
-    connection: HopConnection
-    run_group: GroupRunner
-    largest_group: int = LARGEST_GROUP
-    after_group: Callable[[list[Work]], None] | None = None
-    under_way: UnderWay | None = None
-    """Of a reader."""
-    _waiting: deque[Work] = field(default_factory=deque)
-    _idle: asyncio.Event = field(default_factory=asyncio.Event)
-    _is_running: bool = False
-    _is_looking: bool = False
-    _group_began: float = 0.0
+    def __init__(
+        self, owner: aiosqlite.Connection, connection: sqlite3.Connection, run_group: GroupRunner
+    ) -> None:
+        self._owner = owner
+        self._connection = connection
+        self.run_group = run_group
+        self.largest_group = LARGEST_GROUP
+        self.after_group: Callable[[list[Work]], None] | None = None
+        self.under_way: UnderWay | None = None
+        """Of a reader."""
+        self._waiting: deque[Work] = deque()
+        self._idle = asyncio.Event()
+        self._is_running = False
+        self._is_looking = False
+        self._group_began = 0.0
+        self._is_closed = False
+        self._tasks: SimpleQueue[Task | None] = SimpleQueue()
+        # A daemon, so that a process which fails before it has closed everything can still end.
+        threading.Thread(target=_work_through, args=(self._tasks, connection), daemon=True).start()
+
+    @classmethod
+    async def open(cls, connect: Callable[[], sqlite3.Connection], run_group: GroupRunner) -> "ConnectionThread":
+        """Raises what `connect` raises, and RuntimeError when there can be no more threads."""
+        owner = aiosqlite.Connection(connect, iter_chunk_size=ROWS_AT_A_TIME)
+        await owner
+        try:
+            async with owner.cursor() as cursor:
+                return cls(owner, cursor.connection, run_group)
+        except BaseException:
+            await owner.close()
+            raise
 
     @property
     def is_idle(self) -> bool:
@@ -154,11 +185,17 @@ class Lane:
 
     def _start(self, loop: asyncio.AbstractEventLoop) -> None:
         self._group_began = time.monotonic()
-        self.connection.post(partial(self._run_groups, loop))
+        self._post(partial(self._run_groups, loop))
         self._is_running = True
         self._idle.clear()
         if self.under_way is not None:
             self._look_later(loop, self.under_way)
+
+    def _post(self, task: Task) -> None:
+        """Raises ValueError when the connection is closed."""
+        if self._is_closed:
+            raise ValueError("no active connection")
+        self._tasks.put(task)
 
     def _look_later(self, loop: asyncio.AbstractEventLoop, under_way: UnderWay) -> None:
         if not self._is_looking:
@@ -169,15 +206,15 @@ class Lane:
         """Now and then while it runs. A read has several statements, so it may have to be broken off again."""
         self._is_looking = False
         if self._is_running:
-            self.connection.break_off_if_over(under_way)
+            under_way.break_off_if_over(self._connection)
             self._look_later(loop, under_way)
 
     def _run_groups(self, loop: asyncio.AbstractEventLoop, connection: sqlite3.Connection) -> None:
         """On the thread: group by group, until nothing waits. Each group is delivered when it is done."""
         is_last = False
         while not is_last:
-            group = self._next_group()
             self._group_began = time.monotonic()
+            group = self._next_group()
             try:
                 self.run_group(connection, group)
             except BaseException as error:  # a waiter must always hear; the error is its answer
@@ -223,7 +260,7 @@ class Lane:
                 work.error = error
             tell(loop, work.settle)
 
-        self.connection.post(run)
+        self._post(run)
         result: Result = await work.future
         return result
 
@@ -234,4 +271,6 @@ class Lane:
     async def close(self) -> None:
         """Finishes what waits, then closes the connection and ends its thread."""
         await self._is_over()
-        await self.connection.close()
+        self._is_closed = True
+        self._tasks.put(None)
+        await self._owner.close()

@@ -17,8 +17,8 @@ from typing import Any, Final, TypeVar
 from wmsd.base.clock import OrderedClock
 from wmsd.base.context import Actor
 from wmsd.base.ids import Ids
+from wmsd.db.connection_thread import Work
 from wmsd.db.failures import is_delay
-from wmsd.db.lane import Work
 from wmsd.db.sqlite import connect, sqlite3
 from wmsd.db.transaction import Provision, Transaction
 from wmsd.db.unit_of_work import read_group, read_unit
@@ -36,7 +36,7 @@ class NextTurn(Exception):
     """The others of its turn have taken too long."""
 
 
-class QuickReader:
+class InlineReader:
     """`hand_over` is given the works that cannot be done here and now.
 
     `begin` is called before it opens the file, and answers whether this process is to have it alone.

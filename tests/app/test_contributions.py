@@ -1,0 +1,56 @@
+"""What a room declares for others to use is used: what was forgotten is named."""
+
+import importlib
+import pkgutil
+from collections.abc import Iterator
+from types import ModuleType
+
+import pytest
+
+import wmsd
+from wmsd.app.contributions import DEPENDENTS, OBSTACLES
+from wmsd.app.doctor import CHECKS
+from wmsd.app.kinds import DOCUMENTS
+from wmsd.app.transfer import KINDS
+from wmsd.base.operation import Operation
+from wmsd.documents.kind import DocumentKind
+from wmsd.interfaces.graphql.fields import COLLECTIONS, MUTATIONS, QUERIES, REFERENCES
+from wmsd.interfaces.graphql.http import ROUTES as GRAPHQL
+from wmsd.interfaces.service import SERVED
+
+NOT_ASKED_FOR = {f"find_{kind.table.name}" for kind in DOCUMENTS}
+"""Every kind has the operation; GraphQL asks for those that other kinds refer to."""
+
+
+def modules() -> Iterator[ModuleType]:
+    for found in pkgutil.walk_packages(wmsd.__path__, "wmsd."):
+        yield importlib.import_module(found.name)
+
+
+@pytest.mark.parametrize(
+    ("name", "gathered"),
+    [("CHECKS", CHECKS), ("OBSTACLES", tuple(OBSTACLES.every)), ("DEPENDENTS", tuple(DEPENDENTS.every))],
+    ids=lambda each: each if isinstance(each, str) else "",
+)
+def test_what_rooms_contribute_is_gathered(name: str, gathered: tuple[object, ...]) -> None:
+    for module in modules():
+        if not module.__name__.startswith("wmsd.app."):
+            missing = [each for each in getattr(module, name, ()) if each not in gathered]
+            assert missing == [], module.__name__
+
+
+def test_every_kind_of_document_is_listed() -> None:
+    declared = {id(each): each for module in modules() for each in vars(module).values()}
+    kinds = [each for each in declared.values() if isinstance(each, DocumentKind)]
+    assert sorted(kind.name for kind in kinds) == sorted(kind.name for kind in DOCUMENTS)
+    assert {kind.name for kind in kinds} <= KINDS.keys()
+
+
+def test_every_operation_can_be_asked_for() -> None:
+    declared = {id(each): each for module in modules() for each in vars(module).values()}
+    operations = [each for each in declared.values() if isinstance(each, Operation)]
+    operations += [each for kind in DOCUMENTS for each in kind.reading.operations]
+    served = {route.operation.name for route in (*SERVED, *GRAPHQL)}
+    served |= {field.operation.name for field in (*QUERIES, *MUTATIONS)}
+    served |= {each.find.name for each in REFERENCES} | {each.find.name for each in COLLECTIONS}
+    assert {each.name for each in operations} - served <= NOT_ASKED_FOR

@@ -1,0 +1,256 @@
+"""What every command can be told, as its help names it."""
+
+from collections.abc import Iterator
+
+import click
+import pytest
+from click.testing import CliRunner
+
+from tests.support.command import Home
+from wmsd.interfaces.cli.main import wmsd
+
+PLACE = ("--config FILE", "--data DIR")
+ONE = ("--company CODE", "--json", *PLACE)
+LIST = ("--status", "--page", "--per-page", *ONE)
+KINDS = (
+    "KIND is one of articles, clients, partners, warehouses, stock, stock-count, sales-orders, purchase-orders, "
+    "receptions, returns, packaging-types, packaging-movements."
+)
+CHANGING = (
+    "--company CODE",
+    "--article CODE",
+    "--warehouse CODE",
+    "--lot LOT",
+    "--serial SERIAL",
+    "--reason TEXT",
+    "--dry-run",
+    "--json",
+    *PLACE,
+)
+OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
+    ("serve",): ("--listen HOST:PORT", "--demo", *PLACE),
+    ("company", "create"): (
+        "CODE",
+        "--name TEXT",
+        "--operator CODE",
+        "--sandbox",
+        "--module M",
+        "--all-modules",
+        "--init",
+        "--json",
+        *PLACE,
+    ),
+    ("company", "change"): (
+        "CODE",
+        "--name TEXT",
+        "--sandbox / --no-sandbox",
+        "--requests-per-minute N",
+        "--over-receipt-pct P",
+        *PLACE,
+    ),
+    ("company", "show"): ("CODE", "--json", *PLACE),
+    ("company", "list"): ("--json", *PLACE),
+    ("operator", "create"): (
+        "CODE",
+        "--name TEXT",
+        "--sandbox",
+        "--webhooks / --no-webhooks",
+        "--json",
+        *PLACE,
+    ),
+    ("operator", "change"): (
+        "CODE",
+        "--name TEXT",
+        "--sandbox / --no-sandbox",
+        "--webhooks / --no-webhooks",
+        *PLACE,
+    ),
+    ("operator", "list"): ("--json", *PLACE),
+    ("module", "list"): ("COMPANY", "--json", *PLACE),
+    ("module", "enable"): ("COMPANY MODULE...", "--json", *PLACE),
+    ("module", "disable"): ("COMPANY MODULE...", "--json", *PLACE),
+    ("user", "create"): (
+        "EMAIL",
+        "--role [platform-admin|company-admin|member]",
+        "--company CODE",
+        "--name TEXT",
+        "--ability A",
+        "--password-stdin",
+        "--json",
+        *PLACE,
+    ),
+    ("user", "list"): ("--json", *PLACE),
+    ("user", "disable"): ("EMAIL", *PLACE),
+    ("user", "set-password"): ("EMAIL", "--keep-tokens", "--password-stdin", *PLACE),
+    ("token", "create"): ("--user EMAIL", "--ability A", "--company CODE", "--name TEXT", "--expires 90D", *PLACE),
+    ("token", "list"): ("--json", *PLACE),
+    ("token", "revoke"): ("ID", *PLACE),
+    ("token", "rotate-key"): PLACE,
+    ("key", "move"): ("[FILE]", "--back", *PLACE),
+    ("key", "rotate"): PLACE,
+    ("site", "create"): ("COMPANY WAREHOUSE", "--name TEXT", "--json", *PLACE),
+    ("site", "list"): ("--json", *PLACE),
+    ("site", "rotate"): ("COMPANY WAREHOUSE", "--at-once", "--json", *PLACE),
+    ("site", "revoke"): ("COMPANY WAREHOUSE", *PLACE),
+    ("kernel-token", "create"): ("--json", *PLACE),
+    ("kernel-token", "rotate"): ("--at-once", "--json", *PLACE),
+    ("kernel-token", "list"): ("--json", *PLACE),
+    ("kernel-token", "revoke"): ("ID", *PLACE),
+    ("import",): (
+        "KIND",
+        KINDS,
+        "FILE.csv",
+        "--company CODE",
+        "--dry-run",
+        "--complete",
+        "--reason TEXT",
+        "--json",
+        *PLACE,
+    ),
+    ("export",): ("KIND", KINDS, "--company CODE", *PLACE),
+    ("stock", "list"): (
+        "--company CODE",
+        "--warehouse CODE",
+        "--article CODE",
+        "--lots",
+        "--page",
+        "--per-page",
+        "--json",
+        *PLACE,
+    ),
+    ("stock", "adjust"): ("--by +N|-N", "--to N", *CHANGING),
+    ("stock", "quarantine"): ("--quantity N", "--all", *CHANGING),
+    ("stock", "release"): ("--quantity N", "--all", *CHANGING),
+    ("stock", "ledger"): (
+        "--company CODE",
+        "--article CODE",
+        "--warehouse CODE",
+        "--lot LOT",
+        "--serial SERIAL",
+        "--document CODE",
+        "--after ID",
+        "--limit",
+        "--json",
+        *PLACE,
+    ),
+    ("sales-order", "list"): ("--partner CODE", *LIST),
+    ("sales-order", "show"): ("ORDER", *ONE),
+    ("sales-order", "status"): ("ORDER", "STATUS", "--packaging CODE=N", *ONE),
+    ("purchase-order", "list"): ("--partner CODE", *LIST),
+    ("purchase-order", "show"): ("ORDER", *ONE),
+    ("purchase-order", "status"): ("ORDER", "STATUS", *ONE),
+    ("reception", "list"): ("--purchase-order CODE", *LIST),
+    ("reception", "show"): ("RECEPTION", *ONE),
+    ("reception", "status"): ("RECEPTION", "STATUS", "--packaging CODE=N", *ONE),
+    ("return", "list"): ("--partner CODE", "--sales-order CODE", *LIST),
+    ("return", "show"): ("RETURN", *ONE),
+    ("return", "status"): ("RETURN", "STATUS", "--disposition [RESTOC|CARANTINA|DISTRUS]", *ONE),
+    ("packaging", "types"): ("--company CODE", "--json", *PLACE),
+    ("packaging", "balances"): (
+        "--company CODE",
+        "--partner CODE",
+        "--type CODE",
+        "--page",
+        "--per-page",
+        "--json",
+        *PLACE,
+    ),
+    ("packaging", "movements"): (
+        "--company CODE",
+        "--partner CODE",
+        "--type CODE",
+        "--since TIME",
+        "--page",
+        "--per-page",
+        "--json",
+        *PLACE,
+    ),
+    ("packaging", "record"): (
+        "--company CODE",
+        "--type CODE",
+        "--partner CODE",
+        "--direction [IN|OUT]",
+        "--quantity N",
+        "--occurred-at TIME",
+        "--notes TEXT",
+        "--json",
+        *PLACE,
+    ),
+    ("webhook", "list"): ("--company CODE", "--json", *PLACE),
+    ("webhook", "test"): ("ID", *ONE),
+    ("webhook", "deliveries"): (
+        "ID",
+        "--status [pending|held|delivered|exhausted|skipped]",
+        "--since TIME",
+        "--before ID",
+        "--limit",
+        "--attempts",
+        *ONE,
+    ),
+    ("webhook", "redeliver"): (
+        "ID [DELIVERY]",
+        "--since TIME",
+        "--until TIME",
+        "--failed",
+        "--dry-run",
+        *ONE,
+    ),
+    ("webhook", "on"): ("ID", "--company CODE", *PLACE),
+    ("webhook", "off"): ("ID", "--company CODE", *PLACE),
+    ("graphql", "schema"): (),
+    ("billing",): ("COMPANY", "--month YYYY-MM", "--json", *PLACE),
+    ("doctor",): ("--company CODE", "--json", *PLACE),
+    ("clock", "show"): ("--json", *PLACE),
+    ("clock", "confirm"): PLACE,
+    ("config", "show"): ("--json", *PLACE),
+    ("config", "check"): PLACE,
+    ("version",): ("--json",),
+}
+
+
+def commands() -> Iterator[tuple[str, ...]]:
+    """Every command of the program, as it is typed."""
+    context = click.Context(wmsd)
+    for name in wmsd.list_commands(context):
+        command = wmsd.get_command(context, name)
+        if isinstance(command, click.Group):
+            yield from ((name, below) for below in command.list_commands(context))
+        else:
+            yield (name,)
+
+
+def test_the_table_above_has_every_command() -> None:
+    assert set(commands()) == set(OPTIONS)
+
+
+@pytest.mark.parametrize("command", OPTIONS, ids=" ".join)
+def test_help_names_every_option(command: tuple[str, ...]) -> None:
+    for flag in ("--help", "-h"):
+        done = CliRunner(env={"COLUMNS": "200"}).invoke(wmsd, [*command, flag])
+        assert (done.exit_code, done.stderr) == (0, "")
+        text = " ".join(done.stdout.split())
+        for option in (*OPTIONS[command], "--help"):
+            assert option in text
+
+
+@pytest.mark.parametrize("command", OPTIONS, ids=" ".join)
+def test_an_unknown_option_is_not_understood(command: tuple[str, ...]) -> None:
+    done = CliRunner().invoke(wmsd, [*command, "--no-such-option"])
+    assert (done.exit_code, done.stdout) == (2, "")
+    assert "No such option '--no-such-option'" in done.stderr
+
+
+def test_help_of_the_program_and_of_a_group(home: Home) -> None:
+    done = home.run("--help")
+    assert (done.code, done.err) == (0, "")
+    for name, *_ in OPTIONS:
+        assert f"\n  {name} " in done.out
+    assert "set-password" in home.run("user", "--help").out
+
+
+def test_an_unknown_command_is_not_understood(home: Home) -> None:
+    assert home.misunderstood("comapny").startswith("Error: No such command 'comapny'.")
+    assert home.misunderstood("company", "make").startswith("Error: No such command 'make'.")
+    assert home.misunderstood("company", "create", "A") == "Error: Missing option '--name'."
+    assert home.misunderstood("export", "recipes", "--company", "A").startswith("Error: Invalid value for")
+    assert home.run().code == 2

@@ -1,0 +1,128 @@
+"""Who may pass the door, for which company, and how often."""
+
+from wmsd.app.access_cache import AccessCache
+from wmsd.app.call import Call
+from wmsd.app.decoding import ID
+from wmsd.app.limits import Limiter
+from wmsd.app.request_counts import RequestCounts
+from wmsd.app.settings import Settings
+from wmsd.base.access import SUFFICES
+from wmsd.base.clock import Clock
+from wmsd.base.context import Caller, Company
+from wmsd.base.operation import Operation
+from wmsd.base.problems import Problem, forbidden
+from wmsd.db.sqlite import sqlite3
+
+
+class Admission:
+    def __init__(
+        self, settings: Settings, clock: Clock, access: AccessCache, requests: RequestCounts, limiter: Limiter
+    ) -> None:
+        self._limits = settings.limits
+        self._suffices = {} if settings.returns.require_write_ability else SUFFICES
+        self._clock = clock
+        self._access = access
+        self._requests = requests
+        self._limiter = limiter
+
+    async def admit(self, call: Call) -> tuple[Caller | None, Company | None]:
+        """Who asks, and for which company. What fails here uses up the caller's address, unless it is counted."""
+        if not call.operation.signed_in and not ("company" in call.operation.takes and call.token):
+            return None, None
+        try:
+            if call.operation.scope == "site":
+                return await self._admit_site(call)
+            if call.operation.scope == "kernel":
+                return await self._access.kernel(call.token), None
+            caller = await self._access.caller(call.token)
+            if call.operation.scope == "platform" and not (call.company and "company" in call.operation.takes):
+                return caller, None
+            company = await self._company(call, caller)
+            if call.operation.scope == "platform":
+                return caller, company
+            ability = call.operation.ability
+            if ability is not None and caller.abilities.isdisjoint({ability, self._suffices.get(ability)}):
+                raise forbidden(f"This token lacks the ability {ability}.")
+            _check_modules(call.operation, company)
+            return caller, company
+        except Problem as problem:
+            if problem.status != 503 and not call.is_inner:
+                self._limiter.take(
+                    f"refused:{call.address}", self._limits.refused_per_minute, self._clock.monotonic()
+                )
+            raise
+
+    async def _admit_site(self, call: Call) -> tuple[Caller, Company]:
+        """The bearer says which company it is: whatever the headers say of that is not looked at."""
+        caller = await self._access.site_caller(call.token)
+        assert caller.site is not None
+        call.company, call.operator = str(caller.site.company_id), None
+        company = await self._company(call, caller)
+        _check_modules(call.operation, company)
+        return caller, company
+
+    async def _company(self, call: Call, caller: Caller) -> Company:
+        text = call.company or ""
+        company = await self._access.company(int(text)) if ID.fullmatch(text) else None
+        if company is None or not caller.may_use(company.id):
+            raise Problem(
+                "COMPANY_REQUIRED",
+                "Send X-Company-Id with the id of a company that this token may use (GET /api/companies).",
+            )
+        if call.operator is not None:
+            operator = company.operator
+            if operator is None or call.operator != str(operator.id):
+                raise forbidden("X-Three-Pl-Id is not the operator of this company.")
+        return company
+
+    def take(self, call: Call, caller: Caller | None, company: Company | None) -> dict[str, str]:
+        """Counts the request. The headers say what is left."""
+        limits = self._limits
+        match "none" if call.is_counted else call.operation.limit:
+            case "company":
+                assert company is not None
+                default = limits.sandbox_per_minute if company.sandbox else limits.data_per_minute
+                key, limit = f"company:{company.id}", company.requests_per_minute or default
+            case "user":
+                assert caller is not None
+                key, limit = f"user:{caller.actor.user_id}", limits.data_per_minute
+            case "graphql":
+                assert caller is not None
+                who = f"user:{caller.actor.user_id}" if company is None else f"company:{company.id}"
+                own = None if company is None else company.graphql_per_minute
+                key, limit = f"graphql:{who}", own or limits.graphql_per_minute
+            case "open" | "health" as kind:  # a monitor is not held up by what others read
+                key, limit = f"{kind}:{call.address}", limits.open_per_minute
+            case "sign-in":
+                key, limit = f"sign-in:{call.address}", limits.auth_per_minute
+            case _:
+                return {}
+        allowance = self._limiter.take(key, limit, self._clock.monotonic())
+        if company is not None:
+            self._requests.note(company.id)
+        return allowance.headers()
+
+    async def known_caller(self, token: str | None) -> Caller | None:
+        """Who asks for what needs no token; None without a good one, and where that cannot be told now."""
+        try:
+            return await self._access.caller(token)
+        except (Problem, sqlite3.Error):
+            return None
+
+    def count_open(self, address: str) -> None:
+        """A request that needs no token and no operation, such as a page. Raises Problem (429)."""
+        self._limiter.take(f"open:{address}", self._limits.open_per_minute, self._clock.monotonic())
+
+
+def _check_modules(operation: Operation, company: Company) -> None:
+    for module in ("api", operation.module):
+        if module is not None and module not in company.modules:
+            raise forbidden(f"The module {module} is off for this company.")
+
+
+def check_is_on(operation: Operation, company: Company | None) -> None:
+    """Raises Problem (403) where more than a module is off."""
+    if operation.off_because is not None and company is not None:
+        because = operation.off_because(company)
+        if because is not None:
+            raise forbidden(because)

@@ -1,0 +1,78 @@
+"""From what was sent to the arguments of an action."""
+
+import re
+from collections.abc import Callable
+from typing import Any, Final
+
+from wmsd.app.call import Call, Loaded
+from wmsd.base.context import Company
+from wmsd.base.cursor import CursorSigner
+from wmsd.base.listing import CursorQuery, NoQuery
+from wmsd.base.operation import Operation
+from wmsd.base.problems import FieldErrors, Problem, invalid, not_found
+from wmsd.base.tags import TAGS
+from wmsd.base.validation import check
+
+ID: Final = re.compile(r"[1-9][0-9]{0,14}", re.ASCII)
+
+
+def decode(call: Call, company: Company | None, loaded: Loaded | None, signer: CursorSigner) -> dict[str, Any]:
+    """The action's arguments, by name. Raises Problem with every error of query and body at once."""
+    operation = call.operation
+    inputs = _path_inputs(call)
+    errors: FieldErrors = {}
+    if operation.query is not None:
+        inputs["query"] = _collect(errors, lambda: check(operation.query or NoQuery, call.query))
+    elif call.query and not operation.ignores_query:
+        _collect(errors, lambda: check(NoQuery, call.query))
+    if operation.body is not None:
+        model = operation.body
+        document, flaws = ({}, {}) if loaded is None else (loaded.document, loaded.flaws)
+        sent = {name: value for name, value in document.items() if name not in operation.read_only}
+        inputs["body"] = _collect(errors, lambda: check(model, sent, model.own_flaws(flaws)))
+    if operation.answer == "cursor" and not errors:
+        assert company is not None
+        inputs["position"] = _collect(errors, lambda: _position(signer, operation, inputs["query"], company))
+    if "operator_id" in operation.takes:
+        inputs["operator_id"] = _collect(errors, lambda: _operator_id(call.operator))
+    if errors:
+        raise invalid(errors)
+    return inputs
+
+
+def _path_inputs(call: Call) -> dict[str, Any]:
+    inputs: dict[str, Any] = {}
+    for name, kind in call.operation.path_types.items():
+        text = call.path[name]
+        if kind is int and not ID.fullmatch(text):
+            raise not_found(TAGS[call.operation.tag])
+        inputs[name] = kind(text)
+    return inputs
+
+
+def _position(signer: CursorSigner, operation: Operation, query: CursorQuery, company: Company) -> int:
+    if query.cursor is None:
+        return 0
+    try:
+        return signer.position(query.cursor, company.id, operation.name, query.filters())
+    except ValueError as error:
+        raise invalid({"cursor": [str(error)]}) from None
+
+
+def _operator_id(text: str | None) -> int | None:
+    if text is None:
+        return None
+    if not ID.fullmatch(text):
+        raise invalid({"X-Three-Pl-Id": ["must be the id of an operator"]})
+    return int(text)
+
+
+def _collect(errors: FieldErrors, decode: Callable[[], Any]) -> Any:
+    try:
+        return decode()
+    except Problem as problem:
+        if problem.status != 422 or not problem.errors:
+            raise
+        for path, sentences in problem.errors.items():
+            errors.setdefault(path, []).extend(sentences)
+        return None

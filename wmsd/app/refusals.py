@@ -1,0 +1,84 @@
+"""What becomes of a call that fails: its answer, and what of it is told to the log."""
+
+import logging
+from typing import Final
+
+from wmsd.app.call import Call, Reply, refusal
+from wmsd.base.clock import Clock
+from wmsd.base.complaints import FLAPPING_SECONDS, Complaints
+from wmsd.base.problems import Problem, unavailable
+from wmsd.base.shortages import is_shortage
+from wmsd.db.company_files import CompanyFiles
+from wmsd.db.failures import (
+    MAY_HAVE_HAPPENED,
+    STORAGE_FAILURES,
+    FileMoved,
+    OutOfTime,
+    explain,
+    is_damage,
+)
+
+LOG = logging.getLogger("wmsd.door")
+READ_SECONDS: Final = 5.0
+"""For a read, with its wait."""
+READS_OF_PLATFORM: Final = "reads of platform.db fail"
+SHORT_IN_BETWEEN: Final = "The server ran short of memory, threads or open files:"
+SHORT: Final = "The server is short of memory, threads or open files; nothing was changed. Try again in a moment."
+TOOK_TOO_LONG: Final = f"This read took over {READ_SECONDS:.0f} s and was broken off. Ask for fewer records."
+
+
+class Refusals:
+    def __init__(self, files: CompanyFiles, clock: Clock) -> None:
+        self._files = files
+        self._told = Complaints(LOG, STORAGE_FAILURES, monotonic=clock.monotonic, settled_seconds=FLAPPING_SECONDS)
+        self._shortages = Complaints(LOG, (RuntimeError,))
+
+    def note_admitted(self) -> None:
+        """Who asks is known, so `platform.db` could be read."""
+        self._told.over(READS_OF_PLATFORM)
+
+    def note_answered(self, call: Call) -> None:
+        """The file that was asked for did what it is for."""
+        self._told.over(_use(call))
+
+    def reply(self, call: Call, error: Exception) -> Reply:
+        """The answer to a call that has failed with this error."""
+        if isinstance(error, Problem):
+            error.__traceback__ = None  # its frames have the future that has the error: a cycle for the collector
+            return refusal(error)
+        if isinstance(error, OutOfTime):
+            return refusal(unavailable(TOOK_TOO_LONG, 5))
+        if is_shortage(error):
+            self._shortages.failed("requests are refused", error)
+            if call.operation.writes and call.operation.needs is not None:  # it may have committed something
+                return refusal(Problem("OUTCOME_UNKNOWN", f"{SHORT_IN_BETWEEN} {MAY_HAVE_HAPPENED}"))
+            return refusal(unavailable(SHORT, 5))
+        if isinstance(error, STORAGE_FAILURES):
+            return refusal(self._storage_problem(call, error))
+        return refusal(_mistake(call, error))
+
+    def _storage_problem(self, call: Call, error: Exception) -> Problem:
+        problem = explain(error)
+        if problem is None:
+            return _mistake(call, error)
+        if not isinstance(error, FileMoved):  # told with the company's file
+            self._told.failed(_use(call), error, call.request_id)
+        if is_damage(error):
+            if call.tenant is None:
+                return unavailable("The server cannot read its own data now; nothing was changed.", 30)
+            self._files.suspect(call.tenant.id, error)
+        return problem
+
+
+def _use(call: Call) -> str:
+    """What fails when the file that is asked for fails."""
+    if call.tenant is None and call.operation.scope == "company":
+        return READS_OF_PLATFORM
+    use = "writes to" if call.operation.writes else "reads of"
+    return f"{use} {'platform.db' if call.tenant is None else f'company {call.tenant.id}'} fail"
+
+
+def _mistake(call: Call, error: Exception) -> Problem:
+    """Of the program: the log alone is told what it is."""
+    LOG.error("%s failed", call.operation.name, exc_info=error, extra={"request_id": call.request_id})
+    return Problem("SERVER_ERROR", "Something went wrong on the server. Its log has the request id.")
