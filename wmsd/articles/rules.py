@@ -30,7 +30,9 @@ class Holders:
 
 
 def check_references(article_id: int | None, holders: Holders) -> None:
-    """Raises Problem (422) with every clash at once. `article_id` is None for a new article."""
+    """Checks code, external_ref and client. Raises Problem (422) with every conflict. `article_id` is None for a
+    new article.
+    """
     errors: FieldErrors = {}
     if holders.of_code not in (None, article_id):
         errors["code"] = ["is taken by another article"]

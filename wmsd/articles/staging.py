@@ -130,7 +130,9 @@ COUNTS: Final = f"""
 
 
 def compare(tx: Transaction, sent: Collection[str]) -> tuple[int, int, int]:
-    """How many rows create an article, change one, and change nothing. `sent` are the file's columns."""
+    """The numbers of rows that create an article, change one, and change nothing. `sent` are the
+    file's columns.
+    """
 
     def differ(names: Iterable[str]) -> str:
         of_column = [

@@ -48,7 +48,7 @@ def find(tx: Transaction, query: IdsQuery) -> Records:
 
 
 def _searched(values: Mapping[str, object]) -> Mapping[str, object] | None:
-    """The filters as the list's SQL takes them; None when nothing can match."""
+    """The filters in the form of the list's SQL; None when nothing can match."""
     if "search" not in values:
         return values
     words = search_words(str(values["search"]))

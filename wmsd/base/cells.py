@@ -101,7 +101,7 @@ MEMBERS: ReadCell = _members
 
 
 def _text(cell: str) -> object:
-    """A line break inside a cell is kept as `\\n`, however the file ends its lines."""
+    """A line break inside a cell becomes `\\n`, whatever the line ends of the file are."""
     return cell.replace("\r\n", "\n")
 
 

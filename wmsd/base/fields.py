@@ -152,7 +152,7 @@ OptionalEmail = Annotated[Email | None, EmptyIsNull]
 
 
 class Model(BaseModel):
-    """Built when it is first used: a start needs few of them, and building all of them was a tenth of it."""
+    """Built at its first use: a start needs few models, and building all of them took a tenth of it."""
 
     model_config = ConfigDict(defer_build=True)
 
@@ -195,7 +195,7 @@ def _without_default(schema: dict[str, Any]) -> None:
 
 
 class Recorded(Model):
-    """What every record carries beside its own fields."""
+    """The fields that every record has besides its own."""
 
     READ_ONLY: ClassVar[frozenset[str]] = frozenset({"id", "created_at", "updated_at"})
     """Fields that a body may contain although nobody can set them: a client may send back what it got."""

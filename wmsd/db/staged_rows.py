@@ -19,7 +19,7 @@ class Pile:
         tx.execute(f"CREATE TABLE {schema}.{self.name} (place INTEGER PRIMARY KEY, content)")
 
     def put_down(self, tx: Transaction, things: Iterable[object]) -> int:
-        """How many there are."""
+        """Stores the objects; answers how many they are."""
         count = 0
         for chunk in chunks(things):
             tx.executemany(
@@ -40,7 +40,7 @@ ROWS: Final = Pile("staged_rows")
 
 
 def put_down(tx: Transaction, schema: str, rows: Iterable[Row]) -> int:
-    """How many there are."""
+    """Stores the rows; answers how many they are."""
     ROWS.make(tx, schema)
     return ROWS.put_down(tx, ((row.line, row.values) for row in rows))
 

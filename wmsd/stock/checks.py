@@ -90,7 +90,7 @@ def _sum_of_serial(moved: str, there: str) -> str:
 
 
 def _serials_within(label: str, amount: str, counted: str) -> str:
-    """Of each lot, and of what has none."""
+    """Serials per lot, and per stock record for serials without a lot."""
     return f"""
         SELECT {NAMED} || {OF_LOT} || '{label}', most, {SCALE} * serials
         FROM (

@@ -1,4 +1,4 @@
-"""Reading the ledger: what moved, when, why and by whom."""
+"""Reads the ledger: what moved, when, why and by whom."""
 
 from collections.abc import Mapping
 from typing import Any, Final
