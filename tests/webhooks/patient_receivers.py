@@ -9,7 +9,7 @@ from typing import Any, cast
 from tests.support.world import World
 from wmsd.app.webhooks import new_sender
 from wmsd.webhooks.client import Answer
-from wmsd.webhooks.dialler import Dialler
+from wmsd.webhooks.lazy_client import LazyClient
 from wmsd.webhooks.lookout import Companies
 from wmsd.webhooks.sender import Sender
 
@@ -78,7 +78,7 @@ def name_of(action: Any) -> str:
 @asynccontextmanager
 async def sending(world: World) -> AsyncIterator[Scene]:
     client = Client()
-    sender = new_sender(world.site, cast(Dialler, client))
+    sender = new_sender(world.site, cast(LazyClient, client))
     await sender.start()
     try:
         yield Scene(world, sender, client)

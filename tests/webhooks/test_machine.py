@@ -23,7 +23,7 @@ from tests.documents.machine import BEGINNING, SETTINGS, open_runs
 from tests.webhooks.watched import DAY, Asked, Client, WatchedSender
 from tests.webhooks.world_model import Subscription
 from wmsd.webhooks import deliveries, lookout, redelivery, sender
-from wmsd.webhooks.dialler import Dialler
+from wmsd.webhooks.lazy_client import LazyClient
 from wmsd.webhooks.redelivery import Range
 from wmsd.webhooks.trial import send_test
 
@@ -238,9 +238,8 @@ class WebhooksMachine(WatchedSender):
             if is_cut or manner is None:
                 await database.write(lambda tx: deliveries.queue_test(tx, chosen.id))
             else:
-                client = Client(self.world, self.client.manners)
-                dialler = cast(Dialler, client)
-                await send_test(database, dialler, self.world.clock, self.site.vault, chosen.id, False)
+                client = cast(LazyClient, Client(self.world, self.client.manners))
+                await send_test(database, client, self.world.clock, self.site.vault, chosen.id, False)
                 chosen.finish(delivery, manner, self.now, self.now)
             await self.settle()
 

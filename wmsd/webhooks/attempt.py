@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Final
 from wmsd.base import timestamps
 from wmsd.base.clock import Clock
 from wmsd.webhooks.deliveries import Due
-from wmsd.webhooks.dialler import Dialler
 from wmsd.webhooks.feed import Opened
+from wmsd.webhooks.lazy_client import LazyClient
 from wmsd.webhooks.results import Result
 from wmsd.webhooks.signing import headers
 
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
 NO_CREDENTIALS: Final = "Its credentials cannot be read: another installation has sealed them. Send them anew."
 
 
-async def attempt(client: Dialler, clock: Clock, target: Opened, due: Due, is_sandbox: bool, party: int) -> Result:
+async def attempt(
+    client: LazyClient, clock: Clock, target: Opened, due: Due, is_sandbox: bool, party: int
+) -> Result:
     """What came of it; whatever the receiver does is an answer. `party` as the client's."""
     assert due.event_id is not None
     assert due.event is not None

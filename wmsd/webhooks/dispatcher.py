@@ -12,8 +12,8 @@ from wmsd.base.context import Company
 from wmsd.db.failures import STORAGE_FAILURES
 from wmsd.webhooks.attempt import attempt
 from wmsd.webhooks.deliveries import Due
-from wmsd.webhooks.dialler import Dialler
 from wmsd.webhooks.feed import Feed
+from wmsd.webhooks.lazy_client import LazyClient
 from wmsd.webhooks.lookout import Companies
 from wmsd.webhooks.pace import MOMENT_SECONDS, Pace
 from wmsd.webhooks.results import Result
@@ -40,7 +40,7 @@ class Dispatcher:
         self,
         *,
         companies: Companies,
-        client: Dialler,
+        client: LazyClient,
         clock: Clock,
         pace: Pace,
         is_held_up: Callable[[int], bool],

@@ -12,9 +12,9 @@ from typing import Final
 from wmsd.base.clock import Clock
 from wmsd.base.vault import Vault
 from wmsd.db.company_files import CompanyFiles
-from wmsd.webhooks.dialler import Dialler
 from wmsd.webhooks.dispatcher import Dispatcher
 from wmsd.webhooks.feed import Feed
+from wmsd.webhooks.lazy_client import LazyClient
 from wmsd.webhooks.loader import Audit, Loader
 from wmsd.webhooks.lookout import Companies, Lookout
 from wmsd.webhooks.pace import Pace
@@ -34,7 +34,7 @@ class Sender:
         files: CompanyFiles,
         companies: Companies,
         audit: Audit,
-        client: Dialler,
+        client: LazyClient,
         vault: Vault,
         clock: Clock,
         answered: Callable[[], int],

@@ -8,13 +8,13 @@ from wmsd.db.transaction import Transaction
 from wmsd.webhooks import deliveries, log, results
 from wmsd.webhooks.attempt import attempt
 from wmsd.webhooks.deliveries import Due, Target
-from wmsd.webhooks.dialler import Dialler
 from wmsd.webhooks.feed import opened
+from wmsd.webhooks.lazy_client import LazyClient
 
 
 async def send_test(
     database: Database,
-    client: Dialler,
+    client: LazyClient,
     clock: Clock,
     vault: Vault,
     subscription_id: int,

@@ -9,8 +9,8 @@ from typing import Any, Final
 from multidict import CIMultiDict
 
 from wmsd.base.certificates import left_unread
+from wmsd.webhooks.dns_resolver import DnsResolver
 from wmsd.webhooks.guard import Guard
-from wmsd.webhooks.names import Names
 
 with left_unread():
     import aiohttp
@@ -135,9 +135,9 @@ class Request(aiohttp.ClientRequest):
 class Connector(aiohttp.TCPConnector):
     """Has no limit: the sender counts. `ATTEMPT` is who dials."""
 
-    def __init__(self, guard: Guard, names: Names, **options: Any) -> None:
+    def __init__(self, guard: Guard, resolver: DnsResolver, **options: Any) -> None:
         super().__init__(
-            resolver=_Resolver(guard, names),
+            resolver=_GuardedResolver(guard, resolver),
             use_dns_cache=False,
             socket_factory=self._new_socket,
             limit=0,
@@ -189,19 +189,19 @@ class Connector(aiohttp.TCPConnector):
         return socket.socket(family, kind, protocol)
 
 
-class _Resolver(AbstractResolver):
+class _GuardedResolver(AbstractResolver):
     """A name that has one forbidden address is forbidden: a mixture is how a wall is tried."""
 
-    def __init__(self, guard: Guard, names: Names) -> None:
+    def __init__(self, guard: Guard, resolver: DnsResolver) -> None:
         self._guard = guard
-        self._names = names
+        self._resolver = resolver
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
     ) -> list[ResolveResult]:
         """Raises NotAllowed, OSError or UnicodeError."""
         attempt = ATTEMPT.get()
-        addresses = await self._names.addresses(host, attempt.party)
+        addresses = await self._resolver.addresses(host, attempt.party)
         for address in addresses:
             objection = self._guard.objection(address, attempt.scheme, port)
             if objection:
