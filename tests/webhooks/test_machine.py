@@ -22,7 +22,7 @@ from hypothesis.stateful import (
 from tests.documents.machine import BEGINNING, SETTINGS, open_runs
 from tests.webhooks.watched import DAY, Asked, Client, WatchedSender
 from tests.webhooks.world_model import Subscription
-from wmsd.webhooks import deliveries, lookout, redelivery, sender
+from wmsd.webhooks import deliveries, due_scanner, redelivery, sender
 from wmsd.webhooks.lazy_client import LazyClient
 from wmsd.webhooks.redelivery import Range
 from wmsd.webhooks.trial import send_test
@@ -306,7 +306,7 @@ class WebhooksMachine(WatchedSender):
 
 
 def test_1_000_steps(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lookout, "LOOK_AFTER_SECONDS", 0.0)
+    monkeypatch.setattr(due_scanner, "SCAN_AFTER_SECONDS", 0.0)
     monkeypatch.setattr(sender, "STOP_SECONDS", 0.01)
     asked: list[Asked] = []
     with open_runs(tmp_path) as runs:

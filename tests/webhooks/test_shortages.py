@@ -16,9 +16,9 @@ from tests.webhooks.hooks import Hooks
 from tests.webhooks.patient_receivers import name_of, sending
 from wmsd.base.problems import Problem
 from wmsd.db.database import Database
-from wmsd.webhooks import loader as loader_module
-from wmsd.webhooks import lookout as lookout_module
+from wmsd.webhooks import due_scanner
 from wmsd.webhooks import recorder as recorder_module
+from wmsd.webhooks import sender as sender_module
 from wmsd.webhooks.client import GuardedClient
 from wmsd.webhooks.dns_resolver import system_lookup
 from wmsd.webhooks.guard import Guard
@@ -164,7 +164,7 @@ async def test_a_task_that_cannot_begin_leaves_nothing_waiting(
 async def test_a_file_that_never_answers_holds_up_no_other_for_long(
     world: World, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
-    for module in (lookout_module, loader_module):
+    for module in (due_scanner, sender_module):
         monkeypatch.setattr(module, "LONGEST_SECONDS", 0.05)
     async with sending(world) as scene:
         scene.client.may_answer.set()

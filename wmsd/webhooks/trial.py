@@ -6,9 +6,8 @@ from wmsd.base.vault import Vault
 from wmsd.db.database import Database
 from wmsd.db.transaction import Transaction
 from wmsd.webhooks import deliveries, log, results
-from wmsd.webhooks.attempt import attempt
+from wmsd.webhooks.attempt import attempt, opened
 from wmsd.webhooks.deliveries import Due, Target
-from wmsd.webhooks.feed import opened
 from wmsd.webhooks.lazy_client import LazyClient
 
 
