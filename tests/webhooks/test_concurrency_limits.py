@@ -1,14 +1,13 @@
 """How many attempts are under way at a time."""
 
 import asyncio
-from contextlib import ExitStack
 
-from wmsd.webhooks.concurrency_limits import IN_TOTAL, PER_COMPANY, PER_HOST, ConcurrencyLimits, Lane
+from wmsd.webhooks.concurrency_limits import IN_TOTAL, PER_COMPANY, PER_HOST, ConcurrencyLimits, Lane, Slot
 
 
-async def taken(limits: ConcurrencyLimits, lanes: list[Lane]) -> list[ExitStack]:
+async def taken(limits: ConcurrencyLimits, lanes: list[Lane]) -> list[Slot]:
     """The slots that there are at once for these."""
-    slots: list[ExitStack] = []
+    slots: list[Slot] = []
 
     async def take(lane: Lane) -> None:
         slots.append(await limits.slot(lane))
@@ -49,7 +48,7 @@ async def test_a_slot_that_is_given_back_is_for_who_waits_the_longest() -> None:
 
     waiting = [asyncio.create_task(take(number)) for number in range(3)]
     await asyncio.sleep(0)
-    held[0].close()
+    held[0].give_back()
     await asyncio.gather(*waiting)
     assert got == [0, 1, 2]
     assert limits.waiting == 0
@@ -60,5 +59,5 @@ async def test_who_gives_up_takes_nothing_with_him() -> None:
     held = await taken(limits, [Lane(True, number, "a.test") for number in range(IN_TOTAL + 50)])
     assert len(held) == IN_TOTAL
     for slot in held:
-        slot.close()
+        slot.give_back()
     assert len(await taken(limits, [Lane(True, 1000, "a.test")] * 20)) == PER_HOST

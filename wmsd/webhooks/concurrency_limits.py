@@ -4,8 +4,7 @@ Those whose receiver has just answered have a share of their own, so that they n
 """
 
 from asyncio import Semaphore
-from contextlib import ExitStack
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, Self
 from weakref import WeakValueDictionary
 
 IN_TOTAL: Final = 128
@@ -24,6 +23,34 @@ class Lane(NamedTuple):
     host: str
 
 
+class Slot:
+    """One of each limit. Leaving it gives back what it holds."""
+
+    __slots__ = ("_held",)
+
+    def __init__(self) -> None:
+        self._held: list[Semaphore] = []
+
+    async def take(self, limit: Semaphore) -> None:
+        """Waits for it; first come, first served."""
+        await limit.acquire()
+        self._held.append(limit)
+
+    def take_over(self, other: "Slot") -> None:
+        """Holds what the other one has held."""
+        self._held, other._held = other._held, []
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.give_back()
+
+    def give_back(self) -> None:
+        while self._held:
+            self._held.pop().release()
+
+
 class ConcurrencyLimits:
     def __init__(self) -> None:
         self._in_total = {is_proven: Semaphore(IN_TOTAL) for is_proven in (True, False)}
@@ -33,22 +60,20 @@ class ConcurrencyLimits:
         self.waiting = 0
         """How many wait for a slot."""
 
-    async def slot(self, lane: Lane) -> ExitStack:
-        """Waits for it, first come, first served. Closing the stack gives it back.
-
-        The narrowest limit comes first: who waits for its own host takes nothing from others.
-        """
-        limits = (
-            self._of_host.setdefault(lane, Semaphore(PER_HOST)),
-            self._of_company.setdefault((lane.is_proven, lane.company_id), Semaphore(PER_COMPANY)),
-            self._in_total[lane.is_proven],
-        )
+    async def slot(self, lane: Lane) -> Slot:
+        """The narrowest limit comes first: who waits for its own host takes nothing from others."""
+        of_company = lane.is_proven, lane.company_id
         self.waiting += 1
+        slot = Slot()
         try:
-            with ExitStack() as slot:
-                for limit in limits:
-                    await limit.acquire()
-                    slot.callback(limit.release)
-                return slot.pop_all()
+            await slot.take(self._of_host.get(lane) or self._of_host.setdefault(lane, Semaphore(PER_HOST)))
+            await slot.take(
+                self._of_company.get(of_company) or self._of_company.setdefault(of_company, Semaphore(PER_COMPANY))
+            )
+            await slot.take(self._in_total[lane.is_proven])
+            return slot
+        except BaseException:
+            slot.give_back()
+            raise
         finally:
             self.waiting -= 1

@@ -10,7 +10,7 @@ once, always.
 import asyncio
 import logging
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import contextmanager
 from typing import Final
 
 from wmsd.base.clock import Clock
@@ -19,7 +19,7 @@ from wmsd.base.vault import Vault
 from wmsd.db.company_files import CompanyFiles
 from wmsd.db.failures import STORAGE_FAILURES
 from wmsd.webhooks.attempt import attempt
-from wmsd.webhooks.concurrency_limits import ConcurrencyLimits
+from wmsd.webhooks.concurrency_limits import ConcurrencyLimits, Slot
 from wmsd.webhooks.deliveries import Due
 from wmsd.webhooks.due_scanner import LONGEST_SECONDS, Audit, Companies, DueScanner
 from wmsd.webhooks.lazy_client import LazyClient
@@ -158,12 +158,12 @@ class Sender:
         with self._trying(queue.company_id, CANNOT_SEND, queue), await self._limits.slot(lane) as slot:
             await self._throttle.turn(lane.is_proven)
             if queue.may_begin(lane):
-                its_slot = ExitStack()
+                its_slot = Slot()
                 self._deliveries.spawn(self._deliver(queue, queue.ready[0], its_slot))
                 queue.begin()  # after it: where there can be no task, nothing was taken
-                its_slot.push(slot.pop_all())
+                its_slot.take_over(slot)
 
-    async def _deliver(self, queue: SubscriptionQueue, due: Due, slot: ExitStack) -> None:
+    async def _deliver(self, queue: SubscriptionQueue, due: Due, slot: Slot) -> None:
         """One delivery, from its slot to its recorded result."""
         with self._trying(queue.company_id, CANNOT_SEND, queue), queue.sending(due):
             with slot:
