@@ -16,7 +16,7 @@ from benchmarks.orders import ARTICLES, PARTNERS, check_created, company_with_go
 from benchmarks.processes import HOST, QUIET, Failed, Server, free_port, progress, run, server, wmsd_server
 from benchmarks.site import Company, Installation, installation
 from wmsd.db.sqlite import connect
-from wmsd.webhooks.slots import PER_SUBSCRIPTION
+from wmsd.webhooks.concurrency_limits import PER_SUBSCRIPTION
 
 TO_LOOPBACK: Final = {
     **QUIET,

@@ -4,7 +4,7 @@ import socket
 from collections.abc import Sequence
 from threading import Event, Lock
 
-from wmsd.webhooks.names import Names
+from wmsd.webhooks.dns_resolver import DnsResolver
 
 Saying = Sequence[str] | Exception | Event
 
@@ -16,7 +16,7 @@ class ScriptedNames:
         self.asked: list[str] = []
         self._by_name = {name.replace("_", "."): list(answers) for name, answers in by_name.items()}
         self._lock = Lock()
-        self.names = Names(self._look_up)
+        self.resolver = DnsResolver(self._look_up)
 
     def say(self, name: str, answers: Sequence[Saying]) -> None:
         self._by_name[name] = list(answers)

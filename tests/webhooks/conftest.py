@@ -19,7 +19,7 @@ def pytest_asyncio_loop_factories(
     config: pytest.Config, item: pytest.Item
 ) -> dict[str, Callable[[], asyncio.AbstractEventLoop]]:
     """The service's loop dials in its own way; Python's tells what was left open."""
-    if item.path.stem in ("test_client", "test_hostile", "test_names"):
+    if item.path.stem in ("test_client", "test_hostile", "test_dns_resolver"):
         return LOOPS
     return {"asyncio": asyncio.new_event_loop}
 

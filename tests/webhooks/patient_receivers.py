@@ -9,8 +9,8 @@ from typing import Any, cast
 from tests.support.world import World
 from wmsd.app.webhooks import new_sender
 from wmsd.webhooks.client import Answer
-from wmsd.webhooks.dialler import Dialler
-from wmsd.webhooks.lookout import Companies
+from wmsd.webhooks.due_scanner import Companies
+from wmsd.webhooks.lazy_client import LazyClient
 from wmsd.webhooks.sender import Sender
 
 SECRET = "s" * 32
@@ -58,7 +58,7 @@ class Scene:
 
     def ask(self, companies: Companies) -> None:
         """From here on the sender asks this."""
-        for part in (self.sender._lookout, self.sender._loader, self.sender._dispatcher):
+        for part in (self.sender, self.sender._scanner):
             part._companies = companies
 
     async def until(self, holds: Callable[[], bool]) -> None:
@@ -78,7 +78,7 @@ def name_of(action: Any) -> str:
 @asynccontextmanager
 async def sending(world: World) -> AsyncIterator[Scene]:
     client = Client()
-    sender = new_sender(world.site, cast(Dialler, client))
+    sender = new_sender(world.site, cast(LazyClient, client))
     await sender.start()
     try:
         yield Scene(world, sender, client)

@@ -28,7 +28,7 @@ BODY = b'{"event":"stock.updated"}'
 @pytest.fixture
 async def client(authority: Authority) -> AsyncIterator[GuardedClient]:
     scripted = ScriptedNames(receiver_test=[["127.0.0.1"]])
-    async with GuardedClient(LISTED, str(authority.ca_file), names=scripted.names) as opened:
+    async with GuardedClient(LISTED, str(authority.ca_file), resolver=scripted.resolver) as opened:
         yield opened
 
 
@@ -385,8 +385,8 @@ async def test_no_more_idle_connections_are_kept_than_there_is_room_for(monkeypa
     """Each is an open file of the service, and a tenant may have as many hosts as it likes."""
     monkeypatch.setattr(idle, "MOST_KEPT", 3)
     known: dict[str, list[Saying]] = {f"a{number}_test": [["127.0.0.1"]] for number in range(20)}
-    names = ScriptedNames(**known).names
-    async with Receiver() as receiver, GuardedClient(LISTED, names=names) as client:
+    resolver = ScriptedNames(**known).resolver
+    async with Receiver() as receiver, GuardedClient(LISTED, resolver=resolver) as client:
         before = open_files()
         for number in range(20):
             assert (await client.post(receiver.url(host=f"a{number}.test"), {}, b"{}")).is_success

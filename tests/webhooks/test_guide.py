@@ -29,10 +29,10 @@ from wmsd.interfaces.cli.main import wmsd
 from wmsd.interfaces.service import ROUTES
 from wmsd.outbox.deliveries import ATTEMPTS
 from wmsd.outbox.events import EVENTS
+from wmsd.webhooks.concurrency_limits import PER_SUBSCRIPTION
 from wmsd.webhooks.rules import CREDENTIALS, MOST_SUBSCRIPTIONS, WAITS
 from wmsd.webhooks.schema import DeliveryStatus
 from wmsd.webhooks.signing import headers
-from wmsd.webhooks.slots import PER_SUBSCRIPTION
 
 GUIDE = (Path(docs.__file__).parent / "webhooks.md").read_text(encoding="utf-8")
 PLAIN_SECRET = "a secret of letters, without a prefix"

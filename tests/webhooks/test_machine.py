@@ -22,8 +22,8 @@ from hypothesis.stateful import (
 from tests.documents.machine import BEGINNING, SETTINGS, open_runs
 from tests.webhooks.watched import DAY, Asked, Client, WatchedSender
 from tests.webhooks.world_model import Subscription
-from wmsd.webhooks import deliveries, lookout, redelivery, sender
-from wmsd.webhooks.dialler import Dialler
+from wmsd.webhooks import deliveries, due_scanner, redelivery, sender
+from wmsd.webhooks.lazy_client import LazyClient
 from wmsd.webhooks.redelivery import Range
 from wmsd.webhooks.trial import send_test
 
@@ -238,9 +238,8 @@ class WebhooksMachine(WatchedSender):
             if is_cut or manner is None:
                 await database.write(lambda tx: deliveries.queue_test(tx, chosen.id))
             else:
-                client = Client(self.world, self.client.manners)
-                dialler = cast(Dialler, client)
-                await send_test(database, dialler, self.world.clock, self.site.vault, chosen.id, False)
+                client = cast(LazyClient, Client(self.world, self.client.manners))
+                await send_test(database, client, self.world.clock, self.site.vault, chosen.id, False)
                 chosen.finish(delivery, manner, self.now, self.now)
             await self.settle()
 
@@ -307,7 +306,7 @@ class WebhooksMachine(WatchedSender):
 
 
 def test_1_000_steps(tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(lookout, "LOOK_AFTER_SECONDS", 0.0)
+    monkeypatch.setattr(due_scanner, "SCAN_AFTER_SECONDS", 0.0)
     monkeypatch.setattr(sender, "STOP_SECONDS", 0.01)
     asked: list[Asked] = []
     with open_runs(tmp_path) as runs:

@@ -31,8 +31,8 @@ async def test_a_delivery_whose_result_is_written_while_it_is_loaded_is_not_sent
 
         monkeypatch.setattr(Database, "read", slow_load)
         await scene.articles(2, 2)
-        await has_read.wait()
         scene.client.may_answer.set()
+        await has_read.wait()
         while "delivered" not in await scene.statuses():  # noqa: ASYNC110  # nothing tells of it
             await asyncio.sleep(0.005)
         await scene.articles(3, 3)  # what is committed while it loads is found as well

@@ -8,7 +8,7 @@ import pytest
 from tests.support.world import World
 from tests.webhooks.patient_receivers import name_of, sending
 from wmsd.db.database import Database
-from wmsd.webhooks import loader as loader_module
+from wmsd.webhooks import subscription_queue
 
 LONGEST = 30.0
 
@@ -41,7 +41,7 @@ async def test_large_bodies_are_loaded_a_few_at_a_time(world: World, monkeypatch
                 loaded.append([len(due.body) for due in found[1].found])
             return found
 
-        monkeypatch.setattr(loader_module, "LARGEST_LOAD", 1000)
+        monkeypatch.setattr(subscription_queue, "LARGEST_PAGE", 1000)
         monkeypatch.setattr(Database, "read", seen)
         scene.client.may_answer.set()
         await scene.subscribe()
@@ -59,17 +59,17 @@ async def test_a_company_has_no_more_in_memory_than_its_share(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """However many subscriptions it has, whose receivers all hang."""
-    monkeypatch.setattr(loader_module, "LARGEST_OF_COMPANY", 3000)
+    monkeypatch.setattr(subscription_queue, "LARGEST_OF_COMPANY", 3000)
     async with sending(world) as scene:
         for number in range(30):
             await scene.subscribe(url=f"https://receiver{number}.example/")
         await scene.articles(1, 20)
         await scene.until(lambda: len(scene.client.asked) == 30)
         await scene.at_rest()
-        feeds = scene.sender._loader._feeds[world.company].values()
-        largest = max(len(due.body or "") for feed in feeds for due in feed.ready)
-        held = sum(len(due.body or "") for feed in feeds for due in feed.ready)
-        assert held == sum(feed.size for feed in feeds)
+        queues = scene.sender._queues[world.company].values()
+        largest = max(len(due.body or "") for queue in queues for due in queue.ready)
+        held = sum(len(due.body or "") for queue in queues for due in queue.ready)
+        assert held == sum(queue.size for queue in queues)
         assert held <= 3000 + 30 * largest < 30 * 20 * largest
         scene.client.may_answer.set()
         await scene.until(lambda: len(scene.client.asked) == 30 * 20)
@@ -77,13 +77,10 @@ async def test_a_company_has_no_more_in_memory_than_its_share(
             while set(await scene.statuses()) != {"delivered"}:  # noqa: ASYNC110  # nothing tells of it
                 await asyncio.sleep(0.02)
         await scene.at_rest()
-        assert sum(feed.size + feed.reserved for feed in feeds) == 0
+        assert sum(queue.size + queue.reserved for queue in queues) == 0
 
 
-async def test_subscriptions_that_were_deleted_are_forgotten(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(loader_module, "MOST_SUBSCRIPTIONS", 2)
+async def test_subscriptions_that_were_deleted_are_forgotten(world: World) -> None:
     async with sending(world) as scene:
         scene.client.may_answer.set()
         for number in range(1, 9):
@@ -93,4 +90,22 @@ async def test_subscriptions_that_were_deleted_are_forgotten(
             await scene.at_rest()
             await world.call("DELETE", f"/api/webhooks/{number}", status=204)
             await scene.at_rest()
-        assert len(scene.sender._loader._feeds[world.company]) <= 3
+        assert len(scene.sender._queues[world.company]) == 0
+
+
+async def test_subscriptions_that_have_nothing_due_have_no_task(world: World) -> None:
+    """A site may have thousands of them."""
+    async with sending(world) as scene:
+        scene.client.may_answer.set()
+        await scene.subscribe()
+        await scene.at_rest()
+        before = len(asyncio.all_tasks())
+        for _ in range(29):
+            await scene.subscribe()
+        await scene.articles(1, 2)
+        await scene.until(lambda: len(scene.client.asked) == 60)
+        async with asyncio.timeout(LONGEST):
+            while set(await scene.statuses()) != {"delivered"}:  # noqa: ASYNC110  # nothing tells of it
+                await asyncio.sleep(0.02)
+        await scene.at_rest()
+        assert len(asyncio.all_tasks()) <= before

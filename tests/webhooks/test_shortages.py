@@ -16,12 +16,12 @@ from tests.webhooks.hooks import Hooks
 from tests.webhooks.patient_receivers import name_of, sending
 from wmsd.base.problems import Problem
 from wmsd.db.database import Database
-from wmsd.webhooks import loader as loader_module
-from wmsd.webhooks import lookout as lookout_module
+from wmsd.webhooks import due_scanner
 from wmsd.webhooks import recorder as recorder_module
+from wmsd.webhooks import sender as sender_module
 from wmsd.webhooks.client import GuardedClient
+from wmsd.webhooks.dns_resolver import system_lookup
 from wmsd.webhooks.guard import Guard
-from wmsd.webhooks.names import system_lookup
 from wmsd.webhooks.tasks import Tasks
 from wmsd.webhooks.tls import dialling_context
 
@@ -164,7 +164,7 @@ async def test_a_task_that_cannot_begin_leaves_nothing_waiting(
 async def test_a_file_that_never_answers_holds_up_no_other_for_long(
     world: World, monkeypatch: pytest.MonkeyPatch, place: str
 ) -> None:
-    for module in (lookout_module, loader_module):
+    for module in (due_scanner, sender_module):
         monkeypatch.setattr(module, "LONGEST_SECONDS", 0.05)
     async with sending(world) as scene:
         scene.client.may_answer.set()
@@ -198,9 +198,9 @@ async def test_an_attempt_in_a_shortage_raises_and_the_next_one_succeeds(
 ) -> None:
     """Not an answer, which would blame the receiver. Nothing that was read in the shortage is kept."""
     guard = Guard(["127.0.0.1/32"], allow_ports=ANY_PORT)
-    names = ScriptedNames(receiver_test=[["127.0.0.1"]]).names
+    resolver = ScriptedNames(receiver_test=[["127.0.0.1"]]).resolver
     url = receivers.url("/200", "good", "receiver.test")
-    async with GuardedClient(guard, str(authority.ca_file), names=names) as client:
+    async with GuardedClient(guard, str(authority.ca_file), resolver=resolver) as client:
         with shortage():
             for _ in range(3):
                 with pytest.raises(Problem, match="lacks files, threads or memory"):

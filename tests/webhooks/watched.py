@@ -22,7 +22,7 @@ from wmsd.base import timestamps
 from wmsd.base.context import Company
 from wmsd.webhooks.checks import CHECKS
 from wmsd.webhooks.client import Answer
-from wmsd.webhooks.dialler import Dialler
+from wmsd.webhooks.lazy_client import LazyClient
 from wmsd.webhooks.sender import Sender
 
 DAY = 86_400
@@ -117,7 +117,7 @@ class WatchedSender(RuleBasedStateMachine):
             files=self.site.files,
             companies=companies,
             audit=audit,
-            client=cast(Dialler, self.client),
+            client=cast(LazyClient, self.client),
             vault=self.site.vault,
             clock=self.world.clock,
             answered=lambda: 0,

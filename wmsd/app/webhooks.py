@@ -14,7 +14,7 @@ from wmsd.base.vault import Vault
 from wmsd.companies import store as companies
 from wmsd.db.database import Database
 from wmsd.db.transaction import Transaction
-from wmsd.webhooks.dialler import Dialler
+from wmsd.webhooks.lazy_client import LazyClient
 from wmsd.webhooks.rules import off_because
 from wmsd.webhooks.schema import Delivery
 from wmsd.webhooks.sender import Sender
@@ -23,12 +23,12 @@ from wmsd.webhooks.trial import try_test
 SEND: Final = "webhooks:write"
 
 
-def new_dialler(site: Site) -> Dialler:
+def new_client(site: Site) -> LazyClient:
     given = site.settings.webhooks
-    return Dialler(site.guard, given.ca_file, given.keep_answers)
+    return LazyClient(site.guard, given.ca_file, given.keep_answers)
 
 
-def new_sender(site: Site, client: Dialler) -> Sender:
+def new_sender(site: Site, client: LazyClient) -> Sender:
     """Looks into a company's file after each commit of this process to it."""
 
     async def audit(action: str, subject: str) -> None:
@@ -49,7 +49,7 @@ def new_sender(site: Site, client: Dialler) -> Sender:
 
 @dataclass(frozen=True, slots=True)
 class WebhookDesk:
-    client: Dialler
+    client: LazyClient
     clock: Clock
     vault: Vault
 

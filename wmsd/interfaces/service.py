@@ -20,7 +20,7 @@ from wmsd.app.jobs import Jobs
 from wmsd.app.kernel import KERNEL_VERSION, KernelDesk
 from wmsd.app.prepared import as_json
 from wmsd.app.site import Site
-from wmsd.app.webhooks import WebhookDesk, new_dialler, new_sender
+from wmsd.app.webhooks import WebhookDesk, new_client, new_sender
 from wmsd.base.route import Route
 from wmsd.interfaces.etsm.routes import ROUTES as ETSM
 from wmsd.interfaces.graphql import http as graphql
@@ -31,7 +31,7 @@ from wmsd.interfaces.http.web import web
 from wmsd.interfaces.kernel.routes import ROUTES as KERNEL
 from wmsd.interfaces.rest_v1.routes import ROUTES as V1
 from wmsd.interfaces.rest_v2.routes import ROUTES as V2
-from wmsd.webhooks.dialler import Dialler
+from wmsd.webhooks.lazy_client import LazyClient
 
 ROUTES: Final[Sequence[Route]] = (*V1, *V2)
 """What the descriptions of REST tell of."""
@@ -44,7 +44,7 @@ SERVED: Final[Sequence[Route]] = (*ROUTES, *INTERNAL)
 
 def service(site: Site) -> tuple[web.Application, Jobs]:
     """The application, and the jobs that are to run beside it."""
-    client = new_dialler(site)
+    client = new_client(site)
     jobs = Jobs(site, new_sender(site, client))
     site.door.add_desk(WebhookDesk(client, site.clock, site.vault))
     site.door.add_desk(HealthDesk(site, jobs))
@@ -70,7 +70,7 @@ def service(site: Site) -> tuple[web.Application, Jobs]:
     return app, jobs
 
 
-async def _closed(client: Dialler, app: web.Application) -> AsyncIterator[None]:
+async def _closed(client: LazyClient, app: web.Application) -> AsyncIterator[None]:
     yield
     await client.close()
 

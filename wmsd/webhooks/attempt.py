@@ -1,12 +1,15 @@
 """One sending of one delivery."""
 
-from typing import TYPE_CHECKING, Final
+import json
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Final
+from urllib.parse import urlsplit
 
 from wmsd.base import timestamps
 from wmsd.base.clock import Clock
-from wmsd.webhooks.deliveries import Due
-from wmsd.webhooks.dialler import Dialler
-from wmsd.webhooks.feed import Opened
+from wmsd.base.vault import Vault
+from wmsd.webhooks.deliveries import Due, Target
+from wmsd.webhooks.lazy_client import LazyClient
 from wmsd.webhooks.results import Result
 from wmsd.webhooks.signing import headers
 
@@ -16,21 +19,49 @@ if TYPE_CHECKING:
 NO_CREDENTIALS: Final = "Its credentials cannot be read: another installation has sealed them. Send them anew."
 
 
-async def attempt(client: Dialler, clock: Clock, target: Opened, due: Due, is_sandbox: bool, party: int) -> Result:
+@dataclass(frozen=True, slots=True)
+class Receiver:
+    """A target with its credentials unsealed; they are None when this installation has not sealed them."""
+
+    subscription_id: int
+    url: str
+    host: str
+    auth_type: str
+    credentials: dict[str, Any] | None
+    previous_secret: str | None
+    previous_secret_expires_at: str | None
+
+
+def opened(target: Target, vault: Vault) -> Receiver:
+    text = vault.unseal(target.credentials)
+    return Receiver(
+        subscription_id=target.subscription_id,
+        url=target.url,
+        host=urlsplit(target.url).netloc.lower(),
+        auth_type=target.auth_type,
+        credentials=None if text is None else json.loads(text),
+        previous_secret=vault.unseal(target.previous_secret) if target.previous_secret else None,
+        previous_secret_expires_at=target.previous_secret_expires_at,
+    )
+
+
+async def attempt(
+    client: LazyClient, clock: Clock, receiver: Receiver, due: Due, is_sandbox: bool, party: int
+) -> Result:
     """What came of it; whatever the receiver does is an answer. `party` as the client's."""
     assert due.event_id is not None
     assert due.event is not None
     assert due.body is not None
     now = clock.now()
     at = timestamps.to_text(now)
-    if target.credentials is None:
-        return Result(target.subscription_id, due.id, due.event, at, 0, None, None, NO_CREDENTIALS, False)
+    if receiver.credentials is None:
+        return Result(receiver.subscription_id, due.id, due.event, at, 0, None, None, NO_CREDENTIALS, False)
     body = due.body.encode()
-    is_previous_valid = (target.previous_secret_expires_at or "") > at
+    is_previous_valid = (receiver.previous_secret_expires_at or "") > at
     sent = headers(
-        auth_type=target.auth_type,
-        credentials=target.credentials,
-        previous_secret=target.previous_secret if is_previous_valid else None,
+        auth_type=receiver.auth_type,
+        credentials=receiver.credentials,
+        previous_secret=receiver.previous_secret if is_previous_valid else None,
         event_id=due.event_id,
         event=due.event,
         attempt=due.attempts + 1,
@@ -39,9 +70,9 @@ async def attempt(client: Dialler, clock: Clock, target: Opened, due: Due, is_sa
         body=body,
         is_sandbox=is_sandbox,
     )
-    answer = await client.post(target.url, sent, body, party)
+    answer = await client.post(receiver.url, sent, body, party)
     return Result(
-        subscription_id=target.subscription_id,
+        subscription_id=receiver.subscription_id,
         delivery_id=due.id,
         event=due.event,
         at=at,

@@ -17,8 +17,8 @@ from wmsd.base.complaints import Complaints
 from wmsd.base.problems import Problem, unavailable
 from wmsd.webhooks import failures
 from wmsd.webhooks.deadlines import Deadlines
+from wmsd.webhooks.dns_resolver import DnsResolver, on_thread
 from wmsd.webhooks.guard import Guard
-from wmsd.webhooks.names import Names, on_thread
 from wmsd.webhooks.targets import parsed, url_flaws
 from wmsd.webhooks.tls import dialling_context
 from wmsd.webhooks.wire import (
@@ -84,12 +84,12 @@ class GuardedClient:
         guard: Guard,
         ca_file: str = "",
         deadline: float = DEADLINE_SECONDS,
-        names: Names | None = None,
+        resolver: DnsResolver | None = None,
     ) -> None:
         self._guard = guard
         self._ca_file = ca_file
         self._deadlines = Deadlines(deadline)
-        self._names = names or Names()
+        self._resolver = resolver or DnsResolver()
         self._target = lru_cache(REMEMBERED_URLS)(self._new_target)
         self._context: ssl.SSLContext | None = None
         self._reading = asyncio.Lock()
@@ -202,7 +202,7 @@ class GuardedClient:
     async def _session(self, *, keeps: bool) -> aiohttp.ClientSession:
         return await self._stack.enter_async_context(
             aiohttp.ClientSession(
-                connector=Connector(self._guard, self._names, keeps=keeps),
+                connector=Connector(self._guard, self._resolver, keeps=keeps),
                 cookie_jar=aiohttp.DummyCookieJar(),
                 timeout=aiohttp.ClientTimeout(),
                 auto_decompress=False,

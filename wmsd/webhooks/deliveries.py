@@ -15,39 +15,10 @@ def milliseconds(tx: Transaction) -> int:
     return timestamps.microseconds(tx.now) // 1000
 
 
-LOOK: Final = """
-    SELECT id, EXISTS (
-        SELECT 1 FROM webhook_deliveries WHERE subscription_id = subscription.id AND due_at <= :now
-    ), (
-        SELECT min(due_at) FROM webhook_deliveries WHERE subscription_id = subscription.id AND due_at > :now
-    )
-    FROM webhook_subscriptions AS subscription WHERE active
-"""
-
-
-class Look(NamedTuple):
-    """The active subscriptions that have something to send now, and when something comes due after it.
-
-    In milliseconds since 1970.
-    """
-
-    due_now: list[int]
-    next_due: int | None
-
-
-def look(tx: Transaction) -> Look:
-    rows = tx.rows(LOOK, {"now": milliseconds(tx)})
-    return Look(
-        due_now=[subscription_id for subscription_id, is_due, _ in rows if is_due],
-        next_due=min((later for _, _, later in rows if later is not None), default=None),
-    )
-
-
 class Target(NamedTuple):
     """Where a subscription's deliveries go, and how they are authenticated; credentials are sealed."""
 
     subscription_id: int
-    active: int
     url: str
     auth_type: str
     credentials: str
@@ -55,15 +26,46 @@ class Target(NamedTuple):
     previous_secret_expires_at: str | None
 
 
-TARGET: Final = """
-    SELECT id, active, url, auth_type, credentials, previous_secret, previous_secret_expires_at
-    FROM webhook_subscriptions WHERE id = ?
-"""
+TARGET: Final = "id, url, auth_type, credentials, previous_secret, previous_secret_expires_at"
+TARGET_OF_ONE: Final = f"SELECT {TARGET} FROM webhook_subscriptions WHERE id = ?"
+TARGET_OF_ACTIVE: Final = f"{TARGET_OF_ONE} AND active"
 
 
 def target(tx: Transaction, subscription_id: int) -> Target | None:
-    row = tx.row(TARGET, (subscription_id,))
+    row = tx.row(TARGET_OF_ONE, (subscription_id,))
     return None if row is None else Target(*row)
+
+
+def target_of_active(tx: Transaction, subscription_id: int) -> Target | None:
+    row = tx.row(TARGET_OF_ACTIVE, (subscription_id,))
+    return None if row is None else Target(*row)
+
+
+OUTLOOKS: Final = f"""
+    SELECT {TARGET}, active AND EXISTS (
+        SELECT 1 FROM webhook_deliveries WHERE subscription_id = subscription.id AND due_at <= :now
+    ), iif(active, (
+        SELECT min(due_at) FROM webhook_deliveries WHERE subscription_id = subscription.id AND due_at > :now
+    ), NULL)
+    FROM webhook_subscriptions AS subscription
+"""
+
+
+class Outlook(NamedTuple):
+    """Whether a subscription has something to send now, and when the next comes due after it.
+
+    In milliseconds since 1970. One that is not active sends nothing.
+    """
+
+    target: Target
+    is_due: int
+    next_due: int | None
+
+
+def outlooks(tx: Transaction) -> list[Outlook]:
+    """Of every subscription."""
+    rows = tx.rows(OUTLOOKS, {"now": milliseconds(tx)})
+    return [Outlook(Target(*target), is_due, next_due) for *target, is_due, next_due in rows]
 
 
 class Due(NamedTuple):

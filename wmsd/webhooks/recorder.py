@@ -2,10 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from asyncio import Future
 from functools import partial
-from typing import Final
+from typing import Final, NamedTuple
 
 from wmsd.base.complaints import Complaints
 from wmsd.db.company_files import CompanyFiles
@@ -22,63 +21,55 @@ GATHERING_SECONDS: Final = 0.025
 """What comes back so soon after a group is written is written together: a group costs more than what is in it."""
 
 
-@dataclass(slots=True)
-class Unwritten:
-    results: list[Result] = field(default_factory=list)
-    is_being_written: bool = False
+class Unwritten(NamedTuple):
+    """`released` gets the subscriptions of which the writing has released more."""
+
+    result: Result
+    released: Future[set[int]]
 
 
 class Recorder:
-    def __init__(
-        self, files: CompanyFiles, tasks: Tasks, written: Callable[[int, Sequence[Result], set[int]], None]
-    ) -> None:
-        """`written` is told what stands in a company's file now, and whose next deliveries that has released."""
+    def __init__(self, files: CompanyFiles) -> None:
         self._files = files
-        self._tasks = tasks
-        self._written = written
-        self._of_company: dict[int, Unwritten] = {}
+        self._unwritten: dict[int, list[Unwritten]] = {}
+        """By company. A list that is not empty has a task that writes it down."""
         self._complaints = Complaints(LOG, STORAGE_FAILURES)
+        self.tasks = Tasks()
 
-    @property
-    def unwritten(self) -> int:
-        """How many results are not written down yet."""
-        return sum(len(each.results) for each in self._of_company.values())
+    async def catch_up(self, company_id: int) -> None:
+        """Waits until so much is written down that more may be sent for this company."""
+        while len(unwritten := self._unwritten.get(company_id, [])) >= MOST_UNWRITTEN:
+            await asyncio.wait([unwritten[0].released])
 
-    def is_behind(self, company_id: int) -> bool:
-        """Whether nothing more should be sent for this company before more is written down."""
-        return len(self._unwritten(company_id).results) >= MOST_UNWRITTEN
+    async def record(self, company_id: int, result: Result) -> bool:
+        """Ends when the result is on disk. Whether that has released more of its subscription."""
+        unwritten = self._unwritten.setdefault(company_id, [])
+        if not unwritten:
+            self.tasks.spawn(self._write_down(company_id, unwritten))
+        waiting = Unwritten(result, asyncio.get_running_loop().create_future())
+        unwritten.append(waiting)
+        return result.subscription_id in await waiting.released
 
-    def note(self, company_id: int, result: Result) -> None:
-        unwritten = self._unwritten(company_id)
-        unwritten.results.append(result)
-        if not unwritten.is_being_written:
-            self._tasks.spawn(self._write_down(company_id, unwritten))
-            unwritten.is_being_written = True
-
-    def _unwritten(self, company_id: int) -> Unwritten:
-        found = self._of_company.get(company_id)
-        if found is None:
-            found = self._of_company[company_id] = Unwritten()
-        return found
-
-    async def _write_down(self, company_id: int, unwritten: Unwritten) -> None:
+    async def _write_down(self, company_id: int, unwritten: list[Unwritten]) -> None:
         what = f"what was sent for company {company_id} cannot be written down yet"
         try:
-            while unwritten.results:
+            while unwritten:
                 try:
-                    await self._write_down_once(company_id, unwritten)
+                    await self._write_group(company_id, unwritten)
                     self._complaints.over(what)
                 except Exception as error:
                     self._complaints.failed(what, error)
                     await asyncio.sleep(AGAIN_SECONDS)
-                if unwritten.results:
+                if unwritten:
                     await asyncio.sleep(GATHERING_SECONDS)
         finally:
-            unwritten.is_being_written = False
+            del self._unwritten[company_id]
 
-    async def _write_down_once(self, company_id: int, unwritten: Unwritten) -> None:
-        found = list(unwritten.results)
+    async def _write_group(self, company_id: int, unwritten: list[Unwritten]) -> None:
+        group = list(unwritten)
         database = await self._files.get(company_id)
-        released = await database.write(partial(results.record, results=found))
-        del unwritten.results[: len(found)]
-        self._written(company_id, found, released)
+        released = await database.write(partial(results.record, results=[each.result for each in group]))
+        del unwritten[: len(group)]
+        for each in group:
+            if not each.released.done():  # nobody waits any more
+                each.released.set_result(released)

@@ -8,15 +8,14 @@ from wmsd.base.vault import Vault
 from wmsd.db.database import Database
 from wmsd.db.transaction import Transaction
 from wmsd.webhooks import deliveries, log, results
-from wmsd.webhooks.attempt import attempt
+from wmsd.webhooks.attempt import attempt, opened
 from wmsd.webhooks.deliveries import Due, Target
-from wmsd.webhooks.dialler import Dialler
-from wmsd.webhooks.feed import opened
+from wmsd.webhooks.lazy_client import LazyClient
 
 
 async def send_test(
     database: Database,
-    client: Dialler,
+    client: LazyClient,
     clock: Clock,
     vault: Vault,
     subscription_id: int,
@@ -33,7 +32,7 @@ async def send_test(
 
 async def try_test(
     database: Database,
-    client: Dialler,
+    client: LazyClient,
     clock: Clock,
     vault: Vault,
     subscription_id: int,

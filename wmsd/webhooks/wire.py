@@ -11,9 +11,9 @@ from typing import Any, Final, cast
 from multidict import CIMultiDict
 
 from wmsd.base.certificates import left_unread
+from wmsd.webhooks.dns_resolver import DnsResolver
 from wmsd.webhooks.guard import Guard
 from wmsd.webhooks.idle import KEEP_SECONDS, Idle
-from wmsd.webhooks.names import Names
 
 with left_unread():
     import aiohttp
@@ -157,10 +157,10 @@ def headers_of(attempt: Attempt) -> CIMultiDict[str]:
 class Connector(aiohttp.TCPConnector):
     """Has no limit: the sender counts. `ATTEMPT` is who dials."""
 
-    def __init__(self, guard: Guard, names: Names, *, keeps: bool) -> None:
+    def __init__(self, guard: Guard, resolver: DnsResolver, *, keeps: bool) -> None:
         """`keeps`: whether connections are used again."""
         super().__init__(
-            resolver=_Resolver(guard, names),
+            resolver=_GuardedResolver(guard, resolver),
             use_dns_cache=False,
             socket_factory=self._new_socket,
             limit=0,
@@ -215,19 +215,19 @@ def _has_spoken(connection: "aiohttp.connector.Connection") -> bool:
     return connection.protocol is None or connection.protocol.should_close
 
 
-class _Resolver(AbstractResolver):
+class _GuardedResolver(AbstractResolver):
     """A name that has one forbidden address is forbidden: a mixture is how a wall is tried."""
 
-    def __init__(self, guard: Guard, names: Names) -> None:
+    def __init__(self, guard: Guard, resolver: DnsResolver) -> None:
         self._guard = guard
-        self._names = names
+        self._resolver = resolver
 
     async def resolve(
         self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET
     ) -> list[ResolveResult]:
         """Raises NotAllowed, OSError or UnicodeError."""
         attempt = ATTEMPT.get()
-        addresses = await self._names.addresses(host, attempt.party)
+        addresses = await self._resolver.addresses(host, attempt.party)
         for address in addresses:
             objection = self._guard.objection(address, attempt.scheme, port)
             if objection:

@@ -73,16 +73,16 @@ def test_webhook(installation: Installation, webhook: int, code: str, as_json: b
     """
 
     async def work(site: Site) -> Row:
-        from wmsd.app.webhooks import new_dialler  # only who sends pays for HTTP
+        from wmsd.app.webhooks import new_client  # only who sends pays for HTTP
         from wmsd.webhooks.trial import send_test
 
         company, database = await opened(site, code)
         check_is_on(company)
-        dialler = new_dialler(site)
+        client = new_client(site)
         try:
-            sent = await send_test(database, dialler, site.clock, site.vault, webhook, company.sandbox)
+            sent = await send_test(database, client, site.clock, site.vault, webhook, company.sandbox)
         finally:
-            await dialler.close()
+            await client.close()
         if sent is None:
             raise no_webhook(webhook, code)
         delivery: Row = json.loads(sent.json)

@@ -4,6 +4,7 @@ Python runs one thing at a time, and an attempt costs about as much as a request
 hundred dead receivers take no more than a few; but none ever stands still. What waits, waits in its rows.
 """
 
+import asyncio
 import time
 from collections.abc import Callable
 from typing import Final
@@ -16,13 +17,14 @@ UNPROVEN: Final = 10
 UNPROVEN_WHILE_BUSY: Final = 1
 
 
-class Pace:
-    """`answered` tells how many requests there have been."""
+class Throttle:
+    """`answered` tells how many requests there have been. Proven are attempts whose receiver has just answered."""
 
     def __init__(self, answered: Callable[[], int], monotonic: Callable[[], float] = time.monotonic) -> None:
         self._answered = answered
         self._monotonic = monotonic
         self._is_busy = False
+        self._turns = {is_proven: asyncio.Lock() for is_proven in (True, False)}
         self._begin_moment()
 
     @property
@@ -31,8 +33,19 @@ class Pace:
         self._look()
         return self._is_busy
 
+    @property
+    def is_waited_for(self) -> bool:
+        return any(turn.locked() for turn in self._turns.values())
+
+    async def turn(self, is_proven: bool) -> None:
+        """Waits for the moment in which one more may begin; first come, first served."""
+        async with self._turns[is_proven]:
+            while not self.may_begin(is_proven):  # noqa: ASYNC110  # a moment ends by itself
+                await asyncio.sleep(MOMENT_SECONDS)
+            self.begin(is_proven)
+
     def may_begin(self, is_proven: bool) -> bool:
-        """Whether one more may begin now. Proven: its receiver has just answered."""
+        """Whether one more may begin now."""
         self._look()
         if is_proven:
             return not self._is_busy or self._begun[True] < PROVEN_WHILE_BUSY

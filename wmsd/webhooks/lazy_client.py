@@ -1,4 +1,4 @@
-"""The guarded client, imported and opened when there is first something to send: a start does not need it."""
+"""The guarded client, imported and opened when something is first sent: a start does not need it."""
 
 import asyncio
 from collections.abc import Mapping
@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from wmsd.webhooks.client import Answer, GuardedClient
 
 
-class Dialler:
-    """`close` ends it, whether it was used or not."""
+class LazyClient:
+    """`close` closes it, whether it was used or not."""
 
     def __init__(self, guard: Guard, ca_file: str = "", keep_answers: bool = True) -> None:
         """Without `keep_answers` nobody is given what receivers answer, only their status."""

@@ -1,4 +1,4 @@
-"""Names looked up beside the loop, so that a name server that hangs holds up nobody else.
+"""Names are looked up beside the loop, so that a name server that hangs holds up nobody else.
 
 Each lookup has a thread of its own that the process does not wait for at its end, as it would for an executor's.
 """
@@ -28,7 +28,7 @@ def system_lookup(host: str) -> list[str]:
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 
-class Names:
+class DnsResolver:
     def __init__(self, lookup: Lookup = system_lookup) -> None:
         self._lookup = lookup
         self._under_way: dict[str, asyncio.Future[list[str]]] = {}

@@ -1,0 +1,77 @@
+"""How many attempts begin in a moment."""
+
+import asyncio
+
+from wmsd.webhooks import throttle
+from wmsd.webhooks.throttle import MOMENT_SECONDS, Throttle
+
+
+class Service:
+    """Time and requests, as a test steers them."""
+
+    def __init__(self) -> None:
+        self.seconds = 0.0
+        self.answered = 0
+        self.throttle = Throttle(lambda: self.answered, lambda: self.seconds)
+
+    def moment(self, requests: int = 0) -> None:
+        self.answered += requests
+        self.seconds += MOMENT_SECONDS
+
+    def begun(self, is_proven: bool, wanted: int = 1000) -> int:
+        count = 0
+        while count < wanted and self.throttle.may_begin(is_proven):
+            self.throttle.begin(is_proven)
+            count += 1
+        return count
+
+
+def test_while_it_is_idle_only_those_that_fail_are_held_back() -> None:
+    service = Service()
+    assert service.begun(True) == 1000
+    assert service.begun(False) == throttle.UNPROVEN
+    service.moment(throttle.BUSY_REQUESTS - 1)
+    assert service.begun(True) == 1000
+
+
+def test_while_requests_keep_it_busy_some_of_each_kind_begin_in_every_moment() -> None:
+    service = Service()
+    for _ in range(3):
+        service.moment(2 * throttle.BUSY_REQUESTS)
+        assert service.begun(True) == throttle.PROVEN_WHILE_BUSY
+        assert service.begun(False) == throttle.UNPROVEN_WHILE_BUSY
+        assert service.throttle.is_busy
+
+
+def test_when_the_requests_are_over_it_goes_on_at_once() -> None:
+    service = Service()
+    service.moment(100)
+    assert service.begun(True) == throttle.PROVEN_WHILE_BUSY
+    service.moment()
+    assert service.begun(True) == 1000
+    assert not service.throttle.is_busy
+
+
+def test_requests_of_a_long_time_are_not_taken_for_those_of_a_moment() -> None:
+    service = Service()
+    for _ in range(20):
+        service.moment(1)
+    assert service.begun(True) == 1000
+
+
+async def test_who_waits_for_a_turn_gets_it_in_a_later_moment_in_the_order_of_coming() -> None:
+    began: list[int] = []
+    service = Throttle(lambda: 0)
+
+    async def begin(number: int) -> None:
+        await service.turn(is_proven=False)
+        began.append(number)
+
+    waiting = [asyncio.create_task(begin(number)) for number in range(2 * throttle.UNPROVEN)]
+    await asyncio.sleep(0)
+    assert service.is_waited_for
+    await service.turn(is_proven=True)  # which waits for none of them
+    assert len(began) <= throttle.UNPROVEN
+    await asyncio.gather(*waiting)
+    assert began == list(range(2 * throttle.UNPROVEN))
+    assert not service.is_waited_for
