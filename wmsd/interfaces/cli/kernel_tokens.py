@@ -15,8 +15,8 @@ from wmsd.interfaces.cli.installation import Installation, installed, json_optio
 def kernel_token_command() -> None:
     """Make, replace and revoke the platform token.
 
-    The programs of those who run the platform open the kernel interface, /api/kernel/v1, with it. It opens nothing
-    else. A running server follows within a second.
+    With it, the programs of those who run the platform use the kernel interface, /api/kernel/v1, and nothing else.
+    A running server follows within a second.
     """
 
 

@@ -162,8 +162,8 @@ def adjust_stock(installation: Installation, /, by: Decimal | None, to: Decimal 
     """Correct how much there is of an article in a warehouse.
 
     With --serial, the units with these serials are added (--by +2) or removed (--by -2). To remove goods that have
-    a lot or a serial, name it. Goods that are added without one have none. Orders keep what they hold: an
-    adjustment that leaves less is refused.
+    a lot or a serial, name it. Goods that are added without a lot or a serial have none. Orders keep what they
+    hold: an adjustment that leaves less is refused.
 
     \b
     wmsd stock adjust --company ACME --article A --warehouse MAIN --by -2 --reason "Broken glass"
