@@ -71,7 +71,7 @@ class Server(Section):
     key_file: Annotated[
         str,
         Field(
-            description="A file outside that folder that seals the keys in it (wmsd key move); empty: in clear."
+            description="A file outside that folder, to seal the keys in it (wmsd key move); empty: keys in clear."
         ),
     ] = ""
     tls: Annotated[
@@ -79,21 +79,20 @@ class Server(Section):
         Field(description="A PEM file with the certificate chain and its private key; empty: plain HTTP."),
     ] = ""
     trusted_proxies: Annotated[
-        Networks, Field(description="Networks of proxies whose X-Forwarded-For counts, as CIDR.")
+        Networks, Field(description="Networks of proxies whose X-Forwarded-For wmsd believes, as CIDR.")
     ] = []
     connections: Annotated[
         int,
-        Field(
-            ge=16, le=1_000_000, description="Open connections in all; fewer where the system allows fewer files."
-        ),
+        Field(ge=16, le=1_000_000, description="Open connections in all; fewer if the system allows fewer files."),
     ] = 4096
     connections_per_address: Annotated[
-        int, Field(ge=4, le=1_000_000, description="Open connections of one address that is no proxy.")
+        int,
+        Field(ge=4, le=1_000_000, description="Open connections from one address, unless it is a trusted proxy."),
     ] = 512
 
 
 class Limits(Section):
-    """Requests per minute, in a sliding window. A company can have its own."""
+    """Requests per minute, in a sliding window. A company can have limits of its own."""
 
     data_per_minute: Annotated[PerMinute, Field(description="Data requests of a company.")] = 60
     sandbox_per_minute: Annotated[PerMinute, Field(description="Data requests of a sandbox company.")] = 12
@@ -104,19 +103,19 @@ class Limits(Section):
     ] = 120
     open_per_minute: Annotated[
         PerMinute,
-        Field(description="Requests from one address for what needs no token: the guide, descriptions, health."),
+        Field(description="Requests that need no token, from one address: the guide, descriptions, health."),
     ] = 120
 
 
 class Storage(Section):
-    """What companies may keep."""
+    """How much companies may store."""
 
     quota_megabytes: Annotated[
         int,
         Field(
             ge=0,
             le=1_000_000_000,
-            description="How large a company's file may grow that has no quota of its own; 0: as the disk allows.",
+            description="Largest file of a company that has no quota of its own; 0: as the disk allows.",
         ),
     ] = 0
 
@@ -124,12 +123,14 @@ class Storage(Section):
 class Tokens(Section):
     """API tokens."""
 
-    lifetime_days: Annotated[Days, Field(description="Days that a token lasts when its maker does not say.")] = 90
+    lifetime_days: Annotated[
+        Days, Field(description="Days that a token lasts, unless its maker says otherwise.")
+    ] = 90
     most_days: Annotated[Days, Field(description="The most days that a token may last.")] = 3650
 
 
 class Webhooks(Section):
-    """Where webhooks may go, beside the public internet over https."""
+    """Where webhooks may be sent, beside the public internet over https."""
 
     allow_networks: Annotated[
         Networks, Field(description="Private networks that receivers may be in, as CIDR.")
@@ -137,16 +138,18 @@ class Webhooks(Section):
     allow_ports: Annotated[
         list[Annotated[int | str, SkipValidation]],  # one sentence for all that is wrong
         AfterValidator(_ports),
-        Field(description='Ports that receivers in them may have: 8443, or a range such as "8000-8999".'),
+        Field(
+            description='Ports that receivers in these networks may have: 8443, or a range such as "8000-8999".'
+        ),
     ] = list(ports.WEB)
-    allow_http: Annotated[bool, Field(description="Allow http: to those networks.")] = False
+    allow_http: Annotated[bool, Field(description="Allow http: to these networks.")] = False
     ca_file: Annotated[
         str,
         Field(description="A PEM file of private certificate authorities to trust beside the public ones."),
     ] = ""
     keep_answers: Annotated[
         bool,
-        Field(description="Show the first 2 kB of what receivers answer in the delivery log."),
+        Field(description="Keep the first 2 kB of each receiver's answer in the delivery log."),
     ] = True
 
 
@@ -154,26 +157,30 @@ class Returns(Section):
     """Returns."""
 
     require_write_ability: Annotated[
-        bool, Field(description="Creating returns needs returns:write; otherwise returns:read is enough.")
+        bool,
+        Field(description="Creating and changing returns needs returns:write; if false, returns:read is enough."),
     ] = False
 
 
 class Log(Section):
-    """What the service tells, on standard error or in a file."""
+    """What the service logs, on standard error or in a file."""
 
-    format: Annotated[Literal["human", "json"], Field(description="human, or json: one object a line.")] = "human"
+    format: Annotated[Literal["human", "json"], Field(description="human, or json: one object in each line.")] = (
+        "human"
+    )
     level: Annotated[
         Literal["debug", "info", "warning", "error"], Field(description="debug, info, warning or error.")
     ] = "info"
     requests: Annotated[
-        bool, Field(description="A line for every request; under a flood, for some of those that are refused.")
+        bool, Field(description="A line for every request; in a flood, for only some of the refused requests.")
     ] = True
-    file: Annotated[str, Field(description="The file to write it to; empty: standard error.")] = ""
+    file: Annotated[str, Field(description="The file to write the log to; empty: standard error.")] = ""
     file_megabytes: Annotated[
-        int, Field(ge=1, le=100_000, description="The size at which that file is put aside and a new one begun.")
+        int,
+        Field(ge=1, le=100_000, description="When the file reaches this size, it is renamed and a new one begun."),
     ] = 10
     files: Annotated[
-        int, Field(ge=2, le=1000, description="How many of them are kept, the one that is written to included.")
+        int, Field(ge=2, le=1000, description="How many log files are kept, with the one being written.")
     ] = 5
 
 
@@ -303,7 +310,7 @@ def example() -> str:
     """The text of `config.example.toml`: every key with its comment and default."""
     lines = [
         "# Settings of wmsd. Every key is here with its default; remove the `#` of those that you change.",
-        "# A flag is stronger than the environment (WMSD_SERVER_LISTEN=…), and that than this file.",
+        "# A flag overrides the environment (WMSD_SERVER_LISTEN=…), and the environment overrides this file.",
     ]
     for section in Settings.model_fields:
         model = _section(section)

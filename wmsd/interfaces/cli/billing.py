@@ -28,8 +28,8 @@ def _month(context: click.Context, parameter: click.Parameter, given: str | None
 def billing_command(installation: Installation, company: str, month: str | None, as_json: bool) -> None:
     """Count the events of COMPANY by month and name, for billing.
 
-    Each event counts once, in the month in which it happened (UTC): whether webhooks carried it, to how many
-    receivers and how often, makes no difference. Counts are kept for good.
+    Each event counts once, in the month in which it happened (UTC), whether webhooks carried it or not, and
+    however many receivers and attempts there were. Counts are kept for good.
     """
 
     async def work(site: Site) -> Counts:

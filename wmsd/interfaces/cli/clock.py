@@ -11,11 +11,11 @@ from wmsd.interfaces.cli.installation import Installation, installed, json_optio
 
 @click.group()
 def clock_command() -> None:
-    """Show whether the machine's clock can be believed, and say that it can.
+    """Show whether the machine's clock can be trusted, and confirm that it is right.
 
-    What is old is deleted by the clock: events after 90 days, deliveries after 30, keys of requests after 7,
-    tokens when they have expired. When the clock is set, the server deletes nothing until it has been steady for
-    a day.
+    By the clock, the server deletes events after 90 days, deliveries after 30, idempotency keys after 7, and
+    tokens when they have expired. A wrong clock would delete them too early. So when the clock is set, the server
+    deletes nothing until the clock has been steady for a day, or somebody confirms that it is right.
     """
 
 
@@ -23,7 +23,7 @@ def clock_command() -> None:
 @json_option
 @installed
 def show_clock(installation: Installation, as_json: bool) -> None:
-    """Show what the server found last."""
+    """Show what the server last found out about the clock."""
 
     async def work(site: Site) -> Known | None:
         return await site.platform.read(clock_watch.known)
@@ -46,10 +46,10 @@ def show_clock(installation: Installation, as_json: bool) -> None:
         note(f"{sentence[0].upper()}{sentence[1:]}.")
 
 
-@clock_command.command("confirm", short_help="Say that the clock is right.")
+@clock_command.command("confirm", short_help="Confirm that the clock is right.")
 @installed
 def confirm_clock(installation: Installation) -> None:
-    """Say that the clock is right: what is old is deleted again from now on."""
+    """Confirm that the clock is right. From now on the server deletes again what is old."""
 
     async def work(site: Site) -> str:
         await site.platform.write(clock_watch.confirm)

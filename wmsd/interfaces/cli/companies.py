@@ -49,8 +49,8 @@ def create_company(
 ) -> None:
     """Make the company CODE.
 
-    Without modules nothing of it can be used: give --all-modules, or --module for each. The module api goes
-    with every other.
+    A company without modules cannot be used: give --all-modules, or --module for each. The module api is switched
+    on with any other module.
     """
     chosen = list(MODULES) if all_modules else list(dict.fromkeys(modules))
     if chosen and "api" not in chosen:
@@ -76,11 +76,14 @@ def create_company(
 @company_command.command("change")
 @click.argument("code")
 @click.option("--name", help="A new name.")
-@click.option("--sandbox/--no-sandbox", default=None, help="For trying things out, or for real.")
+@click.option("--sandbox/--no-sandbox", default=None, help="A company for trying things out, or a real one.")
 @click.option(
-    "--requests-per-minute", type=int, metavar="N", help="A limit of its own; 0: the installation's again."
+    "--requests-per-minute",
+    type=int,
+    metavar="N",
+    help="Its own limit of data requests; 0: the installation's limit.",
 )
-@click.option("--graphql-per-minute", type=int, metavar="N", help="The same for GraphQL documents.")
+@click.option("--graphql-per-minute", type=int, metavar="N", help="The same for GraphQL requests.")
 @click.option(
     "--quota-megabytes",
     type=int,
@@ -90,7 +93,7 @@ def create_company(
 @click.option(
     "--over-receipt-pct",
     metavar="P",
-    help="How many per cent more than was ordered may be received of an article that has no such limit itself: "
+    help="How many per cent more than ordered may be received, for articles without a limit of their own: "
     "0 to 100, such as 2.5.",
 )
 @installed
@@ -134,7 +137,7 @@ def list_companies(installation: Installation, as_json: bool) -> None:
 @json_option
 @installed
 def show_company(installation: Installation, code: str, as_json: bool) -> None:
-    """Show the company CODE, with the rules that stand in its own file."""
+    """Show the company CODE, with its limits, its quota and its over-receipt tolerance."""
     from wmsd.interfaces.cli.tolerance import tolerance  # as above
 
     async def work(site: Site) -> dict[str, Any]:
@@ -166,7 +169,7 @@ def _row(company: Company) -> dict[str, Any]:
 def operator_command() -> None:
     """Make, change and list operators, who run the warehouses of several companies.
 
-    Sandbox companies send no webhooks unless their operator allows it with --webhooks. What is sent then carries
+    Sandbox companies send no webhooks unless their operator allows it with --webhooks. Their deliveries then carry
     the header X-ThreePl-Sandbox: true.
     """
 
@@ -241,7 +244,7 @@ def module_command() -> None:
 @json_option
 @installed
 def list_modules(installation: Installation, company: str, as_json: bool) -> None:
-    """List the modules, and whether they are on for COMPANY."""
+    """List all modules, and which of them are on for COMPANY."""
 
     async def work(site: Site) -> list[dict[str, Any]]:
         found = await site.platform.read(lambda tx: actions.company_of_code(tx, company))

@@ -21,12 +21,14 @@ MOST_SHOWN: Final = 200
 Options = tuple[Callable[[Any], Any], ...]
 """Options and arguments of a command, in the order in which its help has them."""
 
-company_option = click.option("--company", "code", required=True, metavar="CODE", help="Whose data it is.")
+company_option = click.option("--company", "code", required=True, metavar="CODE", help="The company.")
 paging_options: Final[Options] = (
     click.option(
-        "--page", type=click.IntRange(1, MAX_PAGE), default=1, show_default=True, help="From the oldest on."
+        "--page", type=click.IntRange(1, MAX_PAGE), default=1, show_default=True, help="Page 1 has the oldest."
     ),
-    click.option("--per-page", type=click.IntRange(1, MOST_SHOWN), default=50, show_default=True),
+    click.option(
+        "--per-page", type=click.IntRange(1, MOST_SHOWN), default=50, show_default=True, help="Rows on a page."
+    ),
 )
 
 

@@ -10,7 +10,10 @@ from wmsd.interfaces.cli.installation import Installation, installed, json_optio
 
 @click.group()
 def config_command() -> None:
-    """Show and check the settings: flag over environment over file over default."""
+    """Show and check the settings.
+
+    A flag overrides the environment, the environment overrides the file, and the file overrides the default.
+    """
 
 
 @config_command.command("show")
@@ -26,7 +29,7 @@ def show(installation: Installation, as_json: bool) -> None:
 @config_command.command("check")
 @installed
 def check(installation: Installation) -> None:
-    """Check the settings; exit with 1 and say what is wrong."""
+    """Check the settings. When one is wrong, say what is wrong and exit with 1."""
     _say_file(installation)
     note("The settings are good.")
 

@@ -100,20 +100,26 @@ def document_command(kind: DocumentKind, move: Move | None = None) -> click.Grou
         f"List a company's {noun}s.",
         _list,
         company_option,
-        click.option("--status", "statuses", multiple=True, type=status, help="Only these; repeat it."),
+        click.option(
+            "--status",
+            "statuses",
+            multiple=True,
+            type=status,
+            help="Only with this status; repeat it for several.",
+        ),
         *(_filter(name, _reference(kind.references[name])) for name in kind.filters),
         *paging_options,
     )
     add(
         "show",
-        f"Show the {noun} with the code {argument}: its fields, its lines, and when it reached which status.",
+        f"Show the {noun} with the code {argument}: its fields, its lines, and when it reached each status.",
         _show,
         document,
         company_option,
     )
     add(
         "status",
-        f"Move the {noun} with the code {argument} to STATUS, by the rules that the API follows:\n\n"
+        f"Move the {noun} with the code {argument} to STATUS. These moves are allowed, as in the API:\n\n"
         f"\b\n{_moves_in_words(kind)}",
         partial(_move, move=move.call),
         document,

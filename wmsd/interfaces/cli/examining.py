@@ -20,12 +20,13 @@ MOST_PLACES: Final = 3
 @json_option
 @installed
 def doctor_command(installation: Installation, codes: tuple[str, ...], as_json: bool) -> None:
-    """Prove that every company's figures are right.
+    """Check that every company's figures are right.
 
-    Every stock balance is the sum of its ledger and of the open reservations, every packaging balance that of its
-    movements, every order holds and has shipped what its lines say, and the files are whole, platform.db too. Ends
-    with a verdict for each file. Exits with 1, and names the records that differ and the tables that are damaged,
-    when something is wrong. It only reads, and works beside a running server.
+    It checks that every stock balance is the sum of its ledger and of the open reservations, that every packaging
+    balance is the sum of its movements, that every order has reserved and shipped what its lines say, and that the
+    files are whole, platform.db too. It ends with a verdict for each file. When something is wrong, it names the
+    records that differ and the tables that are damaged, and exits with 1. It only reads, and works beside a
+    running server.
     """
     with installation.beside() as borrow:
         examination = Examination(installation.folder, borrow)

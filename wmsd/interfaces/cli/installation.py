@@ -78,7 +78,7 @@ def installed(command: Callable[Concatenate[Installation, P], Result]) -> Callab
         metavar="FILE",
         type=click.Path(path_type=Path),
         envvar="WMSD_CONFIG",
-        help="Configuration file.  [default: ./config.toml, where there is one]",
+        help="Configuration file.  [default: ./config.toml, if there is one]",
     )
     @click.option("--data", metavar="DIR", help="Data folder.  [default: ./data]")
     @functools.wraps(command)

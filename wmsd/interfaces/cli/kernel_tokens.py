@@ -15,8 +15,8 @@ from wmsd.interfaces.cli.installation import Installation, installed, json_optio
 def kernel_token_command() -> None:
     """Make, replace and revoke the platform token.
 
-    It opens the kernel interface, /api/kernel/v1, to the programs of who runs the platform, and nothing else. A
-    running server follows within a second.
+    With it, the programs of those who run the platform use the kernel interface, /api/kernel/v1, and nothing else.
+    A running server follows within a second.
     """
 
 
@@ -24,7 +24,7 @@ def kernel_token_command() -> None:
 @json_option
 @installed
 def create_token(installation: Installation, as_json: bool) -> None:
-    """Make the platform token. It is printed on standard output, this once: keep it safe."""
+    """Make the platform token. It is printed on standard output, only this once: keep it safe."""
 
     async def work(site: Site) -> Made:
         return await site.platform.write(kernel_tokens.create)
@@ -33,13 +33,13 @@ def create_token(installation: Installation, as_json: bool) -> None:
 
 
 @kernel_token_command.command("rotate")
-@click.option("--at-once", is_flag=True, help="Refuse every other from now on, as when one was leaked.")
+@click.option("--at-once", is_flag=True, help="Refuse all others from now on, for instance when one leaked.")
 @json_option
 @installed
 def rotate_token(installation: Installation, at_once: bool, as_json: bool) -> None:
-    """Make a new platform token in place of the present one, which is accepted for another 24 hours.
+    """Make a new platform token. The one before it is accepted for another 24 hours.
 
-    The new one is printed on standard output, this once: keep it safe.
+    The new one is printed on standard output, only this once: keep it safe.
     """
 
     async def work(site: Site) -> Made:
@@ -61,7 +61,7 @@ def _show(made: Made, sentence: str, as_json: bool) -> None:
 @json_option
 @installed
 def list_tokens(installation: Installation, as_json: bool) -> None:
-    """List the platform tokens that there are and were; never their text."""
+    """List all platform tokens, also revoked ones, without their text."""
 
     async def work(site: Site) -> list[dict[str, Any]]:
         return await site.platform.read(kernel_tokens.every)

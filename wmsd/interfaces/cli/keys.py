@@ -14,10 +14,11 @@ from wmsd.interfaces.cli.installation import Installation, installed, note
 
 @click.group()
 def key_command() -> None:
-    """Keep the keys of an installation sealed, and change them.
+    """Seal the keys of an installation, and change them.
 
-    The data folder holds the keys that sign tokens and seal credentials: who gets a copy of it has them too.
-    With a key file elsewhere they are sealed, and neither is of use without the other.
+    The data folder holds the keys that sign tokens and seal credentials: whoever has a copy of the folder has
+    these keys too. With a key file elsewhere the keys are sealed, and neither the folder nor the file is of use
+    without the other.
     """
 
 
@@ -26,9 +27,9 @@ def key_command() -> None:
 @click.option("--back", is_flag=True, help="Keep the keys in clear in the data folder again.")
 @installed
 def move(installation: Installation, file: Path | None, back: bool) -> None:
-    """Seal the keys in the data folder with a new secret, and write that to FILE.
+    """Seal the keys in the data folder with a new secret, and write the secret to FILE.
 
-    FILE must not be there yet, and not be in the data folder. Stop the server first, and keep a copy of FILE:
+    FILE must not exist yet, and must not be in the data folder. Stop the server first. Keep a copy of FILE:
     without it the data folder cannot be opened any more.
     """
     if back == (file is not None):
@@ -59,10 +60,10 @@ def move(installation: Installation, file: Path | None, back: bool) -> None:
 @key_command.command("rotate")
 @installed
 def rotate(installation: Installation) -> None:
-    """Sign new tokens with a new key, and seal the keys with a new secret where there is a key file.
+    """Sign new tokens with a new key. If there is a key file, also seal the keys with a new secret.
 
-    Tokens of the key before it are still accepted, as after `wmsd token rotate-key`. A running server follows.
-    Copies of the key file that were made before open only copies of the data from before.
+    Tokens that were signed with the previous key are still accepted, as after `wmsd token rotate-key`. A running
+    server follows. Older copies of the key file open only backups that were made before.
     """
     named = installation.settings.server.key_file
 

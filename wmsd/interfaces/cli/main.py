@@ -17,9 +17,9 @@ COMMANDS: Final = {
     "user": ("people", "Make and change users."),
     "token": ("people", "Make and revoke API tokens."),
     "key": ("keys", "Seal the keys of the installation, and change them."),
-    "site": ("sites", "Make, rotate and revoke the bearers of sites, for the transport integration."),
+    "site": ("sites", "Make, rotate and revoke the tokens of sites, for the transport integration."),
     "kernel-token": ("kernel_tokens", "Make, replace and revoke the platform token."),
-    "import": ("transfer", "Take in a CSV file, all of it or nothing."),
+    "import": ("transfer", "Import a CSV file: all of its rows, or none."),
     "export": ("transfer", "Write a CSV file that import takes back."),
     "stock": ("stock_ledger", "List, adjust and quarantine stock, and read its ledger."),
     "sales-order": ("sales_orders", "List, show and move sales orders."),
@@ -27,11 +27,11 @@ COMMANDS: Final = {
     "reception": ("receptions", "List, show and move receptions."),
     "return": ("returns", "List, show and move returns."),
     "packaging": ("packaging", "Record returnable packaging, and show who owes how much."),
-    "webhook": ("webhook_log", "List, test and switch webhooks, read their log, and send again."),
+    "webhook": ("webhook_log", "List, test and switch webhooks, read their log, and send deliveries again."),
     "graphql": ("graphql_schema", "Write the schema of the GraphQL interface."),
     "billing": ("billing", "Count a company's events by month, for billing."),
-    "doctor": ("examining", "Prove that every figure is right."),
-    "clock": ("clock", "Show whether the clock can be believed, and say that it can."),
+    "doctor": ("examining", "Check that every figure is right, and that the files are whole."),
+    "clock": ("clock", "Show whether the clock can be trusted, and confirm that it is right."),
     "config": ("configuring", "Show and check the settings."),
     "version": ("about", "Show the version."),
 }
@@ -62,7 +62,7 @@ class Commands(click.Group):
 @click.group(
     cls=Commands,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
-    epilog="A first day: wmsd serve --demo. Each command explains itself with --help.",
+    epilog="To begin: wmsd serve --demo. Each command explains itself with --help.",
 )
 def wmsd() -> None:
     """The warehouse service that a small site can own.

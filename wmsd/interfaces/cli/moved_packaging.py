@@ -24,7 +24,8 @@ def packaging_option(where: str) -> Callable[[Any], Any]:
         OPTION,
         multiple=True,
         metavar="CODE=N",
-        help=f"Returnable packaging that {where}, such as EUR=4; repeat it. See wmsd packaging types.",
+        help=f"Returnable packaging that {where}, such as EUR=4; repeat it for several. `wmsd packaging types` "
+        "lists the types.",
     )
 
 

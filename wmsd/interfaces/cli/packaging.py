@@ -54,7 +54,7 @@ listing_options = options_of(
 
 @click.group()
 def packaging_command() -> None:
-    """Record returnable packaging, and show who owes how much of it."""
+    """Record returnable packaging, and show who owes how many."""
 
 
 @packaging_command.command("types")
@@ -78,19 +78,24 @@ def list_packaging_types(installation: Installation, code: str, as_json: bool) -
 @listing_options
 @installed
 def list_packaging_balances(installation: Installation, /, **options: Any) -> None:
-    """List how much packaging is between each partner and the company.
+    """List how much packaging each partner and the company owe each other.
 
-    A quantity above 0 is what the partner owes; one below 0 is owed to the partner.
+    A quantity above 0 is what the partner owes the company. A quantity below 0 is what the company owes the
+    partner.
     """
     _list(installation, PackagingBalancePageQuery, store.balances_page, _balance, "No such balance.", **options)
 
 
 @packaging_command.command("movements")
-@click.option("--since", metavar="TIME", help="Only what occurred at or after it, such as 2026-11-20T00:00:00Z.")
+@click.option(
+    "--since",
+    metavar="TIME",
+    help="Only movements that occurred at this moment or later, such as 2026-11-20T00:00:00Z.",
+)
 @listing_options
 @installed
 def list_packaging_movements(installation: Installation, /, **options: Any) -> None:
-    """List what packaging went out and came in, in the order in which it was recorded."""
+    """List the packaging that went out and came in, in the order in which it was recorded."""
     _list(
         installation, PackagingMovementPageQuery, store.movements_page, _movement, "No such movement.", **options
     )
@@ -99,7 +104,9 @@ def list_packaging_movements(installation: Installation, /, **options: Any) -> N
 @packaging_command.command("record")
 @company_option
 @click.option("--type", "type_code", required=True, metavar="CODE", help="The packaging type.")
-@click.option("--partner", "partner_code", required=True, metavar="CODE", help="To whom or from whom.")
+@click.option(
+    "--partner", "partner_code", required=True, metavar="CODE", help="The partner that it goes to or comes from."
+)
 @click.option(
     "--direction",
     required=True,
@@ -108,7 +115,7 @@ def list_packaging_movements(installation: Installation, /, **options: Any) -> N
 )
 @click.option("--quantity", required=True, metavar="N", help="How much: greater than 0.")
 @click.option("--occurred-at", metavar="TIME", help="When, such as 2026-11-20T08:00:00Z.  [default: now]")
-@click.option("--notes", metavar="TEXT")
+@click.option("--notes", metavar="TEXT", help="A remark to keep with it.")
 @json_option
 @installed
 def record_packaging(
@@ -124,7 +131,7 @@ def record_packaging(
 ) -> None:
     """Record that packaging went OUT to a partner, or came IN from one.
 
-    It cannot be changed afterwards; a movement the other way puts right what was recorded wrongly.
+    It cannot be changed afterwards. To correct it, record a movement in the other direction.
     """
     values: Row = {
         "packaging_type_code": type_code,

@@ -18,7 +18,7 @@ from wmsd.base.validation import check
 from wmsd.companies import store as companies
 from wmsd.interfaces.cli.installation import Installation, installed, json_option, note, say
 
-ABILITIES_HELP = f"What it may do; repeat it. One of: {', '.join(ABILITIES)}, or * for everything."
+ABILITIES_HELP = f"What it may do; repeat it for several. One of: {', '.join(ABILITIES)}, or * for everything."
 password_option = click.option(
     "--password-stdin", is_flag=True, help="Read the password from the first line of standard input."
 )
@@ -26,13 +26,15 @@ password_option = click.option(
 
 @click.group()
 def user_command() -> None:
-    """Make and change users. A password is never an argument: others would see it."""
+    """Make and change users. A password is never given as an argument, because others could see it."""
 
 
 @user_command.command("create")
 @click.argument("email")
 @click.option("--role", required=True, type=click.Choice(list(ROLES)), help="What it may do, and where.")
-@click.option("--company", "codes", multiple=True, metavar="CODE", help="A company it may use; repeat it.")
+@click.option(
+    "--company", "codes", multiple=True, metavar="CODE", help="A company it may use; repeat it for several."
+)
 @click.option("--name", help="What people call it.  [default: the e-mail address]")
 @click.option("--ability", "abilities", multiple=True, metavar="A", help="For a member. " + ABILITIES_HELP)
 @password_option
@@ -50,8 +52,8 @@ def create_user(
 ) -> None:
     """Make the user EMAIL.
 
-    A platform-admin may do everything everywhere, a company-admin everything in its companies, a member what
-    --ability says in its companies (without it: read).
+    A platform-admin may do everything, everywhere. A company-admin may do everything in its companies. A member
+    may do in its companies what --ability says; without --ability it may read.
     """
     new = check(
         NewUser,
@@ -103,7 +105,7 @@ def list_users(installation: Installation, as_json: bool) -> None:
 @click.argument("email")
 @installed
 def disable_user(installation: Installation, email: str) -> None:
-    """Shut the user EMAIL out, with all its tokens. A running server follows within a second."""
+    """Shut out the user EMAIL, and refuse all its tokens. A running server follows within a second."""
 
     async def work(site: Site) -> None:
         await site.platform.write(lambda tx: actions.disable_user(tx, email))
@@ -114,13 +116,13 @@ def disable_user(installation: Installation, email: str) -> None:
 
 @user_command.command("set-password")
 @click.argument("email")
-@click.option("--keep-tokens", is_flag=True, help="Leave the tokens that were made by signing in.")
+@click.option("--keep-tokens", is_flag=True, help="Keep the tokens that were made by signing in.")
 @password_option
 @installed
 def set_password(installation: Installation, email: str, keep_tokens: bool, password_stdin: bool) -> None:
     """Give the user EMAIL a new password.
 
-    Tokens that were made by signing in end; those of `wmsd token create` stay. A running server follows within a
+    Tokens that were made by signing in end; tokens of `wmsd token create` stay. A running server follows within a
     second.
     """
     password = _password(password_stdin)
@@ -190,7 +192,7 @@ class Lifetime(click.ParamType[timedelta]):
     "codes",
     multiple=True,
     metavar="CODE",
-    help="Only for this company; repeat it.  [default: all of the user's]",
+    help="Only for this company; repeat it for several.  [default: all of the user's]",
 )
 @click.option("--name", default="command line", show_default=True, help="What it is for.")
 @click.option("--expires", type=Lifetime(), help="When it ends.  [default: 90d, or what the settings say]")
@@ -203,7 +205,7 @@ def create_token(
     name: str,
     expires: timedelta | None,
 ) -> None:
-    """Make a token. It alone is printed on standard output, this once: keep it safe."""
+    """Make a token. Standard output gets only the token, and only this once: keep it safe."""
     check(TokenName, {"name": name})
     tokens = installation.settings.tokens
     lifetime = expires or timedelta(days=tokens.lifetime_days)
@@ -228,7 +230,7 @@ def create_token(
 @json_option
 @installed
 def list_tokens(installation: Installation, as_json: bool) -> None:
-    """List the tokens; never their text."""
+    """List the tokens, without their text."""
 
     async def work(site: Site) -> list[dict[str, Any]]:
         return await site.platform.read(actions.list_tokens)
@@ -253,7 +255,8 @@ def revoke_token(installation: Installation, token_id: int) -> None:
 def rotate_key(installation: Installation) -> None:
     """Sign new tokens with a new key.
 
-    Tokens of the key before it are still accepted; those of older keys no more. Rotate twice to end them all.
+    Tokens that were signed with the previous key are still accepted; tokens of older keys are refused. Rotate
+    twice to end all of them.
     """
 
     async def work(site: Site) -> None:

@@ -20,8 +20,8 @@ FINAL: Final[Status] = "FINALIZAT"
 disposition_option = click.option(
     "--disposition",
     type=click.Choice(tuple(DISPOSITIONS)),
-    help=f"With the move to {FINAL}: what becomes of the goods of each line that has no disposition yet. RESTOC: "
-    "back into stock; CARANTINA: into quarantine; DISTRUS: written off.",
+    help=f"With the move to {FINAL}: the disposition of each line that has none yet. RESTOC: back into stock; "
+    "CARANTINA: into quarantine; DISTRUS: written off.",
 )
 
 

@@ -46,12 +46,12 @@ everything seldom enough that one large body is no reason for it.
 
 @click.command("serve")
 @click.option("--listen", metavar="HOST:PORT", help="Where to listen.  [default: 127.0.0.1:8480]")
-@click.option("--demo", "with_demo", is_flag=True, help="Have a demo company too, and a token for it.")
+@click.option("--demo", "with_demo", is_flag=True, help="Also make a demo company, and a token for it.")
 @installed
 def serve_command(installation: Installation, listen: str | None, with_demo: bool) -> None:
     """Serve the API and the pages until Ctrl-C.
 
-    Makes the data folder when there is none. One server at a time can have a data folder; the other commands
+    It makes the data folder when there is none. One server at a time can use a data folder; the other commands
     work beside it.
     """
     logs.configure(installation.settings.log)

@@ -23,20 +23,21 @@ warehouse_argument = click.argument("warehouse", metavar="WAREHOUSE")
 
 @click.group()
 def site_command() -> None:
-    """Make, rotate and revoke the bearers of sites, for the transport integration.
+    """Make, rotate and revoke the tokens of sites, for the transport integration.
 
-    A site is a WAREHOUSE of a COMPANY, both by their codes. A running server follows within a second.
+    A site is a warehouse of a company: WAREHOUSE and COMPANY are their codes. A running server follows within a
+    second.
     """
 
 
 @site_command.command("create")
 @company_argument
 @warehouse_argument
-@click.option("--name", required=True, help="What people call it; ledgers name it so.")
+@click.option("--name", required=True, help="What people call it; ledgers show this name.")
 @json_option
 @installed
 def create_site(installation: Installation, company: str, warehouse: str, name: str, as_json: bool) -> None:
-    """Make a site. Its token alone is printed on standard output, this once: keep it safe."""
+    """Make a site. Standard output gets only its token, and only this once: keep it safe."""
     new = check(NewSite, {"name": name})
 
     async def work(site: Site) -> tuple[int, str, list[str]]:
@@ -69,7 +70,7 @@ def _active_warehouse(tx: Transaction, code: str) -> int:
 @json_option
 @installed
 def list_sites(installation: Installation, as_json: bool) -> None:
-    """List the sites of all companies; never their tokens."""
+    """List the sites of all companies, without their tokens."""
 
     async def work(site: Site) -> list[dict[str, Any]]:
         return await site.platform.read(store.sites)
@@ -80,11 +81,11 @@ def list_sites(installation: Installation, as_json: bool) -> None:
 @site_command.command("rotate")
 @company_argument
 @warehouse_argument
-@click.option("--at-once", is_flag=True, help="End the token before it now, not in a day.")
+@click.option("--at-once", is_flag=True, help="End the token before it now, not after 24 hours.")
 @json_option
 @installed
 def rotate_site(installation: Installation, company: str, warehouse: str, at_once: bool, as_json: bool) -> None:
-    """Give a site a new token, printed this once; the one before is good for another 24 hours."""
+    """Give a site a new token, printed only this once. The one before works for another 24 hours."""
 
     async def work(site: Site) -> tuple[int, str]:
         return await site.platform.write(lambda tx: actions.rotate_site(tx, company, warehouse, at_once))

@@ -59,11 +59,13 @@ def stock_command() -> None:
 
 @stock_command.command("list")
 @company_option
-@click.option("--warehouse", metavar="CODE", help="Only of this warehouse.")
+@click.option("--warehouse", metavar="CODE", help="Only in this warehouse.")
 @click.option("--article", metavar="CODE", help="Only of this article.")
 @click.option("--lots", is_flag=True, help="A row for each lot and serial, and for what has neither.")
-@click.option("--page", type=click.IntRange(1, 10**9), default=1, show_default=True, help="From the oldest on.")
-@click.option("--per-page", type=click.IntRange(1, MOST_SHOWN), default=50, show_default=True)
+@click.option("--page", type=click.IntRange(1, 10**9), default=1, show_default=True, help="Page 1 has the oldest.")
+@click.option(
+    "--per-page", type=click.IntRange(1, MOST_SHOWN), default=50, show_default=True, help="Records on a page."
+)
 @json_option
 @installed
 def list_stock(
@@ -76,10 +78,10 @@ def list_stock(
     per_page: int,
     as_json: bool,
 ) -> None:
-    """List what is there of which article in which warehouse.
+    """List how much of each article is in each warehouse.
 
-    Of the quantity, what open orders hold is reserved, and what may not be sold is quarantined; the rest is
-    available.
+    Reserved is the part of the quantity that open orders hold. Quarantined is the part that may not be sold. The
+    rest is available.
     """
 
     def read(tx: Transaction) -> tuple[list[dict[str, Any]], int, int]:
@@ -136,10 +138,12 @@ def changing(command: Command) -> Command:
     for option in reversed(
         (
             company_option,
-            click.option("--article", required=True, metavar="CODE", help="Of which article."),
-            click.option("--warehouse", required=True, metavar="CODE", help="In which warehouse."),
+            click.option("--article", required=True, metavar="CODE", help="The article."),
+            click.option("--warehouse", required=True, metavar="CODE", help="The warehouse."),
             click.option("--lot", "lot_number", metavar="LOT", help="Only of this lot."),
-            click.option("--serial", "serials", multiple=True, metavar="SERIAL", help="This unit; repeat it."),
+            click.option(
+                "--serial", "serials", multiple=True, metavar="SERIAL", help="This unit; repeat it for several."
+            ),
             click.option("--reason", required=True, metavar="TEXT", help="Why; the ledger keeps it."),
             click.option("--dry-run", is_flag=True, help="Check and show everything, change nothing."),
             json_option,
@@ -157,9 +161,9 @@ def changing(command: Command) -> Command:
 def adjust_stock(installation: Installation, /, by: Decimal | None, to: Decimal | None, **given: Any) -> None:
     """Correct how much there is of an article in a warehouse.
 
-    With --serial, the units with these serials are added (--by +2) or removed (--by -2). Goods that have a lot or
-    a serial are removed only by its name. What is added without one has none. Orders keep what they hold: what is
-    less than that is refused.
+    With --serial, the units with these serials are added (--by +2) or removed (--by -2). To remove goods that have
+    a lot or a serial, name it. Goods that are added without a lot or a serial have none. Orders keep what they
+    hold: an adjustment that leaves less is refused.
 
     \b
     wmsd stock adjust --company ACME --article A --warehouse MAIN --by -2 --reason "Broken glass"
@@ -172,7 +176,9 @@ def adjust_stock(installation: Installation, /, by: Decimal | None, to: Decimal 
 
 def quarantining(command: Command) -> Command:
     quantity = click.option("--quantity", type=Number(), metavar="N", help="How much.")
-    everything = click.option("--all", "everything", is_flag=True, help="All that is there; with --lot, of it.")
+    everything = click.option(
+        "--all", "everything", is_flag=True, help="All that is there; with --lot, all of that lot."
+    )
     return quantity(everything(changing(command)))
 
 
@@ -182,9 +188,9 @@ def quarantining(command: Command) -> Command:
 def quarantine_stock(
     installation: Installation, /, quantity: Decimal | None, everything: bool, **given: Any
 ) -> None:
-    """Put goods into quarantine: they stay in stock, and are not sold.
+    """Put goods into quarantine: they stay in stock, but may not be sold.
 
-    What orders hold is refused: take it out of the orders first.
+    Goods that orders hold are refused: take them out of the orders first.
 
     \b
     wmsd stock quarantine --company ACME --article A --warehouse MAIN --lot L1 --all --reason "Recalled"

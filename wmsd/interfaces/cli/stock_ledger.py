@@ -29,10 +29,10 @@ POSTING: Final = [kind for kind in DOCUMENTS if kind.movements]
 @click.option("--serial", metavar="SERIAL", help="Only of the unit with this serial.")
 @click.option("--document", metavar="CODE", help=f"Only by this {', '.join(FIRST)} or {LAST}.")
 @click.option(
-    "--after", type=click.IntRange(0), metavar="ID", help="What follows this movement; 0: from the first."
+    "--after", type=click.IntRange(0), metavar="ID", help="Only after this movement; 0: from the first on."
 )
 @click.option(
-    "--limit", type=click.IntRange(1, MOST_SHOWN), default=50, show_default=True, help="At most so many."
+    "--limit", type=click.IntRange(1, MOST_SHOWN), default=50, show_default=True, help="At most so many movements."
 )
 @json_option
 @installed
@@ -48,9 +48,10 @@ def show_ledger(
     limit: int,
     as_json: bool,
 ) -> None:
-    """Show what moved: when, by which document or why, and who did it; the newest last.
+    """Show the movements of stock, the newest last.
 
-    Without --after these are the latest movements.
+    Each movement says what moved and when, by which document or why, and who did it. Without --after these are the
+    latest movements.
     """
 
     def read(tx: Transaction) -> list[dict[str, Any]]:

@@ -32,7 +32,7 @@ KINDS_NAMED = "\b\n" + textwrap.fill(f"KIND is one of {', '.join(KINDS)}.", 76, 
 @click.command("import", epilog=KINDS_NAMED)
 @click.argument("kind", type=click.Choice(list(KINDS)), metavar="KIND")
 @click.argument("file", type=click.File("rb"), metavar="FILE.csv")
-@click.option("--company", "code", required=True, metavar="CODE", help="Whose data it is.")
+@click.option("--company", "code", required=True, metavar="CODE", help="The company.")
 @click.option("--dry-run", is_flag=True, help="Check everything, change nothing.")
 @click.option("--complete", is_flag=True, help="stock-count: what the file leaves out was not found.")
 @click.option("--reason", metavar="TEXT", help="stock-count: why, for the ledger.  [default: stock count]")
@@ -48,17 +48,18 @@ def import_command(
     reason: str | None,
     as_json: bool,
 ) -> None:
-    """Take in a CSV file of a kind of records; `-` reads standard input.
+    """Import a CSV file with records of one KIND; `-` reads standard input.
 
-    The first line names the columns: the field names of the resource, with references by code (client_code,
-    partner_code, article_code, warehouse_code). Known codes are changed, new ones created; columns that are not
-    there stay as they are. Stock rows say how much there is now. Sales orders have a row for each line, and are
-    moved to the status of their rows. All rows go in, or none: errors are told by row and column.
+    The first line names the columns, which are the field names of the resource. Other records are named by code
+    (client_code, partner_code, article_code, warehouse_code). A row with a known code changes that record; a row
+    with a new code creates one. When a column is missing, that field stays as it is. Stock rows say how much there
+    is now. Sales orders have a row for each line, and are moved to the status of their rows. All rows are
+    imported, or none; each error is shown with its row and column.
 
-    A stock-count may name lots and serials: all rows of an article and warehouse together then say what is there
-    of it, and the lots and serials that they leave out are gone. With --complete that goes for whole articles:
-    those with stock in a warehouse of the file, but without a row, count 0. What changes is shown; look at it
-    first, with --dry-run.
+    A stock-count may name lots and serials. All rows of an article and warehouse together then say what is there
+    of it, and the lots and serials that they leave out are removed from stock. With --complete, articles without a
+    row count 0 in each warehouse that the file names. The import shows what it changes; look at that first, with
+    --dry-run.
     """
     options = _options(kind, complete=complete or None, reason=reason)
     if installation.folder.is_made and not dry_run:
@@ -127,12 +128,12 @@ def _where(error: CellError) -> str:
 
 @click.command("export", epilog=KINDS_NAMED)
 @click.argument("kind", type=click.Choice(list(KINDS)), metavar="KIND")
-@click.option("--company", "code", required=True, metavar="CODE", help="Whose data it is.")
+@click.option("--company", "code", required=True, metavar="CODE", help="The company.")
 @installed
 def export_command(installation: Installation, kind: str, code: str) -> None:
-    """Write a kind of records as CSV on standard output.
+    """Write all records of one KIND as CSV on standard output.
 
-    `wmsd import` takes it back unchanged.
+    `wmsd import` takes the file back unchanged.
     """
 
     with SpooledTemporaryFile(SPOOLED_BYTES, "w+", encoding="utf-8", newline="") as spool:

@@ -43,14 +43,22 @@ def _moment_option(name: str, help_text: str) -> Callable[[Any], Any]:
 @webhook_command.command("deliveries")
 @one_webhook
 @click.option(
-    "--status", "statuses", multiple=True, type=click.Choice(DELIVERY_STATUSES), help="Only these; repeat it."
+    "--status",
+    "statuses",
+    multiple=True,
+    type=click.Choice(DELIVERY_STATUSES),
+    help="Only with this status; repeat it for several.",
 )
 @_moment_option("--since", "Only those queued at this moment or later, such as 2026-11-20T00:00:00Z.")
-@click.option("--before", type=click.IntRange(1, MAX_ID), metavar="ID", help="Only those before this delivery.")
+@click.option("--before", type=click.IntRange(1, MAX_ID), metavar="ID", help="Only deliveries before this one.")
 @click.option(
-    "--limit", type=click.IntRange(1, MOST_SHOWN), default=50, show_default=True, help="At most so many."
+    "--limit",
+    type=click.IntRange(1, MOST_SHOWN),
+    default=50,
+    show_default=True,
+    help="At most so many deliveries.",
 )
-@click.option("--attempts", is_flag=True, help="A line for each attempt, with what came back.")
+@click.option("--attempts", is_flag=True, help="A line for each attempt, with the receiver's answer.")
 @json_option
 @installed
 def list_deliveries(
@@ -64,9 +72,9 @@ def list_deliveries(
     attempts: bool,
     as_json: bool,
 ) -> None:
-    """List what webhook ID was sent.
+    """List the deliveries of webhook ID, the newest first.
 
-    The newest comes first. The log has 30 days. --json has every attempt in full.
+    The log keeps 30 days. --json shows every attempt in full.
     """
     given = {"status": ",".join(statuses) or None, "since": since, "per_page": limit}
     query = check(DeliveryQuery, {name: value for name, value in given.items() if value is not None})
@@ -94,7 +102,7 @@ def list_deliveries(
 @one_webhook
 @click.argument("delivery", metavar="[DELIVERY]", type=click.IntRange(1, MAX_ID), required=False)
 @_moment_option("--since", "All that were queued at this moment or later, such as 2026-11-20T00:00:00Z.")
-@_moment_option("--until", "With --since: and not after this moment.  [default: now]")
+@_moment_option("--until", "With --since: only those queued at this moment or before.  [default: now]")
 @click.option("--failed", is_flag=True, help="With --since: only those that were exhausted or skipped.")
 @click.option("--dry-run", is_flag=True, help="Only count them.")
 @json_option
@@ -110,11 +118,11 @@ def redeliver(
     dry_run: bool,
     as_json: bool,
 ) -> None:
-    """Send again what is over.
+    """Send deliveries of webhook ID again.
 
-    Of webhook ID one DELIVERY, or with --since all that were delivered, exhausted or skipped. Each goes out with
-    the id, the sequence and the body that it had, and gets five attempts anew. Those of one entity go in their
-    order. After an outage: --since its beginning --failed.
+    Name one DELIVERY, or give --since for all that were delivered, exhausted or skipped. Each keeps its id, its
+    sequence and its body, and gets five new attempts. Deliveries about the same record go in their order. After an
+    outage, give --since with its beginning, and --failed.
     """
     _check_choice(delivery, since, until, failed)
 

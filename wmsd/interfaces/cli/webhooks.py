@@ -24,9 +24,9 @@ one_webhook = options_of(click.argument("webhook", metavar="ID", type=click.IntR
 
 @click.group()
 def webhook_command() -> None:
-    """List, test and switch webhooks, read their log, and send again what is over.
+    """List, test and switch webhooks, read their log, and send deliveries again.
 
-    Subscriptions are made over the API. What is switched or queued here a running server acts on within a second.
+    Subscriptions are made over the API. A running server follows within a second what you switch or queue here.
     """
 
 
@@ -35,7 +35,7 @@ def webhook_command() -> None:
 @json_option
 @installed
 def list_webhooks(installation: Installation, code: str, as_json: bool) -> None:
-    """List the webhooks, and how they fare.
+    """List the webhooks, and how their deliveries succeed.
 
     open: deliveries that are still to be sent. exhausted: deliveries of the last 30 days that were given up.
     """
@@ -67,9 +67,8 @@ def list_webhooks(installation: Installation, code: str, as_json: bool) -> None:
 def test_webhook(installation: Installation, webhook: int, code: str, as_json: bool) -> None:
     """Send webhook ID a test event.
 
-    `webhook.test` goes out now, and what comes back is shown. It is sent once, by this command itself, whether
-    the webhook is on or off and whether a server runs or not.
-    Exits with 1 when the receiver did not take it.
+    The command itself sends `webhook.test` once, now, and shows the answer. The webhook may be on or off, and a
+    server may run or not. Without success the command exits with 1, and says why.
     """
 
     async def work(site: Site) -> Row:
@@ -110,7 +109,7 @@ def test_webhook(installation: Installation, webhook: int, code: str, as_json: b
 def switch_on(installation: Installation, webhook: int, code: str) -> None:
     """Switch webhook ID on.
 
-    What was queued before is sent, and how it failed is forgotten.
+    Deliveries that were queued before are sent, and earlier failures are forgotten.
     """
     if _switch(installation, webhook, code, True):
         note(f"Webhook {webhook} is on. What happened while it was off was not queued: GET /api/v2/events has it.")
@@ -124,7 +123,7 @@ def switch_on(installation: Installation, webhook: int, code: str) -> None:
 def switch_off(installation: Installation, webhook: int, code: str) -> None:
     """Switch webhook ID off.
 
-    Nothing is queued for it any more; what is queued waits.
+    Nothing more is queued for it. Deliveries that are queued already wait until it is on again.
     """
     if _switch(installation, webhook, code, False):
         note(f"Webhook {webhook} is off. What is queued for it waits until it is on again.")
