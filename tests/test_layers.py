@@ -11,7 +11,7 @@ NAMED = re.compile(r"(?:FROM|JOIN|INTO|UPDATE)\s+(\w+)")
 OWNERS = {
     "companies": ("companies", "company_modules", "operators", "audit"),
     "accounts": ("users", "user_companies", "tokens", "kernel_tokens", "signing_keys", "sign_in_addresses"),
-    "sites": ("sites",),
+    "transport_sites": ("sites",),
     "directory": ("clients", "partners", "warehouses"),
     "articles": ("articles", "article_search"),
     "stock": ("stock", "stock_lots", "stock_serials", "stock_movements", "reservations", "lot_reservations"),

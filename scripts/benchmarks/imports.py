@@ -48,11 +48,11 @@ def _round(site: Installation, file: Path, number: int) -> tuple[float, float, f
 async def _import(data: Path, company_id: int, file: Path) -> float:
     """The command's own way: the file's lines, put down, checked, and written in one unit of work."""
     from wmsd.app.data_folder import DataFolder
+    from wmsd.app.installation import open_installation
     from wmsd.app.settings import Settings
-    from wmsd.app.site import open_site
     from wmsd.app.transfer import KINDS, import_beside
 
-    async with open_site(Settings(), DataFolder(data)) as site:
+    async with open_installation(Settings(), DataFolder(data)) as site:
         staging = (await site.files.get(company_id)).staging()
     with file.open("rb") as lines:
         started = time.perf_counter()

@@ -80,10 +80,10 @@ async def _examine(data: Path, company_id: int) -> tuple[int, float]:
     """Raises Failed when anything is found: the history is made so that nothing is."""
     from wmsd.app.data_folder import DataFolder
     from wmsd.app.doctor import examine
+    from wmsd.app.installation import open_installation
     from wmsd.app.settings import Settings
-    from wmsd.app.site import open_site
 
-    async with open_site(Settings(), DataFolder(data)) as site:
+    async with open_installation(Settings(), DataFolder(data)) as site:
         findings = await (await site.files.get(company_id)).read_long(examine)
     if not findings.are_none:
         raise Failed(f"The doctor finds {findings.damages[:3]} {findings.differences[:3]}.")

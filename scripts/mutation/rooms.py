@@ -35,7 +35,7 @@ ROOMS: Final = (
     Room("articles", ("wmsd/articles/rules.py",), ("tests/articles",)),
     Room(
         "sites",
-        ("wmsd/sites/rules.py",),
+        ("wmsd/transport_sites/rules.py",),
         ("tests/transports/test_site_bearers.py", "tests/transports/test_sites.py"),
     ),
     Room(
@@ -74,11 +74,11 @@ ROOMS: Final = (
     Room(
         "door",
         (
-            *("wmsd/app/door.py", "wmsd/app/admission.py", "wmsd/app/decoding.py", "wmsd/app/refusals.py"),
+            *("wmsd/app/dispatcher.py", "wmsd/app/admission.py", "wmsd/app/decoding.py", "wmsd/app/refusals.py"),
             "wmsd/app/idempotency.py",
         ),
         (
-            *("tests/app/test_door.py", "tests/app/test_door_failures.py", "tests/app/test_access.py"),
+            *("tests/app/test_dispatcher.py", "tests/app/test_dispatcher_failures.py", "tests/app/test_access.py"),
             *("tests/app/test_limits.py", "tests/app/test_idempotency.py", "tests/app/test_preconditions.py"),
             *("tests/app/test_storage.py", "tests/app/test_failing_files_in_the_log.py"),
             *("tests/app/test_flow_keys.py", "tests/app/test_flow_callers.py"),

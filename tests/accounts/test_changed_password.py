@@ -20,15 +20,17 @@ async def sign_in(world: World, email: str = OWNER) -> str:
 
 
 async def change_password(world: World, **options: Any) -> int:
-    password_hash = await world.site.passwords.hash("another horse battery")
-    return await world.site.platform.write(lambda tx: actions.set_password(tx, OWNER, password_hash, **options))
+    password_hash = await world.installation.passwords.hash("another horse battery")
+    return await world.installation.platform.write(
+        lambda tx: actions.set_password(tx, OWNER, password_hash, **options)
+    )
 
 
 async def audited(world: World) -> list[str]:
     def read(tx: Transaction) -> list[str]:
         return [row[0] for row in tx.rows("SELECT action FROM audit WHERE subject = ? ORDER BY id", (OWNER,))]
 
-    return await world.site.platform.read(read)
+    return await world.installation.platform.read(read)
 
 
 async def test_tokens_made_by_signing_in_end_and_those_of_an_admin_stay(world: World) -> None:

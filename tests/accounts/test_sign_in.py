@@ -46,7 +46,7 @@ class HeldHasher(PasswordHasher):
                 self.at_once -= 1
 
 
-class Door:
+class Dispatcher:
     """A world where the address of each sign-in is chosen."""
 
     def __init__(self, world: World, hasher: HeldHasher) -> None:
@@ -69,7 +69,7 @@ class Door:
         await until(lambda: len(self.hasher.given) >= count)
 
     async def until_under_way(self, count: int) -> None:
-        await until(lambda: len(self.world.site.passwords._under_way) >= count)
+        await until(lambda: len(self.world.installation.passwords._under_way) >= count)
 
 
 async def until(holds: Callable[[], bool]) -> None:
@@ -79,11 +79,11 @@ async def until(holds: Callable[[], bool]) -> None:
 
 
 @pytest.fixture
-async def door(tmp_path: Path) -> AsyncIterator[Door]:
+async def dispatcher(tmp_path: Path) -> AsyncIterator[Dispatcher]:
     hasher = HeldHasher()
     async with open_world(tmp_path / "data", SETTINGS, hasher) as world:
         try:
-            yield Door(world, hasher)
+            yield Dispatcher(world, hasher)
         finally:
             hasher.open.set()
 
@@ -95,121 +95,125 @@ def wait_of(answer: Answer, status: int = 429, code: str = "RATE_LIMIT_EXCEEDED"
 
 
 @EITHER
-async def test_of_two_hundred_guesses_at_once_one_is_looked_at(door: Door, email: str) -> None:
-    door.hasher.open.clear()
-    first = door.start(email, "wrong")
-    await door.until_given(1)
-    others = [door.start(email.upper(), f"wrong {n}", f"198.51.100.{n}") for n in range(200)]
+async def test_of_two_hundred_guesses_at_once_one_is_looked_at(dispatcher: Dispatcher, email: str) -> None:
+    dispatcher.hasher.open.clear()
+    first = dispatcher.start(email, "wrong")
+    await dispatcher.until_given(1)
+    others = [dispatcher.start(email.upper(), f"wrong {n}", f"198.51.100.{n}") for n in range(200)]
     assert {wait_of(answer) for answer in await asyncio.gather(*others)} == {1}
-    door.hasher.open.set()
+    dispatcher.hasher.open.set()
     assert (await first).status == 401
-    assert door.hasher.given == ["wrong"]
+    assert dispatcher.hasher.given == ["wrong"]
 
 
-async def test_a_short_queue_and_beyond_it_503_at_once(door: Door) -> None:
-    assert (await door.sign_in()).status == 200
-    door.hasher.given.clear()
-    door.hasher.open.clear()
-    queue = [door.start(f"{n}@example.com", "wrong", f"198.51.100.{n}") for n in range(10)]
-    await door.until_under_way(10)
-    assert wait_of(await door.sign_in(NOBODY, "wrong", "198.51.100.77"), 503, "SERVICE_UNAVAILABLE") > 0
-    assert wait_of(await door.sign_in(address="198.51.100.78"), 503, "SERVICE_UNAVAILABLE") > 0
-    owner = door.start(OWNER)
-    await door.until_under_way(11)
-    door.hasher.open.set()
+async def test_a_short_queue_and_beyond_it_503_at_once(dispatcher: Dispatcher) -> None:
+    assert (await dispatcher.sign_in()).status == 200
+    dispatcher.hasher.given.clear()
+    dispatcher.hasher.open.clear()
+    queue = [dispatcher.start(f"{n}@example.com", "wrong", f"198.51.100.{n}") for n in range(10)]
+    await dispatcher.until_under_way(10)
+    assert wait_of(await dispatcher.sign_in(NOBODY, "wrong", "198.51.100.77"), 503, "SERVICE_UNAVAILABLE") > 0
+    assert wait_of(await dispatcher.sign_in(address="198.51.100.78"), 503, "SERVICE_UNAVAILABLE") > 0
+    owner = dispatcher.start(OWNER)
+    await dispatcher.until_under_way(11)
+    dispatcher.hasher.open.set()
     assert (await owner).status == 200, "from where the owner signed in before, a full queue is joined"
     assert [(await guess).status for guess in queue] == [401] * 10
-    assert (len(door.hasher.given), door.hasher.most_at_once) == (11, 2)
+    assert (len(dispatcher.hasher.given), dispatcher.hasher.most_at_once) == (11, 2)
 
 
-async def test_who_hangs_up_starts_no_third_hash_and_is_counted(door: Door) -> None:
-    door.hasher.open.clear()
-    guesses = [door.start(f"{n}@example.com", "wrong") for n in range(6)]
-    await door.until_under_way(6)
+async def test_who_hangs_up_starts_no_third_hash_and_is_counted(dispatcher: Dispatcher) -> None:
+    dispatcher.hasher.open.clear()
+    guesses = [dispatcher.start(f"{n}@example.com", "wrong") for n in range(6)]
+    await dispatcher.until_under_way(6)
     for guess in guesses:
         guess.cancel()
     await asyncio.gather(*guesses, return_exceptions=True)
-    later = door.start(OWNER)
-    await door.until_under_way(7)
-    assert wait_of(await door.sign_in("0@example.com", "wrong")) == 1, "the guess before is still looked at"
-    door.hasher.open.set()
+    later = dispatcher.start(OWNER)
+    await dispatcher.until_under_way(7)
+    assert wait_of(await dispatcher.sign_in("0@example.com", "wrong")) == 1, "the guess before is still looked at"
+    dispatcher.hasher.open.set()
     assert (await later).status == 200
-    assert door.hasher.most_at_once == 2
-    assert await door.statuses(5, "0@example.com") == [401, 401, 401, 401, 429]
+    assert dispatcher.hasher.most_at_once == 2
+    assert await dispatcher.statuses(5, "0@example.com") == [401, 401, 401, 401, 429]
 
 
 @EITHER
-async def test_after_five_failures_a_growing_pause_in_which_nothing_is_looked_at(door: Door, email: str) -> None:
-    assert await door.statuses(5, email) == [401] * 5
+async def test_after_five_failures_a_growing_pause_in_which_nothing_is_looked_at(
+    dispatcher: Dispatcher, email: str
+) -> None:
+    assert await dispatcher.statuses(5, email) == [401] * 5
     waits = []
     for _ in range(8):
-        looked_at = len(door.hasher.given)
-        waits.append(wait_of(await door.sign_in(email)))
-        assert len(door.hasher.given) == looked_at
-        door.world.clock.advance(waits[-1] - 0.5)
-        assert wait_of(await door.sign_in(email)) == 1
-        door.world.clock.advance(0.5)
-        assert (await door.sign_in(email, "wrong")).status == 401
+        looked_at = len(dispatcher.hasher.given)
+        waits.append(wait_of(await dispatcher.sign_in(email)))
+        assert len(dispatcher.hasher.given) == looked_at
+        dispatcher.world.clock.advance(waits[-1] - 0.5)
+        assert wait_of(await dispatcher.sign_in(email)) == 1
+        dispatcher.world.clock.advance(0.5)
+        assert (await dispatcher.sign_in(email, "wrong")).status == 401
     assert waits == [1, 2, 4, 8, 16, 32, 60, 60]
 
 
-async def test_a_right_password_ends_the_pauses(door: Door) -> None:
-    await door.statuses(6)
-    door.world.clock.advance(60)
-    assert (await door.sign_in()).status == 200
-    assert await door.statuses(6) == [401] * 5 + [429]
+async def test_a_right_password_ends_the_pauses(dispatcher: Dispatcher) -> None:
+    await dispatcher.statuses(6)
+    dispatcher.world.clock.advance(60)
+    assert (await dispatcher.sign_in()).status == 200
+    assert await dispatcher.statuses(6) == [401] * 5 + [429]
 
 
 @EITHER
-async def test_a_pause_is_for_all_addresses_that_the_account_does_not_know(door: Door, email: str) -> None:
+async def test_a_pause_is_for_all_addresses_that_the_account_does_not_know(
+    dispatcher: Dispatcher, email: str
+) -> None:
     for n in range(5):
-        assert await door.statuses(1, email, f"198.51.100.{n}") == [401]
-    assert wait_of(await door.sign_in(email, address="198.51.100.77")) == 1
+        assert await dispatcher.statuses(1, email, f"198.51.100.{n}") == [401]
+    assert wait_of(await dispatcher.sign_in(email, address="198.51.100.77")) == 1
     other = "somebody.else@example.com"
-    assert await door.statuses(1, other, "198.51.100.77") == [401], "another account is not held up"
+    assert await dispatcher.statuses(1, other, "198.51.100.77") == [401], "another account is not held up"
 
 
-async def test_the_owner_gets_in_from_a_known_address_whatever_others_do(door: Door) -> None:
-    assert (await door.sign_in()).status == 200
+async def test_the_owner_gets_in_from_a_known_address_whatever_others_do(dispatcher: Dispatcher) -> None:
+    assert (await dispatcher.sign_in()).status == 200
     for n in range(5):
-        assert await door.statuses(1, OWNER, f"198.51.100.{n}") == [401]
+        assert await dispatcher.statuses(1, OWNER, f"198.51.100.{n}") == [401]
     for n in range(5, 8):
-        assert await door.statuses(1, OWNER, f"198.51.100.{n}") == [429]
-    assert (await door.sign_in()).status == 200
-    assert await door.statuses(1, OWNER, "198.51.100.8") == [429], "that helps nobody else"
-    door.hasher.open.clear()
-    door.world.clock.advance(60)
-    given = len(door.hasher.given)
-    guess = door.start(OWNER, "wrong", "198.51.100.9")
-    await door.until_given(given + 1)
-    owner = door.start(OWNER)
-    await door.until_given(given + 2)
-    door.hasher.open.set()
+        assert await dispatcher.statuses(1, OWNER, f"198.51.100.{n}") == [429]
+    assert (await dispatcher.sign_in()).status == 200
+    assert await dispatcher.statuses(1, OWNER, "198.51.100.8") == [429], "that helps nobody else"
+    dispatcher.hasher.open.clear()
+    dispatcher.world.clock.advance(60)
+    given = len(dispatcher.hasher.given)
+    guess = dispatcher.start(OWNER, "wrong", "198.51.100.9")
+    await dispatcher.until_given(given + 1)
+    owner = dispatcher.start(OWNER)
+    await dispatcher.until_given(given + 2)
+    dispatcher.hasher.open.set()
     assert ((await guess).status, (await owner).status) == (401, 200)
-    assert await door.statuses(6) == [401] * 5 + [429], "its own pause holds there too"
-    assert await door.statuses(1, OWNER.upper(), HOME) == [429]
+    assert await dispatcher.statuses(6) == [401] * 5 + [429], "its own pause holds there too"
+    assert await dispatcher.statuses(1, OWNER.upper(), HOME) == [429]
 
 
 async def kept(world: World) -> list[str]:
     def read(tx: Any) -> list[str]:
         return [row[0] for row in tx.rows("SELECT address FROM sign_in_addresses ORDER BY position")]
 
-    return await world.site.platform.read(read)
+    return await world.installation.platform.read(read)
 
 
-async def test_the_ten_most_recent_addresses_of_a_user_are_known(door: Door) -> None:
+async def test_the_ten_most_recent_addresses_of_a_user_are_known(dispatcher: Dispatcher) -> None:
     for n in (*range(12), 3):
-        assert (await door.sign_in(address=f"203.0.113.{n}")).status == 200
-    await door.sign_in(password="wrong", address="203.0.113.99")
+        assert (await dispatcher.sign_in(address=f"203.0.113.{n}")).status == 200
+    await dispatcher.sign_in(password="wrong", address="203.0.113.99")
     body = {"email": OWNER, "password": PASSWORD, "abilities": ["articles:eat"]}
-    await door.world.call("POST", "/api/auth/token", body, token="", company="", status=422)
-    assert await kept(door.world) == [f"203.0.113.{n}" for n in (2, *range(4, 12), 3)]
+    await dispatcher.world.call("POST", "/api/auth/token", body, token="", company="", status=422)
+    assert await kept(dispatcher.world) == [f"203.0.113.{n}" for n in (2, *range(4, 12), 3)]
 
 
-async def test_a_user_that_is_disabled_is_treated_as_one_that_is_not_there(door: Door) -> None:
-    assert (await door.sign_in()).status == 200
-    await door.world.site.platform.write(lambda tx: actions.disable_user(tx, OWNER))
-    assert await kept(door.world) == []
+async def test_a_user_that_is_disabled_is_treated_as_one_that_is_not_there(dispatcher: Dispatcher) -> None:
+    assert (await dispatcher.sign_in()).status == 200
+    await dispatcher.world.installation.platform.write(lambda tx: actions.disable_user(tx, OWNER))
+    assert await kept(dispatcher.world) == []
     for n in range(5):
-        assert await door.statuses(1, OWNER, f"198.51.100.{n}") == [401]
-    assert (await door.sign_in()).status == 429
+        assert await dispatcher.statuses(1, OWNER, f"198.51.100.{n}") == [401]
+    assert (await dispatcher.sign_in()).status == 429

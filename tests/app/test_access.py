@@ -133,7 +133,7 @@ async def test_a_token_is_swept_when_it_has_ended_and_not_before(world: World) -
     swept = []
     for wait in (3599.999, 0.001, 1):
         world.clock.advance(wait)
-        swept.append(await world.site.platform.write(accounts_store.sweep_expired_tokens))
+        swept.append(await world.installation.platform.write(accounts_store.sweep_expired_tokens))
     assert swept == [0, 1, 0]
 
 
@@ -150,7 +150,7 @@ async def test_a_disabled_user_is_out_at_once(world: World) -> None:
     await world.new_user("member@example.com", "member", ["ACME"])
     token = await world.new_token("member@example.com", ["articles:read"])
     await world.call("GET", LIST, token=token)
-    await world.site.platform.write(lambda tx: accounts.disable_user(tx, "member@example.com"))
+    await world.installation.platform.write(lambda tx: accounts.disable_user(tx, "member@example.com"))
     await world.call("GET", LIST, token=token, status=401)
     await sign_in(world, 401, email="member@example.com", abilities=["articles:read"])
 
@@ -159,7 +159,7 @@ async def test_a_token_is_cut_to_what_its_user_may_do_now(world: World) -> None:
     await world.new_user("boss@example.com", "company-admin", ["ACME"])
     token = await world.new_token("boss@example.com")
     await world.call("POST", LIST, {"code": "A", "name": "A"}, token=token, status=201, events=["article.created"])
-    await world.site.platform.write(
+    await world.installation.platform.write(
         lambda tx: tx.execute("UPDATE users SET role = 'member', abilities = '[\"articles:read\"]'")
     )
     await world.call("GET", LIST, token=token)
@@ -168,11 +168,11 @@ async def test_a_token_is_cut_to_what_its_user_may_do_now(world: World) -> None:
 
 async def test_signing_keys_rotate_with_two_accepted(world: World) -> None:
     first = world.token
-    await world.site.platform.write(accounts.rotate_signing_key)
+    await world.installation.platform.write(accounts.rotate_signing_key)
     second = await world.new_token("admin@example.com")
     await world.call("GET", LIST, token=first)
     await world.call("GET", LIST, token=second)
-    await world.site.platform.write(accounts.rotate_signing_key)
+    await world.installation.platform.write(accounts.rotate_signing_key)
     await world.call("GET", LIST, token=first, status=401)
     await world.call("GET", LIST, token=second)
 
@@ -220,7 +220,7 @@ async def test_a_token_keeps_no_company_that_its_user_has_lost(world: World) -> 
     await world.new_user("boss@example.com", "company-admin", ["ACME", "OTHER"])
     token = await world.new_token("boss@example.com", codes=["OTHER"])
     await world.call("GET", LIST, token=token, company=other)
-    await world.site.platform.write(
+    await world.installation.platform.write(
         lambda tx: tx.execute("DELETE FROM user_companies WHERE company_id = ?", (other,))
     )
     for company in (world.company, other):
@@ -290,11 +290,11 @@ async def test_meta_shows_a_companys_modules_to_its_token_only(world: World) -> 
 
 async def test_token_use_is_noted_once_a_minute_from_memory(world: World) -> None:
     async def last_used() -> object:
-        return await world.site.platform.read(lambda tx: tx.value("SELECT max(last_used_at) FROM tokens"))
+        return await world.installation.platform.read(lambda tx: tx.value("SELECT max(last_used_at) FROM tokens"))
 
     await world.call("GET", LIST)
     assert await last_used() is None
-    await world.site.access.write_token_uses()
+    await world.installation.access.write_token_uses()
     assert await last_used() == "2026-11-20T12:00:00.000Z"
 
 
@@ -308,7 +308,7 @@ async def test_a_use_that_could_not_be_written_down_is_written_later(
     with monkeypatch.context() as patch:
         patch.setattr(accounts_store, "note_token_uses", full)
         with pytest.raises(sqlite3.OperationalError):
-            await world.site.access.write_token_uses()
-    await world.site.access.write_token_uses()
-    used = await world.site.platform.read(lambda tx: tx.value("SELECT max(last_used_at) FROM tokens"))
+            await world.installation.access.write_token_uses()
+    await world.installation.access.write_token_uses()
+    used = await world.installation.platform.read(lambda tx: tx.value("SELECT max(last_used_at) FROM tokens"))
     assert used == "2026-11-20T12:00:00.000Z"

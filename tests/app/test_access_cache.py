@@ -32,7 +32,7 @@ class Case:
 
 
 def caller(world: World) -> Awaitable[object]:
-    return world.site.access.caller(world.token)
+    return world.installation.access.caller(world.token)
 
 
 CASES = {
@@ -40,18 +40,18 @@ CASES = {
     "a user": Case(caller, "UPDATE users SET disabled_at = '2026'", LIST),
     "the signing keys": Case(caller, "DELETE FROM signing_keys", LIST),
     "a module": Case(
-        lambda world: world.site.access.company(world.company),
+        lambda world: world.installation.access.company(world.company),
         "DELETE FROM company_modules WHERE module = 'articles'",
         LIST,
         403,
     ),
     "a platform token": Case(
-        lambda world: world.site.access.kernel(world.kernel_token),
+        lambda world: world.installation.access.kernel(world.kernel_token),
         "UPDATE kernel_tokens SET revoked_at = '2026'",
         f"{KERNEL}stats",
     ),
     "a site": Case(
-        lambda world: world.site.access.site_caller(world.token),
+        lambda world: world.installation.access.site_caller(world.token),
         "UPDATE sites SET token_hash = NULL",
         f"{ETSM}/openapi.json",
     ),
@@ -68,10 +68,10 @@ async def manned(world: World) -> World:
 
 def changed_by_another(world: World, sql: str) -> None:
     """As the command line does it, and noticed as the job notices it."""
-    other = connect(world.site.folder.platform_file)
+    other = connect(world.installation.folder.platform_file)
     other.execute(sql)
     other.close()
-    world.site.access.forget()
+    world.installation.access.forget()
 
 
 @pytest.mark.parametrize("turns", range(TURNS))
@@ -110,7 +110,7 @@ async def test_what_is_known_is_not_read_again(manned: World, monkeypatch: pytes
     """Until something has changed: then once more."""
     if case.path.startswith(ETSM):
         manned.token = await new_site(manned, "MAIN", 1)
-    platform, reads = manned.site.platform, 0
+    platform, reads = manned.installation.platform, 0
     read = platform.read
 
     def counted(*arguments: Any) -> Awaitable[object]:
@@ -123,16 +123,16 @@ async def test_what_is_known_is_not_read_again(manned: World, monkeypatch: pytes
         await case.look_up(manned)
     first = reads
     assert first > 0
-    manned.site.access.forget()
+    manned.installation.access.forget()
     for _ in range(3):
         await case.look_up(manned)
     assert reads == 2 * first
-    await manned.site.access.forget_if_changed()
+    await manned.installation.access.forget_if_changed()
     seen = reads
-    await manned.site.access.forget_if_changed()
+    await manned.installation.access.forget_if_changed()
     await case.look_up(manned)
     assert reads == seen + 1 + first, "it had never looked before, so it forgot"
-    await manned.site.access.forget_if_changed()
+    await manned.installation.access.forget_if_changed()
     await case.look_up(manned)
     assert reads == seen + 2 + first
 
@@ -150,17 +150,17 @@ async def test_a_second_token_is_looked_up_by_the_keys_that_are_known(
 
     monkeypatch.setattr(accounts, "signing_keys", counted)
     for token in tokens:
-        await world.site.access.caller(token)
+        await world.installation.access.caller(token)
     assert reads == 1
 
 
 async def test_a_list_of_all_companies_is_read_once(world: World) -> None:
-    access = world.site.access
+    access = world.installation.access
     assert await access.companies() is await access.companies()
 
 
 async def test_a_look_tells_whether_another_process_has_written(world: World) -> None:
-    access = world.site.access
+    access = world.installation.access
     assert await access.forget_if_changed()
     assert not await access.forget_if_changed()
     changed_by_another(world, "UPDATE users SET name = 'Changed'")
@@ -189,7 +189,7 @@ async def test_everybody_is_known_after_a_restart(tmp_path: Path) -> None:
 
 async def test_it_remembers_so_many_tokens_and_no_more(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(access_cache, "MOST_TOKENS", 3)
-    access, entries = world.site.access, []
+    access, entries = world.installation.access, []
     for _ in range(5):
         await access.caller(await world.new_token("admin@example.com"))  # which it forgets all at
     tokens = [await world.new_token("admin@example.com") for _ in range(5)]

@@ -138,7 +138,7 @@ async def test_a_header_whose_name_is_half_a_letter_is_refused(shop: Shop) -> No
 
 async def test_each_request_counts_as_one(shop: Shop) -> None:
     company = await shop.world.new_company("SMALL")
-    await shop.world.site.platform.write(
+    await shop.world.installation.platform.write(
         lambda tx: tx.execute("UPDATE companies SET requests_per_minute = 5 WHERE id = ?", (company,))
     )
     responses = await batch(shop, *[get("stock")] * 7, company=company)

@@ -52,7 +52,7 @@ async def test_what_a_company_gathers_is_bounded(stocked: World, monkeypatch: py
     """However many of its batches are under way; and nothing of it is left behind."""
     size = len((await stocked.call("GET", READ["path"])).raw)
     budget = ByteBudget(of_a_company=2 * size, in_all=10 * size, fair=0, what="large batches")
-    monkeypatch.setattr(stocked.site.door, "kept_answers", budget)
+    monkeypatch.setattr(stocked.installation.dispatcher, "kept_answers", budget)
     assert [status for status, _ in await send(stocked, READ, READ, READ)] == [200, 200, 503]
     assert budget.held() == 0
 

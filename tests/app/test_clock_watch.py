@@ -24,7 +24,7 @@ async def hourly(world: World) -> None:
 
 async def kept(world: World) -> tuple[int, int, int]:
     """Events, keys and tokens."""
-    tokens: int = await world.site.platform.read(lambda tx: tx.value("SELECT count(*) FROM tokens"))
+    tokens: int = await world.installation.platform.read(lambda tx: tx.value("SELECT count(*) FROM tokens"))
     events, keys = [
         (await world.rows(f"SELECT count(*) FROM {table}"))[0][0] for table in ("events", "idempotency_keys")
     ]
@@ -92,7 +92,7 @@ async def test_after_a_person_said_so_it_is_believed(shop: Shop) -> None:
     world.clock.set_forward(100 * DAY)
     await world.jobs.watch_the_clock()
     assert (await health_of(world))["ok"] is False
-    await world.site.platform.write(clock_watch.confirm)
+    await world.installation.platform.write(clock_watch.confirm)
     await world.jobs.clock_watch.hear()
     assert await health_of(world) == {"ok": True}
     await hourly(world)
@@ -120,10 +120,10 @@ async def test_a_start_compares_with_the_last_moment_that_was_kept(
     world: World, stood_still: float, step: float, is_steady: bool
 ) -> None:
     """A long stop alone is no reason to worry anybody: only a clock that went back must have been set."""
-    await ClockWatch(world.site.platform, world.clock).keep()
+    await ClockWatch(world.installation.platform, world.clock).keep()
     world.clock.advance(stood_still)
     world.clock.set_forward(step)
-    started = ClockWatch(world.site.platform, world.clock)
+    started = ClockWatch(world.installation.platform, world.clock)
     await started.start()
     assert (started.is_steady(), started.was_set) == (is_steady, step != 0)
 
@@ -143,7 +143,7 @@ async def test_the_jobs_keep_what_is_known(world: World) -> None:
     await world.jobs.clock_watch.start()
     world.clock.set_forward(DAY)
     await world.jobs.watch_the_clock()
-    other = connect(world.site.folder.platform_file)
+    other = connect(world.installation.folder.platform_file)
     assert other.execute("SELECT doubted_since, step_seconds FROM clock").fetchone() == (
         "2026-11-21T12:00:00.000Z",
         DAY,

@@ -65,7 +65,7 @@ async def test_a_file_that_is_no_database(shop: Shop, log: Kept) -> None:
     world = shop.world
     database = await world.database()
     await database.close()
-    world.site.files.suspect(world.company, OSError("looked at again"))
+    world.installation.files.suspect(world.company, OSError("looked at again"))
     whole = database.path.read_bytes()
     database.path.write_bytes(b"not a database" * 4000)
     for _ in range(50):

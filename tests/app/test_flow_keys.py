@@ -57,18 +57,18 @@ class Supplier:
     creates=True,
 )
 async def order_article(
-    desk: Supplier, body: ArticleFields, company: Company, database: Database
+    service: Supplier, body: ArticleFields, company: Company, database: Database
 ) -> Callable[[Transaction], Record]:
     """Ask the supplier of an article, then create it."""
-    await desk.ask(f"{body.code} for {company.code} in {database.path.stem}")
+    await service.ask(f"{body.code} for {company.code} in {database.path.stem}")
     return partial(create_article.action, body=body)
 
 
 @pytest.fixture
 def supplier(world: World) -> Supplier:
-    desk = Supplier()
-    world.site.door.add_desk(desk)
-    return desk
+    service = Supplier()
+    world.installation.dispatcher.add_service(service)
+    return service
 
 
 async def order(
@@ -83,7 +83,7 @@ async def order(
 
     call = Call(declared, "POST", "/api/articles", "127.0.0.1", "r-1", load_body=load, idempotency_key=key)
     call = replace(call, token=world.token, company=str(world.company))
-    reply = await world.site.door.perform(replace(call, **changes))
+    reply = await world.installation.dispatcher.dispatch(replace(call, **changes))
     return Answer(reply.status, reply.headers, reply.body)
 
 
@@ -224,12 +224,12 @@ async def test_a_restarted_server_answers_as_before(tmp_path: Path) -> None:
     answers, token = [], ""
     for _ in range(2):
         async with open_world(tmp_path / "data", UNLIMITED) as world:
-            desk = Supplier()
-            desk.may_answer.set()
-            world.site.door.add_desk(desk)
+            service = Supplier()
+            service.may_answer.set()
+            world.installation.dispatcher.add_service(service)
             token = token or world.token
             answers.append(await order(world, token=token, company="1"))
-    assert (desk.asked, answers[1].raw) == ([], answers[0].raw)
+    assert (service.asked, answers[1].raw) == ([], answers[0].raw)
     assert answers[1].headers["Idempotent-Replayed"] == "true"
 
 
@@ -247,7 +247,7 @@ async def test_where_it_is_off_nothing_is_asked_and_nothing_repeated(world: Worl
 
 @pytest.mark.parametrize("key", ["k", None])
 async def test_the_caller_does_what_it_ends_with(world: World, supplier: Supplier, key: str | None) -> None:
-    async def note_actor(desk: Supplier, **_: object) -> Callable[[Transaction], str]:
+    async def note_actor(service: Supplier, **_: object) -> Callable[[Transaction], str]:
         return lambda tx: tx.actor.name
 
     declared = replace(order_article, action=note_actor)

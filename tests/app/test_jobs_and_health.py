@@ -21,17 +21,17 @@ from wmsd.db.sqlite import connect
 
 async def test_expired_tokens_are_swept(world: World) -> None:
     world.clock.advance(91 * 86_400)
-    assert await world.site.platform.write(accounts.sweep_expired_tokens) == 1
+    assert await world.installation.platform.write(accounts.sweep_expired_tokens) == 1
     await world.call("GET", "/api/articles", status=401)
 
 
 async def test_what_another_process_changes_is_noticed(world: World) -> None:
     await world.call("GET", "/api/articles")
-    await world.site.access.forget_if_changed()
-    other = connect(world.site.folder.platform_file)
+    await world.installation.access.forget_if_changed()
+    other = connect(world.installation.folder.platform_file)
     other.execute("UPDATE tokens SET revoked_at = '2026'")
     other.close()
-    await world.site.access.forget_if_changed()
+    await world.installation.access.forget_if_changed()
     await world.call("GET", "/api/articles", status=401)
 
 
@@ -42,12 +42,12 @@ async def test_a_companys_bad_file_does_not_keep_the_jobs_from_the_others(shop: 
     for company in (bad, last):
         await world.send("POST", "/api/articles", articles, company=company, headers={"Idempotency-Key": "k"})
     await (await world.database(bad)).close()
-    world.site.files.path(bad).write_bytes(b"not a database" * 1000)
+    world.installation.files.path(bad).write_bytes(b"not a database" * 1000)
     world.clock.advance(8 * 86_400)
     await world.jobs.forget_what_is_old()
     database = await world.database(last)
     assert await database.read(lambda tx: tx.value("SELECT count(*) FROM idempotency_keys")) == 0
-    assert bad in world.site.files.failed
+    assert bad in world.installation.files.failed
 
 
 @pytest.mark.parametrize("error", [OSError(errno.EMFILE, "Too many open files"), MemoryError(), LookupError()])
@@ -65,7 +65,7 @@ async def test_a_job_that_fails_comes_again_and_is_told_once(
 
     monkeypatch.setattr(world.sender, "tick", tick)
     monkeypatch.setattr(jobs_module, "SENDER_TICK_SECONDS", 0.01)
-    jobs = Jobs(world.site, world.sender)
+    jobs = Jobs(world.installation, world.sender)
     await jobs.start()
     async with asyncio.timeout(10):
         while ticks < 7:  # noqa: ASYNC110  # nothing tells of it
@@ -86,7 +86,7 @@ async def test_a_job_that_a_stop_cuts_off_leaves_no_trace(
         await asyncio.sleep(60)
 
     monkeypatch.setattr(world.sender, "tick", tick)
-    jobs = Jobs(world.site, world.sender)
+    jobs = Jobs(world.installation, world.sender)
     await jobs.start()
     async with asyncio.timeout(10):
         await begun.wait()
@@ -102,14 +102,14 @@ async def test_a_company_that_fails_in_any_way_does_not_keep_the_jobs_from_the_o
     await world.send(
         "POST", "/api/articles", {"code": "A", "name": "A"}, company=last, headers={"Idempotency-Key": "k"}
     )
-    get = world.site.files.get
+    get = world.installation.files.get
 
     async def failing(company_id: int) -> Database:
         if company_id == bad:
             raise OSError(errno.EMFILE, "Too many open files")
         return await get(company_id)
 
-    monkeypatch.setattr(world.site.files, "get", failing)
+    monkeypatch.setattr(world.installation.files, "get", failing)
     world.clock.advance(8 * 86_400)
     await world.jobs.forget_what_is_old()
     database = await world.database(last)
@@ -119,7 +119,7 @@ async def test_a_company_that_fails_in_any_way_does_not_keep_the_jobs_from_the_o
 async def test_a_file_that_was_put_back_is_the_one_that_is_written(world: World) -> None:
     await world.import_csv("clients", "code,name\nC1,Kept\n")
     database = await world.database()
-    file = world.site.files.path(world.company)
+    file = world.installation.files.path(world.company)
     page = await database.read(
         lambda tx: tx.value("SELECT (rootpage - 1) * 4096 FROM sqlite_schema WHERE name = 'clients'")
     )
@@ -143,7 +143,7 @@ async def test_a_file_that_was_put_back_is_the_one_that_is_written(world: World)
 async def test_many_companies_at_once_are_closed_again_beyond_the_limit(world: World) -> None:
     companies = [await world.new_company(f"C{number}") for number in range(MOST_OPEN + 10)]
     await asyncio.gather(*(world.send("GET", "/api/articles", company=company) for company in companies))
-    await world.site.files.close_beyond_limit()
+    await world.installation.files.close_beyond_limit()
     assert len(world.opened) < MOST_OPEN
 
 
@@ -151,7 +151,7 @@ async def test_health_tells_no_path_and_no_version(world: World) -> None:
     answer = await world.call("GET", "/api/health", token="", company="")
     assert answer.body["status"] == "ok"
     assert set(answer.body["checks"]) == {"database", "cache", "job_queue", "disk", "webhooks", "clock"}
-    assert str(world.site.folder.path) not in answer.raw.decode()
+    assert str(world.installation.folder.path) not in answer.raw.decode()
     assert "0.1" not in answer.body
 
 
@@ -189,7 +189,7 @@ async def test_a_companys_damaged_file_fails_that_company_alone(tmp_path: Path) 
     file.write_bytes(b"not a database at all" * 500)
     async with open_world(folder, UNLIMITED) as world:
         world.token, world.company = token, 1
-        await world.site.files.prepare_all(await world.site.access.companies())
+        await world.installation.files.prepare_all(await world.installation.access.companies())
         answer = await world.call("GET", "/api/articles", status=503)
         assert answer.body["code"] == "SERVICE_UNAVAILABLE"
         assert int(answer.headers["Retry-After"]) > 0
@@ -229,7 +229,7 @@ async def test_a_company_that_is_refused_leaves_no_file(world: World) -> None:
 
     with pytest.raises(Problem):
         await world.new_company("ACME")
-    assert [file.name for file in world.site.folder.companies.glob("*.db")] == ["1.db"]
+    assert [file.name for file in world.installation.folder.companies.glob("*.db")] == ["1.db"]
 
 
 async def test_many_companies_do_not_keep_their_files_open(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -252,6 +252,6 @@ def test_one_server_has_a_data_folder(tmp_path: Path) -> None:
 
 
 async def test_the_files_are_their_owners_alone(world: World) -> None:
-    files = [file for file in world.site.folder.path.rglob("*.db*") if file.is_file()]
+    files = [file for file in world.installation.folder.path.rglob("*.db*") if file.is_file()]
     assert {file.name for file in files} >= {"platform.db", "platform.db-wal", "1.db"}
     assert {oct(file.stat().st_mode & 0o777) for file in files} == {"0o600"}

@@ -79,7 +79,7 @@ async def test_a_sandbox_company_and_a_company_of_its_own_limit(tmp_path: Path) 
         await world.new_operator("TRY", sandbox=True)
         sandbox = await world.new_company("SAND", operator="TRY")
         assert (await world.call("GET", LIST, company=sandbox)).headers["X-RateLimit-Limit"] == "12"
-        await world.site.platform.write(
+        await world.installation.platform.write(
             lambda tx: tx.execute("UPDATE companies SET requests_per_minute = 500 WHERE code = 'ACME'")
         )
         assert (await world.call("GET", LIST)).headers["X-RateLimit-Limit"] == "500"
@@ -112,7 +112,7 @@ async def test_what_is_refused_uses_up_the_address_and_not_the_company(
 async def test_a_503_uses_up_no_address(tmp_path: Path) -> None:
     """Whoever asks again until the service is whole is not locked out by that."""
     async with open_world(tmp_path / "data", {"limits": {"refused_per_minute": 1}}) as world:
-        world.site.files.path(world.company).write_bytes(b"not a database" * 1000)
+        world.installation.files.path(world.company).write_bytes(b"not a database" * 1000)
         assert [(await world.send("GET", LIST)).status for _ in range(5)] == [503] * 5
         refused = [(await world.send("GET", LIST, token="wrong")).status for _ in range(2)]
         assert refused == [401, 429]
@@ -126,7 +126,7 @@ async def test_a_503_that_says_who_asks_cannot_be_told_uses_up_no_address(
 
     async with open_world(tmp_path / "data", {"limits": {"refused_per_minute": 1}}) as world:
         with monkeypatch.context() as patch:
-            patch.setattr(world.site.access, "caller", cannot_tell)
+            patch.setattr(world.installation.access, "caller", cannot_tell)
             for _ in range(5):
                 await world.call("GET", LIST, status=503)
         for status in (401, 429):
@@ -216,7 +216,7 @@ async def test_what_is_open_counts_by_address(tmp_path: Path) -> None:
 async def test_a_company_has_a_limit_of_documents_of_its_own(tmp_path: Path) -> None:
     async with open_world(tmp_path / "data", {"limits": {"graphql_per_minute": 1}}) as world:
         changes = CompanyChanges(graphql_per_minute=2)
-        await world.site.platform.write(lambda tx: change_company(tx, "ACME", changes))
+        await world.installation.platform.write(lambda tx: change_company(tx, "ACME", changes))
         document = {"query": "{ __typename }"}
         found = [(await world.send("POST", "/api/graphql", document)).status for _ in range(3)]
         assert found == [200, 200, 429]

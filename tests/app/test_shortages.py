@@ -51,11 +51,11 @@ async def test_a_shortage_is_told_once(world: World, caplog: pytest.LogCaptureFi
 async def test_a_request_that_is_broken_off_for_want_of_memory_is_no_false_refusal(
     world: World, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async def perform(call: object) -> None:
+    async def dispatch(call: object) -> None:
         raise MemoryError
 
     with monkeypatch.context() as short:
-        short.setattr(world.site.door, "perform", perform)
+        short.setattr(world.installation.dispatcher, "dispatch", dispatch)
         read = await world.send("GET", "/api/articles")
         written = await world.send("POST", "/api/articles", ARTICLE)
     assert (read.status, read.body["code"]) == (503, "SERVICE_UNAVAILABLE")

@@ -25,7 +25,7 @@ ARTICLE = {"code": "NEW", "name": "New"}
 
 async def set_quota(world: World, megabytes: int) -> None:
     changes = CompanyChanges(quota_megabytes=megabytes)
-    await world.site.platform.write(lambda tx: change_company(tx, "ACME", changes))
+    await world.installation.platform.write(lambda tx: change_company(tx, "ACME", changes))
 
 
 async def bytes_used(world: World) -> int:
@@ -105,7 +105,7 @@ async def test_the_kernel_is_told_of_quotas(world: World) -> None:
 @pytest.fixture
 async def on_small_disk(small_disk: Path) -> AsyncIterator[World]:
     async with open_world(small_disk / "data", UNLIMITED) as world:
-        world.site.folder.make_reserve()
+        world.installation.folder.make_reserve()
         yield world
 
 
@@ -126,14 +126,14 @@ async def test_on_a_full_disk_tokens_are_revoked_and_records_go(on_small_disk: W
     hook = {"name": "W", "url": "https://example.com/", "events": ["*"], "secret": "x" * 32}
     made = await world.call("POST", "/api/webhooks", hook, status=201)
     token = await world.new_token("admin@example.com")
-    assert world.site.folder.reserve.stat().st_size == RESERVE_BYTES
+    assert world.installation.folder.reserve.stat().st_size == RESERVE_BYTES
     fill(small_disk, 0)
     with pytest.raises(OSError) as raised:
         (small_disk / "crumb").write_bytes(b"x" * MEGABYTE)
     assert raised.value.errno == errno.ENOSPC
     await world.call("POST", "/api/auth/revoke", token=token, company="")
     await world.call("GET", "/api/user", token=token, company="", status=401)
-    assert not world.site.folder.reserve.exists()
+    assert not world.installation.folder.reserve.exists()
     await world.call("DELETE", f"/api/webhooks/{made.id}", status=204)
     await world.call("POST", "/api/articles", ARTICLE, status=503)
 
@@ -148,7 +148,7 @@ async def test_deletions_alone_release_the_reserve_too(on_small_disk: World, sma
 
 
 async def test_the_reserve_is_made_again_when_there_is_room(on_small_disk: World, small_disk: Path) -> None:
-    folder = on_small_disk.site.folder
+    folder = on_small_disk.installation.folder
     other = fill(small_disk, 0)
     assert folder.release_reserve()
     assert not folder.release_reserve(), "there is room now"
@@ -185,7 +185,7 @@ async def test_a_quota_that_is_reached_is_told_once_and_when_there_is_room_again
 
 
 async def test_a_disk_that_is_gone_refuses_and_is_told_once(shop: Shop) -> None:
-    world, folder = shop.world, shop.world.site.folder.path
+    world, folder = shop.world, shop.world.installation.folder.path
     with keeping() as log:
         folder.rename(folder.with_name("elsewhere"))
         statuses = {(await world.send("POST", "/api/articles", ARTICLE)).status for _ in range(10)}

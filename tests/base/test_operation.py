@@ -122,7 +122,7 @@ def test_the_signature_says_what_is_taken_from_where() -> None:
         company: object,
         call: object,
         caller: object,
-        site: object,
+        installation: object,
         database: object,
     ) -> None:
         """Change it..
@@ -143,7 +143,7 @@ def test_the_signature_says_what_is_taken_from_where() -> None:
 
 def test_an_action_that_waits_needs_its_desk() -> None:
     @operation(tag="Articles", answer="object")
-    async def wait(desk: Desk, id: int) -> None:
+    async def wait(service: Desk, id: int) -> None:
         pass
 
     assert (wait.needs, wait.path_types, wait.summary) == (Desk, {"id": int}, "wait")

@@ -60,4 +60,4 @@ def add(code: str) -> Callable[[Transaction], int]:
 
 def told(tx: Transaction) -> Any:
     """What a unit of work knows of itself."""
-    return tx.now, tx.ordered_now, tx.actor, tx.provided(str), tx.ids
+    return tx.now, tx.ordered_now, tx.actor, tx.service(str), tx.ids

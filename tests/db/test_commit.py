@@ -97,7 +97,7 @@ async def test_what_the_units_share_is_done_once_and_last_by_the_program(scene: 
         tx.at_commit.setdefault("count", count)
 
     def count(tx: Transaction) -> None:
-        found.append((tx.rows(CODES), tx.now, tx.ordered_now, tx.actor, tx.provided(str), tx.ids))
+        found.append((tx.rows(CODES), tx.now, tx.ordered_now, tx.actor, tx.service(str), tx.ids))
 
     noon = scene.clock.wall
     scene.clock.set_back(1)

@@ -17,7 +17,7 @@ LIST = "/api/articles"
 
 def companies_open(world: World) -> set[int]:
     """Those whose files this process has open."""
-    names = {name.partition(".")[0] for name in open_files(world.site.folder.companies)}
+    names = {name.partition(".")[0] for name in open_files(world.installation.folder.companies)}
     return {int(name) for name in names}
 
 
@@ -92,7 +92,7 @@ def damage(file: Path) -> None:
 
 async def test_a_file_that_failed_is_closed_before_another_is_opened_in_its_place(world: World) -> None:
     """What still reads it is waited for."""
-    companies = world.site.folder.companies
+    companies = world.installation.folder.companies
     await world.call("POST", LIST, {"code": "A", "name": "A"}, status=201, events=["article.created"])
     await (await world.database()).close()
     file = companies / "1.db"
@@ -116,7 +116,7 @@ async def test_a_file_that_failed_is_closed_before_another_is_opened_in_its_plac
 
 async def test_a_file_that_failed_is_not_left_open_at_the_end(tmp_path: Path) -> None:
     async with open_world(tmp_path / "data", UNLIMITED) as world:
-        companies = world.site.folder.companies
+        companies = world.installation.folder.companies
         await world.send("GET", LIST)
         long = await Long.begun(await world.database(), "read_long")
         damage(companies / "1.db")

@@ -28,8 +28,8 @@ async def seen_by_another_process(file: Path) -> str:
 
 
 async def test_a_loan_while_reads_and_writes_go_on(world: World) -> None:
-    site = world.site
-    files = CompanyFiles(site.files.folder, site.clock, site.ids, {}, alone=True)
+    installation = world.installation
+    files = CompanyFiles(installation.files.folder, installation.clock, installation.ids, {}, alone=True)
     path, is_over = files.path(world.company), False
 
     async def work() -> int:

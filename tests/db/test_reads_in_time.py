@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from tests.support.world import World
-from wmsd.app import door
+from wmsd.app import dispatcher
 from wmsd.db import inline_reader
 from wmsd.db.database import Database
 from wmsd.db.failures import OutOfTime
@@ -108,7 +108,7 @@ async def test_many_moments_are_handed_over(database: Database, monkeypatch: pyt
 
 async def test_a_request_that_takes_too_long_is_told_so(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     await world.import_csv("articles", "code,name\nA,Alpha\n")
-    monkeypatch.setattr(door, "READ_SECONDS", -1.0)
+    monkeypatch.setattr(dispatcher, "READ_SECONDS", -1.0)
     refused = await world.call("GET", "/api/articles?search=alpha", status=503)
     assert refused.body["code"] == "SERVICE_UNAVAILABLE"
     assert refused.headers["Retry-After"] == "5"

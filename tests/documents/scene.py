@@ -11,8 +11,8 @@ from tests.sales_orders.answers import Reply, told
 from tests.sales_orders.observing import in_order
 from tests.stock.goods import Moved
 from tests.stock.model import MILLION, Event, Place
+from tests.support.dispatching import dispatch
 from tests.support.dock import Dock, open_dock
-from tests.support.door import perform
 from tests.support.world import Answer, World
 from wmsd.app.doctor import Difference, examine
 
@@ -33,7 +33,7 @@ class Scene:
         self.world.clock.advance(1)
         expected, events = self.depot.answer(request, self.world.clock.now())
         self.caused += events
-        answer = await perform(self.world, request.method, request.path, request.body, request.key)
+        answer = await dispatch(self.world, request.method, request.path, request.body, request.key)
         found = told(answer.status, answer.body, answer.headers)
         assert found == expected, f"{request}\n{found}, but not\n{expected}"
 

@@ -43,7 +43,8 @@ class Stocked:
     async def all_records(self) -> list[Any]:
         """Every row of every table, the company's and the platform's."""
         return [
-            await database.read(all_rows) for database in (await self.world.database(), self.world.site.platform)
+            await database.read(all_rows)
+            for database in (await self.world.database(), self.world.installation.platform)
         ]
 
 

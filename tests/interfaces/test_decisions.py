@@ -117,7 +117,7 @@ class AccessMatrix:
             self.sentences[(*asked, *(each.name for each in case.way.operations[:-1]))].add(said.message)
 
     async def all_records(self) -> list[Any]:
-        platform = await self.world.site.platform.read(all_rows)
+        platform = await self.world.installation.platform.read(all_rows)
         return [await self.own.rows(), await self.theirs.rows(), platform]
 
     def is_right(self) -> None:

@@ -26,12 +26,12 @@ FORM = {"name": "Ana", "email": "ana@example.com", "password": "a long password"
 async def fresh(tmp_path: Path) -> AsyncIterator[World]:
     """An installation that has no admin yet."""
     async with open_world(tmp_path / "data") as world:
-        await world.site.platform.write(lambda tx: tx.execute("UPDATE users SET disabled_at = 'x'"))
+        await world.installation.platform.write(lambda tx: tx.execute("UPDATE users SET disabled_at = 'x'"))
         yield world
 
 
 async def offer(world: World) -> str:
-    code = await world.site.platform.write(first_admin.offer)
+    code = await world.installation.platform.write(first_admin.offer)
     assert code is not None
     return code
 
@@ -59,7 +59,7 @@ async def test_the_link_makes_the_first_admin_once(fresh: World) -> None:
     assert (await look(fresh, f"/first-admin?code={code}"))[0] == 404
     body = {"email": "ana@example.com", "password": FORM["password"], "abilities": ["*"]}
     await fresh.call("POST", "/api/auth/token", body, token="", company="")
-    assert await fresh.site.platform.write(first_admin.offer) is None
+    assert await fresh.installation.platform.write(first_admin.offer) is None
 
 
 @pytest.mark.parametrize(
@@ -83,7 +83,7 @@ async def test_bad_input_shows_the_form_again_with_its_errors(
     assert (status, says in page) == (422, True), page
     assert "<script>alert" not in page
     assert FORM["password"] not in page
-    assert not await fresh.site.platform.read(accounts.has_admin)
+    assert not await fresh.installation.platform.read(accounts.has_admin)
     assert (await send(fresh, code))[0] == 200
 
 

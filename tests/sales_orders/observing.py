@@ -8,7 +8,7 @@ from typing import Any
 
 from tests.sales_orders.model import PARTNERS, TRANSITIONS, Orders
 from tests.stock.model import Event, Json, Place, shown
-from tests.support.door import perform
+from tests.support.dispatching import dispatch
 from tests.support.world import World
 from wmsd.app.doctor import Difference, examine
 
@@ -77,7 +77,7 @@ async def observe(world: World, last_event: int) -> Seen:
 
 
 async def get(world: World, path: str) -> Any:
-    answer = await perform(world, "GET", path)
+    answer = await dispatch(world, "GET", path)
     assert answer.status == 200, answer.raw
     return answer.body
 

@@ -22,7 +22,7 @@ from tests.sales_orders import strategies as some
 from tests.sales_orders.answers import ADDRESSES, Answers, Batch, Reply, Request, told
 from tests.sales_orders.observing import differences, foreseen, get, observe
 from tests.stock.model import ARTICLES, MILLION, WAREHOUSES, Event, Json, Place, shown
-from tests.support.door import perform
+from tests.support.dispatching import dispatch
 from tests.support.shop import open_shop
 from wmsd.base.importing import ImportRefused
 from wmsd.base.problems import Problem
@@ -183,7 +183,7 @@ class OrdersMachine(RuleBasedStateMachine):
         expected = self.expected(request)
         method, path = ADDRESSES[request.action]
         path = path.format(request.order_id)
-        answer = self.run(perform(self.world, method, path, request.body, request.key))
+        answer = self.run(dispatch(self.world, method, path, request.body, request.key))
         found = told(answer.status, answer.body, answer.headers)
         assert found == expected, f"{request}\n{found}, but not\n{expected}"
 
@@ -194,7 +194,7 @@ class OrdersMachine(RuleBasedStateMachine):
             self.expected(request, f"{batch.key} {place}" if batch.key else "")
             for place, request in enumerate(batch.requests)
         ]
-        answer = self.run(perform(self.world, "POST", "/api/v2/batch", batch.as_sent(), batch.key))
+        answer = self.run(dispatch(self.world, "POST", "/api/v2/batch", batch.as_sent(), batch.key))
         slots = answer.body["responses"]
         for slot, request, reply in zip(slots, batch.requests, expected, strict=True):
             found = told(slot["status"], slot["body"], slot.get("headers", {}))

@@ -214,11 +214,11 @@ class Issuer:
             assert answer.status < 300, answer.raw
         else:
             assert name == "a disabled user's"
-            await self.world.site.platform.write(lambda tx: accounts.disable_user(tx, email))
+            await self.world.installation.platform.write(lambda tx: accounts.disable_user(tx, email))
         return token
 
     async def _platform(self, sql: str, *parameters: Any) -> None:
         def change(tx: Transaction) -> None:
             tx.execute(sql, parameters)
 
-        await self.world.site.platform.write(change)
+        await self.world.installation.platform.write(change)

@@ -27,9 +27,9 @@ from tests.support.fast_clock import FastClock
 from tests.support.raw_http import Answer, Caller, Connection
 from tests.support.unsteady import HOST, Life, Receiver, listening
 from wmsd.app.data_folder import DataFolder
+from wmsd.app.installation import Installation, open_installation
 from wmsd.app.lending import beside_a_server
 from wmsd.app.settings import Settings
-from wmsd.app.site import Site, open_site
 from wmsd.base import timestamps
 from wmsd.webhooks.redelivery import Range, send_range
 
@@ -332,15 +332,17 @@ class Run:
         with beside_a_server(folder) as loan:
             assert loan is not None
             loan.borrow(folder.platform_file)
-            async with open_site(Settings(), folder, clock=self._clock, borrow=loan.borrow) as site:
+            async with open_installation(
+                Settings(), folder, clock=self._clock, borrow=loan.borrow
+            ) as installation:
                 for subscription_id in {found for _, found, _ in exhausted} - {1}:
-                    await self._send_range(site, subscription_id)
+                    await self._send_range(installation, subscription_id)
 
-    async def _send_range(self, site: Site, subscription_id: int) -> None:
+    async def _send_range(self, installation: Installation, subscription_id: int) -> None:
         now = self._clock.now()
         since, until = (timestamps.to_text(now + by) for by in (-YEAR, 4 * YEAR))
         chosen = Range(subscription_id, since, until, ("exhausted",))
-        database = await site.files.get(self._ran.tenant.company)
+        database = await installation.files.get(self._ran.tenant.company)
         after, count = 0, 1
         while count:
             after, count = await database.write(partial(send_range, chosen=chosen, after=after))

@@ -7,8 +7,8 @@ from tests.support.crates import balances, open_crates
 from tests.support.shop import Shop
 from tests.support.world import ETSM, Answer, World
 from wmsd.app.doctor import examine
-from wmsd.sites import actions as sites
-from wmsd.sites.schema import NewSite
+from wmsd.transport_sites import actions as sites
+from wmsd.transport_sites.schema import NewSite
 
 MOVED = "sales_order.status_changed"
 PACKED = "packaging.movement_recorded"
@@ -20,7 +20,7 @@ EUR_3 = {"packaging_type_code": "EUR", "quantity": 3}
 async def new_site(world: World, warehouse: str, warehouse_id: int, company: str = "ACME") -> str:
     """The token of a new site, named after its warehouse."""
     new = NewSite(name=f"Planner {warehouse}")
-    _, token = await world.site.platform.write(
+    _, token = await world.installation.platform.write(
         lambda tx: sites.create_site(tx, company, warehouse_id, warehouse, new)
     )
     return token

@@ -18,7 +18,7 @@ METHODS = ("execute", "executemany", "row", "rows", "value", "record", "records"
 @contextmanager
 def statements(world: World) -> Iterator[list[str]]:
     """Fills the list as they run. A read is never begun twice here, however slow it is."""
-    file = world.site.files.path(world.company)
+    file = world.installation.files.path(world.company)
     found: list[str] = []
 
     @cache

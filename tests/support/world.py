@@ -27,9 +27,9 @@ from wmsd.accounts import kernel_tokens
 from wmsd.accounts.passwords import Passwords
 from wmsd.accounts.schema import NewUser
 from wmsd.app.data_folder import DataFolder
+from wmsd.app.installation import Installation, open_installation
 from wmsd.app.jobs import Jobs
 from wmsd.app.settings import Settings
-from wmsd.app.site import Site, open_site
 from wmsd.app.transfer import KINDS, import_csv
 from wmsd.base.access import EVERYTHING, MODULES, Role
 from wmsd.base.importing import Outcome
@@ -40,8 +40,8 @@ from wmsd.db.transaction import Parameters, Transaction
 from wmsd.interfaces.http.connections import Bounds
 from wmsd.interfaces.http.listening import listening
 from wmsd.interfaces.service import service
-from wmsd.sites import actions as sites
-from wmsd.sites.schema import NewSite
+from wmsd.transport_sites import actions as sites
+from wmsd.transport_sites.schema import NewSite
 from wmsd.webhooks.sender import Sender
 
 KERNEL = "/api/kernel/v1/"
@@ -76,7 +76,7 @@ class Answer:
 
 @dataclass
 class World:
-    site: Site
+    installation: Installation
     jobs: Jobs
     clock: SteeredClock
     base_url: str
@@ -146,15 +146,15 @@ class World:
         return Caller(int(self.base_url.rpartition(":")[2]), self.token, self.company)
 
     async def database(self, company: int | None = None) -> Database:
-        return await self.site.files.get(company or self.company)
+        return await self.installation.files.get(company or self.company)
 
     @property
     def opened(self) -> list[int]:
         """The companies whose files are open."""
-        return sorted(int(each.path.stem) for each in self.site.files.databases if each.is_open)
+        return sorted(int(each.path.stem) for each in self.installation.files.databases if each.is_open)
 
     async def last_event(self) -> int:
-        if not self.company or self.company in self.site.files.failed:
+        if not self.company or self.company in self.installation.files.failed:
             return 0
         database = await self.database()
         last: int = await database.read(lambda tx: tx.value("SELECT coalesce(max(sequence), 0) FROM events"))
@@ -162,7 +162,7 @@ class World:
 
     async def events_after(self, sequence: int) -> list[tuple[str, Any]]:
         """(name, data) of the company's events after that one, in order."""
-        if not self.company or self.company in self.site.files.failed:
+        if not self.company or self.company in self.installation.files.failed:
             return []
         database = await self.database()
         rows = await database.read(
@@ -172,23 +172,25 @@ class World:
 
     async def new_operator(self, code: str, sandbox: bool = False) -> int:
         new = NewOperator(code=code, name=code, sandbox=sandbox)
-        return await self.site.platform.write(lambda tx: companies.create_operator(tx, new))
+        return await self.installation.platform.write(lambda tx: companies.create_operator(tx, new))
 
     async def new_company(
         self, code: str, modules: Sequence[str] = tuple(MODULES), operator: str | None = None
     ) -> int:
         new = NewCompany(code=code, name=f"Company {code}", operator_code=operator, modules=list(modules))
-        return await self.site.platform.write(lambda tx: companies.create_company(tx, new, self.site.files.create))
+        return await self.installation.platform.write(
+            lambda tx: companies.create_company(tx, new, self.installation.files.create)
+        )
 
     async def set_module(self, code: str, module: str, enabled: bool) -> None:
-        await self.site.platform.write(lambda tx: companies.set_module(tx, code, module, enabled))
+        await self.installation.platform.write(lambda tx: companies.set_module(tx, code, module, enabled))
 
     async def new_user(
         self, email: str, role: Role, codes: Sequence[str] = (), abilities: Sequence[str] = ()
     ) -> int:
         new = NewUser(email=email, name=email, role=role, company_codes=list(codes), abilities=list(abilities))
-        password_hash = await self.site.passwords.hash(PASSWORD)
-        return await self.site.platform.write(lambda tx: accounts.create_user(tx, new, password_hash))
+        password_hash = await self.installation.passwords.hash(PASSWORD)
+        return await self.installation.platform.write(lambda tx: accounts.create_user(tx, new, password_hash))
 
     async def new_token(
         self,
@@ -197,7 +199,7 @@ class World:
         codes: Sequence[str] = (),
         lifetime: timedelta = timedelta(days=90),
     ) -> str:
-        return await self.site.platform.write(
+        return await self.installation.platform.write(
             lambda tx: accounts.create_token(
                 tx, email=email, name="test", abilities=abilities, company_codes=codes, lifetime=lifetime
             )
@@ -205,7 +207,7 @@ class World:
 
     async def open_kernel(self) -> None:
         """Has a platform token from here on, which requests of the kernel interface carry by default."""
-        self.kernel_token = (await self.site.platform.write(kernel_tokens.create)).token
+        self.kernel_token = (await self.installation.platform.write(kernel_tokens.create)).token
 
     async def import_csv(self, kind: str, text: str) -> Outcome:
         database = await self.database()
@@ -279,7 +281,7 @@ async def _served_descriptions(world: World) -> list[Any]:
     await world.open_kernel()
     await world.import_csv("warehouses", "code,name\nMAIN,Main\n")
     new = NewSite(name="MAIN")
-    _, of_site = await world.site.platform.write(lambda tx: sites.create_site(tx, "ACME", 1, "MAIN", new))
+    _, of_site = await world.installation.platform.write(lambda tx: sites.create_site(tx, "ACME", 1, "MAIN", new))
     return [
         (await world.send("GET", "/openapi.json")).body,
         (await world.send("GET", "/api/v2/openapi.json")).body,
@@ -318,10 +320,12 @@ async def _opened(
     data.open()
     clock = SteeredClock()
     chosen = Settings.model_validate(settings)
-    async with open_site(chosen, data, clock=clock, ids=ids, passwords=Passwords(clock, hasher)) as site:
-        app, jobs = service(site)
+    async with open_installation(
+        chosen, data, clock=clock, ids=ids, passwords=Passwords(clock, hasher)
+    ) as installation:
+        app, jobs = service(installation)
         async with _served(app) as base_url, aiohttp.ClientSession(auto_decompress=False) as session:
-            yield World(site, jobs, clock, base_url, session, contract, company, token)
+            yield World(installation, jobs, clock, base_url, session, contract, company, token)
 
 
 @asynccontextmanager

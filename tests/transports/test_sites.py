@@ -13,8 +13,8 @@ from tests.support.shop import open_shop
 from tests.support.world import ETSM, World, open_world
 from wmsd.db.transaction import Transaction
 from wmsd.interfaces.etsm.routes import ROUTES
-from wmsd.sites import actions as sites
-from wmsd.sites.rules import PREFIX
+from wmsd.transport_sites import actions as sites
+from wmsd.transport_sites.rules import PREFIX
 
 PATHS = [(route.method, route.path.replace("{transport_ecc}", "T1")) for route in ROUTES]
 BODIES = {"POST": {"transport_ecc": "T1", "order_codes": [], "status": "INCARCAT"}}
@@ -108,7 +108,9 @@ async def test_rotating_and_revoking(planner: Planner) -> None:
     world = planner.world
 
     async def rotate(at_once: bool = False) -> str:
-        _, token = await world.site.platform.write(lambda tx: sites.rotate_site(tx, "ACME", "MAIN", at_once))
+        _, token = await world.installation.platform.write(
+            lambda tx: sites.rotate_site(tx, "ACME", "MAIN", at_once)
+        )
         return token
 
     async def good(*tokens: str) -> list[bool]:
@@ -126,7 +128,7 @@ async def test_rotating_and_revoking(planner: Planner) -> None:
     fourth = await rotate(at_once=True)
     assert await good(third, fourth) == [False, True]
     fifth = await rotate()
-    assert await world.site.platform.write(lambda tx: sites.revoke_site(tx, "ACME", "MAIN"))
+    assert await world.installation.platform.write(lambda tx: sites.revoke_site(tx, "ACME", "MAIN"))
     assert await good(fourth, fifth) == [False, False]
     sixth = await rotate()
     assert await good(fifth, sixth) == [False, True]
@@ -136,7 +138,7 @@ async def test_only_the_hash_of_a_token_is_kept(planner: Planner) -> None:
     def rows(tx: Transaction) -> str:
         return repr([tx.rows("SELECT * FROM sites"), tx.rows("SELECT * FROM audit")])
 
-    kept = await planner.world.site.platform.read(rows)
+    kept = await planner.world.installation.platform.read(rows)
     assert planner.token not in kept
     assert planner.token.removeprefix(PREFIX) not in kept
     assert "('wmsd', 'site.create', 'ACME MAIN')" in re.sub(r"\(\d+, '[^']+', ", "(", kept)

@@ -82,7 +82,7 @@ class Hooks:
         await self.settled()
 
     async def audit(self) -> list[tuple[str, str]]:
-        return await self.world.site.platform.read(
+        return await self.world.installation.platform.read(
             lambda tx: [(row[0], row[1]) for row in tx.rows("SELECT action, subject FROM audit ORDER BY id")]
         )
 

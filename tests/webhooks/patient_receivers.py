@@ -78,7 +78,7 @@ def name_of(action: Any) -> str:
 @asynccontextmanager
 async def sending(world: World) -> AsyncIterator[Scene]:
     client = Client()
-    sender = new_sender(world.site, cast(LazyClient, client))
+    sender = new_sender(world.installation, cast(LazyClient, client))
     await sender.start()
     try:
         yield Scene(world, sender, client)

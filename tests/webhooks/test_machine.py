@@ -239,7 +239,7 @@ class WebhooksMachine(WatchedSender):
                 await database.write(lambda tx: deliveries.queue_test(tx, chosen.id))
             else:
                 client = cast(LazyClient, Client(self.world, self.client.manners))
-                await send_test(database, client, self.world.clock, self.site.vault, chosen.id, False)
+                await send_test(database, client, self.world.clock, self.installation.vault, chosen.id, False)
                 chosen.finish(delivery, manner, self.now, self.now)
             await self.settle()
 

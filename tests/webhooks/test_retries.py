@@ -313,7 +313,7 @@ async def test_what_was_cut_off_is_sent_again_with_the_same_id(hooks: Hooks) -> 
 
 async def test_what_another_process_has_written_is_noticed(hooks: Hooks) -> None:
     await hooks.subscribe("sales_order.created")
-    hooks.world.site.files.after_commit = None
+    hooks.world.installation.files.after_commit = None
     database = await hooks.world.database()
     database.after_commit = None
     await hooks.shop.order()
@@ -385,7 +385,7 @@ async def test_what_was_skipped_in_part_leaves_nothing_held_for_ever(
 async def test_a_sandbox_sends_when_its_operator_allows_it_and_says_so(hooks: Hooks) -> None:
     await hooks.subscribe("sales_order.created")
     await hooks.world.new_operator("BOX", sandbox=True)
-    platform = hooks.world.site.platform
+    platform = hooks.world.installation.platform
     await platform.write(lambda tx: tx.execute("UPDATE companies SET operator_id = 1"))
     await hooks.shop.order()
     await hooks.settled()

@@ -206,7 +206,7 @@ async def test_what_could_not_be_sent_is_sent_soon_and_no_storm_comes_of_it(
         await scene.subscribe()
         await scene.at_rest()
         asked = 0
-        companies = world.site.access.companies
+        companies = world.installation.access.companies
 
         async def failing() -> Any:
             nonlocal asked

@@ -57,9 +57,9 @@ async def test_credentials_of_every_kind_stand_sealed_in_the_file(world: World, 
     answer = await world.call("POST", "/api/v2/webhooks", body, status=201)
     assert answer.body["has_secret"] is True
     ((sealed,),) = await world.rows("SELECT credentials FROM webhook_subscriptions")
-    assert json.loads(world.site.vault.unseal(sealed) or "") == WAYS[auth_type]
+    assert json.loads(world.installation.vault.unseal(sealed) or "") == WAYS[auth_type]
     secrets = [text for value in WAYS[auth_type].values() for text in _texts(value)]
-    whole = b"".join(path.read_bytes() for path in world.site.folder.path.rglob("*") if path.is_file())
+    whole = b"".join(path.read_bytes() for path in world.installation.folder.path.rglob("*") if path.is_file())
     for secret in secrets:
         assert secret.encode() not in whole
         assert secret not in answer.raw.decode()

@@ -17,7 +17,7 @@ from tests.documents.machine import Runs
 from tests.support.shop import open_shop
 from tests.support.world import World
 from tests.webhooks.world_model import MOST_AT_ONCE, Delivery, Event, Subscription
-from wmsd.app.site import Site
+from wmsd.app.installation import Installation
 from wmsd.base import timestamps
 from wmsd.base.context import Company
 from wmsd.webhooks.checks import CHECKS
@@ -87,7 +87,7 @@ class WatchedSender(RuleBasedStateMachine):
     async def open(self) -> None:
         self.world.clock.advance(DAY)  # so that it can be set back, but not to before the token was made
         self.client = Client(self.world)
-        self.world.site.files.after_commit = self.committed
+        self.world.installation.files.after_commit = self.committed
         await open_shop(self.world)
         await self.world.import_csv("stock", "article_code,warehouse_code,quantity\nA,MAIN,100000\n")
         self.last_event = await self.world.last_event()
@@ -98,8 +98,8 @@ class WatchedSender(RuleBasedStateMachine):
             self.sender.committed(company)
 
     @property
-    def site(self) -> Site:
-        return self.world.site
+    def installation(self) -> Installation:
+        return self.world.installation
 
     @property
     def now(self) -> int:
@@ -107,18 +107,18 @@ class WatchedSender(RuleBasedStateMachine):
 
     async def begin_to_send(self) -> None:
         async def companies() -> dict[int, Company]:
-            known = (await self.site.access.companies())[self.world.company]
+            known = (await self.installation.access.companies())[self.world.company]
             return {known.id: known if self.is_on else replace(known, modules=known.modules - {"webhooks"})}
 
         async def audit(action: str, subject: str) -> None:
             pass
 
         self.sender = Sender(
-            files=self.site.files,
+            files=self.installation.files,
             companies=companies,
             audit=audit,
             client=cast(LazyClient, self.client),
-            vault=self.site.vault,
+            vault=self.installation.vault,
             clock=self.world.clock,
             answered=lambda: 0,
         )
@@ -133,7 +133,7 @@ class WatchedSender(RuleBasedStateMachine):
     async def close(self) -> None:
         if self.sender is not None:
             await self.stop()
-        self.world.site.files.after_commit = None
+        self.world.installation.files.after_commit = None
         await (await self.world.database()).close()
 
     async def stop(self) -> None:

@@ -20,7 +20,7 @@ from wmsd.db.transaction import Transaction
 
 
 @dataclass(frozen=True, slots=True)
-class SignInDesk:
+class SignInService:
     """What signing in needs. It opens its own transactions, because hashing a password must not hold a database
     thread.
     """
@@ -49,7 +49,7 @@ class FromAddress(Protocol):
     codes=("UNAUTHORIZED", "FORBIDDEN", "SERVICE_UNAVAILABLE"),
     max_body=16 * 1024,
 )
-async def issue_token(desk: SignInDesk, body: SignIn, call: FromAddress) -> dict[str, object]:
+async def issue_token(service: SignInService, body: SignIn, call: FromAddress) -> dict[str, object]:
     """Get a token for a user's e-mail address and password.
 
     The token is shown this once. It may do what `abilities` say, no more than its user may do. After 5 failures
@@ -60,12 +60,12 @@ async def issue_token(desk: SignInDesk, body: SignIn, call: FromAddress) -> dict
         is_known = store.has_signed_in_from(tx, body.email, call.address)
         return store.user_by_email(tx, body.email), Origin(body.email, call.address, is_known)
 
-    user, origin = await desk.platform.read(look_up)
+    user, origin = await service.platform.read(look_up)
     known = user if user is not None and not user.disabled else None
-    good = await desk.passwords.check(origin, body.password, known.password_hash if known else None)
+    good = await service.passwords.check(origin, body.password, known.password_hash if known else None)
     if not good or known is None:
         raise Problem("UNAUTHORIZED", "The e-mail address or the password is wrong.")
-    abilities = grant(known, body.abilities, desk.whitelist)
+    abilities = grant(known, body.abilities, service.whitelist)
 
     def issue(tx: Transaction) -> str:
         store.note_sign_in(tx, known.id, call.address)
@@ -75,11 +75,11 @@ async def issue_token(desk: SignInDesk, body: SignIn, call: FromAddress) -> dict
             name=body.device_name,
             abilities=abilities,
             company_ids=None,
-            lifetime=desk.lifetime,
+            lifetime=service.lifetime,
             signed_in=True,
         )
 
-    return {"token": await desk.platform.write(issue), "abilities": abilities}
+    return {"token": await service.platform.write(issue), "abilities": abilities}
 
 
 @operation(tag="Authentication", answer="object", returns=Message, scope="platform", writes=True)
@@ -235,7 +235,7 @@ def rotate_signing_key(tx: Transaction) -> None:
 def rotate_keys(tx: Transaction) -> None:
     """Adds a new signing key, and seals all keys with the newest secret of the key file."""
     rotate_signing_key(tx)
-    store.reseal(tx, tx.provided(MasterKey))
+    store.reseal(tx, tx.service(MasterKey))
     companies.audit(tx, "key.rotate", "key file")
 
 

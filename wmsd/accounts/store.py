@@ -231,13 +231,13 @@ KEEP_KEYS: Final = """
 
 def signing_keys(tx: Transaction) -> list[tuple[str, str]]:
     """The accepted keys, newest first: (kid, secret)."""
-    unseal = tx.provided(MasterKey).unseal
+    unseal = tx.service(MasterKey).unseal
     return [(row[0], unseal(row[1])) for row in tx.rows(KEYS)]
 
 
 def add_signing_key(tx: Transaction, kid: str, secret: str) -> None:
     """Adds a key, which signs from now on. The one before it is still accepted; older ones are deleted."""
-    tx.execute(ADD_KEY, (kid, tx.provided(MasterKey).seal(secret), tx.timestamp))
+    tx.execute(ADD_KEY, (kid, tx.service(MasterKey).seal(secret), tx.timestamp))
     tx.execute(KEEP_KEYS)
 
 
@@ -264,7 +264,7 @@ def drop_secret(tx: Transaction, name: str) -> bool:
 def key_secrets(tx: Transaction) -> dict[str, str]:
     """The existing key secrets, by name."""
     kept = {name: secret(tx, name) for name in KEY_SECRETS}
-    return {name: tx.provided(MasterKey).unseal(value) for name, value in kept.items() if value is not None}
+    return {name: tx.service(MasterKey).unseal(value) for name, value in kept.items() if value is not None}
 
 
 def are_in_clear(tx: Transaction) -> bool:
@@ -273,7 +273,7 @@ def are_in_clear(tx: Transaction) -> bool:
 
 
 def set_key_secret(tx: Transaction, name: str, value: str) -> None:
-    set_secret(tx, name, tx.provided(MasterKey).seal(value))
+    set_secret(tx, name, tx.service(MasterKey).seal(value))
 
 
 def reseal(tx: Transaction, new: MasterKey) -> None:

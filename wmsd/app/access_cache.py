@@ -18,9 +18,9 @@ from wmsd.base.problems import Problem
 from wmsd.companies import store as companies
 from wmsd.db.database import Database
 from wmsd.db.transaction import Transaction
-from wmsd.sites import store as sites
-from wmsd.sites.rules import Key
-from wmsd.sites.rules import caller_of as site_caller_of
+from wmsd.transport_sites import store as sites
+from wmsd.transport_sites.rules import Key
+from wmsd.transport_sites.rules import caller_of as site_caller_of
 
 MOST_TOKENS = 10_000
 KERNEL = Caller(Actor("kernel"), frozenset(), frozenset())

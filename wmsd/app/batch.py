@@ -15,7 +15,7 @@ from yarl import URL
 
 from wmsd.app import idempotency
 from wmsd.app.call import Call, Loaded, Reply, refusal
-from wmsd.app.door import Begun, Door
+from wmsd.app.dispatcher import Dispatcher, PendingCall
 from wmsd.app.large_bodies import LARGE, LargeBodies
 from wmsd.base.fields import Input, Model, refuse
 from wmsd.base.operation import MAX_BODY, operation
@@ -118,8 +118,8 @@ class BatchResponse(Model):
 
 
 @dataclass(frozen=True, slots=True)
-class BatchDesk:
-    door: Door
+class BatchService:
+    dispatcher: Dispatcher
     routes: RouteTable
     read_query: Callable[[str], Mapping[str, str]]
     """The query of a path with a query, read as the HTTP server does. Raises Problem."""
@@ -131,7 +131,7 @@ class BatchDesk:
     returns=BatchResponse,
     max_body=MAX_BATCH_BODY,
 )
-async def run_batch(desk: BatchDesk, body: BatchRequest, call: Call) -> Text:
+async def run_batch(service: BatchService, body: BatchRequest, call: Call) -> Text:
     """Send several requests in one.
 
     1 to 50 requests of version 2 run in their order. Each is authorised, limited and answered as if it was sent
@@ -141,7 +141,7 @@ async def run_batch(desk: BatchDesk, body: BatchRequest, call: Call) -> Text:
     """
     if call.idempotency_key is not None:
         idempotency.read(call.idempotency_key)
-    running = Running(desk, call, time.monotonic() + MOST_SECONDS)
+    running = Running(service, call, time.monotonic() + MOST_SECONDS)
     try:
         for place, sub_request in enumerate(body.requests):
             await running.add(place, sub_request)
@@ -155,11 +155,11 @@ async def run_batch(desk: BatchDesk, body: BatchRequest, call: Call) -> Text:
 class Running:
     """A batch that is under way. `until` is a moment of `time.monotonic`."""
 
-    desk: BatchDesk
+    service: BatchService
     call: Call
     until: float
     replies: list[Reply] = field(default_factory=list)
-    _begun: list[Begun | Reply] = field(default_factory=list)
+    _begun: list[PendingCall | Reply] = field(default_factory=list)
     """Writes that are under way, after what has an answer, and refusals between them."""
     _bytes: int = 0
     """Of the answers."""
@@ -170,34 +170,36 @@ class Running:
                 raise _too_large()
             if time.monotonic() > self.until:
                 raise unavailable(TOOK_TOO_LONG, 1)
-            call = _call(self.desk, self.call, sub_request, place)
+            call = _call(self.service, self.call, sub_request, place)
         except Problem as problem:
             self._begun.append(refusal(problem))
             return
         if call.operation.writes and call.operation.needs is None:
-            self._begun.append(await self.desk.door.begin(call))
+            self._begun.append(await self.service.dispatcher.begin(call))
             if len(self._begun) >= MOST_UNDER_WAY:
                 await self.end()
             return
         await self.end()  # it sees what was written before it
-        reply = await self.desk.door.perform(call)  # to its end: it must not see what is written after it
+        reply = await self.service.dispatcher.dispatch(
+            call
+        )  # to its end: it must not see what is written after it
         self.replies.append(self._kept(reply))
 
     async def end(self) -> None:
         """Waits for the writes that are under way. Their answers are kept, however large: they are done."""
         while self._begun:
             each = self._begun[0]
-            reply = await self.desk.door.end(each) if isinstance(each, Begun) else each
+            reply = await self.service.dispatcher.end(each) if isinstance(each, PendingCall) else each
             del self._begun[0]
-            self.desk.door.kept_answers.count(self._company, len(reply.body))
+            self.service.dispatcher.kept_answers.count(self._company, len(reply.body))
             self._bytes += len(reply.body)
             self.replies.append(reply)
 
     def give_up(self) -> None:
         for each in self._begun:
-            if isinstance(each, Begun):
+            if isinstance(each, PendingCall):
                 each.give_up()
-        self.desk.door.kept_answers.release(self._company, self._bytes)
+        self.service.dispatcher.kept_answers.release(self._company, self._bytes)
 
     def _kept(self, reply: Reply) -> Reply:
         """The answer of a read, if there is room for it."""
@@ -205,7 +207,7 @@ class Running:
         if self._bytes + size > MOST_BYTES:
             return refusal(_too_large())
         try:
-            self.desk.door.kept_answers.hold(self._company, size)
+            self.service.dispatcher.kept_answers.hold(self._company, size)
         except Problem as problem:
             return refusal(problem)
         self._bytes += size
@@ -220,10 +222,10 @@ def _too_large() -> Problem:
     return Problem("VALIDATION_FAILED", TOO_LARGE, status=413)
 
 
-def _call(desk: BatchDesk, batch: Call, sub_request: SubRequest, place: int) -> Call:
+def _call(service: BatchService, batch: Call, sub_request: SubRequest, place: int) -> Call:
     """The request as it would arrive alone. Raises Problem for an address that is none."""
     path, _, _ = sub_request.path.partition("?")
-    route, parts = desk.routes.find(sub_request.method, path)
+    route, parts = service.routes.find(sub_request.method, path)
     own_key = sub_request.headers.get(idempotency.HEADER)
     return Call(
         operation=route.operation,
@@ -232,8 +234,8 @@ def _call(desk: BatchDesk, batch: Call, sub_request: SubRequest, place: int) -> 
         address=batch.address,
         request_id=batch.request_id,
         path=parts,
-        query=desk.read_query(sub_request.path),
-        load_body=lambda: _load(desk.door.bodies, batch, sub_request.body),
+        query=service.read_query(sub_request.path),
+        load_body=lambda: _load(service.dispatcher.bodies, batch, sub_request.body),
         token=batch.token,
         company=batch.company,
         operator=batch.operator,

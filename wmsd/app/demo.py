@@ -9,7 +9,7 @@ from typing import Final
 from wmsd.accounts import actions as accounts
 from wmsd.accounts import store as users
 from wmsd.accounts.schema import NewUser
-from wmsd.app.site import Site
+from wmsd.app.installation import Installation
 from wmsd.app.transfer import KINDS, import_csv
 from wmsd.base.access import EVERYTHING, MODULES
 from wmsd.base.context import Company
@@ -31,38 +31,38 @@ class Loaded:
     token: str
 
 
-async def load(site: Site) -> Loaded:
+async def load(installation: Installation) -> Loaded:
     """Makes the demo company and its data, where they are not there yet, and a new token for it."""
-    company = await _company(site)
+    company = await _company(installation)
     if company is None:
         new = NewCompany(code=CODE, name="Demo Trading", modules=list(MODULES))
-        await site.platform.write(lambda tx: companies.create_company(tx, new, site.files.create))
-        company = await _company(site)
+        await installation.platform.write(lambda tx: companies.create_company(tx, new, installation.files.create))
+        company = await _company(installation)
     assert company is not None
-    database = await site.files.get(company.id)
+    database = await installation.files.get(company.id)
     for kind in ORDER:
         if await database.read(partial(_has_any, kind)):
             continue
         lines = (DATA / f"{kind}.csv").read_bytes().splitlines(keepends=True)
         await database.write(partial(import_csv, kind=KINDS[kind], lines=lines))
-    return Loaded(company.id, company.name, await _token(site))
+    return Loaded(company.id, company.name, await _token(installation))
 
 
 def _has_any(kind: str, tx: Transaction) -> bool:
     return bool(tx.value("SELECT rows FROM row_counts WHERE name = ?", (kind,)))
 
 
-async def _company(site: Site) -> Company | None:
-    return next((c for c in (await site.access.companies()).values() if c.code == CODE), None)
+async def _company(installation: Installation) -> Company | None:
+    return next((c for c in (await installation.access.companies()).values() if c.code == CODE), None)
 
 
-async def _token(site: Site) -> str:
+async def _token(installation: Installation) -> str:
     """The demo user has a password that nobody knows; only tokens made here act for it."""
-    if await site.platform.read(lambda tx: users.user_by_email(tx, EMAIL)) is None:
-        password_hash = await site.passwords.hash(site.ids.secret())
+    if await installation.platform.read(lambda tx: users.user_by_email(tx, EMAIL)) is None:
+        password_hash = await installation.passwords.hash(installation.ids.secret())
         user = NewUser(email=EMAIL, name="Demo", role="company-admin", company_codes=[CODE])
-        await site.platform.write(lambda tx: accounts.create_user(tx, user, password_hash))
-    return await site.platform.write(
+        await installation.platform.write(lambda tx: accounts.create_user(tx, user, password_hash))
+    return await installation.platform.write(
         lambda tx: accounts.create_token(
             tx,
             email=EMAIL,

@@ -7,9 +7,9 @@ from typing import Any, Final, Literal
 from wmsd import __version__
 from wmsd.app.call import Reply
 from wmsd.app.health import health
+from wmsd.app.installation import Installation
 from wmsd.app.jobs import Jobs
 from wmsd.app.prepared import Prepared
-from wmsd.app.site import Site
 from wmsd.base.access import MODULES
 from wmsd.base.context import Caller, Company
 from wmsd.base.fields import Model
@@ -39,8 +39,8 @@ class SiteDocuments:
 
 
 @dataclass(frozen=True, slots=True)
-class HealthDesk:
-    site: Site
+class HealthService:
+    installation: Installation
     jobs: Jobs
 
 
@@ -106,13 +106,13 @@ async def get_index(documents: Documents) -> Reply:
 
 
 @open_to_all(returns=Health, limit="health", ignores_query=True, also_shown_with=503)
-async def get_health(desk: HealthDesk, caller: Caller | None) -> Shown:
+async def get_health(service: HealthService, caller: Caller | None) -> Shown:
     """Check database, cache, job queue, disk and webhooks.
 
     503 when the service as a whole cannot work. One company's unavailable file only degrades it, as does a webhook
     subscription that the service has switched off because it failed for days. With a token it says more.
     """
-    status, found = await health(desk.site, desk.jobs, is_known=caller is not None)
+    status, found = await health(service.installation, service.jobs, is_known=caller is not None)
     return Shown(status, found)
 
 

@@ -5,8 +5,8 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
+from wmsd.app.installation import Installation
 from wmsd.app.jobs import Jobs
-from wmsd.app.site import Site
 from wmsd.base import timestamps
 from wmsd.db.sqlite import sqlite3
 
@@ -14,16 +14,16 @@ SLOWEST_TICK_SECONDS = 30.0
 LEAST_FREE_BYTES = 64 * 1024 * 1024
 
 
-async def health(site: Site, jobs: Jobs, is_known: bool) -> tuple[int, dict[str, Any]]:
+async def health(installation: Installation, jobs: Jobs, is_known: bool) -> tuple[int, dict[str, Any]]:
     """The status, 200 or 503, and what each check found. No path and no version is told.
 
     `is_known`: whether the caller has a valid token. Free bytes would tell a stranger how an attack goes.
     """
     checks = {
-        "database": await _database(site, is_known),
-        "cache": {"ok": True, "entries": site.access.entries},
+        "database": await _database(installation, is_known),
+        "cache": {"ok": True, "entries": installation.access.entries},
         "job_queue": _job_queue(jobs),
-        "disk": _disk(site, is_known),
+        "disk": _disk(installation, is_known),
         "webhooks": _webhooks(jobs),
         "clock": _clock(jobs),
     }
@@ -33,15 +33,15 @@ async def health(site: Site, jobs: Jobs, is_known: bool) -> tuple[int, dict[str,
     return (503 if broken else 200), {"status": status, "checks": checks}
 
 
-async def _database(site: Site, is_known: bool) -> dict[str, Any]:
-    started = site.clock.monotonic()
+async def _database(installation: Installation, is_known: bool) -> dict[str, Any]:
+    started = installation.clock.monotonic()
     try:
-        await site.platform.read(lambda tx: tx.value("SELECT count(*) FROM companies"))
+        await installation.platform.read(lambda tx: tx.value("SELECT count(*) FROM companies"))
     except sqlite3.Error:
-        return {"ok": False, "milliseconds": _since(site, started)}
-    written = [site.platform.writes, *(database.writes for database in site.files.databases)]
-    unavailable, read_only = len(site.files.failed), sum(each.failure is not None for each in written)
-    found: dict[str, Any] = {"ok": not (unavailable or read_only), "milliseconds": _since(site, started)}
+        return {"ok": False, "milliseconds": _since(installation, started)}
+    written = [installation.platform.writes, *(database.writes for database in installation.files.databases)]
+    unavailable, read_only = len(installation.files.failed), sum(each.failure is not None for each in written)
+    found: dict[str, Any] = {"ok": not (unavailable or read_only), "milliseconds": _since(installation, started)}
     if not found["ok"]:
         found["degraded"] = True
     if unavailable:
@@ -77,13 +77,13 @@ def _clock(jobs: Jobs) -> dict[str, Any]:
     return {**found, "degraded": True} if watch.was_set else found
 
 
-def _disk(site: Site, is_known: bool) -> dict[str, Any]:
-    usage = shutil.disk_usage(site.folder.path)
+def _disk(installation: Installation, is_known: bool) -> dict[str, Any]:
+    usage = shutil.disk_usage(installation.folder.path)
     found: dict[str, Any] = {"ok": usage.free >= LEAST_FREE_BYTES}
     if is_known:
         found |= {"free_bytes": usage.free, "free_percent": usage.free * 100 // usage.total}
     return found
 
 
-def _since(site: Site, started: float) -> float:
-    return round((site.clock.monotonic() - started) * 1000, 3)
+def _since(installation: Installation, started: float) -> float:
+    return round((installation.clock.monotonic() - started) * 1000, 3)

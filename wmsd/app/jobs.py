@@ -12,8 +12,8 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from wmsd.accounts import store as accounts
 from wmsd.app.clock_watch import ClockWatch
 from wmsd.app.idempotency import forget_old as forget_old_keys
+from wmsd.app.installation import Installation
 from wmsd.app.scheduling import Every, MonotonicTime
-from wmsd.app.site import Site
 from wmsd.base.clock import Clock
 from wmsd.base.complaints import Complaints
 from wmsd.db.database import Database
@@ -38,11 +38,11 @@ Job = Callable[[], Awaitable[object]]
 
 
 class Jobs:
-    def __init__(self, site: Site, sender: Sender) -> None:
-        self._site = site
+    def __init__(self, installation: Installation, sender: Sender) -> None:
+        self._installation = installation
         self.sender = sender
-        self._clock: Clock = site.clock
-        self.clock_watch = ClockWatch(site.platform, site.clock)
+        self._clock: Clock = installation.clock
+        self.clock_watch = ClockWatch(installation.platform, installation.clock)
         self._scheduler = AsyncIOScheduler(
             timezone=MonotonicTime(time.monotonic),
             job_defaults={"misfire_grace_time": None, "coalesce": True, "max_instances": 1},
@@ -55,9 +55,9 @@ class Jobs:
         self._every(SENDER_TICK_SECONDS, sender.tick)
         self._every(1, self.watch_the_clock)
         self._every(600, self.clock_watch.keep)
-        self._every(60, site.access.write_token_uses)
+        self._every(60, installation.access.write_token_uses)
         self._every(60, self.write_request_counts)
-        self._every(60, site.files.close_beyond_limit)
+        self._every(60, installation.files.close_beyond_limit)
         self._every(TRY_AGAIN_SECONDS, self.try_failed_writes)
         self._every(TRY_AGAIN_SECONDS, self.write_logs_back)
         self._every(60, self.make_reserve)
@@ -73,7 +73,7 @@ class Jobs:
     async def stop(self) -> None:
         self._scheduler.shutdown(wait=False)
         await self.sender.stop()
-        await self._run(self._site.access.write_token_uses)
+        await self._run(self._installation.access.write_token_uses)
         await self._run(self.clock_watch.keep)
 
     @property
@@ -98,8 +98,8 @@ class Jobs:
 
     async def _notice_changes(self) -> None:
         self.last_tick = self._clock.monotonic()
-        self._site.files.notice_moved()
-        if await self._site.access.forget_if_changed():
+        self._installation.files.notice_moved()
+        if await self._installation.access.forget_if_changed():
             await self.clock_watch.hear()
 
     async def watch_the_clock(self) -> None:
@@ -107,14 +107,14 @@ class Jobs:
 
     async def try_failed_writes(self) -> None:
         """Finds out when a disk that has failed works again, though nobody writes."""
-        for database in (self._site.platform, *self._site.files.databases):
+        for database in (self._installation.platform, *self._installation.files.databases):
             if database.writes.failure is not None:
                 with suppress(*STORAGE_FAILURES):
                     await database.try_to_write()
 
     async def write_logs_back(self) -> None:
         """Where a log grows because its file cannot be written, nobody would know."""
-        for database in (self._site.platform, *self._site.files.databases):
+        for database in (self._installation.platform, *self._installation.files.databases):
             if database.is_open:
                 what = f"the log of {database.path} cannot be written into it, and grows"
                 try:
@@ -127,15 +127,15 @@ class Jobs:
 
     async def make_reserve(self) -> None:
         """Again, when there is room after the disk was full."""
-        await asyncio.to_thread(self._site.folder.make_reserve)
+        await asyncio.to_thread(self._installation.folder.make_reserve)
 
     async def write_request_counts(self) -> None:
-        await self._site.requests.write()
+        await self._installation.requests.write()
 
     async def sweep_tokens(self) -> None:
         if not self.clock_watch.is_steady():
             return  # what has expired by a wrong clock only may not be gone
-        swept = await self._site.platform.write(accounts.sweep_expired_tokens)
+        swept = await self._installation.platform.write(accounts.sweep_expired_tokens)
         if swept:
             LOG.info("swept %d expired tokens", swept)
 
@@ -161,8 +161,8 @@ class Jobs:
 
     async def _in_each_company(self, work: Callable[[Database], Awaitable[None]]) -> None:
         """A company whose file fails is left out; the others go on."""
-        files = self._site.files
-        for company_id in await self._site.access.companies():
+        files = self._installation.files
+        for company_id in await self._installation.access.companies():
             what = f"a job failed in the file of company {company_id}; the others go on"
             try:
                 if company_id not in files.failed:

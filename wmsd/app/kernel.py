@@ -10,10 +10,10 @@ from wmsd.app import company_figures
 from wmsd.app.call import Reply
 from wmsd.app.company_figures import Figures
 from wmsd.app.discovery import Description
+from wmsd.app.installation import Installation
 from wmsd.app.kernel_schema import ModuleState, ModuleSwitch, Stats, Topology
 from wmsd.app.prepared import Prepared
 from wmsd.app.request_counts import Requests
-from wmsd.app.site import Site
 from wmsd.base import timestamps
 from wmsd.base.access import MODULES
 from wmsd.base.context import Company
@@ -27,8 +27,8 @@ KERNEL_VERSION: Final = "1.0.0"
 
 
 @dataclass
-class KernelDesk:
-    site: Site
+class KernelService:
+    installation: Installation
     openapi: Prepared
     walking: asyncio.Lock = field(default_factory=asyncio.Lock)
     """Held while all companies' files are read: one after the other is soon enough for everybody."""
@@ -40,20 +40,22 @@ kernel = partial(
 
 
 @kernel(tag="Discovery", returns=Description)
-async def get_openapi_kernel(desk: KernelDesk) -> Reply:
+async def get_openapi_kernel(service: KernelService) -> Reply:
     """Get this description."""
-    return await desk.openapi.reply()
+    return await service.openapi.reply()
 
 
 @kernel(tag="Platform", returns=Topology)
-async def get_topology(desk: KernelDesk) -> dict[str, Any]:
+async def get_topology(service: KernelService) -> dict[str, Any]:
     """Get the operators, companies, modules and warehouses.
 
     A company whose file cannot be used has `available: false`; the others are shown as ever.
     """
-    operators, known = await desk.site.platform.read(lambda tx: (store.operators(tx), store.companies(tx)))
-    async with desk.walking:
-        warehouses = await desk.site.files.read_each([company.id for company in known], _warehouses)
+    operators, known = await service.installation.platform.read(
+        lambda tx: (store.operators(tx), store.companies(tx))
+    )
+    async with service.walking:
+        warehouses = await service.installation.files.read_each([company.id for company in known], _warehouses)
     return {
         "operators": [
             {"id": each.id, "code": each.code, "name": each.name, "sandbox": each.sandbox} for each in operators
@@ -83,24 +85,28 @@ def _place(company: Company, warehouses: list[dict[str, Any]] | None) -> dict[st
 
 
 @kernel(tag="Platform", returns=Stats)
-async def get_stats(desk: KernelDesk) -> dict[str, Any]:
+async def get_stats(service: KernelService) -> dict[str, Any]:
     """Get the figures of each company, and of all together.
 
     They are kept by every change, so asking costs little however much there is. Requests are counted in memory and
     written down once a minute: a crash loses those of the last.
     """
-    site = desk.site
-    at = timestamps.to_text(site.clock.now())
-    known = await site.platform.read(store.companies)
-    async with desk.walking:
+    installation = service.installation
+    at = timestamps.to_text(installation.clock.now())
+    known = await installation.platform.read(store.companies)
+    async with service.walking:
         read = partial(company_figures.read, month=at[:7])
-        figures = await site.files.read_each([company.id for company in known], read)
-    requests = await site.requests.read()
-    return await asyncio.to_thread(_stats, site, at, known, figures, requests)
+        figures = await installation.files.read_each([company.id for company in known], read)
+    requests = await installation.requests.read()
+    return await asyncio.to_thread(_stats, installation, at, known, figures, requests)
 
 
 def _stats(
-    site: Site, at: str, known: list[Company], figures: Mapping[int, Figures], requests: Mapping[int, Requests]
+    installation: Installation,
+    at: str,
+    known: list[Company],
+    figures: Mapping[int, Figures],
+    requests: Mapping[int, Requests],
 ) -> dict[str, Any]:
     """As `Stats` has it. On a thread: with many companies it takes longer than others should wait."""
     month = at[:7]
@@ -110,15 +116,15 @@ def _stats(
             "code": company.code,
             "available": company.id in figures,
             "requests": _requests([requests.get(company.id, Requests())]),
-            "database_bytes": bytes_on_disk(site.files.path(company.id)),
-            "quota_bytes": site.storage.quota(company),
+            "database_bytes": bytes_on_disk(installation.files.path(company.id)),
+            "quota_bytes": installation.storage.quota(company),
             **_shown(figures.get(company.id), month),
         }
         for company in known
     ]
     return {
         "at": at,
-        "platform_database_bytes": bytes_on_disk(site.folder.platform_file),
+        "platform_database_bytes": bytes_on_disk(installation.folder.platform_file),
         "companies": by_company,
         "total": {
             "companies": len(known),

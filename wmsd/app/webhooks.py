@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Final
 
-from wmsd.app.site import Site
+from wmsd.app.installation import Installation
 from wmsd.base.clock import Clock
 from wmsd.base.context import Company
 from wmsd.base.operation import operation
@@ -23,32 +23,32 @@ from wmsd.webhooks.trial import try_test
 SEND: Final = "webhooks:write"
 
 
-def new_client(site: Site) -> LazyClient:
-    given = site.settings.webhooks
-    return LazyClient(site.guard, given.ca_file, given.keep_answers)
+def new_client(installation: Installation) -> LazyClient:
+    given = installation.settings.webhooks
+    return LazyClient(installation.guard, given.ca_file, given.keep_answers)
 
 
-def new_sender(site: Site, client: LazyClient) -> Sender:
+def new_sender(installation: Installation, client: LazyClient) -> Sender:
     """Looks into a company's file after each commit of this process to it."""
 
     async def audit(action: str, subject: str) -> None:
-        await site.platform.write(lambda tx: companies.audit(tx, action, subject))
+        await installation.platform.write(lambda tx: companies.audit(tx, action, subject))
 
     sender = Sender(
-        files=site.files,
-        companies=site.access.companies,
+        files=installation.files,
+        companies=installation.access.companies,
         audit=audit,
         client=client,
-        vault=site.vault,
-        clock=site.clock,
-        answered=lambda: site.door.answered,
+        vault=installation.vault,
+        clock=installation.clock,
+        answered=lambda: installation.dispatcher.answered,
     )
-    site.files.after_commit = sender.committed
+    installation.files.after_commit = sender.committed
     return sender
 
 
 @dataclass(frozen=True, slots=True)
-class WebhookDesk:
+class WebhookService:
     client: LazyClient
     clock: Clock
     vault: Vault
@@ -64,14 +64,14 @@ class WebhookDesk:
     off_because=off_because,
 )
 async def test_webhook(
-    desk: WebhookDesk, id: int, company: Company, database: Database
+    service: WebhookService, id: int, company: Company, database: Database
 ) -> Callable[[Transaction], Text]:
     """Send a test event and see what comes back.
 
     An event `webhook.test` goes through the same path as all others, once, whether the subscription is active or
     not; the answer is its delivery with the one attempt. It waits for the receiver, up to 10 seconds.
     """
-    note = await try_test(database, desk.client, desk.clock, desk.vault, id, company.sandbox, company.id)
+    note = await try_test(database, service.client, service.clock, service.vault, id, company.sandbox, company.id)
     if note is None:
         raise not_found("webhook")
     return lambda tx: _shown(note(tx))

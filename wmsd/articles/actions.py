@@ -143,7 +143,7 @@ def change(tx: Transaction, article_id: int, given: Mapping[str, object]) -> Rec
     values = {**current, **given}
     if values != current:
         _check(tx, article_id, values)
-        tx.provided(Obstacles).check(tx, article_id, current["track_serial"], values["track_serial"])
+        tx.service(Obstacles).check(tx, article_id, current["track_serial"], values["track_serial"])
         store.update(tx, article_id, values)
         record_event(tx, "article.updated", article_id, _one(tx, article_id).json)
     return _one(tx, article_id)

@@ -75,7 +75,7 @@ class ArticleImport(Import):
 
 
 def _serials_refused(tx: Transaction) -> Iterator[tuple[int, FieldErrors]]:
-    obstacles = tx.provided(Obstacles)
+    obstacles = tx.service(Obstacles)
     for current in staging.tracked_otherwise(tx):
         try:
             obstacles.check(tx, current["article_id"], current["track_serial"], current["wanted"])

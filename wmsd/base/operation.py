@@ -139,8 +139,8 @@ def operation(
 
 
 def _first(hints: dict[str, Any]) -> type:
-    desk: type = next(iter(hints.values()))
-    return desk
+    service: type = next(iter(hints.values()))
+    return service
 
 
 def _bare(hint: Any) -> type:

@@ -60,7 +60,7 @@ class Transaction:
         """`now` in the form in which records show it."""
         return timestamps.to_text(self.now)
 
-    def provided(self, kind: type[Provided]) -> Provided:
+    def service(self, kind: type[Provided]) -> Provided:
         """The object of this type that the installation provides."""
         return cast(Provided, self._provision[kind])
 

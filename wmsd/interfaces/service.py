@@ -6,21 +6,21 @@ from typing import Any, Final
 
 from yarl import URL
 
-from wmsd.app.batch import BatchDesk, routes_of
+from wmsd.app.batch import BatchService, routes_of
 from wmsd.app.discovery import (
     ETSM_VERSION,
     V1_VERSION,
     V2_VERSION,
     Documents,
-    HealthDesk,
+    HealthService,
     SiteDocuments,
     index,
 )
+from wmsd.app.installation import Installation
 from wmsd.app.jobs import Jobs
-from wmsd.app.kernel import KERNEL_VERSION, KernelDesk
+from wmsd.app.kernel import KERNEL_VERSION, KernelService
 from wmsd.app.prepared import as_json
-from wmsd.app.site import Site
-from wmsd.app.webhooks import WebhookDesk, new_client, new_sender
+from wmsd.app.webhooks import WebhookService, new_client, new_sender
 from wmsd.base.route import Route
 from wmsd.interfaces.etsm.routes import ROUTES as ETSM
 from wmsd.interfaces.graphql import http as graphql
@@ -42,30 +42,34 @@ INTERNAL: Final[Sequence[Route]] = (*KERNEL, *ETSM)
 SERVED: Final[Sequence[Route]] = (*ROUTES, *INTERNAL)
 
 
-def service(site: Site) -> tuple[web.Application, Jobs]:
+def service(installation: Installation) -> tuple[web.Application, Jobs]:
     """The application, and the jobs that are to run beside it."""
-    client = new_client(site)
-    jobs = Jobs(site, new_sender(site, client))
-    site.door.add_desk(WebhookDesk(client, site.clock, site.vault))
-    site.door.add_desk(HealthDesk(site, jobs))
-    site.door.add_desk(
+    client = new_client(installation)
+    jobs = Jobs(installation, new_sender(installation, client))
+    installation.dispatcher.add_service(WebhookService(client, installation.clock, installation.vault))
+    installation.dispatcher.add_service(HealthService(installation, jobs))
+    installation.dispatcher.add_service(
         Documents(
             index=as_json(lambda: index([(route.method, route.path, route.operation) for route in TOLD])),
             openapi_v1=as_json(lambda: _description("wmsd REST API, version 1", V1_VERSION, V1)),
             openapi_v2=as_json(lambda: _description("wmsd REST API, version 2", V2_VERSION, V2)),
         )
     )
-    site.door.add_desk(
+    installation.dispatcher.add_service(
         SiteDocuments(as_json(lambda: _description("wmsd transport integration", ETSM_VERSION, ETSM))),
     )
-    site.door.add_desk(
-        KernelDesk(site, as_json(lambda: _description("wmsd kernel interface", KERNEL_VERSION, KERNEL))),
+    installation.dispatcher.add_service(
+        KernelService(
+            installation, as_json(lambda: _description("wmsd kernel interface", KERNEL_VERSION, KERNEL))
+        ),
     )
-    site.door.add_desk(BatchDesk(site.door, routes_of(V2), lambda path: read_query(URL(path, encoded=True))))
-    app = make_app(site, jobs, SERVED)
+    installation.dispatcher.add_service(
+        BatchService(installation.dispatcher, routes_of(V2), lambda path: read_query(URL(path, encoded=True)))
+    )
+    app = make_app(installation, jobs, SERVED)
     app.cleanup_ctx.append(partial(_closed, client))
-    graphql.add_to(app, site)
-    pages.add_to(app, site, _reference)
+    graphql.add_to(app, installation)
+    pages.add_to(app, installation, _reference)
     add_not_found(app)
     return app, jobs
 

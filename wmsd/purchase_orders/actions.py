@@ -90,7 +90,7 @@ def delete_purchase_order(tx: Transaction, id: int) -> None:
     status = current["status"]
     if status != INITIAL:
         raise BY_HAND.forbidden(f"This purchase order is {status}. It cannot be deleted.", status)
-    if (reception := tx.provided(Dependents).find(tx, ORDERS.name, [id])) is not None:
+    if (reception := tx.service(Dependents).find(tx, ORDERS.name, [id])) is not None:
         raise BY_HAND.forbidden(f"Reception {reception} is of this purchase order. It cannot be deleted.", status)
     store.delete(tx, id)
 
@@ -126,7 +126,7 @@ def _check_unnamed(tx: Transaction, status: Status, before: Sequence[Columns], r
     """Raises Problem (409) when a reception refers to an item that would go or change its article."""
     kept = {(row["id"], row["article_id"]) for row in rows}
     gone = {row["id"] for row in before if (row["id"], row["article_id"]) not in kept}
-    if gone and (reception := tx.provided(Dependents).find(tx, ORDER_ITEMS.name, gone)) is not None:
+    if gone and (reception := tx.service(Dependents).find(tx, ORDER_ITEMS.name, gone)) is not None:
         sentence = f"Reception {reception} names an item that would go. Send it back with its id and article."
         raise BY_HAND.forbidden(sentence, status)
 

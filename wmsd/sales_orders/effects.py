@@ -71,7 +71,7 @@ def unload(tx: Transaction, order_ids: Sequence[int]) -> None:
 
 
 def _unload(tx: Transaction, order_id: int) -> None:
-    if (code := tx.provided(Dependents).find(tx, ORDERS.name, [order_id])) is not None:
+    if (code := tx.service(Dependents).find(tx, ORDERS.name, [order_id])) is not None:
         raise TRANSITIONS.forbidden(
             f"Goods of this sales order came back with return {code}.", "INCARCAT", "IN_LUCRU"
         )

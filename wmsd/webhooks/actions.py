@@ -107,7 +107,7 @@ def _checked(tx: Transaction, current: Mapping[str, Any] | None, given: Mapping[
     values = {**(current or {}), **fields}
     errors: FieldErrors = {}
     if values["url"] != (current or {}).get("url"):
-        errors |= _named("url", url_flaws(values["url"], tx.provided(Guard)))
+        errors |= _named("url", url_flaws(values["url"], tx.service(Guard)))
     kept, may_stay = None, False
     if current is not None and current["auth_type"] == values["auth_type"]:
         kept = unsealed(tx, current["credentials"])
@@ -123,7 +123,7 @@ def _checked(tx: Transaction, current: Mapping[str, Any] | None, given: Mapping[
     if errors:
         raise invalid(errors)
     if found is not None and found != kept:
-        values |= {"credentials": tx.provided(Vault).seal(dumps(found)), "has_short_secret": rules.is_short(found)}
+        values |= {"credentials": tx.service(Vault).seal(dumps(found)), "has_short_secret": rules.is_short(found)}
     return values
 
 
@@ -133,7 +133,7 @@ def _named(name: str, flaws: list[str]) -> FieldErrors:
 
 def unsealed(tx: Transaction, sealed: str) -> dict[str, Any] | None:
     """None for what another installation has sealed: it has to be given anew."""
-    text = tx.provided(Vault).unseal(sealed)
+    text = tx.service(Vault).unseal(sealed)
     return None if text is None else dict(json.loads(text))
 
 
@@ -160,7 +160,7 @@ def rotate_webhook_secret(tx: Transaction, id: int, body: NewSecret) -> Record:
     if current["auth_type"] != "hmac":
         raise invalid({"secret": [f"does not go with auth_type {current['auth_type']}"]})
     before = unsealed(tx, current["credentials"])
-    vault = tx.provided(Vault)
+    vault = tx.service(Vault)
     if before is None:
         raise invalid({"secret": ["the secret until now cannot be read; send the new one by PATCH"]})
     if before["secret"] == body.secret:

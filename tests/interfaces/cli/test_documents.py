@@ -6,12 +6,12 @@ import pytest
 
 from tests.support.command import Done, Tenant
 from wmsd.app.data_folder import DataFolder
+from wmsd.app.installation import Installation
 from wmsd.app.settings import Settings
-from wmsd.app.site import Site
 from wmsd.base.operation import Operation
 from wmsd.base.validation import check
+from wmsd.interfaces.cli.command_line import CommandLine
 from wmsd.interfaces.cli.company_data import company_database
-from wmsd.interfaces.cli.installation import Installation
 from wmsd.receptions.actions import create_reception
 from wmsd.returns.actions import create_return
 
@@ -30,11 +30,11 @@ def create(tenant: Tenant, operation: Operation, body: dict[str, Any]) -> None:
     assert operation.body is not None
     sent = check(operation.body, body)
 
-    async def work(site: Site) -> None:
-        database = await company_database(site, tenant.code)
+    async def work(installation: Installation) -> None:
+        database = await company_database(installation, tenant.code)
         await database.write(lambda tx: operation.action(tx, sent))
 
-    Installation(Settings(), DataFolder(tenant.home.data), None).run(work)
+    CommandLine(Settings(), DataFolder(tenant.home.data), None).run(work)
 
 
 def receive(tenant: Tenant, order: int, **fields: Any) -> None:

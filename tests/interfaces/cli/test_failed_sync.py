@@ -21,28 +21,30 @@ def codes(server: Server) -> list[str]:
 
 
 @pytest.fixture
-def site(program: Program, home: Home) -> Home:
+def installation(program: Program, home: Home) -> Home:
     return first_day(home)
 
 
 @pytest.fixture
-def server(site: Home) -> Iterator[Server]:
-    with site.serving() as server:
+def server(installation: Home) -> Iterator[Server]:
+    with installation.serving() as server:
         assert server.send("POST", "/api/articles", article("BEFORE"))[0] == 201
         yield server
 
 
-def test_what_was_refused_is_not_there_after_a_kill(site: Home, server: Server) -> None:
+def test_what_was_refused_is_not_there_after_a_kill(installation: Home, server: Server) -> None:
     """SQLite leaves it in the log, where a restart would find it."""
     with failing(server.process.pid, SYNC, when="1"):
         status, body = server.send("POST", "/api/articles", article("REFUSED"))
     assert (status, body["code"], body["message"]) == (503, "SERVICE_UNAVAILABLE", NOTHING_CHANGED)
     server.kill()
-    with site.serving() as again:
+    with installation.serving() as again:
         assert codes(again) == ["BEFORE"]
 
 
-def test_while_syncs_fail_the_outcome_is_unknown_and_nothing_more_is_written(site: Home, server: Server) -> None:
+def test_while_syncs_fail_the_outcome_is_unknown_and_nothing_more_is_written(
+    installation: Home, server: Server
+) -> None:
     with failing(server.process.pid, SYNC):
         status, body = server.send("POST", "/api/articles", article("UNKNOWN"))
         assert (status, body["code"]) == (503, "OUTCOME_UNKNOWN")
@@ -53,15 +55,15 @@ def test_while_syncs_fail_the_outcome_is_unknown_and_nothing_more_is_written(sit
         assert codes(server) == ["BEFORE"]
     assert server.send("POST", "/api/articles", article("AFTER"))[0] == 201
     server.kill()
-    with site.serving() as again:
+    with installation.serving() as again:
         assert codes(again) == ["BEFORE", "AFTER"]
 
 
-def test_what_is_repeated_with_its_key_is_done_once(site: Home, server: Server) -> None:
+def test_what_is_repeated_with_its_key_is_done_once(installation: Home, server: Server) -> None:
     with failing(server.process.pid, SYNC):
         assert server.send("POST", "/api/articles", article("ONCE"), key="k")[1]["code"] == "OUTCOME_UNKNOWN"
     server.kill()
-    with site.serving() as again:
+    with installation.serving() as again:
         assert again.send("POST", "/api/articles", article("ONCE"), key="k")[0] == 201
         assert codes(again) == ["BEFORE", "ONCE"]
 

@@ -17,15 +17,15 @@ AT_ONCE = 2.0
 
 
 @pytest.fixture
-def site(home: Home) -> Home:
+def installation(home: Home) -> Home:
     first_day(home)
     home.ok("company", "create", "OTHER", "--name", "Other", "--all-modules")
     return home
 
 
 @pytest.fixture
-def file(site: Home) -> Path:
-    return site.data / "companies" / "1.db"
+def file(installation: Home) -> Path:
+    return installation.data / "companies" / "1.db"
 
 
 def seconds_of(server: Server, company: int) -> float:
@@ -34,22 +34,22 @@ def seconds_of(server: Server, company: int) -> float:
     return time.monotonic() - began
 
 
-def test_a_start_with_a_file_that_is_held(site: Home, file: Path) -> None:
+def test_a_start_with_a_file_that_is_held(installation: Home, file: Path) -> None:
     with held(file):
         began = time.monotonic()
-        with site.serving() as server:
+        with installation.serving() as server:
             assert time.monotonic() - began < 3 * AT_ONCE
             assert server.get("/api/articles")[0] == 503
             assert seconds_of(server, company=2) < AT_ONCE
             assert "Restore it from a backup" not in server.log
             assert "Another program has it locked" in server.log
             assert server.get("/api/health", token="", company=None)[1]["status"] == "degraded"
-    with site.serving() as server:
+    with installation.serving() as server:
         assert seconds_of(server, company=1) < AT_ONCE
 
 
-def test_nobody_waits_with_those_who_ask_for_a_held_file(site: Home, file: Path) -> None:
-    with held(file), site.serving() as server:
+def test_nobody_waits_with_those_who_ask_for_a_held_file(installation: Home, file: Path) -> None:
+    with held(file), installation.serving() as server:
         statuses: list[Any] = []
         askers = [
             threading.Thread(target=lambda: statuses.append(server.get("/api/articles")[0])) for _ in range(20)
@@ -62,17 +62,17 @@ def test_nobody_waits_with_those_who_ask_for_a_held_file(site: Home, file: Path)
         assert statuses == [503] * 20
 
 
-def test_it_serves_again_when_the_file_is_let_go(site: Home, file: Path) -> None:
+def test_it_serves_again_when_the_file_is_let_go(installation: Home, file: Path) -> None:
     with ExitStack() as stack:
         stack.enter_context(held(file))
-        with site.serving() as server:
+        with installation.serving() as server:
             assert server.get("/api/articles")[0] == 503
             stack.close()
             assert server.get("/api/articles")[0] == 200
 
 
 @pytest.mark.parametrize("kind", ["a pipe", "a folder", "a device"])
-def test_what_is_no_file_is_not_opened(site: Home, file: Path, kind: str) -> None:
+def test_what_is_no_file_is_not_opened(installation: Home, file: Path, kind: str) -> None:
     file.unlink()
     if kind == "a pipe":
         os.mkfifo(file)
@@ -80,10 +80,10 @@ def test_what_is_no_file_is_not_opened(site: Home, file: Path, kind: str) -> Non
         file.mkdir()
     else:
         file.symlink_to("/dev/zero")
-    with site.serving() as server:
+    with installation.serving() as server:
         assert server.get("/api/articles")[0] == 503
         assert seconds_of(server, company=2) < AT_ONCE
         assert "data/companies/1.db cannot be used: it is no file." in server.log
-    assert site.refused("export", "articles", "--company", "ACME") == (
+    assert installation.refused("export", "articles", "--company", "ACME") == (
         "data/companies/1.db cannot be used: it is no file. It was left as it is; restore the file from a backup."
     )

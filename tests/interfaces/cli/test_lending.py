@@ -18,13 +18,13 @@ UNLIMITED = {"WMSD_LIMITS_DATA_PER_MINUTE": "100000"}
 
 
 @pytest.fixture
-def site(home: Home) -> Home:
+def installation(home: Home) -> Home:
     return first_day(home)
 
 
 @pytest.fixture
-def server(site: Home) -> Iterator[Server]:
-    with site.serving(env=UNLIMITED) as server:
+def server(installation: Home) -> Iterator[Server]:
+    with installation.serving(env=UNLIMITED) as server:
         is_served(server, "FIRST")
         yield server
 
@@ -34,9 +34,9 @@ def is_served(server: Server, code: str) -> None:
     assert code in [record["code"] for record in server.get("/api/articles")[1]["data"]]
 
 
-def indexes(site: Home) -> list[str]:
+def indexes(installation: Home) -> list[str]:
     """What processes share of files."""
-    return sorted(path.name for path in site.data.rglob("*-shm"))
+    return sorted(path.name for path in installation.data.rglob("*-shm"))
 
 
 def soon(holds: Callable[[], bool]) -> None:
@@ -47,11 +47,16 @@ def soon(holds: Callable[[], bool]) -> None:
 
 
 @contextmanager
-def command_at_work(site: Home) -> Iterator["subprocess.Popen[str]"]:
+def command_at_work(installation: Home) -> Iterator["subprocess.Popen[str]"]:
     """One that has the company's file open."""
     command = [sys.executable, "-m", "tests.support.slow_command"]
     with subprocess.Popen(
-        command, cwd=site.folder, env=site.clean(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        command,
+        cwd=installation.folder,
+        env=installation.clean(),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     ) as process:
         try:
             assert process.stdout is not None
@@ -73,34 +78,34 @@ def is_locked(file: Path) -> bool:
 
 
 @pytest.mark.parametrize("name", SERVED)
-def test_nobody_else_can_open_what_is_served(site: Home, server: Server, name: str) -> None:
-    assert indexes(site) == []
-    assert is_locked(site.data / name)
+def test_nobody_else_can_open_what_is_served(installation: Home, server: Server, name: str) -> None:
+    assert indexes(installation) == []
+    assert is_locked(installation.data / name)
     is_served(server, "SECOND")
 
 
-def test_a_command_and_requests_work_beside_each_other(site: Home, server: Server) -> None:
-    with command_at_work(site):
-        assert indexes(site) == ["1.db-shm", "platform.db-shm"]
+def test_a_command_and_requests_work_beside_each_other(installation: Home, server: Server) -> None:
+    with command_at_work(installation):
+        assert indexes(installation) == ["1.db-shm", "platform.db-shm"]
         is_served(server, "DURING")
-        assert "DURING" in site.ok("export", "articles", "--company", "ACME").out
+        assert "DURING" in installation.ok("export", "articles", "--company", "ACME").out
     is_served(server, "AFTER")
-    soon(lambda: all(is_locked(site.data / name) for name in SERVED))
+    soon(lambda: all(is_locked(installation.data / name) for name in SERVED))
 
 
-def test_what_a_command_had_that_was_killed_is_taken_back(site: Home, server: Server) -> None:
-    with command_at_work(site) as process:
+def test_what_a_command_had_that_was_killed_is_taken_back(installation: Home, server: Server) -> None:
+    with command_at_work(installation) as process:
         process.kill()
         process.wait()
         is_served(server, "AFTER")
-        soon(lambda: all(is_locked(site.data / name) for name in SERVED))
+        soon(lambda: all(is_locked(installation.data / name) for name in SERVED))
     assert "Traceback" not in server.log
 
 
-def waits_for(site: Home, command: "subprocess.Popen[str]") -> None:
+def waits_for(installation: Home, command: "subprocess.Popen[str]") -> None:
     """A server that is started now says so, and goes on when the command has ended."""
-    log_file = site.folder / "waiting.log"
-    with log_file.open("w") as log, site.start("serve", "--listen", "127.0.0.1:0", stderr=log) as waiting:
+    log_file = installation.folder / "waiting.log"
+    with log_file.open("w") as log, installation.start("serve", "--listen", "127.0.0.1:0", stderr=log) as waiting:
         soon(lambda: "a command is at work in data" in log_file.read_text())
         command.kill()
         assert waiting.stdout is not None
@@ -110,23 +115,23 @@ def waits_for(site: Home, command: "subprocess.Popen[str]") -> None:
     assert log_file.read_text().count("a command is at work") == 1
 
 
-def test_a_start_waits_for_commands(site: Home) -> None:
-    with command_at_work(site) as process:
-        waits_for(site, process)
+def test_a_start_waits_for_commands(installation: Home) -> None:
+    with command_at_work(installation) as process:
+        waits_for(installation, process)
 
 
-def test_a_start_waits_for_what_the_server_before_it_has_lent(site: Home, server: Server) -> None:
-    with command_at_work(site) as process:
+def test_a_start_waits_for_what_the_server_before_it_has_lent(installation: Home, server: Server) -> None:
+    with command_at_work(installation) as process:
         server.kill()
-        waits_for(site, process)
+        waits_for(installation, process)
 
 
-def test_a_server_that_was_killed_leaves_nothing_in_the_way(site: Home, server: Server) -> None:
+def test_a_server_that_was_killed_leaves_nothing_in_the_way(installation: Home, server: Server) -> None:
     server.kill()
-    assert (site.data / "server.socket").is_socket()
-    assert "FIRST" in site.ok("export", "articles", "--company", "ACME").out
-    with site.serving() as again:
-        assert "FIRST" in site.ok("export", "articles", "--company", "ACME").out
+    assert (installation.data / "server.socket").is_socket()
+    assert "FIRST" in installation.ok("export", "articles", "--company", "ACME").out
+    with installation.serving() as again:
+        assert "FIRST" in installation.ok("export", "articles", "--company", "ACME").out
         is_served(again, "AGAIN")
 
 
@@ -141,9 +146,9 @@ def test_a_folder_with_a_long_name(program: Program, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "said", [b"\n", b"{}\n", b'"companies/../../etc/passwd"\n', b"x" * 100_000, b'"companies/999.db"\n', b""]
 )
-def test_whatever_is_said_to_the_socket_hurts_nobody(site: Home, server: Server, said: bytes) -> None:
+def test_whatever_is_said_to_the_socket_hurts_nobody(installation: Home, server: Server, said: bytes) -> None:
     with socket.socket(socket.AF_UNIX) as stranger:
-        stranger.connect(str(site.data / "server.socket"))
+        stranger.connect(str(installation.data / "server.socket"))
         stranger.settimeout(LONGEST)
         with suppress(OSError):
             stranger.sendall(said)
@@ -151,32 +156,32 @@ def test_whatever_is_said_to_the_socket_hurts_nobody(site: Home, server: Server,
             stranger.recv(100)
     is_served(server, "AFTER")
     assert "Traceback" not in server.log
-    assert (site.data / "server.socket").stat().st_mode & 0o777 == 0o600
+    assert (installation.data / "server.socket").stat().st_mode & 0o777 == 0o600
 
 
-def test_changes_made_during_a_loan_are_seen(site: Home, server: Server) -> None:
+def test_changes_made_during_a_loan_are_seen(installation: Home, server: Server) -> None:
     """Also those that are the first and the last of it: the server opens its files anew around them."""
     for _ in range(3):
-        site.ok("module", "disable", "ACME", "articles")
+        installation.ok("module", "disable", "ACME", "articles")
         server.soon("/api/articles", lambda status, _: status == 403)
-        site.ok("module", "enable", "ACME", "articles")
+        installation.ok("module", "enable", "ACME", "articles")
         server.soon("/api/articles", lambda status, _: status == 200)
 
 
-def test_after_the_end_the_files_can_be_read_by_others(site: Home, server: Server) -> None:
+def test_after_the_end_the_files_can_be_read_by_others(installation: Home, server: Server) -> None:
     assert server.stop() == 0
-    connection = connect(site.data / "companies" / "1.db", read_only=True)
+    connection = connect(installation.data / "companies" / "1.db", read_only=True)
     assert connection.execute("SELECT code FROM articles").fetchall() == [("FIRST",)]
     connection.close()
-    assert not (site.data / "server.socket").exists()
+    assert not (installation.data / "server.socket").exists()
 
 
-def test_a_disk_without_sockets(site: Home) -> None:
+def test_a_disk_without_sockets(installation: Home) -> None:
     """A memory stick has none: what cannot be made is in the way of the server's."""
-    (site.data / "server.socket").mkdir()
-    with site.serving(env=UNLIMITED) as server:
+    (installation.data / "server.socket").mkdir()
+    with installation.serving(env=UNLIMITED) as server:
         assert "other programs can open the files of this server" in server.log
         is_served(server, "FIRST")
-        assert "FIRST" in site.ok("export", "articles", "--company", "ACME").out
-        site.ok("import", "articles", "-", "--company", "ACME", stdin="code,name\nSECOND,Second\n")
+        assert "FIRST" in installation.ok("export", "articles", "--company", "ACME").out
+        installation.ok("import", "articles", "-", "--company", "ACME", stdin="code,name\nSECOND,Second\n")
         assert "SECOND" in [record["code"] for record in server.get("/api/articles")[1]["data"]]

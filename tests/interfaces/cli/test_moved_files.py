@@ -12,22 +12,22 @@ from wmsd.db.sqlite import connect
 
 
 @pytest.fixture
-def site(home: Home) -> Home:
+def installation(home: Home) -> Home:
     first_day(home)
     home.ok("company", "create", "OTHER", "--name", "Other", "--all-modules")
     return home
 
 
 @pytest.fixture
-def server(site: Home) -> Iterator[Server]:
+def server(installation: Home) -> Iterator[Server]:
     unlimited = {"WMSD_LIMITS_DATA_PER_MINUTE": "100000"}
-    with site.serving(env=unlimited) as server:
+    with installation.serving(env=unlimited) as server:
         yield server
 
 
 @pytest.fixture
-def file(site: Home) -> Path:
-    return site.data / "companies" / "1.db"
+def file(installation: Home) -> Path:
+    return installation.data / "companies" / "1.db"
 
 
 def post(server: Server, code: str, company: int = 1) -> int:
@@ -75,7 +75,7 @@ def test_a_file_that_is_moved_away_and_back(server: Server, file: Path) -> None:
     assert list(file.parent.glob("1.db.removed-*")) == []
 
 
-def test_a_file_that_is_removed_is_kept_under_another_name(site: Home, server: Server, file: Path) -> None:
+def test_a_file_that_is_removed_is_kept_under_another_name(installation: Home, server: Server, file: Path) -> None:
     made = written(server)
     file.unlink()
     is_stopped(server)
@@ -87,7 +87,7 @@ def test_a_file_that_is_removed_is_kept_under_another_name(site: Home, server: S
     (kept,) = file.parent.glob("1.db.removed-*")
     assert kept.stat().st_mode & 0o777 == 0o600
     kept.rename(file)
-    with site.serving() as again:
+    with installation.serving() as again:
         assert codes(again) == made
         assert post(again, "AGAIN") == 201
 
@@ -106,12 +106,12 @@ def test_what_was_kept_is_served_again_when_it_is_put_back(server: Server, file:
 
 
 def test_a_file_that_is_replaced_is_left_alone_until_the_next_start(
-    site: Home, server: Server, file: Path
+    installation: Home, server: Server, file: Path
 ) -> None:
     made = written(server, 1)
     server.stop()
-    backup = shutil.copy(file, site.folder / "backup")
-    with site.serving() as running:
+    backup = shutil.copy(file, installation.folder / "backup")
+    with installation.serving() as running:
         assert post(running, "LATER") == 201
         shutil.copy(backup, file.with_name("new"))
         file.with_name("new").replace(file)
@@ -123,16 +123,16 @@ def test_a_file_that_is_replaced_is_left_alone_until_the_next_start(
     connection = connect(kept)
     assert connection.execute("SELECT code FROM articles").fetchall() == [(*made,), ("LATER",)]
     connection.close()
-    with site.serving() as again:
+    with installation.serving() as again:
         assert codes(again) == made
 
 
-def test_a_log_that_is_removed_costs_nothing(site: Home, server: Server, file: Path) -> None:
+def test_a_log_that_is_removed_costs_nothing(installation: Home, server: Server, file: Path) -> None:
     made = written(server)
     file.with_name("1.db-wal").unlink()
     works_again(server)
     server.kill()
-    with site.serving() as again:
+    with installation.serving() as again:
         assert codes(again) == [*made, "AGAIN"]
 
 

@@ -75,7 +75,7 @@ async def test_a_large_document_that_is_right_is_made(world: World) -> None:
     again = await world.send("POST", "/api/sales-orders", body, headers=key)
     assert (made.status, again.status) == (201, 201)
     assert made.raw == again.raw
-    assert world.site.door.bodies.budget.held() == 0
+    assert world.installation.dispatcher.bodies.budget.held() == 0
 
 
 def test_a_company_holds_its_share_and_no_more() -> None:

@@ -5,4 +5,4 @@ async def damage(world: World, company: int) -> None:
     """As a broken disk leaves it: known when it is next read."""
     database = await world.database(company)
     await database.close()
-    world.site.files.path(company).write_bytes(b"not a database" * 1000)
+    world.installation.files.path(company).write_bytes(b"not a database" * 1000)

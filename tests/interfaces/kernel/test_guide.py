@@ -27,8 +27,8 @@ async def told(world: World) -> World:
     """The installation that the page tells of, in the place of ACME."""
 
     operator = NewOperator(code="OPS", name="Ops Logistics")
-    await world.site.platform.write(lambda tx: companies.create_operator(tx, operator))
-    await world.site.platform.write(
+    await world.installation.platform.write(lambda tx: companies.create_operator(tx, operator))
+    await world.installation.platform.write(
         lambda tx: tx.execute("UPDATE companies SET name = 'Acme Trading', operator_id = 1")
     )
     for module in ("returns", "webhooks"):

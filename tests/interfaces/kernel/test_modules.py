@@ -11,7 +11,7 @@ SWITCH = f"{KERNEL}companies/1/modules/stock"
 
 async def audited(world: World) -> list[tuple[str, str, str]]:
     sql = "SELECT actor, action, subject FROM audit WHERE action LIKE 'module.%' ORDER BY id"
-    return await world.site.platform.read(lambda tx: tx.rows(sql))
+    return await world.installation.platform.read(lambda tx: tx.rows(sql))
 
 
 async def test_a_module_is_switched_at_once(kernel: World) -> None:

@@ -113,9 +113,9 @@ async def test_the_total_is_the_sum(shop: Shop) -> None:
 async def test_bytes_are_those_on_disk(kernel: World) -> None:
     await kernel.import_csv("clients", "code,name\n" + "".join(f"C{n},N\n" for n in range(2000)))
     found = await stats(kernel)
-    file = kernel.site.files.path(1)
+    file = kernel.installation.files.path(1)
     assert found["companies"][0]["database_bytes"] == bytes_on_disk(file) > file.stat().st_size
-    assert found["platform_database_bytes"] == bytes_on_disk(kernel.site.folder.platform_file)
+    assert found["platform_database_bytes"] == bytes_on_disk(kernel.installation.folder.platform_file)
 
 
 async def counted(world: World) -> list[tuple[int, str | None]]:
@@ -162,19 +162,19 @@ async def test_no_request_is_counted_twice_while_they_are_written_down(kernel: W
 
     async def look() -> None:
         for _ in range(20):
-            seen.append((await kernel.site.requests.read())[1].count)
+            seen.append((await kernel.installation.requests.read())[1].count)
             await asyncio.sleep(0)
 
     async def count() -> None:
         for _ in range(20):
-            kernel.site.requests.note(1)
-            writing = asyncio.ensure_future(kernel.site.requests.write())
+            kernel.installation.requests.note(1)
+            writing = asyncio.ensure_future(kernel.installation.requests.write())
             await asyncio.sleep(0)
             writing.cancel()
             await asyncio.sleep(0)
 
-    kernel.site.requests.note(1)
+    kernel.installation.requests.note(1)
     await asyncio.gather(look(), count())
     assert seen == sorted(seen)
-    await kernel.site.requests.write()
-    assert (await kernel.site.requests.read())[1].count == 21
+    await kernel.installation.requests.write()
+    assert (await kernel.installation.requests.read())[1].count == 21

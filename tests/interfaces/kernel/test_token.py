@@ -29,7 +29,7 @@ def name_of(route: Route) -> str:
 
 
 async def rotated(world: World, at_once: bool = False) -> str:
-    made = await world.site.platform.write(lambda tx: kernel_tokens.rotate(tx, at_once))
+    made = await world.installation.platform.write(lambda tx: kernel_tokens.rotate(tx, at_once))
     return made.token
 
 
@@ -58,12 +58,12 @@ async def one_in_capitals(world: World) -> str:
 
 
 async def its_hash(world: World) -> str:
-    digest: str = await world.site.platform.read(lambda tx: tx.value("SELECT hash FROM kernel_tokens"))
+    digest: str = await world.installation.platform.read(lambda tx: tx.value("SELECT hash FROM kernel_tokens"))
     return digest
 
 
 async def one_revoked(world: World) -> str:
-    await world.site.platform.write(lambda tx: kernel_tokens.revoke(tx, 1))
+    await world.installation.platform.write(lambda tx: kernel_tokens.revoke(tx, 1))
     return world.kernel_token
 
 
@@ -94,7 +94,7 @@ async def the_new_one(world: World) -> str:
 
 async def the_new_one_after_a_revoked(world: World) -> str:
     await one_revoked(world)
-    return (await world.site.platform.write(kernel_tokens.create)).token
+    return (await world.installation.platform.write(kernel_tokens.create)).token
 
 
 Bearer = Callable[[World], Awaitable[str]]
@@ -162,9 +162,11 @@ async def test_a_token_in_the_address_is_not_looked_at(kernel: World) -> None:
 
 async def test_only_the_hash_is_kept(kernel: World) -> None:
     await rotated(kernel)
-    rows = await kernel.site.platform.read(lambda tx: tx.rows("SELECT hash, expires_at FROM kernel_tokens"))
+    rows = await kernel.installation.platform.read(
+        lambda tx: tx.rows("SELECT hash, expires_at FROM kernel_tokens")
+    )
     assert [len(digest) for digest, _ in rows] == [64, 64]
-    file = kernel.site.folder.platform_file
+    file = kernel.installation.folder.platform_file
     for each in (file, file.with_name(f"{file.name}-wal")):
         assert kernel.kernel_token.encode() not in each.read_bytes()
 
@@ -199,9 +201,9 @@ async def test_headers_about_companies_do_nothing(kernel: World) -> None:
 
 async def test_what_another_process_changes_is_noticed(kernel: World) -> None:
     await kernel.call("GET", f"{KERNEL}stats")
-    await kernel.site.access.forget_if_changed()
-    other = connect(kernel.site.folder.platform_file)
+    await kernel.installation.access.forget_if_changed()
+    other = connect(kernel.installation.folder.platform_file)
     other.execute("UPDATE kernel_tokens SET revoked_at = '2026'")
     other.close()
-    await kernel.site.access.forget_if_changed()
+    await kernel.installation.access.forget_if_changed()
     await kernel.call("GET", f"{KERNEL}stats", status=401)

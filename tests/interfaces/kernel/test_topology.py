@@ -48,7 +48,7 @@ async def test_a_file_that_fails_is_said_so_and_the_rest_goes_on(kernel: World, 
     companies = [kernel.company, await kernel.new_company("BAD"), await kernel.new_company("GONE")]
     await damage(kernel, companies[1])
     await (await kernel.database(companies[2])).close()
-    file = kernel.site.files.path(companies[2])
+    file = kernel.installation.files.path(companies[2])
     file.rename(file.with_name("elsewhere"))
     for _ in range(2):
         shown = (await kernel.call("GET", f"{KERNEL}{name}")).body["companies"]

@@ -19,7 +19,7 @@ from typing import Any, Final
 import uvloop
 
 from wmsd.app.call import Call
-from wmsd.app.door import Begun, Door
+from wmsd.app.dispatcher import Dispatcher, PendingCall
 from wmsd.interfaces.cli.main import main
 
 HELD_SECONDS: Final = 0.05
@@ -30,7 +30,7 @@ OPERATION: Final[ContextVar[str]] = ContextVar("operation", default="")
 def watched(file: Path) -> None:
     """Replaces what asks for it, in this process."""
     noted = file.open("a", encoding="utf-8")
-    run_handle, begin, perform = asyncio.Handle._run, Door.begin, Door.perform
+    run_handle, begin, dispatch = asyncio.Handle._run, Dispatcher.begin, Dispatcher.dispatch
     socket_transport = vars(selector_events)["_SelectorSocketTransport"]
     connection_lost = socket_transport._call_connection_lost
 
@@ -62,14 +62,14 @@ def watched(file: Path) -> None:
             context: Context = vars(asyncio.Handle)["_context"].__get__(handle)
             note("held", seconds, context.get(OPERATION, "") or repr(handle)[:200])
 
-    async def noted_begin(door: Door, call: Call) -> Begun:
+    async def noted_begin(dispatcher: Dispatcher, call: Call) -> PendingCall:
         OPERATION.set(call.operation.name)
-        return await begin(door, call)
+        return await begin(dispatcher, call)
 
-    async def timed_perform(door: Door, call: Call) -> Any:
+    async def timed_perform(dispatcher: Dispatcher, call: Call) -> Any:
         began = time.monotonic()
         try:
-            return await perform(door, call)
+            return await dispatch(dispatcher, call)
         finally:
             seconds = time.monotonic() - began
             if seconds > LONGEST_SECONDS:
@@ -84,8 +84,8 @@ def watched(file: Path) -> None:
     for owner, name, replacement in (
         (asyncio.Handle, "_run", run),
         (socket_transport, "_call_connection_lost", lose),
-        (Door, "begin", noted_begin),
-        (Door, "perform", timed_perform),
+        (Dispatcher, "begin", noted_begin),
+        (Dispatcher, "dispatch", timed_perform),
     ):
         setattr(owner, name, replacement)
 

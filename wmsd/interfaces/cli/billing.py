@@ -5,9 +5,9 @@ from typing import Any, Final
 
 import click
 
-from wmsd.app.site import Site
+from wmsd.app.installation import Installation
+from wmsd.interfaces.cli.command_line import CommandLine, installed, json_option, say
 from wmsd.interfaces.cli.company_data import company_database
-from wmsd.interfaces.cli.installation import Installation, installed, json_option, say
 from wmsd.outbox import store
 
 MONTH: Final = re.compile(r"[0-9]{4}-(0[1-9]|1[0-2])")
@@ -25,17 +25,17 @@ def _month(context: click.Context, parameter: click.Parameter, given: str | None
 @click.option("--month", metavar="YYYY-MM", callback=_month, help="Only this month.  [default: every month]")
 @json_option
 @installed
-def billing_command(installation: Installation, company: str, month: str | None, as_json: bool) -> None:
+def billing_command(command_line: CommandLine, company: str, month: str | None, as_json: bool) -> None:
     """Count the events of COMPANY by month and name, for billing.
 
     Each event counts once, in the month in which it happened (UTC), whether webhooks carried it or not, and
     however many receivers and attempts there were. Counts are kept for good.
     """
 
-    async def work(site: Site) -> Counts:
-        return await (await company_database(site, company)).read(lambda tx: store.counts(tx, month))
+    async def work(installation: Installation) -> Counts:
+        return await (await company_database(installation, company)).read(lambda tx: store.counts(tx, month))
 
-    counts = installation.run(work)
+    counts = command_line.run(work)
     if as_json:
         say(_as_json(company, counts), as_json)
     else:

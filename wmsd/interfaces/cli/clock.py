@@ -3,10 +3,10 @@
 import click
 
 from wmsd.app import clock_watch
-from wmsd.app.site import Site
+from wmsd.app.installation import Installation
 from wmsd.base import timestamps
 from wmsd.base.steadiness import Known
-from wmsd.interfaces.cli.installation import Installation, installed, json_option, note, say
+from wmsd.interfaces.cli.command_line import CommandLine, installed, json_option, note, say
 
 
 @click.group()
@@ -22,13 +22,13 @@ def clock_command() -> None:
 @clock_command.command("show")
 @json_option
 @installed
-def show_clock(installation: Installation, as_json: bool) -> None:
+def show_clock(command_line: CommandLine, as_json: bool) -> None:
     """Show what the server last found out about the clock."""
 
-    async def work(site: Site) -> Known | None:
-        return await site.platform.read(clock_watch.known)
+    async def work(installation: Installation) -> Known | None:
+        return await installation.platform.read(clock_watch.known)
 
-    known = installation.run(work)
+    known = command_line.run(work)
     if known is None:
         note("No server has run here yet.")
         return
@@ -48,12 +48,12 @@ def show_clock(installation: Installation, as_json: bool) -> None:
 
 @clock_command.command("confirm", short_help="Confirm that the clock is right.")
 @installed
-def confirm_clock(installation: Installation) -> None:
+def confirm_clock(command_line: CommandLine) -> None:
     """Confirm that the clock is right. From now on the server deletes again what is old."""
 
-    async def work(site: Site) -> str:
-        await site.platform.write(clock_watch.confirm)
-        return timestamps.to_text(site.clock.now())
+    async def work(installation: Installation) -> str:
+        await installation.platform.write(clock_watch.confirm)
+        return timestamps.to_text(installation.clock.now())
 
-    now = installation.run(work)
+    now = command_line.run(work)
     note(f"It is {now}, and the clock is right. A running server follows within a second.")

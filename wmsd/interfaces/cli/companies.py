@@ -4,15 +4,15 @@ from typing import Any, Final
 
 import click
 
-from wmsd.app.site import Site
+from wmsd.app.installation import Installation
 from wmsd.base.access import MODULES
 from wmsd.base.context import Company, Operator
 from wmsd.base.problems import invalid
 from wmsd.base.validation import check
 from wmsd.companies import actions, store
 from wmsd.companies.schema import CompanyChanges, NewCompany, NewOperator, OperatorChanges
+from wmsd.interfaces.cli.command_line import CommandLine, installed, json_option, note, say
 from wmsd.interfaces.cli.company_data import company_database
-from wmsd.interfaces.cli.installation import Installation, installed, json_option, note, say
 
 SANDBOX_WEBHOOKS: Final = "Whether its sandbox companies may send webhooks, marked X-ThreePl-Sandbox: true."
 
@@ -37,7 +37,7 @@ def company_command() -> None:
 @json_option
 @installed
 def create_company(
-    installation: Installation,
+    command_line: CommandLine,
     code: str,
     name: str,
     operator_code: str | None,
@@ -61,13 +61,15 @@ def create_company(
     )
     if errors := actions.check_modules(chosen):
         raise invalid(errors)
-    if init and not installation.folder.is_made:
-        installation.folder.make()
+    if init and not command_line.folder.is_made:
+        command_line.folder.make()
 
-    async def work(site: Site) -> int:
-        return await site.platform.write(lambda tx: actions.create_company(tx, new, site.files.create))
+    async def work(installation: Installation) -> int:
+        return await installation.platform.write(
+            lambda tx: actions.create_company(tx, new, installation.files.create)
+        )
 
-    company_id = installation.run(work)
+    company_id = command_line.run(work)
     say({"id": company_id, "code": code, "name": name, "modules": chosen}, as_json)
     if not chosen:
         note(f"No module is on yet: wmsd module enable {code} api articles stock")
@@ -98,7 +100,7 @@ def create_company(
 )
 @installed
 def change_company(
-    installation: Installation, /, code: str, over_receipt_pct: str | None, **given: str | bool | int | None
+    command_line: CommandLine, /, code: str, over_receipt_pct: str | None, **given: str | bool | int | None
 ) -> None:
     """Change the company CODE. A running server follows within a second."""
     if over_receipt_pct is None and all(value is None for value in given.values()):
@@ -111,38 +113,38 @@ def change_company(
 
         set_tolerance = tolerance_setter(over_receipt_pct)
 
-    async def work(site: Site) -> None:
+    async def work(installation: Installation) -> None:
         if set_tolerance is not None:  # first, for it is in another file: the audit has nothing that was not done
-            await (await company_database(site, code)).write(set_tolerance)
-        await site.platform.write(lambda tx: actions.change_company(tx, code, changes))
+            await (await company_database(installation, code)).write(set_tolerance)
+        await installation.platform.write(lambda tx: actions.change_company(tx, code, changes))
 
-    installation.run(work)
+    command_line.run(work)
     note(f"{code} is changed.")
 
 
 @company_command.command("list")
 @json_option
 @installed
-def list_companies(installation: Installation, as_json: bool) -> None:
+def list_companies(command_line: CommandLine, as_json: bool) -> None:
     """List the companies."""
 
-    async def work(site: Site) -> list[dict[str, Any]]:
-        return [_row(company) for company in await site.platform.read(store.companies)]
+    async def work(installation: Installation) -> list[dict[str, Any]]:
+        return [_row(company) for company in await installation.platform.read(store.companies)]
 
-    say(installation.run(work), as_json, "No company yet: wmsd company create CODE --name NAME --all-modules")
+    say(command_line.run(work), as_json, "No company yet: wmsd company create CODE --name NAME --all-modules")
 
 
 @company_command.command("show")
 @click.argument("code")
 @json_option
 @installed
-def show_company(installation: Installation, code: str, as_json: bool) -> None:
+def show_company(command_line: CommandLine, code: str, as_json: bool) -> None:
     """Show the company CODE, with its limits, its quota and its over-receipt tolerance."""
     from wmsd.interfaces.cli.tolerance import tolerance  # as above
 
-    async def work(site: Site) -> dict[str, Any]:
-        company = await site.platform.read(lambda tx: actions.company_of_code(tx, code))
-        database = await company_database(site, code)
+    async def work(installation: Installation) -> dict[str, Any]:
+        company = await installation.platform.read(lambda tx: actions.company_of_code(tx, code))
+        database = await company_database(installation, code)
         return {
             **_row(company),
             "graphql_per_minute": company.graphql_per_minute,
@@ -150,7 +152,7 @@ def show_company(installation: Installation, code: str, as_json: bool) -> None:
             "over_receipt_pct": await database.read(tolerance),
         }
 
-    say(installation.run(work), as_json)
+    say(command_line.run(work), as_json)
 
 
 def _row(company: Company) -> dict[str, Any]:
@@ -183,14 +185,14 @@ def operator_command() -> None:
 )
 @json_option
 @installed
-def create_operator(installation: Installation, /, as_json: bool, **given: str | bool) -> None:
+def create_operator(command_line: CommandLine, /, as_json: bool, **given: str | bool) -> None:
     """Make the operator CODE."""
     new = check(NewOperator, given)
 
-    async def work(site: Site) -> int:
-        return await site.platform.write(lambda tx: actions.create_operator(tx, new))
+    async def work(installation: Installation) -> int:
+        return await installation.platform.write(lambda tx: actions.create_operator(tx, new))
 
-    say({"id": installation.run(work), **new.model_dump()}, as_json)
+    say({"id": command_line.run(work), **new.model_dump()}, as_json)
 
 
 @operator_command.command("change")
@@ -199,29 +201,29 @@ def create_operator(installation: Installation, /, as_json: bool, **given: str |
 @click.option("--sandbox/--no-sandbox", default=None, help="Whether all its companies are sandboxes.")
 @click.option("--webhooks/--no-webhooks", "sandbox_webhooks", default=None, help=SANDBOX_WEBHOOKS)
 @installed
-def change_operator(installation: Installation, /, code: str, **given: str | bool | None) -> None:
+def change_operator(command_line: CommandLine, /, code: str, **given: str | bool | None) -> None:
     """Change the operator CODE. A running server follows within a second."""
     if all(value is None for value in given.values()):
         raise click.UsageError("Nothing to change: give --name, --sandbox or --webhooks.")
     changes = check(OperatorChanges, given)
 
-    async def work(site: Site) -> None:
-        await site.platform.write(lambda tx: actions.change_operator(tx, code, changes))
+    async def work(installation: Installation) -> None:
+        await installation.platform.write(lambda tx: actions.change_operator(tx, code, changes))
 
-    installation.run(work)
+    command_line.run(work)
     note(f"{code} is changed.")
 
 
 @operator_command.command("list")
 @json_option
 @installed
-def list_operators(installation: Installation, as_json: bool) -> None:
+def list_operators(command_line: CommandLine, as_json: bool) -> None:
     """List the operators."""
 
-    async def work(site: Site) -> list[dict[str, Any]]:
-        return [_operator_row(operator) for operator in await site.platform.read(store.operators)]
+    async def work(installation: Installation) -> list[dict[str, Any]]:
+        return [_operator_row(operator) for operator in await installation.platform.read(store.operators)]
 
-    say(installation.run(work), as_json, "No operator yet: wmsd operator create CODE --name NAME")
+    say(command_line.run(work), as_json, "No operator yet: wmsd operator create CODE --name NAME")
 
 
 def _operator_row(operator: Operator) -> dict[str, Any]:
@@ -243,16 +245,16 @@ def module_command() -> None:
 @click.argument("company", metavar="COMPANY")
 @json_option
 @installed
-def list_modules(installation: Installation, company: str, as_json: bool) -> None:
+def list_modules(command_line: CommandLine, company: str, as_json: bool) -> None:
     """List all modules, and which of them are on for COMPANY."""
 
-    async def work(site: Site) -> list[dict[str, Any]]:
-        found = await site.platform.read(lambda tx: actions.company_of_code(tx, company))
+    async def work(installation: Installation) -> list[dict[str, Any]]:
+        found = await installation.platform.read(lambda tx: actions.company_of_code(tx, company))
         return [
             {"module": module, "enabled": module in found.modules, "for": what} for module, what in MODULES.items()
         ]
 
-    say(installation.run(work), as_json)
+    say(command_line.run(work), as_json)
 
 
 @module_command.command("enable")
@@ -260,9 +262,9 @@ def list_modules(installation: Installation, company: str, as_json: bool) -> Non
 @click.argument("modules", metavar="MODULE...", nargs=-1, required=True)
 @json_option
 @installed
-def enable_modules(installation: Installation, company: str, modules: tuple[str, ...], as_json: bool) -> None:
+def enable_modules(command_line: CommandLine, company: str, modules: tuple[str, ...], as_json: bool) -> None:
     """Switch modules on for COMPANY."""
-    _switch(installation, company, modules, True, as_json)
+    _switch(command_line, company, modules, True, as_json)
 
 
 @module_command.command("disable")
@@ -270,20 +272,20 @@ def enable_modules(installation: Installation, company: str, modules: tuple[str,
 @click.argument("modules", metavar="MODULE...", nargs=-1, required=True)
 @json_option
 @installed
-def disable_modules(installation: Installation, company: str, modules: tuple[str, ...], as_json: bool) -> None:
+def disable_modules(command_line: CommandLine, company: str, modules: tuple[str, ...], as_json: bool) -> None:
     """Switch modules off for COMPANY. Its data stays."""
-    _switch(installation, company, modules, False, as_json)
+    _switch(command_line, company, modules, False, as_json)
 
 
 def _switch(
-    installation: Installation, company: str, modules: tuple[str, ...], enabled: bool, as_json: bool
+    command_line: CommandLine, company: str, modules: tuple[str, ...], enabled: bool, as_json: bool
 ) -> None:
-    async def work(site: Site) -> list[bool]:
-        return await site.platform.write(
+    async def work(installation: Installation) -> list[bool]:
+        return await installation.platform.write(
             lambda tx: [actions.set_module(tx, company, module, enabled) for module in modules]
         )
 
-    changed = installation.run(work)
+    changed = command_line.run(work)
     rows = [
         {"module": module, "enabled": enabled, "changed": did}
         for module, did in zip(modules, changed, strict=True)

@@ -7,14 +7,14 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from wmsd.app.site import Site
+from wmsd.app.installation import Installation
 from wmsd.base.listing import MAX_PAGE
 from wmsd.base.problems import Problem
 from wmsd.companies import actions as companies
 from wmsd.db.database import Database
 from wmsd.db.failures import StorageError
 from wmsd.db.transaction import Transaction
-from wmsd.interfaces.cli.installation import note, say
+from wmsd.interfaces.cli.command_line import note, say
 
 Result = TypeVar("Result")
 MOST_SHOWN: Final = 200
@@ -50,23 +50,25 @@ def say_page(rows: list[dict[str, Any]], total: int, page: int, as_json: bool, e
         note(f"{len(rows)} of {total}; page {page}. See --page.")
 
 
-async def company_database(site: Site, code: str) -> Database:
+async def company_database(installation: Installation, code: str) -> Database:
     """The company's database. Raises StorageError with what the server's log would say of a file that fails."""
     logging.getLogger("wmsd.companies").addHandler(logging.NullHandler())
-    company = await site.platform.read(lambda tx: companies.company_of_code(tx, code))
+    company = await installation.platform.read(lambda tx: companies.company_of_code(tx, code))
     try:
-        return await site.files.get(company.id)
+        return await installation.files.get(company.id)
     except Problem:
-        raise StorageError(site.files.failed[company.id]) from None
+        raise StorageError(installation.files.failed[company.id]) from None
 
 
 class Undone(Exception):
     """A dry run ends with it: so nothing is kept of what it did."""
 
 
-async def write(site: Site, code: str, action: Callable[[Transaction], Result], dry_run: bool = False) -> Result:
+async def write(
+    installation: Installation, code: str, action: Callable[[Transaction], Result], dry_run: bool = False
+) -> Result:
     """The action's result; with nothing changed after a dry run."""
-    database = await company_database(site, code)
+    database = await company_database(installation, code)
     results: list[Result] = []
 
     def run(tx: Transaction) -> None:

@@ -5,7 +5,7 @@ import json
 import click
 
 from wmsd.app.settings import as_toml
-from wmsd.interfaces.cli.installation import Installation, installed, json_option, note
+from wmsd.interfaces.cli.command_line import CommandLine, installed, json_option, note
 
 
 @click.group()
@@ -19,21 +19,21 @@ def config_command() -> None:
 @config_command.command("show")
 @json_option
 @installed
-def show(installation: Installation, as_json: bool) -> None:
+def show(command_line: CommandLine, as_json: bool) -> None:
     """Show the settings in force."""
-    _say_file(installation)
-    settings = installation.settings
+    _say_file(command_line)
+    settings = command_line.settings
     click.echo(json.dumps(settings.model_dump(), indent=2) if as_json else as_toml(settings), nl=as_json)
 
 
 @config_command.command("check")
 @installed
-def check(installation: Installation) -> None:
+def check(command_line: CommandLine) -> None:
     """Check the settings. When one is wrong, say what is wrong and exit with 1."""
-    _say_file(installation)
+    _say_file(command_line)
     note("The settings are good.")
 
 
-def _say_file(installation: Installation) -> None:
-    installation.say_folder()
-    note(f"Configuration file: {installation.config_file or 'none; ./config.toml would be read'}")
+def _say_file(command_line: CommandLine) -> None:
+    command_line.say_folder()
+    note(f"Configuration file: {command_line.config_file or 'none; ./config.toml would be read'}")

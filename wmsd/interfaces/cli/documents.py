@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from wmsd.app.site import Site
+from wmsd.app.installation import Installation
 from wmsd.base.problems import Problem
 from wmsd.base.results import Record
 from wmsd.base.validation import check
@@ -18,6 +18,7 @@ from wmsd.directory.store import DirectoryKind
 from wmsd.documents.codes import Referred
 from wmsd.documents.kind import DocumentKind
 from wmsd.documents.table import DocumentTable
+from wmsd.interfaces.cli.command_line import CommandLine, installed, json_option, note, say
 from wmsd.interfaces.cli.company_data import (
     Options,
     company_database,
@@ -26,7 +27,6 @@ from wmsd.interfaces.cli.company_data import (
     paging_options,
     say_page,
 )
-from wmsd.interfaces.cli.installation import Installation, installed, json_option, note, say
 
 Row = dict[str, Any]
 
@@ -147,7 +147,7 @@ def _filter(name: str, reference: Reference) -> Callable[[Any], Any]:
 
 
 def _list(
-    installation: Installation,
+    command_line: CommandLine,
     /,
     *,
     kind: DocumentKind,
@@ -169,10 +169,10 @@ def _list(
         records = _with_codes(tx, kind, json.loads(f"[{found.records}]"))
         return [{name: _cell(record[name]) for name in kind.listed} for record in records], found.total
 
-    async def work(site: Site) -> tuple[list[Row], int]:
-        return await (await company_database(site, code)).read(read)
+    async def work(installation: Installation) -> tuple[list[Row], int]:
+        return await (await company_database(installation, code)).read(read)
 
-    rows, total = installation.run(work)
+    rows, total = command_line.run(work)
     is_filtered = bool(statuses or any(filters.values()))
     say_page(
         rows, total, page, as_json, f"No such {kind.table.noun}." if is_filtered else f"No {kind.table.noun} yet."
@@ -183,7 +183,7 @@ def _cell(value: Any) -> Any:
     return len(value) if isinstance(value, list) else value
 
 
-def _show(installation: Installation, /, *, kind: DocumentKind, document: str, code: str, as_json: bool) -> None:
+def _show(command_line: CommandLine, /, *, kind: DocumentKind, document: str, code: str, as_json: bool) -> None:
     def read(tx: Transaction) -> list[Any]:
         found = json.loads(_find(tx, kind, document, code).json)
         if as_json:
@@ -192,10 +192,10 @@ def _show(installation: Installation, /, *, kind: DocumentKind, document: str, c
         lines, history = record.pop(kind.transitions.lines), record.pop("status_history")
         return [record, _with_codes(tx, kind, lines), history]
 
-    async def work(site: Site) -> list[Any]:
-        return await (await company_database(site, code)).read(read)
+    async def work(installation: Installation) -> list[Any]:
+        return await (await company_database(installation, code)).read(read)
 
-    first, *others = installation.run(work)
+    first, *others = command_line.run(work)
     say(first, as_json)
     for part in others:
         click.echo()
@@ -220,7 +220,7 @@ def _with_codes(tx: Transaction, kind: DocumentKind, records: list[Row]) -> list
 
 
 def _move(
-    installation: Installation,
+    command_line: CommandLine,
     /,
     *,
     kind: DocumentKind,
@@ -235,10 +235,10 @@ def _move(
         before = _find(tx, kind, document, code)
         return before, move(tx, before.id, status, **given)
 
-    async def work(site: Site) -> tuple[Record, Record]:
-        return await (await company_database(site, code)).write(write)
+    async def work(installation: Installation) -> tuple[Record, Record]:
+        return await (await company_database(installation, code)).write(write)
 
-    before, after = installation.run(work)
+    before, after = command_line.run(work)
     if before == after:
         note(f"{document} was {status} already: nothing was changed.")
     say({"code": document, "status": status, "next": kind.transitions.allowed_from(status)}, as_json)

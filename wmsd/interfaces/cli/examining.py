@@ -10,7 +10,7 @@ import click
 from wmsd.app import clock_watch
 from wmsd.app.doctor import Findings
 from wmsd.app.examination import Examination, Report
-from wmsd.interfaces.cli.installation import Installation, fail, installed, json_option, note, say
+from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, note, say
 
 MOST_PLACES: Final = 3
 
@@ -19,7 +19,7 @@ MOST_PLACES: Final = 3
 @click.option("--company", "codes", multiple=True, metavar="CODE", help="Only this one; repeat it for several.")
 @json_option
 @installed
-def doctor_command(installation: Installation, codes: tuple[str, ...], as_json: bool) -> None:
+def doctor_command(command_line: CommandLine, codes: tuple[str, ...], as_json: bool) -> None:
     """Check that every company's figures are right.
 
     It checks that every stock balance is the sum of its ledger and of the open reservations, that every packaging
@@ -28,8 +28,8 @@ def doctor_command(installation: Installation, codes: tuple[str, ...], as_json: 
     records that differ and the tables that are damaged, and exits with 1. It only reads, and works beside a
     running server.
     """
-    with installation.beside() as borrow:
-        examination = Examination(installation.folder, borrow)
+    with command_line.beside() as borrow:
+        examination = Examination(command_line.folder, borrow)
         known = examination.clock()
         if known is not None and known.doubted_since is not None:
             note(f"{clock_watch.sentence(known.doubted_since, known.step)}.")

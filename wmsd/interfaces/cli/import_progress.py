@@ -13,7 +13,7 @@ import click
 
 from wmsd.base.importing import Watch
 from wmsd.db.sqlite import BUSY_SECONDS
-from wmsd.interfaces.cli.installation import note
+from wmsd.interfaces.cli.command_line import note
 
 STRIDE = 65_536
 PATIENCE_SECONDS = 5.0

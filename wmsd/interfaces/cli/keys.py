@@ -8,8 +8,8 @@ import click
 from wmsd.accounts import actions
 from wmsd.accounts.master_key import IN_CLEAR
 from wmsd.app import key_file
-from wmsd.app.site import Site
-from wmsd.interfaces.cli.installation import Installation, installed, note
+from wmsd.app.installation import Installation
+from wmsd.interfaces.cli.command_line import CommandLine, installed, note
 
 
 @click.group()
@@ -26,7 +26,7 @@ def key_command() -> None:
 @click.argument("file", metavar="[FILE]", required=False, type=click.Path(path_type=Path))
 @click.option("--back", is_flag=True, help="Keep the keys in clear in the data folder again.")
 @installed
-def move(installation: Installation, file: Path | None, back: bool) -> None:
+def move(command_line: CommandLine, file: Path | None, back: bool) -> None:
     """Seal the keys in the data folder with a new secret, and write the secret to FILE.
 
     FILE must not exist yet, and must not be in the data folder. Stop the server first. Keep a copy of FILE:
@@ -35,49 +35,49 @@ def move(installation: Installation, file: Path | None, back: bool) -> None:
     if back == (file is not None):
         raise click.UsageError("Give either FILE or --back.")
 
-    async def work(site: Site) -> None:
-        site.folder.lock("no address")
+    async def work(installation: Installation) -> None:
+        installation.folder.lock("no address")
         try:
             if file is not None:
-                key_file.make(file, site.ids.secret(), site.folder.path)
+                key_file.make(file, installation.ids.secret(), installation.folder.path)
             new = IN_CLEAR if file is None else key_file.open_key(str(file))
-            await site.platform.write(lambda tx: actions.move_keys(tx, new))
-            site.folder.forget_deleted()
+            await installation.platform.write(lambda tx: actions.move_keys(tx, new))
+            installation.folder.forget_deleted()
         finally:
-            site.folder.unlock()
+            installation.folder.unlock()
 
-    installation.run(work)
+    command_line.run(work)
     shown = "" if file is None else str(file.resolve())
     note("The keys are in clear again." if file is None else f"The keys are sealed with the secret in {shown}.")
     if file is not None:
         note("Keep a copy of that file, apart from the data and its backups: neither is of use without the other.")
-    if installation.settings.server.key_file:
-        note(f"Backups from before still need {installation.settings.server.key_file}.")
+    if command_line.settings.server.key_file:
+        note(f"Backups from before still need {command_line.settings.server.key_file}.")
     note("Put this into the configuration, under [server], before anything else:")
     click.echo(f"key_file = {json.dumps(shown, ensure_ascii=False)}")
 
 
 @key_command.command("rotate")
 @installed
-def rotate(installation: Installation) -> None:
+def rotate(command_line: CommandLine) -> None:
     """Sign new tokens with a new key. If there is a key file, also seal the keys with a new secret.
 
     Tokens that were signed with the previous key are still accepted, as after `wmsd token rotate-key`. A running
     server follows. Older copies of the key file open only backups that were made before.
     """
-    named = installation.settings.server.key_file
+    named = command_line.settings.server.key_file
 
-    async def work(site: Site) -> None:
+    async def work(installation: Installation) -> None:
         if not named:
-            await site.platform.write(actions.rotate_signing_key)
+            await installation.platform.write(actions.rotate_signing_key)
             return
-        path, secret = Path(named), site.ids.secret()
-        with key_file.changing(site.folder.path):
+        path, secret = Path(named), installation.ids.secret()
+        with key_file.changing(installation.folder.path):
             key_file.replace(path, [*key_file.secrets_in(path), secret])
-            await site.platform.write(actions.rotate_keys)
+            await installation.platform.write(actions.rotate_keys)
             key_file.replace(path, [secret])
 
-    installation.run(work)
+    command_line.run(work)
     note("New tokens are signed with a new key; those of the key before it still hold.")
     if named:
         note(f"The keys are sealed with a new secret, in {named}. Make a copy of that file again.")

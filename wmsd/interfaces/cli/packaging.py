@@ -6,7 +6,7 @@ from typing import Any, Final, get_args
 
 import click
 
-from wmsd.app.site import Site
+from wmsd.app.installation import Installation
 from wmsd.base import cells
 from wmsd.base.listing import PageQuery
 from wmsd.base.problems import FieldErrors, Problem, invalid, not_found
@@ -14,6 +14,7 @@ from wmsd.base.results import Page
 from wmsd.base.validation import check
 from wmsd.db.transaction import Transaction
 from wmsd.directory import store as directory
+from wmsd.interfaces.cli.command_line import CommandLine, installed, json_option, say
 from wmsd.interfaces.cli.company_data import (
     company_database,
     company_option,
@@ -21,7 +22,6 @@ from wmsd.interfaces.cli.company_data import (
     paging_options,
     say_page,
 )
-from wmsd.interfaces.cli.installation import Installation, installed, json_option, say
 from wmsd.packaging import store
 from wmsd.packaging.actions import check_movement, record_by_hand
 from wmsd.packaging.schema import (
@@ -61,29 +61,29 @@ def packaging_command() -> None:
 @company_option
 @json_option
 @installed
-def list_packaging_types(installation: Installation, code: str, as_json: bool) -> None:
+def list_packaging_types(command_line: CommandLine, code: str, as_json: bool) -> None:
     """List a company's packaging types. `wmsd import packaging-types` makes and renames them."""
 
     def read(tx: Transaction) -> list[Row]:
         return [_fields(json.loads(text), "code", "name") for text in store.every_type(tx)]
 
-    async def work(site: Site) -> list[Row]:
-        return await (await company_database(site, code)).read_long(read)
+    async def work(installation: Installation) -> list[Row]:
+        return await (await company_database(installation, code)).read_long(read)
 
     empty = f"No packaging type yet: wmsd import packaging-types FILE.csv --company {code}"
-    say(installation.run(work), as_json, empty)
+    say(command_line.run(work), as_json, empty)
 
 
 @packaging_command.command("balances")
 @listing_options
 @installed
-def list_packaging_balances(installation: Installation, /, **options: Any) -> None:
+def list_packaging_balances(command_line: CommandLine, /, **options: Any) -> None:
     """List how much packaging each partner and the company owe each other.
 
     A quantity above 0 is what the partner owes the company. A quantity below 0 is what the company owes the
     partner.
     """
-    _list(installation, PackagingBalancePageQuery, store.balances_page, _balance, "No such balance.", **options)
+    _list(command_line, PackagingBalancePageQuery, store.balances_page, _balance, "No such balance.", **options)
 
 
 @packaging_command.command("movements")
@@ -94,10 +94,10 @@ def list_packaging_balances(installation: Installation, /, **options: Any) -> No
 )
 @listing_options
 @installed
-def list_packaging_movements(installation: Installation, /, **options: Any) -> None:
+def list_packaging_movements(command_line: CommandLine, /, **options: Any) -> None:
     """List the packaging that went out and came in, in the order in which it was recorded."""
     _list(
-        installation, PackagingMovementPageQuery, store.movements_page, _movement, "No such movement.", **options
+        command_line, PackagingMovementPageQuery, store.movements_page, _movement, "No such movement.", **options
     )
 
 
@@ -119,7 +119,7 @@ def list_packaging_movements(installation: Installation, /, **options: Any) -> N
 @json_option
 @installed
 def record_packaging(
-    installation: Installation,
+    command_line: CommandLine,
     code: str,
     type_code: str,
     partner_code: str,
@@ -146,11 +146,11 @@ def record_packaging(
         recorded: Row = json.loads(store.recorded_data(tx, record_by_hand(tx, fields)))
         return recorded
 
-    async def work(site: Site) -> Row:
-        return await (await company_database(site, code)).write(write)
+    async def work(installation: Installation) -> Row:
+        return await (await company_database(installation, code)).write(write)
 
     try:
-        recorded = installation.run(work)
+        recorded = command_line.run(work)
     except Problem as problem:
         if not problem.errors:
             raise
@@ -169,7 +169,7 @@ def _with_number(values: Row, quantity: str) -> tuple[Row, FieldErrors]:
 
 
 def _list(
-    installation: Installation,
+    command_line: CommandLine,
     model: type[PageQuery],
     page_of: Callable[[Transaction, PageQuery], Page],
     row_of: Callable[[Row, dict[int, str]], Row],
@@ -193,10 +193,10 @@ def _list(
         partners = directory.codes_by_id(tx, directory.PARTNERS)
         return [row_of(record, partners) for record in json.loads(f"[{found.records}]")], found.total
 
-    async def work(site: Site) -> tuple[list[Row], int]:
-        return await (await company_database(site, code)).read(read)
+    async def work(installation: Installation) -> tuple[list[Row], int]:
+        return await (await company_database(installation, code)).read(read)
 
-    rows, total = installation.run(work)
+    rows, total = command_line.run(work)
     say_page(rows, total, given["page"], as_json, empty)
 
 

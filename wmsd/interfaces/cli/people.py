@@ -10,13 +10,13 @@ import click
 from wmsd.accounts import actions, store
 from wmsd.accounts.schema import NewUser
 from wmsd.accounts.strength import password_errors
-from wmsd.app.site import Site
+from wmsd.app.installation import Installation
 from wmsd.base.access import ABILITIES, ROLES
 from wmsd.base.fields import MAX_ID, Input, Name
 from wmsd.base.problems import invalid
 from wmsd.base.validation import check
 from wmsd.companies import store as companies
-from wmsd.interfaces.cli.installation import Installation, installed, json_option, note, say
+from wmsd.interfaces.cli.command_line import CommandLine, installed, json_option, note, say
 
 ABILITIES_HELP = f"What it may do; repeat it for several. One of: {', '.join(ABILITIES)}, or * for everything."
 password_option = click.option(
@@ -41,7 +41,7 @@ def user_command() -> None:
 @json_option
 @installed
 def create_user(
-    installation: Installation,
+    command_line: CommandLine,
     email: str,
     role: str,
     codes: tuple[str, ...],
@@ -70,21 +70,21 @@ def create_user(
     password = _password(password_stdin)
     _check_password(password, new.email, new.name)
 
-    async def work(site: Site) -> int:
-        password_hash = await site.passwords.hash(password)
-        return await site.platform.write(lambda tx: actions.create_user(tx, new, password_hash))
+    async def work(installation: Installation) -> int:
+        password_hash = await installation.passwords.hash(password)
+        return await installation.platform.write(lambda tx: actions.create_user(tx, new, password_hash))
 
-    say({"id": installation.run(work), "email": email.lower(), "role": role}, as_json)
+    say({"id": command_line.run(work), "email": email.lower(), "role": role}, as_json)
 
 
 @user_command.command("list")
 @json_option
 @installed
-def list_users(installation: Installation, as_json: bool) -> None:
+def list_users(command_line: CommandLine, as_json: bool) -> None:
     """List the users."""
 
-    async def work(site: Site) -> list[dict[str, Any]]:
-        codes = {company.id: company.code for company in await site.platform.read(companies.companies)}
+    async def work(installation: Installation) -> list[dict[str, Any]]:
+        codes = {company.id: company.code for company in await installation.platform.read(companies.companies)}
         return [
             {
                 "id": user.id,
@@ -95,22 +95,22 @@ def list_users(installation: Installation, as_json: bool) -> None:
                 "abilities": list(user.abilities),
                 "disabled": user.disabled,
             }
-            for user in await site.platform.read(store.users)
+            for user in await installation.platform.read(store.users)
         ]
 
-    say(installation.run(work), as_json, "No user yet: wmsd user create EMAIL --role platform-admin")
+    say(command_line.run(work), as_json, "No user yet: wmsd user create EMAIL --role platform-admin")
 
 
 @user_command.command("disable")
 @click.argument("email")
 @installed
-def disable_user(installation: Installation, email: str) -> None:
+def disable_user(command_line: CommandLine, email: str) -> None:
     """Shut out the user EMAIL, and refuse all its tokens. A running server follows within a second."""
 
-    async def work(site: Site) -> None:
-        await site.platform.write(lambda tx: actions.disable_user(tx, email))
+    async def work(installation: Installation) -> None:
+        await installation.platform.write(lambda tx: actions.disable_user(tx, email))
 
-    installation.run(work)
+    command_line.run(work)
     note(f"{email} is disabled; its tokens are refused.")
 
 
@@ -119,7 +119,7 @@ def disable_user(installation: Installation, email: str) -> None:
 @click.option("--keep-tokens", is_flag=True, help="Keep the tokens that were made by signing in.")
 @password_option
 @installed
-def set_password(installation: Installation, email: str, keep_tokens: bool, password_stdin: bool) -> None:
+def set_password(command_line: CommandLine, email: str, keep_tokens: bool, password_stdin: bool) -> None:
     """Give the user EMAIL a new password.
 
     Tokens that were made by signing in end; tokens of `wmsd token create` stay. A running server follows within a
@@ -127,15 +127,15 @@ def set_password(installation: Installation, email: str, keep_tokens: bool, pass
     """
     password = _password(password_stdin)
 
-    async def work(site: Site) -> int:
-        user = await site.platform.read(lambda tx: actions.user_of_email(tx, email))
+    async def work(installation: Installation) -> int:
+        user = await installation.platform.read(lambda tx: actions.user_of_email(tx, email))
         _check_password(password, user.email, user.name)
-        password_hash = await site.passwords.hash(password)
-        return await site.platform.write(
+        password_hash = await installation.passwords.hash(password)
+        return await installation.platform.write(
             lambda tx: actions.set_password(tx, email, password_hash, keep_tokens=keep_tokens)
         )
 
-    ended = installation.run(work)
+    ended = command_line.run(work)
     if keep_tokens:
         note(f"{email} has a new password. Its tokens stay.")
     else:
@@ -198,7 +198,7 @@ class Lifetime(click.ParamType[timedelta]):
 @click.option("--expires", type=Lifetime(), help="When it ends.  [default: 90d, or what the settings say]")
 @installed
 def create_token(
-    installation: Installation,
+    command_line: CommandLine,
     email: str,
     abilities: tuple[str, ...],
     codes: tuple[str, ...],
@@ -207,19 +207,19 @@ def create_token(
 ) -> None:
     """Make a token. Standard output gets only the token, and only this once: keep it safe."""
     check(TokenName, {"name": name})
-    tokens = installation.settings.tokens
+    tokens = command_line.settings.tokens
     lifetime = expires or timedelta(days=tokens.lifetime_days)
     if lifetime > timedelta(days=tokens.most_days):
         raise click.BadParameter(f"at most {tokens.most_days}d (tokens.most_days).", param_hint="'--expires'")
 
-    async def work(site: Site) -> str:
-        return await site.platform.write(
+    async def work(installation: Installation) -> str:
+        return await installation.platform.write(
             lambda tx: actions.create_token(
                 tx, email=email, name=name, abilities=abilities, company_codes=codes, lifetime=lifetime
             )
         )
 
-    token = installation.run(work)
+    token = command_line.run(work)
     hours = lifetime // timedelta(hours=1)
     lasts = f"{hours}h" if hours % 24 else f"{hours // 24}d"
     note(f"A token for {email}; it lasts {lasts}. It is shown this once.")
@@ -229,38 +229,38 @@ def create_token(
 @token_command.command("list")
 @json_option
 @installed
-def list_tokens(installation: Installation, as_json: bool) -> None:
+def list_tokens(command_line: CommandLine, as_json: bool) -> None:
     """List the tokens, without their text."""
 
-    async def work(site: Site) -> list[dict[str, Any]]:
-        return await site.platform.read(actions.list_tokens)
+    async def work(installation: Installation) -> list[dict[str, Any]]:
+        return await installation.platform.read(actions.list_tokens)
 
-    say(installation.run(work), as_json)
+    say(command_line.run(work), as_json)
 
 
 @token_command.command("revoke")
 @click.argument("token_id", metavar="ID", type=click.IntRange(1, MAX_ID))
 @installed
-def revoke_token(installation: Installation, token_id: int) -> None:
+def revoke_token(command_line: CommandLine, token_id: int) -> None:
     """Revoke the token with this ID (see `wmsd token list`). A running server follows within a second."""
 
-    async def work(site: Site) -> bool:
-        return await site.platform.write(lambda tx: actions.revoke_token_by_id(tx, token_id))
+    async def work(installation: Installation) -> bool:
+        return await installation.platform.write(lambda tx: actions.revoke_token_by_id(tx, token_id))
 
-    note(f"Token {token_id} {'is revoked' if installation.run(work) else 'was revoked before'}.")
+    note(f"Token {token_id} {'is revoked' if command_line.run(work) else 'was revoked before'}.")
 
 
 @token_command.command("rotate-key")
 @installed
-def rotate_key(installation: Installation) -> None:
+def rotate_key(command_line: CommandLine) -> None:
     """Sign new tokens with a new key.
 
     Tokens that were signed with the previous key are still accepted; tokens of older keys are refused. Rotate
     twice to end all of them.
     """
 
-    async def work(site: Site) -> None:
-        await site.platform.write(actions.rotate_signing_key)
+    async def work(installation: Installation) -> None:
+        await installation.platform.write(actions.rotate_signing_key)
 
-    installation.run(work)
+    command_line.run(work)
     note("New tokens are signed with a new key; those of the key before it still hold.")

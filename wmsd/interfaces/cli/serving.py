@@ -18,16 +18,16 @@ import uvloop
 
 from wmsd.accounts import first_admin
 from wmsd.app import logs
+from wmsd.app.installation import Installation, open_installation
 from wmsd.app.lending import Lending, listener
 from wmsd.app.settings import Settings, SettingsError
-from wmsd.app.site import Site, open_site
 from wmsd.app.watchdog import Watchdog
 from wmsd.base.addresses import networks
 from wmsd.base.complaints import Complaints
 from wmsd.base.shortages import is_shortage
 from wmsd.db.failures import StorageError
+from wmsd.interfaces.cli.command_line import CommandLine, installed, note
 from wmsd.interfaces.cli.exposure import risks
-from wmsd.interfaces.cli.installation import Installation, installed, note
 from wmsd.interfaces.http.connections import Bounds
 from wmsd.interfaces.http.listening import bounded_by_files, for_companies, listening, raise_file_limit
 from wmsd.interfaces.http.pages import FIRST_ADMIN
@@ -48,15 +48,15 @@ everything seldom enough that one large body is no reason for it.
 @click.option("--listen", metavar="HOST:PORT", help="Where to listen.  [default: 127.0.0.1:8480]")
 @click.option("--demo", "with_demo", is_flag=True, help="Also make a demo company, and a token for it.")
 @installed
-def serve_command(installation: Installation, listen: str | None, with_demo: bool) -> None:
+def serve_command(command_line: CommandLine, listen: str | None, with_demo: bool) -> None:
     """Serve the API and the pages until Ctrl-C.
 
     It makes the data folder when there is none. One server at a time can use a data folder; the other commands
     work beside it.
     """
-    logs.configure(installation.settings.log)
-    installation.say_folder()
-    folder, settings = installation.folder, installation.settings
+    logs.configure(command_line.settings.log)
+    command_line.say_folder()
+    folder, settings = command_line.folder, command_line.settings
     tls = _tls(settings)
     if not folder.is_made:
         folder.make()
@@ -65,23 +65,23 @@ def serve_command(installation: Installation, listen: str | None, with_demo: boo
     try:
         folder.open()
         folder.make_reserve()
-        uvloop.run(_serve(installation, tls, with_demo))
+        uvloop.run(_serve(command_line, tls, with_demo))
     finally:
         folder.unlock()
 
 
-async def _serve(installation: Installation, tls: ssl.SSLContext | None, with_demo: bool) -> None:
-    settings = installation.settings
+async def _serve(command_line: CommandLine, tls: ssl.SSLContext | None, with_demo: bool) -> None:
+    settings = command_line.settings
     files = raise_file_limit()
     asyncio.get_running_loop().set_exception_handler(_unhandled(Complaints(LOG, (RuntimeError,))))
     stop = _stop()
-    lent_at = listener(installation.folder)
-    async with open_site(settings, installation.folder, alone=lent_at is not None) as site:
-        company_ids = await site.access.companies()
-        site.files.most_descriptors = for_companies(files)
-        await site.files.prepare_all(company_ids)
-        loaded = await _load_demo(site) if with_demo else None
-        app, jobs = service(site)
+    lent_at = listener(command_line.folder)
+    async with open_installation(settings, command_line.folder, alone=lent_at is not None) as installation:
+        company_ids = await installation.access.companies()
+        installation.files.most_descriptors = for_companies(files)
+        await installation.files.prepare_all(company_ids)
+        loaded = await _load_demo(installation) if with_demo else None
+        app, jobs = service(installation)
         async with AsyncExitStack() as stack:
             try:
                 at = await stack.enter_async_context(_listening(app, settings, tls, files))
@@ -91,9 +91,9 @@ async def _serve(installation: Installation, tls: ssl.SSLContext | None, with_de
                     "Choose another address with --listen HOST:PORT."
                 ) from None
             address = _address(at, tls)
-            installation.folder.say_listening(address.partition("://")[2], lends=lent_at is not None)
+            command_line.folder.say_listening(address.partition("://")[2], lends=lent_at is not None)
             if lent_at is not None:
-                lending = Lending(installation.folder, site.platform, site.files)
+                lending = Lending(command_line.folder, installation.platform, installation.files)
                 stack.push_async_callback(lending.stop)
                 await lending.start(lent_at)
             stack.push_async_callback(jobs.stop)
@@ -103,8 +103,8 @@ async def _serve(installation: Installation, tls: ssl.SSLContext | None, with_de
             stack.callback(watchdog.stop)
             gc.freeze()  # what a start leaves is there to stay: no later collection has to look at it
             gc.set_threshold(*COLLECTED_AFTER)
-            await _greet(site, address, loaded)
-            for sentence in risks(settings, installation.folder.platform_file):
+            await _greet(installation, address, loaded)
+            for sentence in risks(settings, command_line.folder.platform_file):
                 LOG.warning(sentence)
             await stop.wait()
             note("Stopping: what is under way is finished first.")
@@ -141,16 +141,16 @@ def _listening(
     return listening(app, host.strip("[]"), int(port), bounds=bounds, tls=tls, proxies=proxies)
 
 
-async def _load_demo(site: Site) -> "Loaded":
+async def _load_demo(installation: Installation) -> "Loaded":
     from wmsd.app import demo  # a start without it is quicker
 
-    return await demo.load(site)
+    return await demo.load(installation)
 
 
-async def _greet(site: Site, address: str, loaded: "Loaded | None") -> None:
+async def _greet(installation: Installation, address: str, loaded: "Loaded | None") -> None:
     """What the person who started it needs next, on standard output; the log is on standard error."""
     lines = [f"wmsd serves {address}", f"Guide:        {address}/docs"]
-    code = await site.platform.write(first_admin.offer)
+    code = await installation.platform.write(first_admin.offer)
     if code is not None:
         lines.append(f"First admin:  {address}{FIRST_ADMIN}?code={code}   (works once, for a day)")
     if loaded is not None:

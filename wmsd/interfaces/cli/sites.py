@@ -5,17 +5,17 @@ from typing import Any
 
 import click
 
-from wmsd.app.site import Site
+from wmsd.app.installation import Installation
 from wmsd.base.problems import invalid, not_found
 from wmsd.base.validation import check
 from wmsd.companies.actions import company_of_code
 from wmsd.db.transaction import Transaction
 from wmsd.directory.store import WAREHOUSES, by_code
+from wmsd.interfaces.cli.command_line import CommandLine, installed, json_option, note, say
 from wmsd.interfaces.cli.company_data import company_database
-from wmsd.interfaces.cli.installation import Installation, installed, json_option, note, say
-from wmsd.sites import actions, store
-from wmsd.sites.rules import KEPT
-from wmsd.sites.schema import NewSite
+from wmsd.transport_sites import actions, store
+from wmsd.transport_sites.rules import KEPT
+from wmsd.transport_sites.schema import NewSite
 
 company_argument = click.argument("company", metavar="COMPANY")
 warehouse_argument = click.argument("warehouse", metavar="WAREHOUSE")
@@ -36,20 +36,20 @@ def site_command() -> None:
 @click.option("--name", required=True, help="What people call it; ledgers show this name.")
 @json_option
 @installed
-def create_site(installation: Installation, company: str, warehouse: str, name: str, as_json: bool) -> None:
+def create_site(command_line: CommandLine, company: str, warehouse: str, name: str, as_json: bool) -> None:
     """Make a site. Standard output gets only its token, and only this once: keep it safe."""
     new = check(NewSite, {"name": name})
 
-    async def work(site: Site) -> tuple[int, str, list[str]]:
-        database = await company_database(site, company)
+    async def work(installation: Installation) -> tuple[int, str, list[str]]:
+        database = await company_database(installation, company)
         warehouse_id = await database.read(lambda tx: _active_warehouse(tx, warehouse))
-        site_id, token = await site.platform.write(
+        site_id, token = await installation.platform.write(
             lambda tx: actions.create_site(tx, company, warehouse_id, warehouse, new)
         )
-        modules = (await site.platform.read(lambda tx: company_of_code(tx, company))).modules
+        modules = (await installation.platform.read(lambda tx: company_of_code(tx, company))).modules
         return site_id, token, [module for module in ("api", "outbound") if module not in modules]
 
-    site_id, token, off = installation.run(work)
+    site_id, token, off = command_line.run(work)
     note(f"The token of {name}, {warehouse} of {company}. It is shown this once.")
     if off:
         note(f"It opens nothing yet: wmsd module enable {company} {' '.join(off)}")
@@ -69,13 +69,13 @@ def _active_warehouse(tx: Transaction, code: str) -> int:
 @site_command.command("list")
 @json_option
 @installed
-def list_sites(installation: Installation, as_json: bool) -> None:
+def list_sites(command_line: CommandLine, as_json: bool) -> None:
     """List the sites of all companies, without their tokens."""
 
-    async def work(site: Site) -> list[dict[str, Any]]:
-        return await site.platform.read(store.sites)
+    async def work(installation: Installation) -> list[dict[str, Any]]:
+        return await installation.platform.read(store.sites)
 
-    say(installation.run(work), as_json, "No site yet: wmsd site create COMPANY WAREHOUSE --name NAME")
+    say(command_line.run(work), as_json, "No site yet: wmsd site create COMPANY WAREHOUSE --name NAME")
 
 
 @site_command.command("rotate")
@@ -84,13 +84,13 @@ def list_sites(installation: Installation, as_json: bool) -> None:
 @click.option("--at-once", is_flag=True, help="End the token before it now, not after 24 hours.")
 @json_option
 @installed
-def rotate_site(installation: Installation, company: str, warehouse: str, at_once: bool, as_json: bool) -> None:
+def rotate_site(command_line: CommandLine, company: str, warehouse: str, at_once: bool, as_json: bool) -> None:
     """Give a site a new token, printed only this once. The one before works for another 24 hours."""
 
-    async def work(site: Site) -> tuple[int, str]:
-        return await site.platform.write(lambda tx: actions.rotate_site(tx, company, warehouse, at_once))
+    async def work(installation: Installation) -> tuple[int, str]:
+        return await installation.platform.write(lambda tx: actions.rotate_site(tx, company, warehouse, at_once))
 
-    site_id, token = installation.run(work)
+    site_id, token = command_line.run(work)
     ends = "is refused now" if at_once else f"is good for another {KEPT // timedelta(hours=1)} hours"
     note(f"The new token of {warehouse} of {company}; the one before {ends}. It is shown this once.")
     _say_token(site_id, company, warehouse, token, as_json)
@@ -100,13 +100,13 @@ def rotate_site(installation: Installation, company: str, warehouse: str, at_onc
 @company_argument
 @warehouse_argument
 @installed
-def revoke_site(installation: Installation, company: str, warehouse: str) -> None:
+def revoke_site(command_line: CommandLine, company: str, warehouse: str) -> None:
     """End all tokens of a site. `wmsd site rotate` opens it again."""
 
-    async def work(site: Site) -> bool:
-        return await site.platform.write(lambda tx: actions.revoke_site(tx, company, warehouse))
+    async def work(installation: Installation) -> bool:
+        return await installation.platform.write(lambda tx: actions.revoke_site(tx, company, warehouse))
 
-    revoked = installation.run(work)
+    revoked = command_line.run(work)
     note(f"The site {warehouse} of {company} {'is revoked' if revoked else 'was revoked before'}.")
 
 

@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 
 import click
 
-from wmsd.app.site import Site
+from wmsd.app.installation import Installation
 from wmsd.articles import store as articles
 from wmsd.base import cells
 from wmsd.base.problems import Problem, invalid, not_found
@@ -17,8 +17,8 @@ from wmsd.base.validation import check
 from wmsd.db.transaction import Transaction
 from wmsd.directory import store as directory
 from wmsd.interfaces.cli import stock_changes
+from wmsd.interfaces.cli.command_line import CommandLine, installed, json_option, note, say
 from wmsd.interfaces.cli.company_data import company_database, company_option, write
-from wmsd.interfaces.cli.installation import Installation, installed, json_option, note, say
 from wmsd.interfaces.cli.stock_changes import number
 from wmsd.stock import adjusting, store
 from wmsd.stock.contents import contents_of
@@ -69,7 +69,7 @@ def stock_command() -> None:
 @json_option
 @installed
 def list_stock(
-    installation: Installation,
+    command_line: CommandLine,
     code: str,
     warehouse: str | None,
     article: str | None,
@@ -94,10 +94,10 @@ def list_stock(
         rows = [*_parts(tx, records, as_json)] if lots else [_row(record) for record in records]
         return rows, len(records), found.total
 
-    async def work(site: Site) -> tuple[list[dict[str, Any]], int, int]:
-        return await (await company_database(site, code)).read(read)
+    async def work(installation: Installation) -> tuple[list[dict[str, Any]], int, int]:
+        return await (await company_database(installation, code)).read(read)
 
-    rows, count, total = installation.run(work)
+    rows, count, total = command_line.run(work)
     say(rows, as_json, "No such stock." if warehouse or article else "No stock yet.")
     if rows and count < total and not as_json:
         note(f"{count} of {total}; page {page}. See --page.")
@@ -158,7 +158,7 @@ def changing(command: Command) -> Command:
 @click.option("--to", type=Number(), metavar="N", help="How much there is now.")
 @changing
 @installed
-def adjust_stock(installation: Installation, /, by: Decimal | None, to: Decimal | None, **given: Any) -> None:
+def adjust_stock(command_line: CommandLine, /, by: Decimal | None, to: Decimal | None, **given: Any) -> None:
     """Correct how much there is of an article in a warehouse.
 
     With --serial, the units with these serials are added (--by +2) or removed (--by -2). To remove goods that have
@@ -171,7 +171,7 @@ def adjust_stock(installation: Installation, /, by: Decimal | None, to: Decimal 
     """
     if (by is None) == (to is None):
         raise click.UsageError("Say by how much (--by) or to how much (--to) it changes: one of them.")
-    _change(installation, adjusting.adjust, Adjustment, {"by": by, "to": to}, **given)
+    _change(command_line, adjusting.adjust, Adjustment, {"by": by, "to": to}, **given)
 
 
 def quarantining(command: Command) -> Command:
@@ -186,7 +186,7 @@ def quarantining(command: Command) -> Command:
 @quarantining
 @installed
 def quarantine_stock(
-    installation: Installation, /, quantity: Decimal | None, everything: bool, **given: Any
+    command_line: CommandLine, /, quantity: Decimal | None, everything: bool, **given: Any
 ) -> None:
     """Put goods into quarantine: they stay in stock, but may not be sold.
 
@@ -195,27 +195,27 @@ def quarantine_stock(
     \b
     wmsd stock quarantine --company ACME --article A --warehouse MAIN --lot L1 --all --reason "Recalled"
     """
-    _quarantine(installation, adjusting.quarantine, quantity, everything, given)
+    _quarantine(command_line, adjusting.quarantine, quantity, everything, given)
 
 
 @stock_command.command("release")
 @quarantining
 @installed
-def release_stock(installation: Installation, /, quantity: Decimal | None, everything: bool, **given: Any) -> None:
+def release_stock(command_line: CommandLine, /, quantity: Decimal | None, everything: bool, **given: Any) -> None:
     """Release goods from quarantine: they may be sold again."""
-    _quarantine(installation, adjusting.release, quantity, everything, given)
+    _quarantine(command_line, adjusting.release, quantity, everything, given)
 
 
 def _quarantine(
-    installation: Installation, action: Action, quantity: Decimal | None, everything: bool, given: dict[str, Any]
+    command_line: CommandLine, action: Action, quantity: Decimal | None, everything: bool, given: dict[str, Any]
 ) -> None:
     if sum((quantity is not None, bool(given["serials"]), everything)) != 1:
         raise click.UsageError("Say how much (--quantity), which units (--serial) or --all: one of them.")
-    _change(installation, action, Quarantining, {"quantity": quantity, "everything": everything}, **given)
+    _change(command_line, action, Quarantining, {"quantity": quantity, "everything": everything}, **given)
 
 
 def _change(
-    installation: Installation,
+    command_line: CommandLine,
     action: Action,
     model: type[StockChange],
     values: dict[str, Any],
@@ -236,7 +236,7 @@ def _change(
             raise _as_options(problem) from None
         return [Changed(article, warehouse, each) for each in made]
 
-    made = installation.run(partial(write, code=code, action=change, dry_run=dry_run))
+    made = command_line.run(partial(write, code=code, action=change, dry_run=dry_run))
     if as_json:
         say({"dry_run": dry_run, **stock_changes.as_json(made, "after")}, as_json)
     elif made:

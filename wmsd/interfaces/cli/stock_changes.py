@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from wmsd.base.quantity import to_text
-from wmsd.interfaces.cli.installation import say
+from wmsd.interfaces.cli.command_line import say
 from wmsd.stock.counting import Changed
 
 MOST_SHOWN = 50

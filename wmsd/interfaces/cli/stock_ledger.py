@@ -4,13 +4,13 @@ from typing import Any, Final
 
 import click
 
+from wmsd.app.installation import Installation
 from wmsd.app.kinds import DOCUMENTS
-from wmsd.app.site import Site
 from wmsd.base.problems import not_found
 from wmsd.base.quantity import to_text
 from wmsd.db.transaction import Transaction
+from wmsd.interfaces.cli.command_line import CommandLine, installed, json_option, note, say
 from wmsd.interfaces.cli.company_data import company_database, company_option
-from wmsd.interfaces.cli.installation import Installation, installed, json_option, note, say
 from wmsd.interfaces.cli.stock import place_ids, stock_command
 from wmsd.interfaces.cli.stock_changes import number
 from wmsd.stock.history import movements
@@ -37,7 +37,7 @@ POSTING: Final = [kind for kind in DOCUMENTS if kind.movements]
 @json_option
 @installed
 def show_ledger(
-    installation: Installation,
+    command_line: CommandLine,
     code: str,
     article: str | None,
     warehouse: str | None,
@@ -67,10 +67,10 @@ def show_ledger(
         found = found[-limit:] if after is None else found[:limit]
         return [_row(tx, movement, as_json) for movement in found]
 
-    async def work(site: Site) -> list[dict[str, Any]]:
-        return await (await company_database(site, code)).read(read)
+    async def work(installation: Installation) -> list[dict[str, Any]]:
+        return await (await company_database(installation, code)).read(read)
 
-    rows = installation.run(work)
+    rows = command_line.run(work)
     say(rows, as_json, "No such movement.")
     if len(rows) == limit and not as_json:
         more = (

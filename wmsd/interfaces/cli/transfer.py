@@ -10,15 +10,15 @@ from typing import IO
 import click
 
 from wmsd.app.csv_rows import Unreadable
-from wmsd.app.site import Site
+from wmsd.app.installation import Installation
 from wmsd.app.transfer import KINDS, DryRun, export_csv, import_beside
 from wmsd.base.importing import CellError, ImportRefused, Outcome
 from wmsd.base.validation import check
 from wmsd.db.staging import Staging
 from wmsd.interfaces.cli import stock_changes
+from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, note, say
 from wmsd.interfaces.cli.company_data import company_database
 from wmsd.interfaces.cli.import_progress import ShownProgress
-from wmsd.interfaces.cli.installation import Installation, fail, installed, json_option, note, say
 from wmsd.stock.counting import CountOutcome
 from wmsd.stock.schema import Reason
 
@@ -39,7 +39,7 @@ KINDS_NAMED = "\b\n" + textwrap.fill(f"KIND is one of {', '.join(KINDS)}.", 76, 
 @json_option
 @installed
 def import_command(
-    installation: Installation,
+    command_line: CommandLine,
     kind: str,
     file: IO[bytes],
     code: str,
@@ -62,13 +62,13 @@ def import_command(
     --dry-run.
     """
     options = _options(kind, complete=complete or None, reason=reason)
-    if installation.folder.is_made and not dry_run:
-        installation.folder.check_room()
+    if command_line.folder.is_made and not dry_run:
+        command_line.folder.check_room()
 
-    async def find(site: Site) -> Staging:
-        return (await company_database(site, code)).staging()
+    async def find(installation: Installation) -> Staging:
+        return (await company_database(installation, code)).staging()
 
-    with installation.beside() as borrow, closing(installation.run_with(borrow, find)) as staging:
+    with command_line.beside() as borrow, closing(command_line.run_with(borrow, find)) as staging:
         try:
             outcome = _take_in(staging, kind, file, dry_run, options)
         except Unreadable as error:
@@ -130,7 +130,7 @@ def _where(error: CellError) -> str:
 @click.argument("kind", type=click.Choice(list(KINDS)), metavar="KIND")
 @click.option("--company", "code", required=True, metavar="CODE", help="The company.")
 @installed
-def export_command(installation: Installation, kind: str, code: str) -> None:
+def export_command(command_line: CommandLine, kind: str, code: str) -> None:
     """Write all records of one KIND as CSV on standard output.
 
     `wmsd import` takes the file back unchanged.
@@ -138,11 +138,11 @@ def export_command(installation: Installation, kind: str, code: str) -> None:
 
     with SpooledTemporaryFile(SPOOLED_BYTES, "w+", encoding="utf-8", newline="") as spool:
 
-        async def work(site: Site) -> int:
-            database = await company_database(site, code)
+        async def work(installation: Installation) -> int:
+            database = await company_database(installation, code)
             return await database.read_long(lambda tx: export_csv(tx, KINDS[kind], spool))
 
-        count = installation.run(work)
+        count = command_line.run(work)
         spool.seek(0)
         shutil.copyfileobj(spool, sys.stdout)
     sys.stdout.flush()

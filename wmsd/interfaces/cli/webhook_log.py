@@ -7,15 +7,15 @@ from typing import Any, Final
 
 import click
 
-from wmsd.app.site import Site
+from wmsd.app.installation import Installation
 from wmsd.base import timestamps
 from wmsd.base.fields import MAX_ID
 from wmsd.base.problems import Problem
 from wmsd.base.validation import check
 from wmsd.db.database import Database
 from wmsd.db.transaction import Transaction
+from wmsd.interfaces.cli.command_line import CommandLine, installed, json_option, note, say
 from wmsd.interfaces.cli.company_data import company_database
-from wmsd.interfaces.cli.installation import Installation, installed, json_option, note, say
 from wmsd.interfaces.cli.webhook_rows import Row, attempt_rows, delivery_row
 from wmsd.interfaces.cli.webhooks import check_is_on, one_webhook, opened, subscription_of, webhook_command
 from wmsd.webhooks import log, redelivery
@@ -62,7 +62,7 @@ def _moment_option(name: str, help_text: str) -> Callable[[Any], Any]:
 @json_option
 @installed
 def list_deliveries(
-    installation: Installation,
+    command_line: CommandLine,
     webhook: int,
     code: str,
     statuses: tuple[str, ...],
@@ -84,10 +84,10 @@ def list_deliveries(
         found = log.before(tx, webhook, query, before or 0)
         return json.loads(f"[{found.records}]"), found.next_position is not None
 
-    async def work(site: Site) -> tuple[list[Row], bool]:
-        return await (await company_database(site, code)).read_long(read)
+    async def work(installation: Installation) -> tuple[list[Row], bool]:
+        return await (await company_database(installation, code)).read_long(read)
 
-    records, has_more = installation.run(work)
+    records, has_more = command_line.run(work)
     if as_json:
         say(records, as_json)
     elif attempts:
@@ -108,7 +108,7 @@ def list_deliveries(
 @json_option
 @installed
 def redeliver(
-    installation: Installation,
+    command_line: CommandLine,
     webhook: int,
     code: str,
     delivery: int | None,
@@ -126,20 +126,20 @@ def redeliver(
     """
     _check_choice(delivery, since, until, failed)
 
-    async def work(site: Site) -> tuple[int, bool]:
-        company, database = await opened(site, code)
+    async def work(installation: Installation) -> tuple[int, bool]:
+        company, database = await opened(installation, code)
         check_is_on(company)
         subscription = await database.read(lambda tx: subscription_of(tx, webhook, code))
         if delivery is not None:
             await database.write(lambda tx: _send_one(tx, webhook, delivery, code, dry_run))
             return 1, subscription["active"]
         assert since is not None
-        end = until or timestamps.to_text(site.clock.now())
+        end = until or timestamps.to_text(installation.clock.now())
         chosen = Range(webhook, since, end, FAILED if failed else CLOSED)
         count = await database.read_long(lambda tx: redelivery.count(tx, chosen))
         return count if dry_run else await _send_range(database, chosen, count), subscription["active"]
 
-    count, is_active = installation.run(work)
+    count, is_active = command_line.run(work)
     say({"deliveries": count, "dry_run": dry_run}, as_json)
     note(_what_now(count, dry_run, is_active, webhook, code))
 

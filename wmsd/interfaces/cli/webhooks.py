@@ -4,7 +4,7 @@ import json
 
 import click
 
-from wmsd.app.site import Site
+from wmsd.app.installation import Installation
 from wmsd.base.context import Company
 from wmsd.base.fields import MAX_ID
 from wmsd.base.problems import Problem, forbidden
@@ -12,8 +12,8 @@ from wmsd.base.validation import check
 from wmsd.companies import actions as companies
 from wmsd.db.database import Database
 from wmsd.db.transaction import Transaction
+from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, note, say
 from wmsd.interfaces.cli.company_data import company_database, company_option, options_of
-from wmsd.interfaces.cli.installation import Installation, fail, installed, json_option, note, say
 from wmsd.interfaces.cli.webhook_rows import Row, in_a_line, subscription_row, why_not
 from wmsd.webhooks import actions, log, store
 from wmsd.webhooks.rules import MOST_SUBSCRIPTIONS, off_because
@@ -34,7 +34,7 @@ def webhook_command() -> None:
 @company_option
 @json_option
 @installed
-def list_webhooks(installation: Installation, code: str, as_json: bool) -> None:
+def list_webhooks(command_line: CommandLine, code: str, as_json: bool) -> None:
     """List the webhooks, and how their deliveries succeed.
 
     open: deliveries that are still to be sent. exhausted: deliveries of the last 30 days that were given up.
@@ -50,11 +50,11 @@ def list_webhooks(installation: Installation, code: str, as_json: bool) -> None:
             rows.append(shown if as_json else subscription_row(record, open_deliveries, exhausted))
         return rows
 
-    async def work(site: Site) -> tuple[Company, list[Row]]:
-        company, database = await opened(site, code)
+    async def work(installation: Installation) -> tuple[Company, list[Row]]:
+        company, database = await opened(installation, code)
         return company, await database.read_long(read)
 
-    company, rows = installation.run(work)
+    company, rows = command_line.run(work)
     say(rows, as_json, f"{code} has no webhook yet: POST /api/webhooks makes one.")
     if rows and off_because(company) is not None:
         note(_why_off(company))
@@ -64,22 +64,24 @@ def list_webhooks(installation: Installation, code: str, as_json: bool) -> None:
 @one_webhook
 @json_option
 @installed
-def test_webhook(installation: Installation, webhook: int, code: str, as_json: bool) -> None:
+def test_webhook(command_line: CommandLine, webhook: int, code: str, as_json: bool) -> None:
     """Send webhook ID a test event.
 
     The command itself sends `webhook.test` once, now, and shows the answer. The webhook may be on or off, and a
     server may run or not. Without success the command exits with 1, and says why.
     """
 
-    async def work(site: Site) -> Row:
+    async def work(installation: Installation) -> Row:
         from wmsd.app.webhooks import new_client  # only who sends pays for HTTP
         from wmsd.webhooks.trial import send_test
 
-        company, database = await opened(site, code)
+        company, database = await opened(installation, code)
         check_is_on(company)
-        client = new_client(site)
+        client = new_client(installation)
         try:
-            sent = await send_test(database, client, site.clock, site.vault, webhook, company.sandbox)
+            sent = await send_test(
+                database, client, installation.clock, installation.vault, webhook, company.sandbox
+            )
         finally:
             await client.close()
         if sent is None:
@@ -87,7 +89,7 @@ def test_webhook(installation: Installation, webhook: int, code: str, as_json: b
         delivery: Row = json.loads(sent.json)
         return delivery
 
-    delivery = installation.run(work)
+    delivery = command_line.run(work)
     attempt = delivery["attempts"][-1]
     shown = {
         "delivery": delivery["id"],
@@ -106,12 +108,12 @@ def test_webhook(installation: Installation, webhook: int, code: str, as_json: b
 @webhook_command.command("on")
 @one_webhook
 @installed
-def switch_on(installation: Installation, webhook: int, code: str) -> None:
+def switch_on(command_line: CommandLine, webhook: int, code: str) -> None:
     """Switch webhook ID on.
 
     Deliveries that were queued before are sent, and earlier failures are forgotten.
     """
-    if _switch(installation, webhook, code, True):
+    if _switch(command_line, webhook, code, True):
         note(f"Webhook {webhook} is on. What happened while it was off was not queued: GET /api/v2/events has it.")
     else:
         note(f"Webhook {webhook} was on already.")
@@ -120,18 +122,18 @@ def switch_on(installation: Installation, webhook: int, code: str) -> None:
 @webhook_command.command("off")
 @one_webhook
 @installed
-def switch_off(installation: Installation, webhook: int, code: str) -> None:
+def switch_off(command_line: CommandLine, webhook: int, code: str) -> None:
     """Switch webhook ID off.
 
     Nothing more is queued for it. Deliveries that are queued already wait until it is on again.
     """
-    if _switch(installation, webhook, code, False):
+    if _switch(command_line, webhook, code, False):
         note(f"Webhook {webhook} is off. What is queued for it waits until it is on again.")
     else:
         note(f"Webhook {webhook} was off already.")
 
 
-def _switch(installation: Installation, webhook: int, code: str, active: bool) -> bool:
+def _switch(command_line: CommandLine, webhook: int, code: str, active: bool) -> bool:
     """Answers whether that changed anything."""
 
     def write(tx: Transaction) -> bool:
@@ -139,15 +141,15 @@ def _switch(installation: Installation, webhook: int, code: str, active: bool) -
         actions.update_webhook.action(tx, webhook, check(SubscriptionChanges, {"active": active}))
         return before != active
 
-    async def work(site: Site) -> bool:
-        return await (await company_database(site, code)).write(write)
+    async def work(installation: Installation) -> bool:
+        return await (await company_database(installation, code)).write(write)
 
-    return installation.run(work)
+    return command_line.run(work)
 
 
-async def opened(site: Site, code: str) -> tuple[Company, Database]:
-    company = await site.platform.read(lambda tx: companies.company_of_code(tx, code))
-    return company, await company_database(site, code)
+async def opened(installation: Installation, code: str) -> tuple[Company, Database]:
+    company = await installation.platform.read(lambda tx: companies.company_of_code(tx, code))
+    return company, await company_database(installation, code)
 
 
 def subscription_of(tx: Transaction, webhook: int, code: str) -> Row:

@@ -8,7 +8,7 @@ from graphql import GraphQLError
 from pydantic_core import to_json
 
 from wmsd.app.call import Call, Reply
-from wmsd.app.door import Door
+from wmsd.app.dispatcher import Dispatcher
 from wmsd.base.problems import Problem
 from wmsd.interfaces.graphql.documents import Refused, document_of
 from wmsd.interfaces.graphql.execution import Execution, introspect
@@ -17,7 +17,7 @@ from wmsd.interfaces.graphql.plans import operation_of, plan
 
 
 async def answer(
-    door: Door, call: Call, *, query: str, variables: dict[str, Any], operation_name: str | None
+    dispatcher: Dispatcher, call: Call, *, query: str, variables: dict[str, Any], operation_name: str | None
 ) -> Reply:
     """Raises Problem (405) for a mutation by GET."""
     try:
@@ -27,7 +27,7 @@ async def answer(
         return _refused(call, [_shown(error) for error in refused.errors])
     if planned.is_mutation and call.method == "GET":
         raise Problem("METHOD_NOT_ALLOWED", "Send mutations by POST.", headers={"Allow": "POST"})
-    execution = Execution(door, call, planned)
+    execution = Execution(dispatcher, call, planned)
     await execution.run()
     data, errors = execution.data, execution.errors
     if planned.introspection:

@@ -20,7 +20,7 @@ from graphql.language import (
 from pydantic_core import from_json
 
 from wmsd.app.call import Call
-from wmsd.app.door import Door
+from wmsd.app.dispatcher import Dispatcher
 from wmsd.base.listing import MOST_IDS
 from wmsd.interfaces.graphql.calls import Failed, call_of, failed_by, inner_call, renamed
 from wmsd.interfaces.graphql.fields import DETAIL, Collection
@@ -39,7 +39,7 @@ TOO_MUCH: Final = f"The answer would have over {MOST_OBJECTS} objects or be too 
 class Execution:
     """Of one document; `call` is the request that brought it."""
 
-    door: Door
+    dispatcher: Dispatcher
     call: Call
     planned: Planned
     data: Json = field(default_factory=dict)
@@ -79,7 +79,7 @@ class Execution:
     async def _perform(self, call: Call) -> Any:
         """The JSON of the answer; True when it has none. Raises Failed or TooMuch."""
         async with self._turns:
-            reply = await self.door.perform(call)
+            reply = await self.dispatcher.dispatch(call)
             if reply.status >= 400:
                 raise failed_by(reply)
             if len(reply.body) > self._bytes_left:

@@ -6,15 +6,15 @@ from functools import partial
 from typing import Final
 
 from wmsd.app.call import Call, Loaded, Reply, refusal
+from wmsd.app.installation import Installation
 from wmsd.app.large_bodies import LargeBodies
 from wmsd.app.prepared import Prepared
-from wmsd.app.site import Site
 from wmsd.base.addresses import Network
 from wmsd.base.problems import FieldErrors, Problem
 from wmsd.base.route import Route, method_not_allowed
 from wmsd.base.strict_json import dumps, loads
 from wmsd.interfaces.graphql.media import JSON, RESPONSE, content_type, media_type
-from wmsd.interfaces.graphql.serving import GraphqlDesk, run_graphql
+from wmsd.interfaces.graphql.serving import GraphqlService, run_graphql
 from wmsd.interfaces.http import requests, server
 from wmsd.interfaces.http.web import web
 
@@ -23,9 +23,9 @@ SCHEMA: Final = f"{PATH}/schema"
 ROUTES: Final = (Route("POST", PATH, run_graphql), Route("GET", PATH, run_graphql))
 
 
-def add_to(app: web.Application, site: Site) -> None:
-    site.door.add_desk(GraphqlDesk(site.door))
-    handler = partial(_handle, site, server.trusted_proxies(site))
+def add_to(app: web.Application, installation: Installation) -> None:
+    installation.dispatcher.add_service(GraphqlService(installation.dispatcher))
+    handler = partial(_handle, installation, server.trusted_proxies(installation))
     for route in ROUTES:
         server.add(app, route.method, route.path, handler)
     server.add_open(app, "*", PATH, _refuse_method)
@@ -33,11 +33,11 @@ def add_to(app: web.Application, site: Site) -> None:
     server.refuse_other_methods(app, SCHEMA, ["GET"])
 
 
-async def _handle(site: Site, trusted: Sequence[Network], request: web.Request) -> web.Response:
+async def _handle(installation: Installation, trusted: Sequence[Network], request: web.Request) -> web.Response:
     call = server.call_of(request, trusted, run_graphql)
     call.accept = server.joined(request.headers, "Accept")
-    call.load_body = partial(_read, request, call, site.door.bodies)
-    reply = await site.door.perform(call)
+    call.load_body = partial(_read, request, call, installation.dispatcher.bodies)
+    reply = await installation.dispatcher.dispatch(call)
     if "Content-Type" not in reply.headers:
         reply = _as_graphql(call.accept, reply)
     return server.response(reply)

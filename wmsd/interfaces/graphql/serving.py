@@ -6,7 +6,7 @@ from types import ModuleType
 from typing import Any
 
 from wmsd.app.call import Call, Reply
-from wmsd.app.door import Door
+from wmsd.app.dispatcher import Dispatcher
 from wmsd.base.context import Company
 from wmsd.base.fields import Model
 from wmsd.base.operation import operation
@@ -21,8 +21,8 @@ class GraphqlAnswer(Model):
 
 
 @dataclass(slots=True)
-class GraphqlDesk:
-    door: Door
+class GraphqlService:
+    dispatcher: Dispatcher
     _answering: ModuleType | None = None
 
     async def answering(self) -> ModuleType:
@@ -42,7 +42,7 @@ def _imported() -> ModuleType:
 @operation(
     tag="GraphQL", answer="object", returns=GraphqlAnswer, scope="platform", limit="graphql", ignores_query=True
 )
-async def run_graphql(desk: GraphqlDesk, call: Call, company: Company | None) -> Reply:
+async def run_graphql(service: GraphqlService, call: Call, company: Company | None) -> Reply:
     """Run a GraphQL document.
 
     The records, abilities, modules, rules and events are those of REST. It answers 200 whenever the
@@ -53,6 +53,6 @@ async def run_graphql(desk: GraphqlDesk, call: Call, company: Company | None) ->
     if flaws:
         first, sentences = next(iter(flaws.items()))
         raise Problem("VALIDATION_FAILED", f"In the request, {first} {sentences[0]}.", status=400, errors=flaws)
-    answering = await desk.answering()
-    reply: Reply = await answering.answer(desk.door, call, **request)
+    answering = await service.answering()
+    reply: Reply = await answering.answer(service.dispatcher, call, **request)
     return reply

@@ -13,8 +13,8 @@ from wmsd import docs
 from wmsd.accounts import first_admin
 from wmsd.accounts.schema import NewUser
 from wmsd.accounts.strength import SHORTEST, password_errors
+from wmsd.app.installation import Installation
 from wmsd.app.prepared import Prepared
-from wmsd.app.site import Site
 from wmsd.base.problems import FieldErrors, Problem
 from wmsd.base.validation import check
 from wmsd.interfaces.http import requests
@@ -35,9 +35,9 @@ LARGEST_FORM: Final = 8 * 1024
 MOST_FIELDS: Final = 10
 
 
-def add_to(app: web.Application, site: Site, reference: Callable[[], str]) -> None:
+def add_to(app: web.Application, installation: Installation, reference: Callable[[], str]) -> None:
     """`reference` makes the Markdown of the API reference; only who reads it pays for it."""
-    first = FirstAdmin(site)
+    first = FirstAdmin(installation)
     add_open(app, "GET", "/", _home)
     add_open(app, "GET", FIRST_ADMIN, first.show)
     add_open(app, "POST", FIRST_ADMIN, first.redeem)
@@ -85,21 +85,21 @@ def _rendered(markdown: Callable[[], str]) -> Prepared:
 class FirstAdmin:
     """The page behind the one-time link that `serve` prints."""
 
-    def __init__(self, site: Site) -> None:
-        self._site = site
+    def __init__(self, installation: Installation) -> None:
+        self._installation = installation
 
     async def show(self, request: web.Request) -> web.Response:
         code = request.query.get("code", "")
-        if not await self._site.platform.read(lambda tx: first_admin.is_open(tx, code)):
+        if not await self._installation.platform.read(lambda tx: first_admin.is_open(tx, code)):
             return _spent()
         return page("The first admin", _form(code, {}, {}))
 
     async def redeem(self, request: web.Request) -> web.Response:
-        if not await self._site.platform.read(first_admin.is_offered):
+        if not await self._installation.platform.read(first_admin.is_offered):
             return _spent()
         sent = await _form_fields(request)
         code = sent.pop("code", "")
-        if not await self._site.platform.read(lambda tx: first_admin.is_open(tx, code)):
+        if not await self._installation.platform.read(lambda tx: first_admin.is_open(tx, code)):
             return _spent()
         errors = await asyncio.to_thread(_password_errors, sent)
         new: NewUser | None = None
@@ -113,9 +113,9 @@ class FirstAdmin:
         if errors or new is None:
             return page("The first admin", _form(code, sent, errors), 422)
         admin = new
-        password_hash = await self._site.passwords.hash(sent["password"])
+        password_hash = await self._installation.passwords.hash(sent["password"])
         try:
-            await self._site.platform.write(lambda tx: first_admin.redeem(tx, code, admin, password_hash))
+            await self._installation.platform.write(lambda tx: first_admin.redeem(tx, code, admin, password_hash))
         except Problem as problem:
             if problem.errors:
                 return page("The first admin", _form(code, sent, problem.errors), 422)

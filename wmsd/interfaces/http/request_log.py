@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from wmsd.app.call import Call
+from wmsd.app.installation import Installation
 from wmsd.app.log_sampling import TELL_EVERY, TRACES, LogSampling, TokenBucket
-from wmsd.app.site import Site
 from wmsd.base.addresses import Network
 from wmsd.base.clock import Clock
 from wmsd.base.complaints import Complaints
@@ -25,13 +25,13 @@ REASON: Final = re.compile(r"[A-Z][a-z]+( [\w/-]+)+", re.ASCII)
 
 
 class RequestLog:
-    def __init__(self, site: Site, trusted: Sequence[Network]) -> None:
-        self._is_on = site.settings.log.requests
+    def __init__(self, installation: Installation, trusted: Sequence[Network]) -> None:
+        self._is_on = installation.settings.log.requests
         self._trusted = trusted
-        self._clock = site.clock
-        self._sampling = LogSampling(site.clock)
+        self._clock = installation.clock
+        self._sampling = LogSampling(installation.clock)
         self._telling: asyncio.TimerHandle | None = None
-        self.shortages = Complaints(LOG, (RuntimeError,), monotonic=site.clock.monotonic)
+        self.shortages = Complaints(LOG, (RuntimeError,), monotonic=installation.clock.monotonic)
 
     def write(self, request: web.BaseRequest, status: int, seconds: float, reason: str = "") -> None:
         """The line of a request that was answered."""

@@ -9,9 +9,9 @@ from typing import Final
 from multidict import CIMultiDictProxy
 
 from wmsd.app.call import Call, Reply, refusal
+from wmsd.app.installation import Installation
 from wmsd.app.jobs import Jobs
 from wmsd.app.refusals import SHORT, SHORT_IN_BETWEEN
-from wmsd.app.site import Site
 from wmsd.base.addresses import Network, networks
 from wmsd.base.operation import Operation
 from wmsd.base.problems import Problem, unavailable
@@ -24,27 +24,27 @@ from wmsd.interfaces.http.request_log import CALL, REQUEST_ID, RequestLog
 from wmsd.interfaces.http.web import web
 
 LOG = logging.getLogger("wmsd.request")
-SITE: Final = web.AppKey("site", Site)
+INSTALLATION: Final = web.AppKey("installation", Installation)
 JOBS: Final = web.AppKey("jobs", Jobs)
 HSTS: Final = "max-age=31536000"
 REQUEST_LOG: Final = web.AppKey("request_log", RequestLog)
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
-def make_app(site: Site, jobs: Jobs, routes: Iterable[Route]) -> web.Application:
+def make_app(installation: Installation, jobs: Jobs, routes: Iterable[Route]) -> web.Application:
     """Every route of the table, and an answer in the error form for everything else under it.
 
     Handlers are wrapped one by one: aiohttp's middlewares cost each request more than all that ours does.
     """
-    trusted = trusted_proxies(site)
-    log = RequestLog(site, trusted)
+    trusted = trusted_proxies(installation)
+    log = RequestLog(installation, trusted)
     app = web.Application(handler_args=log.for_aiohttp())
-    app[SITE], app[JOBS], app[REQUEST_LOG] = site, jobs, log
+    app[INSTALLATION], app[JOBS], app[REQUEST_LOG] = installation, jobs, log
     app.on_cleanup.append(log.close)
     methods: dict[str, list[str]] = {}
     for route in routes:
         methods.setdefault(route.path, []).append(route.method)
-        add(app, route.method, route.path, partial(_handle, site, trusted, route))
+        add(app, route.method, route.path, partial(_handle, installation, trusted, route))
     for path, allowed in methods.items():
         refuse_other_methods(app, path, allowed)
     return app
@@ -52,19 +52,19 @@ def make_app(site: Site, jobs: Jobs, routes: Iterable[Route]) -> web.Application
 
 def add(app: web.Application, method: str, path: str, handler: Handler) -> None:
     """A route whose every answer has its id, its form and its line in the log."""
-    answer = partial(_answer, app[SITE], app[REQUEST_LOG], handler)
+    answer = partial(_answer, app[INSTALLATION], app[REQUEST_LOG], handler)
     app.router.add_route(method, path, answer, expect_handler=_expected)
 
 
 def add_open(app: web.Application, method: str, path: str, handler: Handler) -> None:
     """The same for what needs no token and is no operation: it counts by address."""
-    add(app, method, path, partial(_count, app[SITE], trusted_proxies(app[SITE]), handler))
+    add(app, method, path, partial(_count, app[INSTALLATION], trusted_proxies(app[INSTALLATION]), handler))
 
 
 async def _count(
-    site: Site, trusted: Sequence[Network], handler: Handler, request: web.Request
+    installation: Installation, trusted: Sequence[Network], handler: Handler, request: web.Request
 ) -> web.StreamResponse:
-    site.door.count_open(requests.client_address(request, trusted))
+    installation.dispatcher.count_open(requests.client_address(request, trusted))
     return await handler(request)
 
 
@@ -83,7 +83,9 @@ async def _expected(request: web.Request) -> None:
         request.transport.write(b"HTTP/1.1 100 Continue\r\n\r\n")
 
 
-async def _handle(site: Site, trusted: Sequence[Network], route: Route, request: web.Request) -> web.Response:
+async def _handle(
+    installation: Installation, trusted: Sequence[Network], route: Route, request: web.Request
+) -> web.Response:
     try:
         query = requests.query(request)
     except Problem as problem:
@@ -91,8 +93,8 @@ async def _handle(site: Site, trusted: Sequence[Network], route: Route, request:
     call = call_of(request, trusted, route.operation)
     call.path = {name: printable(value) for name, value in request.match_info.items()}
     call.query = query
-    call.load_body = partial(requests.json_body, request, call, site.door.bodies)
-    reply = await site.door.perform(call)
+    call.load_body = partial(requests.json_body, request, call, installation.dispatcher.bodies)
+    reply = await installation.dispatcher.dispatch(call)
     return response(unless_known(request, reply))
 
 
@@ -114,8 +116,8 @@ def call_of(request: web.Request, trusted: Sequence[Network], operation: Operati
     return call
 
 
-def trusted_proxies(site: Site) -> list[Network]:
-    return networks(site.settings.server.trusted_proxies)
+def trusted_proxies(installation: Installation) -> list[Network]:
+    return networks(installation.settings.server.trusted_proxies)
 
 
 def joined(headers: CIMultiDictProxy[str], name: str) -> str | None:
@@ -141,9 +143,11 @@ def response(reply: Reply) -> web.Response:
     return web.Response(status=reply.status, body=reply.body, headers=reply.headers)
 
 
-async def _answer(site: Site, log: RequestLog, handler: Handler, request: web.Request) -> web.StreamResponse:
+async def _answer(
+    installation: Installation, log: RequestLog, handler: Handler, request: web.Request
+) -> web.StreamResponse:
     """Gives the request its id, every error its form, and the log its line."""
-    request_id = request[REQUEST_ID] = site.ids.unique()
+    request_id = request[REQUEST_ID] = installation.ids.unique()
     started = time.perf_counter()
     connection = connections.of(request)
     if connection is not None:

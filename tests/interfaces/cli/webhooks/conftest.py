@@ -14,13 +14,13 @@ def mailbox() -> Iterator[Mailbox]:
 
 
 @pytest.fixture
-def site(shared: Home) -> Home:
+def installation(shared: Home) -> Home:
     shared.environment |= ALLOWED
     return shared
 
 
 @pytest.fixture
-def webhook(site: Home, tenant: Tenant, mailbox: Mailbox) -> Webhook:
+def webhook(installation: Home, tenant: Tenant, mailbox: Mailbox) -> Webhook:
     made = subscribe(tenant, mailbox.url)
     made.mailbox = mailbox
     return made

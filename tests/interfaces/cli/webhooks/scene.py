@@ -10,8 +10,8 @@ from tests.support.borrowing import borrowed
 from tests.support.command import LONGEST, Done, Tenant
 from tests.support.mailbox import ALLOWED, Mailbox
 from wmsd.app.data_folder import DataFolder
+from wmsd.app.installation import Installation, open_installation
 from wmsd.app.settings import load
-from wmsd.app.site import Site, open_site
 from wmsd.base.validation import check
 from wmsd.webhooks import actions
 from wmsd.webhooks.schema import SubscriptionFields
@@ -74,15 +74,15 @@ def subscribe(tenant: Tenant, url: str, **fields: Any) -> Webhook:
     company = company_id(tenant)
     body = check(SubscriptionFields, {"name": "Shop", "url": url, "events": ["*"], "secret": SECRET, **fields})
 
-    async def work(site: Site) -> int:
-        database = await site.files.get(company)
+    async def work(installation: Installation) -> int:
+        database = await installation.files.get(company)
         return int((await database.write(lambda tx: actions.create_webhook.action(tx, body))).id)
 
     async def opened() -> int:
         folder = DataFolder(tenant.home.data)
         folder.open()
-        async with open_site(load(environment=ALLOWED), folder) as site:
-            return await work(site)
+        async with open_installation(load(environment=ALLOWED), folder) as installation:
+            return await work(installation)
 
     file = tenant.home.data / "companies" / f"{company}.db"
     return Webhook(tenant, Mailbox(url), asyncio.run(opened()), file)

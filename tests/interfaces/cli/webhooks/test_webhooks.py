@@ -14,11 +14,11 @@ from tests.support.mailbox import Mailbox
 # --- list -----------------------------------------------------------------------------------------------------
 
 
-def test_no_webhook_yet(site: Home, tenant: Tenant) -> None:
-    done = site.ok("webhook", "list", "--company", tenant.code)
+def test_no_webhook_yet(installation: Home, tenant: Tenant) -> None:
+    done = installation.ok("webhook", "list", "--company", tenant.code)
     hint = f"{tenant.code} has no webhook yet: POST /api/webhooks makes one."
     assert (done.out, done.err.splitlines()[-1]) == ("", hint)
-    assert site.ok("webhook", "list", "--company", tenant.code, "--json").json == []
+    assert installation.ok("webhook", "list", "--company", tenant.code, "--json").json == []
 
 
 def test_webhooks_are_listed_with_how_they_fare(webhook: Webhook) -> None:
@@ -93,12 +93,12 @@ def test_a_test_that_is_not_taken(webhook: Webhook, status: int, because: str) -
     assert len(webhook.mailbox.letters) == 2, "once for each"
 
 
-def test_a_test_of_nobody(site: Home, tenant: Tenant) -> None:
+def test_a_test_of_nobody(installation: Home, tenant: Tenant) -> None:
     with closing(socket.socket()) as reserved:
         reserved.bind(("127.0.0.1", 0))
         port = reserved.getsockname()[1]
         webhook = subscribe(tenant, f"http://127.0.0.1:{port}/hook")
-        done = site.run(*webhook.arguments("test"))
+        done = installation.run(*webhook.arguments("test"))
     refused = f"The test was not delivered. 127.0.0.1 refused the connection at port {port}."
     assert (done.code, done.wrong) == (1, [refused])
 
@@ -194,24 +194,24 @@ def test_nothing_is_sent_without_the_module(webhook: Webhook) -> None:
     assert len(webhook.mailbox.letters) == 1
 
 
-def test_a_sandbox_sends_when_its_operator_allows_it(site: Home, mailbox: Mailbox) -> None:
-    site.ok("operator", "create", "SANDS", "--name", "Sands", "--sandbox")
-    site.ok("company", "create", "BEACH", "--name", "Beach", "--operator", "SANDS", "--all-modules")
-    webhook = subscribe(Tenant(site, "BEACH"), mailbox.url)
-    assert site.refused(*webhook.arguments("test")) == (
+def test_a_sandbox_sends_when_its_operator_allows_it(installation: Home, mailbox: Mailbox) -> None:
+    installation.ok("operator", "create", "SANDS", "--name", "Sands", "--sandbox")
+    installation.ok("company", "create", "BEACH", "--name", "Beach", "--operator", "SANDS", "--all-modules")
+    webhook = subscribe(Tenant(installation, "BEACH"), mailbox.url)
+    assert installation.refused(*webhook.arguments("test")) == (
         "Nothing is sent for BEACH: it is a sandbox, and its operator SANDS does not allow webhooks. "
         "To change that: wmsd operator change SANDS --webhooks"
     )
-    site.ok("operator", "change", "SANDS", "--webhooks")
+    installation.ok("operator", "change", "SANDS", "--webhooks")
     webhook.ok("test")
     (letter,) = mailbox.letters
     assert letter.headers["x-threepl-sandbox"] == "true"
 
 
-def test_a_sandbox_of_nobody_sends_nothing(site: Home, mailbox: Mailbox) -> None:
-    site.ok("company", "create", "DESERT", "--name", "Desert", "--sandbox", "--all-modules")
-    webhook = subscribe(Tenant(site, "DESERT"), mailbox.url)
-    assert site.refused(*webhook.arguments("test")) == (
+def test_a_sandbox_of_nobody_sends_nothing(installation: Home, mailbox: Mailbox) -> None:
+    installation.ok("company", "create", "DESERT", "--name", "Desert", "--sandbox", "--all-modules")
+    webhook = subscribe(Tenant(installation, "DESERT"), mailbox.url)
+    assert installation.refused(*webhook.arguments("test")) == (
         "Nothing is sent for DESERT: it is a sandbox without an operator who allows webhooks. "
         "To change that: wmsd company change DESERT --no-sandbox"
     )

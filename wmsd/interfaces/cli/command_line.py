@@ -14,9 +14,9 @@ from typing import Any, Concatenate, NoReturn, ParamSpec, TypeVar
 import click
 
 from wmsd.app.data_folder import DataFolder
+from wmsd.app.installation import Installation, open_installation
 from wmsd.app.lending import beside_a_server
 from wmsd.app.settings import Settings, SettingsError, load
-from wmsd.app.site import Site, open_site
 from wmsd.base.problems import Problem
 from wmsd.db.company_file import Borrow
 from wmsd.db.failures import STORAGE_FAILURES, StorageError, explain
@@ -27,12 +27,12 @@ DEFAULT_CONFIG = Path("config.toml")
 
 
 @dataclass(frozen=True, slots=True)
-class Installation:
+class CommandLine:
     settings: Settings
     folder: DataFolder
     config_file: Path | None
 
-    def run(self, work: Callable[[Site], Awaitable[Result]]) -> Result:
+    def run(self, work: Callable[[Installation], Awaitable[Result]]) -> Result:
         """Opens the data folder, which must be there, and does the work in it."""
         with self.beside() as borrow:
             return self.run_with(borrow, work)
@@ -46,12 +46,12 @@ class Installation:
                 loan.borrow(self.folder.platform_file)
             yield None if loan is None else loan.borrow
 
-    def run_with(self, borrow: Borrow | None, work: Callable[[Site], Awaitable[Result]]) -> Result:
+    def run_with(self, borrow: Borrow | None, work: Callable[[Installation], Awaitable[Result]]) -> Result:
         self.folder.open()
 
         async def opened() -> Result:
-            async with open_site(self.settings, self.folder, borrow=borrow) as site:
-                return await work(site)
+            async with open_installation(self.settings, self.folder, borrow=borrow) as installation:
+                return await work(installation)
 
         return asyncio.run(opened())
 
@@ -69,7 +69,7 @@ class Installation:
         note(f"Data folder: {self.folder.path.resolve()}")
 
 
-def installed(command: Callable[Concatenate[Installation, P], Result]) -> Callable[P, Result]:
+def installed(command: Callable[Concatenate[CommandLine, P], Result]) -> Callable[P, Result]:
     """Gives a command --config and --data, its installation, and one line for whatever goes wrong."""
 
     @click.option(
@@ -87,8 +87,8 @@ def installed(command: Callable[Concatenate[Installation, P], Result]) -> Callab
             file = config_file or (DEFAULT_CONFIG if DEFAULT_CONFIG.exists() else None)
             given = {"data": data, "listen": options.get("listen")}
             settings = load(file, {("server", key): value for key, value in given.items() if value is not None})
-            installation = Installation(settings, DataFolder(Path(settings.server.data)), file)
-            return command(installation, *args, **options)
+            command_line = CommandLine(settings, DataFolder(Path(settings.server.data)), file)
+            return command(command_line, *args, **options)
         except Problem as problem:
             fail(_sentences(problem))
         except SettingsError as error:

@@ -6,9 +6,9 @@ from wmsd.base.problems import invalid, not_found
 from wmsd.companies import store as companies
 from wmsd.companies.actions import company_of_code
 from wmsd.db.transaction import Transaction
-from wmsd.sites import store
-from wmsd.sites.rules import KEPT, PREFIX, hash_of
-from wmsd.sites.schema import NewSite
+from wmsd.transport_sites import store
+from wmsd.transport_sites.rules import KEPT, PREFIX, hash_of
+from wmsd.transport_sites.schema import NewSite
 
 
 def create_site(

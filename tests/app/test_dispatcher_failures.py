@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from tests.support.door import creation, performed
+from tests.support.dispatching import creation, performed
 from tests.support.world import World
-from wmsd.app import door
+from wmsd.app import dispatcher
 from wmsd.app.call import Loaded
 from wmsd.db.sqlite import connect, sqlite3
 from wmsd.db.transaction import Transaction
@@ -61,7 +61,7 @@ async def test_a_failing_disk_is_told_with_what_fails_and_for_which_request(
     world: World, caplog: pytest.LogCaptureFixture, method: str, path: str, fails: str
 ) -> None:
     def fail(tx: Transaction) -> None:
-        connect(world.site.folder.path / "missing.db")
+        connect(world.installation.folder.path / "missing.db")
 
     answer = await performed(world, method, fail, path)
     assert (answer.status, answer.body["message"], answer.headers["Retry-After"]) == (503, NO_DISK, "30")
@@ -69,7 +69,7 @@ async def test_a_failing_disk_is_told_with_what_fails_and_for_which_request(
     assert [(record.getMessage(), vars(record)["request_id"], record.exc_info) for record in told] == [
         (f"{fails} fail: unable to open database file", "r-1", None)
     ]
-    assert world.site.files.failed == {}, "the disk is to blame, and not the file"
+    assert world.installation.files.failed == {}, "the disk is to blame, and not the file"
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ async def test_a_shortage_is_told_as_what_it_is(
 
 
 async def test_a_read_that_takes_too_long_is_told_so(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(door, "READ_SECONDS", -1.0)
+    monkeypatch.setattr(dispatcher, "READ_SECONDS", -1.0)
     answer = await world.call("GET", "/api/articles?search=alpha", status=503)
     assert (answer.body["message"], answer.headers["Retry-After"]) == (TOO_LONG, "5")
 
@@ -101,7 +101,7 @@ async def test_a_mistake_before_anything_is_done_is_told_too(
     async def load() -> Loaded:
         raise KeyError("a mistake")
 
-    reply = await world.site.door.perform(creation(world, load))
+    reply = await world.installation.dispatcher.dispatch(creation(world, load))
     assert (reply.status, json.loads(reply.body)) == (500, MISTAKE)
     (record,) = (record for record in caplog.records if record.name == "wmsd.door")
     assert (record.getMessage(), vars(record)["request_id"]) == ("create_article failed", "r-1")

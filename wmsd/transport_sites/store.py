@@ -6,7 +6,7 @@ from typing import Any, Final
 from wmsd.base import timestamps
 from wmsd.base.context import TransportSite
 from wmsd.db.transaction import Transaction
-from wmsd.sites.rules import Key
+from wmsd.transport_sites.rules import Key
 
 COLUMNS: Final = "id, name, company_id, warehouse_id, warehouse_code"
 KEYS: Final = f"""

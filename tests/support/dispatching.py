@@ -19,7 +19,7 @@ from wmsd.interfaces.service import ROUTES
 TABLE = RouteTable(ROUTES)
 
 
-async def perform(world: World, method: str, path: str, body: Any = None, key: str | None = None) -> Answer:
+async def dispatch(world: World, method: str, path: str, body: Any = None, key: str | None = None) -> Answer:
     """`path` may have a query; `key` is the Idempotency-Key."""
     target = path.partition("?")[0]
     route, parts = TABLE.find(method, target)
@@ -36,7 +36,7 @@ async def perform(world: World, method: str, path: str, body: Any = None, key: s
         company=str(world.company),
         idempotency_key=key,
     )
-    reply = await world.site.door.perform(call)
+    reply = await world.installation.dispatcher.dispatch(call)
     return Answer(reply.status, reply.headers, reply.body)
 
 
@@ -66,7 +66,7 @@ def call_for(
 async def performed(
     world: World, method: str, action: Callable[[Transaction], Any], path: str = "/api/articles", **changes: Any
 ) -> Answer:
-    reply = await world.site.door.perform(call_for(world, method, action, path, **changes))
+    reply = await world.installation.dispatcher.dispatch(call_for(world, method, action, path, **changes))
     return Answer(reply.status, reply.headers, reply.body)
 
 

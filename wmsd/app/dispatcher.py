@@ -36,7 +36,7 @@ Result = TypeVar("Result")
 
 
 @dataclass(slots=True)
-class Begun:
+class PendingCall:
     """A call whose unit of work is under way, or that was refused before it came to that."""
 
     call: Call
@@ -52,7 +52,7 @@ class Begun:
             self.pending.close()
 
 
-class Door:
+class Dispatcher:
     def __init__(
         self,
         *,
@@ -65,7 +65,7 @@ class Door:
         limiter: Limiter,
         storage: Storage,
         signer: CursorSigner,
-        desks: Mapping[type, object],
+        services: Mapping[type, object],
     ) -> None:
         self._admission = Admission(settings, clock, access, requests, limiter)
         self._refusals = Refusals(files, clock)
@@ -73,18 +73,18 @@ class Door:
         self._files = files
         self._storage = storage
         self._signer = signer
-        self._desks = dict(desks)
+        self._services = dict(services)
         self._claims = idempotency.Claims()
         self.bodies = LargeBodies()
         self.kept_answers = ByteBudget(32 * MEBIBYTE, 128 * MEBIBYTE, MEBIBYTE, "large batches")
         """Of batches, until all their requests are answered."""
         self.answered = 0
 
-    def add_desk(self, desk: object) -> None:
+    def add_service(self, service: object) -> None:
         """For what only the interfaces can make, such as their own description."""
-        self._desks[type(desk)] = desk
+        self._services[type(service)] = service
 
-    async def perform(self, call: Call) -> Reply:
+    async def dispatch(self, call: Call) -> Reply:
         """The answer, whatever happens: a refusal is an answer too."""
         try:
             return await self.end(await self.begin(call))
@@ -93,32 +93,32 @@ class Door:
             if call.held_bytes:
                 self.bodies.budget.release(call.company or "", call.held_bytes)
 
-    async def begin(self, call: Call) -> Begun:
+    async def begin(self, call: Call) -> PendingCall:
         """All that comes before the unit of work, which is then under way: what was begun first runs first."""
-        begun = Begun(call, {})
+        pending_call = PendingCall(call, {})
         try:
             caller, company = call.caller, call.tenant = await self._admission.admit(call)
             self._refusals.note_admitted()
             call.company = None if company is None else str(company.id)  # what a header says is no company yet
-            begun.headers = self._admission.take(call, caller, company)
-            begun.pending = await self._start(call, caller, company)
+            pending_call.headers = self._admission.take(call, caller, company)
+            pending_call.pending = await self._start(call, caller, company)
         except Exception as error:  # every refusal is an answer
-            begun.refused = self._refusals.reply(call, error)
-        return begun
+            pending_call.refused = self._refusals.reply(call, error)
+        return pending_call
 
-    async def end(self, begun: Begun) -> Reply:
+    async def end(self, pending_call: PendingCall) -> Reply:
         """The answer to what was begun."""
-        reply = begun.refused
-        if begun.pending is not None:
+        reply = pending_call.refused
+        if pending_call.pending is not None:
             try:
-                reply = await begun.pending
+                reply = await pending_call.pending
             except Exception as error:  # as above
-                reply = self._refusals.reply(begun.call, error)
+                reply = self._refusals.reply(pending_call.call, error)
             else:
-                self._refusals.note_answered(begun.call)
+                self._refusals.note_answered(pending_call.call)
         assert reply is not None
         self.answered += 1
-        reply.headers = {**begun.headers, **reply.headers}
+        reply.headers = {**pending_call.headers, **reply.headers}
         return reply
 
     def count_open(self, address: str) -> None:
@@ -190,16 +190,16 @@ class Door:
         """An action that waits for something. No transaction is open meanwhile."""
         operation = call.operation
         assert operation.needs is not None
-        desk = self._desks[operation.needs]
+        service = self._services[operation.needs]
         if "caller" in operation.takes and not operation.signed_in:
             inputs["caller"] = await self._admission.known_caller(call.token)
         if not operation.writes:
-            return reply_of(call, company, await operation.action(desk, **inputs), inputs, self._signer)
+            return reply_of(call, company, await operation.action(service, **inputs), inputs, self._signer)
         assert company is not None
         database = inputs["database"] = await self._files.get(company.id)
 
         async def act() -> idempotency.Unit:
-            end = await operation.action(desk, **inputs)
+            end = await operation.action(service, **inputs)
             return lambda tx: reply_of(call, company, end(tx), inputs, self._signer)
 
         return await self._claims.once(database, key, act, actor)

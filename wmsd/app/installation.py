@@ -6,12 +6,12 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
 
-from wmsd.accounts.actions import SignInDesk
+from wmsd.accounts.actions import SignInService
 from wmsd.accounts.passwords import Passwords
 from wmsd.app.access_cache import AccessCache
 from wmsd.app.contributions import DEPENDENTS, OBSTACLES
 from wmsd.app.data_folder import DataFolder, open_platform
-from wmsd.app.door import Door
+from wmsd.app.dispatcher import Dispatcher
 from wmsd.app.key_file import open_key
 from wmsd.app.limits import Limiter
 from wmsd.app.request_counts import RequestCounts
@@ -34,7 +34,7 @@ LOG = logging.getLogger("wmsd.site")
 
 
 @dataclass(frozen=True, slots=True)
-class Site:
+class Installation:
     settings: Settings
     folder: DataFolder
     clock: OrderedClock
@@ -44,7 +44,7 @@ class Site:
     access: AccessCache
     requests: RequestCounts
     passwords: Passwords
-    door: Door
+    dispatcher: Dispatcher
     vault: Vault
     guard: Guard
     storage: Storage
@@ -72,7 +72,7 @@ async def _write_last(requests: RequestCounts) -> None:
 
 
 @asynccontextmanager
-async def open_site(
+async def open_installation(
     settings: Settings,
     folder: DataFolder,
     *,
@@ -81,7 +81,7 @@ async def open_site(
     passwords: Passwords | None = None,
     alone: bool = False,
     borrow: Borrow | None = None,
-) -> AsyncIterator[Site]:
+) -> AsyncIterator[Installation]:
     """Opens the files of a data folder that was opened; closes every connection at the end.
 
     `alone`: no other process may have them, as long as they are not lent. `borrow` asks the one that has them.
@@ -103,7 +103,7 @@ async def open_site(
     access, requests = AccessCache(platform, ordered), RequestCounts(platform, ordered)
     platform.after_commit = access.forget
     storage = Storage(folder, settings.storage.quota_megabytes, ordered)
-    door = Door(
+    dispatcher = Dispatcher(
         settings=settings,
         clock=ordered,
         platform=platform,
@@ -113,14 +113,14 @@ async def open_site(
         limiter=Limiter(),
         storage=storage,
         signer=CursorSigner(secrets["cursor"].encode()),
-        desks={
-            SignInDesk: SignInDesk(
+        services={
+            SignInService: SignInService(
                 platform, passwords, timedelta(days=settings.tokens.lifetime_days), whitelist(settings)
             ),
         },
     )
     try:
-        yield Site(
+        yield Installation(
             settings,
             folder,
             ordered,
@@ -130,7 +130,7 @@ async def open_site(
             access,
             requests,
             passwords,
-            door,
+            dispatcher,
             vault,
             guard,
             storage,

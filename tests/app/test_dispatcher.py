@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.door import call_for, creation, performed
+from tests.support.dispatching import call_for, creation, performed
 from tests.support.world import World, open_world
 from wmsd.app.call import Loaded
 from wmsd.app.large_bodies import MEBIBYTE
@@ -82,7 +82,9 @@ def nothing(tx: Transaction) -> None:
 @pytest.mark.parametrize("query", [{}, {"search": "x"}])
 async def test_what_was_given_up_before_it_ran_does_not_run(world: World, query: dict[str, str]) -> None:
     ran: list[str] = []
-    given_up = await world.site.door.begin(call_for(world, "GET", lambda tx: ran.append("first"), query=query))
+    given_up = await world.installation.dispatcher.begin(
+        call_for(world, "GET", lambda tx: ran.append("first"), query=query)
+    )
     given_up.give_up()
     assert (await performed(world, "GET", lambda tx: ran.append("second"), query=query)).status == 204
     assert ran == ["second"]
@@ -95,7 +97,7 @@ async def test_what_was_given_up_before_it_ran_does_not_run(world: World, query:
 async def test_what_a_call_holds_of_a_large_body_is_given_back_to_its_company(
     world: World, path: str, holder: str
 ) -> None:
-    budget = world.site.door.bodies.budget
+    budget = world.installation.dispatcher.bodies.budget
     most = budget.of_a_company
     budget.hold(holder, most)
 
@@ -103,16 +105,16 @@ async def test_what_a_call_holds_of_a_large_body_is_given_back_to_its_company(
         return Loaded({}, {})
 
     call = call_for(world, "GET", nothing, path, held_bytes=most, load_body=load)
-    assert (await world.site.door.perform(call)).status == 204
+    assert (await world.installation.dispatcher.dispatch(call)).status == 204
     assert (call.load_body, budget.held()) == (None, 0)
     budget.hold(holder, most)
 
 
 async def test_every_answer_counts(world: World) -> None:
-    assert world.site.door.answered == 0
+    assert world.installation.dispatcher.answered == 0
     for token in (world.token, "wrong"):
         await performed(world, "GET", nothing, token=token)
-    assert world.site.door.answered == 2
+    assert world.installation.dispatcher.answered == 2
 
 
 async def test_a_request_within_another_uses_up_no_address(tmp_path: Path) -> None:
@@ -185,7 +187,7 @@ async def test_a_request_is_counted_for_its_company(world: World) -> None:
     for company in ("1", other, other):
         await performed(world, "GET", nothing, company=company)
     await performed(world, "GET", nothing, PLATFORM)
-    counted = await world.site.requests.read()
+    counted = await world.installation.requests.read()
     assert {company: each.count for company, each in counted.items()} == {1: 1, int(other): 2}
 
 
@@ -216,7 +218,7 @@ async def test_a_key_may_come_without_a_body(world: World) -> None:
 async def test_a_key_is_nothing_to_the_platform(world: World) -> None:
     call = call_for(world, "GET", nothing, PLATFORM, idempotency_key="k")
     call.method, call.operation = "POST", replace(call.operation, writes=True)
-    assert (await world.site.door.perform(call)).status == 204
+    assert (await world.installation.dispatcher.dispatch(call)).status == 204
 
 
 @pytest.mark.parametrize(("is_required", "status"), [(False, 204), (True, 403)])
@@ -234,7 +236,7 @@ async def test_reading_returns_suffices_to_write_them_unless_it_is_set_otherwise
 
 
 async def test_the_answers_of_batches_that_are_kept_have_a_bound(world: World) -> None:
-    kept = world.site.door.kept_answers
+    kept = world.installation.dispatcher.kept_answers
     kept.hold("1", 32 * MEBIBYTE)
     with pytest.raises(Problem, match="Too many large batches are under way"):
         kept.hold("1", 1)
@@ -256,7 +258,7 @@ async def test_where_an_id_is_no_id_there_is_nothing(world: World, part: str) ->
 
 
 async def test_without_a_body_all_that_is_required_is_missing(world: World) -> None:
-    reply = await world.site.door.perform(creation(world, None))
+    reply = await world.installation.dispatcher.dispatch(creation(world, None))
     assert (reply.status, json.loads(reply.body)["errors"]) == (
         422,
         {"code": ["is required"], "name": ["is required"]},
@@ -267,7 +269,7 @@ async def test_flaws_of_the_text_are_told_with_what_is_wrong_in_it(world: World)
     async def load() -> Loaded:
         return Loaded({"code": "A"}, {"code": ["is given twice"]})
 
-    reply = await world.site.door.perform(creation(world, load))
+    reply = await world.installation.dispatcher.dispatch(creation(world, load))
     assert (reply.status, json.loads(reply.body)["errors"]) == (
         422,
         {"code": ["is given twice"], "name": ["is required"]},
@@ -297,7 +299,7 @@ async def create(world: World, document: Noting, is_large: bool, company: str = 
 
     call = creation(world, load)
     call.company = company
-    return (await world.site.door.perform(call)).status
+    return (await world.installation.dispatcher.dispatch(call)).status
 
 
 @pytest.mark.parametrize("is_large", [False, True])
