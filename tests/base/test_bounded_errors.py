@@ -12,7 +12,7 @@ from pydantic.types import FailFast
 
 from wmsd.base.operation import Operation
 from wmsd.base.problems import LONGEST_PATH, LONGEST_SENTENCE, MOST_TOLD, Problem, invalid
-from wmsd.base.strict_json import MOST_CONTAINERS, MOST_FIELDS, MOST_FIELDS_OF_AN_OBJECT, MOST_FLAWS, loads
+from wmsd.base.strict_json import MOST_CONTAINERS, MOST_FIELDS, MOST_FIELDS_OF_AN_OBJECT, MOST_TEXT_ERRORS, loads
 from wmsd.base.validation import check
 from wmsd.interfaces.service import SERVED
 
@@ -45,9 +45,9 @@ def test_a_long_name_and_a_long_sentence_are_cut() -> None:
 
 
 def test_the_first_flaws_of_a_text_are_told_by_their_paths() -> None:
-    _, flaws = loads(numbers("NaN", 150))
+    _, text_errors = loads(numbers("NaN", 150))
     with pytest.raises(Problem) as raised:
-        check(_models()[0], {}, flaws)
+        check(_models()[0], {}, text_errors)
     assert list(raised.value.errors)[:2] == ["a.0", "a.1"]
     assert raised.value.errors[""] == ["has at least 50 more errors, which are not listed"]
 
@@ -55,10 +55,10 @@ def test_the_first_flaws_of_a_text_are_told_by_their_paths() -> None:
 @pytest.mark.parametrize(
     ("raw", "says"),
     [
-        (numbers("NaN", MOST_FLAWS + 1), "numbers and fields that JSON may not hold"),
-        (numbers("1e999", MOST_FLAWS + 1), "numbers and fields that JSON may not hold"),
-        (numbers("9" * 30, MOST_FLAWS + 1), "numbers and fields that JSON may not hold"),
-        (numbers('{"b":1,"b":1}', MOST_FLAWS + 1), "numbers and fields that JSON may not hold"),
+        (numbers("NaN", MOST_TEXT_ERRORS + 1), "numbers and fields that JSON may not hold"),
+        (numbers("1e999", MOST_TEXT_ERRORS + 1), "numbers and fields that JSON may not hold"),
+        (numbers("9" * 30, MOST_TEXT_ERRORS + 1), "numbers and fields that JSON may not hold"),
+        (numbers('{"b":1,"b":1}', MOST_TEXT_ERRORS + 1), "numbers and fields that JSON may not hold"),
         (numbers("[]", MOST_CONTAINERS), "arrays and objects"),
         (numbers("{}", MOST_CONTAINERS), "arrays and objects"),
         (numbers('{"b":1}', MOST_FIELDS), "fields"),

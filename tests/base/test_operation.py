@@ -122,7 +122,7 @@ def test_the_signature_says_what_is_taken_from_where() -> None:
         company: object,
         call: object,
         caller: object,
-        installation: object,
+        site: object,
         database: object,
     ) -> None:
         """Change it..

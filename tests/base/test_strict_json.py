@@ -14,7 +14,7 @@ from wmsd.base.strict_json import (
     MAX_NUMBER_LENGTH,
     MOST_CONTAINERS,
     MOST_FIELDS_OF_AN_OBJECT,
-    MOST_FLAWS,
+    MOST_TEXT_ERRORS,
     canonical,
     fields_in,
     loads,
@@ -123,8 +123,8 @@ def lists_of(containers: int) -> bytes:
             "has over 20000 fields",
         ),
         (
-            b'{"a":[' + b",".join([b"NaN"] * MOST_FLAWS) + b"]}",
-            b'{"a":[' + b",".join([b"NaN"] * (MOST_FLAWS + 1)) + b"]}",
+            b'{"a":[' + b",".join([b"NaN"] * MOST_TEXT_ERRORS) + b"]}",
+            b'{"a":[' + b",".join([b"NaN"] * (MOST_TEXT_ERRORS + 1)) + b"]}",
             "has over 1000 numbers and fields that JSON may not hold",
         ),
     ],
@@ -204,5 +204,5 @@ def test_a_name_that_cannot_be_written_is_told_where_all_else_is_sound() -> None
 
 
 def test_of_very_many_texts_that_are_wrong_the_first_are_told() -> None:
-    raw = b'{"a":[' + b",".join([b'"\\ud800"'] * (MOST_FLAWS + 1)) + b"]}"
-    assert list(loads(raw)[1]) == [f"a.{place}" for place in range(MOST_FLAWS)]
+    raw = b'{"a":[' + b",".join([b'"\\ud800"'] * (MOST_TEXT_ERRORS + 1)) + b"]}"
+    assert list(loads(raw)[1]) == [f"a.{place}" for place in range(MOST_TEXT_ERRORS)]

@@ -27,9 +27,9 @@ class Order(Input):
     names: Annotated[list[Name], Field(min_length=2)] = ["A", "B"]
 
 
-def errors_of(values: dict[str, object], flaws: FieldErrors | None = None) -> FieldErrors:
+def errors_of(values: dict[str, object], text_errors: FieldErrors | None = None) -> FieldErrors:
     with pytest.raises(Problem) as refused:
-        check(Order, values, flaws)
+        check(Order, values, text_errors)
     assert refused.value.code == "VALIDATION_FAILED"
     return refused.value.errors
 
@@ -75,24 +75,24 @@ def test_what_is_right_is_made() -> None:
 
 
 def test_flaws_in_the_text_stand_instead_of_what_follows_from_them() -> None:
-    flaws = {"lines.0": ["is given twice"]}
-    assert errors_of({}, flaws) == flaws
+    text_errors = {"lines.0": ["is given twice"]}
+    assert errors_of({}, text_errors) == text_errors
     wrong: dict[str, object] = {"lines": [{"quantity": 0}, {"quantity": 0}], "code": 1}
-    assert errors_of(wrong, flaws) == {
+    assert errors_of(wrong, text_errors) == {
         "lines.0": ["is given twice"],
         "lines.1.quantity": ["must be greater than 0"],
         "code": ["must be a string"],
     }
-    assert errors_of({"lines": [1, {"quantity": 1}]}, flaws) == flaws
-    assert flaws == {"lines.0": ["is given twice"]}, "they are the caller's own"
+    assert errors_of({"lines": [1, {"quantity": 1}]}, text_errors) == text_errors
+    assert text_errors == {"lines.0": ["is given twice"]}, "they are the caller's own"
     assert errors_of({"code": 1}, {"co": ["is wrong"]}) == {"co": ["is wrong"], "code": ["must be a string"]}
 
 
 def test_beside_as_many_flaws_as_are_told_nothing_else_is_looked_for() -> None:
-    flaws = {"a": ["is b"], "c": ["is d"] * (MOST_TOLD - 1)}
-    assert errors_of({"code": 1}, flaws) == flaws
-    flaws["c"].pop()
-    assert errors_of({"code": 1}, flaws) == {**flaws, "code": ["must be a string"]}
+    text_errors = {"a": ["is b"], "c": ["is d"] * (MOST_TOLD - 1)}
+    assert errors_of({"code": 1}, text_errors) == text_errors
+    text_errors["c"].pop()
+    assert errors_of({"code": 1}, text_errors) == {**text_errors, "code": ["must be a string"]}
 
 
 def test_a_length_is_told_in_its_unit() -> None:

@@ -13,7 +13,7 @@ from wmsd.webhooks import client as client_module
 from wmsd.webhooks.client import Answer, GuardedClient
 from wmsd.webhooks.failures import NOWHERE
 from wmsd.webhooks.guard import Guard
-from wmsd.webhooks.targets import header_flaws, parsed
+from wmsd.webhooks.targets import header_errors, parsed
 
 AT_ONCE = 16
 WIDE = ["127.0.0.0/8", "::/127", "169.254.0.0/16", "0.0.0.0/8"]
@@ -168,7 +168,7 @@ async def test_no_port_is_dialled_that_is_not_listed(canary: Canary) -> None:
     ],
 )
 async def test_no_header_changes_what_is_sent(canary: Canary, name: str, value: str) -> None:
-    assert header_flaws({name: value}) != {}
+    assert header_errors({name: value}) != {}
     async with GuardedClient(Guard(["127.0.0.1/32"], allow_http=True, allow_ports=ANY_PORT)) as client:
         with pytest.raises(ValueError, match="must not be sent"):
             await client.post(canary.url(), {name: value}, b"{}")

@@ -3,7 +3,7 @@
 import pytest
 
 from wmsd.webhooks.guard import Guard
-from wmsd.webhooks.targets import LONGEST_URL, MOST_HEADERS, header_flaws, parsed, url_flaws
+from wmsd.webhooks.targets import LONGEST_URL, MOST_HEADERS, header_errors, parsed, url_errors
 
 STRICT = Guard()
 HOME = Guard(["10.0.0.0/8", "127.0.0.1/32"], allow_http=True, allow_ports=[80, 443, "8000-8999"])
@@ -53,16 +53,16 @@ webhook-id Webhook-Signature X-ThreePl-Sandbox HTTP2-Settings Date
     ],
 )
 def test_good(url: str) -> None:
-    assert url_flaws(url, STRICT) == []
+    assert url_errors(url, STRICT) == []
 
 
 @pytest.mark.parametrize(
     "url", ["http://10.0.0.1/", "http://erp.lan:8080/", "https://localhost/", "http://127.0.0.1/"]
 )
 def test_good_at_home(url: str) -> None:
-    assert url_flaws(url, HOME) == []
+    assert url_errors(url, HOME) == []
     if url.startswith("http:"):
-        assert SCHEME in url_flaws(url, STRICT)
+        assert SCHEME in url_errors(url, STRICT)
 
 
 @pytest.mark.parametrize(
@@ -122,13 +122,13 @@ def test_good_at_home(url: str) -> None:
     ],
 )
 def test_flaws(url: str, flaws: list[str]) -> None:
-    assert url_flaws(url, STRICT) == flaws
+    assert url_errors(url, STRICT) == flaws
 
 
 @pytest.mark.parametrize("host", AMBIGUOUS.split())
 def test_numbers_that_can_be_read_in_two_ways(host: str) -> None:
     for guard in (STRICT, HOME):
-        (sentence,) = url_flaws(f"https://{host}/", guard)
+        (sentence,) = url_errors(f"https://{host}/", guard)
         assert sentence.endswith(
             "can be read as different addresses; write it as four numbers, such as 192.0.2.1."
         )
@@ -136,22 +136,22 @@ def test_numbers_that_can_be_read_in_two_ways(host: str) -> None:
 
 @pytest.mark.parametrize("host", LITERAL.split())
 def test_addresses_are_judged_at_once(host: str) -> None:
-    assert len(url_flaws(f"https://{host}/", STRICT)) == 1
+    assert len(url_errors(f"https://{host}/", STRICT)) == 1
 
 
 def test_the_own_port() -> None:
     guard = Guard(["127.0.0.1/32"], own_ports=[8480], allow_ports=["8000-8999"])
-    assert url_flaws("https://127.0.0.1:8480/", guard) == ["127.0.0.1 at port 8480 is this service itself."]
-    assert url_flaws("https://127.0.0.1:8481/", guard) == []
+    assert url_errors("https://127.0.0.1:8480/", guard) == ["127.0.0.1 at port 8480 is this service itself."]
+    assert url_errors("https://127.0.0.1:8481/", guard) == []
 
 
 def test_ports_are_judged_as_far_as_they_can_be() -> None:
     """Of a name nobody knows yet where it leads to."""
     for host in ("receiver.example", "8.8.8.8", "10.0.0.1"):
-        assert url_flaws(f"https://{host}:25/", HOME) == ["Port 25 is another protocol's: never a receiver's."]
-    assert url_flaws("https://10.0.0.1:8443/", HOME) == []
-    assert url_flaws("https://receiver.example:9443/", HOME) == []
-    (sentence,) = url_flaws("https://10.0.0.1:9443/", HOME)
+        assert url_errors(f"https://{host}:25/", HOME) == ["Port 25 is another protocol's: never a receiver's."]
+    assert url_errors("https://10.0.0.1:8443/", HOME) == []
+    assert url_errors("https://receiver.example:9443/", HOME) == []
+    (sentence,) = url_errors("https://10.0.0.1:9443/", HOME)
     assert sentence == "10.0.0.1 is a private address; webhooks.allow_ports does not list port 9443."
 
 
@@ -166,17 +166,17 @@ def test_what_is_sent_is_what_was_given() -> None:
     [{}, {"Authorization": "Bearer a.b-c"}, {"X-Api-Key": "k"}, {"X-A": "!~ a  b"}, {"A": "x" * 4096}],
 )
 def test_good_headers(headers: dict[str, str]) -> None:
-    assert header_flaws(headers) == {}
+    assert header_errors(headers) == {}
 
 
 @pytest.mark.parametrize("name", OWN.split())
 def test_headers_of_the_delivery(name: str) -> None:
-    assert header_flaws({name: "a"}) == {name: ["This header is set by the delivery itself."]}
+    assert header_errors({name: "a"}) == {name: ["This header is set by the delivery itself."]}
 
 
 @pytest.mark.parametrize("name", ["", "X A", "X:A", "X-Ä", "X\r\nA", "X\0", "(X)", "X/A", ":path", "x" * 101])
 def test_names_that_are_none(name: str) -> None:
-    assert header_flaws({name: "a"}) == {name: ["The name must be a header name of at most 100 characters."]}
+    assert header_errors({name: "a"}) == {name: ["The name must be a header name of at most 100 characters."]}
 
 
 @pytest.mark.parametrize(
@@ -185,16 +185,16 @@ def test_names_that_are_none(name: str) -> None:
 )
 def test_values_that_are_none(value: str) -> None:
     sentence = "The value must have 1 to 4096 characters of visible ASCII, or spaces between them."
-    assert header_flaws({"X-A": value}) == {"X-A": [sentence]}
+    assert header_errors({"X-A": value}) == {"X-A": [sentence]}
 
 
 def test_all_of_them() -> None:
-    assert header_flaws({f"X-{number}": "a" for number in range(MOST_HEADERS)}) == {}
-    assert header_flaws({f"X-{number}": "a" for number in range(MOST_HEADERS + 1)}) == {
+    assert header_errors({f"X-{number}": "a" for number in range(MOST_HEADERS)}) == {}
+    assert header_errors({f"X-{number}": "a" for number in range(MOST_HEADERS + 1)}) == {
         "": ["There must be at most 20 headers."]
     }
-    assert header_flaws({"X-A": "a", "x-a": "b"}) == {"": ["The header x-a is there more than once."]}
-    assert header_flaws({f"X-{number}": "a" * 4000 for number in range(3)}) == {
+    assert header_errors({"X-A": "a", "x-a": "b"}) == {"": ["The header x-a is there more than once."]}
+    assert header_errors({f"X-{number}": "a" * 4000 for number in range(3)}) == {
         "": ["The headers must have at most 8192 characters in all."]
     }
-    assert set(header_flaws({"Host": "a", "X-A": "\n"})) == {"Host", "X-A"}
+    assert set(header_errors({"Host": "a", "X-A": "\n"})) == {"Host", "X-A"}

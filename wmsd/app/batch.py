@@ -22,7 +22,7 @@ from wmsd.base.operation import MAX_BODY, operation
 from wmsd.base.problems import FieldErrors, Problem, unavailable
 from wmsd.base.results import Text
 from wmsd.base.route import Route, RouteTable
-from wmsd.base.strict_json import canonical, dumps, fields_in, flaws_of, printable
+from wmsd.base.strict_json import canonical, dumps, fields_in, printable, text_errors_of
 
 PREFIX: Final = "/api/v2/"
 BATCH: Final = "/api/v2/batch"
@@ -94,9 +94,9 @@ class BatchRequest(Input):
     requests: Annotated[list[SubRequest], Field(min_length=1, max_length=MOST_REQUESTS)]
 
     @classmethod
-    def own_flaws(cls, flaws: FieldErrors) -> FieldErrors:
+    def own_text_errors(cls, text_errors: FieldErrors) -> FieldErrors:
         """What is wrong inside a request's body is that request's to be refused for."""
-        return {path: sentences for path, sentences in flaws.items() if not IN_A_BODY.match(path)}
+        return {path: sentences for path, sentences in text_errors.items() if not IN_A_BODY.match(path)}
 
 
 class SubResponse(Model):
@@ -251,7 +251,7 @@ async def _load(bodies: LargeBodies, batch: Call, body: object) -> Loaded:
     if not isinstance(body, dict):
         raise Problem("VALIDATION_FAILED", "The request body must be a JSON object.", status=400)
     if not batch.held_bytes:
-        return Loaded(body, flaws_of(body))
+        return Loaded(body, text_errors_of(body))
     return await bodies.run(batch.company or "", lambda: _measured(body))
 
 
@@ -262,7 +262,7 @@ def _measured(body: dict[str, object]) -> Loaded:
         raise Problem("VALIDATION_FAILED", f"The request body is over {MAX_BODY // 1024} KiB.", status=413)
     if fields_in(body) > Input.MOST_FIELDS:
         raise Problem("VALIDATION_FAILED", f"The request body has over {Input.MOST_FIELDS} fields.")
-    return Loaded(body, flaws_of(body), size > LARGE)
+    return Loaded(body, text_errors_of(body), size > LARGE)
 
 
 def _slot(reply: Reply) -> str:

@@ -11,10 +11,10 @@ from wmsd.base.strict_json import dumps
 
 
 class Loaded(NamedTuple):
-    """The object in a body, and its flaws by field path."""
+    """The object in a body, and its errors by field path."""
 
     document: dict[str, object]
-    flaws: FieldErrors
+    text_errors: FieldErrors
     is_large: bool = False
     """Whether what is done with all of it is to be done beside the event loop."""
 

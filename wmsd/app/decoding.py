@@ -27,9 +27,9 @@ def decode(call: Call, company: Company | None, loaded: Loaded | None, signer: C
         _collect(errors, lambda: check(NoQuery, call.query))
     if operation.body is not None:
         model = operation.body
-        document, flaws = ({}, {}) if loaded is None else (loaded.document, loaded.flaws)
+        document, text_errors = ({}, {}) if loaded is None else (loaded.document, loaded.text_errors)
         sent = {name: value for name, value in document.items() if name not in operation.read_only}
-        inputs["body"] = _collect(errors, lambda: check(model, sent, model.own_flaws(flaws)))
+        inputs["body"] = _collect(errors, lambda: check(model, sent, model.own_text_errors(text_errors)))
     if operation.answer == "cursor" and not errors:
         assert company is not None
         inputs["position"] = _collect(errors, lambda: _position(signer, operation, inputs["query"], company))

@@ -181,9 +181,9 @@ class Input(Model):
                 field.json_schema_extra = _without_default
 
     @classmethod
-    def own_flaws(cls, flaws: FieldErrors) -> FieldErrors:
-        """The flaws in the text that this model refuses: all, unless it carries other bodies."""
-        return flaws
+    def own_text_errors(cls, text_errors: FieldErrors) -> FieldErrors:
+        """The errors in the text that this model refuses: all, unless it carries other bodies."""
+        return text_errors
 
     def given(self) -> dict[str, object]:
         """The fields that the caller sent, with their values."""

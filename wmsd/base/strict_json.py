@@ -3,7 +3,7 @@
 Duplicate keys, NaN and Infinity, numbers out of bounds, lone surrogates and deep nesting are reported with their
 field path, all at once (decisions, section 1). Fractions become Decimal, never float.
 
-The sender determines the size of a text, so reading stops when it has more parts or flaws than any honest one.
+The sender determines the size of a text, so reading stops when it has more parts or errors than any honest one.
 """
 
 import json
@@ -17,8 +17,8 @@ from wmsd.base.problems import FieldErrors, Problem
 MAX_NESTING = 32
 MAX_INTEGER_DIGITS = 18
 MAX_NUMBER_LENGTH = 64
-MOST_FLAWS = 1_000
-"""The number of flaws at which reading stops. An answer reports a hundred of them (`base/problems.py`)."""
+MOST_TEXT_ERRORS = 1_000
+"""The number of errors at which reading stops. An answer reports a hundred of them (`base/problems.py`)."""
 MOST_FIELDS_OF_AN_OBJECT = 200
 MOST_FIELDS = 20_000
 """The most fields of all objects together: a document of 1 000 lines has some 10 000."""
@@ -27,17 +27,17 @@ MOST_CONTAINERS = 100_000
 
 
 @dataclass(frozen=True, slots=True)
-class Flaw:
+class TextError:
     """Takes the place of a value that JSON should not hold in a parsed document."""
 
     sentence: str
 
 
 def loads(raw: bytes, most_fields: int = MOST_FIELDS) -> tuple[dict[str, object], FieldErrors]:
-    """The object in `raw`, and its flaws by field path.
+    """The object in `raw`, and its errors by field path.
 
     Raises Problem: 400 when it is not UTF-8, not JSON or not an object; 422 when it is nested so deeply, or has so
-    many parts or flaws, that reading stops.
+    many parts or errors, that reading stops.
     """
     most_containers = max(MOST_CONTAINERS, most_fields)
     if raw.count(b"[") + raw.count(b"{") > most_containers:
@@ -55,19 +55,19 @@ def loads(raw: bytes, most_fields: int = MOST_FIELDS) -> tuple[dict[str, object]
     except RecursionError:
         sentence = f"The request body is nested over {MAX_NESTING} levels."
         raise Problem("VALIDATION_FAILED", sentence) from None
-    if isinstance(document, Flaw):
+    if isinstance(document, TextError):
         raise _too_much(document.sentence)
     if not isinstance(document, dict):
         raise _malformed("The request body must be a JSON object.")
-    return document, flaws_of(document)
+    return document, text_errors_of(document)
 
 
-def flaws_of(document: object) -> FieldErrors:
-    """The flaws in a parsed document, by field path; only the first ones when there are very many."""
+def text_errors_of(document: object) -> FieldErrors:
+    """The errors in a parsed document, by field path; only the first ones when there are very many."""
     errors: FieldErrors = {}
     if _is_sound(document, MAX_NESTING):
         return errors
-    for path, sentence in islice(_flaws(document, "", 1), MOST_FLAWS):
+    for path, sentence in islice(_text_errors(document, "", 1), MOST_TEXT_ERRORS):
         errors.setdefault(path, []).append(sentence)
     return errors
 
@@ -105,18 +105,18 @@ def _too_much(sentence: str) -> Problem:
 
 
 def _is_sound(value: object, room: int) -> bool:
-    """Whether a document has no flaws. Nearly all have none, so this quick check comes first."""
+    """Whether a document has no errors. Nearly all have none, so this quick check comes first."""
     if isinstance(value, str):
         return value.isascii() or not _has_surrogate(value)
     if isinstance(value, dict):
         return room > 0 and all(_is_sound(key, room) and _is_sound(value[key], room - 1) for key in value)
     if isinstance(value, list):
         return room > 0 and all(_is_sound(member, room - 1) for member in value)
-    return not isinstance(value, Flaw)
+    return not isinstance(value, TextError)
 
 
-def _flaws(value: object, path: str, depth: int) -> Iterator[tuple[str, str]]:
-    if isinstance(value, Flaw):
+def _text_errors(value: object, path: str, depth: int) -> Iterator[tuple[str, str]]:
+    if isinstance(value, TextError):
         yield path, value.sentence
     elif isinstance(value, str):
         if _has_surrogate(value):
@@ -130,7 +130,7 @@ def _flaws(value: object, path: str, depth: int) -> Iterator[tuple[str, str]]:
             name = printable(str(key))
             if name != str(key):
                 yield f"{path}.{name}".lstrip("."), "has a name with half of a surrogate pair"
-            yield from _flaws(member, f"{path}.{name}".lstrip("."), depth + 1)
+            yield from _text_errors(member, f"{path}.{name}".lstrip("."), depth + 1)
 
 
 def _has_surrogate(text: str) -> bool:
@@ -143,12 +143,12 @@ def printable(text: str) -> str:
 
 
 class _Reader:
-    """Reads one text, and counts its fields and flaws."""
+    """Reads one text, and counts its fields and errors."""
 
     def __init__(self, most_fields: int) -> None:
         self._fields_left = most_fields
         self._most_fields = most_fields
-        self._flaws_left = MOST_FLAWS
+        self._text_errors_left = MOST_TEXT_ERRORS
 
     def decode(self, text: str) -> object:
         decoder = json.JSONDecoder(
@@ -160,38 +160,38 @@ class _Reader:
         document: object = decoder.decode(text)
         return document
 
-    def _flaw(self, sentence: str) -> Flaw:
-        self._flaws_left -= 1
-        if self._flaws_left < 0:
-            raise _too_much(f"has over {MOST_FLAWS} numbers and fields that JSON may not hold")
-        return Flaw(sentence)
+    def _text_error(self, sentence: str) -> TextError:
+        self._text_errors_left -= 1
+        if self._text_errors_left < 0:
+            raise _too_much(f"has over {MOST_TEXT_ERRORS} numbers and fields that JSON may not hold")
+        return TextError(sentence)
 
     def _object(self, pairs: list[tuple[str, object]]) -> object:
         self._fields_left -= len(pairs)
         if self._fields_left < 0:
             raise _too_much(f"has over {self._most_fields} fields")
         if len(pairs) > MOST_FIELDS_OF_AN_OBJECT:
-            return self._flaw(f"has {len(pairs)} fields; {MOST_FIELDS_OF_AN_OBJECT} are allowed")
+            return self._text_error(f"has {len(pairs)} fields; {MOST_FIELDS_OF_AN_OBJECT} are allowed")
         members = dict(pairs)
         if len(members) == len(pairs):
             return members
         members = {}
         for key, value in pairs:
-            members[key] = self._flaw("is given twice") if key in members else value
+            members[key] = self._text_error("is given twice") if key in members else value
         return members
 
     def _integer(self, text: str) -> object:
         is_in_bounds = len(text) <= MAX_INTEGER_DIGITS or len(text.lstrip("-")) <= MAX_INTEGER_DIGITS
-        return int(text) if is_in_bounds else self._flaw("is out of bounds")
+        return int(text) if is_in_bounds else self._text_error("is out of bounds")
 
     def _fraction(self, text: str) -> object:
         if len(text) > MAX_NUMBER_LENGTH:
-            return self._flaw("has too many digits")
+            return self._text_error("has too many digits")
         number = Decimal(text)
-        return number if abs(number.adjusted()) <= MAX_INTEGER_DIGITS else self._flaw("is out of bounds")
+        return number if abs(number.adjusted()) <= MAX_INTEGER_DIGITS else self._text_error("is out of bounds")
 
     def _constant(self, text: str) -> object:
-        return self._flaw(f"must be a number, not {text}")
+        return self._text_error(f"must be a number, not {text}")
 
 
 _ENCODER = json.JSONEncoder(ensure_ascii=False, separators=(",", ":"))

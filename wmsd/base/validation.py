@@ -46,20 +46,20 @@ SENTENCES: dict[str, str | Callable[[Mapping[str, Any]], str]] = {
 }
 
 
-def check(model: type[Model], values: Mapping[str, object], flaws: FieldErrors | None = None) -> Model:
+def check(model: type[Model], values: Mapping[str, object], text_errors: FieldErrors | None = None) -> Model:
     """Makes the model from the values. Raises Problem with every error at once.
 
-    `flaws` are errors already found in the text; they replace the model's own errors at the same path.
+    `text_errors` are errors already found in the text; they replace the model's own errors at the same path.
     """
-    if flaws and sum(map(len, flaws.values())) >= MOST_TOLD:
-        raise invalid(flaws)  # the answer has no room for more
-    errors = dict(flaws or {})
+    if text_errors and sum(map(len, text_errors.values())) >= MOST_TOLD:
+        raise invalid(text_errors)  # the answer has no room for more
+    errors = dict(text_errors or {})
     checked: Model | None = None
     try:
         checked = model.model_validate(values)
     except ValidationError as error:
         for path, sentences in field_errors(error).items():
-            if not any(path == known or path.startswith(known + ".") for known in (flaws or {})):
+            if not any(path == known or path.startswith(known + ".") for known in (text_errors or {})):
                 errors.setdefault(path, []).extend(sentences)
     if errors or checked is None:
         raise invalid(errors)

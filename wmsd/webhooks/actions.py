@@ -25,7 +25,7 @@ from wmsd.webhooks.schema import (
     SubscriptionFields,
     SubscriptionQuery,
 )
-from wmsd.webhooks.targets import header_flaws, url_flaws
+from wmsd.webhooks.targets import header_errors, url_errors
 
 reading = partial(operation, tag="Webhooks", module="webhooks", ability="webhooks:read")
 writing = partial(operation, tag="Webhooks", module="webhooks", ability="webhooks:write", writes=True)
@@ -107,7 +107,7 @@ def _checked(tx: Transaction, current: Mapping[str, Any] | None, given: Mapping[
     values = {**(current or {}), **fields}
     errors: FieldErrors = {}
     if values["url"] != (current or {}).get("url"):
-        errors |= _named("url", url_flaws(values["url"], tx.service(Guard)))
+        errors |= _named("url", url_errors(values["url"], tx.service(Guard)))
     kept, may_stay = None, False
     if current is not None and current["auth_type"] == values["auth_type"]:
         kept = unsealed(tx, current["credentials"])
@@ -118,7 +118,7 @@ def _checked(tx: Transaction, current: Mapping[str, Any] | None, given: Mapping[
     if given.get("headers") is not None:
         errors |= {
             f"headers.{name}" if name else "headers": flaws
-            for name, flaws in header_flaws(given["headers"]).items()
+            for name, flaws in header_errors(given["headers"]).items()
         }
     if errors:
         raise invalid(errors)

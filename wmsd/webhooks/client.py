@@ -19,7 +19,7 @@ from wmsd.webhooks import failures
 from wmsd.webhooks.deadlines import Deadlines
 from wmsd.webhooks.dns_resolver import DnsResolver, on_thread
 from wmsd.webhooks.guard import Guard
-from wmsd.webhooks.targets import parsed, url_flaws
+from wmsd.webhooks.targets import parsed, url_errors
 from wmsd.webhooks.tls import dialling_context
 from wmsd.webhooks.wire import (
     ATTEMPT,
@@ -211,7 +211,7 @@ class GuardedClient:
         )
 
     def _new_target(self, url: str) -> tuple[URL | None, str | None]:
-        flaws = url_flaws(url, self._guard)
+        flaws = url_errors(url, self._guard)
         return (None, " ".join(flaws)) if flaws else (parsed(url), None)
 
 

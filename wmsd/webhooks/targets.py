@@ -40,7 +40,7 @@ OWN_HEADERS: Final = frozenset(
 OWN_PREFIXES: Final = ("content-", "proxy-", "sec-", "x-webhook-", "webhook-", "x-threepl-")
 
 
-def url_flaws(url: str, guard: Guard) -> list[str]:
+def url_errors(url: str, guard: Guard) -> list[str]:
     """A sentence for each thing that is wrong; none when a delivery may be tried."""
     if len(url) > LONGEST_URL:
         return [f"The URL must have at most {LONGEST_URL} characters."]
@@ -111,7 +111,7 @@ def literal(host: str) -> str | None:
         return None
 
 
-def header_flaws(headers: Mapping[str, str]) -> dict[str, list[str]]:
+def header_errors(headers: Mapping[str, str]) -> dict[str, list[str]]:
     """Sentences by header name; those about all of them by the empty name."""
     flaws = {name: found for name, value in headers.items() if (found := list(_header_flaws(name, value)))}
     if of_all := list(_flaws_of_all(headers)):

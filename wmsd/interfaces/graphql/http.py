@@ -87,13 +87,13 @@ async def _document(request: web.Request, call: Call, bodies: LargeBodies) -> Lo
 def _from_query(request: web.Request) -> Loaded:
     sent = requests.query(request)
     document: dict[str, object] = dict(sent)
-    flaws: FieldErrors = {}
+    text_errors: FieldErrors = {}
     for name in ("variables", "extensions"):
         document[name] = None
         if sent.get(name, "") not in ("", "null"):
             document[name], inside, _ = _object(name, sent[name])
-            flaws |= {f"{name}.{path}": sentences for path, sentences in inside.items()}
-    return Loaded(document, flaws)
+            text_errors |= {f"{name}.{path}": sentences for path, sentences in inside.items()}
+    return Loaded(document, text_errors)
 
 
 def _object(name: str, text: str) -> Loaded:

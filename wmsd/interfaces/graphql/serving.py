@@ -49,10 +49,12 @@ async def run_graphql(service: GraphqlService, call: Call, company: Company | No
     document was run; `errors` tells what went wrong in it, each with the `code` that REST would have answered.
     """
     assert call.load_body is not None
-    request, flaws, _ = await call.load_body()
-    if flaws:
-        first, sentences = next(iter(flaws.items()))
-        raise Problem("VALIDATION_FAILED", f"In the request, {first} {sentences[0]}.", status=400, errors=flaws)
+    request, text_errors, _ = await call.load_body()
+    if text_errors:
+        first, sentences = next(iter(text_errors.items()))
+        raise Problem(
+            "VALIDATION_FAILED", f"In the request, {first} {sentences[0]}.", status=400, errors=text_errors
+        )
     answering = await service.answering()
     reply: Reply = await answering.answer(service.dispatcher, call, **request)
     return reply

@@ -46,8 +46,8 @@ def _number(value: Any) -> Any:
 def _number_literal(node: ValueNode, _: Any = None) -> Any:
     if not isinstance(node, IntValueNode | FloatValueNode):
         raise GraphQLError("must be a number", node)
-    document, flaws = strict_json.loads(f'{{"value":{node.value}}}'.encode())
-    for sentences in flaws.values():
+    document, text_errors = strict_json.loads(f'{{"value":{node.value}}}'.encode())
+    for sentences in text_errors.values():
         raise GraphQLError(sentences[0], node)
     return document["value"]
 

@@ -60,7 +60,7 @@ def read_query(url: URL) -> dict[str, str]:
 
 
 async def json_body(request: web.Request, call: Call, bodies: LargeBodies) -> Loaded:
-    """The object in the body of a call, and its flaws. Raises Problem: 415, 413, 408, 400, or 503."""
+    """The object in the body of a call, and its errors. Raises Problem: 415, 413, 408, 400, or 503."""
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise _refused(415, "Compressed request bodies are not accepted; send it as it is.")
     if request.content_type != "application/json":
