@@ -22,7 +22,7 @@ class Article(Recorded):
     name: Name
 
 
-class Desk:
+class Waiting:
     pass
 
 
@@ -141,12 +141,12 @@ def test_the_signature_says_what_is_taken_from_where() -> None:
     assert change.action.__name__ == "change"
 
 
-def test_an_action_that_waits_needs_its_desk() -> None:
+def test_an_action_that_waits_needs_its_service() -> None:
     @operation(tag="Articles", answer="object")
-    async def wait(service: Desk, id: int) -> None:
+    async def wait(service: Waiting, id: int) -> None:
         pass
 
-    assert (wait.needs, wait.path_types, wait.summary) == (Desk, {"id": int}, "wait")
+    assert (wait.needs, wait.path_types, wait.summary) == (Waiting, {"id": int}, "wait")
     assert wait.takes == {"id"}
 
 

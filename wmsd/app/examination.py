@@ -37,7 +37,7 @@ class Report:
 
 
 class Examination:
-    """Of one data folder. It needs nothing of a site but its files, and changes nothing in them.
+    """Of one data folder. It needs nothing of an installation but its files, and changes nothing in them.
 
     `borrow` asks the server that has them, where there is one.
     """

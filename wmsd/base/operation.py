@@ -86,7 +86,7 @@ def operation(
     the bearer token (scope "site", which no other token opens). Every other parameter is a part of the path.
 
     An async function is a flow: it waits for something, so it opens its own units of work. Its first parameter is
-    the desk that provides what it needs. A flow that `writes` takes the company's `database` and returns its last
+    the service that has what it needs. A flow that `writes` takes the company's `database` and returns its last
     unit of work: the door stores the answer, under its Idempotency-Key, in that transaction. The `caller` of a
     flow that needs no token is None when there is no valid one.
 
