@@ -13,6 +13,7 @@ from wmsd.base.access import ABILITIES
 from wmsd.base.tags import TAGS
 from wmsd.documents.kind import DocumentKind
 from wmsd.interfaces.cli.main import COMMANDS
+from wmsd.interfaces.graphql.fields import REFERENCES
 from wmsd.interfaces.service import ROUTES
 from wmsd.outbox.events import EVENTS
 
@@ -48,6 +49,10 @@ def test_it_has_its_routes(kind: DocumentKind) -> None:
     routed = {route.operation.name for route in ROUTES}
     own = {each.name for each in (kind.reading.by_page, kind.reading.one, *kind.writing)}
     assert own <= routed
+
+
+def test_graphql_shows_what_it_refers_to(kind: DocumentKind) -> None:
+    assert {f"{name}_id" for name in kind.references} <= {each.id_field for each in REFERENCES}
 
 
 def test_it_has_its_command(kind: DocumentKind) -> None:

@@ -4,7 +4,7 @@ from dataclasses import replace
 from typing import Annotated
 
 import pytest
-from pydantic import Field
+from pydantic import Field, create_model
 
 from tests.support.world import World
 from wmsd.app.kinds import DOCUMENTS
@@ -20,13 +20,13 @@ from wmsd.documents.rows import DocumentRows
 from wmsd.interfaces.cli.documents import document_command
 from wmsd.interfaces.http import openapi
 from wmsd.sales_orders.kind import SALES_ORDERS
-from wmsd.sales_orders.schema import SalesOrder, SalesOrderFields, SalesOrderFilters, SalesOrderLine
+from wmsd.sales_orders.schema import LineFields, SalesOrder, SalesOrderFields, SalesOrderFilters, SalesOrderLine
 
-Priority = Annotated[OptionalLabel, Field(description="How soon.")]
+Urgency = Annotated[OptionalLabel, Field(description="How soon.")]
 
 
 class UrgentFields(SalesOrderFields):
-    priority: Priority = None
+    urgency: Urgency = None
 
 
 class UrgentChanges(UrgentFields, partial=True):
@@ -34,11 +34,11 @@ class UrgentChanges(UrgentFields, partial=True):
 
 
 class Urgent(SalesOrder):
-    priority: OptionalLabel
+    urgency: OptionalLabel
 
 
 class UrgentFilters(SalesOrderFilters):
-    priority: str | None = None
+    urgency: str | None = None
     client_id: QueryId | None = None
 
 
@@ -57,15 +57,15 @@ async def test_a_field_and_a_filter_are_declared_once(world: World) -> None:
     await world.import_csv("articles", "code,name,unit\nA,A,BUC\n")
 
     def work(tx: Transaction) -> tuple[list[str], list[int]]:
-        tx.execute("ALTER TABLE sales_orders ADD COLUMN priority TEXT")
+        tx.execute("ALTER TABLE sales_orders ADD COLUMN urgency TEXT")
         own = {"partner_id": 1, "warehouse_id": 1, "lines": [{"quantity": 1}]}
-        bodies = [UrgentFields.model_validate({**own, "priority": each}) for each in ("HIGH", "LOW")]
+        bodies = [UrgentFields.model_validate({**own, "urgency": each}) for each in ("HIGH", "LOW")]
         ids = [URGENT.insert(tx, URGENT.replacement(body)) for body in bodies]
-        changed = UrgentChanges.model_validate({"priority": "URGENT"})
+        changed = UrgentChanges.model_validate({"urgency": "URGENT"})
         current = URGENT.columns(tx, ids[0])
         URGENT.update(tx, ids[0], URGENT.merged(current, URGENT.patch(changed)))
-        shown = [Urgent.model_validate_json(URGENT.one(tx, each).json).priority or "" for each in ids]
-        found = URGENT.page(tx, READING.page_query.model_validate({"priority": "LOW"}))
+        shown = [Urgent.model_validate_json(URGENT.one(tx, each).json).urgency or "" for each in ids]
+        found = URGENT.page(tx, READING.page_query.model_validate({"urgency": "LOW"}))
         return shown, [ids.index(number) for number in ids if f'"id":{number},' in found.records]
 
     database = await world.database()
@@ -77,12 +77,12 @@ async def test_a_field_and_a_filter_are_declared_once(world: World) -> None:
 
 def exported(tx: Transaction) -> list[str]:
     tx.execute(LINE_OF_EACH)
-    return [row["priority"] for row in DocumentRows(URGENT_ORDERS).exported(tx)]
+    return [row["urgency"] for row in DocumentRows(URGENT_ORDERS).exported(tx)]
 
 
 def test_a_field_has_its_column_in_files() -> None:
     rows = DocumentRows(URGENT_ORDERS)
-    assert set(rows.columns) - set(DocumentRows(SALES_ORDERS).columns) == {"priority"}
+    assert set(rows.columns) - set(DocumentRows(SALES_ORDERS).columns) == {"urgency"}
     assert rows.required == DocumentRows(SALES_ORDERS).required
 
 
@@ -90,8 +90,8 @@ def test_a_field_and_a_filter_are_described() -> None:
     described = openapi.document("orders", "1", [Route("GET", "/orders", READING.by_page)])
     (shown,) = (each for name, each in described["components"]["schemas"].items() if name == "Urgent")
     parameters = {each["name"] for each in described["paths"]["/orders"]["get"]["parameters"] if "name" in each}
-    assert "priority" in shown["properties"]
-    assert {"priority", "client_id"} <= parameters
+    assert "urgency" in shown["properties"]
+    assert {"urgency", "client_id"} <= parameters
 
 
 def test_a_filter_by_what_is_referred_to_is_an_option_of_the_command() -> None:
@@ -102,18 +102,30 @@ def test_a_filter_by_what_is_referred_to_is_an_option_of_the_command() -> None:
 
 
 def test_a_field_that_is_not_shown_is_named() -> None:
-    with pytest.raises(TypeError, match="UrgentFields can set what SalesOrder does not show: priority"):
+    with pytest.raises(TypeError, match="UrgentFields can set what SalesOrder does not show: urgency"):
         replace(SALES_ORDERS.table, body=UrgentFields)
 
 
 def test_a_condition_that_no_query_declares_is_named() -> None:
-    with pytest.raises(TypeError, match="SalesOrderFilters declares no filter priority"):
-        conditions(SalesOrderFilters, priority="priority = :priority")
+    with pytest.raises(TypeError, match="SalesOrderFilters declares no filter urgency"):
+        conditions(SalesOrderFilters, urgency="urgency = :urgency")
 
 
 def test_a_field_of_a_line_that_is_not_shown_is_named() -> None:
-    with pytest.raises(TypeError, match="lines can store what SalesOrderLine does not show: priority"):
-        LineTable("lines", "sales_order_id", ("quantity", "priority"), SalesOrderLine)
+    with pytest.raises(TypeError, match="lines can store what SalesOrderLine does not show: urgency"):
+        LineTable("lines", "sales_order_id", ("quantity", "urgency"), SalesOrderLine)
+
+
+class UrgentLine(LineFields):
+    urgency: Urgency = None
+
+
+UrgentLines = create_model("UrgentLines", __base__=SalesOrderFields, lines=(list[UrgentLine], ...))
+
+
+def test_a_field_of_a_line_that_is_not_stored_is_named() -> None:
+    with pytest.raises(TypeError, match="UrgentLine can set what sales_order_lines does not store: urgency"):
+        replace(SALES_ORDERS.table, body=UrgentLines)
 
 
 @pytest.mark.parametrize("kind", DOCUMENTS, ids=lambda kind: kind.name)

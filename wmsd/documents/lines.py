@@ -1,16 +1,21 @@
 """The table of the lines of a kind of document."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any, Final
+
+from pydantic import BaseModel
 
 from wmsd.base.fields import Model
 from wmsd.base.strict_json import dumps
 from wmsd.db.record import record_sql
 from wmsd.db.table import insert_sql
 from wmsd.db.transaction import Transaction
+from wmsd.documents.schema import SentBack
 
+IDENTIFIES: Final = ("id", "article_code")
+"""Of a sent line: which one it is, and the other name of its article."""
 OF_ITS_ARTICLE: Final = "CROSS JOIN articles ON articles.id = line.article_id"
 
 
@@ -43,6 +48,27 @@ class LineTable:
             SELECT json_group_array({record} ORDER BY line.position) FROM {self.name} AS line {self.joined}
             WHERE line.{self.document} = {documents}.id
         )"""
+
+    def check_settable(self, line: type[BaseModel]) -> None:
+        """Raises TypeError for a field that a caller may set in a line and that has no column."""
+        lost = [
+            name
+            for name, field in line.model_fields.items()
+            if name not in (*self.fields, *IDENTIFIES) and SentBack not in field.metadata
+        ]
+        if lost:
+            raise TypeError(f"{line.__name__} can set what {self.name} does not store: {', '.join(lost)}")
+
+    def row(self, line: BaseModel, line_id: int | None, **found: object) -> dict[str, Any]:
+        """A line that was sent, in stored form. `found` are the columns that were looked up."""
+        sent = {name: getattr(line, name) for name in self.fields if name not in found}
+        lists = {name: dumps(value) if value else None for name, value in sent.items() if isinstance(value, list)}
+        return {"id": line_id, **sent, **lists, **found}
+
+    def contents(self, rows: Sequence[Mapping[str, Any]], but: Container[str] = ()) -> list[tuple[Any, ...]]:
+        """What has to be equal for two lists of lines to be the same."""
+        names = [name for name in self.fields if name not in but]
+        return [tuple(row[name] for name in names) for row in rows]
 
     @cached_property
     def _of_one(self) -> str:

@@ -11,6 +11,10 @@ OwnCode = Annotated[Code | None, Field(description="Unique in the company; by de
 ExternalRef = Annotated[OptionalLabel, Field(description="The integrator's own number, unique in the company.")]
 
 
+class SentBack:
+    """Marks a field of a line that only answers have. It may be sent back, and is ignored."""
+
+
 class DocumentFilters(Query):
     external_ref: str | None = None
     code: str | None = None

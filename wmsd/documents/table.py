@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, get_args
 
 from wmsd.base.fields import Input, Model
 from wmsd.base.listing import CursorQuery, IdsQuery, PageQuery, Query
@@ -29,7 +29,7 @@ class DocumentTable:
     `line_table`. `payload` is the data of `status_changed`. `filters` are those of the lists, and `tally` keeps
     their totals. Every document begins in the status `initial`.
 
-    Raises TypeError for a field that can be set and is not shown.
+    Raises TypeError for a field that can be set and is not stored, or not shown.
     """
 
     noun: str
@@ -46,6 +46,8 @@ class DocumentTable:
 
     def __post_init__(self) -> None:
         check_shown(self.body, self.shown, but=OF_NO_COLUMN)
+        (line,) = get_args(self.body.model_fields[self.lines].annotation)
+        self.line_table.check_settable(line)
 
     @cached_property
     def fields(self) -> tuple[str, ...]:

@@ -107,7 +107,7 @@ def change(
     values = ORDERS.merged(current, given)
     before = ORDER_ITEMS.of(tx, order_id) if sent_items is not None else []
     rows, errors = _find_items(tx, sent_items or [], before)
-    items_differ = _ordered(rows) != _ordered(before)
+    items_differ = ORDER_ITEMS.contents(rows) != ORDER_ITEMS.contents(before)
     for step in BY_HAND.steps(current["status"], status or current["status"], values != current, items_differ):
         match step:
             case Step.MOVE:
@@ -149,10 +149,5 @@ def _find_items(
             errors.append(error)
         item_id = item.id if item.id in ids else None
         ids.discard(item_id)
-        rows.append({"id": item_id, "article_id": article and article.id, "quantity": item.quantity})
+        rows.append(ORDER_ITEMS.row(item, item_id, article_id=article and article.id))
     return rows, errors
-
-
-def _ordered(rows: Sequence[Columns]) -> list[tuple[Any, ...]]:
-    """What has to be equal for two lists of items to be the same."""
-    return [(row["article_id"], row["quantity"]) for row in rows]

@@ -20,7 +20,7 @@ from wmsd.base.fields import (
 )
 from wmsd.base.listing import QueryId, several_of
 from wmsd.base.quantity import SCALE
-from wmsd.documents.schema import DocumentFilters, ExternalRef, OwnCode
+from wmsd.documents.schema import DocumentFilters, ExternalRef, OwnCode, SentBack
 from wmsd.purchase_orders.rules import INITIAL, STATUSES, Status
 
 MAX_ITEMS = 1000
@@ -34,7 +34,7 @@ class ItemFields(Input):
     article_code: Code | None = None
     quantity: Quantity
     received_quantity: Annotated[
-        Amount | None, Field(description="Read only: receptions count it. It may be sent back.")
+        Amount | None, SentBack, Field(description="Read only: receptions count it. It may be sent back.")
     ] = None
 
 

@@ -17,7 +17,7 @@ from wmsd.packaging.ledger import Document
 from wmsd.packaging.schema import PackagingLine
 from wmsd.receptions import store
 from wmsd.receptions.posting import post_reception, tell_order
-from wmsd.receptions.references import Row, find_arrivals, goods, rows_of
+from wmsd.receptions.references import Row, find_arrivals, rows_of
 from wmsd.receptions.rules import AT_ONCE, FINAL, INITIAL, TRANSITIONS, Effect, Status
 from wmsd.receptions.schema import (
     ItemFields,
@@ -132,7 +132,8 @@ def change(
     current = RECEPTIONS.columns(tx, reception_id)
     values = RECEPTIONS.merged(current, given)
     rows = before = RECEPTION_ITEMS.of(tx, reception_id)
-    if sent_items is not None and goods(sent := rows_of(sent_items, before)) != goods(before):
+    sent = before if sent_items is None else rows_of(sent_items, before)
+    if RECEPTION_ITEMS.contents(sent) != RECEPTION_ITEMS.contents(before):
         rows = sent
     items_differ = rows is not before
     for step in TRANSITIONS.steps(current["status"], status or current["status"], values != current, items_differ):

@@ -3,22 +3,21 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Any, Final, NamedTuple
+from typing import Any, NamedTuple
 
 from wmsd.base.field_errors import FieldError
 from wmsd.base.quantity import MAXIMUM, SCALE, to_text
-from wmsd.base.strict_json import dumps
 from wmsd.db.transaction import Transaction
 from wmsd.purchase_orders import store as orders
 from wmsd.purchase_orders.rules import MAY_BE_RECEIVED
 from wmsd.purchase_orders.store import ORDERS, ReceivableItem
 from wmsd.receptions.rules import base_quantity, most_receivable
 from wmsd.receptions.schema import ItemFields
+from wmsd.receptions.store import RECEPTION_ITEMS
 from wmsd.stock import lots
 
 Row = dict[str, Any]
 """An item as it is stored: id, po_item_id, quantity_um3pl, lot_number, serial_data (JSON)."""
-GOODS: Final = ("po_item_id", "quantity_um3pl", "lot_number", "serial_data")
 
 
 class Arrival(NamedTuple):
@@ -38,21 +37,8 @@ def rows_of(sent: Sequence[ItemFields], before: Sequence[Row] = ()) -> list[Row]
     for item in sent:
         item_id = item.id if item.id in ids else None
         ids.discard(item_id)
-        rows.append(
-            {
-                "id": item_id,
-                "po_item_id": item.po_item_id,
-                "quantity_um3pl": item.quantity_um3pl,
-                "lot_number": item.lot_number,
-                "serial_data": dumps(item.serial_data) if item.serial_data else None,
-            }
-        )
+        rows.append(RECEPTION_ITEMS.row(item, item_id))
     return rows
-
-
-def goods(rows: Sequence[Row]) -> list[tuple[Any, ...]]:
-    """What has to be equal for two lists of items to be the same."""
-    return [tuple(row[name] for name in GOODS) for row in rows]
 
 
 def find_arrivals(

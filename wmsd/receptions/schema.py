@@ -21,7 +21,7 @@ from wmsd.base.fields import (
 )
 from wmsd.base.listing import QueryId, several_of
 from wmsd.documents.packaging import WithPackaging
-from wmsd.documents.schema import DocumentFilters, ExternalRef, OwnCode
+from wmsd.documents.schema import DocumentFilters, ExternalRef, OwnCode, SentBack
 from wmsd.receptions.rules import INITIAL, STATUSES, Status
 
 MAX_ITEMS = 1000
@@ -42,9 +42,9 @@ class ItemFields(Input):
         EmptyIsNull,
         Field(description="One for each unit; required where the article is tracked by serials."),
     ] = None
-    article_id: Annotated[Id | None, SENT_BACK] = None
-    article_code: Annotated[Code | None, SENT_BACK] = None
-    quantity: Annotated[Amount | None, SENT_BACK] = None
+    article_id: Annotated[Id | None, SentBack, SENT_BACK] = None
+    article_code: Annotated[Code | None, SentBack, SENT_BACK] = None
+    quantity: Annotated[Amount | None, SentBack, SENT_BACK] = None
 
 
 class ReceptionFields(WithPackaging):

@@ -13,7 +13,7 @@ from wmsd.documents.events import emit_created, emit_updated, move_and_emit
 from wmsd.documents.operations import reading
 from wmsd.documents.references import not_initial, sent_status
 from wmsd.returns.posting import post_return
-from wmsd.returns.references import check_return, find_lines, goods
+from wmsd.returns.references import DISPOSITION, check_return, find_lines
 from wmsd.returns.rules import TRANSITIONS, Effect, Status
 from wmsd.returns.schema import LineFields, Return, ReturnChanges, ReturnFields
 from wmsd.returns.store import RETURN_LINES, RETURNS
@@ -84,7 +84,7 @@ def change(
     before = RETURN_LINES.of(tx, return_id)
     errors: list[FieldError] = []
     rows = before if sent_lines is None else find_lines(tx, sent_lines, before, errors)
-    lines_differ = goods(rows) != goods(before)
+    lines_differ = RETURN_LINES.contents(rows, DISPOSITION) != RETURN_LINES.contents(before, DISPOSITION)
     if not lines_differ:  # they are the lines that are there, however they were named
         rows = [{**row, "disposition": sent["disposition"]} for row, sent in zip(before, rows, strict=True)]
     fields_differ = values != current or rows != before or bool(errors)

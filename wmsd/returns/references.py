@@ -8,24 +8,18 @@ from typing import Any, Final
 from wmsd.articles.store import Reference
 from wmsd.base.field_errors import FieldError
 from wmsd.base.quantity import SCALE, to_text
-from wmsd.base.strict_json import dumps
 from wmsd.db.transaction import Transaction
 from wmsd.documents.references import Articles, check_document
 from wmsd.returns import store
 from wmsd.returns.schema import LineFields
-from wmsd.returns.store import RETURNS
+from wmsd.returns.store import RETURN_LINES, RETURNS
 from wmsd.sales_orders.rules import SHIPPED
 from wmsd.sales_orders.store import ORDERS
 
 Row = dict[str, Any]
 """A line as it is stored: id, article_id, quantity, disposition, lot_number, serials (JSON)."""
-GOODS: Final = ("article_id", "quantity", "lot_number", "serials")
-DISPOSITION_ONLY: Final = {"id", "disposition"}
-
-
-def goods(rows: Sequence[Row]) -> list[tuple[Any, ...]]:
-    """What has to be equal for two lists of lines to be the same, apart from dispositions."""
-    return [tuple(row[name] for name in GOODS) for row in rows]
+DISPOSITION: Final = ("disposition",)
+DISPOSITION_ONLY: Final = {"id", *DISPOSITION}
 
 
 def find_lines(
@@ -42,16 +36,7 @@ def find_lines(
     for number, (line, row) in enumerate(zip(lines, kept, strict=True)):
         article, error = articles.find(line, f"lines.{number}", kept_articles)
         errors += [error] if error is not None else _line_errors(line, f"lines.{number}", article)
-        rows.append(
-            {
-                "id": row and row["id"],
-                "article_id": article and article.id,
-                "quantity": line.quantity,
-                "disposition": line.disposition,
-                "lot_number": line.lot_number,
-                "serials": dumps(line.serials) if line.serials else None,
-            }
-        )
+        rows.append(RETURN_LINES.row(line, None if row is None else row["id"], article_id=article and article.id))
     return rows
 
 

@@ -18,7 +18,7 @@ from wmsd.packaging.ledger import Document, take_back
 from wmsd.packaging.schema import PackagingLine
 from wmsd.sales_orders.creating import create
 from wmsd.sales_orders.effects import EFFECTS
-from wmsd.sales_orders.references import find_lines, find_stock, goods
+from wmsd.sales_orders.references import find_lines, find_stock
 from wmsd.sales_orders.rules import LOADED, TRANSITIONS, Effect, Status
 from wmsd.sales_orders.schema import (
     LineFields,
@@ -109,7 +109,7 @@ def change(
     values = ORDERS.merged(current, given)
     before = ORDER_LINES.of(tx, order_id) if sent_lines is not None else []
     lines = find_lines(tx, sent_lines or [], values["warehouse_id"], before, current["warehouse_id"])
-    lines_differ = goods(lines.rows) != goods(before)
+    lines_differ = ORDER_LINES.contents(lines.rows) != ORDER_LINES.contents(before)
     for step in TRANSITIONS.steps(current["status"], status or current["status"], values != current, lines_differ):
         match step:
             case Step.MOVE:

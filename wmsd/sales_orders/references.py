@@ -2,23 +2,21 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final
+from typing import Any
 
 from wmsd.base.field_errors import FieldError
-from wmsd.base.strict_json import dumps
 from wmsd.db.transaction import Transaction
 from wmsd.directory.store import WAREHOUSES
 from wmsd.documents.references import Articles, check_record
 from wmsd.sales_orders.explicit_lots import check_serials, find_explicit
 from wmsd.sales_orders.rules import Place, shortages, wanted
 from wmsd.sales_orders.schema import LineFields
-from wmsd.sales_orders.store import ORDERS
+from wmsd.sales_orders.store import ORDER_LINES, ORDERS
 from wmsd.stock import store as stock
 from wmsd.stock.reservations import NOTHING, Holder, Reservation, reservation_of
 
 Row = dict[str, Any]
 """A line as it is stored: id, article_id, quantity, warehouse_id, lot_number, serials (JSON)."""
-GOODS: Final = ("article_id", "warehouse_id", "quantity", "lot_number", "serials")
 
 
 @dataclass(slots=True)
@@ -58,14 +56,7 @@ def find_lines(
         line_id = line.id if line.id in ids else None
         ids.discard(line_id)
         found.rows.append(
-            {
-                "id": line_id,
-                "article_id": article_id,
-                "quantity": line.quantity,
-                "warehouse_id": line.warehouse_id or warehouse_id,
-                "lot_number": line.lot_number,
-                "serials": None if line.serials is None else dumps(line.serials),
-            }
+            ORDER_LINES.row(line, line_id, article_id=article_id, warehouse_id=line.warehouse_id or warehouse_id)
         )
     return found
 
@@ -122,8 +113,3 @@ def _places(rows: Sequence[Row]) -> list[tuple[Place | None, int]]:
         (None if row["article_id"] is None else (row["article_id"], row["warehouse_id"]), row["quantity"])
         for row in rows
     ]
-
-
-def goods(rows: Sequence[Row]) -> list[tuple[Any, ...]]:
-    """What has to be equal for two lists of lines to be the same."""
-    return [tuple(row[name] for name in GOODS) for row in rows]
