@@ -195,6 +195,7 @@ def read_group(
             for work in group:
                 run_unit(Transaction(connection, now, ordered_now, ids, work.actor, provision), work)
         finally:
-            connection.execute("COMMIT")
+            if connection.in_transaction:  # SQLite itself ends it after some errors of the disk
+                connection.execute("COMMIT")
 
     return run
