@@ -94,7 +94,7 @@ async def test_the_canary_can_be_reached(canary: Canary) -> None:
 
 async def test_without_the_guard_they_reach_it(canary: Canary, monkeypatch: pytest.MonkeyPatch) -> None:
     """So the table is worth something."""
-    monkeypatch.setattr(client_module, "url_flaws", only_unreadable)
+    monkeypatch.setattr(client_module, "url_errors", only_unreadable)
     urls = [url for url in hostile_urls(canary.port) if url.startswith("http://") and "127" in url]
     urls += [f"http://{name}:{canary.port}/" for name in ("loopback.test", "mapped.test", "localhost")]
     scripted = names()
