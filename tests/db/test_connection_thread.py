@@ -39,7 +39,7 @@ def where(connection: sqlite3.Connection) -> int:
 
 async def no_threads_beside(before: set[threading.Thread]) -> None:
     async with asyncio.timeout(SOON):
-        while set(threading.enumerate()) - before:  # noqa: ASYNC110  # nothing tells
+        while set(threading.enumerate()) - before:  # noqa: ASYNC110  # nothing tells of a thread's end
             await asyncio.sleep(0.01)
 
 

@@ -119,7 +119,7 @@ BACK = {
 async def test_an_order_that_was_moved_by_hand(planner: Planner, before: str, call: str, order: str) -> None:
     await two_orders(planner, before)
     await planner.by_hand(2, *(WAYS if before == "CREAT" else BACK)[order])
-    effect = TRANSITIONS[(before, call)]  # type: ignore[index]  # as above
+    effect = TRANSITIONS[(before, call)]  # type: ignore[index]  # parameters are plain texts
     everything = await planner.everything()
     assert await planner.orders() == ["IN_LUCRU" if before == "CREAT" else "INCARCAT", order]
     if effect is Effect.NONE:

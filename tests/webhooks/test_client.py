@@ -12,8 +12,7 @@ import pytest
 
 from tests.support.authority import HOST, Authority
 from tests.support.receivers import ANY_PORT, Manner, Receiver, Receivers, answer, raw
-from tests.support.scripted_names import Saying, ScriptedNames
-from wmsd.webhooks import idle
+from tests.support.scripted_names import ScriptedNames
 from wmsd.webhooks.client import GuardedClient
 from wmsd.webhooks.guard import Guard
 from wmsd.webhooks.wire import WANTED_BYTES
@@ -379,39 +378,3 @@ async def test_cancelling_cancels(client: GuardedClient, receivers: Receivers) -
     task.cancel()
     with pytest.raises(asyncio.CancelledError):
         await task
-
-
-async def test_no_more_idle_connections_are_kept_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each is an open file of the service, and a tenant may have as many hosts as it likes."""
-    monkeypatch.setattr(idle, "MOST_KEPT", 3)
-    known: dict[str, list[Saying]] = {f"a{number}_test": [["127.0.0.1"]] for number in range(20)}
-    resolver = ScriptedNames(**known).resolver
-    async with Receiver() as receiver, GuardedClient(LISTED, resolver=resolver) as client:
-        before = open_files()
-        for number in range(20):
-            assert (await client.post(receiver.url(host=f"a{number}.test"), {}, b"{}")).is_success
-        await asyncio.sleep(0.1)
-        assert open_files() - before <= 2 * 3, "the receiver's ends are in this process too"
-
-
-async def test_idle_connections_are_not_kept_for_long(
-    authority: Authority, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Nor does TLS wait for the farewell of a receiver that says none."""
-    monkeypatch.setattr(idle, "KEEP_SECONDS", 0.05)
-    async with (
-        Receiver(tls=authority.server_context()) as receiver,
-        GuardedClient(LISTED, str(authority.ca_file)) as client,
-    ):
-        before = open_files()
-        assert (await client.post(receiver.url(), HEADERS, BODY)).is_success
-        assert open_files() > before
-        async with asyncio.timeout(1):
-            while open_files() > before:  # noqa: ASYNC110  # nothing tells
-                await asyncio.sleep(0.01)
-        assert (await client.post(receiver.url(), HEADERS, BODY)).is_success
-        assert receiver.connections == 2
-
-
-def open_files() -> int:
-    return len(list(Path("/proc/self/fd").iterdir()))

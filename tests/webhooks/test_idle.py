@@ -1,0 +1,49 @@
+"""Connections that are kept for the next request: not many, and not for long."""
+
+import asyncio
+from pathlib import Path
+
+import pytest
+
+from tests.support.authority import Authority
+from tests.support.receivers import Receiver
+from tests.support.scripted_names import Saying, ScriptedNames
+from tests.webhooks.test_client import BODY, HEADERS, LISTED
+from wmsd.webhooks import idle
+from wmsd.webhooks.client import GuardedClient
+
+
+async def test_no_more_idle_connections_are_kept_than_there_is_room_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each is an open file of the service, and a tenant may have as many hosts as it likes."""
+    monkeypatch.setattr(idle, "MOST_KEPT", 3)
+    known: dict[str, list[Saying]] = {f"a{number}_test": [["127.0.0.1"]] for number in range(20)}
+    resolver = ScriptedNames(**known).resolver
+    async with Receiver() as receiver, GuardedClient(LISTED, resolver=resolver) as client:
+        before = open_files()
+        for number in range(20):
+            assert (await client.post(receiver.url(host=f"a{number}.test"), {}, b"{}")).is_success
+        await asyncio.sleep(0.1)
+        assert open_files() - before <= 2 * 3, "the receiver's ends are in this process too"
+
+
+async def test_idle_connections_are_not_kept_for_long(
+    authority: Authority, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Nor does TLS wait for the farewell of a receiver that says none."""
+    monkeypatch.setattr(idle, "KEEP_SECONDS", 0.05)
+    async with (
+        Receiver(tls=authority.server_context()) as receiver,
+        GuardedClient(LISTED, str(authority.ca_file)) as client,
+    ):
+        before = open_files()
+        assert (await client.post(receiver.url(), HEADERS, BODY)).is_success
+        assert open_files() > before
+        async with asyncio.timeout(1):
+            while open_files() > before:  # noqa: ASYNC110  # nothing tells of it
+                await asyncio.sleep(0.01)
+        assert (await client.post(receiver.url(), HEADERS, BODY)).is_success
+        assert receiver.connections == 2
+
+
+def open_files() -> int:
+    return len(list(Path("/proc/self/fd").iterdir()))
