@@ -1,1 +1,1 @@
-"""What makes one service of the capabilities: settings, the one door, limits, jobs, the composition root."""
+"""Makes one service of the rooms: settings, dispatcher, limits, jobs, and the composition root."""

@@ -1,7 +1,8 @@
-"""Who may do what, in memory: read from `platform.db` when first asked, forgotten when that file changes.
+"""Callers and companies, in memory. They are read from `platform.db` when first needed, and forgotten when that
+file changes.
 
-A change made by this process is seen by the next request, one made by another (the command line) within a
-second: a job looks at SQLite's `data_version`.
+The next request sees a change by this process. It sees one by another process (the command line) within a second:
+a job looks at SQLite's `data_version`.
 """
 
 from datetime import datetime
@@ -24,7 +25,7 @@ from wmsd.transport_sites.rules import caller_of as site_caller_of
 
 MOST_TOKENS = 10_000
 KERNEL = Caller(Actor("kernel"), frozenset(), frozenset())
-"""Who runs the platform; of the companies it may use none."""
+"""The caller with the platform token. It may use no company."""
 
 
 class AccessCache:
@@ -47,7 +48,7 @@ class AccessCache:
         self._callers.clear()
 
     async def forget_if_changed(self) -> bool:
-        """Notices what another process committed."""
+        """Forgets everything when another process has changed the file. Returns whether it has."""
         version = await self._platform.data_version()
         if version == self._version:
             return False
@@ -92,7 +93,7 @@ class AccessCache:
         return caller
 
     async def site_caller(self, token: str | None) -> Caller:
-        """The site whose bearer it is. Raises Problem (401)."""
+        """The site that the bearer token belongs to. Raises Problem (401)."""
         if not token:
             raise unauthorized("This needs the token of a site: send Authorization: Bearer <token>.")
         keys = self._site_keys
@@ -107,7 +108,7 @@ class AccessCache:
         return caller
 
     async def kernel(self, token: str | None) -> Caller:
-        """Who holds the platform token. Raises Problem (401)."""
+        """The caller with the platform token. Raises Problem (401)."""
         if not token:
             raise unauthorized("This needs the platform token: send Authorization: Bearer <token>.")
         known = self._kernel_tokens
@@ -134,14 +135,14 @@ class AccessCache:
         return known
 
     async def write_token_uses(self) -> None:
-        """Once a minute, from memory: reading never costs a write."""
+        """Writes the times of last use. A job calls it once a minute, so that a read never causes a write."""
         uses, self._uses = self._uses, {}
         if uses:
             rows = [(timestamps.to_text(moment), token_id) for token_id, moment in uses.items()]
             try:
                 await self._platform.write(lambda tx: accounts.note_token_uses(tx, rows))
             except BaseException:
-                self._uses = {**uses, **self._uses}  # with the next minute's
+                self._uses = {**uses, **self._uses}  # they are written with the next minute's
                 raise
 
 

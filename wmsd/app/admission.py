@@ -1,4 +1,4 @@
-"""Who may pass the door, for which company, and how often."""
+"""Decides whether a caller may use an operation, for which company, and how often."""
 
 from wmsd.app.access_cache import AccessCache
 from wmsd.app.call import Call
@@ -26,7 +26,9 @@ class Admission:
         self._limiter = limiter
 
     async def admit(self, call: Call) -> tuple[Caller | None, Company | None]:
-        """Who asks, and for which company. What fails here uses up the caller's address, unless it is counted."""
+        """The caller and the company. A refusal counts against the caller's address, unless another request
+        carries this one.
+        """
         if not call.operation.signed_in and not ("company" in call.operation.takes and call.token):
             return None, None
         try:
@@ -53,7 +55,7 @@ class Admission:
             raise
 
     async def _admit_site(self, call: Call) -> tuple[Caller, Company]:
-        """The bearer says which company it is: whatever the headers say of that is not looked at."""
+        """Takes the company from the bearer token; the headers that name a company are ignored."""
         caller = await self._access.site_caller(call.token)
         assert caller.site is not None
         call.company, call.operator = str(caller.site.company_id), None
@@ -76,7 +78,7 @@ class Admission:
         return company
 
     def take(self, call: Call, caller: Caller | None, company: Company | None) -> dict[str, str]:
-        """Counts the request. The headers say what is left."""
+        """Counts the request. Returns the headers with what is left of the limit."""
         limits = self._limits
         match "none" if call.is_counted else call.operation.limit:
             case "company":
@@ -91,7 +93,7 @@ class Admission:
                 who = f"user:{caller.actor.user_id}" if company is None else f"company:{company.id}"
                 own = None if company is None else company.graphql_per_minute
                 key, limit = f"graphql:{who}", own or limits.graphql_per_minute
-            case "open" | "health" as kind:  # a monitor is not held up by what others read
+            case "open" | "health" as kind:  # what others read never uses up a monitor's limit
                 key, limit = f"{kind}:{call.address}", limits.open_per_minute
             case "sign-in":
                 key, limit = f"sign-in:{call.address}", limits.auth_per_minute
@@ -103,14 +105,18 @@ class Admission:
         return allowance.headers()
 
     async def known_caller(self, token: str | None) -> Caller | None:
-        """Who asks for what needs no token; None without a good one, and where that cannot be told now."""
+        """The caller of an operation that needs no token. None without a valid token, or when `platform.db` cannot
+        be read.
+        """
         try:
             return await self._access.caller(token)
         except (Problem, sqlite3.Error):
             return None
 
     def count_open(self, address: str) -> None:
-        """A request that needs no token and no operation, such as a page. Raises Problem (429)."""
+        """Counts a request that needs no token and belongs to no operation, such as a page. Raises Problem
+        (429).
+        """
         self._limiter.take(f"open:{address}", self._limits.open_per_minute, self._clock.monotonic())
 
 
@@ -121,7 +127,7 @@ def _check_modules(operation: Operation, company: Company) -> None:
 
 
 def check_is_on(operation: Operation, company: Company | None) -> None:
-    """Raises Problem (403) where more than a module is off."""
+    """Raises Problem (403) when the operation is off for this company for another reason than a module."""
     if operation.off_because is not None and company is not None:
         because = operation.off_because(company)
         if because is not None:

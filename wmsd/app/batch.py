@@ -1,7 +1,7 @@
-"""`POST /api/v2/batch`: several requests in one, each through the same door (decisions, section 4).
+"""`POST /api/v2/batch`: several requests in one, each through the dispatcher (decisions, section 4).
 
-Writes are begun one after the other and share the commits of the writer, so that fifty of them wait for the disk
-once and not fifty times. A read waits until what was begun before it has ended, so it sees it.
+Consecutive writes are begun together and share the writer's commits, so that fifty of them wait for the disk once
+and not fifty times. A read waits until the writes before it have ended, so that it sees them.
 """
 
 import re
@@ -29,15 +29,15 @@ BATCH: Final = "/api/v2/batch"
 MOST_REQUESTS: Final = 50
 MAX_BATCH_BODY: Final = 4 * MAX_BODY
 MOST_BYTES: Final = 16_000_000
-"""Of the answers together."""
+"""The most bytes of all answers together."""
 TOO_LARGE: Final = (
     f"The answers of this batch are over {MOST_BYTES // 10**6} MB. Nothing was done for this one; "
     "send it in another batch."
 )
 MOST_UNDER_WAY: Final = 16
-"""Writes that share their commits: nobody knows how large their answers are before they are there."""
+"""The most writes that share a commit. The size of their answers is not known beforehand."""
 MOST_SECONDS: Final = 30.0
-"""What begins later is refused: clients wait no longer."""
+"""Requests that would begin later are refused: clients do not wait longer."""
 TOOK_TOO_LONG: Final = (
     f"The batch took over {MOST_SECONDS:.0f} s. Nothing was done for this one; send it in another batch."
 )
@@ -95,7 +95,7 @@ class BatchRequest(Input):
 
     @classmethod
     def own_text_errors(cls, text_errors: FieldErrors) -> FieldErrors:
-        """What is wrong inside a request's body is that request's to be refused for."""
+        """Leaves out the errors inside the body of a request: that request reports them itself."""
         return {path: sentences for path, sentences in text_errors.items() if not IN_A_BODY.match(path)}
 
 
@@ -122,7 +122,7 @@ class BatchService:
     dispatcher: Dispatcher
     routes: RouteTable
     read_query: Callable[[str], Mapping[str, str]]
-    """The query of a path with a query, read as the HTTP server does. Raises Problem."""
+    """Reads the query of a path as the HTTP server does. Raises Problem."""
 
 
 @operation(
@@ -134,10 +134,10 @@ class BatchService:
 async def run_batch(service: BatchService, body: BatchRequest, call: Call) -> Text:
     """Send several requests in one.
 
-    1 to 50 requests of version 2 run in their order. Each is authorised, limited and answered as if it was sent
-    alone, and counts as one request; one that fails does not stop the next. A writing request without an
-    Idempotency-Key of its own gets one from that of the batch and its place in it, so that a batch that is
-    repeated with its key does nothing twice.
+    Runs 1 to 50 requests of version 2 in their order. Each is authorised, limited and answered as if it was sent
+    alone, and counts as one request. One that fails does not stop the next. A writing request without an
+    Idempotency-Key of its own gets one, made from the key of the batch and its place in it. So a batch that is
+    repeated with the same key changes nothing twice.
     """
     if call.idempotency_key is not None:
         idempotency.read(call.idempotency_key)
@@ -153,16 +153,16 @@ async def run_batch(service: BatchService, body: BatchRequest, call: Call) -> Te
 
 @dataclass(slots=True)
 class Running:
-    """A batch that is under way. `until` is a moment of `time.monotonic`."""
+    """A batch that is under way. `until` is on the clock of `time.monotonic`."""
 
     service: BatchService
     call: Call
     until: float
     replies: list[Reply] = field(default_factory=list)
     _begun: list[PendingCall | Reply] = field(default_factory=list)
-    """Writes that are under way, after what has an answer, and refusals between them."""
+    """Writes that are under way and refusals, in order. Everything before them is answered."""
     _bytes: int = 0
-    """Of the answers."""
+    """The bytes of the answers so far."""
 
     async def add(self, place: int, sub_request: SubRequest) -> None:
         try:
@@ -179,14 +179,15 @@ class Running:
             if len(self._begun) >= MOST_UNDER_WAY:
                 await self.end()
             return
-        await self.end()  # it sees what was written before it
-        reply = await self.service.dispatcher.dispatch(
-            call
-        )  # to its end: it must not see what is written after it
+        await self.end()  # so that it sees the writes before it
+        # It waits for the end, so that the read does not see the writes after it.
+        reply = await self.service.dispatcher.dispatch(call)
         self.replies.append(self._kept(reply))
 
     async def end(self) -> None:
-        """Waits for the writes that are under way. Their answers are kept, however large: they are done."""
+        """Waits for the writes that are under way. Their answers are kept, however large, because they are
+        done.
+        """
         while self._begun:
             each = self._begun[0]
             reply = await self.service.dispatcher.end(each) if isinstance(each, PendingCall) else each
@@ -202,7 +203,7 @@ class Running:
         self.service.dispatcher.kept_answers.release(self._company, self._bytes)
 
     def _kept(self, reply: Reply) -> Reply:
-        """The answer of a read, if there is room for it."""
+        """The answer of a read when there is room for it, else a refusal."""
         size = len(reply.body)
         if self._bytes + size > MOST_BYTES:
             return refusal(_too_large())
@@ -223,7 +224,7 @@ def _too_large() -> Problem:
 
 
 def _call(service: BatchService, batch: Call, sub_request: SubRequest, place: int) -> Call:
-    """The request as it would arrive alone. Raises Problem for an address that is none."""
+    """The call as it would arrive alone. Raises Problem when the path is no address of the API."""
     path, _, _ = sub_request.path.partition("?")
     route, parts = service.routes.find(sub_request.method, path)
     own_key = sub_request.headers.get(idempotency.HEADER)
@@ -247,7 +248,7 @@ def _call(service: BatchService, batch: Call, sub_request: SubRequest, place: in
 
 
 async def _load(bodies: LargeBodies, batch: Call, body: object) -> Loaded:
-    """As the body would arrive alone. Raises Problem."""
+    """The body as it would arrive alone. Raises Problem."""
     if not isinstance(body, dict):
         raise Problem("VALIDATION_FAILED", "The request body must be a JSON object.", status=400)
     if not batch.held_bytes:
@@ -256,7 +257,7 @@ async def _load(bodies: LargeBodies, batch: Call, body: object) -> Loaded:
 
 
 def _measured(body: dict[str, object]) -> Loaded:
-    """A part of a batch that is itself large."""
+    """Measures the body of one request of a large batch. Raises Problem when it is too large."""
     size = len(canonical(body))
     if size > MAX_BODY:
         raise Problem("VALIDATION_FAILED", f"The request body is over {MAX_BODY // 1024} KiB.", status=413)

@@ -1,4 +1,4 @@
-"""A request as an interface hands it to the door, and the answer that it gets back."""
+"""A request as an interface passes it to the dispatcher, and the answer."""
 
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
@@ -11,12 +11,12 @@ from wmsd.base.strict_json import dumps
 
 
 class Loaded(NamedTuple):
-    """The object in a body, and its errors by field path."""
+    """The JSON object of a body, and the errors found in it by field path."""
 
     document: dict[str, object]
     text_errors: FieldErrors
     is_large: bool = False
-    """Whether what is done with all of it is to be done beside the event loop."""
+    """Whether it is decoded on a thread, because that takes long."""
 
 
 LoadBody = Callable[[], Awaitable[Loaded]]
@@ -24,12 +24,12 @@ LoadBody = Callable[[], Awaitable[Loaded]]
 
 @dataclass(slots=True)
 class Call:
-    """What was sent, unchecked; and who sent it, once the door knows."""
+    """A request, unchecked. The dispatcher adds the caller."""
 
     operation: Operation
     method: str
     target: str
-    """The path that was asked for."""
+    """The requested path."""
     address: str
     request_id: str
     path: Mapping[str, str] = field(default_factory=dict)
@@ -40,22 +40,22 @@ class Call:
     operator: str | None = None
     idempotency_key: str | None = None
     key_suffix: str = ""
-    """What tells the requests of a batch apart that share its key; no key can end with it."""
+    """Tells the requests of a batch apart that share its key. No key of a client can end with it."""
     if_match: str | None = None
     caller: Caller | None = None
-    """Who it is, once the door has admitted it."""
+    """The caller, once admitted."""
     tenant: Company | None = None
-    """The company that it was admitted to."""
+    """The company that the caller was admitted to."""
     accept: str | None = None
-    """The header Accept."""
+    """The Accept header."""
     wants_cursors: bool = False
-    """Whether a cursor is to be told of each record of a list, not only of the last."""
+    """Whether the answer has a cursor for each record of a list, not only for the last."""
     held_bytes: int = 0
-    """Of a large body, as long as the request is under way."""
+    """The size of a large body, counted as long as the request is under way."""
     is_counted: bool = False
-    """Whether the limit has counted it already: a batch counts as its first request."""
+    """Whether the limit has counted it already: the first request of a batch is counted with the batch."""
     is_inner: bool = False
-    """Whether its refusal uses up no address: another request, which carries it, stands for it."""
+    """Whether another request carries it, so that a refusal does not count against the address a second time."""
 
 
 @dataclass(slots=True)

@@ -1,4 +1,4 @@
-"""Watches the wall clock: nothing is forgotten on the word of one that has just been set."""
+"""Watches the wall clock: nothing is deleted by age while the clock may be wrong."""
 
 import logging
 from datetime import datetime, timedelta
@@ -28,7 +28,7 @@ CONFIRM: Final = """
 
 
 def known(tx: Transaction) -> Known | None:
-    """What was kept of the clock; None in a new installation."""
+    """The stored state of the clock; None in a new installation."""
     row = tx.row(KNOWN)
     if row is None:
         return None
@@ -52,12 +52,12 @@ def keep(tx: Transaction, found: Known) -> None:
 
 
 def confirm(tx: Transaction) -> None:
-    """A person says that the clock is right."""
+    """Stores that a person has confirmed the clock."""
     tx.execute(CONFIRM, {"now": tx.timestamp})
 
 
 def sentence(doubted_since: datetime, step: timedelta | None) -> str:
-    """What happened, why it matters, and what to do."""
+    """The log sentence: what happened, why it matters, and what to do."""
     if step is None:
         what = "wmsd did not run for more than a day, or the clock was set meanwhile"
     else:
@@ -77,7 +77,7 @@ def _in_words(duration: timedelta) -> str:
 
 
 class ClockWatch:
-    """`tick` is to be called every second or so."""
+    """Compares the wall clock with the monotonic one. `tick` is called about once a second."""
 
     def __init__(self, platform: Database, clock: Clock) -> None:
         self._platform = platform
@@ -103,11 +103,11 @@ class ClockWatch:
 
     @property
     def was_set(self) -> bool:
-        """Whether it is doubted for more than a long stop."""
+        """Whether the clock was set. Else it is doubted only because wmsd did not run for long."""
         return self._steadiness.step is not None
 
     def is_steady(self) -> bool:
-        """As of this moment: what asks is about to delete."""
+        """Looks at the clock again, because the caller is about to delete."""
         self._look()
         return self._steadiness.is_steady
 
@@ -117,7 +117,7 @@ class ClockWatch:
             await self.keep()
 
     async def keep(self) -> None:
-        """Now and then, and at the end: so that the next start can compare."""
+        """Stores the state now and then and at the end, so that the next start can compare."""
         self._is_kept = True
         found = self._steadiness.known
         try:
@@ -127,7 +127,7 @@ class ClockWatch:
             raise
 
     async def hear(self) -> None:
-        """Another process has written: perhaps a person has said that the clock is right."""
+        """Called when another process has written: a person may have confirmed the clock."""
         confirmed: int = await self._platform.read(lambda tx: tx.value(CONFIRMED))
         if confirmed != self._confirmed:
             self._confirmed = confirmed

@@ -1,4 +1,4 @@
-"""A company in figures, none of which has to be counted: its tables keep them (see the triggers)."""
+"""The figures of a company. Triggers keep them in tables, so none has to be counted."""
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
@@ -24,7 +24,7 @@ DELIVERIES: Final = "SELECT status, rows FROM webhook_delivery_counts"
 
 @dataclass(slots=True)
 class Figures:
-    """By name: `rows` of each resource, `by_status` of those that have one, this month's `events`."""
+    """Counts by name: `rows` of each resource, `by_status` of those with a status, and `events` of one month."""
 
     rows: Counter[str] = field(default_factory=Counter)
     by_status: dict[str, Counter[str]] = field(default_factory=lambda: {name: Counter() for name in STATUSES})
@@ -34,7 +34,7 @@ class Figures:
 
 
 def read(tx: Transaction, month: str) -> Figures:
-    """`month` is the one whose events are told by name."""
+    """Reads the figures. `events` are those of `month`, such as 2026-07."""
     by_month = counts_of_events(tx)
     return Figures(
         rows=Counter(dict(tx.rows(ROWS))),
@@ -58,7 +58,7 @@ def add_up(several: Iterable[Figures]) -> Figures:
 
 
 def shown(figures: Figures, month: str) -> dict[str, Any]:
-    """As `CompanyStats` and `TotalStats` have it."""
+    """The figures as JSON for `CompanyStats` and `TotalStats`."""
     deliveries = figures.deliveries
     return {
         "resources": {name: _resource(figures, name) for name in RESOURCES},

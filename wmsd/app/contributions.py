@@ -1,6 +1,6 @@
-"""What rooms contribute to those beneath them, which do not know them.
+"""What rooms contribute to rooms below them, which may not import them.
 
-Each is imported when it is first asked for: most commands never ask, and start more quickly.
+Each is imported when it is first needed: most commands never need it, and start faster.
 """
 
 from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""Rows out of a CSV file, as programs and people write it."""
+"""Reads the rows of a CSV file, as programs and people write it."""
 
 import csv
 import difflib
@@ -16,13 +16,13 @@ Columns = Mapping[str, FieldInfo]
 
 
 class Unreadable(Exception):
-    """The file cannot be read as CSV at all; the sentence says where and why."""
+    """The file is no readable CSV; the sentence says where and why."""
 
 
 def read_rows(
     columns: Columns, required: Iterable[str], lines: Iterable[bytes], outcome: Outcome
 ) -> Iterator[Row]:
-    """The rows of a file; cells that cannot be read are told to the outcome. Raises Unreadable."""
+    """The rows of a file. Cells that cannot be read are added to the errors of the outcome. Raises Unreadable."""
     texts = _decoded(lines)
     header = next(texts, "")
     delimiter = max(DELIMITERS, key=header.count)
@@ -75,7 +75,9 @@ def _named(columns: Columns, required: Iterable[str], header: list[str]) -> list
 def _values(
     readers: list[tuple[str, cells.ReadCell, FieldInfo]], row: list[str], line: int, outcome: Outcome
 ) -> dict[str, object] | None:
-    """The row's columns. What could not be read stays a text, so that the row's other errors are found too."""
+    """The row by column. A cell that cannot be read stays text, so that the other errors of the row are found
+    too.
+    """
     if len(row) != len(readers):
         sentence = f"has {len(row)} cells where the header has {len(readers)}"
         outcome.errors.append(CellError(line, "", sentence))

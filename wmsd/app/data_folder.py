@@ -1,4 +1,4 @@
-"""The data folder: made on purpose only, checked before use, served by one server at a time."""
+"""The data folder: made only on request, checked before use, served by one server at a time."""
 
 import contextlib
 import fcntl
@@ -26,7 +26,7 @@ LOG = logging.getLogger("wmsd.data")
 LEAST_FREE_BYTES = 32 * 1024 * 1024
 AGAIN_SECONDS = 0.1
 RESERVE_BYTES = 16 * 1024 * 1024
-"""Of a file that is there to be given up when the disk is full."""
+"""The size of the file that is deleted when the disk is full."""
 NO_RESERVE = "there is no reserve for a full disk"
 
 
@@ -46,7 +46,7 @@ class DataFolder:
         return self.platform_file.exists()
 
     def make(self) -> None:
-        """A new, empty installation. Raises StorageError when the folder holds something else."""
+        """Makes a new, empty installation. Raises StorageError when the folder holds something else."""
         path = self.path.resolve()
         made = [folder for folder in path.parents if not folder.exists()]
         try:
@@ -66,7 +66,7 @@ class DataFolder:
         create(self.platform_file, PLATFORM)
 
     def open(self) -> None:
-        """Checks what is there and brings `platform.db` up to this program. Raises StorageError."""
+        """Checks `platform.db` and migrates it to this program's version. Raises StorageError."""
         migrate(self.platform_file, PLATFORM)
         connection = connect(self.platform_file)
         try:
@@ -95,7 +95,7 @@ class DataFolder:
         self.check_room()
 
     def check_room(self) -> None:
-        """Raises StorageError when the disk is nearly full: what is left is for what must go on."""
+        """Raises StorageError when the disk is nearly full. The rest is kept for work that must go on."""
         free = shutil.disk_usage(self.path).free
         if free < LEAST_FREE_BYTES:
             raise StorageError(
@@ -104,7 +104,7 @@ class DataFolder:
             )
 
     def make_reserve(self) -> None:
-        """Where there is room for it, and for more."""
+        """Makes the reserve when the disk has room for it and for more."""
         if self.reserve.exists() or shutil.disk_usage(self.path).free < 2 * RESERVE_BYTES + LEAST_FREE_BYTES:
             return
         try:
@@ -117,7 +117,9 @@ class DataFolder:
             self._told.over(NO_RESERVE)
 
     def release_reserve(self) -> bool:
-        """On a full disk: whether there is room now. Additions still find it too little, so it is not eaten up."""
+        """Deletes the reserve when the disk is full. Returns whether it did. Additions are still refused then, so
+        they cannot use it up.
+        """
         try:
             if shutil.disk_usage(self.path).free > RESERVE_BYTES:
                 return False
@@ -133,9 +135,10 @@ class DataFolder:
         return True
 
     def lock(self, listen: str) -> None:
-        """Held until the process ends, however it ends. Commands that are at work in the folder are waited for.
+        """Locks the folder until the process ends, however it ends. Waits for commands that are at work in the
+        folder.
 
-        Raises StorageError that says who serves it already.
+        Raises StorageError, with the address of the other server, when one serves the folder already.
         """
         file = self._lock or self._lock_file()
         while not _locks(file, fcntl.LOCK_EX):
@@ -150,7 +153,7 @@ class DataFolder:
             fcntl.flock(file, fcntl.LOCK_UN)
             self._wait_for_commands()
         self._lock, self._is_serving = file, True
-        with self._borrowers_file() as borrowers:  # they have files of the server before this one
+        with self._borrowers_file() as borrowers:  # they have borrowed files of the previous server
             while not _locks(borrowers, fcntl.LOCK_EX):
                 self._wait_for_commands()
         self.say_listening(listen)
@@ -163,13 +166,13 @@ class DataFolder:
 
     @contextlib.contextmanager
     def borrowing(self) -> Iterator[None]:
-        """A command has files that a server has lent: the next one that starts must wait for its end."""
+        """Holds a lock while a command has borrowed files: the next server that starts waits for its end."""
         with self._borrowers_file() as file:
             fcntl.flock(file, fcntl.LOCK_SH)
             yield
 
     def share(self) -> bool:
-        """Keeps servers out while a command works here; False when there is one."""
+        """Keeps servers out while a command works here. False when a server runs."""
         file = self._lock_file()
         if not _locks(file, fcntl.LOCK_SH):
             file.close()
@@ -179,7 +182,7 @@ class DataFolder:
 
     @property
     def is_lent(self) -> bool:
-        """Whether the server that has the folder lends its files; else it shares them with everybody."""
+        """Whether the server that has the folder lends its files. Otherwise it shares them with every process."""
         with self._lock_file() as file:
             file.seek(0)
             try:
@@ -191,7 +194,7 @@ class DataFolder:
         return (self.path / "server.lock").open("a+", encoding="utf-8")
 
     def _borrowers_file(self) -> IO[str]:
-        """Only read: it may have been made by a command of another user."""
+        """Opens the file only to read: a command of another user may have made it."""
         path = self.path / "borrowers.lock"
         try:
             return os.fdopen(os.open(path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o644), encoding="utf-8")
@@ -201,7 +204,9 @@ class DataFolder:
             ) from None
 
     def say_listening(self, listen: str, lends: bool = True) -> None:
-        """Writes down who serves the folder, for a second server to tell, and whether it lends its files."""
+        """Writes down who serves the folder, for the message of a second server, and whether it lends its
+        files.
+        """
         assert self._lock is not None
         self._lock.seek(0)
         self._lock.truncate()
@@ -209,7 +214,7 @@ class DataFolder:
         self._lock.flush()
 
     def forget_deleted(self) -> None:
-        """Leaves nothing in `platform.db` of what was deleted or changed in it. Nobody else may have it open."""
+        """Removes all traces of deleted and changed data from `platform.db`. Nobody else may have it open."""
         connection = connect(self.platform_file)
         try:
             connection.execute("VACUUM")
@@ -234,7 +239,9 @@ def _locks(file: IO[str], kind: int) -> bool:
 
 
 def _sync(folder: Path) -> None:
-    """A power cut leaves there what was made in it. A folder that this user may not read is left to the system."""
+    """Makes new entries of the folder survive a power cut. A folder that this user may not read is left to the
+    system.
+    """
     try:
         opened = os.open(folder, os.O_RDONLY)
     except PermissionError:
@@ -260,9 +267,10 @@ def _reason(error: OSError) -> str:
 async def open_platform(
     folder: DataFolder, clock: OrderedClock, ids: Ids, key: MasterKey, alone: bool
 ) -> tuple[Database, dict[str, str]]:
-    """The platform's database, and the installation's secrets by name; they are made at the first opening.
+    """Opens the platform's database. Returns it with the installation's secrets by name, made at the first
+    opening.
 
-    Raises StorageError when they are sealed, and not with `key`.
+    Raises StorageError when the secrets are sealed with another key than `key`.
     """
     platform = Database(
         folder.platform_file,
@@ -270,7 +278,7 @@ async def open_platform(
         ids,
         provision={MasterKey: key},
         make_room=folder.release_reserve,
-        uses_reserve=True,  # who shuts out a token must never hear of a full disk
+        uses_reserve=True,  # revoking a token must work even on a full disk
         alone=alone,
     )
 

@@ -1,4 +1,4 @@
-"""From what was sent to the arguments of an action."""
+"""Makes the arguments of an action from a request."""
 
 import re
 from collections.abc import Callable
@@ -17,7 +17,7 @@ ID: Final = re.compile(r"[1-9][0-9]{0,14}", re.ASCII)
 
 
 def decode(call: Call, company: Company | None, loaded: Loaded | None, signer: CursorSigner) -> dict[str, Any]:
-    """The action's arguments, by name. Raises Problem with every error of query and body at once."""
+    """The action's arguments by name. Raises Problem with all errors of query and body at once."""
     operation = call.operation
     inputs = _path_inputs(call)
     errors: FieldErrors = {}

@@ -32,7 +32,7 @@ class Loaded:
 
 
 async def load(installation: Installation) -> Loaded:
-    """Makes the demo company and its data, where they are not there yet, and a new token for it."""
+    """Makes the demo company and its data where they are missing, and a new token for it."""
     company = await _company(installation)
     if company is None:
         new = NewCompany(code=CODE, name="Demo Trading", modules=list(MODULES))
@@ -57,7 +57,7 @@ async def _company(installation: Installation) -> Company | None:
 
 
 async def _token(installation: Installation) -> str:
-    """The demo user has a password that nobody knows; only tokens made here act for it."""
+    """A new token. Nobody knows the demo user's password, so only tokens made here act for it."""
     if await installation.platform.read(lambda tx: users.user_by_email(tx, EMAIL)) is None:
         password_hash = await installation.passwords.hash(installation.ids.secret())
         user = NewUser(email=EMAIL, name="Demo", role="company-admin", company_codes=[CODE])

@@ -1,4 +1,4 @@
-"""What the service says of itself: index, health, meta and the machine-readable descriptions."""
+"""What the service tells about itself: index, health, meta and the OpenAPI descriptions."""
 
 from dataclasses import dataclass
 from functools import partial
@@ -24,7 +24,7 @@ ETSM_VERSION: Final = "1.0.0"
 
 @dataclass(frozen=True, slots=True)
 class Documents:
-    """Made by the composition of the interfaces, which alone knows every route."""
+    """The prepared descriptions. `interfaces/service.py` makes them, because it alone knows every route."""
 
     index: Prepared
     openapi_v1: Prepared
@@ -33,7 +33,7 @@ class Documents:
 
 @dataclass(frozen=True, slots=True)
 class SiteDocuments:
-    """What only the bearer of a site is shown."""
+    """The description that only a site's bearer token can read."""
 
     openapi: Prepared
 
@@ -67,7 +67,7 @@ class Checks(Model):
 
 
 class Health(Model):
-    """What each check found. `degraded`: some company's file is unavailable, the others go on."""
+    """The result of each check. `degraded`: the service works, but a part of it does not."""
 
     status: Literal["ok", "degraded", "unavailable"]
     checks: Checks
@@ -80,7 +80,7 @@ class VersionState(Model):
 
 
 class Meta(Model):
-    """The versions, and the modules of the company that the request names, if any."""
+    """The versions, and the modules of the company that the request names, if it names one."""
 
     version: str
     versions: list[VersionState]
@@ -107,10 +107,11 @@ async def get_index(documents: Documents) -> Reply:
 
 @open_to_all(returns=Health, limit="health", ignores_query=True, also_shown_with=503)
 async def get_health(service: HealthService, caller: Caller | None) -> Shown:
-    """Check database, cache, job queue, disk and webhooks.
+    """Check database, cache, job queue, disk, webhooks and clock.
 
-    503 when the service as a whole cannot work. One company's unavailable file only degrades it, as does a webhook
-    subscription that the service has switched off because it failed for days. With a token it says more.
+    The status is 503 when the service as a whole cannot work. It is 200 and `degraded` when one company's file is
+    unavailable, when the service has switched off a webhook subscription that failed for days, or when the clock
+    was set. With a token the answer has more figures.
     """
     status, found = await health(service.installation, service.jobs, is_known=caller is not None)
     return Shown(status, found)
@@ -138,7 +139,8 @@ async def get_openapi_etsm(documents: SiteDocuments) -> Reply:
 async def get_meta(documents: Documents, company: Company | None) -> dict[str, Any]:
     """Get the versions and the feature flags.
 
-    With a token and `X-Company-Id`, `features` says which modules are on for that company; else it is null.
+    With a token and `X-Company-Id`, `features` says which modules are on for that company; without them it is
+    null.
     """
     features = None if company is None else {module: module in company.modules for module in MODULES}
     return {

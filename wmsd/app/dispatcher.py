@@ -1,7 +1,7 @@
-"""The one door: every operation, from every interface, passes here and is checked the same way.
+"""The one way to every operation: requests of all interfaces are checked here in the same way.
 
-Authentication, company, ability, module, limit, decoding, unit of work, answer; in this order, so that what
-fails authentication or access never uses up a company's budget (decisions, section 8).
+The order is authentication, company, ability, module, limit, decoding, unit of work, answer. So a request that
+fails authentication or access never uses up a company's limit (decisions, section 8).
 """
 
 import asyncio
@@ -37,7 +37,7 @@ Result = TypeVar("Result")
 
 @dataclass(slots=True)
 class PendingCall:
-    """A call whose unit of work is under way, or that was refused before it came to that."""
+    """A call whose unit of work is under way, or that was refused before."""
 
     call: Call
     headers: dict[str, str]
@@ -45,7 +45,9 @@ class PendingCall:
     refused: Reply | None = None
 
     def give_up(self) -> None:
-        """Nobody waits for it any more. What has not run yet does not run; what has, is whole."""
+        """Nobody waits for it any more. A unit of work that has not begun is cancelled; one that has runs to its
+        end.
+        """
         if isinstance(self.pending, asyncio.Future):
             self.pending.cancel()
         elif isinstance(self.pending, Coroutine):
@@ -77,29 +79,31 @@ class Dispatcher:
         self._claims = idempotency.Claims()
         self.bodies = LargeBodies()
         self.kept_answers = ByteBudget(32 * MEBIBYTE, 128 * MEBIBYTE, MEBIBYTE, "large batches")
-        """Of batches, until all their requests are answered."""
+        """The answers of batches, until all their requests are answered."""
         self.answered = 0
 
     def add_service(self, service: object) -> None:
-        """For what only the interfaces can make, such as their own description."""
+        """Adds a service that only the interfaces can make, such as their own description."""
         self._services[type(service)] = service
 
     async def dispatch(self, call: Call) -> Reply:
-        """The answer, whatever happens: a refusal is an answer too."""
+        """The answer of a call. A refusal is an answer too, so this never raises for a failed call."""
         try:
             return await self.end(await self.begin(call))
         finally:
-            call.load_body = None  # it has the request, which has the call: the collector would have to part them
+            call.load_body = None  # breaks the cycle of request and call, which only the collector could free
             if call.held_bytes:
                 self.bodies.budget.release(call.company or "", call.held_bytes)
 
     async def begin(self, call: Call) -> PendingCall:
-        """All that comes before the unit of work, which is then under way: what was begun first runs first."""
+        """Does everything before the unit of work and begins it. Units run in the order in which they were
+        begun.
+        """
         pending_call = PendingCall(call, {})
         try:
             caller, company = call.caller, call.tenant = await self._admission.admit(call)
             self._refusals.note_admitted()
-            call.company = None if company is None else str(company.id)  # what a header says is no company yet
+            call.company = None if company is None else str(company.id)  # not what the header said
             pending_call.headers = self._admission.take(call, caller, company)
             pending_call.pending = await self._start(call, caller, company)
         except Exception as error:  # every refusal is an answer
@@ -107,7 +111,7 @@ class Dispatcher:
         return pending_call
 
     async def end(self, pending_call: PendingCall) -> Reply:
-        """The answer to what was begun."""
+        """The answer of a call that was begun."""
         reply = pending_call.refused
         if pending_call.pending is not None:
             try:
@@ -122,11 +126,13 @@ class Dispatcher:
         return reply
 
     def count_open(self, address: str) -> None:
-        """A request that needs no token and no operation, such as a page. Raises Problem (429)."""
+        """Counts a request that needs no token and belongs to no operation, such as a page. Raises Problem
+        (429).
+        """
         self._admission.count_open(address)
 
     async def _start(self, call: Call, caller: Caller | None, company: Company | None) -> Awaitable[Reply]:
-        """Decodes, and hands the unit of work over to the company's file."""
+        """Decodes the request and passes the unit of work to the company's file."""
         operation = call.operation
         loaded = await call.load_body() if operation.body is not None and call.load_body else None
         inputs = await self._beside(call, loaded, lambda: decode(call, company, loaded, self._signer))
@@ -153,7 +159,7 @@ class Dispatcher:
         return database.write(lambda tx: idempotency.once(tx, key, write), actor, growth == "frees")
 
     async def _beside(self, call: Call, loaded: Loaded | None, work: Callable[[], Result]) -> Result:
-        """What is done with the whole of a body: beside the event loop, when that takes long."""
+        """Runs work on a whole body: on a thread when the body is large."""
         if loaded is None or not loaded.is_large:
             return work()
         return await self.bodies.run(call.company or "", work)
@@ -187,7 +193,7 @@ class Dispatcher:
         key: idempotency.Key | None,
         actor: Actor,
     ) -> Reply:
-        """An action that waits for something. No transaction is open meanwhile."""
+        """Runs an action that waits for something. No transaction is open while it waits."""
         operation = call.operation
         assert operation.needs is not None
         service = self._services[operation.needs]
@@ -206,7 +212,7 @@ class Dispatcher:
 
 
 def _context(call: Call, caller: Caller | None, company: Company | None) -> dict[str, Any]:
-    """What the operation takes of what is known of the request, beside what was sent."""
+    """The arguments that an operation takes from the context of the request, beside its inputs."""
     site = None if caller is None else caller.site
     known = {"call": call, "caller": caller, "company": company, "site": site}
     return {name: value for name, value in known.items() if name in call.operation.takes}

@@ -1,4 +1,4 @@
-"""Holds a company's file to every promise that the capabilities declare, and every file to being whole."""
+"""Checks that a company's file keeps every promise that the rooms declare, and that any file is whole."""
 
 import time
 from collections.abc import Iterator
@@ -35,14 +35,14 @@ COUNTED_TABLES: Final = (
 )
 MOST_TOLD: Final = 100
 CACHE_KIB: Final = 65_536
-"""Each entry of an index is looked up from its row: with what a connection has otherwise, a large file's pages are
-read again and again.
+"""A check looks up each index entry in its row. With a connection's usual cache, the pages of a large file would
+be read again and again.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
-    """A record that breaks a promise: what it should be, and what it is."""
+    """A record that breaks a promise, with the expected and the found value."""
 
     promise: str
     record: str
@@ -52,7 +52,7 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Unproved:
-    """A promise that cannot be looked at, because what has to be read for it is damaged."""
+    """A promise that cannot be checked, because the damage is in what it reads."""
 
     promise: str
     reason: str
@@ -72,9 +72,9 @@ class Findings:
 
 
 def examine(tx: Transaction) -> Findings:
-    """Every check of a company's file over one snapshot; of each promise at most `MOST_TOLD` differences.
+    """Makes every check of a company's file on one snapshot. Each promise reports at most `MOST_TOLD` differences.
 
-    What is damaged keeps no other check from being made.
+    Damage does not stop the other checks.
     """
     started = time.perf_counter()
     with _larger_cache(tx):
@@ -91,7 +91,7 @@ def examine(tx: Transaction) -> Findings:
 
 
 def examine_file(tx: Transaction) -> Findings:
-    """What must hold in any file: it is whole, and every reference leads to a record."""
+    """Checks what must hold in any file: it is whole, and every reference leads to a record."""
     findings = Findings(damages=damages(tx))
     for table in tables(tx):
         with _as_far_as_readable(findings, f"the references of {table} lead to records"):
@@ -101,7 +101,7 @@ def examine_file(tx: Transaction) -> Findings:
 
 @contextmanager
 def _as_far_as_readable(findings: Findings, promise: str) -> Iterator[None]:
-    """What a whole file raises is a mistake in the check."""
+    """Notes damage as unproved. An error in an undamaged file is a mistake in the check, and is raised."""
     try:
         yield
     except UNREADABLE as error:

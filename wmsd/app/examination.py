@@ -1,4 +1,4 @@
-"""Every file of an installation examined, each by itself: what is wrong with one keeps nobody from the others."""
+"""Examines every file of an installation by itself: damage in one does not stop the others."""
 
 from collections.abc import Callable
 from contextlib import AbstractContextManager
@@ -22,11 +22,11 @@ Result = TypeVar("Result")
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What was found in a file; or, in `error`, why it cannot be looked at."""
+    """The findings of a file, or the reason in `error` why it cannot be examined."""
 
     name: str
     company: str | None
-    """Its code; None for `platform.db`, and where that cannot be read."""
+    """The company's code; None for `platform.db`, and where the code cannot be read."""
     file: Path
     findings: Findings | None = None
     error: str | None = None
@@ -37,9 +37,9 @@ class Report:
 
 
 class Examination:
-    """Of one data folder. It needs nothing of an installation but its files, and changes nothing in them.
+    """Examines one data folder. It needs only the files, not an opened installation, and changes nothing.
 
-    `borrow` asks the server that has them, where there is one.
+    `borrow` gets a file from the server that has it, if one runs.
     """
 
     def __init__(self, folder: DataFolder, borrow: Borrow | None = None) -> None:
@@ -51,11 +51,11 @@ class Examination:
         return self._report(path.name, None, path, PLATFORM, examine_file)
 
     def companies(self) -> dict[int, str] | None:
-        """Their codes by id; None where `platform.db` cannot tell them."""
+        """The companies' codes by id; None when `platform.db` cannot be read."""
         return self._of_platform(companies.codes)
 
     def clock(self) -> Known | None:
-        """What is known of it; None where nothing is, or `platform.db` cannot tell."""
+        """The stored state of the clock; None when there is none or `platform.db` cannot be read."""
         return self._of_platform(clock_watch.known)
 
     def _of_platform(self, read: Callable[[Transaction], Result]) -> Result | None:
@@ -71,7 +71,7 @@ class Examination:
         return opened_to_examine(path, kind)
 
     def files(self) -> list[int]:
-        """The ids of the companies that there are files for."""
+        """The ids of the companies that have a file."""
         stems = [path.stem for path in self._folder.companies.glob("*.db")]
         return sorted(int(stem) for stem in stems if stem.isdecimal())
 

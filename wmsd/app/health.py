@@ -15,9 +15,9 @@ LEAST_FREE_BYTES = 64 * 1024 * 1024
 
 
 async def health(installation: Installation, jobs: Jobs, is_known: bool) -> tuple[int, dict[str, Any]]:
-    """The status, 200 or 503, and what each check found. No path and no version is told.
+    """The HTTP status, 200 or 503, and the result of each check. It tells no path and no version.
 
-    `is_known`: whether the caller has a valid token. Free bytes would tell a stranger how an attack goes.
+    `is_known`: whether the caller has a valid token. To a stranger, free bytes would tell how an attack goes.
     """
     checks = {
         "database": await _database(installation, is_known),

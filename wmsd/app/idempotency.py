@@ -1,8 +1,8 @@
-"""Idempotency-Key: the answer of a writing request, kept in its own transaction and given again.
+"""Idempotency-Key: keeps the answer of a writing request and gives it again to repetitions.
 
-Decisions, section 8. Because answer and document are one transaction, a crash keeps both or neither; because the
-writer takes one unit after the other, a concurrent duplicate meets the answer of the first. A flow waits for
-something before its last unit of work: until then it claims its key, so that a duplicate waits too.
+Decisions, section 8. The answer is kept in the transaction of the change, so a crash keeps both or neither. The
+writer runs one unit of work after the other, so a concurrent repetition finds the answer of the first request. A
+flow waits before its last unit of work; until then it claims its key, so that a repetition waits too.
 """
 
 import asyncio
@@ -39,7 +39,7 @@ class Key:
 
 
 def read(text: str) -> str:
-    """The key in the header, bare or quoted. Raises Problem (422)."""
+    """The key in the header, with or without quotes. Raises Problem (422)."""
     if len(text) > 1 and text[0] == text[-1] == '"':
         text = text[1:-1]
     if not VISIBLE.fullmatch(text):
@@ -48,12 +48,12 @@ def read(text: str) -> str:
 
 
 def has_key(call: Call) -> bool:
-    """Whether the request has a key, and is of a kind that has one."""
+    """Whether the request has a key and a method that keys apply to."""
     return call.idempotency_key is not None and call.method in METHODS
 
 
 def key_of(call: Call, who: int | str | None, document: dict[str, object]) -> Key:
-    """Of a request that has one. `who` sends it: a user by its id, or another caller by a name that no user has.
+    """The key of a request that has one. `who` is the sender: a user's id, or a name that no user can have.
 
     Raises Problem (422).
     """
@@ -66,9 +66,9 @@ FIND: Final = "SELECT request_hash, status, headers, body FROM idempotency_keys 
 
 
 def find(tx: Transaction, key: Key) -> Reply | None:
-    """The answer that was given before, as long as it is kept: a clock that jumps makes no answer old.
+    """The kept answer. Its age is not compared with the clock, which may jump.
 
-    Raises Problem (422) when it was to another body.
+    Raises Problem (422) when it answered another body.
     """
     found = tx.row(FIND, (key.scope,))
     if found is None:
@@ -91,7 +91,7 @@ def keep(tx: Transaction, key: Key, reply: Reply) -> None:
 
 
 def once(tx: Transaction, key: Key | None, unit: Unit) -> Reply:
-    """A repetition is answered as before; a new answer is kept in the transaction that it tells of."""
+    """Answers a repetition as before. Keeps a new answer in the transaction of its change."""
     if key is None:
         return unit(tx)
     kept = find(tx, key)
@@ -105,18 +105,18 @@ def once(tx: Transaction, key: Key | None, unit: Unit) -> Reply:
 class Claims:
     """The keys of flows that are under way.
 
-    They are in memory: a server has its files alone. A crash ends all of them, with neither what a flow would have
-    written at its end nor its answer kept, so its repetition is done anew.
+    They are in memory, because a server has its files alone. A crash ends all flows before they have written
+    anything or kept an answer, so a repetition begins anew.
     """
 
     def __init__(self) -> None:
         self._locks: WeakValueDictionary[tuple[Path, str], asyncio.Lock] = WeakValueDictionary()
-        """As long as somebody holds them or waits for them."""
+        """Each lock lives as long as somebody holds it or waits for it."""
 
     async def once(
         self, database: Database, key: Key | None, flow: Callable[[], Awaitable[Unit]], actor: Actor
     ) -> Reply:
-        """As `once`, of a flow, which hands back its last unit of work. Repetitions wait for its answer."""
+        """As `once`, for a flow that returns its last unit of work. Repetitions wait for its answer."""
         if key is None:
             return await database.write(await flow(), actor)
         async with self._locks.setdefault((database.path, key.scope), asyncio.Lock()):
@@ -128,5 +128,5 @@ class Claims:
 
 
 def forget_old(tx: Transaction) -> int:
-    """Some of those that are older than is kept; answers how many."""
+    """Deletes some of the keys that are too old. Returns how many."""
     return retention.forget_old(tx, "idempotency_keys", "id", "created_at", KEPT)

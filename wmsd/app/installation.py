@@ -1,4 +1,4 @@
-"""The composition root: one installation, opened. Everything is made here and handed down; nothing is global."""
+"""The composition root: opens an installation. It makes every part and passes it on; nothing is global."""
 
 import logging
 from collections.abc import AsyncIterator
@@ -51,20 +51,20 @@ class Installation:
 
 
 def whitelist(settings: Settings) -> frozenset[str]:
-    """The specification's abilities, and those that the settings ask for."""
+    """The abilities of the specification, and those that the settings add."""
     optional = frozenset() if settings.returns.require_write_ability else frozenset(SUFFICES)
     return frozenset(ABILITIES) - optional
 
 
 def new_guard(settings: Settings) -> Guard:
-    """Where the service may dial: the settings say it, and never to itself."""
+    """The guard over outgoing connections, from the settings. The service may never dial itself."""
     own_port = int(settings.server.listen.rpartition(":")[2])
     given = settings.webhooks
     return Guard(given.allow_networks, given.allow_http, [own_port] if own_port else [], given.allow_ports)
 
 
 async def _write_last(requests: RequestCounts) -> None:
-    """What is not written is lost, and nothing else: the rest is still to be closed."""
+    """Writes the last request counts. On a failure only they are lost; the rest is still closed."""
     try:
         await requests.write()
     except STORAGE_FAILURES as error:
@@ -82,9 +82,10 @@ async def open_installation(
     alone: bool = False,
     borrow: Borrow | None = None,
 ) -> AsyncIterator[Installation]:
-    """Opens the files of a data folder that was opened; closes every connection at the end.
+    """Opens the files of a data folder that was opened before, and closes every connection at the end.
 
-    `alone`: no other process may have them, as long as they are not lent. `borrow` asks the one that has them.
+    `alone`: no other process may open the files, except those that are lent. `borrow` gets files from a running
+    server.
     """
     ordered = OrderedClock(clock or SystemClock())
     ids = ids or RandomIds()

@@ -1,4 +1,4 @@
-"""What happens by itself. APScheduler only ticks; what is due stands in the tables."""
+"""Work that is done without a request. APScheduler only ticks; tables say what is due."""
 
 import asyncio
 import logging
@@ -25,13 +25,13 @@ from wmsd.webhooks.sender import Sender
 
 LOG = logging.getLogger("wmsd.jobs")
 NOTICE_CHANGES_SECONDS = 0.5
-"""Half of the second within which a running server acts on what the command line changed."""
+"""Half of the second within which a running server acts on changes by the command line."""
 
 SENDER_TICK_SECONDS = 0.5
 TRY_AGAIN_SECONDS = 5.0
 LIBRARY_LOGS: Final = {
-    "apscheduler.scheduler": logging.ERROR,  # it warns at each tick that one takes longer
-    "apscheduler.executors.default": logging.CRITICAL,  # of errors `_run` tells; a job cut off by a stop is none
+    "apscheduler.scheduler": logging.ERROR,  # it warns at each tick when one takes longer
+    "apscheduler.executors.default": logging.CRITICAL,  # `_run` logs errors; a job cut off by a stop is none
 }
 
 Job = Callable[[], Awaitable[object]]
@@ -78,7 +78,7 @@ class Jobs:
 
     @property
     def webhooks_switched_off(self) -> int:
-        """How many subscriptions the service itself has switched off."""
+        """The number of subscriptions that the service itself has switched off."""
         return self.sender.switched_off
 
     @property
@@ -106,14 +106,14 @@ class Jobs:
         await self.clock_watch.tick()
 
     async def try_failed_writes(self) -> None:
-        """Finds out when a disk that has failed works again, though nobody writes."""
+        """Finds out when a failed disk works again, even if nobody writes."""
         for database in (self._installation.platform, *self._installation.files.databases):
             if database.writes.failure is not None:
                 with suppress(*STORAGE_FAILURES):
                     await database.try_to_write()
 
     async def write_logs_back(self) -> None:
-        """Where a log grows because its file cannot be written, nobody would know."""
+        """Writes logs back into their files. Logs a failure, because otherwise the log would grow unnoticed."""
         for database in (self._installation.platform, *self._installation.files.databases):
             if database.is_open:
                 what = f"the log of {database.path} cannot be written into it, and grows"
@@ -121,12 +121,12 @@ class Jobs:
                     await database.write_log_back()
                     self._complaints.over(what)
                 except FileMoved:
-                    pass  # told with the company's file
+                    pass  # logged with the company's file
                 except sqlite3.Error as error:
                     self._complaints.failed(what, error)
 
     async def make_reserve(self) -> None:
-        """Again, when there is room after the disk was full."""
+        """Makes the reserve again when there is room after the disk was full."""
         await asyncio.to_thread(self._installation.folder.make_reserve)
 
     async def write_request_counts(self) -> None:
@@ -134,13 +134,13 @@ class Jobs:
 
     async def sweep_tokens(self) -> None:
         if not self.clock_watch.is_steady():
-            return  # what has expired by a wrong clock only may not be gone
+            return  # a wrong clock may only make them look expired
         swept = await self._installation.platform.write(accounts.sweep_expired_tokens)
         if swept:
             LOG.info("swept %d expired tokens", swept)
 
     async def forget_what_is_old(self) -> None:
-        """Events, keys and deliveries, some at a time: what orders wait for in between is not held up."""
+        """Deletes old events, keys and deliveries, some at a time, so that orders do not wait for it."""
         if not self.clock_watch.is_steady():
             return
 
@@ -152,7 +152,7 @@ class Jobs:
         await self._in_each_company(forget)
 
     async def keep_statistics(self) -> None:
-        """Without statistics SQLite picks bad plans as tables grow."""
+        """Refreshes SQLite's statistics: without them it picks bad plans as tables grow."""
 
         async def optimize(database: Database) -> None:
             await database.write(lambda tx: tx.execute("PRAGMA optimize"))
@@ -160,7 +160,7 @@ class Jobs:
         await self._in_each_company(optimize)
 
     async def _in_each_company(self, work: Callable[[Database], Awaitable[None]]) -> None:
-        """A company whose file fails is left out; the others go on."""
+        """Runs the work in each company's file. A company whose file fails is left out; the others go on."""
         files = self._installation.files
         for company_id in await self._installation.access.companies():
             what = f"a job failed in the file of company {company_id}; the others go on"

@@ -1,4 +1,4 @@
-"""The kernel interface: the installation as a whole, for who runs the platform (decisions, section 4)."""
+"""The kernel interface: the whole installation, for the person who runs the platform (decisions, section 4)."""
 
 import asyncio
 from collections.abc import Iterable, Mapping
@@ -31,7 +31,7 @@ class KernelService:
     installation: Installation
     openapi: Prepared
     walking: asyncio.Lock = field(default_factory=asyncio.Lock)
-    """Held while all companies' files are read: one after the other is soon enough for everybody."""
+    """Held while all companies' files are read, so that only one request does it at a time."""
 
 
 kernel = partial(
@@ -49,7 +49,7 @@ async def get_openapi_kernel(service: KernelService) -> Reply:
 async def get_topology(service: KernelService) -> dict[str, Any]:
     """Get the operators, companies, modules and warehouses.
 
-    A company whose file cannot be used has `available: false`; the others are shown as ever.
+    A company whose file cannot be used has `available: false`; the others are shown as usual.
     """
     operators, known = await service.installation.platform.read(
         lambda tx: (store.operators(tx), store.companies(tx))
@@ -86,10 +86,10 @@ def _place(company: Company, warehouses: list[dict[str, Any]] | None) -> dict[st
 
 @kernel(tag="Platform", returns=Stats)
 async def get_stats(service: KernelService) -> dict[str, Any]:
-    """Get the figures of each company, and of all together.
+    """Get the figures of each company and their totals.
 
-    They are kept by every change, so asking costs little however much there is. Requests are counted in memory and
-    written down once a minute: a crash loses those of the last.
+    Every change updates the figures, so asking costs little however much data there is. Requests are counted in
+    memory and written once a minute: a crash loses the counts of the last minute.
     """
     installation = service.installation
     at = timestamps.to_text(installation.clock.now())
@@ -108,7 +108,7 @@ def _stats(
     figures: Mapping[int, Figures],
     requests: Mapping[int, Requests],
 ) -> dict[str, Any]:
-    """As `Stats` has it. On a thread: with many companies it takes longer than others should wait."""
+    """The figures as `Stats`. Runs on a thread, because it takes long with many companies."""
     month = at[:7]
     by_company: list[dict[str, Any]] = [
         {
@@ -158,8 +158,8 @@ def get_company_module(tx: Transaction, id: int, module: str) -> dict[str, Any]:
 def switch_company_module(tx: Transaction, id: int, module: str, body: ModuleSwitch) -> dict[str, Any]:
     """Switch a module on or off for a company.
 
-    It holds from the next request on. Data stays when a module goes off. Without `api` none of the company's other
-    modules can be reached.
+    It takes effect with the next request. Data stays when a module goes off. While `api` is off, none of the
+    company's other modules can be reached.
     """
     actions.set_module(tx, _company(tx, id).code, _known(module), body.enabled)
     return {"enabled": body.enabled}

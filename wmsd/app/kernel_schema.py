@@ -1,4 +1,4 @@
-"""What the kernel interface shows: whole installations, in figures and without a record of anybody's data."""
+"""The shapes of the kernel interface: figures of whole installations, without any company's records."""
 
 from typing import Annotated
 
@@ -28,7 +28,7 @@ class WarehousePlace(Model):
 
 
 class CompanyPlace(Model):
-    """A company: who runs it, what is on for it, and where its goods are."""
+    """A company with its operator, its modules and its warehouses."""
 
     id: Id
     code: str
@@ -53,14 +53,14 @@ class ResourceCount(Model):
 
 
 class RequestCount(Model):
-    """Requests within the limits, each of a batch by itself."""
+    """Requests that the limits admitted. Each request of a batch counts."""
 
     count: int
     since: Annotated[Timestamp | None, Field(description="When the first of them was counted.")]
 
 
 class BilledEvents(Model):
-    """Each event counts once, webhook or not."""
+    """Events for billing. Each counts once, with a webhook or without."""
 
     month: Annotated[str, Field(description="The present month, in UTC.")]
     by_name: Annotated[dict[str, int], Field(description="Those of the month; a name that had none is left out.")]
@@ -69,7 +69,7 @@ class BilledEvents(Model):
 
 
 class DeliveryCount(Model):
-    """Webhook deliveries: those that are still to be sent, and those of the last 30 days that are over."""
+    """Webhook deliveries: those still to be sent, and those of the last 30 days that are done."""
 
     open: int
     delivered: int
@@ -90,7 +90,7 @@ class CompanyStats(Model):
 
 
 class TotalStats(Model):
-    """The sums; of companies that are not available only requests and bytes."""
+    """The sums. A company that is not available adds only its requests and bytes."""
 
     companies: int
     companies_unavailable: int

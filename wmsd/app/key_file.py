@@ -1,6 +1,6 @@
-"""The key file: the master secret of an installation, outside its data folder (see `accounts/master_key.py`).
+"""The key file: holds an installation's master secret, outside its data folder (see `accounts/master_key.py`).
 
-A line is a secret, the newest last. There are two only while a new one takes the place of the one before it.
+Each line is a secret, the newest last. There are two only while a new one replaces the old one.
 """
 
 import contextlib
@@ -20,7 +20,9 @@ FOR_OTHERS: Final = 0o077
 
 
 def open_key(file: str) -> MasterKey:
-    """Of the file that the settings name; none keeps the keys in clear. Raises StorageError."""
+    """The master key from the file in the settings. Without a file, keys are stored in clear. Raises
+    StorageError.
+    """
     if not file:
         return IN_CLEAR
     path = Path(file)
@@ -31,7 +33,7 @@ def open_key(file: str) -> MasterKey:
 
 
 def secrets_in(path: Path) -> list[str]:
-    """Raises StorageError when there is none."""
+    """The secrets in the file. Raises StorageError when there are none."""
     try:
         lines = path.read_text(encoding="utf-8").splitlines()
     except OSError as error:
@@ -52,7 +54,9 @@ def _unreadable(path: Path, why: str) -> StorageError:
 
 
 def make(path: Path, secret: str, data: Path) -> None:
-    """A new key file, owned by whom the data folder belongs to. Raises StorageError, and then there is none."""
+    """Makes a new key file with the owner of the data folder. On failure it leaves no file and raises
+    StorageError.
+    """
     if path.resolve().is_relative_to(data.resolve()):
         raise StorageError(f"{path} is in the data folder, whose copies would hold it too. Name a file elsewhere.")
     try:
@@ -64,7 +68,7 @@ def make(path: Path, secret: str, data: Path) -> None:
 
 
 def replace(path: Path, secrets: Sequence[str]) -> None:
-    """Other secrets in a key file, all or none of them, whenever the machine stops. Raises StorageError."""
+    """Replaces the secrets of a key file, all or none, even if the machine stops. Raises StorageError."""
     target = path.resolve()
     unfinished = target.with_name(f"{target.name}.new")
     try:
@@ -85,7 +89,7 @@ def _write(path: Path, secrets: Sequence[str], like: Path) -> None:
     try:
         with open(file, "w", encoding="utf-8") as text:  # noqa: PTH123  (of a descriptor)
             owner = like.stat()
-            with contextlib.suppress(PermissionError):  # only root can, and only then it is needed
+            with contextlib.suppress(PermissionError):  # only root can do this, and only root needs it
                 os.fchown(file, owner.st_uid, owner.st_gid)
             text.write(HEADER + "".join(f"{secret}\n" for secret in secrets))
             text.flush()
@@ -106,7 +110,7 @@ def _sync(folder: Path) -> None:
 
 @contextlib.contextmanager
 def changing(data: Path) -> Iterator[None]:
-    """One process at a time changes the key file of a data folder; the others wait."""
+    """Lets one process at a time change the key file of a data folder; the others wait."""
     descriptor = os.open(data, os.O_RDONLY)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX)

@@ -1,4 +1,4 @@
-"""The kinds of documents that there are."""
+"""All kinds of documents."""
 
 from typing import Final
 

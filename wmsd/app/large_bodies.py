@@ -1,8 +1,8 @@
-"""Large request bodies: how many bytes of them are held at once, and where they are read.
+"""Large request bodies: limits how many bytes of them are held, and reads them on threads.
 
-Reading a megabyte of JSON takes a tenth of a second or more, and a company sends as many as its limit allows. So
-that is done on threads beside the event loop, one body of a company at a time, and a company that has sent more
-than its share waits for its own answers first.
+Reading a megabyte of JSON takes a tenth of a second or more, and a company may send as many as its limit allows.
+So threads read them beside the event loop, one body of a company at a time. A company that has sent more than its
+share must wait for its own answers first.
 """
 
 import asyncio
@@ -15,7 +15,7 @@ from wmsd.app.byte_budget import ByteBudget
 
 Result = TypeVar("Result")
 LARGE: Final = 16 * 1024
-"""Bytes. What is smaller is read at once: a thread would take as long."""
+"""Bytes. A smaller body is read at once: a thread would take as long."""
 MEBIBYTE: Final = 1024 * 1024
 AT_ONCE: Final = 4
 
@@ -27,7 +27,7 @@ class LargeBodies:
         self._threads: ThreadPoolExecutor | None = None
 
     async def run(self, company: str, work: Callable[[], Result]) -> Result:
-        """The result of what takes long, on a thread. When its waiter is gone, it ends where it has begun."""
+        """Runs long work on a thread. When the waiter is cancelled, work that has begun still runs to its end."""
         is_wanted = True
         running = asyncio.ensure_future(self._in_turn(company, work, lambda: is_wanted))
         running.add_done_callback(_noticed)
@@ -50,6 +50,6 @@ class LargeBodies:
 
 
 def _noticed(running: "asyncio.Task[Any]") -> None:
-    """An error that nobody waits for any more is no news."""
+    """Retrieves an error that nobody waits for any more, so that asyncio does not log it."""
     if not running.cancelled():
         running.exception()

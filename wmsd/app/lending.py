@@ -1,9 +1,10 @@
-"""The server has its files for itself, and lends them to the commands that work beside it.
+"""The server has its files alone, and lends them to the commands that run beside it.
 
-Processes that have a SQLite file together share the index of its log, a file that each maps into its memory.
-Whoever cuts it short, by copying a backup over a running server say, ends them all. So the server keeps the index
-to itself, and nobody else can open, lock or cut what it serves. A command asks for what it needs, over a socket in
-the data folder; as long as it runs, the server shares that file with it in the usual way.
+Processes that share a SQLite file also share the index of its log, a file that each maps into its memory. Whoever
+truncates that file, for example by copying a backup over a running server, makes all of them crash. So the server
+keeps the index in its own memory, and no other process can open, lock or truncate what it serves. A command asks
+for a file over a socket in the data folder. As long as the command runs, the server shares that file with it in
+the usual way.
 """
 
 import asyncio
@@ -26,14 +27,16 @@ LOG = logging.getLogger("wmsd.data")
 SOCKET: Final = "server.socket"
 LONGEST_LINE: Final = 1000
 ANSWER_SECONDS: Final = 60.0
-"""For a file: what is under way in it is finished first."""
+"""The time to wait for a file: the server first finishes its work in it."""
 START_SECONDS: Final = 15.0
-"""For a server that starts or stops."""
+"""The time to wait for a server that starts or stops."""
 AGAIN_SECONDS: Final = 0.05
 
 
 def listener(folder: DataFolder) -> socket.socket | None:
-    """For `Lending`. None on a disk that has no sockets, a memory stick say: then nothing can be lent."""
+    """The socket for `Lending`. None on a disk without sockets, such as a memory stick: then nothing can be
+    lent.
+    """
     path = folder.path / SOCKET
     made = socket.socket(socket.AF_UNIX)
     try:
@@ -51,7 +54,9 @@ def listener(folder: DataFolder) -> socket.socket | None:
 
 
 class Lending:
-    """The server's side. A line names a file in the data folder; it is given back when the connection ends."""
+    """The server's side. Each line names a file in the data folder, which is given back when the connection
+    ends.
+    """
 
     def __init__(self, folder: DataFolder, platform: Database, files: CompanyFiles) -> None:
         self._folder = folder
@@ -78,12 +83,14 @@ class Lending:
                     writer.write(b"lent\n")
                     await writer.drain()
             except (OSError, ValueError):
-                pass  # it is gone, or is none of ours
+                pass  # the command is gone, or it is no command of ours
             except Exception:
                 LOG.exception("a file could not be lent")
 
     def _of(self, name: object) -> tuple[Callable[[], Awaitable[None]], Callable[[], Awaitable[None]]]:
-        """Raises ValueError for what is no file of the data folder."""
+        """The functions that lend and take back the file. Raises ValueError when the data folder has no such
+        file.
+        """
         if name == self._folder.platform_file.name:
             return self._platform.lend, self._platform.take_back
         file = self._files.file(int(str(name).removeprefix("companies/").removesuffix(".db")))
@@ -91,7 +98,7 @@ class Lending:
 
 
 class Loan:
-    """A command's side."""
+    """The command's side."""
 
     def __init__(self, folder: DataFolder, connection: socket.socket) -> None:
         self._folder = folder
@@ -99,7 +106,7 @@ class Loan:
         self._answers = connection.makefile("rb")
 
     def borrow(self, path: Path) -> None:
-        """Until the end of the loan. Raises StorageError."""
+        """Borrows a file until the end of the loan. Raises StorageError."""
         try:
             self._connection.sendall(json.dumps(str(path.relative_to(self._folder.path))).encode() + b"\n")
             is_lent = self._answers.readline() == b"lent\n"
@@ -117,8 +124,8 @@ class Loan:
 def beside_a_server(folder: DataFolder) -> Iterator[Loan | None]:
     """The loan of the server that has the folder.
 
-    None when there is no server, and then none can start meanwhile; and beside one that cannot lend, which shares
-    its files with everybody. Raises StorageError when the server cannot be reached.
+    None when there is no server; then none can start meanwhile. Also None beside a server that cannot lend: it
+    shares its files with every process. Raises StorageError when the server cannot be reached.
     """
     until = time.monotonic() + START_SECONDS
     while True:
@@ -159,7 +166,7 @@ def _connected(folder: DataFolder) -> socket.socket | None:
 
 @contextmanager
 def _short(folder: Path) -> Iterator[str]:
-    """Another name of the folder: that of a socket has room for a hundred letters."""
+    """A short name of the folder, because a socket's path may have only about a hundred letters."""
     opened = os.open(folder, os.O_PATH | os.O_DIRECTORY)
     try:
         yield f"/proc/self/fd/{opened}"

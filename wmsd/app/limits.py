@@ -10,11 +10,13 @@ from wmsd.base.problems import Problem
 
 WINDOW = 60.0
 ROUNDING = 1e-6
-"""What adding seconds to a float may lose: a wait of exactly Retry-After must be enough."""
+"""Adding seconds to a float may lose this much: a wait of exactly Retry-After must suffice."""
 GRAIN = 0.25
-"""Requests within a quarter of a second are remembered together, so that a window is at most 240 entries."""
+"""Requests within a quarter of a second are counted together, so that a window has at most 240 entries."""
 MOST_KEYS = 20_000
-"""Of each kind. Those that come later share windows: to forget one that is in use would give it back in full."""
+"""The most windows of each kind. Later keys share windows: to forget a window in use would give its requests
+back.
+"""
 SHARED = 1024
 
 
@@ -45,7 +47,7 @@ class Window:
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
-    """What is left of a window after a request."""
+    """What is left of a limit after a request."""
 
     limit: int
     remaining: int
@@ -60,13 +62,13 @@ class Allowance:
 
 
 class Limiter:
-    """Windows by key, of which the first part is the kind: `company:7`, `open:203.0.113.9`."""
+    """Windows by key. The first part of the key is its kind: `company:7`, `open:203.0.113.9`."""
 
     def __init__(self) -> None:
         self._kinds: dict[str, OrderedDict[str, Window]] = {}
 
     def take(self, key: str, limit: int, now: float) -> Allowance:
-        """Counts a request. Raises Problem (429), uncounted, when the window is full."""
+        """Counts a request. Raises Problem (429) when the window is full, and does not count the request then."""
         window = self._window(key, now)
         if window.count >= limit:
             raise self._refusal(window, limit, now)
@@ -74,7 +76,7 @@ class Limiter:
         return Allowance(limit, limit - window.count, self._reset(window, now))
 
     def check(self, key: str, limit: int, now: float) -> None:
-        """Raises as `take` does, and counts nothing."""
+        """Raises as `take` does, but counts nothing."""
         window = self._window(key, now)
         if window.count >= limit:
             raise self._refusal(window, limit, now)
@@ -115,12 +117,12 @@ class Limiter:
 
     @staticmethod
     def _reset(window: Window, now: float) -> int:
-        """Seconds until the whole window is free again."""
+        """Seconds until the window is empty again."""
         return max(1, math.ceil(window.grains[-1].last + WINDOW - now)) if window.grains else 0
 
 
 def _forget_empty(windows: OrderedDict[str, Window], now: float) -> None:
-    """The least recently used stand first, so one that is not empty ends it."""
+    """Forgets empty windows. The least recently used come first, so it stops at the first that is not empty."""
     while windows:
         key, window = next(iter(windows.items()))
         window.forget_until(now - WINDOW + ROUNDING)

@@ -1,4 +1,4 @@
-"""Which lines of requests are written, so that a flood of requests is no flood of the disk."""
+"""Decides which requests are logged, so that a flood of requests does not fill the disk."""
 
 from collections import Counter
 from typing import Final
@@ -6,14 +6,14 @@ from typing import Final
 from wmsd.base.clock import Clock
 
 TELL_EVERY: Final = 10.0
-"""Seconds between the lines that say what was left out."""
+"""Seconds between the lines that count the requests left out."""
 REFUSED: Final = (5.0, 50)
-"""Lines a second, and at once, of requests that were refused or that no caller stands behind."""
+"""Lines per second, and at once, for requests that were refused or have no caller."""
 FAILED: Final = (20.0, 20)
-"""The same of those that the service failed to answer: they are rarer, and say more."""
+"""The same for requests that the service failed to answer: they are rarer, and tell more."""
 
 TRACES: Final = (1.0, 10)
-"""Of what the server of HTTP itself stumbles over: whoever can cause it once can do so again."""
+"""The same for errors inside the HTTP server: who can cause one can cause many."""
 
 
 class TokenBucket:
@@ -33,7 +33,7 @@ class TokenBucket:
 
 
 class LogSampling:
-    """Counts what it leaves out, by status."""
+    """Counts the requests that it leaves out, by status."""
 
     def __init__(self, clock: Clock) -> None:
         now = clock.monotonic()
@@ -44,7 +44,7 @@ class LogSampling:
         self._since = now
 
     def admits(self, status: int, is_admitted: bool) -> bool:
-        """Whether the line is to be written. That of an admitted caller always is, unless the limit refused it."""
+        """Whether to log the request. One of an admitted caller is always logged, unless the limit refused it."""
         if is_admitted and status != 429:
             return True
         now = self._clock.monotonic()
@@ -57,7 +57,7 @@ class LogSampling:
         return False
 
     def left_out(self) -> str | None:
-        """What was left out since this was last asked, as a sentence; None: nothing."""
+        """A sentence about the requests left out since the last call; None when there were none."""
         if not self._left_out:
             return None
         seconds = max(1, round(self._clock.monotonic() - self._since))

@@ -1,7 +1,7 @@
-"""The log, on standard error or in a file: a line for a person, or a JSON object a line for a program.
+"""The log, on standard error or in a file: one line of text, or one JSON object, for each record.
 
-What others sent stands in it. So whatever could begin a line, steer a terminal or turn the reading direction is
-written as an escape.
+It contains text that others sent. So characters that begin a line, control a terminal or change the reading
+direction are written as escapes.
 """
 
 import io
@@ -27,15 +27,15 @@ SHOWN: Final = {
     "address": "from",
     "request_id": "request",
 }
-"""What a record carries beside its message, and how it is called in a line for a person."""
+"""The extra fields of a record, and their names in a line of text."""
 EXTRA: Final = (*SHOWN, "status")
 UNPRINTABLE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Controls, ends of lines, what turns the reading direction, and halves of letters."""
+"""Control characters, line ends, marks that change the reading direction, and single surrogates."""
 MEGABYTE: Final = 1_000_000
 
 
 def escaped(text: str) -> str:
-    """The text on one line, with nothing in it that a terminal obeys."""
+    """The text on one line, without control characters."""
     if text.isprintable():
         return text
     return UNPRINTABLE.sub(lambda found: ascii(found[0])[1:-1], text)
@@ -69,23 +69,25 @@ class JsonFormatter(logging.Formatter):
 
 
 def _trace(formatter: logging.Formatter, record: logging.LogRecord) -> str:
-    """With its own line breaks."""
+    """The traceback, with its own line breaks."""
     assert record.exc_info
     return "\n".join(map(escaped, formatter.formatException(record.exc_info).split("\n")))
 
 
 class LogFile(RotatingFileHandler):
-    """A file that is put aside when it is full. What cannot be written is lost, and disturbs nothing else."""
+    """A log file that is rotated when it is full. A line that cannot be written is lost, and disturbs nothing
+    else.
+    """
 
     def __init__(self, path: Path, most_bytes: int, files_beside: int) -> None:
         """Raises OSError and ValueError."""
         super().__init__(path, maxBytes=most_bytes, backupCount=files_beside, encoding="utf-8", delay=True)
         self._is_torn = False
-        """Whether the file may end within a line."""
+        """Whether the file may end in the middle of a line."""
         self.stream = self._opened()
 
     def _opened(self) -> io.TextIOWrapper:
-        """For the owner and the group: it says who asked for what."""
+        """Opens the file for the owner and the group only, because it says who requested what."""
         stream = open(  # noqa: SIM115  (the handler closes it)
             self.baseFilename,
             "a",
@@ -99,7 +101,9 @@ class LogFile(RotatingFileHandler):
         return stream
 
     def shouldRollover(self, record: logging.LogRecord) -> bool:  # noqa: N802  (its name)
-        """By what is there already: logging's own way formats every line twice. So a file is a line too long."""
+        """Looks only at the present size: the library's own way formats every line twice. So a file can be one
+        line too long.
+        """
         if self.stream is None:
             self.stream = self._opened()
         return self.stream.seekable() and self.stream.tell() >= self.maxBytes
@@ -109,7 +113,7 @@ class LogFile(RotatingFileHandler):
         self.stream = self._opened()
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  (its name)
-        """Opens the file again for the next line: what was left unwritten would be tried again before it."""
+        """Opens the file anew for the next line. Otherwise the unwritten rest would be tried again before it."""
         self._is_torn = True
         stream, self.stream = self.stream, None
         if stream is not None:
@@ -118,11 +122,11 @@ class LogFile(RotatingFileHandler):
 
 
 def configure(settings: Log) -> None:
-    """Raises SettingsError for a file that cannot be written."""
+    """Sets up logging. Raises SettingsError when the file cannot be written."""
     handler = _file(settings) if settings.file else logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonFormatter() if settings.format == "json" else HumanFormatter())
     logging.basicConfig(level=settings.level.upper(), handlers=[handler], force=True)
-    logging.raiseExceptions = False  # a line that cannot be written, on a full disk, is not worth a trace each
+    logging.raiseExceptions = False  # on a full disk, a traceback for each unwritten line helps nobody
     for noisy in ("aiosqlite", "asyncio", "aiohttp.access"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
 

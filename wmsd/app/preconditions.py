@@ -1,4 +1,6 @@
-"""ETag and If-Match (RFC 9110, sections 8.8.3 and 13.1.1): a change of what somebody has seen, or none."""
+"""ETag and If-Match (RFC 9110, sections 8.8.3 and 13.1.1): a record is changed only in the state that its reader
+saw.
+"""
 
 import hashlib
 from collections.abc import Mapping
@@ -10,14 +12,14 @@ from wmsd.db.transaction import Transaction
 
 
 def etag(text: str) -> str:
-    """A strong validator of a record's bytes."""
+    """A strong validator of the record's bytes."""
     return f'"{hashlib.blake2b(text.encode(), digest_size=12).hexdigest()}"'
 
 
 def check(tx: Transaction, call: Call, inputs: Mapping[str, Any]) -> None:
-    """Raises Problem: 412 when the record is no longer one of those in If-Match, 404 when it is not there.
+    """Raises Problem: 412 when the record's ETag is none of those in If-Match, 404 when there is no such record.
 
-    The record is found by the parts of the path and, where it is one of a site's, by the site.
+    The record is found by the path and, for a site's operation, by the site.
     """
     precondition = call.operation.precondition
     if call.if_match is None or precondition is None:

@@ -1,4 +1,4 @@
-"""Answers that are the same for everybody: made when they are first asked for, and bytes from then on."""
+"""Answers that are the same for everybody: made at the first request, then kept as bytes."""
 
 import asyncio
 import hashlib
@@ -11,7 +11,7 @@ Make = Callable[[], bytes]
 
 
 class Prepared:
-    """`make` may take long: it runs once, on a thread, however many wait for it."""
+    """`make` may take long: it runs once, on a thread, however many requests wait for it."""
 
     def __init__(self, make: Make, content_type: str = "application/json") -> None:
         self._make = make
@@ -20,7 +20,7 @@ class Prepared:
         self._making = asyncio.Lock()
 
     async def reply(self) -> Reply:
-        """With its ETag; the HTTP server answers 304 to who has it."""
+        """The answer with its ETag. The HTTP server answers 304 to a client that has it already."""
         if self._made is None:
             async with self._making:
                 if self._made is None:

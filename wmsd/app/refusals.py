@@ -1,4 +1,4 @@
-"""What becomes of a call that fails: its answer, and what of it is told to the log."""
+"""Turns the failure of a call into its answer, and logs it where somebody must act."""
 
 import logging
 from typing import Final
@@ -20,7 +20,7 @@ from wmsd.db.failures import (
 
 LOG = logging.getLogger("wmsd.door")
 READ_SECONDS: Final = 5.0
-"""For a read, with its wait."""
+"""The time of a read, with its wait."""
 READS_OF_PLATFORM: Final = "reads of platform.db fail"
 SHORT_IN_BETWEEN: Final = "The server ran short of memory, threads or open files:"
 SHORT: Final = "The server is short of memory, threads or open files; nothing was changed. Try again in a moment."
@@ -34,23 +34,23 @@ class Refusals:
         self._shortages = Complaints(LOG, (RuntimeError,))
 
     def note_admitted(self) -> None:
-        """Who asks is known, so `platform.db` could be read."""
+        """Notes that `platform.db` could be read, because the caller was admitted."""
         self._told.over(READS_OF_PLATFORM)
 
     def note_answered(self, call: Call) -> None:
-        """The file that was asked for did what it is for."""
+        """Notes that the file of this call works."""
         self._told.over(_use(call))
 
     def reply(self, call: Call, error: Exception) -> Reply:
-        """The answer to a call that has failed with this error."""
+        """The answer to a call that failed with this error."""
         if isinstance(error, Problem):
-            error.__traceback__ = None  # its frames have the future that has the error: a cycle for the collector
+            error.__traceback__ = None  # its frames hold the future that holds the error: a cycle
             return refusal(error)
         if isinstance(error, OutOfTime):
             return refusal(unavailable(TOOK_TOO_LONG, 5))
         if is_shortage(error):
             self._shortages.failed("requests are refused", error)
-            if call.operation.writes and call.operation.needs is not None:  # it may have committed something
+            if call.operation.writes and call.operation.needs is not None:  # it may have committed
                 return refusal(Problem("OUTCOME_UNKNOWN", f"{SHORT_IN_BETWEEN} {MAY_HAVE_HAPPENED}"))
             return refusal(unavailable(SHORT, 5))
         if isinstance(error, STORAGE_FAILURES):
@@ -61,7 +61,7 @@ class Refusals:
         problem = explain(error)
         if problem is None:
             return _mistake(call, error)
-        if not isinstance(error, FileMoved):  # told with the company's file
+        if not isinstance(error, FileMoved):  # logged with the company's file
             self._told.failed(_use(call), error, call.request_id)
         if is_damage(error):
             if call.tenant is None:
@@ -71,7 +71,7 @@ class Refusals:
 
 
 def _use(call: Call) -> str:
-    """What fails when the file that is asked for fails."""
+    """What fails when the file of this call fails, for the log."""
     if call.tenant is None and call.operation.scope == "company":
         return READS_OF_PLATFORM
     use = "writes to" if call.operation.writes else "reads of"
@@ -79,6 +79,6 @@ def _use(call: Call) -> str:
 
 
 def _mistake(call: Call, error: Exception) -> Problem:
-    """Of the program: the log alone is told what it is."""
+    """A mistake of the program. Only the log has the details."""
     LOG.error("%s failed", call.operation.name, exc_info=error, extra={"request_id": call.request_id})
     return Problem("SERVER_ERROR", "Something went wrong on the server. Its log has the request id.")

@@ -1,4 +1,4 @@
-"""From what an action hands back to the bytes of the answer."""
+"""Turns the result of an action into the answer."""
 
 from collections.abc import Mapping
 from functools import partial
@@ -17,7 +17,7 @@ from wmsd.base.strict_json import dumps
 def reply_of(
     call: Call, company: Company | None, result: Any, inputs: Mapping[str, Any], signer: CursorSigner
 ) -> Reply:
-    """Status, headers and bytes of what an action has handed back."""
+    """The status, headers and bytes for the result of an action."""
     match result:
         case Reply():
             return result

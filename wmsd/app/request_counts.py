@@ -1,4 +1,4 @@
-"""How many requests each company has made: counted in memory, added to `platform.db` once a minute."""
+"""Counts each company's requests in memory, and adds them to `platform.db` once a minute."""
 
 import asyncio
 from collections import Counter
@@ -13,7 +13,7 @@ from wmsd.db.transaction import Transaction
 
 @dataclass(frozen=True, slots=True)
 class Requests:
-    """`since` is when the first of them was counted; None: there was none."""
+    """`since` is when the first was counted; None when there was none."""
 
     count: int = 0
     since: str | None = None
@@ -25,9 +25,9 @@ class RequestCounts:
         self._clock = clock
         self._unwritten: Counter[int] = Counter()
         self._since: dict[int, str] = {}
-        """When the first was counted that is not written, in case that there was none before."""
+        """When the first unwritten request was counted, for a company that has none in the table."""
         self._moving = asyncio.Lock()
-        """Held while counts are on their way to the table, so that nobody finds them in both places or in none."""
+        """Held while counts are moved to the table, so that a reader finds them once, not twice or never."""
 
     def note(self, company_id: int) -> None:
         if company_id not in self._since:
@@ -35,7 +35,7 @@ class RequestCounts:
         self._unwritten[company_id] += 1
 
     async def write(self) -> None:
-        """Goes on to its end when its waiter is gone: else what it writes might be written again."""
+        """Writes the counts. It ends even if its waiter is cancelled: otherwise they could be written twice."""
         await asyncio.shield(self._write())
 
     async def _write(self) -> None:
@@ -47,7 +47,7 @@ class RequestCounts:
             self._unwritten.subtract({company_id: count for company_id, count, _ in rows})
 
     async def read(self) -> dict[int, Requests]:
-        """By company, with what is not written yet."""
+        """The counts by company, with those that are not written yet."""
         async with self._moving:
             counted = await self._platform.read(_counted)
             for company_id, count in self._unwritten.items():

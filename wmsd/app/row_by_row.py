@@ -1,6 +1,6 @@
-"""Imports of what goes in one row after the other, by the actions of single ones: directory, packaging, documents.
+"""Imports row by row, through the actions for single records: directory and packaging.
 
-Each row is found to be good only by what the ones before it have done, so all of that is done in the writing.
+Whether a row is valid depends on the rows before it, so all checks are part of the writing.
 """
 
 from collections.abc import Callable, Iterable, Iterator
@@ -12,7 +12,7 @@ from wmsd.db.staged_rows import put_down, put_down_before
 from wmsd.db.transaction import Transaction
 
 Upsert = Callable[..., None]
-"""(transaction, rows, outcome, and the kind's own options by name)."""
+"""Takes the transaction, the rows, the outcome, and the kind's own options by name."""
 STRIDE: Final = 100
 
 

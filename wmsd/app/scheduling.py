@@ -1,7 +1,7 @@
-"""APScheduler on monotonic time.
+"""Runs APScheduler on monotonic time.
 
-It goes by the wall clock: when that is set forward it lists every run that was missed, which takes minutes for a
-tick of half a second and 180 days; when it is set back it waits for the wall clock to come there again.
+By itself it uses the wall clock. When that is set forward, it lists every run that was missed, which takes minutes
+for a tick of half a second and 180 days. When it is set back, it waits until the old time comes again.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ BEGINNING: Final = datetime(2000, 1, 1, tzinfo=UTC)
 
 
 class MonotonicTime(tzinfo):
-    """A time zone that tells how long the machine has run: APScheduler asks the time of its time zone only."""
+    """A time zone that tells how long the machine has run. APScheduler asks only its time zone for the time."""
 
     def __init__(self, monotonic: Callable[[], float]) -> None:
         self._monotonic = monotonic
@@ -33,7 +33,7 @@ class MonotonicTime(tzinfo):
 
 
 class Every(BaseTrigger):  # type: ignore[misc]  # APScheduler has no types
-    """So many seconds after the last run. What was missed is not made up for."""
+    """Runs a number of seconds after the last run. Missed runs are not made up for."""
 
     def __init__(self, seconds: float) -> None:
         self._interval = timedelta(seconds=seconds)

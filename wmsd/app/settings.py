@@ -1,7 +1,7 @@
-"""Every setting: declared here with its default, its check and its comment.
+"""Every setting, with its default, its check and its comment.
 
-Flag over environment (`WMSD_SECTION_KEY`) over TOML over default. `config.example.toml` is written from these
-declarations, and a test holds it to them.
+A flag overrides the environment (`WMSD_SECTION_KEY`), the environment overrides the TOML file, and that overrides
+the default. `config.example.toml` is made from these declarations, and a test compares them.
 """
 
 import difflib
@@ -23,7 +23,7 @@ NOT_SETTINGS = frozenset({"WMSD_CONFIG"})
 
 
 class SettingsError(Exception):
-    """A setting is wrong; the message names it, says where it came from, and what to write instead."""
+    """A setting is wrong. The message names it, says where it came from, and what to write instead."""
 
 
 def _listen(value: str) -> str:
@@ -136,7 +136,7 @@ class Webhooks(Section):
         Networks, Field(description="Private networks that receivers may be in, as CIDR.")
     ] = []
     allow_ports: Annotated[
-        list[Annotated[int | str, SkipValidation]],  # one sentence for all that is wrong
+        list[Annotated[int | str, SkipValidation]],  # so that one sentence covers all errors
         AfterValidator(_ports),
         Field(
             description='Ports that receivers in these networks may have: 8443, or a range such as "8000-8999".'
@@ -202,7 +202,9 @@ def load(
     flags: Mapping[tuple[str, str], str] | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> Settings:
-    """Raises SettingsError for what cannot be read, is not known or is not valid."""
+    """The settings from file, environment and flags. Raises SettingsError when they cannot be read or are not
+    valid.
+    """
     environment = os.environ if environment is None else environment
     layers: list[tuple[str, Values, bool]] = []
     if file is not None:
@@ -252,7 +254,7 @@ def _from_environment(environment: Mapping[str, str]) -> Values:
 
 
 def _check(source: str, values: Values, has_types: bool) -> None:
-    """`has_types` where the source tells a number from a text: the environment and flags cannot."""
+    """Checks one source. `has_types`: it tells numbers from texts, which the environment and flags do not."""
     names = [f"{section}.{key}" for section, key, _ in declared()]
     for section, keys in values.items():
         if not isinstance(keys, dict):
@@ -276,7 +278,7 @@ def _check(source: str, values: Values, has_types: bool) -> None:
 
 
 def _check_together(settings: Settings) -> None:
-    """What settings that may come from different sources must be to each other."""
+    """Checks settings that depend on each other, and may come from different sources."""
     tokens = settings.tokens
     if tokens.lifetime_days > tokens.most_days:
         raise SettingsError(
@@ -286,14 +288,14 @@ def _check_together(settings: Settings) -> None:
 
 
 def _nearest(name: str, known: Iterable[str]) -> str:
-    """The end of the sentence that refuses `name`."""
+    """The end of the sentence that refuses `name`: a similar name, if there is one."""
     names = {one.lower(): one for one in known}
     found = difflib.get_close_matches(name.lower(), list(names), n=1, cutoff=0.4)
     return f"; did you mean {names[found[0]]}?" if found else "."
 
 
 def declared() -> list[tuple[str, str, Any]]:
-    """Every setting: section, key, default."""
+    """Every setting as section, key and default."""
     return [
         (section, key, field.default)
         for section in Settings.model_fields
@@ -329,7 +331,7 @@ def _toml(value: Any) -> str:
 
 
 def as_toml(settings: Settings) -> str:
-    """The settings in force, as a file would say them."""
+    """The settings in force, as a TOML file."""
     lines: list[str] = []
     for section, keys in settings.model_dump().items():
         lines += [f"[{section}]", *(f"{key} = {_toml(value)}" for key, value in keys.items()), ""]

@@ -1,8 +1,8 @@
-"""Who may still write when a company's share of the disk, or the disk itself, is nearly used up.
+"""Refuses writes when a company's quota or the disk is nearly used up.
 
-A write adds, moves what is there already, or frees. Additions end first and moves a while later, so that there is
-always room to finish what is under way, to delete, and to shut out whoever fills the disk: `platform.db` and
-deletions may use the reserve (`data_folder.py`), which is a file until then.
+A write adds, moves what is there already, or frees. Additions are refused first, and moves later. So there is
+always room to finish open documents, to delete, and to shut out whoever fills the disk: writes to `platform.db`
+and deletions may use the reserve (`data_folder.py`), a file that is deleted then.
 """
 
 import logging
@@ -21,11 +21,11 @@ from wmsd.db.transaction import Transaction
 LOG = logging.getLogger("wmsd.storage")
 Growth = Literal["adds", "moves", "frees"]
 MOVING_FIELDS: Final = frozenset({"status", "packaging", "packaging_returned", "occurred_at", "active"})
-"""A body of nothing else moves a document, or switches something on or off."""
+"""A body with only these fields moves a document, or switches something on or off."""
 
 
 class Room(NamedTuple):
-    """Up to which share of its quota a company may do it, and how many bytes of the disk must be free."""
+    """The share of its quota up to which a company may write, and the bytes of the disk that must be free."""
 
     share_of_quota: float
     least_free: int
@@ -46,7 +46,9 @@ DISK_GONE: Final = "The server cannot look at its disk now; nothing was changed.
 
 
 def growth_of(operation: Operation, inputs: dict[str, Any]) -> Growth:
-    """A deletion answers nothing; what takes no body, such as sending a delivery again, adds next to nothing."""
+    """How the operation changes the bytes in use. An operation without a body, such as sending a delivery again,
+    adds next to nothing.
+    """
     if operation.answer == "nothing":
         return "frees"
     if operation.body is None:
@@ -57,7 +59,7 @@ def growth_of(operation: Operation, inputs: dict[str, Any]) -> Growth:
 
 class Storage:
     def __init__(self, folder: DataFolder, quota_megabytes: int, clock: Clock) -> None:
-        """`quota_megabytes` is that of companies that have none of their own; 0: none."""
+        """`quota_megabytes` is for companies without a quota of their own; 0 means no quota."""
         self._folder = folder
         self._quota_megabytes = quota_megabytes
         self._disk = f"the disk of {folder.path}"
@@ -66,12 +68,12 @@ class Storage:
         )
 
     def quota(self, company: Company) -> int | None:
-        """In bytes; None where the company has none."""
+        """The company's quota in bytes; None when it has none."""
         megabytes = company.quota_megabytes or self._quota_megabytes
         return megabytes * MEGABYTE if megabytes else None
 
     def admit(self, tx: Transaction, company: Company, growth: Growth) -> None:
-        """Before a write to the company's file. Raises Problem: 507 for its quota, 503 for the disk."""
+        """Called before each write to the company's file. Raises Problem: 507 for the quota, 503 for the disk."""
         room, quota = ROOM[growth], self.quota(company)
         if quota is not None and tx.bytes_used() >= quota * room.share_of_quota:
             problem = Problem("STORAGE_FULL", QUOTA_REACHED.format(quota // MEGABYTE))
@@ -81,12 +83,12 @@ class Storage:
             problem = unavailable(DISK_FULL, 30)
             self._told.failed(self._disk, problem)
             raise problem
-        if growth == "adds":  # nothing else needs more room
+        if growth == "adds":  # only an addition proves that there is room for everything
             self._told.over(_company(company))
             self._told.over(self._disk)
 
     def _free(self) -> int:
-        """Raises Problem (503)."""
+        """The free bytes of the disk. Raises Problem (503)."""
         try:
             return shutil.disk_usage(self._folder.path).free
         except OSError as error:

@@ -1,4 +1,4 @@
-"""CSV in and out. A table says what each kind's columns are; import and export are loops over it."""
+"""CSV import and export. A table declares the columns of each kind, and both directions use it."""
 
 import csv
 import gc
@@ -41,16 +41,16 @@ from wmsd.stock.schema import StockCountRow
 
 @dataclass(frozen=True)
 class Kind:
-    """What can be transferred: its columns in the order of an export, and how rows go in and records come out."""
+    """A kind of records as CSV: its columns in the order of an export, and how rows are imported and exported."""
 
     columns: dict[str, FieldInfo]
     required: tuple[str, ...]
     importing: Callable[..., Import]
-    """A new import; it takes the kind's own options by name."""
+    """Makes a new import; it takes the kind's own options by name."""
     records: Callable[[Transaction], Iterator[dict[str, Any]]]
     outcome: type[Outcome] = Outcome
     options: tuple[str, ...] = ()
-    """What beside its rows an import of this kind can be told."""
+    """The names of the options that an import of this kind takes."""
 
 
 def _article_columns() -> dict[str, FieldInfo]:
@@ -100,7 +100,7 @@ def _packaging_movements(tx: Transaction) -> Iterator[dict[str, Any]]:
 
 
 def _parsed(texts: Iterable[str]) -> Iterator[dict[str, Any]]:
-    """Records with their numbers kept as texts: exports neither round nor reformat them."""
+    """The records, with numbers kept as text, so that an export neither rounds nor reformats them."""
     return (json.loads(text, parse_float=str, parse_int=str) for text in texts)
 
 
@@ -156,9 +156,9 @@ KINDS: Final[Mapping[str, Kind]] = {
 def import_csv(
     tx: Transaction, kind: Kind, lines: Iterable[bytes], dry_run: bool = False, **options: object
 ) -> Outcome:
-    """A few rows, all of them or none, in one transaction.
+    """Imports a few rows, all of them or none, in one transaction.
 
-    Raises ImportRefused with every error, Unreadable for what is no CSV file.
+    Raises ImportRefused with all errors, Unreadable when the file is no CSV.
     """
     outcome, importing = kind.outcome(), kind.importing(**options)
     importing.gather(tx, HERE, read_rows(kind.columns, kind.required, lines, outcome), outcome)
@@ -176,7 +176,7 @@ def import_beside(
     watch: Watch | None = None,
     **options: object,
 ) -> Outcome:
-    """As `import_csv`, of any number of rows, while others write: they wait for the last step alone.
+    """As `import_csv`, for any number of rows. Other writers wait for the last step only.
 
     That step begins with another check, which finds what others have changed since the first.
     """
@@ -188,7 +188,7 @@ def import_beside(
     if importing.checks_all:
         _end_here(outcome, dry_run)
 
-    gc.freeze()  # what is held now is no garbage: it is not looked through while others wait
+    gc.freeze()  # what exists now is no garbage: no collection looks through it while others wait
 
     def write(tx: Transaction) -> None:
         watch.writing()
@@ -216,7 +216,7 @@ def _end_here(outcome: Outcome, dry_run: bool) -> None:
 
 
 def _told_once(errors: list[CellError]) -> list[CellError]:
-    """By line; of each cell the first error only, which is its reader's when it could not be read."""
+    """The errors by line. Of each cell only the first: if it could not be read, that says so."""
     first: dict[tuple[int, str], CellError] = {}
     for error in errors:
         first.setdefault((error.line, error.column), error)
@@ -224,7 +224,7 @@ def _told_once(errors: list[CellError]) -> list[CellError]:
 
 
 class DryRun(Exception):
-    """Everything was fine, and is undone as was asked."""
+    """Everything was valid. It is raised to undo the rows of a dry run."""
 
     def __init__(self, outcome: Outcome) -> None:
         super().__init__("dry run")
@@ -232,7 +232,7 @@ class DryRun(Exception):
 
 
 def export_csv(tx: Transaction, kind: Kind, file: IO[str]) -> int:
-    """Writes what import takes back unchanged. The number of rows."""
+    """Writes a file that import accepts unchanged. Returns the number of rows."""
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(map(cells.write, kind.columns))
     count = 0

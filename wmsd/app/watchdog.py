@@ -1,4 +1,6 @@
-"""Whether the event loop still moves. Where it does not, after a shortage of memory say, only a restart helps."""
+"""Watches whether the event loop still runs. When it does not, for example after a shortage of memory, only a
+restart helps.
+"""
 
 import asyncio
 import logging
@@ -13,7 +15,9 @@ from wmsd.base.shortages import is_shortage
 LOG = logging.getLogger("wmsd.serve")
 LOOK_SECONDS: Final = 0.5
 MISSED_LOOKS: Final = 10
-"""In a row, until it counts as stuck. Looks, not seconds: a process that was suspended has missed none."""
+"""The loop counts as stuck after so many in a row. It counts looks, not seconds, so that a suspended process
+misses none.
+"""
 
 
 class Watchdog:
@@ -24,7 +28,9 @@ class Watchdog:
         self._start_again = start_again
         self._has_moved = True
         self._running = threading.Lock()
-        """Held until the end. Unlike an event's, its wait makes no lock, for which there may be no memory."""
+        """Held until the end. Unlike an event, it allocates no lock when waiting: there may be no memory for
+        one.
+        """
         self._thread = threading.Thread(target=self._watch, name="wmsd-watchdog", daemon=True)
 
     def start(self) -> None:
@@ -49,14 +55,14 @@ class Watchdog:
                 self._has_moved = False
                 self._loop.call_soon_threadsafe(self._move)
                 if missed >= MISSED_LOOKS and not is_told:
-                    is_told = True  # one more look: what is told may have had to wait for whom the loop waited
+                    is_told = True  # one look more: the loop may have waited for the log itself
                     self._tell()
             except Exception as error:
                 if self._loop.is_closed():
                     return
                 if not is_shortage(error):
                     raise
-                missed = 0  # nothing could be asked
+                missed = 0  # the loop could not be asked
 
     def _tell(self) -> None:
         seconds = LOOK_SECONDS * MISSED_LOOKS
@@ -69,7 +75,9 @@ class Watchdog:
 
 
 def _waits_for_disk() -> bool:
-    """Whether the loop's thread does, which no new start would make quicker (`proc_pid_stat`(5): state D)."""
+    """Whether the loop's thread waits for the disk, where a restart would not help (`proc_pid_stat`(5): state
+    D).
+    """
     try:
         text = Path(f"/proc/self/task/{os.getpid()}/stat").read_text(encoding="utf-8")
     except OSError:

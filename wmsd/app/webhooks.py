@@ -1,4 +1,4 @@
-"""Webhooks in a running service: its sender, and the test that waits for its answer."""
+"""Webhooks in a running service: makes the sender, and sends the test event that waits for its answer."""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -29,7 +29,7 @@ def new_client(installation: Installation) -> LazyClient:
 
 
 def new_sender(installation: Installation, client: LazyClient) -> Sender:
-    """Looks into a company's file after each commit of this process to it."""
+    """Makes the sender. It scans a company's file after each commit of this process to that file."""
 
     async def audit(action: str, subject: str) -> None:
         await installation.platform.write(lambda tx: companies.audit(tx, action, subject))
@@ -68,8 +68,8 @@ async def test_webhook(
 ) -> Callable[[Transaction], Text]:
     """Send a test event and see what comes back.
 
-    An event `webhook.test` goes through the same path as all others, once, whether the subscription is active or
-    not; the answer is its delivery with the one attempt. It waits for the receiver, up to 10 seconds.
+    Sends one event `webhook.test` on the same path as all others, even if the subscription is off. The answer is
+    its delivery with the one attempt. The request waits for the receiver, up to 10 seconds.
     """
     note = await try_test(database, service.client, service.clock, service.vault, id, company.sandbox, company.id)
     if note is None:
@@ -78,6 +78,6 @@ async def test_webhook(
 
 
 def _shown(delivery: Record | None) -> Text:
-    if delivery is None:  # deleted meanwhile, with its webhook
+    if delivery is None:  # it was deleted meanwhile, with its webhook
         raise not_found("webhook")
     return Text(delivery.json)
