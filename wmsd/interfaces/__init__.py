@@ -1,1 +1,1 @@
-"""How the world reaches the one door. Interfaces do not import each other."""
+"""The interfaces pass requests to the dispatcher. They do not import each other."""

@@ -34,16 +34,16 @@ from wmsd.interfaces.rest_v2.routes import ROUTES as V2
 from wmsd.webhooks.lazy_client import LazyClient
 
 ROUTES: Final[Sequence[Route]] = (*V1, *V2)
-"""What the descriptions of REST tell of."""
+"""The routes in the descriptions of REST."""
 TOLD: Final[Sequence[Route]] = (*ROUTES, *graphql.ROUTES)
-"""What everybody is told of."""
+"""The routes in the public index."""
 INTERNAL: Final[Sequence[Route]] = (*KERNEL, *ETSM)
-"""Served, but told only to those who hold their tokens."""
+"""Routes that are served, but listed only for holders of their tokens."""
 SERVED: Final[Sequence[Route]] = (*ROUTES, *INTERNAL)
 
 
 def service(installation: Installation) -> tuple[web.Application, Jobs]:
-    """The application, and the jobs that are to run beside it."""
+    """The application, and the jobs to run beside it."""
     client = new_client(installation)
     jobs = Jobs(installation, new_sender(installation, client))
     installation.dispatcher.add_service(WebhookService(client, installation.clock, installation.vault))
@@ -80,12 +80,12 @@ async def _closed(client: LazyClient, app: web.Application) -> AsyncIterator[Non
 
 
 def _description(title: str, version: str, routes: Sequence[Route]) -> dict[str, Any]:
-    from wmsd.interfaces.http import openapi  # a start does not need it
+    from wmsd.interfaces.http import openapi  # imported here, because a start does not need it
 
     return openapi.document(title, version, routes)
 
 
 def _reference() -> str:
-    from wmsd.interfaces.http import reference  # nor this
+    from wmsd.interfaces.http import reference  # for the same reason
 
     return reference.reference(ROUTES)

@@ -1,1 +1,1 @@
-"""The transport integration: for the bearers of sites only, and in no public description."""
+"""The transport integration. Only sites' bearer tokens open it, and no public description lists it."""

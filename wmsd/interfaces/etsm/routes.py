@@ -1,4 +1,4 @@
-"""The transport integration: its table of contents."""
+"""The routes of the transport integration."""
 
 from typing import Final
 

@@ -1,1 +1,1 @@
-"""GraphQL over the operations: a query or mutation is a set of calls, each through the door."""
+"""GraphQL over the operations: the root fields of a document are calls of the dispatcher."""

@@ -1,4 +1,4 @@
-"""A document is read, planned and carried out, and what comes of it put into the form of GraphQL."""
+"""Reads, plans and executes a document, and makes the GraphQL response."""
 
 import asyncio
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ from wmsd.interfaces.graphql.plans import operation_of, plan
 async def answer(
     dispatcher: Dispatcher, call: Call, *, query: str, variables: dict[str, Any], operation_name: str | None
 ) -> Reply:
-    """Raises Problem (405) for a mutation by GET."""
+    """Answers a document. Raises Problem (405) for a mutation sent by GET."""
     try:
         document = document_of(query)
         planned = plan(document, operation_of(document, operation_name), variables)
@@ -45,7 +45,9 @@ def _shown(error: GraphQLError) -> dict[str, Any]:
 
 
 def _refused(call: Call, errors: list[dict[str, Any]]) -> Reply:
-    """A document that was not run: 400, but where plain JSON is asked for 200, as clients of old expect."""
+    """A document that was not executed: status 400; but 200 for clients that accept only plain JSON, as older ones
+    expect.
+    """
     return _reply(call, 400 if media_type(call.accept) == RESPONSE else 200, {"errors": errors})
 
 

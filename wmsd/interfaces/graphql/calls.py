@@ -1,4 +1,4 @@
-"""The calls that a document stands for, each as it goes through the door, and how a refusal comes back."""
+"""Makes the calls of the dispatcher for the root fields of a document, and reads their refusals."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -23,7 +23,7 @@ class Failed(Exception):
 
 
 def call_of(outer: Call, plan: Plan) -> Call:
-    """The call that a root field stands for."""
+    """The call for a root field."""
     operation, arguments = plan.operation, plan.arguments
     query = {
         _parameter(plan, name): _text(value)
@@ -49,7 +49,7 @@ def call_of(outer: Call, plan: Plan) -> Call:
 def inner_call(
     outer: Call, operation: Operation, *, path: Mapping[str, str] | None = None, query: Mapping[str, str]
 ) -> Call:
-    """By the same caller, for the same company. What it reads was counted with the document."""
+    """A call by the same caller for the same company. The limit has counted it with the document."""
     return Call(
         operation=operation,
         method="GET",
@@ -77,12 +77,12 @@ def _parameter(plan: Plan, argument: str) -> str:
 
 
 def renamed(plan: Plan) -> dict[str, str]:
-    """The arguments, by the parameters that the errors name."""
+    """The names of arguments, by the parameters that errors name."""
     return {_parameter(plan, name): name for name in (*plan.arguments, *PAGE)}
 
 
 def _text(value: Any) -> str:
-    """As a query has it."""
+    """A value as it stands in a query string."""
     if isinstance(value, bool):
         return "true" if value else "false"
     return ",".join(map(str, value)) if isinstance(value, list) else str(value)

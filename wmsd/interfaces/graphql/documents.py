@@ -1,4 +1,4 @@
-"""From the text of a document to what can be executed. What was found sound is remembered."""
+"""Parses and validates documents, and remembers the valid ones."""
 
 from functools import lru_cache
 from typing import Final
@@ -17,15 +17,15 @@ RULES: Final[tuple[type[ASTValidationRule], ...]] = (
 MOST_ERRORS: Final = 5
 REMEMBERED: Final = 256
 REMEMBERED_CHARACTERS: Final = 4_000
-"""A longer text is read anew each time: few texts must not fill the memory."""
+"""A longer text is parsed each time, so that a few texts do not fill the memory."""
 SUGGESTED_CHARACTERS: Final = 1_000
-"""In a longer text nobody looks for what an unknown name may have meant: it takes as long as all the rest."""
+"""A longer text gets no suggestions for unknown names: they take as long as everything else."""
 LONGEST_MESSAGE: Final = 400
-"""graphql-core quotes what it refuses, however long that is."""
+"""The longest message: graphql-core quotes what it refuses, however long that is."""
 
 
 class Refused(Exception):
-    """The document is not executed. `errors` say why."""
+    """The document is not executed; `errors` say why."""
 
     def __init__(self, errors: list[GraphQLError]) -> None:
         super().__init__("refused")
@@ -36,7 +36,7 @@ class Refused(Exception):
 
 
 def document_of(text: str) -> DocumentNode:
-    """Raises Refused."""
+    """The parsed document. Raises Refused."""
     return _remembered(text) if len(text) <= REMEMBERED_CHARACTERS else _read(text)
 
 
@@ -50,7 +50,7 @@ def _read(text: str) -> DocumentNode:
         errors = [] if found is not None else _validate(document, is_long=len(text) > SUGGESTED_CHARACTERS)
     except GraphQLSyntaxError as error:
         raise Refused([error]) from None
-    except RecursionError:  # fragments in fragments, each with its own nesting
+    except RecursionError:  # fragments inside fragments, each nested itself
         raise Refused([GraphQLError("The query is nested too deeply to be read.")]) from None
     if found is not None:
         raise Refused([GraphQLError(found)])

@@ -1,7 +1,7 @@
-"""Executes a plan: a call through the door for each root field, and one for all records that they refer to.
+"""Executes a plan: one call of the dispatcher for each root field, and one for all records that they refer to.
 
-It does this itself because a query then holds the event loop for a fifth of the time that graphql-core's executor
-takes, and all other tenants wait for that loop.
+It does not use graphql-core's executor, which would hold the event loop five times as long, and with it all
+tenants.
 """
 
 import asyncio
@@ -30,14 +30,14 @@ from wmsd.interfaces.graphql.schema import schema
 from wmsd.interfaces.graphql.shapes import Json, Link, Projection, Shape, TooMuch
 
 AT_ONCE: Final = 100
-"""Records that are shown before others have their turn."""
+"""The number of records that are laid out before other tasks run."""
 TOOK_TOO_LONG: Final = f"The document took over {MOST_SECONDS:.0f} s; ask for less at once."
 TOO_MUCH: Final = f"The answer would have over {MOST_OBJECTS} objects or be too large; ask for shorter lists."
 
 
 @dataclass
 class Execution:
-    """Of one document; `call` is the request that brought it."""
+    """The execution of one document. `call` is the request with the document."""
 
     dispatcher: Dispatcher
     call: Call
@@ -49,7 +49,7 @@ class Execution:
     _turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MOST_AT_ONCE))
 
     async def run(self) -> None:
-        """Mutations one after the other, as they are written; what is read, a few at once."""
+        """Runs mutations one after the other in their order, and queries a few at a time."""
         try:
             async with asyncio.timeout(None if self.planned.is_mutation else MOST_SECONDS):
                 await self._run()
@@ -77,7 +77,7 @@ class Execution:
             self._note(Failed(TOO_MUCH, "VALIDATION_FAILED", {}), [plan.key], plan.node)
 
     async def _perform(self, call: Call) -> Any:
-        """The JSON of the answer; True when it has none. Raises Failed or TooMuch."""
+        """The JSON of an answer; True for an empty one. Raises Failed or TooMuch."""
         async with self._turns:
             reply = await self.dispatcher.dispatch(call)
             if reply.status >= 400:
@@ -127,10 +127,10 @@ class Execution:
                 await asyncio.sleep(0)
         return shown
 
-    # --- records that others refer to ---------------------------------------------------------------------------
+    # --- records that others refer to ----------------------------------------------------------------------------
 
     async def _follow(self, link: Link, waiting: list[tuple[Json, int]]) -> None:
-        """One call for all of them, though each is shown in its place."""
+        """Loads all records of a link with one call for each chunk of ids, and puts each in its place."""
         ids = sorted({referred for _, referred in waiting})
         try:
             answers = [await self._perform(self._find(link, some)) for some in _chunks(ids)]
@@ -161,10 +161,10 @@ class Execution:
             query["detail"] = DETAIL
         return inner_call(self.call, link.source.find, query=query)
 
-    # --- what went wrong ----------------------------------------------------------------------------------------
+    # --- errors --------------------------------------------------------------------------------------------------
 
     def _note_at(self, failed: Failed, link: Link, waiting: list[tuple[Json, int]]) -> None:
-        """Once, at the first of those that it concerns: the rest are null for the same reason."""
+        """Notes one error, at the first object concerned. The others are null for the same reason."""
         path = _path_to(self.data, waiting[0][0], [])
         self._note(failed, [*(path or []), link.key])
 
@@ -190,7 +190,7 @@ def _chunks(ids: Sequence[int]) -> Iterator[Sequence[int]]:
 
 
 def _path_to(value: Any, wanted: Json, path: list[str | int]) -> list[str | int] | None:
-    """Where an object stands in the answer."""
+    """The path of an object in the answer."""
     if value is wanted:
         return path
     members: Iterable[tuple[str | int, Any]] = ()
@@ -206,7 +206,7 @@ def _path_to(value: Any, wanted: Json, path: list[str | int]) -> list[str | int]
 
 
 def introspect(document: DocumentNode, planned: Planned, variables: Json) -> tuple[Json, list[GraphQLError]]:
-    """What the document asks of the schema itself: graphql-core's own business."""
+    """The answer to the fields about the schema itself. graphql-core makes it."""
     operation = OperationDefinitionNode(
         operation=planned.operation.operation,
         name=planned.operation.name,

@@ -1,4 +1,4 @@
-"""GraphQL: its table of contents. Schema, checks and answers follow from it and from the operations."""
+"""The table of contents of GraphQL. Schema, checks and answers follow from it and from the operations."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -22,7 +22,7 @@ from wmsd.webhooks.schema import Attempt, Delivery, Subscription, SubscriptionCh
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """A root field. `renamed` are arguments that have another name than the operation's parameter."""
+    """A root field. `renamed` names the arguments that differ from the operation's parameters."""
 
     name: str
     operation: Operation
@@ -76,9 +76,9 @@ MUTATIONS: Final = tuple(
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A field that shows the record whose id stands in another field: `article` beside `article_id`.
+    """A field with the record whose id is in another field: `article` beside `article_id`.
 
-    `find` is its operation, by ids, one call for all that an answer refers to.
+    `find` is the operation that finds records by ids: one call for all that an answer refers to.
     """
 
     name: str
@@ -97,12 +97,14 @@ REFERENCES: Final[tuple[Reference, ...]] = (
         if any(kind.table is referred for other in DOCUMENTS for referred in other.references.values())
     ),
 )
-"""Each stands in every type that has its `id_field`."""
+"""Every type with the `id_field` has the reference."""
 
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """A list of records that refer to the one that shows it. `first` of each are shown."""
+    """A field with the list of records that refer to this one, such as an article's `stock`. `first` of them are
+    shown.
+    """
 
     of: type[BaseModel]
     name: str
@@ -113,7 +115,7 @@ class Collection:
 
 COLLECTIONS: Final = (Collection(Article, "stock", stock.find_stock_of_articles, "article_id", 10),)
 DETAIL: Final = "lots"
-"""The value of `detail` by which REST is asked for what a record has only when asked for."""
+"""The value of the parameter `detail` that adds the fields which a record has only on request."""
 TYPE_NAMES: Final[Mapping[type[BaseModel], str]] = {
     DetailedStockRecord: "StockRecord",
     Subscription: "Webhook",
@@ -122,4 +124,4 @@ TYPE_NAMES: Final[Mapping[type[BaseModel], str]] = {
     SubscriptionFields: "WebhookFields",
     SubscriptionChanges: "WebhookChanges",
 }
-"""Of those that have another name than their model."""
+"""The names of types that differ from their models."""

@@ -1,4 +1,6 @@
-"""GraphQL over HTTP (the specification of the GraphQL foundation): what requests say, and how refusals look."""
+"""GraphQL over HTTP (the specification of the GraphQL foundation): reads requests, and gives refusals their
+form.
+"""
 
 import json
 from collections.abc import Sequence
@@ -53,13 +55,13 @@ async def _schema(prepared: Prepared, request: web.Request) -> web.Response:
 
 
 def _schema_text() -> bytes:
-    from wmsd.interfaces.graphql.schema import schema_text  # a start does not need it
+    from wmsd.interfaces.graphql.schema import schema_text  # imported here, because a start does not need it
 
     return schema_text().encode()
 
 
 def _as_graphql(accept: str | None, refused: Reply) -> Reply:
-    """What was refused as a whole, in the form that clients of GraphQL read."""
+    """A refused request in the form that GraphQL clients read."""
     problem = json.loads(refused.body)
     more = {name: problem[name] for name in ("code", "errors", "details") if name in problem}
     body = {"errors": [{"message": problem["message"], "extensions": more}]}
@@ -67,13 +69,13 @@ def _as_graphql(accept: str | None, refused: Reply) -> Reply:
 
 
 async def _read(request: web.Request, call: Call, bodies: LargeBodies) -> Loaded:
-    """The parameters of a request, whichever way it came. Raises Problem (400, 406, 413 or 415)."""
+    """The parameters of a request by GET or POST. Raises Problem (400, 406, 413 or 415)."""
     if media_type(call.accept) is None:
         raise Problem("VALIDATION_FAILED", f"Accept {RESPONSE} or {JSON}.", status=406)
     try:
         return _parameters(await _document(request, call, bodies))
     except Problem as problem:
-        if problem.status == 422:  # of REST; here 400 is for all that is malformed
+        if problem.status == 422:  # REST's status; GraphQL has 400 for everything malformed
             problem.status = 400
         raise
 

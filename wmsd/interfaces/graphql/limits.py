@@ -1,5 +1,5 @@
-"""What a document may ask for, measured before it is read or validated: both take longer than a hostile document
-deserves (decisions, section 4).
+"""The limits of a document. It is measured before it is parsed or validated, because both take too long for a
+hostile document (decisions, section 4).
 """
 
 import re
@@ -23,50 +23,50 @@ from graphql.language import (
 MOST_CHARACTERS: Final = 20_000
 MOST_TOKENS: Final = 1_000
 MOST_NESTED: Final = 50
-"""Brackets in brackets, of whatever kind; selections in selections, with those of fragments."""
+"""Brackets inside brackets of any kind; selections inside selections, with those of fragments."""
 DEEPEST: Final = 8
-"""Fields in fields. What begins with __ tells of the schema, and has a limit of its own."""
+"""Fields inside fields. Fields that begin with __ have a limit of their own."""
 DEEPEST_INTROSPECTION: Final = 16
 MOST_ALIASES: Final = 30
 MOST_FIELDS: Final = 250
-"""With those of fragments, as often as they are spread."""
+"""With those of fragments, counted each time they are spread."""
 MOST_OPERATIONS: Final = 10
 MOST_FRAGMENTS: Final = 30
 MOST_SPREADS: Final = 100
-"""Inline fragments are spread where they stand."""
+"""With inline fragments."""
 MOST_DIRECTIVES: Final = 50
 MOST_REPEATED: Final = 20
-"""Fields that stand twice in one selection: validation compares each with each."""
+"""Fields that stand twice in one selection: validation compares each of them with each."""
 MOST_ARGUMENTS: Final = 20
 """Of one field or directive."""
 MOST_VARIABLES: Final = 100
 MOST_LITERALS: Final = 300
-"""Values inside lists and objects that are written in the document."""
+"""Values in lists and objects of the document itself."""
 MOST_VALUES: Final = 10_000
-"""In variables, with those inside lists and objects."""
+"""Values in the variables, with those in lists and objects."""
 MOST_TOLD: Final = 100_000
-"""Of the schema, in one answer, by the estimate below: twice what GraphiQL asks for."""
+"""Values about the schema in one answer, estimated with `LISTED`. It is twice what GraphiQL asks for."""
 MOST_COST: Final = 1_000
 SEARCH_COST: Final = 150
-"""Of looking for words, beside the records that are found."""
+"""The cost of a search for words, beside the records that it finds."""
 MOST_OBJECTS: Final = 10_000
-"""In an answer, with the lines of documents, of which nobody knows before how many there are."""
+"""Objects in an answer, with the lines of documents, whose number is not known beforehand."""
 MOST_BYTES: Final = 8_000_000
-"""Of all that is read for an answer."""
+"""Bytes of all records that are read for an answer."""
 MOST_AT_ONCE: Final = 4
-"""Fields of a document that are read at once."""
+"""Root fields of a document that are read at the same time."""
 MOST_SECONDS: Final = 20.0
-"""For a document as a whole."""
+"""The time for a whole document."""
 
 
 @dataclass(frozen=True, slots=True)
 class Size:
-    """Of a selection, with the fragments that it spreads."""
+    """The size of a selection, with the fragments that it spreads."""
 
     depth: int = 0
     introspection_depth: int = 0
     nested: int = 0
-    """With inline fragments, which are no fields."""
+    """The nesting with inline fragments, which `depth` does not count."""
     fields: int = 0
     aliases: int = 0
     spreads: int = 0
@@ -75,9 +75,9 @@ class Size:
     arguments: int = 0
     literals: int = 0
     listed: float = 0
-    """Were all of it asked of the schema: how many values."""
+    """The number of values, if the whole selection was about the schema."""
     told: float = 0
-    """Of the schema."""
+    """The number of values about the schema."""
 
     def beside(self, other: "Size") -> "Size":
         return Size(
@@ -132,7 +132,7 @@ LISTED: Final[Mapping[str, float]] = {
     "directives": 4,
     "ofType": 0.5,
 }
-"""How many the schema has of what a field of introspection shows, on average."""
+"""The average number of values that a field about the schema lists."""
 TOKEN: Final = re.compile(
     r"""
     (?: [\s,\ufeff]++ | \#[^\r\n]*+ )*+    # blanks and comments
@@ -150,7 +150,7 @@ NESTING: Final[Mapping[str, int]] = {"{": 1, "[": 1, "(": 1, "}": -1, "]": -1, "
 
 
 def text_excess(text: str) -> str | None:
-    """Why the text of a document is too much, or None. Tokens are counted as the parser does, or fewer."""
+    """Why the text of a document is too long, or None. Counts as many tokens as the parser, or fewer."""
     if len(text) > MOST_CHARACTERS:
         return f"The query is over {MOST_CHARACTERS} characters long; use variables."
     nested = 0
@@ -164,7 +164,7 @@ def text_excess(text: str) -> str | None:
 
 
 def values_excess(variables: Mapping[str, Any]) -> str | None:
-    """Why variables are too much, or None."""
+    """Why the variables are too many, or None."""
     found = 0
     waiting: list[Any] = [variables]
     while waiting:
@@ -178,7 +178,7 @@ def values_excess(variables: Mapping[str, Any]) -> str | None:
 
 
 def excess(document: DocumentNode) -> str | None:
-    """Why a document is too much, or None."""
+    """Why a document is too large, or None."""
     fragments = {
         each.name.value: each for each in document.definitions if isinstance(each, FragmentDefinitionNode)
     }
@@ -199,7 +199,7 @@ def excess(document: DocumentNode) -> str | None:
         found = _beyond(size)
         if found is not None:
             return found
-    if sizes.circle is not None:  # validation finds it too, after all else
+    if sizes.circle is not None:  # validation finds it too, but last
         return f"The fragment {sizes.circle} spreads itself, or others that spread it."
     return None
 
@@ -213,7 +213,7 @@ def _beyond(size: Size) -> str | None:
 
 
 def _written(selection_set: SelectionSetNode) -> Size:
-    """What stands there, without looking into the fragments that are spread: quick, for what is far too much."""
+    """The size without the fragments that are spread: finds excessive documents quickly."""
     fields = spreads = 0
     waiting = [selection_set]
     while waiting:
@@ -232,7 +232,7 @@ class Sizes:
     def __init__(self, fragments: dict[str, FragmentDefinitionNode]) -> None:
         self._fragments = fragments
         self._known: dict[str, Size | None] = {}
-        """None while it is being measured."""
+        """None while the fragment is being measured."""
         self.circle: str | None = None
         """A fragment that spreads itself."""
 
@@ -283,7 +283,7 @@ class Sizes:
         )
 
     def _of_fragment(self, name: str) -> Size:
-        """One that spreads itself counts as nothing there."""
+        """The size of a fragment. Inside itself it counts as nothing."""
         if name not in self._known:
             self._known[name] = None
             fragment = self._fragments.get(name)
@@ -309,7 +309,7 @@ def _of_directives(node: Any) -> Size:
 
 
 def _keys(selection_set: SelectionSetNode) -> Iterator[str]:
-    """With those of inline fragments, which stand in the same place."""
+    """The keys of a selection, with those of its inline fragments."""
     for each in selection_set.selections:
         if isinstance(each, FieldNode):
             yield (each.alias or each.name).value

@@ -1,18 +1,18 @@
-"""The media type of an answer, by what the request accepts (RFC 9110, section 12.5.1)."""
+"""The media type of an answer, from the Accept header (RFC 9110, section 12.5.1)."""
 
 from typing import Final
 
 RESPONSE: Final = "application/graphql-response+json"
 JSON: Final = "application/json"
 MOST_CHARACTERS: Final = 1_000
-"""Of the header that are read: it is looked at for everybody, with a token or without."""
+"""The characters of the header that are read: it is read before the token is checked."""
 
 
 def media_type(accept: str | None) -> str | None:
-    """What is liked best of the two that there are; None when neither will do.
+    """The preferred one of the two media types; None when the client accepts neither.
 
-    Who likes both as well gets the newer one where it is named: those who send `*/*`, or nothing at all, are
-    mostly clients that are older than it.
+    When it prefers neither, it gets the newer one only if it names that one: clients that send `*/*`, or no
+    header, are mostly older.
     """
     weights = _weights((accept or "")[:MOST_CHARACTERS])
     newer, older = _weight(weights, RESPONSE), _weight(weights, JSON)
@@ -22,12 +22,12 @@ def media_type(accept: str | None) -> str | None:
 
 
 def content_type(accept: str | None) -> str:
-    """The header. A refusal is JSON where nothing else will do."""
+    """The Content-Type header. It is JSON when the client accepts neither."""
     return f"{media_type(accept) or JSON}; charset=utf-8"
 
 
 def _weight(weights: dict[str, float], offered: str) -> float:
-    """By the range that says most of it."""
+    """The weight of an offered type, by the most specific range."""
     for media_range in (offered, "application/*", "*/*"):
         if media_range in weights:
             return weights[media_range]
@@ -35,7 +35,7 @@ def _weight(weights: dict[str, float], offered: str) -> float:
 
 
 def _weights(accept: str) -> dict[str, float]:
-    """By media range. One in another charset than ours is none that can be had."""
+    """The weights by media range. A range with a charset other than UTF-8 is left out."""
     weights: dict[str, float] = {}
     for part in [part for part in accept.split(",") if part.strip()] or ["*/*"]:
         name, *parameters = (each.strip().lower() for each in part.split(";"))
@@ -46,7 +46,7 @@ def _weights(accept: str) -> dict[str, float]:
 
 
 def _number(text: str) -> float:
-    """From 0 to 1; 0 for what is no number."""
+    """The weight from 0 to 1; 0 when it is no number."""
     try:
         return min(max(0.0, float(text)), 1.0)
     except ValueError:

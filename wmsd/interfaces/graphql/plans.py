@@ -1,4 +1,4 @@
-"""What a document is to do, and what that costs, before anything is done."""
+"""Plans the calls of a document and their cost, before any is made."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -23,32 +23,32 @@ from wmsd.interfaces.graphql.schema import Root, schema, source_of
 from wmsd.interfaces.graphql.shapes import Json, Selecting, Shape, inner, object_of
 
 PAGE: Mapping[str, str] = {"first": "per_page", "after": "cursor"}
-"""Relay's arguments, and the parameters of REST."""
+"""Relay's arguments, and REST's parameters for them."""
 MOST_ERRORS = 10
 
 
 @dataclass(frozen=True)
 class Edges:
-    """A field of a connection. `nodes` are shown bare."""
+    """A field of a connection. `nodes` shows the records without edges."""
 
     key: str
     kind: Literal["edges", "nodes", "pageInfo", "__typename"]
     typename: str
-    """Of what stands there; of the connection, where that is what is asked for."""
+    """The type of the members; for `__typename`, that of the connection."""
     members: Mapping[str, str] = field(default_factory=dict)
-    """By key: the field of an edge, or of pageInfo."""
+    """By key: the name of the field of an edge or of pageInfo."""
     shapes: Mapping[str, Shape] = field(default_factory=dict)
-    """Of each record that is shown: by the key in an edge, or by that of `nodes`."""
+    """The shapes of the record, by the key in an edge, or by the key of `nodes`."""
 
     @property
     def cost(self) -> int:
-        """Of one record."""
+        """The cost of one record."""
         return sum(1 + shape.cost for shape in self.shapes.values())
 
 
 @dataclass
 class Plan:
-    """A root field. `parts` are those of a connection."""
+    """A root field. `parts` are the fields of a connection."""
 
     key: str
     node: FieldNode
@@ -79,7 +79,7 @@ class Plan:
 
 @dataclass(frozen=True)
 class Planned:
-    """`introspection` are the fields that tell of the schema."""
+    """The plan of an operation. `introspection` has the fields about the schema."""
 
     operation: OperationDefinitionNode
     keys: Sequence[str]
@@ -94,7 +94,7 @@ class Planned:
 
 
 def operation_of(document: DocumentNode, name: str | None) -> OperationDefinitionNode:
-    """The one that is asked for. Raises Refused."""
+    """The operation with this name, or the only one. Raises Refused."""
     operations = [each for each in document.definitions if isinstance(each, OperationDefinitionNode)]
     if name is None and len(operations) == 1:
         return operations[0]
@@ -107,7 +107,7 @@ def operation_of(document: DocumentNode, name: str | None) -> OperationDefinitio
 
 
 def plan(document: DocumentNode, operation: OperationDefinitionNode, variables: Json) -> Planned:
-    """Raises Refused for variables that do not fit, and for what costs too much."""
+    """The plan of an operation. Raises Refused when variables do not fit, or when it costs too much."""
     excess = values_excess(variables)
     if excess is not None:
         raise Refused([GraphQLError(excess)])
@@ -135,7 +135,7 @@ def plan(document: DocumentNode, operation: OperationDefinitionNode, variables: 
                 introspection += nodes
             else:
                 plans.append(_plan(selecting, root, key, nodes))
-    except GraphQLError as error:  # an argument that is no value of its type, or null where none may be
+    except GraphQLError as error:  # an argument of the wrong type, or null where a value is needed
         raise Refused([error]) from None
     cost = sum(each.cost for each in plans)
     if cost > MOST_COST:

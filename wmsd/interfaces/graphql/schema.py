@@ -1,4 +1,6 @@
-"""The GraphQL schema, generated from the table of contents. Each field carries where its value comes from."""
+"""The GraphQL schema, generated from the table of contents. Each field has the source of its value as an
+extension.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -35,7 +37,7 @@ from wmsd.interfaces.graphql.fields import (
 from wmsd.interfaces.graphql.types import Plain, Types, own_description, plain
 
 SOURCE: Final = "wmsd"
-"""The extension of a GraphQLField that holds one of the classes below."""
+"""The key of the extension; its value is one of the classes below."""
 FIRST: Final = 50
 MOST: Final = 500
 PAGING: Final = frozenset({"cursor", "per_page", "detail"})
@@ -43,7 +45,7 @@ PAGING: Final = frozenset({"cursor", "per_page", "detail"})
 
 @dataclass(frozen=True, slots=True)
 class Leaf:
-    """A value of the record. An id is sent as a text."""
+    """A value of the record. Ids are sent as strings."""
 
     name: str
     is_id: bool
@@ -53,7 +55,7 @@ class Leaf:
 
 @dataclass(frozen=True, slots=True)
 class Embedded:
-    """An object, or a list of them, that is a part of the record."""
+    """An object, or a list of objects, inside the record."""
 
     name: str
     is_list: bool
@@ -62,7 +64,7 @@ class Embedded:
 
 @dataclass(frozen=True, slots=True)
 class Root:
-    """What an operation answers. `of` is the type of its records."""
+    """The answer of an operation. `of` is the type of its records."""
 
     field: Field
     of: GraphQLObjectType | None
@@ -211,7 +213,7 @@ class Objects:
         }
 
     def _filter(self, operation: Operation, name: str, found: Plain) -> Any:
-        """What may be one of several names in REST, by commas, is a list here."""
+        """The type of a filter. Where REST takes several names with commas between them, GraphQL takes a list."""
         if get_origin(found.base) is not tuple:
             return self.types.scalar(name, found, self._owner(operation))
         assert operation.returns is not None
@@ -257,5 +259,5 @@ def schema() -> GraphQLSchema:
 
 @cache
 def schema_text() -> str:
-    """In the schema definition language."""
+    """The schema in the schema definition language."""
     return f"{print_schema(schema())}\n"

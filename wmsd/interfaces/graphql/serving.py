@@ -1,4 +1,4 @@
-"""The one operation of GraphQL: the door admits it and counts it, then its document is carried out."""
+"""The operation of GraphQL: the dispatcher admits and counts it, then its document is executed."""
 
 import asyncio
 from dataclasses import dataclass
@@ -26,7 +26,9 @@ class GraphqlService:
     _answering: ModuleType | None = None
 
     async def answering(self) -> ModuleType:
-        """Imported when it is first needed, on a thread: it takes a fifth of a second, and others want answers."""
+        """The module, imported on a thread when it is first needed: that takes a fifth of a second, while others
+        want answers.
+        """
         if self._answering is None:
             self._answering = await asyncio.to_thread(_imported)
         return self._answering
@@ -45,8 +47,8 @@ def _imported() -> ModuleType:
 async def run_graphql(service: GraphqlService, call: Call, company: Company | None) -> Reply:
     """Run a GraphQL document.
 
-    The records, abilities, modules, rules and events are those of REST. It answers 200 whenever the
-    document was run; `errors` tells what went wrong in it, each with the `code` that REST would have answered.
+    Records, abilities, modules, rules and events are the same as in REST. The status is 200 whenever the document
+    was run; then `errors` lists what failed in it, each with the `code` that REST would answer.
     """
     assert call.load_body is not None
     request, text_errors, _ = await call.load_body()

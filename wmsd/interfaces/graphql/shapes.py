@@ -1,4 +1,4 @@
-"""What of a record is shown: a selection, worked out once, is laid over every record."""
+"""Computes the shape of each selection once, and applies it to every record."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -30,7 +30,7 @@ class TooMuch(Exception):
 
 @dataclass(frozen=True)
 class Link:
-    """Records that are loaded for all that refer to them. `first`: how many of each, at most."""
+    """Records that are loaded together for all records that refer to them. `first`: the most for each."""
 
     key: str
     source: Reference | Collection
@@ -39,13 +39,13 @@ class Link:
 
     @property
     def id_field(self) -> str:
-        """Of the record that refers."""
+        """The field of the referring record that has the id."""
         return self.source.id_field if isinstance(self.source, Reference) else "id"
 
 
 @dataclass(frozen=True)
 class Part:
-    """An object, or a list of them, inside the record."""
+    """An object, or a list of objects, inside the record."""
 
     key: str
     name: str
@@ -55,8 +55,8 @@ class Part:
 
 @dataclass
 class Shape:
-    """`names` are the fields of the record by the keys of the answer, in their order. The rest says which of them
-    are no plain values.
+    """The selected fields of a record. `names` are the record's fields by the keys of the answer, in their order;
+    the rest says which of them are not plain values.
     """
 
     names: dict[str, str] = field(default_factory=dict)
@@ -66,18 +66,18 @@ class Shape:
     links: list[Link] = field(default_factory=list)
     wants_detail: bool = False
     cost: int = 0
-    """Of one such record, beside the record itself."""
+    """The cost of one such record, beside the record itself."""
 
 
 @dataclass(frozen=True)
 class Selecting:
-    """What selections are worked out with."""
+    """Computes selections with the fragments and variables of a document."""
 
     fragments: Mapping[str, FragmentDefinitionNode]
     variables: VariableValues
 
     def fields(self, selections: Sequence[SelectionSetNode]) -> dict[str, list[FieldNode]]:
-        """By the key of the answer (GraphQL, CollectFields). Every type here is an object type."""
+        """The fields by the key of the answer (GraphQL, CollectFields). All types here are object types."""
         found: dict[str, list[FieldNode]] = {}
         spread: set[str] = set()
         for selection_set in selections:
@@ -106,7 +106,7 @@ class Selecting:
         return not (skip and skip["if"]) and (include is None or bool(include["if"]))
 
     def arguments(self, declared: GraphQLField, node: FieldNode) -> Json:
-        """Raises GraphQLError."""
+        """The arguments of a field. Raises GraphQLError."""
         found = get_argument_values(declared, node, self.variables)
         first = found.get("first", MOST)
         if not 1 <= first <= MOST:
@@ -114,12 +114,12 @@ class Selecting:
         return found
 
     def shape(self, of: GraphQLObjectType, nodes: Sequence[FieldNode]) -> Shape:
-        """What the selections of these fields, which are of one key, show of a record."""
+        """The shape of what these fields, which share a key, select of a record."""
         shape = Shape()
         for key, same in self.fields(inner(nodes)).items():
             name = same[0].name.value
             if name == "__typename":
-                shape.names[key] = next(iter(of.fields))  # which stands for it until then
+                shape.names[key] = next(iter(of.fields))  # a placeholder until the constant replaces it
                 shape.constants[key] = of.name
                 continue
             self._add(shape, key, of.fields[name], same)
@@ -164,10 +164,10 @@ def object_of(declared: GraphQLField) -> GraphQLObjectType:
 
 @dataclass
 class Projection:
-    """Lays shapes over records, and notes what is still to be loaded for them."""
+    """Applies shapes to records, and notes which records must still be loaded."""
 
     waiting: dict[int, tuple[Link, list[tuple[Json, int]]]] = field(default_factory=dict)
-    """By the identity of the link: the objects that wait, each with the id that it refers to."""
+    """By the identity of the link: the waiting objects, each with the id that it refers to."""
     objects: int = 0
 
     def of(self, shape: Shape, record: Json) -> Json:
@@ -196,6 +196,6 @@ class Projection:
             self.waiting.setdefault(id(link), (link, []))[1].append((shown, referred))
 
     def taken(self) -> list[tuple[Link, list[tuple[Json, int]]]]:
-        """What waits, which is then seen to."""
+        """Takes everything that waits."""
         found, self.waiting = list(self.waiting.values()), {}
         return found

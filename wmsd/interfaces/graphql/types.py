@@ -1,4 +1,4 @@
-"""From the models of the operations to the types of GraphQL."""
+"""Makes GraphQL types from the models of the operations."""
 
 import inspect
 import re
@@ -87,7 +87,7 @@ FORMATS: Final = {"date-time": DATE_TIME, "date": DATE}
 
 @dataclass(frozen=True, slots=True)
 class Plain:
-    """An annotation without its wrappings."""
+    """An annotation without `Annotated` and `| None`."""
 
     base: Any
     is_optional: bool
@@ -104,7 +104,7 @@ class Plain:
 
 
 def plain(annotation: Any, marks: tuple[Any, ...] = ()) -> Plain:
-    """Without `Annotated` and `| None`, which are noted."""
+    """Removes `Annotated` and `| None` from an annotation, and notes them."""
     if get_origin(annotation) is Annotated:
         inner, *outer = get_args(annotation)
         return plain(inner, (*marks, *outer))
@@ -118,12 +118,12 @@ def plain(annotation: Any, marks: tuple[Any, ...] = ()) -> Plain:
 
 
 def is_id(name: str, found: Plain) -> bool:
-    """A tax_id is none of ours."""
+    """Whether the field has an id of this service. A tax_id is none."""
     return name == "id" or (name.endswith("_id") and found.base is int)
 
 
 class Types:
-    """Makes each type once. `names` are those of models that are called otherwise."""
+    """Makes each type once. `names` are the types whose names differ from their models."""
 
     def __init__(self, names: Mapping[type[BaseModel], str]) -> None:
         self._names = names
@@ -134,7 +134,7 @@ class Types:
         return self._names.get(model, model.__name__)
 
     def scalar(self, name: str, found: Plain, owner: str) -> Any:
-        """The type of a field that is no object and no list. `owner` is what a new enum is called after."""
+        """The type of a field that is no object and no list. A new enum is named after `owner`."""
         if found.is_decimal:
             return DECIMAL
         if found.format in FORMATS:
@@ -194,7 +194,7 @@ class Types:
 
 
 def _with_whole_ids(values: dict[str, Any], ids: frozenset[str]) -> dict[str, Any]:
-    """GraphQL hands ids over as texts; what is none stays one, and is refused as such."""
+    """Turns ids into numbers: GraphQL passes them as text. Other text stays, and is refused as such."""
     return {
         name: int(value) if name in ids and isinstance(value, str) and WHOLE_NUMBER.fullmatch(value) else value
         for name, value in values.items()

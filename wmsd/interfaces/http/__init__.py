@@ -1,1 +1,1 @@
-"""HTTP: turns requests into calls at the door, and replies into responses."""
+"""HTTP: turns requests into calls of the dispatcher, and replies into responses."""

@@ -1,8 +1,9 @@
-"""Every connection, and what its client keeps the service waiting for.
+"""Limits open connections, and how long each client may keep the service waiting.
 
-A client that sends nothing, half a head or half a body, or that does not read its answer, costs a file and memory
-for as long as it likes. So each of these has its time, and connections have their number, of one address and in
-all. Beyond it the one that has kept waiting the longest is closed, of the address that has the most.
+A client that sends nothing, half a head or half a body, or does not read its answer, occupies a file and memory.
+So each of these has a time limit, and the number of connections is limited, per address and in all. Beyond that
+limit, the connection that has kept the service waiting longest is closed, among those of the address with the
+most.
 """
 
 import asyncio
@@ -19,9 +20,9 @@ from wmsd.interfaces.http.web import web
 
 LOG = logging.getLogger("wmsd.connections")
 HEAD_SECONDS: Final = 10.0
-"""For the head of a request to arrive."""
+"""The time for the head of a request to arrive."""
 READING_SECONDS: Final = 20.0
-"""For an answer to be read, and more as it is longer."""
+"""The time for an answer to be read. A longer answer has more."""
 LEAST_BYTES_A_SECOND: Final = 64 * 1024
 LOOK_SECONDS: Final = 1.0
 KERNEL_BYTES: Final = 128 * 1024
@@ -32,7 +33,7 @@ TIMED_OUT: Final = b"HTTP/1.1 408 Request Timeout\r\nConnection: close\r\nConten
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How much clients may keep, together and each."""
+    """The most connections and unread bytes, in all and of each address or company."""
 
     connections: int = 4096
     connections_of_an_address: int = 512
@@ -41,37 +42,37 @@ class Bounds:
 
 
 class Stopping(Exception):
-    """The service is about to end."""
+    """The service is stopping."""
 
 
 class Connection(asyncio.Protocol):
-    """Stands between asyncio and aiohttp's protocol, which it hands everything on to."""
+    """Stands between asyncio and aiohttp's protocol, and passes everything on to it."""
 
     def __init__(self, connections: "Connections", inner: asyncio.Protocol) -> None:
         self._connections = connections
         self._inner = inner
         self._transport: asyncio.Transport | None = None
         self.opening: asyncio.Task[None] | None = None
-        """Until its transport is made; under TLS that is the end of the handshake."""
+        """Set until the transport is made; under TLS, until the handshake is over."""
         self.is_cut = False
         self._requests = 0
         self.address = ""
         self.is_proxy = False
         self.company: int | None = None
-        """Whose answer it was sent last."""
+        """The company whose answer was sent last."""
         self.waiting_since: float | None = None
-        """For its client; None while a request of it is worked on."""
+        """Since when it waits for its client; None while a request is processed."""
         self.head_since: float | None = None
-        """Since when a head is on its way."""
+        """Since when the head of a request is arriving."""
         self.read_until: float | None = None
-        """When what it was sent is to be read; None while nothing waits for that."""
+        """When the client must have read its answer; None while nothing waits to be read."""
         self.body: asyncio.Timeout | None = None
-        """Of the part of a body that is waited for."""
+        """The time limit of the awaited part of a body."""
 
-    # --- what asyncio tells -------------------------------------------------------------------------------------
+    # --- called by asyncio ---------------------------------------------------------------------------------------
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        opened = cast(asyncio.Transport, transport)  # uvloop's are none by their type
+        opened = cast(asyncio.Transport, transport)  # uvloop's do not inherit from asyncio.Transport
         self._transport = opened
         _limit_kernel_buffer(opened)
         self.opening = None
@@ -101,33 +102,33 @@ class Connection(asyncio.Protocol):
         self._inner.resume_writing()
 
     def count(self, peer: tuple[str, int] | None) -> None:
-        """From the moment that it is accepted."""
+        """Counts it from the moment it is accepted."""
         host = peer[0] if peer else ""
         self.address, self.is_proxy = counted_as(host), is_in(host, self._connections.proxies)
         self.waiting_since = self.head_since = self._connections.time()
         self._connections.add(self)
 
     def gave_up(self) -> None:
-        """It could not be opened."""
+        """Removes it when it could not be opened."""
         self.opening = None
         self._connections.remove(self)
 
-    # --- what the server tells ----------------------------------------------------------------------------------
+    # --- called by the server ------------------------------------------------------------------------------------
 
     def begin(self) -> None:
-        """A request of it is worked on."""
+        """Notes that a request is being processed."""
         self._requests += 1
         self.waiting_since = self.head_since = None
 
     def end(self, company: int | None = None) -> None:
-        """It waits for its client, to whom it sends an answer of this company."""
+        """Notes that it waits for its client, after an answer of this company."""
         self.waiting_since, self.company = self._connections.time(), company
 
-    # --- what there is to know and to do ------------------------------------------------------------------------
+    # --- state and closing ---------------------------------------------------------------------------------------
 
     @property
     def unread(self) -> int:
-        """Bytes that its client has not taken yet."""
+        """The bytes that its client has not read yet."""
         return 0 if self._transport is None else self._transport.get_write_buffer_size()
 
     @property
@@ -164,7 +165,7 @@ class Connections:
         self._unread: dict[Connection, None] = {}
         self._number = 0
         self._closed: Counter[str] = Counter()
-        """Since that was told, by address."""
+        """The closed connections by address, since the last log line."""
         self.is_stopping = False
         self._told_at = -TELL_SECONDS
         self._loop = asyncio.get_running_loop()
@@ -175,11 +176,11 @@ class Connections:
         return self._number
 
     def protocol(self, server: web.Server) -> Connection:
-        """For a client that was just accepted."""
+        """The protocol for a client that was just accepted."""
         return Connection(self, server())
 
     def stop(self) -> None:
-        """Nothing is waited for any more: bodies that are on their way are refused."""
+        """Stops waiting for clients: bodies that are still arriving are refused."""
         self.is_stopping = True
         for each in self._all():
             if each.body is not None and not each.body.expired():
@@ -206,7 +207,9 @@ class Connections:
             self._of_address.pop(connection.address, None)
 
     def is_unread(self, connection: Connection) -> None:
-        """Its client is slow to read. Closes those that have been so the longest, where too much is unread."""
+        """Notes a client that is slow to read. If too much is unread, closes those that have been slow the
+        longest.
+        """
         self._unread[connection] = None
         company = connection.company
         if company is not None:
@@ -221,7 +224,9 @@ class Connections:
         return {each: None for beside in self._of_address.values() for each in beside}
 
     def _cut_one(self, beside: dict[Connection, None], newest: Connection) -> None:
-        """The one of these that has kept waiting the longest; the newest, where all others are worked on."""
+        """Closes the one that has kept the service waiting longest. While all others are being processed, that is
+        the newest.
+        """
         waiting = [each for each in beside if each.waiting_since is not None and each is not newest]
         self._cut(min(waiting, key=lambda each: each.waiting_since or 0.0, default=newest))
 
@@ -240,7 +245,7 @@ class Connections:
         connection.cut()
 
     def _look(self) -> None:
-        self._next_look = self._loop.call_later(LOOK_SECONDS, self._look)  # first: it must go on whatever happens
+        self._next_look = self._loop.call_later(LOOK_SECONDS, self._look)  # first: it must go on after any failure
         now = self.time()
         for each in [each for each in self._all() if each.is_overdue(now)]:
             self._cut(each)
@@ -259,14 +264,14 @@ class Connections:
 
 
 def _limit_kernel_buffer(transport: asyncio.BaseTransport) -> None:
-    """What a client does not read waits in the kernel first, by default some megabytes of it."""
+    """Limits what the kernel holds for a client that does not read: by default, some megabytes."""
     opened = transport.get_extra_info("socket")
     if opened is not None:
         opened.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, KERNEL_BYTES)
 
 
 def of(request: web.Request) -> Connection | None:
-    """None under a server that does not keep them."""
+    """The connection of a request. None under a server that does not use `Connection`, as in tests."""
     transport = request.transport
     protocol = None if transport is None else transport.get_protocol()
     return protocol if isinstance(protocol, Connection) else None
@@ -274,9 +279,9 @@ def of(request: web.Request) -> Connection | None:
 
 @contextlib.asynccontextmanager
 async def waiting_for_body(request: web.Request, until: float) -> AsyncIterator[None]:
-    """While more of a body is awaited, the connection is one of those that may be closed for others.
+    """Marks the connection as waiting for its client, so that it may be closed for others.
 
-    Raises TimeoutError at `until`, on the clock of the loop, and Stopping when the service stops.
+    Raises TimeoutError at `until`, on the loop's clock, and Stopping when the service stops.
     """
     connection = of(request)
     if connection is None:

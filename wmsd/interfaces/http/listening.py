@@ -1,4 +1,6 @@
-"""The service on its address: connections are counted, and files are kept back for what is more important."""
+"""Listens on the service's address, and limits connections so that enough open files remain for everything
+else.
+"""
 
 import asyncio
 import logging
@@ -21,19 +23,19 @@ LOG = logging.getLogger("wmsd.serve")
 GRACE_SECONDS: Final = 5.0
 KEEP_ALIVE_SECONDS: Final = 75.0
 LINGERING_SECONDS: Final = 2.0
-"""For the rest of a body that nobody wants, so that its client reads the answer."""
+"""The time to read the rest of a refused body, so that its client can read the answer."""
 BACKLOG: Final = 512
 AGAIN_SECONDS: Final = 0.1
 NOT_ACCEPTED: Final = "no connection can be accepted"
 FILES_BESIDE: Final = 64
-"""What the program has open beside connections and companies' files."""
+"""The files that the program has open beside connections and companies' files."""
 SHARE_OF_CONNECTIONS: Final = 0.4
 SHARE_OF_COMPANIES: Final = 0.4
-"""Of the files that may be open. The others are for what is sent to receivers."""
+"""The shares of the files that may be open. The rest is for requests to webhook receivers."""
 
 
 def raise_file_limit() -> int:
-    """The soft limit of open files is set to the hard one; answers what it is then."""
+    """Raises the soft limit of open files to the hard one. Returns the limit in force."""
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     if soft != hard:
         try:
@@ -45,7 +47,7 @@ def raise_file_limit() -> int:
 
 
 def bounded_by_files(bounds: Bounds, files: int) -> Bounds:
-    """No more connections than their share of the open files."""
+    """The bounds, with no more connections than their share of the open files."""
     share = max(16, int((files - FILES_BESIDE) * SHARE_OF_CONNECTIONS))
     most = min(bounds.connections, share)
     if most < bounds.connections:
@@ -54,7 +56,7 @@ def bounded_by_files(bounds: Bounds, files: int) -> Bounds:
 
 
 def for_companies(files: int) -> int:
-    """The share of the open files that companies' files have."""
+    """The share of the open files for companies' files."""
     return int((files - FILES_BESIDE) * SHARE_OF_COMPANIES)
 
 
@@ -69,7 +71,7 @@ async def listening(
     proxies: Sequence[Network] = (),
     grace_seconds: float = GRACE_SECONDS,
 ) -> AsyncIterator[tuple[str, int]]:
-    """Serves the application; answers host and port. Raises OSError or UnicodeError when that cannot be."""
+    """Serves the application. Yields host and port. Raises OSError or UnicodeError when it cannot listen there."""
     runner = web.AppRunner(
         app,
         access_log=None,
@@ -93,7 +95,7 @@ async def listening(
 
 
 async def _listeners(host: str, port: int) -> list[socket.socket]:
-    """One for each address of the host. Raises OSError when one of them cannot be had."""
+    """A listener for each address of the host. Raises OSError when one of them cannot be used."""
     loop = asyncio.get_running_loop()
     found = await loop.getaddrinfo(host or None, port, type=socket.SOCK_STREAM, flags=socket.AI_PASSIVE)
     listeners: list[socket.socket] = []
@@ -123,10 +125,11 @@ def _listener(family: int, address: Any) -> socket.socket:
 
 
 class Accepting(AbstractContextManager[None]):
-    """Accepts the connections of one listener, which it closes in the end.
+    """Accepts the connections of one listener, and closes the listener at the end.
 
-    A loop's own server ends for good when memory runs out in the middle of accepting, though the loop goes on; and
-    it tells of a connection under TLS only when its handshake is over, of which there may be many.
+    The loop's own server stops for good when memory runs out while it accepts, although the loop goes on. And it
+    reports a TLS connection only after the handshake, so that it does not count the many whose handshake is under
+    way.
     """
 
     def __init__(self, listener: socket.socket, protocol: NewConnection, tls: ssl.SSLContext | None) -> None:
@@ -160,7 +163,7 @@ class Accepting(AbstractContextManager[None]):
             self._pause()
             self._told.failed(NOT_ACCEPTED, error)
         except MemoryError as error:
-            self._told.failed(NOT_ACCEPTED, error)  # a pause would take memory
+            self._told.failed(NOT_ACCEPTED, error)  # a pause would need memory
         else:
             self._told.over(NOT_ACCEPTED)
 
@@ -186,5 +189,5 @@ async def _open(connection: Connection, opened: socket.socket, tls: ssl.SSLConte
         await loop.connect_accepted_socket(
             lambda: connection, opened, ssl=tls, ssl_handshake_timeout=handshake_seconds
         )
-    except (OSError, MemoryError, asyncio.CancelledError):  # the client went, took too long, or speaks no TLS
+    except (OSError, MemoryError, asyncio.CancelledError):  # the client left, took too long, or speaks no TLS
         connection.gave_up()

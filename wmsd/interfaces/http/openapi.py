@@ -1,4 +1,4 @@
-"""OpenAPI 3.1, generated from the declarations: nothing here knows a route by name."""
+"""OpenAPI 3.1, generated from the declarations of operations. Nothing here names a route."""
 
 from collections.abc import Iterable, Sequence
 from typing import Any, Final
@@ -89,14 +89,14 @@ class Problem(Model):
 
 
 def document(title: str, version: str, routes: Sequence[Route]) -> dict[str, Any]:
-    """The description of an interface, from its table of contents."""
+    """The description of an interface, from its routes."""
     models: dict[type[BaseModel], None] = dict.fromkeys([*_models(routes), Problem])
     shapes: list[tuple[type[BaseModel], JsonSchemaMode]] = [(model, "validation") for model in models]
     _, schemas = models_json_schema(shapes, ref_template=SCHEMA + "{model}")
     components: dict[str, Any] = schemas["$defs"]
     for route in routes:
         if (model := route.operation.returns) is not None:
-            # What goes out is always whole, whatever was optional coming in.
+            # A record in an answer has every field, even those that are optional in a request.
             left_out = model.ONLY_WHEN_ASKED if issubclass(model, Model) else frozenset()
             components[model.__name__]["required"] = sorted(set(model.model_fields) - left_out)
     paths: dict[str, dict[str, Any]] = {}
@@ -147,7 +147,7 @@ def _operation(route: Route) -> dict[str, Any]:
 
 
 def _needed_security(route: Route) -> list[dict[str, list[str]]]:
-    """What takes the caller or a company says more to who has a token."""
+    """Open operations accept a token too when they take the caller or the company: then they tell more."""
     declared = route.operation
     if declared.signed_in:
         return [{_security(route): []}]
@@ -302,7 +302,7 @@ def _object(properties: dict[str, Any]) -> dict[str, Any]:
 
 
 def codes_of(declared: Operation) -> list[str]:
-    """Every error code that the operation can answer with: what its declaration implies, and its own."""
+    """Every error code of an operation: those that its declaration implies, and those that it names."""
     codes = list(declared.codes)
     if declared.signed_in:
         codes.append("UNAUTHORIZED")

@@ -36,7 +36,7 @@ MOST_FIELDS: Final = 10
 
 
 def add_to(app: web.Application, installation: Installation, reference: Callable[[], str]) -> None:
-    """`reference` makes the Markdown of the API reference; only who reads it pays for it."""
+    """Adds the pages. `reference` makes the API reference as Markdown; it runs when somebody opens that page."""
     first = FirstAdmin(installation)
     add_open(app, "GET", "/", _home)
     add_open(app, "GET", FIRST_ADMIN, first.show)
@@ -48,7 +48,7 @@ def add_to(app: web.Application, installation: Installation, reference: Callable
 
 
 def page(title: str, body: str, status: int = 200) -> web.Response:
-    """`body` is HTML; whatever came from outside is escaped in it."""
+    """A page. `body` is HTML; the caller has escaped all outside text in it."""
     return web.Response(status=status, text=_framed(title, body), content_type="text/html", headers=HEADERS)
 
 
@@ -70,10 +70,10 @@ async def _guide(guide: Mapping[str, Prepared], request: web.Request) -> web.Res
 
 
 def _rendered(markdown: Callable[[], str]) -> Prepared:
-    """A page of the guide: rendering it takes up to 30 ms."""
+    """A page of the guide. It is rendered once, because that takes up to 30 ms."""
 
     def make() -> bytes:
-        from markdown_it import MarkdownIt  # only who reads the guide pays for it
+        from markdown_it import MarkdownIt  # imported only when somebody reads the guide
 
         text = markdown()
         title = text.partition("\n")[0].lstrip("# ")
@@ -124,7 +124,7 @@ class FirstAdmin:
 
 
 async def _form_fields(request: web.Request) -> dict[str, str]:
-    """Raises Problem: 415, 413 or 408, and 400 for what no browser sends."""
+    """The fields of the form. Raises Problem: 415, 413 or 408, and 400 for a form that no browser sends."""
     if request.content_type != "application/x-www-form-urlencoded":
         raise Problem("VALIDATION_FAILED", "Send the form of this page as a browser does.", status=415)
     try:

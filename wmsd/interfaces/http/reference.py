@@ -1,4 +1,4 @@
-"""The API reference for people, as Markdown, from the same declarations as the machine-readable one."""
+"""The API reference as Markdown, from the same declarations as OpenAPI."""
 
 from collections.abc import Iterable
 

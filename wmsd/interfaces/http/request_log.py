@@ -1,4 +1,4 @@
-"""The lines of the log that tell of requests: one for each, who sent it, and few of a flood of refusals."""
+"""Logs a line for each request with its sender, and only some lines in a flood of refused requests."""
 
 import asyncio
 import logging
@@ -21,7 +21,9 @@ REQUEST_ID: Final = web.RequestKey("request_id", str)
 CALL: Final = web.RequestKey("call", Call)
 LONGEST_PATH: Final = 500
 REASON: Final = re.compile(r"[A-Z][a-z]+( [\w/-]+)+", re.ASCII)
-"""How aiohttp says what is wrong with a request; behind it may stand what was sent, a token perhaps."""
+"""The beginning of aiohttp's sentence about a malformed request. What follows may contain what was sent, such as a
+token.
+"""
 
 
 class RequestLog:
@@ -34,7 +36,7 @@ class RequestLog:
         self.shortages = Complaints(LOG, (RuntimeError,), monotonic=installation.clock.monotonic)
 
     def write(self, request: web.BaseRequest, status: int, seconds: float, reason: str = "") -> None:
-        """The line of a request that was answered."""
+        """Logs a request that was answered."""
         if not self._is_on or not LOG.isEnabledFor(logging.INFO):
             return
         call = request.get(CALL)
@@ -64,13 +66,13 @@ class RequestLog:
             LOG.warning(sentence)
 
     async def close(self, _: web.Application) -> None:
-        """Tells the rest."""
+        """Logs the number of requests left out so far."""
         if self._telling is not None:
             self._telling.cancel()
         self._tell()
 
     def for_aiohttp(self) -> dict[str, Any]:
-        """What its server is to be made with, so that what it answers by itself has its line here too."""
+        """Arguments for aiohttp's server, so that the requests that it answers by itself are logged here too."""
         return {
             "access_log": self,
             "access_log_class": _OwnAnswers,
@@ -88,7 +90,7 @@ class _OwnAnswers(AbstractAccessLogger):
 
 
 def _reason(request: web.BaseRequest, response: web.StreamResponse) -> str:
-    """What makes it no HTTP at all: of such a request nothing else is known."""
+    """Why a request is no HTTP, in parentheses: nothing else is known of it."""
     if request.method != "UNKNOWN" or not isinstance(response, web.Response):
         return ""
     found = REASON.match(response.text or "")
@@ -96,9 +98,9 @@ def _reason(request: web.BaseRequest, response: web.StreamResponse) -> str:
 
 
 class _ServerLogger(logging.LoggerAdapter[logging.Logger]):
-    """What goes wrong before a handler of ours is reached: few traces, and none of requests that are no HTTP.
+    """Logs errors before our handlers: only some tracebacks, and none for requests that are no HTTP.
 
-    Those are no mistake of ours. All of them have their lines.
+    Those are not our mistake, and each is logged as a request.
     """
 
     def __init__(self, clock: Clock, shortages: Complaints) -> None:

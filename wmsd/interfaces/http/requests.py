@@ -1,4 +1,4 @@
-"""What an HTTP request says: its address, token, query and body. Refuses what HTTP itself gets wrong."""
+"""Reads an HTTP request: its address, token, query and body. Refuses malformed ones."""
 
 import asyncio
 from collections.abc import Callable, Sequence
@@ -17,12 +17,14 @@ from wmsd.interfaces.http.connections import Stopping, waiting_for_body
 from wmsd.interfaces.http.web import web
 
 BODY_SECONDS: Final = 20.0
-"""For a body to arrive, and more as it arrives."""
+"""The time for a body to arrive. It grows as the body arrives."""
 LEAST_BYTES_A_SECOND: Final = 64 * 1024
 
 
 def client_address(request: web.BaseRequest, trusted: Sequence[Network]) -> str:
-    """The caller's address; behind trusted proxies, the one that they vouch for. IPv6 counts by its /64."""
+    """The caller's address. Behind trusted proxies, the one in X-Forwarded-For. IPv6 is counted by its /64
+    network.
+    """
     address = request.remote or ""
     if trusted:
         hops = [hop.strip() for hop in ",".join(request.headers.getall("X-Forwarded-For", [])).split(",")]
@@ -40,7 +42,7 @@ def bearer(request: web.Request) -> str | None:
 
 
 def query(request: web.Request) -> dict[str, str]:
-    """Raises Problem (422) for a parameter that is given twice or is not Unicode text."""
+    """The query. Raises Problem (422) for a parameter that is given twice or is not Unicode text."""
     return read_query(request.rel_url) if request.query_string else {}
 
 
@@ -60,7 +62,7 @@ def read_query(url: URL) -> dict[str, str]:
 
 
 async def json_body(request: web.Request, call: Call, bodies: LargeBodies) -> Loaded:
-    """The object in the body of a call, and its errors. Raises Problem: 415, 413, 408, 400, or 503."""
+    """The JSON object of a body, and its errors. Raises Problem: 415, 413, 408, 400, or 503."""
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise _refused(415, "Compressed request bodies are not accepted; send it as it is.")
     if request.content_type != "application/json":
@@ -81,9 +83,10 @@ def _hold(call: Call, bodies: LargeBodies, size: int) -> None:
 
 
 async def body(request: web.Request, max_body: int, hold: Callable[[int], None] | None = None) -> bytes:
-    """The body, of which no more is read than may be sent, for no longer than it may take.
+    """The bytes of a body, within its size and time limits.
 
-    `hold` is told of all that is large, as it comes. Raises Problem: 413 or 408, and what `hold` raises.
+    `hold` gets the sizes of the parts of a large body as they arrive. Raises Problem: 413 or 408, and what `hold`
+    raises.
     """
     if (request.content_length or 0) > max_body:
         raise _too_large(max_body)
@@ -105,7 +108,7 @@ async def body(request: web.Request, max_body: int, hold: Callable[[int], None] 
 
 
 async def _next_chunk(request: web.Request, until: float) -> bytes:
-    """Raises Problem (408, 503)."""
+    """The next part of a body. Raises Problem (408, 503)."""
     try:
         async with waiting_for_body(request, until):
             return await request.content.readany()

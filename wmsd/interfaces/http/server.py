@@ -1,4 +1,4 @@
-"""The HTTP server: one handler for every declared route, one place for errors, headers and the request log."""
+"""The HTTP server: one handler for all routes, one place for errors, headers and the request log."""
 
 import logging
 import time
@@ -32,9 +32,9 @@ Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
 def make_app(installation: Installation, jobs: Jobs, routes: Iterable[Route]) -> web.Application:
-    """Every route of the table, and an answer in the error form for everything else under it.
+    """Makes the application with every route. Other methods are answered in the form of an error.
 
-    Handlers are wrapped one by one: aiohttp's middlewares cost each request more than all that ours does.
+    Handlers are wrapped one by one, because aiohttp's middlewares cost more than all that ours does.
     """
     trusted = trusted_proxies(installation)
     log = RequestLog(installation, trusted)
@@ -51,13 +51,13 @@ def make_app(installation: Installation, jobs: Jobs, routes: Iterable[Route]) ->
 
 
 def add(app: web.Application, method: str, path: str, handler: Handler) -> None:
-    """A route whose every answer has its id, its form and its line in the log."""
+    """Adds a route. All its answers have a request id, and all errors the same form; each is logged."""
     answer = partial(_answer, app[INSTALLATION], app[REQUEST_LOG], handler)
     app.router.add_route(method, path, answer, expect_handler=_expected)
 
 
 def add_open(app: web.Application, method: str, path: str, handler: Handler) -> None:
-    """The same for what needs no token and is no operation: it counts by address."""
+    """Adds a route that needs no token and is no operation. Requests are counted by address."""
     add(app, method, path, partial(_count, app[INSTALLATION], trusted_proxies(app[INSTALLATION]), handler))
 
 
@@ -69,14 +69,15 @@ async def _count(
 
 
 def add_not_found(app: web.Application) -> None:
-    """The last route: what no other one takes."""
+    """Adds the last route, which takes every other address."""
     add_open(app, "*", "/{anything:(?s:.*)}", _refuse_address)
 
 
 async def _expected(request: web.Request) -> None:
-    """Asks for a body that waits to be asked for. Other expectations may be ignored (RFC 9110, section 10.1.1).
+    """Sends 100 Continue when the client waits for it. Other expectations may be ignored (RFC 9110, section
+    10.1.1).
 
-    aiohttp refuses them by itself, or stumbles over what they hold.
+    By itself, aiohttp refuses them, or fails on their content.
     """
     is_asked = request.version >= (1, 1) and request.headers["Expect"].lower() == "100-continue"
     if is_asked and request.transport is not None:
@@ -99,7 +100,7 @@ async def _handle(
 
 
 def call_of(request: web.Request, trusted: Sequence[Network], operation: Operation) -> Call:
-    """What the head of the request says, without its query. The log looks at it again when it is answered."""
+    """The call from the head of a request, without its query. It is kept with the request for the log."""
     headers = request.headers
     call = request[CALL] = Call(
         operation=operation,
@@ -121,14 +122,14 @@ def trusted_proxies(installation: Installation) -> list[Network]:
 
 
 def joined(headers: CIMultiDictProxy[str], name: str) -> str | None:
-    """A header that is sent several times is one with commas (RFC 9110, section 5.3)."""
+    """The value of a header. One that is sent several times is joined with commas (RFC 9110, section 5.3)."""
     if name not in headers:
         return None
     return ", ".join(headers.getall(name))
 
 
 def unless_known(request: web.Request, reply: Reply) -> Reply:
-    """304 for a prepared document that the client has already (RFC 9110, section 13.1.2)."""
+    """304 when the client has the prepared answer already (RFC 9110, section 13.1.2)."""
     if "If-None-Match" in request.headers and reply.headers.get("Cache-Control") == "no-cache":
         known = joined(request.headers, "If-None-Match") or ""
         if reply.headers["ETag"] in (tag.strip().removeprefix("W/") for tag in known.split(",")):
@@ -146,7 +147,7 @@ def response(reply: Reply) -> web.Response:
 async def _answer(
     installation: Installation, log: RequestLog, handler: Handler, request: web.Request
 ) -> web.StreamResponse:
-    """Gives the request its id, every error its form, and the log its line."""
+    """Answers a request: adds its id, gives errors their form, and logs it."""
     request_id = request[REQUEST_ID] = installation.ids.unique()
     started = time.perf_counter()
     connection = connections.of(request)
@@ -205,7 +206,7 @@ async def _refuse_address(request: web.Request) -> web.Response:
 
 
 def _refusal(request: web.Request, problem: Problem) -> web.StreamResponse:
-    """In the form of the API under /api, and for people elsewhere."""
+    """An error in the form of the API under /api, and as text elsewhere."""
     if request.path.startswith("/api"):
         return response(refusal(problem))
     return web.Response(status=problem.status, text=f"{problem.message}\n", headers=problem.headers)

@@ -1,4 +1,4 @@
-"""aiohttp's server, imported here first, without the system's certificates."""
+"""Imports aiohttp's server first, without reading the system's certificates."""
 
 from wmsd.base.certificates import left_unread
 

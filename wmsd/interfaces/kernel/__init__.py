@@ -1,1 +1,1 @@
-"""The kernel interface, for who runs the platform."""
+"""The kernel interface, for the person who runs the platform."""

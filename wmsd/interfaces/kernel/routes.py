@@ -1,4 +1,4 @@
-"""The kernel interface: its table of contents."""
+"""The routes of the kernel interface."""
 
 from typing import Final
 

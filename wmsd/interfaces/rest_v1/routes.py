@@ -1,4 +1,4 @@
-"""REST v1: its table of contents."""
+"""The routes of REST v1."""
 
 from typing import Final
 

@@ -1,4 +1,4 @@
-"""REST v2: its table of contents."""
+"""The routes of REST v2."""
 
 from typing import Final
 
