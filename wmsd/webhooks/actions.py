@@ -1,4 +1,4 @@
-"""The use cases of subscriptions and of their log."""
+"""The operations of subscriptions and of their log."""
 
 import json
 from collections.abc import Mapping
@@ -60,8 +60,8 @@ def _one(tx: Transaction, id: int) -> Record:
 def create_webhook(tx: Transaction, body: SubscriptionFields) -> Record:
     """Subscribe to events.
 
-    `secret`, `token`, `username` and `password`, or `headers`, as `auth_type` needs it, are kept sealed and never
-    shown again.
+    Send the credentials that `auth_type` needs: `secret`, `token`, `username` and `password`, or `headers`. They
+    are stored sealed and never shown again.
     """
     if store.count(tx) >= rules.MOST_SUBSCRIPTIONS:
         raise Problem("VALIDATION_FAILED", f"A company has at most {rules.MOST_SUBSCRIPTIONS} subscriptions.")
@@ -72,7 +72,7 @@ def create_webhook(tx: Transaction, body: SubscriptionFields) -> Record:
 def replace_webhook(tx: Transaction, id: int, body: SubscriptionFields) -> Record:
     """Replace a webhook subscription.
 
-    A field that is not sent takes its default; but credentials stay while auth_type stays.
+    A field that is not sent takes its default. Credentials are the exception: they stay while `auth_type` stays.
     """
     return _change(tx, id, body.model_dump())
 
@@ -102,7 +102,7 @@ def _change(tx: Transaction, id: int, given: Mapping[str, Any]) -> Record:
 
 
 def _checked(tx: Transaction, current: Mapping[str, Any] | None, given: Mapping[str, Any]) -> dict[str, Any]:
-    """The columns, with the given fields laid over the current ones. Raises Problem with all that is wrong."""
+    """The columns, with the given fields laid over the current ones. Raises Problem with all errors."""
     fields = stored({name: given[name] for name in store.COLUMNS if name in given})
     values = {**(current or {}), **fields}
     errors: FieldErrors = {}
@@ -111,7 +111,7 @@ def _checked(tx: Transaction, current: Mapping[str, Any] | None, given: Mapping[
     kept, may_stay = None, False
     if current is not None and current["auth_type"] == values["auth_type"]:
         kept = unsealed(tx, current["credentials"])
-        # What cannot be read stays as it is: the subscription can be switched off all the same.
+        # Credentials that cannot be unsealed stay as they are, so that the subscription can still be switched off.
         may_stay = kept is None and all(given.get(name) is None for name in rules.EVERY_CREDENTIAL)
     found, flaws = (kept, {}) if may_stay else rules.credentials(values["auth_type"], given, kept)
     errors |= flaws
@@ -132,7 +132,7 @@ def _named(name: str, flaws: list[str]) -> FieldErrors:
 
 
 def unsealed(tx: Transaction, sealed: str) -> dict[str, Any] | None:
-    """None for what another installation has sealed: it has to be given anew."""
+    """The credentials. None when another installation has sealed them: then they must be sent anew."""
     text = tx.service(Vault).unseal(sealed)
     return None if text is None else dict(json.loads(text))
 
@@ -141,7 +141,7 @@ def unsealed(tx: Transaction, sealed: str) -> dict[str, Any] | None:
 def delete_webhook(tx: Transaction, id: int) -> None:
     """Delete a webhook subscription.
 
-    What is queued for it is not sent any more, and its log goes with it.
+    Deliveries that are still queued are not sent any more, and its log is deleted.
     """
     _one(tx, id)
     store.delete(tx, id)
@@ -151,8 +151,8 @@ def delete_webhook(tx: Transaction, id: int) -> None:
 def rotate_webhook_secret(tx: Transaction, id: int, body: NewSecret) -> Record:
     """Replace the secret without a gap.
 
-    For 24 hours `webhook-signature` carries two signatures, of the new and of the old secret. X-Webhook-Signature,
-    which has room for one, is of the new secret at once.
+    For 24 hours `webhook-signature` carries two signatures, one of the new and one of the old secret.
+    X-Webhook-Signature can carry only one: from now on it is that of the new secret.
     """
     current = store.columns(tx, id)
     if current is None:
@@ -179,9 +179,9 @@ def rotate_webhook_secret(tx: Transaction, id: int, body: NewSecret) -> Record:
 
 @reading(answer="cursor", returns=Delivery)
 def list_webhook_deliveries(tx: Transaction, id: int, query: DeliveryQuery, position: int) -> CursorPage:
-    """Walk the deliveries of a subscription with their attempts, the newest first.
+    """List the deliveries of a subscription with their attempts, the newest first.
 
-    They are kept for 30 days, those that are still open for longer.
+    Deliveries are kept for 30 days, open ones longer.
     """
     _one(tx, id)
     return log.before(tx, id, query, position)
@@ -191,7 +191,7 @@ def list_webhook_deliveries(tx: Transaction, id: int, query: DeliveryQuery, posi
 def redeliver_webhook(tx: Transaction, id: int, delivery: int) -> Record:
     """Send a delivery again, now.
 
-    Its event has the same id and body as before. It gets five attempts anew.
+    Its event keeps its id and its body. It gets five new attempts.
     """
     _one(tx, id)
     if log.one(tx, id, delivery) is None:

@@ -1,4 +1,4 @@
-"""What must always hold of subscriptions and their deliveries."""
+"""The doctor's checks of subscriptions and deliveries."""
 
 from typing import Final
 

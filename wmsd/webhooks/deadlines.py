@@ -1,6 +1,7 @@
-"""A deadline for each of many attempts, and one timer for all: equally long, the first to begin ends first.
+"""A deadline for each attempt, and one timer for all. All deadlines are equally long, so the first to begin ends
+first.
 
-`asyncio.timeout` sets a timer for each, which takes longer than the signatures of a delivery.
+`asyncio.timeout` sets a timer for each, which takes longer than signing a delivery.
 """
 
 import asyncio
@@ -8,7 +9,7 @@ from types import TracebackType
 
 
 class Deadlines:
-    """`with deadlines.new():` in a task gives what is done there so many seconds."""
+    """Limits the time of what a task does within `with deadlines.new():`."""
 
     def __init__(self, seconds: float) -> None:
         self.seconds = seconds
@@ -22,13 +23,15 @@ class Deadlines:
         deadline.at = loop.time() + self.seconds
         if self._timer is None:
             self._timer = loop.call_at(deadline.at, self._look, loop)
-        self._running[deadline] = None  # last: if there can be no timer, it has not begun
+        self._running[deadline] = None  # last: if the timer could not be set, it has not begun
 
     def end(self, deadline: "Deadline") -> None:
         self._running.pop(deadline, None)
 
     def _look(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Ends those that are over, and comes again for the next; while nothing runs there is no timer."""
+        """Ends the deadlines that have passed, and sets the timer for the next. Without deadlines there is no
+        timer.
+        """
         self._timer = None
         while self._running:
             first = next(iter(self._running))
@@ -40,14 +43,14 @@ class Deadlines:
 
 
 class Deadline:
-    """As `asyncio.timeout`: when it has passed it ends in a TimeoutError, unless others cancel the task too."""
+    """Like `asyncio.timeout`: once it has passed, it raises TimeoutError, unless others cancel the task too."""
 
     __slots__ = ("_cancelling", "_deadlines", "_task", "at", "has_passed")
 
     def __init__(self, deadlines: Deadlines) -> None:
         self._deadlines = deadlines
         self.at = 0.0
-        """By the loop's clock."""
+        """On the loop's clock."""
         self.has_passed = False
 
     def __enter__(self) -> "Deadline":
@@ -59,7 +62,7 @@ class Deadline:
         return self
 
     def pass_by(self) -> None:
-        """Whatever the task waits for, it waits no longer."""
+        """Cancels whatever the task waits for."""
         self.has_passed = True
         self._task.cancel()
 

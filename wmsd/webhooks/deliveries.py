@@ -1,4 +1,4 @@
-"""The SQL of sending: what is due, and what waits behind it."""
+"""The SQL of sending: which deliveries are due, and which are held behind them."""
 
 from collections.abc import Sequence
 from typing import Final, NamedTuple
@@ -11,12 +11,12 @@ from wmsd.webhooks.schema import TEST_EVENT
 
 
 def milliseconds(tx: Transaction) -> int:
-    """Now, since 1970."""
+    """The transaction's time in milliseconds since 1970."""
     return timestamps.microseconds(tx.now) // 1000
 
 
 class Target(NamedTuple):
-    """Where a subscription's deliveries go, and how they are authenticated; credentials are sealed."""
+    """The address and the authentication of a subscription's deliveries. Credentials are sealed."""
 
     subscription_id: int
     url: str
@@ -52,9 +52,9 @@ OUTLOOKS: Final = f"""
 
 
 class Outlook(NamedTuple):
-    """Whether a subscription has something to send now, and when the next comes due after it.
+    """Whether a subscription has something to send now, and when its next delivery is due after that.
 
-    In milliseconds since 1970. One that is not active sends nothing.
+    Times are milliseconds since 1970. An inactive subscription sends nothing.
     """
 
     target: Target
@@ -63,13 +63,13 @@ class Outlook(NamedTuple):
 
 
 def outlooks(tx: Transaction) -> list[Outlook]:
-    """Of every subscription."""
+    """The outlook of every subscription."""
     rows = tx.rows(OUTLOOKS, {"now": milliseconds(tx)})
     return [Outlook(Target(*target), is_due, next_due) for *target, is_due, next_due in rows]
 
 
 class Due(NamedTuple):
-    """A delivery as it is sent. What its event was, nobody knows any more when `body` is None."""
+    """A delivery to send. `body` is None when its event is not kept any more."""
 
     id: int
     sequence: int
@@ -100,9 +100,9 @@ class DueNow(NamedTuple):
 
 
 def due(tx: Transaction, subscription_id: int, taken: Sequence[int], limit: int, room: int) -> DueNow:
-    """What of the subscription is to be sent now and is not taken yet, the longest due first.
+    """The subscription's deliveries to send now that are not taken yet, the longest due first.
 
-    `room`: characters of bodies. When they are as many, the one that is being read is the last.
+    `room`: stops once the bodies have that many characters.
     """
     given = {
         "subscription_id": subscription_id,
@@ -129,7 +129,7 @@ A_MINUTE: Final = 60_000
 
 
 def queue_test(tx: Transaction, subscription_id: int) -> Due:
-    """A test event, which its caller sends at once. Should it come to nothing, it is due in a minute."""
+    """Queues a test event, which the caller sends at once. If the caller fails, it is due in a minute."""
     body = {"event": TEST_EVENT, "timestamp": tx.timestamp, "data": {"webhook_id": subscription_id}}
     event = {"id": tx.ids.unique(), "event": TEST_EVENT, "timestamp": tx.timestamp, "body": dumps(body)}
     given = {"id": subscription_id, "event": dumps(event), "now": tx.timestamp}
@@ -151,7 +151,7 @@ SKIP_ALL: Final = """
         LIMIT :limit
     )
 """
-"""The latest of an entity first: should it be cut short, what is held is held behind an open one still."""
+"""The latest of an entity first: if the limit cuts it short, the held ones are still behind an open one."""
 SKIP: Final = """
     UPDATE webhook_deliveries SET status = 'skipped', due_at = NULL, skipped_because = :because
     WHERE status = 'pending' AND id IN (SELECT value FROM json_each(:ids))
@@ -172,7 +172,7 @@ RELEASE: Final = """
 
 
 def skip_all(tx: Transaction, because: str) -> int:
-    """Some of what is open, of every subscription; how many."""
+    """Skips some of the open deliveries of all subscriptions. Returns how many."""
     return tx.execute(SKIP_ALL, {"because": because, "limit": AT_ONCE}).rowcount
 
 
@@ -182,7 +182,7 @@ def skip(tx: Transaction, delivery_ids: Sequence[int], because: str) -> None:
 
 
 def release(tx: Transaction, done: Sequence[int]) -> set[int]:
-    """What was held behind these deliveries, which are over, is due; of which subscriptions some was."""
+    """Makes the deliveries due that were held behind these, which are done. Returns their subscriptions."""
     return {
         subscription_id for (subscription_id,) in tx.rows(RELEASE, {"ids": dumps(done), "now": milliseconds(tx)})
     }
@@ -197,5 +197,5 @@ CLAMP: Final = f"""
 
 
 def clamp(tx: Transaction) -> int:
-    """Nothing waits for longer than its own back-off, though the clock was set back; how many would have."""
+    """Shortens waits that are longer than their back-off, because the clock was set back. Returns how many."""
     return tx.execute(CLAMP, {"now": milliseconds(tx)}).rowcount

@@ -1,4 +1,4 @@
-"""Why an attempt came to nothing, in a sentence for people: no trace, no library's words."""
+"""Says why an attempt failed, in a sentence for people, without the libraries' own words."""
 
 import errno
 import socket
@@ -20,7 +20,9 @@ NOWHERE: Final = (
     "this installation sends nothing. Its administrator finds which in the log of the service, and what it allows "
     "in webhooks.allow_networks and webhooks.allow_ports."
 )
-"""One sentence for both: else whoever may write a URL could ask which names there are in the network here."""
+"""One sentence for both cases. Otherwise anybody who may write a URL could find out which names exist in this
+network.
+"""
 BY_ERRNO: Final = {
     errno.ECONNREFUSED: "{host} refused the connection at port {port}.",
     errno.EHOSTUNREACH: "{host} cannot be reached: there is no way to it.",
@@ -40,7 +42,7 @@ BY_VERIFY_CODE: Final = {
         "webhooks.ca_file can hold a private one.",
     ),
 }
-"""By X509_V_ERR_… of OpenSSL."""
+"""By OpenSSL's X509_V_ERR_… codes."""
 OLD_TLS: Final = {"UNSUPPORTED_PROTOCOL", "TLSV1_ALERT_PROTOCOL_VERSION", "VERSION_TOO_LOW", "WRONG_SSL_VERSION"}
 NO_TLS: Final = {"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "PACKET_LENGTH_TOO_LONG", "RECORD_LAYER_FAILURE"}
 
@@ -52,7 +54,7 @@ def out_of_time(attempt: Attempt, seconds: float) -> str:
 
 
 def is_shortage(error: Exception) -> bool:
-    """Whether this machine lacked files, threads or memory: the receiver is not to blame."""
+    """Whether this machine lacked files, threads or memory, so that the receiver is not to blame."""
     return any(
         isinstance(cause, MemoryError)
         or (isinstance(cause, OSError) and cause.errno in SHORTAGES)
@@ -62,7 +64,9 @@ def is_shortage(error: Exception) -> bool:
 
 
 def sentence(error: Exception, attempt: Attempt, complaints: Complaints) -> str:
-    """What the error means to whoever looks after the receiver; `complaints` are told what is not for them."""
+    """The sentence for the person who looks after the receiver. Details that are not for them are logged by
+    `complaints`.
+    """
     found = _known(error, attempt)
     if found is None:
         complaints.failed(f"an attempt at {attempt.host} failed within this service", error)
@@ -98,7 +102,7 @@ def _literally(text: str) -> str:
 
 
 def _causes(error: BaseException) -> Iterator[BaseException]:
-    """What aiohttp's errors were raised from; they themselves only look like those of ssl."""
+    """The error and its causes, without aiohttp's own errors, which only look like those of ssl."""
     seen: BaseException | None = error
     while seen is not None:
         if not isinstance(seen, aiohttp.ClientError):

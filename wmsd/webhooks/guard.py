@@ -1,7 +1,7 @@
-"""Which addresses may be dialled. Every URL here was written by somebody who may mean harm.
+"""Decides which addresses may be dialled. Every URL here may be hostile.
 
-`ipaddress.is_global` is not asked: it takes multicast and translated forms of private addresses for global, and
-does not know where clouds keep their secrets.
+`ipaddress.is_global` does not suffice: it takes multicast addresses and translated private ones for global, and
+does not know the metadata addresses of clouds.
 """
 
 import socket
@@ -17,7 +17,7 @@ Address = IPv4Address | IPv6Address
 
 
 class Rule(Enum):
-    """What a listing in webhooks.allow_networks can admit."""
+    """What an entry in webhooks.allow_networks can admit."""
 
     BY_NETWORK = "by network"
     ONE_BY_ONE = "one by one"
@@ -25,7 +25,7 @@ class Rule(Enum):
 
 
 class Range(NamedTuple):
-    """`says` what such an address is, after "is"."""
+    """A range of addresses. `says` completes a sentence after "is"."""
 
     rule: Rule
     says: str
@@ -37,7 +37,7 @@ METADATA: Final = Range(
     "a metadata address of a cloud",
     (
         "169.254.169.254/32",
-        "168.63.129.16/32",  # Azure; lies among public addresses
+        "168.63.129.16/32",  # Azure: among public addresses
         "100.100.100.200/32",  # Alibaba
         "192.0.0.192/32",  # Oracle
         "fd00:ec2::/32",  # AWS: instances, clocks, names, containers
@@ -82,7 +82,7 @@ RANGES: Final = (
         ("192.0.0.0/24", "198.18.0.0/15", "240.0.0.0/4", "2001::/23", "100::/64", "5f00::/16"),
     ),
 )
-"""The first that has the address counts."""
+"""The first range with the address counts."""
 
 PUBLIC_V6: Final = IPv6Network("2000::/3")
 NAT64: Final = IPv6Network("64:ff9b::/96")
@@ -91,10 +91,11 @@ TUNNELLED: Final = Range(Rule.NEVER, "a tunnel's address, which hides another", 
 
 
 class Guard:
-    """The rule of one installation. `own_ports` are those that this service listens on.
+    """The rule of one installation. `own_ports` are the ports that this service listens on.
 
-    `allow_networks` as in the settings: CIDR, checked. Only an entry for one address, such as 127.0.0.1/32,
-    admits what no network admits. `allow_ports`, as `ports.parsed` takes them, are those of such addresses.
+    `allow_networks` are checked CIDR networks, as in the settings. An entry for a single address, such as
+    127.0.0.1/32, also admits addresses that no larger network admits. `allow_ports`, as for `ports.parsed`, are
+    the ports of such addresses.
     """
 
     def __init__(
@@ -110,7 +111,7 @@ class Guard:
         self._allow_ports = ports.parsed(allow_ports)
 
     def objection(self, address: str, scheme: str, port: int = 443) -> str | None:
-        """A sentence for people why this may not be dialled; None if it may."""
+        """A sentence why this may not be dialled; None if it may."""
         try:
             ip = ip_address(address)
         except ValueError:
@@ -125,7 +126,7 @@ class Guard:
         )
 
     def objection_to_port(self, port: int) -> str | None:
-        """Whatever the address; as `objection`."""
+        """As `objection`, for any address."""
         if port in ports.NEVER:
             return f"Port {port} is another protocol's: never a receiver's."
         return None
@@ -170,19 +171,19 @@ class Guard:
 
 @cache
 def _networks() -> list[tuple[IPv4Network | IPv6Network, Range]]:
-    """At first use: a start is not held up by it."""
+    """Made at the first use, so that a start does not wait for it."""
     return [(ip_network(network), found) for found in RANGES for network in found.networks]
 
 
 def kind(ip: Address) -> Range | None:
-    """What the address is; None for a public one."""
+    """The range of the address; None for a public one."""
     for network, found in _networks():
         if ip in network:
             return found
     if isinstance(ip, IPv4Address):
         return None
     if ip in NAT64:
-        # How a host without IPv4 reaches the public part of it, and nothing else.
+        # A host without IPv4 reaches public IPv4 addresses in this way, and no others.
         return None if kind(last_four(ip)) is None else TUNNELLED
     if ip not in PUBLIC_V6:
         return UNASSIGNED
@@ -194,12 +195,12 @@ def last_four(ip: IPv6Address) -> IPv4Address:
 
 
 def _is_isatap(ip: IPv6Address) -> bool:
-    """An IPv4 address in the last four bytes, marked by those before."""
+    """Whether it is an IPv4 address in the last four bytes, marked by the bytes before."""
     return int(ip) >> 32 & 0xFDFF_FFFF == 0x0000_5EFE
 
 
 def is_here(ip: Address) -> bool:
-    """Whether an interface of this machine has the address, at this moment."""
+    """Whether an interface of this machine has the address now."""
     if ip.is_loopback:
         return True
     if isinstance(ip, IPv6Address) and ip in NAT64:
@@ -207,7 +208,7 @@ def is_here(ip: Address) -> bool:
     family = socket.AF_INET if ip.version == 4 else socket.AF_INET6
     with socket.socket(family, socket.SOCK_DGRAM) as probe:
         try:
-            probe.bind((str(ip), 0))  # only one's own can be bound
+            probe.bind((str(ip), 0))  # only an address of this machine can be bound
         except OSError:
             return False
     return True

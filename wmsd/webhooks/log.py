@@ -61,7 +61,7 @@ COUNTS: Final = """
 
 
 def counts(tx: Transaction) -> dict[int, tuple[int, int]]:
-    """How many deliveries are open, and how many exhausted, by subscription. It reads the whole log."""
+    """Counts open and exhausted deliveries by subscription. It reads the whole log."""
     return {subscription_id: (open_ones, exhausted) for subscription_id, open_ones, exhausted in tx.rows(COUNTS)}
 
 

@@ -1,4 +1,4 @@
-"""Which ports may be dialled: some never, and of addresses that are only admitted by a listing a few."""
+"""Which ports may be dialled: some never. At addresses that only the settings admit, just a few may be."""
 
 import re
 from collections.abc import Sequence
@@ -15,14 +15,14 @@ NEVER: Final = frozenset(
         *(6000, 6566, 6665, 6666, 6667, 6668, 6669, 6679, 6697, 10_080),
     }
 )
-"""Those that are another protocol's, which a request could be taken for: the bad ports of the Fetch standard,
+"""Ports of other protocols, whose servers could take a request for their own: the bad ports of the Fetch standard,
 https://fetch.spec.whatwg.org/#port-blocking.
 """
 _ENTRY: Final = re.compile(r"(\d{1,5})(?:-(\d{1,5}))?", re.ASCII)
 
 
 def parsed(entries: Sequence[int | str]) -> list[range]:
-    """`entries`: ports such as 8443, and ranges such as "8000-8999". Raises ValueError."""
+    """Reads ports such as 8443 and ranges such as "8000-8999". Raises ValueError."""
     return [_range(entry) for entry in entries]
 
 

@@ -1,4 +1,4 @@
-"""Sending again what is over: one delivery, or all of a range."""
+"""Sends deliveries again that are done: one, or all of a range."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -21,13 +21,15 @@ SEND_NOW: Final = """
 
 
 def send_now(tx: Transaction, delivery_id: int) -> None:
-    """It is due now, whatever it was, and waits for no other."""
+    """Makes it due now in any status. It does not wait for others."""
     tx.execute(SEND_NOW, {"id": delivery_id, "attempts": ATTEMPTS, "now": milliseconds(tx)})
 
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """Of a subscription what was queued from `since` until `until` (timestamps), of these statuses; no tests."""
+    """A subscription's deliveries with these statuses, queued from `since` until `until` (timestamps), without
+    tests.
+    """
 
     subscription_id: int
     since: str
@@ -67,15 +69,15 @@ RELEASE_FIRST: Final = """
 
 
 def count(tx: Transaction, chosen: Range) -> int:
-    """How many would be sent again."""
+    """The number of deliveries that would be sent again."""
     found: int = tx.value(COUNT, {**chosen.parameters(), "after": 0})
     return found
 
 
 def send_range(tx: Transaction, chosen: Range, after: int) -> tuple[int, int]:
-    """Some of the range: those after a delivery's id, each entity's in their order.
+    """Queues some of the range, those after the id `after`; those of one entity keep their order.
 
-    The last one's id, and how many they were; fewer than `AT_ONCE` are the last.
+    Returns the last id, and how many they were. Fewer than `AT_ONCE` means that no more are left.
     """
     rows = tx.rows(CHOSEN, {**chosen.parameters(), "after": after, "limit": AT_ONCE})
     ids = [row[0] for row in rows]

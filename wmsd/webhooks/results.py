@@ -1,5 +1,5 @@
-"""The SQL of what came of attempts. A few statements write down as many as there are: while a receiver takes what
-is sent as fast as it comes, each statement more would be one more wait of two threads for each other.
+"""The SQL of the results of attempts. A few statements write any number of results: while a fast receiver takes
+one delivery after the other, each further statement would cost one more change of threads.
 """
 
 import json
@@ -15,7 +15,7 @@ from wmsd.webhooks.switch_off import switch_off
 
 
 class Result(NamedTuple):
-    """What came of an attempt; `at` is when it began, `answer` its first 2 kB."""
+    """The result of an attempt. `at` is when it began; `answer` is its first 2 kB."""
 
     subscription_id: int
     delivery_id: int
@@ -29,7 +29,7 @@ class Result(NamedTuple):
 
 
 class Judged(NamedTuple):
-    """A result, and what it makes of its delivery."""
+    """A result and its consequence for the delivery."""
 
     result: Result
     verdict: Verdict
@@ -58,9 +58,9 @@ NOTE_VERDICTS: Final = """
 
 
 def record(tx: Transaction, results: Sequence[Result]) -> set[int]:
-    """Writes down what came of some attempts, each of another delivery, and releases what was held behind them.
+    """Writes the results of attempts, each of another delivery, and releases the deliveries held behind them.
 
-    The subscriptions that have more to send by that.
+    Returns the subscriptions that have more to send because of that.
     """
     judged = _judged(tx, results)
     now = milliseconds(tx)
@@ -73,7 +73,7 @@ def record(tx: Transaction, results: Sequence[Result]) -> set[int]:
 
 
 def _judged(tx: Transaction, results: Sequence[Result]) -> list[Judged]:
-    """In the order of the results. One is left out when its subscription is deleted."""
+    """The results with their verdicts, in their order. One whose subscription was deleted is left out."""
     rows = json.loads(tx.value(OPEN, (dumps([result.delivery_id for result in results]),)))
     found = {row[0]: row[1:] for row in rows}
     return [_judge(result, *found[result.delivery_id]) for result in results if result.delivery_id in found]
@@ -83,7 +83,7 @@ def _judge(result: Result, status: str, attempts: int, attempts_left: int) -> Ju
     left = max(attempts_left - 1, 0)
     became = verdict(result.is_success, left)
     if status == "skipped" and not result.is_success:
-        became = Verdict("skipped")  # it was under way then
+        became = Verdict("skipped")  # it was skipped while under way
     return Judged(result, became, attempts + 1, left)
 
 
@@ -107,7 +107,9 @@ def _verdict(each: Judged, now: int) -> tuple[Any, ...]:
 
 
 def _telling(judged: Sequence[Judged]) -> Iterator[Judged]:
-    """Without the successes that another success of their subscription follows: they leave nothing to be seen."""
+    """Leaves out a success that is followed by another one of the same subscription, because it leaves no
+    trace.
+    """
     following: dict[int, bool] = {}
     told = []
     for each in reversed(judged):
@@ -119,7 +121,7 @@ def _telling(judged: Sequence[Judged]) -> Iterator[Judged]:
 
 
 def _shown(each: Judged) -> str:
-    """As the subscription shows its last delivery."""
+    """The last delivery as the subscription shows it."""
     result = each.result
     return dumps(
         {
@@ -162,7 +164,7 @@ def _note_health(tx: Transaction, result: Result, shown: str) -> None:
         failing = failing_milliseconds(failing, _between(last_attempt_at, result.at))
     tx.execute(FAILED, (shown, result.at, result.at, failing, result.subscription_id))
     if result.status == GONE:
-        if not tx.value(CHANGED_SINCE, (result.subscription_id, result.at)):  # else it may go elsewhere by now
+        if not tx.value(CHANGED_SINCE, (result.subscription_id, result.at)):  # else the URL may be new
             switch_off(tx, result.subscription_id, "The receiver answered 410 Gone.")
     elif failing >= SWITCHED_OFF_AFTER.total_seconds() * 1000:
         days = SWITCHED_OFF_AFTER.days
@@ -170,7 +172,7 @@ def _note_health(tx: Transaction, result: Result, shown: str) -> None:
 
 
 def _between(earlier: str, later: str) -> int:
-    """Milliseconds."""
+    """The milliseconds between two timestamps."""
     delta = timestamps.microseconds(timestamps.from_text(later)) - timestamps.microseconds(
         timestamps.from_text(earlier)
     )

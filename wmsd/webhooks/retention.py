@@ -1,6 +1,6 @@
-"""The log is kept for 30 days; what is still open, and what came after it, for as long as it is.
+"""Keeps the log for 30 days. An open delivery is kept longer, and so is every later one of its subscription.
 
-So what is kept of a subscription has no gap.
+So the kept deliveries of a subscription have no gap.
 """
 
 from typing import Final
@@ -32,7 +32,7 @@ SWEEP: Final = """
 
 
 def forget_old(tx: Transaction) -> int:
-    """Some of what is older than is kept, and of what deleted subscriptions have left; answers how many."""
+    """Deletes some deliveries that are too old, or whose subscription was deleted. Returns how many."""
     return _sweep(tx) or _forget(tx)
 
 
@@ -48,7 +48,7 @@ def _sweep(tx: Transaction) -> int:
 
 
 def _forget(tx: Transaction) -> int:
-    """As `db.retention.forget_old`: nothing that came after a row that is kept is forgotten."""
+    """As `db.retention.forget_old`: deletes nothing that came after a kept row."""
     recent = timestamps.to_text(tx.now - KEPT), timestamps.to_text(tx.now + A_CLOCK_GONE_WRONG)
     first_kept = tx.value(FIRST_KEPT, recent)
     return tx.execute(FORGET, {"first_kept": first_kept or BEYOND_ALL, "limit": FORGOTTEN_AT_ONCE}).rowcount

@@ -1,4 +1,4 @@
-"""What a sending means, and what a subscription needs: pure decisions."""
+"""Pure decisions: the consequence of an attempt, and the credentials of a subscription."""
 
 from collections.abc import Mapping
 from datetime import timedelta
@@ -16,7 +16,7 @@ KEPT: Final = timedelta(days=30)
 ROTATION: Final = timedelta(hours=24)
 SWITCHED_OFF_AFTER: Final = timedelta(days=5)
 LONGEST_SILENCE: Final = timedelta(days=1)
-"""No more of the time between two failures counts: a clock that leaps cannot switch a subscription off."""
+"""The most that the time between two failures counts, so that a leaping clock cannot switch a subscription off."""
 MOST_SUBSCRIPTIONS: Final = 200
 
 assert len(WAITS) == ATTEMPTS - 1
@@ -27,19 +27,19 @@ CREDENTIALS: Final[Mapping[AuthType, tuple[str, ...]]] = {
     "basic": ("username", "password"),
     "custom": ("headers",),
 }
-"""What each way of authentication needs."""
+"""The credentials that each way of authentication needs."""
 EVERY_CREDENTIAL: Final = tuple(name for names in CREDENTIALS.values() for name in names)
 
 
 class Verdict(NamedTuple):
-    """What becomes of a delivery; `wait` in milliseconds, where it is to be sent again."""
+    """The new status of a delivery, and the milliseconds until it is sent again, if it is."""
 
     status: DeliveryStatus
     wait: int | None = None
 
 
 def off_because(company: Company) -> str | None:
-    """Why nothing is sent for this company now, or None."""
+    """Why nothing is sent for this company now; None if it is."""
     if not {"api", "webhooks"} <= company.modules:
         return "The module webhooks was off."
     if company.sandbox and not (company.operator is not None and company.operator.sandbox_webhooks):
@@ -48,7 +48,7 @@ def off_because(company: Company) -> str | None:
 
 
 def verdict(is_success: bool, attempts_left: int) -> Verdict:
-    """`attempts_left` after the attempt."""
+    """The consequence of an attempt. `attempts_left` counts without it."""
     if is_success:
         return Verdict("delivered")
     if attempts_left:
@@ -57,7 +57,7 @@ def verdict(is_success: bool, attempts_left: int) -> Verdict:
 
 
 def failing_milliseconds(before: int, since_last_attempt: int) -> int:
-    """For how long it has been failing, one failure later."""
+    """How long it has been failing, after one more failure."""
     longest = int(LONGEST_SILENCE.total_seconds() * 1000)
     return before + min(max(since_last_attempt, 0), longest)
 
@@ -65,9 +65,9 @@ def failing_milliseconds(before: int, since_last_attempt: int) -> int:
 def credentials(
     auth_type: AuthType, sent: Mapping[str, Any], kept: Mapping[str, Any] | None
 ) -> tuple[dict[str, Any], FieldErrors]:
-    """The credentials of a subscription, and what is wrong with those that were sent.
+    """The credentials of a subscription, and the errors in those that were sent.
 
-    `kept` are those that it has of this auth_type already, of which what is not sent stays.
+    `kept` are its credentials of the same auth_type until now. Those that are not sent stay.
     """
     needed = CREDENTIALS[auth_type]
     errors: FieldErrors = {

@@ -1,4 +1,4 @@
-"""A subscription's fields, and what its log shows (decisions, sections 2 and 6)."""
+"""The fields of subscriptions and of their log (decisions, sections 2 and 6)."""
 
 from typing import Annotated, Any, Final, Literal
 
@@ -100,7 +100,9 @@ class SubscriptionFields(Input):
 
 
 class SubscriptionChanges(SubscriptionFields, partial=True):
-    """The fields to change; the others stay. The secret, too, is replaced at once; see rotate-secret."""
+    """The fields to change; the others stay. A new secret replaces the old one at once; rotate-secret leaves no
+    gap.
+    """
 
 
 class NewSecret(Input):
@@ -108,7 +110,7 @@ class NewSecret(Input):
 
 
 class LastDelivery(Model):
-    """What came of the last attempt."""
+    """The result of the last attempt."""
 
     id: Id
     event: str
@@ -119,7 +121,7 @@ class LastDelivery(Model):
 
 
 class Subscription(Recorded):
-    """A webhook subscription as the interfaces show it: never with its credentials."""
+    """A webhook subscription. Its credentials are never shown."""
 
     READ_ONLY = Recorded.READ_ONLY | {
         *("has_secret", "previous_secret_expires_at", "failing_since", "switched_off_at"),
@@ -155,7 +157,7 @@ class SubscriptionCursorQuery(CursorQuery):
 
 
 class Attempt(Model):
-    """One sending, and what came back."""
+    """One attempt to send, and the answer."""
 
     number: int
     at: Timestamp
@@ -168,7 +170,7 @@ class Attempt(Model):
 
 
 class Delivery(Model):
-    """A delivery with its attempts, the first one first."""
+    """A delivery with its attempts, the oldest first."""
 
     id: Id
     sequence: Annotated[int, Field(description="X-Webhook-Sequence: of its subscription, without gaps.")]

@@ -13,10 +13,9 @@ REMEMBERED_KEYS: Final = 256
 
 
 def standard_key(secret: str) -> bytes:
-    """The key of `webhook-signature`: what `whsec_` and base64 stand for, else the secret's own letters.
+    """The key of `webhook-signature`: after `whsec_`, the decoded base64; otherwise the characters of the secret.
 
-    Base64 may come without its padding, as the libraries of receivers take it. Raises ValueError when what follows
-    `whsec_` is none.
+    Base64 may lack its padding, because receivers' libraries accept that. Raises ValueError when it is no base64.
     """
     if not secret.startswith(PREFIX):
         return secret.encode()
@@ -33,9 +32,9 @@ def _begun(key: bytes) -> hmac.HMAC:
 
 
 def _mac(key: bytes, *parts: bytes) -> hmac.HMAC:
-    """HMAC-SHA256 of the parts, one after the other.
+    """HMAC-SHA256 of the joined parts.
 
-    `hmac.digest` is no faster here: it lets other threads have their turn for each, and waits for its own.
+    `hmac.digest` is no faster here: it lets other threads run at each call, and must wait for its own turn again.
     """
     mac = _begun(key).copy()
     for part in parts:
@@ -44,19 +43,19 @@ def _mac(key: bytes, *parts: bytes) -> hmac.HMAC:
 
 
 def signature(secret: str, body: bytes) -> str:
-    """X-Webhook-Signature: of the raw body, with the secret's own letters as the key."""
+    """X-Webhook-Signature: signs the raw body with the characters of the secret as the key."""
     return f"sha256={_mac(secret.encode(), body).hexdigest()}"
 
 
 def standard_signature(secrets: Iterable[str], event_id: str, seconds: int, body: bytes) -> str:
-    """`webhook-signature`: one for each secret, the newest first."""
+    """`webhook-signature`: a signature for each secret, the newest first."""
     before = f"{event_id}.{seconds}.".encode()
     digests = [_mac(standard_key(secret), before, body).digest() for secret in secrets]
     return " ".join(f"v1,{base64.b64encode(digest).decode()}" for digest in digests)
 
 
 def _signed(_: Mapping[str, Any]) -> dict[str, str]:
-    return {}  # its signatures are of the body
+    return {}  # the signature needs the body, so `headers` adds it
 
 
 def _bearer(credentials: Mapping[str, Any]) -> dict[str, str]:
@@ -93,7 +92,7 @@ def headers(
     body: bytes,
     is_sandbox: bool,
 ) -> dict[str, str]:
-    """`seconds` since 1970, when the attempt begins."""
+    """The headers of a delivery. `seconds` is when the attempt begins, since 1970."""
     found = {
         **AUTHENTICATION[auth_type](credentials),
         "Content-Type": "application/json",

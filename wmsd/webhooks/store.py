@@ -48,7 +48,7 @@ COLUMNS_OF_ONE: Final = f"SELECT {', '.join(COLUMNS)} FROM webhook_subscriptions
 
 
 def columns(tx: Transaction, subscription_id: int) -> dict[str, Any] | None:
-    """The subscription's fields as they are stored."""
+    """The subscription's fields as stored."""
     return tx.record(COLUMNS_OF_ONE, (subscription_id,))
 
 
@@ -98,7 +98,7 @@ FORGIVE: Final = """
 
 
 def forgive(tx: Transaction, subscription_id: int) -> None:
-    """Somebody looks after it: they have switched it on again, or want it to be off."""
+    """Forgets earlier failures, because somebody has switched the subscription on, or wants it off."""
     tx.execute(FORGIVE, (subscription_id,))
 
 
@@ -106,7 +106,7 @@ DELETE: Final = "DELETE FROM webhook_subscriptions WHERE id = ?"
 
 
 def delete(tx: Transaction, subscription_id: int) -> None:
-    """Its deliveries are forgotten later (see `retention.py`)."""
+    """Deletes a subscription. Its deliveries are deleted later (see `retention.py`)."""
     tx.execute(FORGET_TOPICS, (subscription_id,))
     tx.execute(DELETE, (subscription_id,))
 
@@ -131,7 +131,7 @@ def rotate(
     previous_secret: str,
     expires_at: str,
 ) -> None:
-    """Credentials and previous secret are sealed."""
+    """Replaces the secret. Credentials and previous secret are sealed."""
     tx.execute(
         ROTATE,
         {

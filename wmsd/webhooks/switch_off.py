@@ -1,4 +1,4 @@
-"""The SQL of switching a subscription off, which the service itself does when nobody takes what is sent."""
+"""The SQL of switching a subscription off, which the service does when deliveries fail for days."""
 
 from collections.abc import Iterable
 from typing import Final, NamedTuple
@@ -14,7 +14,7 @@ FORGET_TOPICS: Final = "DELETE FROM webhook_topics WHERE subscription_id = ?"
 
 
 def switch_off(tx: Transaction, subscription_id: int, because: str) -> None:
-    """Nothing is sent to it, nor queued for it, until somebody switches it on again."""
+    """Switches it off: nothing is sent or queued until somebody switches it on again."""
     tx.execute(SWITCH_OFF, (tx.timestamp, because, tx.timestamp, subscription_id))
     tx.execute(FORGET_TOPICS, (subscription_id,))
 

@@ -1,6 +1,6 @@
-"""What is wrong with a receiver's URL and headers, said when they are given.
+"""Checks a receiver's URL and headers when they are given.
 
-Addresses are judged again when they are dialled.
+Addresses are checked again when they are dialled.
 """
 
 import re
@@ -21,7 +21,7 @@ LONGEST_NAME: Final = 100
 LONGEST_VALUE: Final = 4096
 LARGEST_HEADERS: Final = 8192
 
-# What parsers drop, trim or read in two ways: controls, white space, and a backslash for a slash.
+# Characters that parsers drop, trim or read in two ways: controls, white space, and the backslash.
 _UNREADABLE: Final = re.compile(r"[\x00-\x20\x7f-\xa0\\\s\ud800-\udfff\u200b-\u200f\u2028-\u202e\ufeff]")
 _PARTS: Final = re.compile(r"(?i:(https?))://([^/?#]*)[^#]*(#?)")
 _PORT: Final = re.compile(r":([^:\]]*)\Z")
@@ -41,7 +41,7 @@ OWN_PREFIXES: Final = ("content-", "proxy-", "sec-", "x-webhook-", "webhook-", "
 
 
 def url_errors(url: str, guard: Guard) -> list[str]:
-    """A sentence for each thing that is wrong; none when a delivery may be tried."""
+    """A sentence for each error; none when a delivery may be tried."""
     if len(url) > LONGEST_URL:
         return [f"The URL must have at most {LONGEST_URL} characters."]
     if _UNREADABLE.search(url):
@@ -58,7 +58,7 @@ def url_errors(url: str, guard: Guard) -> list[str]:
 
 
 def parsed(url: str) -> URL:
-    """As it will be sent: to the byte what was given, if that needs no encoding. Raises ValueError."""
+    """The URL as it will be sent: unchanged, unless it needs encoding. Raises ValueError."""
     return URL(url, encoded=url.isascii())
 
 
@@ -100,7 +100,7 @@ def _host_flaws(host: str, scheme: str, port: int, guard: Guard) -> Iterator[str
 
 
 def literal(host: str) -> str | None:
-    """The address that a host is without asking anybody."""
+    """The address that a host means without a name lookup; None when it needs one."""
     if ":" in host:
         return host
     if _LOCAL.fullmatch(host):
@@ -112,7 +112,7 @@ def literal(host: str) -> str | None:
 
 
 def header_errors(headers: Mapping[str, str]) -> dict[str, list[str]]:
-    """Sentences by header name; those about all of them by the empty name."""
+    """Sentences by header name; those about all headers by the empty name."""
     flaws = {name: found for name, value in headers.items() if (found := list(_header_flaws(name, value)))}
     if of_all := list(_flaws_of_all(headers)):
         flaws[""] = of_all
@@ -139,6 +139,8 @@ def _header_flaws(name: str, value: str) -> Iterator[str]:
 
 
 def is_own(name: str) -> bool:
-    """Whether the header is the delivery's. An underscore counts as a hyphen: many receivers take it for one."""
+    """Whether the delivery sets this header itself. An underscore counts as a hyphen, because many receivers treat
+    it as one.
+    """
     plain = name.lower().replace("_", "-")
     return plain in OWN_HEADERS or plain.startswith(OWN_PREFIXES)

@@ -1,4 +1,4 @@
-"""What goes on in the background of the sender, so that a stop can wait for it."""
+"""Background tasks of the sender, so that a stop can wait for them."""
 
 import asyncio
 import logging
@@ -35,7 +35,7 @@ class Tasks:
             task.cancel()
 
     async def wait(self, seconds: float) -> None:
-        """For all of them, also for those that begin meanwhile; no longer than that."""
+        """Waits for all of them, also for those that begin meanwhile, but no longer than that."""
         until = time.monotonic() + seconds
         while self._running and time.monotonic() < until:
             await asyncio.wait(

@@ -1,4 +1,4 @@
-"""What is trusted when dialling out: the system's certificate authorities and those of webhooks.ca_file."""
+"""The trusted certificate authorities for outgoing connections: the system's, and those of webhooks.ca_file."""
 
 import ssl
 from contextlib import suppress
@@ -14,11 +14,11 @@ BUNDLES: Final = (
 
 
 class AuthoritiesError(Exception):
-    """The authorities cannot be read; the message says which setting to look at."""
+    """The authorities cannot be read; the message names the setting."""
 
 
 def dialling_context(ca_file: str) -> ssl.SSLContext:
-    """Reads files: 20 ms or more. Raises AuthoritiesError."""
+    """The TLS context. It reads files, for 20 ms or more. Raises AuthoritiesError."""
     context = ssl.create_default_context()
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     context.set_alpn_protocols(["http/1.1"])
@@ -31,15 +31,19 @@ def dialling_context(ca_file: str) -> ssl.SSLContext:
 
 
 def _see_that_they_were_read(context: ssl.SSLContext) -> None:
-    """OpenSSL says nothing of a file that it could not open, and the context is kept. Raises OSError."""
+    """Finds out whether the system's file was read: OpenSSL reports no failure, and the context is kept. Raises
+    OSError.
+    """
     file = ssl.get_default_verify_paths().cafile
     if file is not None and not context.cert_store_stats()["x509_ca"]:
-        with suppress(ssl.SSLError):  # it holds none
+        with suppress(ssl.SSLError):  # the file holds none
             context.load_verify_locations(file)
 
 
 def _has_authorities() -> bool:
-    """Whether OpenSSL looks where this system keeps them; a built executable's may look elsewhere."""
+    """Whether OpenSSL looks where this system keeps its authorities. That of a built executable may look
+    elsewhere.
+    """
     paths = ssl.get_default_verify_paths()
     return paths.cafile is not None or (paths.capath is not None and any(Path(paths.capath).glob("*.0")))
 
@@ -54,5 +58,5 @@ def _add_bundle(context: ssl.SSLContext) -> None:
 def _add(context: ssl.SSLContext, ca_file: str) -> None:
     try:
         context.load_verify_locations(ca_file)
-    except OSError as error:  # ssl.SSLError is one
+    except OSError as error:  # ssl.SSLError is an OSError
         raise AuthoritiesError("The file of webhooks.ca_file cannot be read as certificates in PEM.") from error

@@ -1,4 +1,4 @@
-"""A test event, sent at once and through the same path as all others."""
+"""Sends a test event at once, on the same path as all others."""
 
 from collections.abc import Callable
 
@@ -22,9 +22,9 @@ async def send_test(
     is_sandbox: bool,
     party: int = 0,
 ) -> Record | None:
-    """The delivery in the log, with what came back. None when there is no such subscription.
+    """Sends a test event. Returns its delivery with the answer; None when there is no such subscription.
 
-    It is sent whether the subscription is active or not, and only once.
+    It is sent once, even if the subscription is off.
     """
     note = await try_test(database, client, clock, vault, subscription_id, is_sandbox, party)
     return None if note is None else await database.write(note)
@@ -39,7 +39,7 @@ async def try_test(
     is_sandbox: bool,
     party: int = 0,
 ) -> Callable[[Transaction], Record | None] | None:
-    """As `send_test`, but for the unit of work that writes down what came back: that is handed back."""
+    """As `send_test`, but returns the last unit of work, which writes the result, instead of running it."""
 
     def queue(tx: Transaction) -> tuple[Target, Due] | None:
         target = deliveries.target(tx, subscription_id)

@@ -1,1 +1,1 @@
-"""The command line. Each command imports what it needs when it runs: a command starts fast."""
+"""The command line. Each command imports what it needs only when it runs, so that it starts fast."""

@@ -1,4 +1,4 @@
-"""What every command shares: which installation it acts on, how it opens it, how it fails."""
+"""Shared by all commands: finds the installation, opens it, and reports failures."""
 
 import asyncio
 import functools
@@ -33,13 +33,13 @@ class CommandLine:
     config_file: Path | None
 
     def run(self, work: Callable[[Installation], Awaitable[Result]]) -> Result:
-        """Opens the data folder, which must be there, and does the work in it."""
+        """Opens the data folder, which must exist, and does the work in it."""
         with self.beside() as borrow:
             return self.run_with(borrow, work)
 
     @contextmanager
     def beside(self) -> Iterator[Borrow | None]:
-        """As long as it lasts, this command may use what it has borrowed of a server, or there is no server."""
+        """While it lasts, no server runs, or the command may use the files that it borrows from the server."""
         self.find()
         with beside_a_server(self.folder) as loan:
             if loan is not None:
@@ -56,7 +56,7 @@ class CommandLine:
         return asyncio.run(opened())
 
     def find(self) -> None:
-        """Says which data folder it is. Raises StorageError when there is none."""
+        """Prints the path of the data folder. Raises StorageError when it holds no data."""
         self.say_folder()
         if not self.folder.is_made:
             raise StorageError(
@@ -70,7 +70,7 @@ class CommandLine:
 
 
 def installed(command: Callable[Concatenate[CommandLine, P], Result]) -> Callable[P, Result]:
-    """Gives a command --config and --data, its installation, and one line for whatever goes wrong."""
+    """Adds --config and --data to a command, passes it its installation, and prints one line for each error."""
 
     @click.option(
         "--config",
@@ -94,7 +94,7 @@ def installed(command: Callable[Concatenate[CommandLine, P], Result]) -> Callabl
         except SettingsError as error:
             fail(str(error).splitlines())
         except StorageError as error:
-            fail([" ".join(str(error).split())])  # what SQLite finds has several lines
+            fail([" ".join(str(error).split())])  # SQLite's reason may have several lines
         except STORAGE_FAILURES as error:
             known = explain(error)
             fail([f"The data cannot be used: {known.message if known else error} ({error})"])
@@ -111,19 +111,19 @@ def _sentences(problem: Problem) -> list[str]:
 
 
 def fail(sentences: Iterable[str]) -> NoReturn:
-    """Says what is wrong and exits with 1."""
+    """Prints what is wrong and exits with 1."""
     for sentence in sentences:
         click.secho(f"wmsd: {sentence}", err=True, fg="red" if sys.stderr.isatty() else None)
     sys.exit(1)
 
 
 def note(text: str) -> None:
-    """For the person at the terminal: beside the output, never in it."""
+    """Prints a line for the person at the terminal, on standard error: it is no part of the output."""
     click.echo(text, err=True)
 
 
 def say(shown: Mapping[str, Any] | list[dict[str, Any]], as_json: bool, empty: str = "None yet.") -> None:
-    """A result: JSON for programs; a table, or a line for each field, for people."""
+    """Prints a result: JSON for programs; for people, a table or a line for each field."""
     if as_json:
         click.echo(json.dumps(shown, ensure_ascii=False, indent=2))
     elif isinstance(shown, list):

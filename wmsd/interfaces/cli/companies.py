@@ -109,12 +109,12 @@ def change_company(
     changes = check(CompanyChanges, given)
     set_tolerance = None
     if over_receipt_pct is not None:
-        from wmsd.interfaces.cli.tolerance import tolerance_setter  # only who sets it pays for purchase orders
+        from wmsd.interfaces.cli.tolerance import tolerance_setter  # imported only when it is set
 
         set_tolerance = tolerance_setter(over_receipt_pct)
 
     async def work(installation: Installation) -> None:
-        if set_tolerance is not None:  # first, for it is in another file: the audit has nothing that was not done
+        if set_tolerance is not None:  # first: it is in another file, and the audit must hold only what was done
             await (await company_database(installation, code)).write(set_tolerance)
         await installation.platform.write(lambda tx: actions.change_company(tx, code, changes))
 
@@ -140,7 +140,7 @@ def list_companies(command_line: CommandLine, as_json: bool) -> None:
 @installed
 def show_company(command_line: CommandLine, code: str, as_json: bool) -> None:
     """Show the company CODE, with its limits, its quota and its over-receipt tolerance."""
-    from wmsd.interfaces.cli.tolerance import tolerance  # as above
+    from wmsd.interfaces.cli.tolerance import tolerance  # imported only here
 
     async def work(installation: Installation) -> dict[str, Any]:
         company = await installation.platform.read(lambda tx: actions.company_of_code(tx, code))

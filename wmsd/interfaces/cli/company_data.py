@@ -1,4 +1,4 @@
-"""What the commands share that act on one company's data."""
+"""Shared by the commands that act on one company's data."""
 
 import logging
 from collections.abc import Callable
@@ -19,7 +19,7 @@ from wmsd.interfaces.cli.command_line import note, say
 Result = TypeVar("Result")
 MOST_SHOWN: Final = 200
 Options = tuple[Callable[[Any], Any], ...]
-"""Options and arguments of a command, in the order in which its help has them."""
+"""Options and arguments of a command, in the order of its help."""
 
 company_option = click.option("--company", "code", required=True, metavar="CODE", help="The company.")
 paging_options: Final[Options] = (
@@ -33,7 +33,7 @@ paging_options: Final[Options] = (
 
 
 def options_of(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
-    """Gives them to a command, the first first: decorators are read from the last on."""
+    """Adds the options to a command in this order; decorators are applied from the last to the first."""
 
     def give(command: Any) -> Any:
         for option in reversed(options):
@@ -44,14 +44,14 @@ def options_of(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 
 def say_page(rows: list[dict[str, Any]], total: int, page: int, as_json: bool, empty: str) -> None:
-    """A page of a list and, for people, how much of the list it is."""
+    """Prints a page of a list and, for people, its place in the list."""
     say(rows, as_json, empty)
     if rows and len(rows) < total and not as_json:
         note(f"{len(rows)} of {total}; page {page}. See --page.")
 
 
 async def company_database(installation: Installation, code: str) -> Database:
-    """The company's database. Raises StorageError with what the server's log would say of a file that fails."""
+    """The company's database. Raises StorageError with the reason that a server would log."""
     logging.getLogger("wmsd.companies").addHandler(logging.NullHandler())
     company = await installation.platform.read(lambda tx: companies.company_of_code(tx, code))
     try:
@@ -61,13 +61,13 @@ async def company_database(installation: Installation, code: str) -> Database:
 
 
 class Undone(Exception):
-    """A dry run ends with it: so nothing is kept of what it did."""
+    """Ends a dry run, so that nothing that it did is kept."""
 
 
 async def write(
     installation: Installation, code: str, action: Callable[[Transaction], Result], dry_run: bool = False
 ) -> Result:
-    """The action's result; with nothing changed after a dry run."""
+    """Runs the action and returns its result. After a dry run nothing is changed."""
     database = await company_database(installation, code)
     results: list[Result] = []
 

@@ -1,4 +1,4 @@
-"""What every kind of document can do here: `list`, `show` and `status`, from one description of the kind."""
+"""The commands of every kind of document, `list`, `show` and `status`, made from the declaration of the kind."""
 
 import json
 from collections.abc import Callable, Collection, Mapping
@@ -33,7 +33,7 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Reference:
-    """Records that documents refer to by id, and people by code. `listed_by` is the command that lists them."""
+    """Records that documents refer to by id and people by code. `listed_by` is the command that lists them."""
 
     noun: str
     listed_by: str
@@ -41,7 +41,7 @@ class Reference:
     codes: Callable[[Transaction, Collection[int]], Mapping[int, str]]
 
     def id_of(self, tx: Transaction, code: str, company: str) -> int:
-        """Raises Problem (404) with the way to those that there are."""
+        """The id of the record with this code. Raises Problem (404) that names the command to list the records."""
         found = self.find(tx, code)
         if found is None:
             sentence = f"There is no {self.noun} {code}: `wmsd {self.listed_by} --company {company}` lists them."
@@ -73,14 +73,14 @@ def _document(table: DocumentTable) -> Reference:
 
 @dataclass(frozen=True)
 class Move:
-    """What `status` calls: with a transaction, a document's id and its new status, and with these options."""
+    """Moves a document: `call` takes a transaction, the document's id, its new status, and these options."""
 
     call: Callable[..., Record]
     options: Options = ()
 
 
 def moved_by(change: Callable[..., Record]) -> Callable[..., Record]:
-    """The move of a document by its `change`, which changes nothing else."""
+    """The move of a document by `change`, which changes nothing but the status here."""
     return lambda tx, document_id, status: change(tx, document_id, {}, None, status)
 
 
@@ -203,7 +203,7 @@ def _show(command_line: CommandLine, /, *, kind: DocumentKind, document: str, co
 
 
 def _with_codes(tx: Transaction, kind: DocumentKind, records: list[Row]) -> list[Row]:
-    """As people read them: each reference by its code, and an article by the code that stands beside its id."""
+    """The records for people: each reference by its code, and articles without their ids."""
     for name, referred in kind.references.items():
         reference = _reference(referred)
         field = f"{name}_id"

@@ -60,7 +60,7 @@ def _examine(examination: Examination, codes: tuple[str, ...]) -> list[Report]:
 
 
 def _progress(chosen: list[tuple[int, str | None]]) -> Any:
-    """On a terminal: how many there are, and which one is under way."""
+    """On a terminal, shows how many files there are and which one is examined."""
     if not sys.stderr.isatty():
         return nullcontext(chosen)
     return click.progressbar(

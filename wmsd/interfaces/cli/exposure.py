@@ -1,4 +1,4 @@
-"""What a server should be told not to do, although it can: said once, at its start."""
+"""Warns at the start about settings that expose the server, although they are allowed."""
 
 import ipaddress
 import os
@@ -33,7 +33,7 @@ def _is_loopback(host: str) -> bool:
 
 
 def _is_open_to_others(path: Path) -> bool:
-    """Whether anybody but its owner may read it."""
+    """Whether the group or others may read it."""
     try:
         return bool(path.stat().st_mode & (stat.S_IRGRP | stat.S_IROTH))
     except OSError:

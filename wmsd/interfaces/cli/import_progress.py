@@ -1,4 +1,4 @@
-"""How far an import is, for the person at the terminal."""
+"""Shows the progress of an import at the terminal."""
 
 import os
 import signal
@@ -24,9 +24,9 @@ OTHERS_WAIT = (
 
 
 class ShownProgress(Watch):
-    """Two bars, one after the other: of the file that is read, by its bytes, and of its rows that go in.
+    """Shows two bars, one after the other: bytes of the file that were read, then rows that were written.
 
-    A pipe has no size: of what comes through it the lines are told. A keyboard needs no bar.
+    For a pipe, whose size is not known, it shows the number of lines. For a keyboard it shows no bar.
     """
 
     def __init__(self, kind: str, file: IO[bytes]) -> None:
@@ -44,7 +44,7 @@ class ShownProgress(Watch):
         self._open.close()
 
     def lines(self) -> Iterator[bytes]:
-        """The file's lines."""
+        """Reads the file's lines and shows how far it is."""
         if not sys.stderr.isatty() or self._file.isatty():
             yield from self._file
             return
@@ -76,12 +76,14 @@ class ShownProgress(Watch):
         self._impatience.start()
 
     def committing(self) -> None:
-        """What is being committed cannot be called interrupted: from here on the result is told, and soon."""
+        """From here on Ctrl-C is ignored: a commit may be done already, so "interrupted" could be false. It ends
+        soon.
+        """
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _size(file: IO[bytes]) -> int | None:
-    """Of a file that has one and is not empty."""
+    """The size of a file; None for a pipe and an empty file."""
     try:
         found = os.fstat(file.fileno())
     except OSError:

@@ -38,11 +38,13 @@ COMMANDS: Final = {
 
 
 GARBAGE_COLLECTION: Final = (10_000, 20, 20)
-"""Less often than Python's own: imports and requests make much that is soon gone, and little that is garbage."""
+"""Less often than Python's default: imports and requests make many short-lived objects, and few reference
+cycles.
+"""
 
 
 class Commands(click.Group):
-    """Knows the names and the help of all commands, and imports only the one that runs."""
+    """Has the names and the help of all commands, and imports only the one that runs."""
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
@@ -73,7 +75,7 @@ def wmsd() -> None:
 
 
 def main() -> None:
-    """Exit codes: 0 done, 1 failed, 2 not understood. Output is UTF-8 in every locale."""
+    """Runs a command. Exit codes: 0 done, 1 failed, 2 not understood. Output is UTF-8 in every locale."""
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")
     gc.set_threshold(*GARBAGE_COLLECTION)
@@ -81,5 +83,5 @@ def main() -> None:
         wmsd(prog_name="wmsd")
     except OSError as error:
         click.echo(f"wmsd: {error.filename or 'Reading or writing failed'}: {error.strerror or error}.", err=True)
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # what it could not take must not fail again at the end
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # so that flushing the rest at the end cannot fail again
         sys.exit(1)

@@ -1,4 +1,4 @@
-"""`--packaging EUR=4`: the packaging that goes with the move of a document."""
+"""`--packaging EUR=4`: the packaging that moves with a document."""
 
 from collections.abc import Callable
 from typing import Any, Final
@@ -30,7 +30,9 @@ def packaging_option(where: str) -> Callable[[Any], Any]:
 
 
 def with_packaging(change: Callable[..., Record], where: str) -> Move:
-    """The move of a document whose `change` takes packaging along. `where` it goes ends the option's help."""
+    """The move of a document whose `change` takes packaging. `where` is the end of the option's help: where it
+    goes.
+    """
 
     def move(tx: Transaction, document_id: int, status: str, packaging: tuple[str, ...]) -> Record:
         try:
@@ -45,7 +47,7 @@ def with_packaging(change: Callable[..., Record], where: str) -> Move:
 
 
 def _read(given: tuple[str, ...]) -> list[PackagingLine] | None:
-    """Raises Problem (422) with what is wrong with all of them."""
+    """The lines of packaging. Raises Problem (422) with the errors of all of them."""
     errors: FieldErrors = {}
     lines = [_line(text, f"packaging.{number}", errors) for number, text in enumerate(given)]
     return check(WithPackaging, {"packaging": lines}, errors).packaging
@@ -64,7 +66,7 @@ def _line(text: str, path: str, errors: FieldErrors) -> dict[str, object]:
 
 
 def _place(path: str, given: tuple[str, ...]) -> str:
-    """What a field of a request is called here: `packaging.0.quantity` is the quantity of `--packaging EUR=x`."""
+    """A field of a request as an option: `packaging.0.quantity` is the quantity of `--packaging EUR=x`."""
     name, _, rest = path.partition(".")
     if name != "packaging":
         return path

@@ -38,7 +38,7 @@ OPTIONS: Final = {
     "occurred_at": "--occurred-at",
     "notes": "--notes",
 }
-"""How a field of a movement is given here."""
+"""The options by the fields of a movement."""
 
 Row = dict[str, Any]
 
@@ -160,7 +160,7 @@ def record_packaging(
 
 
 def _with_number(values: Row, quantity: str) -> tuple[Row, FieldErrors]:
-    """The quantity read from its text, and what is wrong with that."""
+    """The values with the quantity as a number, and the errors in its text."""
     read = cells.reader(PackagingMovementFields.model_fields["quantity"])
     try:
         return {**values, "quantity": read(quantity)}, {}
@@ -181,7 +181,7 @@ def _list(
     as_json: bool,
     **given: Any,
 ) -> None:
-    """`given` are the other fields of the query."""
+    """Prints a list. `given` are the other fields of the query."""
 
     def read(tx: Transaction) -> tuple[list[Row], int]:
         query = {name: value for name, value in given.items() if value is not None}

@@ -170,7 +170,7 @@ class TokenName(Input):
 
 
 class Lifetime(click.ParamType[timedelta]):
-    """`90d`, `12h`."""
+    """A time such as `90d` or `12h`."""
 
     name = "90d"
     UNITS: ClassVar = {"d": "days", "h": "hours"}

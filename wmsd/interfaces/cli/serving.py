@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger("wmsd.serve")
 COLLECTED_AFTER = (2_000, 10, 10)
-"""Of Python's garbage collector: often enough that each collection is short, since all else waits for it; and of
-everything seldom enough that one large body is no reason for it.
+"""Thresholds of Python's garbage collector. Young objects are collected often, because everything waits for a
+collection; all objects are collected seldom, so that a single large body does not cause it.
 """
 
 
@@ -101,7 +101,7 @@ async def _serve(command_line: CommandLine, tls: ssl.SSLContext | None, with_dem
             watchdog = Watchdog(asyncio.get_running_loop(), _start_again)
             watchdog.start()
             stack.callback(watchdog.stop)
-            gc.freeze()  # what a start leaves is there to stay: no later collection has to look at it
+            gc.freeze()  # the start's objects stay, so no later collection has to look at them
             gc.set_threshold(*COLLECTED_AFTER)
             await _greet(installation, address, loaded)
             for sentence in risks(settings, command_line.folder.platform_file):
@@ -112,7 +112,7 @@ async def _serve(command_line: CommandLine, tls: ssl.SSLContext | None, with_dem
 
 
 def _unhandled(shortages: Complaints) -> Callable[[asyncio.AbstractEventLoop, dict[str, Any]], None]:
-    """For errors of connections and tasks that nobody waits for."""
+    """The loop's handler for errors of connections and tasks that nobody waits for."""
 
     def handle(loop: asyncio.AbstractEventLoop, context: dict[str, Any]) -> None:
         error = context.get("exception")
@@ -125,7 +125,7 @@ def _unhandled(shortages: Complaints) -> Callable[[asyncio.AbstractEventLoop, di
 
 
 def _start_again() -> None:
-    """The same program in the place of this one, as the same process. Returns where the system does not let it."""
+    """Executes the program anew in the same process. Returns if the system refuses it."""
     environment = {**os.environ, "PYINSTALLER_RESET_ENVIRONMENT": "1"}
     with contextlib.suppress(OSError):
         os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], environment)  # noqa: S606  (no shell)
@@ -142,13 +142,13 @@ def _listening(
 
 
 async def _load_demo(installation: Installation) -> "Loaded":
-    from wmsd.app import demo  # a start without it is quicker
+    from wmsd.app import demo  # imported here, so that a start without it is faster
 
     return await demo.load(installation)
 
 
 async def _greet(installation: Installation, address: str, loaded: "Loaded | None") -> None:
-    """What the person who started it needs next, on standard output; the log is on standard error."""
+    """Prints the addresses that the person needs next on standard output; the log is on standard error."""
     lines = [f"wmsd serves {address}", f"Guide:        {address}/docs"]
     code = await installation.platform.write(first_admin.offer)
     if code is not None:
@@ -168,7 +168,7 @@ async def _greet(installation: Installation, address: str, loaded: "Loaded | Non
 
 
 def _reason(error: OSError | UnicodeError) -> str:
-    """In short: asyncio puts a sentence of its own around the system's."""
+    """The system's reason only: asyncio wraps it in a longer sentence."""
     if isinstance(error, UnicodeError):
         return "there can be no such host"
     number = error.errno or 0
@@ -195,7 +195,7 @@ def _tls(settings: Settings) -> ssl.SSLContext | None:
 
 
 def _stop() -> asyncio.Event:
-    """Set by Ctrl-C and by SIGTERM."""
+    """An event that Ctrl-C and SIGTERM set."""
     stop = asyncio.Event()
     loop = asyncio.get_running_loop()
     for name in (signal.SIGINT, signal.SIGTERM):

@@ -1,4 +1,4 @@
-"""`wmsd stock`: what is there, and changing it by hand."""
+"""`wmsd stock`: lists stock, and changes it by hand."""
 
 import json
 from collections.abc import Callable, Iterator
@@ -38,11 +38,11 @@ OPTIONS: Final = {
     "serials": "--serial",
     "reason": "--reason",
 }
-"""What a field is called here."""
+"""The options by the fields of a change."""
 
 
 class Number(click.ParamType[Decimal]):
-    """A decimal; its bounds are the field's own."""
+    """A decimal number. The field itself has the bounds."""
 
     name = "number"
 
@@ -122,7 +122,7 @@ def _parts(tx: Transaction, records: list[dict[str, Any]], as_json: bool) -> Ite
 
 
 def place_ids(tx: Transaction, article: str | None, warehouse: str | None) -> dict[str, int]:
-    """By the names of the filters, of those that are given. Raises Problem (404)."""
+    """The ids of the given article and warehouse, by the names of the filters. Raises Problem (404)."""
     given = {
         "article": None if article is None else articles.id_of_code(tx, article),
         "warehouse": None if warehouse is None else directory.id_of_code(tx, directory.WAREHOUSES, warehouse),
@@ -134,7 +134,7 @@ def place_ids(tx: Transaction, article: str | None, warehouse: str | None) -> di
 
 
 def changing(command: Command) -> Command:
-    """The options of every command that changes stock by hand."""
+    """Adds the options of every command that changes stock by hand."""
     for option in reversed(
         (
             company_option,

@@ -1,4 +1,4 @@
-"""How the commands show what a count, an adjustment or a quarantine changes."""
+"""Shows the changes of a count, an adjustment or a quarantine."""
 
 import json
 from collections.abc import Callable, Sequence
@@ -15,13 +15,13 @@ Rows = list[dict[str, Any]]
 
 
 def as_json(changed: Sequence[Changed], after: str) -> dict[str, Any]:
-    """Every change, and what they sum up to. `after` is what the column of the new quantity is called."""
+    """All changes and their sums. `after` is the name of the column with the new quantity."""
     rows = [_row(each, after, number) for each in changed]
     return {"changes": rows, "sums": _sums(changed, after, number)}
 
 
 def show(changed: Sequence[Changed], after: str) -> None:
-    """A table for people: the first changes, and the sums of all."""
+    """Prints a table: the first changes, and the sums of all."""
     rows = [_row(each, after, to_text) for each in changed[:MOST_SHOWN]]
     if len(changed) > 1:
         rows.append({**dict.fromkeys(rows[0], ""), "article": "sum", **_sums(changed, after, to_text)})
@@ -50,5 +50,5 @@ def _sums(changed: Sequence[Changed], after: str, shown: Callable[[int], Any]) -
 
 
 def number(millionths: int) -> Any:
-    """A quantity as JSON has it."""
+    """A quantity as a JSON number."""
     return json.loads(to_text(millionths))

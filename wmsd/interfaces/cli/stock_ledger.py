@@ -82,7 +82,7 @@ def show_ledger(
 
 
 def _by_documents(tx: Transaction, code: str | None) -> list[dict[str, object]]:
-    """The filters that find the movements of the documents with this code, of whatever kind."""
+    """The filters for the movements of all documents with this code, of any kind."""
     if code is None:
         return [{}]
     found = [(kind.table.id_of_code(tx, code), kind.movements) for kind in POSTING]

@@ -1,4 +1,4 @@
-"""How much more than was ordered a company receives: the rule of its own that stands in its file."""
+"""A company's over-receipt tolerance, which its own file holds."""
 
 import json
 from collections.abc import Callable
@@ -15,7 +15,7 @@ FIELD = "over_receipt_pct"
 
 
 def tolerance_setter(text: str) -> Callable[[Transaction], None]:
-    """Raises Problem (422) when the text is no such per cent."""
+    """A unit of work that sets it. Raises Problem (422) when the text is no such percentage."""
     try:
         number = cells.reader(InboundRules.model_fields[FIELD])(text)
         rules = check(InboundRules, {FIELD: number})
@@ -26,5 +26,5 @@ def tolerance_setter(text: str) -> Callable[[Transaction], None]:
 
 
 def tolerance(tx: Transaction) -> object:
-    """The per cent as a number."""
+    """The percentage as a number."""
     return json.loads(to_text(store.over_receipt_pct(tx)))

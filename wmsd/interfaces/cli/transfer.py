@@ -24,9 +24,9 @@ from wmsd.stock.schema import Reason
 
 MOST_ERRORS_SHOWN = 50
 SPOOLED_BYTES = 16 * 1024 * 1024
-"""Of an export in memory; a larger one is in a temporary file. Who reads it slowly holds up nothing."""
+"""The bytes of an export in memory; a larger one is in a temporary file. So a slow reader holds up nothing."""
 KINDS_NAMED = "\b\n" + textwrap.fill(f"KIND is one of {', '.join(KINDS)}.", 76, break_on_hyphens=False)
-"""Wrapped here, for click would break the names at their hyphens."""
+"""Wrapped here, because click would break the names at their hyphens."""
 
 
 @click.command("import", epilog=KINDS_NAMED)

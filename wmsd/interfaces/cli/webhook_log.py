@@ -29,7 +29,7 @@ NO_MOMENT: Final = (
 
 
 def _moment(context: click.Context, parameter: click.Parameter, given: str | None) -> str | None:
-    """As records show it, so that texts compare as the moments do."""
+    """The moment in the form of records, so that comparing texts compares moments."""
     try:
         return None if given is None else timestamps.to_text(timestamps.from_text(given))
     except ValueError:
@@ -162,7 +162,7 @@ def _send_one(tx: Transaction, webhook: int, delivery: int, code: str, dry_run: 
 
 
 async def _send_range(database: Database, chosen: Range, expected: int) -> int:
-    """Some at a time: what orders wait for in between is not held up."""
+    """Queues some at a time, so that orders do not wait long."""
     after, sent, some = 0, 0, AT_ONCE
     while some == AT_ONCE:
         after, some = await database.write(partial(redelivery.send_range, chosen=chosen, after=after))

@@ -1,4 +1,4 @@
-"""What `wmsd webhook` shows to people. What receivers answered is not trusted: it must not steer a terminal."""
+"""The rows of `wmsd webhook` for people. Receivers' answers are not trusted: they must not control a terminal."""
 
 from typing import Any, Final
 
@@ -41,7 +41,7 @@ def delivery_row(record: Row) -> Row:
 
 
 def attempt_rows(record: Row) -> list[Row]:
-    """The newest attempt first, as the deliveries are."""
+    """The newest attempt first, like the deliveries."""
     return [
         {
             "delivery": record["id"],
@@ -57,13 +57,13 @@ def attempt_rows(record: Row) -> list[Row]:
 
 
 def outcome(attempt: Row) -> str:
-    """Of an attempt, or of the last one that a subscription remembers."""
+    """The outcome of an attempt, or of a subscription's last delivery."""
     error: str | None = attempt["error"]
     return error or f"answered {attempt['response_status']}"
 
 
 def in_a_line(answer: str | None) -> str | None:
-    """The beginning of an answer, without what a terminal would obey."""
+    """The beginning of an answer on one line, without control characters."""
     if answer is None:
         return None
     line = " ".join(answer.split())
@@ -72,7 +72,7 @@ def in_a_line(answer: str | None) -> str | None:
 
 
 def why_not(attempt: Row) -> str:
-    """Why an attempt was no success, and what to do about it."""
+    """Why an attempt failed, and what to do about it."""
     status = attempt["response_status"]
     if attempt["error"] is not None:
         return str(attempt["error"])

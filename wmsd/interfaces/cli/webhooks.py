@@ -72,7 +72,7 @@ def test_webhook(command_line: CommandLine, webhook: int, code: str, as_json: bo
     """
 
     async def work(installation: Installation) -> Row:
-        from wmsd.app.webhooks import new_client  # only who sends pays for HTTP
+        from wmsd.app.webhooks import new_client  # imported only when something is sent
         from wmsd.webhooks.trial import send_test
 
         company, database = await opened(installation, code)
@@ -134,7 +134,7 @@ def switch_off(command_line: CommandLine, webhook: int, code: str) -> None:
 
 
 def _switch(command_line: CommandLine, webhook: int, code: str, active: bool) -> bool:
-    """Answers whether that changed anything."""
+    """Switches a webhook on or off. Returns whether that changed anything."""
 
     def write(tx: Transaction) -> bool:
         before: bool = subscription_of(tx, webhook, code)["active"]
