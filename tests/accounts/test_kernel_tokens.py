@@ -87,7 +87,7 @@ async def test_there_is_one_that_has_not_been_replaced(scene: Scene) -> None:
         await scene.create()
     assert (second.value.code, second.value.message) == (
         "VALIDATION_FAILED",
-        f"There is a platform token already, of {NOON}. `wmsd kernel-token rotate` replaces it.",
+        f"There is a platform token already, made at {NOON}. `wmsd kernel-token rotate` replaces it.",
     )
     assert len(await scene.listed()) == 1
 

@@ -13,7 +13,7 @@ KEY = {"Idempotency-Key": "k"}
 ORDER = {"partner_id": 1, "warehouse_id": 1, "lines": [{"article_id": 1, "quantity": 3}]}
 WARNING = (
     "the clock was set forward by 95 days: nothing old is deleted before 2027-02-24T12:00:00.000Z, when it has "
-    "been steady for a day. If it is right, `wmsd clock confirm` says so"
+    "been steady for a day. If the clock is right, run `wmsd clock confirm`"
 )
 
 

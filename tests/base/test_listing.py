@@ -97,9 +97,9 @@ def test_a_flag(value: object, expected: object) -> None:
         (["c", "b"], ("b", "c")),
         *((value, "refused: must be one or more of a, b, c") for value in ("", " ", ",")),
         ([], "refused: must be one or more of a, b, c"),
-        ("a,", "refused: must be of a, b, c; '' is not"),
-        ("a,z,y", "refused: must be of a, b, c; 'y' is not"),
-        ("A", "refused: must be of a, b, c; 'A' is not"),
+        ("a,", "refused: must be one or more of a, b, c; '' is none of them"),
+        ("a,z,y", "refused: must be one or more of a, b, c; 'y' is none of them"),
+        ("A", "refused: must be one or more of a, b, c; 'A' is none of them"),
     ],
 )
 def test_several_of_a_choice_in_its_own_order(value: object, expected: object) -> None:
@@ -169,6 +169,6 @@ def test_what_a_list_does_not_know_is_refused_by_name() -> None:
 )
 def test_ids_by_commas(value: object, expected: tuple[int, ...] | None) -> None:
     if expected is None:
-        assert errors_of(IdsQuery, {"ids": value}) == {"ids": ["must be 1 to 1000 ids, by commas"]}
+        assert errors_of(IdsQuery, {"ids": value}) == {"ids": ["must be 1 to 1000 ids, separated by commas"]}
     else:
         assert check(IdsQuery, {"ids": value}).ids == expected

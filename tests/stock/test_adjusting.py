@@ -227,7 +227,7 @@ REFUSED: dict[str, tuple[str, int, dict[str, Any], dict[str, list[str]]]] = {
         "quarantine",
         LOTTED,
         {"lot_number": "L9", "everything": True},
-        {"everything": ["of it is nothing"]},
+        {"everything": ["finds nothing in stock"]},
     ),
     "release of more": (
         "release",

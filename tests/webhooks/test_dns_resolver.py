@@ -92,7 +92,7 @@ async def test_a_name_server_that_hangs_holds_up_nobody_else() -> None:
         assert quick.is_success
         assert not any(task.done() for task in slow)
         for found in await asyncio.gather(*slow):
-            assert "kept waiting for the address of the host" in (found.error or "")
+            assert "passed while waiting for the address of the host" in (found.error or "")
         assert sum(host.endswith("slow.test") for host in scripted.asked) == MOST_OF_ZONE < MOST
     never.set()
 
@@ -144,6 +144,6 @@ asyncio.run(main())
 """
     started = time.monotonic()
     ended = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=20, check=True)
-    assert "kept waiting for the address" in ended.stdout
+    assert "passed while waiting for the address" in ended.stdout
     assert ended.stderr == ""
     assert time.monotonic() - started < 10

@@ -154,7 +154,7 @@ def test_ports_of_other_protocols_are_never_dialled(port: int) -> None:
     guard = Guard(["10.0.0.0/8"], allow_ports=[port, "1-65535"])
     for address in ("8.8.8.8", "2606:4700::1111", "10.0.0.1"):
         sentence = guard.objection(address, "https", port)
-        assert sentence == f"Port {port} is another protocol's: never a receiver's."
+        assert sentence == f"Port {port} belongs to another protocol: no receiver may use it."
 
 
 def test_what_is_here() -> None:

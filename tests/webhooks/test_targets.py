@@ -148,7 +148,9 @@ def test_the_own_port() -> None:
 def test_ports_are_judged_as_far_as_they_can_be() -> None:
     """Of a name nobody knows yet where it leads to."""
     for host in ("receiver.example", "8.8.8.8", "10.0.0.1"):
-        assert url_errors(f"https://{host}:25/", HOME) == ["Port 25 is another protocol's: never a receiver's."]
+        assert url_errors(f"https://{host}:25/", HOME) == [
+            "Port 25 belongs to another protocol: no receiver may use it."
+        ]
     assert url_errors("https://10.0.0.1:8443/", HOME) == []
     assert url_errors("https://receiver.example:9443/", HOME) == []
     (sentence,) = url_errors("https://10.0.0.1:9443/", HOME)

@@ -52,8 +52,8 @@ class FromAddress(Protocol):
 async def issue_token(service: SignInService, body: SignIn, call: FromAddress) -> dict[str, object]:
     """Get a token for a user's e-mail address and password.
 
-    The token is shown this once. It may do what `abilities` say, no more than its user may do. After 5 failures
-    there is a pause after each, up to 60 s long, in which even the right password is refused.
+    The token is shown only this once. It may do what `abilities` lists, but no more than its user. From the fifth
+    failure on, each starts a pause of up to 60 s. During a pause even the right password is refused.
     """
 
     def look_up(tx: Transaction) -> tuple[User | None, Origin]:
@@ -84,7 +84,7 @@ async def issue_token(service: SignInService, body: SignIn, call: FromAddress) -
 
 @operation(tag="Authentication", answer="object", returns=Message, scope="platform", writes=True)
 def revoke_token(tx: Transaction) -> dict[str, object]:
-    """Revoke the token that this request carries.
+    """Revoke the token of this request.
 
     It is refused from the next request on.
     """
@@ -143,7 +143,7 @@ def create_user(tx: Transaction, new: NewUser, password_hash: str) -> int:
         if code not in ids:
             errors[f"company_codes.{place}"] = [f"{code} is not a company of this installation"]
     if new.role == "platform-admin" and new.company_codes:
-        errors["company_codes"] = ["a platform admin has every company"]
+        errors["company_codes"] = ["must not be given: a platform admin may use every company"]
     if errors:
         raise invalid(errors)
     companies.audit(tx, f"user.create {new.role}", new.email)

@@ -71,7 +71,7 @@ def create(tx: Transaction) -> Made:
     """Creates the first token. Raises Problem when there is one that has been neither replaced nor revoked."""
     since = tx.value(CURRENT)
     if since is not None:
-        sentence = f"There is a platform token already, of {since}. `wmsd kernel-token rotate` replaces it."
+        sentence = f"There is a platform token already, made at {since}. `wmsd kernel-token rotate` replaces it."
         raise Problem("VALIDATION_FAILED", sentence)
     made = _make(tx)
     audit(tx, "kernel-token.create", str(made.id))

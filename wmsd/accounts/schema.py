@@ -15,12 +15,12 @@ AbilityNames = Annotated[list[str], Field(min_length=1, max_length=50)]
 class SignIn(Input):
     email: Annotated[str, Field(max_length=254)]
     password: Password
-    abilities: Annotated[AbilityNames, Field(description="What the token is for; no more than its user may do.")]
+    abilities: Annotated[AbilityNames, Field(description="What the token may do: no more than its user.")]
     device_name: Name = "API"
 
 
 class IssuedToken(Model):
-    """A new token. It is shown this once."""
+    """A new token. It is shown only this once."""
 
     token: str
     abilities: list[str]
@@ -37,7 +37,7 @@ class CurrentToken(Model):
 
 
 class CurrentUser(Model):
-    """The user behind the token, and the token."""
+    """The token and its user."""
 
     id: Id
     name: str

@@ -65,7 +65,7 @@ def sentence(doubted_since: datetime, step: timedelta | None) -> str:
     until = timestamps.to_text(doubted_since + STEADY_AFTER)
     return (
         f"{what}: nothing old is deleted before {until}, when it has been steady for a day. "
-        "If it is right, `wmsd clock confirm` says so"
+        "If the clock is right, run `wmsd clock confirm`"
     )
 
 
@@ -147,6 +147,6 @@ class ClockWatch:
         self._is_kept = False
         since = self._steadiness.doubted_since
         if since is None:
-            LOG.info("the clock can be believed again: what is old is deleted as before")
+            LOG.info("the clock can be trusted again: old data is deleted as before")
         else:
             LOG.warning(sentence(since, self._steadiness.step))

@@ -68,7 +68,7 @@ def _named(columns: Columns, required: Iterable[str], header: list[str]) -> list
     sentences += [f"the column {name!r} is there twice." for name in sorted(set(names)) if names.count(name) > 1]
     sentences += [f"the column {name!r} is missing." for name in required if name not in names]
     if sentences:
-        raise Unreadable(" ".join(sentences))
+        raise Unreadable(" ".join([sentences[0], *(each[0].upper() + each[1:] for each in sentences[1:])]))
     return names
 
 

@@ -200,7 +200,7 @@ class DataFolder:
             return os.fdopen(os.open(path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o644), encoding="utf-8")
         except OSError as error:
             raise StorageError(
-                f"{path} cannot be opened: {_reason(error)}. Give it to the user of wmsd."
+                f"{path} cannot be opened: {_reason(error)}. Make the user that runs wmsd its owner."
             ) from None
 
     def say_listening(self, listen: str, lends: bool = True) -> None:

@@ -62,7 +62,9 @@ def make(path: Path, secret: str, data: Path) -> None:
     try:
         _write(path, [secret], data)
     except FileExistsError:
-        raise StorageError(f"{path} is there already; it was left as it is. Name a file that is not.") from None
+        raise StorageError(
+            f"{path} is there already; it was left as it is. Name a file that does not exist yet."
+        ) from None
     except OSError as error:
         raise _not_written(path, error) from None
 

@@ -134,7 +134,7 @@ def configure(settings: Log) -> None:
 def _file(settings: Log) -> logging.Handler:
     path = Path(settings.file)
     if not os.access(path.parent, os.W_OK) and path.parent.is_dir():
-        raise _unwritable(path, f"the folder {path.parent} cannot be written to, so the file cannot be put aside")
+        raise _unwritable(path, f"the folder {path.parent} cannot be written to, so a full file cannot be renamed")
     try:
         return LogFile(path, settings.file_megabytes * MEGABYTE, settings.files - 1)
     except (OSError, ValueError) as error:

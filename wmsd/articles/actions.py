@@ -41,16 +41,17 @@ writing = partial(
 def list_articles(tx: Transaction, query: ArticleQuery) -> Page:
     """List articles.
 
-    `search` matches code, name and barcodes: every word of it must begin a word there. `code` is exact.
+    `search` looks in code, name and barcodes: each of its words must be the beginning of a word there. `code` must
+    match exactly.
     """
     return store.page(tx, query, query.filters(), None)
 
 
 @reading(answer="page")
 def list_sparse_articles(tx: Transaction, query: SparseArticleQuery) -> Page:
-    """List articles, whole or by chosen fields.
+    """List articles, whole or with chosen fields.
 
-    `fields` names the fields to send; `id` is always there.
+    `fields` names the fields to send; `id` is always sent.
     """
     return store.page(tx, query, query.filters(), wanted_fields(query.fields, Article.model_fields))
 
@@ -59,7 +60,8 @@ def list_sparse_articles(tx: Transaction, query: SparseArticleQuery) -> Page:
 def walk_articles(tx: Transaction, query: ArticleCursorQuery, position: int) -> CursorPage:
     """List articles by cursor.
 
-    `search` matches code, name and barcodes: every word of it must begin a word there. `code` is exact.
+    `search` looks in code, name and barcodes: each of its words must be the beginning of a word there. `code` must
+    match exactly.
     """
     return store.after(tx, query, position)
 
@@ -92,11 +94,11 @@ def _of_code(tx: Transaction, code: str) -> Record:
 
 @reading(answer="cursor")
 def sync_articles(tx: Transaction, query: ArticleSyncQuery, position: int) -> CursorPage:
-    """Walk the articles in the order of their changes.
+    """List the articles in the order of their changes.
 
-    Follow `next_cursor` until it is null. Begin the next walk with `updated_since` set to the largest
-    `updated_at` that you have seen: what changes during a walk is met in it or in the next, whatever the
-    server's clock does.
+    Follow `next_cursor` until it is null. Next time, begin with `updated_since` set to the largest `updated_at`
+    that you have seen. An article that changes while you read comes later in the same list, or in the next, even
+    when the server's clock is set.
     """
     return store.changes(tx, query, max(position, query.updated_since or 0))
 

@@ -31,17 +31,17 @@ def _unique(values: list[str]) -> list[str]:
 class ArticleFields(Input):
     code: Annotated[Code, Field(description="The SKU, unique in the company.")]
     name: Name
-    unit: Annotated[Label, Field(description="Unit of measure of every quantity.")] = "pcs"
+    unit: Annotated[Label, Field(description="The unit of measure of every quantity.")] = "pcs"
     description: OptionalText = None
     barcode: OptionalLabel = None
     barcodes: Annotated[list[Label], Field(max_length=50), AfterValidator(_unique)] = []
-    unit_3pl: Annotated[OptionalLabel, Field(description="The unit that receptions count in.")] = None
+    unit_3pl: Annotated[OptionalLabel, Field(description="The unit in which receptions count.")] = None
     um3pl_factor: Annotated[
         Quantity,
         Field(description="How many `unit` are in one `unit_3pl`.", json_schema_extra={"default": 1}),
     ] = SCALE
     min_stock: Annotated[
-        Amount | None, Field(description="`stock.low` tells when available falls to or under it.")
+        Amount | None, Field(description="`stock.low` is sent when the available quantity falls to it or below.")
     ] = None
     track_lot: bool = False
     track_serial: bool = False
@@ -50,7 +50,7 @@ class ArticleFields(Input):
     width_mm: Amount | None = None
     height_mm: Amount | None = None
     over_receipt_pct: Annotated[
-        Amount | None, Field(description="Per cent of the order that may be received beyond it.")
+        Amount | None, Field(description="How many per cent more than ordered may be received.")
     ] = None
     active: bool = True
     client_id: Id | None = None
@@ -64,7 +64,7 @@ class ArticleChanges(ArticleFields, partial=True):
 
 
 class Article(ArticleFields, Recorded):
-    """An article as the interfaces show it."""
+    """An article."""
 
 
 MAX_SEARCH = 64
@@ -74,7 +74,7 @@ Search = Annotated[
     str,
     Field(
         max_length=MAX_SEARCH,
-        description=f"Words of code, name and barcodes, or their first letters: the {MOST_WORDS} longest count.",
+        description=f"Words, or their beginnings, in code, name or barcodes. The {MOST_WORDS} longest count.",
     ),
 ]
 
@@ -98,9 +98,12 @@ class ArticleCursorQuery(ArticleFilters, CursorQuery):
 
 class SparseArticleQuery(ArticleQuery):
     fields: Annotated[
-        str | None, Field(max_length=1000, description="Names of fields, by commas; `id` is always there.")
+        str | None,
+        Field(max_length=1000, description="Names of fields, separated by commas; `id` is always sent."),
     ] = None
 
 
 class ArticleSyncQuery(CursorQuery):
-    updated_since: Annotated[Moment | None, Field(description="Only articles changed after it.")] = None
+    updated_since: Annotated[Moment | None, Field(description="Only articles that changed after this moment.")] = (
+        None
+    )

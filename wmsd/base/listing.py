@@ -77,7 +77,7 @@ def several_of(names: Sequence[str]) -> BeforeValidator:
             raise refuse(f"must be one or more of {', '.join(names)}")
         unknown = sorted(given - set(names))
         if unknown:
-            raise refuse(f"must be of {', '.join(names)}; {unknown[0]!r} is not")
+            raise refuse(f"must be one or more of {', '.join(names)}; {unknown[0]!r} is none of them")
         return tuple(name for name in names if name in given)
 
     return BeforeValidator(check)
@@ -127,7 +127,7 @@ MOST_IDS = 1000
 def _ids(value: object) -> tuple[int, ...]:
     ids = value.split(",") if isinstance(value, str) else list(value)  # type: ignore[call-overload]
     if not 1 <= len(ids) <= MOST_IDS or not all(_WHOLE_NUMBER.fullmatch(str(each)) for each in ids):
-        raise refuse(f"must be 1 to {MOST_IDS} ids, by commas")
+        raise refuse(f"must be 1 to {MOST_IDS} ids, separated by commas")
     return tuple(map(int, ids))
 
 

@@ -163,7 +163,7 @@ class _Reader:
     def _text_error(self, sentence: str) -> TextError:
         self._text_errors_left -= 1
         if self._text_errors_left < 0:
-            raise _too_much(f"has over {MOST_TEXT_ERRORS} numbers and fields that JSON may not hold")
+            raise _too_much(f"has over {MOST_TEXT_ERRORS} invalid numbers and fields")
         return TextError(sentence)
 
     def _object(self, pairs: list[tuple[str, object]]) -> object:

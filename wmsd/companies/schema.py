@@ -29,7 +29,7 @@ class NewOperator(Input):
 
 
 class OperatorChanges(Input):
-    """What can change of an operator; None leaves it as it is."""
+    """The changeable fields of an operator; None leaves a field as it is."""
 
     name: Name | None = None
     sandbox: bool | None = None
@@ -48,16 +48,16 @@ class NewCompany(Input):
 
 
 class CompanyChanges(Input):
-    """What can change of a company; None leaves it as it is."""
+    """The changeable fields of a company; None leaves a field as it is."""
 
     name: Name | None = None
     sandbox: bool | None = None
     requests_per_minute: Annotated[
-        RequestsPerMinute | None, Field(description="Its own limit; 0: the installation's again.")
+        RequestsPerMinute | None, Field(description="Its own limit; 0: the limit of the installation.")
     ] = None
     graphql_per_minute: Annotated[
-        RequestsPerMinute | None, Field(description="The same of GraphQL documents.")
+        RequestsPerMinute | None, Field(description="Its own limit of GraphQL requests; 0 as above.")
     ] = None
     quota_megabytes: Annotated[
-        int | None, Field(ge=0, le=1_000_000_000, description="Its own quota; 0: the installation's again.")
+        int | None, Field(ge=0, le=1_000_000_000, description="Its own quota; 0: the quota of the installation.")
     ] = None

@@ -53,7 +53,7 @@ class Staging:
         except OSError as error:
             self._connection.close()
             raise StorageError(
-                f"The folder {self.folder} cannot take a temporary file: {error.strerror}."
+                f"No temporary file can be made in {self.folder}: {error.strerror}. Name another folder in TMPDIR."
             ) from None
         except sqlite3.Error as error:
             self._connection.close()
@@ -112,6 +112,6 @@ class Staging:
         if not is_of_disk(error):
             return error
         return StorageError(
-            f"The rows cannot be put down in the temporary folder {self.folder}: {error}. "
+            f"The rows cannot be written to the temporary folder {self.folder}: {error}. "
             "Make room there, or name another folder in TMPDIR."
         )

@@ -34,11 +34,11 @@ class ContactFields(Input):
 
 
 class ClientFields(ContactFields):
-    """A client: whose goods they are."""
+    """A client: the owner of goods."""
 
 
 class PartnerFields(ContactFields):
-    """A partner: who receives, supplies or carries goods."""
+    """A partner: receives, supplies or carries goods."""
 
     type: PartnerType = "CLIENT"
 
@@ -51,15 +51,15 @@ class WarehouseFields(Input):
 
 
 class Client(ClientFields, Recorded):
-    """A client as the interfaces show it."""
+    """A client."""
 
 
 class Partner(PartnerFields, Recorded):
-    """A partner as the interfaces show it."""
+    """A partner."""
 
 
 class Warehouse(WarehouseFields, Recorded):
-    """A warehouse as the interfaces show it."""
+    """A warehouse."""
 
 
 class DirectoryFilters(Query):

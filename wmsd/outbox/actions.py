@@ -10,10 +10,10 @@ from wmsd.outbox.schema import Event, EventQuery
 
 @operation(tag="Events", answer="cursor", returns=Event, ability="webhooks:read", module="webhooks")
 def list_events(tx: Transaction, query: EventQuery, position: int) -> CursorPage:
-    """Walk the event log.
+    """List the events of the last 90 days, in the order in which they happened.
 
-    Every event of the last 90 days, in the order in which they happened, webhook or not. Follow `next_cursor`
-    until it is null. To go on later, begin with `after` set to the `id` of the last event that you have.
+    Events are listed with a webhook or without. Follow `next_cursor` until it is null. To continue later, begin
+    with `after` set to the `id` of the last event that you have.
     """
     if query.after is not None and not position:
         known = store.sequence_of(tx, query.after)

@@ -26,7 +26,7 @@ EVENTS: Final[dict[str, str]] = {
     "return.updated": "A return was changed; data is the record.",
     "return.status_changed": "A return moved to another status.",
     "stock.updated": "The stock of an article in a warehouse changed; once in a transaction.",
-    "stock.low": "The available stock of an article fell to or under its min_stock.",
+    "stock.low": "The available stock of an article fell to its min_stock or below.",
     "packaging.movement_recorded": "Returnable packaging came in or went out.",
 }
 

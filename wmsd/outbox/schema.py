@@ -10,9 +10,11 @@ from wmsd.outbox.events import EVENTS
 
 
 class Event(Model):
-    """What happened. `event`, `timestamp` and `data` are the body that a webhook is sent."""
+    """An event. A webhook sends `event`, `timestamp` and `data` as its body."""
 
-    id: Annotated[str, Field(description="The same on every delivery: receivers know a repetition by it.")]
+    id: Annotated[
+        str, Field(description="Every delivery of the event has the same id, so receivers recognise repetitions.")
+    ]
     event: str
     timestamp: Timestamp
     entity_id: Id
@@ -24,9 +26,9 @@ class EventQuery(CursorQuery):
         tuple[Any, ...] | None,
         several_of(tuple(EVENTS)),
         WithJsonSchema({"type": "string"}),
-        Field(description="Names of events, by commas."),
+        Field(description="Names of events, separated by commas."),
     ] = None
     after: Annotated[
         str | None,
-        Field(max_length=64, description="The id of the last event that you have: what came after it follows."),
+        Field(max_length=64, description="The id of the last event that you have; later events follow."),
     ] = None

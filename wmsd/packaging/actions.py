@@ -26,16 +26,16 @@ reading = partial(operation, tag="Packaging", answer="cursor", module="stock", a
 def walk_packaging_balances(tx: Transaction, query: PackagingBalanceQuery, position: int) -> CursorPage:
     """List packaging balances by cursor.
 
-    One for each packaging type and partner between whom some has moved. Follow `next_cursor` until it is null.
+    There is one for each packaging type and partner with a movement. Follow `next_cursor` until it is null.
     """
     return store.balances_after(tx, query, position)
 
 
 @reading(returns=PackagingMovement)
 def walk_packaging_movements(tx: Transaction, query: PackagingMovementQuery, position: int) -> CursorPage:
-    """List packaging movements by cursor.
+    """List packaging movements by cursor, in the order in which they were recorded.
 
-    In the order in which they were recorded. Follow `next_cursor` until it is null.
+    Follow `next_cursor` until it is null.
     """
     return store.movements_after(tx, query, position)
 

@@ -69,7 +69,7 @@ def _differing(recorded: dict[str, object] | None, fields: PackagingMovementFiel
     if fields.occurred_at is None:
         given.pop("occurred_at", None)  # an empty cell does not say when
     return {
-        name: [f"is not as {fields.code} has it, and a movement is never changed"]
+        name: [f"differs from movement {fields.code}, and a movement is never changed"]
         for name, value in (recorded or {}).items()
         if name in given and given[name] != value
     }

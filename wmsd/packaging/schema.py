@@ -31,14 +31,17 @@ class PackagingType(PackagingTypeFields, Recorded):
 
 
 class PackagingBalance(Recorded):
-    """How much of a packaging type is between a partner and us."""
+    """How many of a packaging type a partner and the company owe each other."""
 
     packaging_type_id: Id
     packaging_type_code: Code
     packaging_type_name: Name
     partner_id: Id
     quantity: Annotated[
-        SignedAmount, Field(description="Above 0 the partner owes us, below 0 we owe the partner.")
+        SignedAmount,
+        Field(
+            description="Above 0, the partner owes it to the company; below 0, the company owes it to the partner."
+        ),
     ]
 
 
@@ -49,9 +52,13 @@ class PackagingMovement(Recorded):
     packaging_type_id: Id
     packaging_type_code: Code
     partner_id: Id
-    direction: Annotated[Direction, Field(description="OUT raises what the partner owes us, IN lowers it.")]
+    direction: Annotated[
+        Direction, Field(description="OUT raises what the partner owes the company, IN lowers it.")
+    ]
     quantity: Quantity
-    document_type: Annotated[OptionalLabel, Field(description="What moved it; null when it was recorded by hand.")]
+    document_type: Annotated[
+        OptionalLabel, Field(description="The kind of document that moved it; null when it was recorded by hand.")
+    ]
     document_id: Id | None
     occurred_at: Timestamp
     notes: OptionalText
@@ -64,7 +71,7 @@ class PackagingMovementRecorded(PackagingMovement):
 
 
 class PackagingMovementFields(Input):
-    """A movement recorded by hand: type and partner by their codes."""
+    """A movement recorded by hand. Type and partner are given by their codes."""
 
     code: Code | None = None
     packaging_type_code: Code
@@ -76,7 +83,7 @@ class PackagingMovementFields(Input):
 
 
 class PackagingLine(Input):
-    """What of a document's packaging goes out or comes in: the type by its id or by its code."""
+    """Packaging that goes out or comes in with a document. Its type is given by id or by code."""
 
     packaging_type_id: Id | None = None
     packaging_type_code: Code | None = None
@@ -89,7 +96,9 @@ class PackagingFilters(Query):
 
 
 class PackagingBalanceFilters(PackagingFilters):
-    since: Annotated[Moment | None, Field(description="Only balances that changed at or after it.")] = None
+    since: Annotated[Moment | None, Field(description="Only balances that changed at this moment or later.")] = (
+        None
+    )
 
 
 class PackagingBalanceQuery(PackagingBalanceFilters, CursorQuery):
@@ -101,7 +110,9 @@ class PackagingBalancePageQuery(PackagingBalanceFilters, PageQuery):
 
 
 class PackagingMovementFilters(PackagingFilters):
-    since: Annotated[QueryTimestamp | None, Field(description="Only what occurred at or after it.")] = None
+    since: Annotated[
+        QueryTimestamp | None, Field(description="Only movements that occurred at this moment or later.")
+    ] = None
 
 
 class PackagingMovementQuery(PackagingMovementFilters, CursorQuery):

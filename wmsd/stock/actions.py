@@ -25,8 +25,8 @@ def list_stock(tx: Transaction, query: StockQuery) -> Page:
 def walk_stock(tx: Transaction, query: StockCursorQuery, position: int) -> CursorPage:
     """List stock records by cursor.
 
-    Follow `next_cursor` until it is null. `detail=lots` adds to each record its lots, the oldest first, and, where
-    the article is tracked by serials, those that are there.
+    Follow `next_cursor` until it is null. `detail=lots` adds to each record its lots, the oldest first; for an
+    article that is tracked by serials, it also adds the serials in stock.
     """
     return store.after(tx, query, position)
 

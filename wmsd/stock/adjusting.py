@@ -162,7 +162,7 @@ def _quarantined(body: Quarantining, enters: bool, before: Contents, faults: lis
     if body.everything:
         chosen = [goods for goods in before.parts if body.lot_number in (None, goods.lot_number)]
         if not chosen:
-            faults.append(Fault(None, "quantity", "of it is nothing"))
+            faults.append(Fault(None, "quantity", "finds nothing in stock"))
         return {**before.parts, **{goods: _whole(before.parts[goods], enters) for goods in chosen}}
     assert body.quantity is not None
     there = before.parts.get(PartKey(body.lot_number), NOTHING)

@@ -23,7 +23,7 @@ from wmsd.base.listing import CursorQuery, Ids, Moment, PageQuery, Query, QueryI
 
 
 class StockRecord(Model):
-    """What a warehouse holds of an article: `available = quantity - reserved - quarantined`."""
+    """The stock of an article in a warehouse: `available = quantity - reserved - quarantined`."""
 
     id: Id
     article_id: Id
@@ -31,9 +31,9 @@ class StockRecord(Model):
     article_name: Name
     warehouse_id: Id
     warehouse_code: Code
-    quantity: Annotated[Amount, Field(description="What is there.")]
-    reserved: Annotated[Amount, Field(description="What open sales orders hold.")]
-    quarantined: Annotated[Amount, Field(description="What may not be sold yet.")]
+    quantity: Annotated[Amount, Field(description="The quantity in stock.")]
+    reserved: Annotated[Amount, Field(description="The part that open sales orders hold.")]
+    quarantined: Annotated[Amount, Field(description="The part in quarantine, which may not be sold.")]
     available: Annotated[Amount, Field(description="quantity - reserved - quarantined.")]
     created_at: Timestamp
     updated_at: Timestamp
@@ -42,18 +42,20 @@ class StockRecord(Model):
 class Lot(Model):
     lot_number: Label
     quantity: Amount
-    available: Annotated[Amount, Field(description="What is neither quarantined nor held by orders that name it.")]
+    available: Annotated[
+        Amount, Field(description="The part that is neither in quarantine nor held by orders that name the lot.")
+    ]
 
 
 class DetailedStockRecord(StockRecord):
-    """A stock record, with its lots and serials where they are asked for."""
+    """A stock record, with its lots and serials if the request asks for them."""
 
     ONLY_WHEN_ASKED = frozenset({"lots", "serials"})
 
-    lots: Annotated[list[Lot], Field(description="The oldest first; with `detail=lots`.")]
+    lots: Annotated[list[Lot], Field(description="The oldest first. Only with `detail=lots`.")]
     serials: Annotated[
         list[Label] | None,
-        Field(description="With `detail=lots`; null where the article is not tracked by serials."),
+        Field(description="Only with `detail=lots`; null when the article is not tracked by serials."),
     ]
 
 
@@ -88,7 +90,7 @@ class StockCursorQuery(StockFilters, CursorQuery):
 
 
 class StockOfArticlesQuery(Query):
-    """`most`: of each article, those that have the least ids."""
+    """`most`: of each article, at most so many records, those with the smallest ids."""
 
     ids: Ids
     most: Annotated[int, Field(ge=1, le=500)] = 500
@@ -96,13 +98,13 @@ class StockOfArticlesQuery(Query):
 
 
 class Reason(Input):
-    """Why stock is not what it was: the ledger keeps it."""
+    """Why stock changes; the ledger keeps it."""
 
     reason: Name
 
 
 class StockChange(Reason):
-    """What is done to stock by hand. `lot_number` narrows it to the lot, `serials` to those."""
+    """A change of stock by hand. `lot_number` limits it to a lot, `serials` to these units."""
 
     lot_number: OptionalLabel = None
     serials: Serials = []
@@ -116,7 +118,7 @@ class Adjustment(StockChange):
 
 
 class Quarantining(StockChange):
-    """What enters quarantine or leaves it: a quantity, the serials, or everything."""
+    """The goods that enter or leave quarantine: a quantity, serials, or everything."""
 
     quantity: Quantity | None = None
     everything: bool = False

@@ -28,8 +28,8 @@ def list_orders_to_load(
 ) -> CursorPage:
     """List the site's orders that are ready to load.
 
-    An order is of the site of its own warehouse, even where some lines are taken from another one: it is loaded as
-    a whole. Follow `next_cursor` until it is null.
+    An order belongs to the site of its own warehouse, even if some of its lines are taken from another one: it is
+    loaded as a whole. Follow `next_cursor` until it is null.
     """
     return store.orders_to_load(tx, site.warehouse_id, query.status or READY, query, position)
 
@@ -46,7 +46,7 @@ def _one(tx: Transaction, site: TransportSite, transport_ecc: str) -> Record:
 def get_transport(tx: Transaction, site: TransportSite, transport_ecc: str) -> Record:
     """Get a transport.
 
-    Its orders are shown as they are now, also when they were moved by hand.
+    Its orders have their present status, even if somebody has moved them by hand.
     """
     return _one(tx, site, transport_ecc)
 
@@ -61,10 +61,11 @@ def get_transport(tx: Transaction, site: TransportSite, transport_ecc: str) -> R
     events=("packaging.movement_recorded",),
 )
 def plan_transport(tx: Transaction, site: TransportSite, body: TransportFields) -> Record:
-    """Plan a transport, or plan it anew.
+    """Plan a transport, or change its plan.
 
-    201 for a new `transport_ecc`. The same again is 200 with the transport as it is now. Another plan replaces the
-    one before until the transport is loaded; after that only orders that were taken off by hand can be left out.
+    A new `transport_ecc` is answered with 201. The same plan again is answered with 200 and the transport as it is
+    now. Another plan replaces the plan until the transport is loaded; after that, it may only leave out orders
+    that were taken off by hand.
     """
     current = store.find(tx, site.warehouse_id, body.transport_ecc)
     if current is None or (current.status == INITIAL and not is_same(current, body)):
@@ -85,8 +86,8 @@ def plan_transport(tx: Transaction, site: TransportSite, body: TransportFields) 
 def move_transport(tx: Transaction, site: TransportSite, transport_ecc: str, body: TransportStatus) -> Record:
     """Load or deliver a transport.
 
-    All its orders move, or none; its packaging goes out when it is loaded, and `packaging_returned` comes in when
-    it is delivered. A call that comes again, or after what follows it, is 200 and changes nothing.
+    All its orders move, or none. Its packaging goes out when it is loaded, and `packaging_returned` comes in when
+    it is delivered. A repeated call, or one for an earlier status, is answered with 200 and changes nothing.
     """
     current = store.find(tx, site.warehouse_id, transport_ecc)
     if current is None:

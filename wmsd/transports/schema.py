@@ -34,7 +34,7 @@ class PackagingEntry(Input):
     order_code: Annotated[
         Code | None,
         Field(
-            description="The order of whose partner it is; only where all orders are of one may it be left out."
+            description="The order whose partner gets or returns it. Required if the orders have several partners."
         ),
     ] = None
 
@@ -46,26 +46,28 @@ class TransportFields(Input):
     transport_ecc: Annotated[Label, Field(description="The planner's own number, unique in the site.")]
     order_codes: Annotated[
         list[Code],
-        Field(max_length=MOST_ORDERS, description="Its orders; none gives the plan up, and frees them."),
+        Field(max_length=MOST_ORDERS, description="Its orders. An empty list cancels the plan and frees them."),
     ]
     vehicle: OptionalLabel = None
     driver: Annotated[Name | None, EmptyIsNull] = None
-    packaging: Annotated[Packaging, Field(description="What goes out with it, recorded when it is loaded.")] = []
+    packaging: Annotated[
+        Packaging, Field(description="The packaging that goes out with it, recorded when it is loaded.")
+    ] = []
 
 
 class TransportStatus(Input):
     status: Requested
-    occurred_at: Annotated[Timestamp | None, Field(description="When it was; by default now.")] = None
+    occurred_at: Annotated[Timestamp | None, Field(description="When it happened; by default now.")] = None
     packaging_returned: Annotated[
-        Packaging | None, Field(description="What came back; it is sent with LIVRAT.")
+        Packaging | None, Field(description="The packaging that came back. Send it with LIVRAT.")
     ] = None
 
 
 class TransportOrder(Model):
-    """An order of a transport, as it is now, whoever moved it."""
+    """An order of a transport, with its present status."""
 
     code: Code
-    status: Annotated[str, Field(description="As it is now, whoever moved it.")]
+    status: Annotated[str, Field(description="Its present status, also when it was moved by hand.")]
     partner_id: Id
     external_ref: OptionalLabel
 
@@ -77,7 +79,7 @@ class TransportPackaging(Model):
 
 
 class Transport(Recorded):
-    """A transport as the planner is shown it."""
+    """A transport as the planner sees it."""
 
     READ_ONLY = Recorded.READ_ONLY | {"status", "orders", "packaging_returned", "loaded_at", "delivered_at"}
 
@@ -88,20 +90,20 @@ class Transport(Recorded):
     orders: list[TransportOrder]
     packaging: list[TransportPackaging]
     packaging_returned: list[TransportPackaging]
-    loaded_at: Annotated[Timestamp | None, Field(description="When it was loaded, as the planner said.")]
-    delivered_at: Annotated[Timestamp | None, Field(description="When it was delivered, as the planner said.")]
+    loaded_at: Annotated[Timestamp | None, Field(description="When it was loaded, as sent by the planner.")]
+    delivered_at: Annotated[Timestamp | None, Field(description="When it was delivered, as sent by the planner.")]
 
 
 class OrderToLoad(SalesOrder):
-    """A sales order as the planner is shown it: with where it goes, and the transport that it is on."""
+    """A sales order as the planner sees it, with its destination and its transport."""
 
     partner_code: Code
     partner_name: Name
     partner_address: Address | None
     transport_ecc: Annotated[
-        Label | None, Field(description="The site's transport that it is on and that is not delivered yet.")
+        Label | None, Field(description="The transport of the site that it is on, if that is not delivered yet.")
     ]
 
 
 class OrderToLoadQuery(CursorQuery):
-    status: Annotated[Statuses | None, Field(description="By default IN_LUCRU: ready to load.")] = None
+    status: Annotated[Statuses | None, Field(description="By default IN_LUCRU, ready to load.")] = None

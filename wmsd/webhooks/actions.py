@@ -162,7 +162,9 @@ def rotate_webhook_secret(tx: Transaction, id: int, body: NewSecret) -> Record:
     before = unsealed(tx, current["credentials"])
     vault = tx.service(Vault)
     if before is None:
-        raise invalid({"secret": ["the secret until now cannot be read; send the new one by PATCH"]})
+        raise invalid(
+            {"secret": ["cannot be rotated, because the present one cannot be read; send the new one by PATCH"]}
+        )
     if before["secret"] == body.secret:
         return _one(tx, id)
     after = {"secret": body.secret}

@@ -49,7 +49,8 @@ NO_TLS: Final = {"WRONG_VERSION_NUMBER", "HTTP_REQUEST", "PACKET_LENGTH_TOO_LONG
 
 def out_of_time(attempt: Attempt, seconds: float) -> str:
     return (
-        f"{attempt.host} kept waiting for {attempt.phase.value}: the {seconds:g} seconds of an attempt are over."
+        f"{attempt.host} took too long: the {seconds:g} seconds of an attempt passed while waiting for "
+        f"{attempt.phase.value}."
     )
 
 

@@ -128,7 +128,7 @@ class Guard:
     def objection_to_port(self, port: int) -> str | None:
         """As `objection`, for any address."""
         if port in ports.NEVER:
-            return f"Port {port} is another protocol's: never a receiver's."
+            return f"Port {port} belongs to another protocol: no receiver may use it."
         return None
 
     def _about_address(self, ip: Address, port: int) -> str | None:
@@ -137,7 +137,7 @@ class Guard:
             return None
         match found.rule:
             case Rule.NEVER:
-                return f"{ip} is {found.says}: never a receiver's."
+                return f"{ip} is {found.says}: no receiver may have it."
             case Rule.BY_NETWORK if not self._is_listed(ip):
                 return f"{ip} is {found.says}; webhooks.allow_networks does not list its network."
             case Rule.ONE_BY_ONE if not self._is_listed_itself(ip):

@@ -24,11 +24,13 @@ DELIVERY_STATUSES: Final = ("pending", "held", "delivered", "exhausted", "skippe
 def _events(names: list[str]) -> list[str]:
     for name in names:
         if name != EVERY_EVENT and name not in EVENTS:
-            raise refuse(f"must be of {', '.join(EVENTS)}, or {EVERY_EVENT} alone; {name!r} is not")
+            raise refuse(
+                f"must be one or more of {', '.join(EVENTS)}, or {EVERY_EVENT} alone; {name!r} is none of them"
+            )
     if len(set(names)) != len(names):
         raise refuse("must not name one event twice")
     if EVERY_EVENT in names and len(names) > 1:
-        raise refuse(f"must be {EVERY_EVENT} alone, or names")
+        raise refuse(f"must be {EVERY_EVENT} alone, or names of events")
     return names
 
 
@@ -67,8 +69,8 @@ class SubscriptionFields(Input):
         Field(
             min_length=1,
             max_length=LONGEST_URL,
-            description="Where to send: https, without credentials. Private networks only where "
-            "webhooks.allow_networks and webhooks.allow_ports of the installation admit them.",
+            description="The address to send to: https, without credentials. A private network is allowed only if "
+            "webhooks.allow_networks and webhooks.allow_ports of the installation admit it.",
         ),
     ]
     events: Annotated[
@@ -80,13 +82,13 @@ class SubscriptionFields(Input):
     active: Annotated[
         bool,
         Field(
-            description="While it is false nothing is queued, and what was queued before waits for it to be true."
+            description="While it is false, nothing is queued, and deliveries queued before wait until it is true."
         ),
     ] = True
     secret: Annotated[
         Secret | None,
         Field(
-            description="For hmac: what both sign with. Write only. At least 32 random characters are recommended."
+            description="For hmac: the key that signs. Write only. At least 32 random characters are recommended."
         ),
     ] = None
     token: Annotated[
@@ -106,7 +108,7 @@ class SubscriptionChanges(SubscriptionFields, partial=True):
 
 
 class NewSecret(Input):
-    secret: Annotated[Secret, Field(description="The new secret. For 24 hours both sign.")]
+    secret: Annotated[Secret, Field(description="The new secret. For 24 hours the old one signs too.")]
 
 
 class LastDelivery(Model):
@@ -135,13 +137,14 @@ class Subscription(Recorded):
     active: bool
     has_secret: Annotated[bool, Field(description="Whether it has the credentials of its auth_type.")]
     previous_secret_expires_at: Annotated[
-        Timestamp | None, Field(description="Until then the secret before the last rotation signs too.")
+        Timestamp | None, Field(description="Until then the previous secret signs too.")
     ]
     failing_since: Annotated[
-        Timestamp | None, Field(description="The first failure since the last success; null when all is well.")
+        Timestamp | None, Field(description="The first failure since the last success; null when there is none.")
     ]
     switched_off_at: Annotated[
-        Timestamp | None, Field(description="When the service switched it off; `active: true` puts it on again.")
+        Timestamp | None,
+        Field(description="When the service switched it off; `active: true` switches it on again."),
     ]
     switched_off_because: str | None
     last_delivery: LastDelivery | None
@@ -164,7 +167,7 @@ class Attempt(Model):
     milliseconds: int
     response_status: int | None
     response_body: Annotated[
-        str | None, Field(description="The first 2 kB of the answer, unless the installation keeps none.")
+        str | None, Field(description="The first 2 kB of the answer; null if the installation keeps no answers.")
     ]
     error: str | None
 
@@ -173,7 +176,9 @@ class Delivery(Model):
     """A delivery with its attempts, the oldest first."""
 
     id: Id
-    sequence: Annotated[int, Field(description="X-Webhook-Sequence: of its subscription, without gaps.")]
+    sequence: Annotated[
+        int, Field(description="X-Webhook-Sequence: its number within the subscription, without gaps.")
+    ]
     event_id: Annotated[str | None, Field(description="X-Webhook-Id; null when the event is no longer kept.")]
     event: str | None
     entity_id: Id
@@ -181,7 +186,7 @@ class Delivery(Model):
         DeliveryStatus,
         Field(
             description="pending: it is sent when it is due. held: it waits for an earlier one of the same entity."
-            " delivered, exhausted, skipped: it is over, and can be sent again."
+            " delivered, exhausted, skipped: it is done, and can be sent again."
         ),
     ]
     due_at: Timestamp | None
@@ -195,6 +200,8 @@ class DeliveryQuery(CursorQuery):
         tuple[Any, ...] | None,
         several_of(DELIVERY_STATUSES),
         WithJsonSchema({"type": "string"}),
-        Field(description=f"One or several of {', '.join(DELIVERY_STATUSES)}, by commas."),
+        Field(description=f"One or several of {', '.join(DELIVERY_STATUSES)}, separated by commas."),
     ] = None
-    since: Annotated[QueryTimestamp | None, Field(description="Only those queued at this moment or later.")] = None
+    since: Annotated[
+        QueryTimestamp | None, Field(description="Only deliveries queued at this moment or later.")
+    ] = None

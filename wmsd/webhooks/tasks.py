@@ -28,7 +28,7 @@ class Tasks:
         self._running.discard(task)
         error = None if task.cancelled() else task.exception()
         if error is not None:
-            self._complaints.failed("what the sender does in the background failed", error)
+            self._complaints.failed("a background task of the sender failed", error)
 
     def cancel(self) -> None:
         for task in self._running:

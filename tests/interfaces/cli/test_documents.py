@@ -207,9 +207,7 @@ def test_a_disposition_is_given_to_the_lines_that_have_none(dock: Tenant) -> Non
         "A return that is CREAT cannot become FINALIZAT, only RECEPTIONAT or ANULAT."
     )
     run(dock, *move, "RECEPTIONAT")
-    assert refused(dock, *move, "FINALIZAT") == (
-        "--disposition is needed: of 2 of its lines nobody has said yet what becomes of the goods."
-    )
+    assert refused(dock, *move, "FINALIZAT") == ("--disposition is needed for 2 of its lines.")
     run(dock, *move, "FINALIZAT", "--disposition", "RESTOC")
     lines = read(dock, "return", "show", "RT-000001")["lines"]
     assert [line["disposition"] for line in lines] == ["RESTOC", "DISTRUS", "RESTOC"]

@@ -142,7 +142,7 @@ def test_a_full_temporary_folder_is_told(tenant: Tenant, small_disk: Path) -> No
     command = ("import", "articles", path, "--company", tenant.code)
     sentence = tenant.home.refused(*command, env={"TMPDIR": str(small_disk)})
     assert sentence == (
-        f"The rows cannot be put down in the temporary folder {small_disk}: database or disk is full. "
+        f"The rows cannot be written to the temporary folder {small_disk}: database or disk is full. "
         "Make room there, or name another folder in TMPDIR."
     )
     assert codes(tenant) == []

@@ -20,8 +20,8 @@ UNREADABLE: dict[str, tuple[bytes, str]] = {
     "column twice": (b"code,name,name\nA,B,C\n", "the column 'name' is there twice."),
     "all at once": (
         b"name,name,desription\nA,B,C\n",
-        "there is no column 'desription'; did you mean description? the column 'name' is there twice. "
-        "the column 'code' is missing.",
+        "there is no column 'desription'; did you mean description? The column 'name' is there twice. "
+        "The column 'code' is missing.",
     ),
     "Latin-1": (
         "code,name\nA,Apple\nB,Café\n".encode("latin-1"),
@@ -73,7 +73,7 @@ REFUSED: dict[str, tuple[str, list[str]]] = {
         "row 2, track_lot: must be true or false.",
     ]),
     "lists": ('code,name,barcodes\nA,Apple,"[1"\nB,Bolt,[1]\nC,Cherry,7;7\nD,Date,a; b\n', [
-        "row 2, barcodes: must be members with ; between them, or a JSON array.",
+        "row 2, barcodes: must be a list with ; between its members, or a JSON array.",
         "row 3, barcodes.0: must be a string.",
         "row 4, barcodes: must not name one barcode twice.",
         "row 5, barcodes.1: must not begin or end with a blank.",

@@ -65,7 +65,7 @@ def test_a_second_one_is_refused_and_rotation_named(installation: Home) -> None:
     installation.ok("kernel-token", "create")
     refused = installation.refused("kernel-token", "create")
     assert re.fullmatch(
-        r"There is a platform token already, of 20\S+Z\. `wmsd kernel-token rotate` replaces it\.", refused
+        r"There is a platform token already, made at 20\S+Z\. `wmsd kernel-token rotate` replaces it\.", refused
     )
     assert len(listed(installation)) == 1
 

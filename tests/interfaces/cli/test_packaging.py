@@ -172,7 +172,7 @@ def test_columns_that_are_not_there_are_not_compared(depot: Tenant) -> None:
     assert depot.take("packaging-movements", f"{header},occurred_at\nDN-1,PAL,P1,OUT,12.5,\n") == (0, 0, 1)
 
 
-KEPT = "is not as DN-1 has it, and a movement is never changed"
+KEPT = "differs from movement DN-1, and a movement is never changed"
 REFUSED = {
     "known with other content": (
         "DN-1,CRATE,P2,IN,12.4,2026-11-01T08:00:00.001Z,\n",

@@ -66,7 +66,7 @@ def test_what_is_not_a_good_user(shared: Home) -> None:
         (["nobody", "--role", "platform-admin"], ["email must be an e-mail address."]),
         (
             ["x@y", "--role", "platform-admin", "--company", "ACME"],
-            ["company_codes a platform admin has every company."],
+            ["company_codes must not be given: a platform admin may use every company."],
         ),
         (
             [EMAIL, "--role", "member", "--company", "ACME", "--company", "NOBODY", "--ability", "stock:steal"],

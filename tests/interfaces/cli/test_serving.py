@@ -25,7 +25,7 @@ def test_it_makes_its_folder_and_greets(home: Home) -> None:
         assert server.log.startswith(f"Data folder: {home.data}\n")
         assert home.ok("company", "list", "--json").json == []
         assert server.stop() == 0
-        assert server.log.splitlines()[-2] == "Stopping: what is under way is finished first."
+        assert server.log.splitlines()[-2] == "Stopping: requests under way are finished first."
     assert sorted(hashes(home.data)) == ["platform.db"]
 
 

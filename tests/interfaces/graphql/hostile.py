@@ -40,7 +40,7 @@ LONG = "The query is over 20000 characters long; use variables."
 TOKENS = "The query has over 1000 tokens; use variables."
 FIELDS = "fields, with those of fragments; 250 are allowed."
 ALIASES = "aliases; 30 are allowed."
-REPEATED = "times for what it asks for already; 20 are allowed."
+REPEATED = "fields within a selection; 20 are allowed."
 SPREADS = "times; 100 times are allowed."
 DIRECTIVES = "directives; 50 are allowed."
 ARGUMENTS = "A field has 300 arguments; 20 are allowed."
@@ -211,7 +211,7 @@ HOSTILE = {
     ),
     "types of types of types": Hostile(
         "{ __schema { types " + "{ ofType " * 30 + "{ name }" + "}" * 30 + " } }",
-        "The schema is asked for 33 fields deep; 16 are allowed.",
+        "The query about the schema is 33 fields deep; 16 are allowed.",
     ),
     "lists of the schema in each other": Hostile(
         '{ __type(name: "Lot") { fields { type { fields { type { fields { name } } } } } } }',

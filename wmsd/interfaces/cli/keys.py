@@ -78,7 +78,7 @@ def rotate(command_line: CommandLine) -> None:
             key_file.replace(path, [secret])
 
     command_line.run(work)
-    note("New tokens are signed with a new key; those of the key before it still hold.")
+    note("New tokens are signed with a new key; tokens signed with the key before it are still accepted.")
     if named:
         note(f"The keys are sealed with a new secret, in {named}. Make a copy of that file again.")
         note("Keep the copy from before as long as you keep backups from before: only it opens them.")

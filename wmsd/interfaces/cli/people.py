@@ -263,4 +263,4 @@ def rotate_key(command_line: CommandLine) -> None:
         await installation.platform.write(actions.rotate_signing_key)
 
     command_line.run(work)
-    note("New tokens are signed with a new key; those of the key before it still hold.")
+    note("New tokens are signed with a new key; tokens signed with the key before it are still accepted.")

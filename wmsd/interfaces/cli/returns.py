@@ -43,7 +43,7 @@ def _without(tx: Transaction, return_id: int, status: Status) -> Record:
         undecided = [path for path in problem.errors if path.endswith(".disposition")]
         if not undecided:
             raise
-        sentence = f"is needed: of {len(undecided)} of its lines nobody has said yet what becomes of the goods"
+        sentence = f"is needed for {len(undecided)} of its lines"
         raise invalid({"--disposition": [sentence]}) from None
 
 

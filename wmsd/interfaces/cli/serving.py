@@ -107,7 +107,7 @@ async def _serve(command_line: CommandLine, tls: ssl.SSLContext | None, with_dem
             for sentence in risks(settings, command_line.folder.platform_file):
                 LOG.warning(sentence)
             await stop.wait()
-            note("Stopping: what is under way is finished first.")
+            note("Stopping: requests under way are finished first.")
     LOG.info("stopped")
 
 

@@ -155,7 +155,7 @@ def _check_choice(delivery: int | None, since: str | None, until: str | None, fa
 
 def _send_one(tx: Transaction, webhook: int, delivery: int, code: str, dry_run: bool) -> None:
     if log.one(tx, webhook, delivery) is None:
-        way = f"`wmsd webhook deliveries {webhook} --company {code}` lists those that there are"
+        way = f"`wmsd webhook deliveries {webhook} --company {code}` lists its deliveries"
         raise Problem("NOT_FOUND", f"Webhook {webhook} has no delivery {delivery}: {way}.")
     if not dry_run:
         redelivery.send_now(tx, delivery)

@@ -114,7 +114,10 @@ def switch_on(command_line: CommandLine, webhook: int, code: str) -> None:
     Deliveries that were queued before are sent, and earlier failures are forgotten.
     """
     if _switch(command_line, webhook, code, True):
-        note(f"Webhook {webhook} is on. What happened while it was off was not queued: GET /api/v2/events has it.")
+        note(
+            f"Webhook {webhook} is on. Events from the time when it was off were not queued: "
+            "GET /api/v2/events lists them."
+        )
     else:
         note(f"Webhook {webhook} was on already.")
 
@@ -128,7 +131,7 @@ def switch_off(command_line: CommandLine, webhook: int, code: str) -> None:
     Nothing more is queued for it. Deliveries that are queued already wait until it is on again.
     """
     if _switch(command_line, webhook, code, False):
-        note(f"Webhook {webhook} is off. What is queued for it waits until it is on again.")
+        note(f"Webhook {webhook} is off. Deliveries queued for it wait until it is on again.")
     else:
         note(f"Webhook {webhook} was off already.")
 
@@ -161,7 +164,7 @@ def subscription_of(tx: Transaction, webhook: int, code: str) -> Row:
 
 
 def no_webhook(webhook: int, code: str) -> Problem:
-    way = f"`wmsd webhook list --company {code}` lists those that there are"
+    way = f"`wmsd webhook list --company {code}` lists its webhooks"
     return Problem("NOT_FOUND", f"{code} has no webhook {webhook}: {way}.")
 
 

@@ -103,14 +103,14 @@ LIMITS: Final = (
     (
         "introspection_depth",
         DEEPEST_INTROSPECTION,
-        "The schema is asked for {found} fields deep; {most} are allowed.",
+        "The query about the schema is {found} fields deep; {most} are allowed.",
     ),
     ("nested", MOST_NESTED, "The query is nested {found} deep, with its fragments; {most} are allowed."),
     ("fields", MOST_FIELDS, "The query has {found} fields, with those of fragments; {most} are allowed."),
     ("aliases", MOST_ALIASES, "The query has {found} aliases; {most} are allowed."),
     ("spreads", MOST_SPREADS, "The query uses fragments {found} times; {most} times are allowed."),
     ("directives", MOST_DIRECTIVES, "The query has {found} directives; {most} are allowed."),
-    ("repeated", MOST_REPEATED, "The query asks {found} times for what it asks for already; {most} are allowed."),
+    ("repeated", MOST_REPEATED, "The query repeats {found} fields within a selection; {most} are allowed."),
     ("arguments", MOST_ARGUMENTS, "A field has {found} arguments; {most} are allowed."),
     (
         "literals",

@@ -2,6 +2,7 @@
 extension.
 """
 
+import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -41,6 +42,7 @@ SOURCE: Final = "wmsd"
 FIRST: Final = 50
 MOST: Final = 500
 PAGING: Final = frozenset({"cursor", "per_page", "detail"})
+COMMAS: Final = re.compile(r", (separated )?by commas")
 
 
 @dataclass(frozen=True, slots=True)
@@ -194,7 +196,7 @@ class Objects:
         }
         if operation.answer == "cursor":
             found["first"] = _first(FIRST)
-            found["after"] = GraphQLArgument(GraphQLString, description="Go on behind this cursor.")
+            found["after"] = GraphQLArgument(GraphQLString, description="Continue after this cursor.")
         if operation.query is not None:
             found |= self._filters(field, operation.query)
         if operation.body is not None:
@@ -206,7 +208,7 @@ class Objects:
         return {
             called.get(name, name): GraphQLArgument(
                 self._filter(field.operation, name, plain(declared.annotation, tuple(declared.metadata))),
-                description=(declared.description or "").replace(", by commas", "") or None,
+                description=COMMAS.sub("", declared.description or "") or None,
             )
             for name, declared in query.model_fields.items()
             if name not in PAGING

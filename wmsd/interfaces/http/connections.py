@@ -252,8 +252,8 @@ class Connections:
         if self._closed and now - self._told_at >= TELL_SECONDS:
             ((address, most),) = self._closed.most_common(1)
             LOG.info(
-                "closed %d connections, too slow or too many (server.connections_per_address), %d of them of %s; "
-                "%d are open",
+                "closed %d connections, too slow or too many (server.connections_per_address), "
+                "%d of them from %s; %d are open",
                 self._closed.total(),
                 most,
                 address,

@@ -73,9 +73,9 @@ SECURITY: Final[dict[str, dict[str, str]]] = {
     "kernel": {
         "type": "http",
         "scheme": "bearer",
-        "description": "The platform's, of `wmsd kernel-token create`.",
+        "description": "The platform token, from `wmsd kernel-token create`.",
     },
-    "site": {"type": "http", "scheme": "bearer", "description": "The site's own, from `wmsd site create`."},
+    "site": {"type": "http", "scheme": "bearer", "description": "The token of the site, from `wmsd site create`."},
 }
 
 
@@ -223,7 +223,7 @@ def _write_headers(declared: Operation) -> list[dict[str, Any]]:
                 "in": "header",
                 "required": False,
                 "schema": {"type": "string", "minLength": 1, "maxLength": 255},
-                "description": "A repetition with the same key and body is answered as before, and does nothing.",
+                "description": "A repetition with the same key and body gets the same answer and changes nothing.",
             }
         )
     if declared.precondition is not None:
@@ -254,7 +254,7 @@ def _success(declared: Operation) -> dict[str, Any]:
             name: {"schema": {"type": "integer"}, "description": text}
             for name, text in (
                 ("X-RateLimit-Limit", "Requests a minute."),
-                ("X-RateLimit-Remaining", "What is left of them."),
+                ("X-RateLimit-Remaining", "Requests that are left of them."),
                 ("X-RateLimit-Reset", "Seconds until the whole window is free."),
             )
         }
@@ -279,7 +279,7 @@ def _envelope(declared: Operation) -> dict[str, Any]:
         }
         meta["truncated"] = {
             "type": "boolean",
-            "description": "The page ends early: its records are too large for one answer. Ask for fewer a page.",
+            "description": "The page ends early, as its records are too large for one answer; ask for fewer.",
         }
         return _object(
             {
@@ -291,7 +291,7 @@ def _envelope(declared: Operation) -> dict[str, Any]:
         return _object(
             {
                 "data": {"type": "array", "items": record},
-                "next_cursor": {"type": ["string", "null"], "description": "null at the end."},
+                "next_cursor": {"type": ["string", "null"], "description": "null on the last page."},
             }
         )
     return record
@@ -341,7 +341,12 @@ def _failure(status: int, codes: list[str]) -> dict[str, Any]:
     examples = {code: {"value": {**EXAMPLES.get(code, {"message": code}), "code": code}} for code in codes}
     failure: dict[str, Any] = {
         "description": PHRASES[status],
-        "headers": {"X-Request-Id": {"schema": {"type": "string"}, "description": "The log has it too."}},
+        "headers": {
+            "X-Request-Id": {
+                "schema": {"type": "string"},
+                "description": "The id of the request, also in the server's log.",
+            }
+        },
         "content": {"application/json": {"schema": {"$ref": SCHEMA + "Problem"}, "examples": examples}},
     }
     if status in (429, 503):

@@ -133,13 +133,13 @@ def test_an_id_that_none_can_have(shared: Home, arguments: tuple[str, ...]) -> N
 def test_a_webhook_is_switched(webhook: Webhook) -> None:
     name = f"Webhook {webhook.id}"
     assert webhook.ok("off").err.splitlines()[-1] == (
-        f"{name} is off. What is queued for it waits until it is on again."
+        f"{name} is off. Deliveries queued for it wait until it is on again."
     )
     make_events(webhook, 2)
     assert (webhook.shown["active"], webhook.statuses) == (False, [])
     assert webhook.ok("off").err.splitlines()[-1] == f"{name} was off already."
     assert webhook.ok("on").err.splitlines()[-1] == (
-        f"{name} is on. What happened while it was off was not queued: GET /api/v2/events has it."
+        f"{name} is on. Events from the time when it was off were not queued: GET /api/v2/events lists them."
     )
     make_events(webhook, 1, "B")
     assert (webhook.shown["active"], webhook.statuses) == (True, ["pending"])
@@ -165,7 +165,7 @@ def test_a_webhook_that_is_not_there(webhook: Webhook, command: str) -> None:
     name, *arguments = command.split()
     code, home = webhook.tenant.code, webhook.tenant.home
     assert home.refused("webhook", name, "77", *arguments, "--company", code) == (
-        f"{code} has no webhook 77: `wmsd webhook list --company {code}` lists those that there are."
+        f"{code} has no webhook 77: `wmsd webhook list --company {code}` lists its webhooks."
     )
     nobody = home.refused("webhook", name, "1", *arguments, "--company", "NOBODY")
     assert nobody == "There is no such company as NOBODY."
@@ -176,7 +176,7 @@ def test_a_delivery_that_is_not_there(webhook: Webhook) -> None:
     delivery = webhook.json("test")["id"]
     way = f"`wmsd webhook deliveries {other.id} --company {webhook.tenant.code}`"
     assert webhook.tenant.home.refused(*other.arguments("redeliver", str(delivery))) == (
-        f"Webhook {other.id} has no delivery {delivery}: {way} lists those that there are."
+        f"Webhook {other.id} has no delivery {delivery}: {way} lists its deliveries."
     )
 
 
