@@ -47,10 +47,10 @@ def _round(site: Installation, file: Path, number: int) -> tuple[float, float, f
 
 async def _import(data: Path, company_id: int, file: Path) -> float:
     """The command's own way: the file's lines, put down, checked, and written in one unit of work."""
+    from wmsd.app.csv_transfer import KINDS, import_beside
     from wmsd.app.data_folder import DataFolder
     from wmsd.app.installation import open_installation
     from wmsd.app.settings import Settings
-    from wmsd.app.transfer import KINDS, import_beside
 
     async with open_installation(Settings(), DataFolder(data)) as site:
         staging = (await site.files.get(company_id)).staging()

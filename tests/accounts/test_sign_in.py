@@ -46,7 +46,7 @@ class HeldHasher(PasswordHasher):
                 self.at_once -= 1
 
 
-class Dispatcher:
+class SignInWorld:
     """A world where the address of each sign-in is chosen."""
 
     def __init__(self, world: World, hasher: HeldHasher) -> None:
@@ -79,11 +79,11 @@ async def until(holds: Callable[[], bool]) -> None:
 
 
 @pytest.fixture
-async def dispatcher(tmp_path: Path) -> AsyncIterator[Dispatcher]:
+async def sign_ins(tmp_path: Path) -> AsyncIterator[SignInWorld]:
     hasher = HeldHasher()
     async with open_world(tmp_path / "data", SETTINGS, hasher) as world:
         try:
-            yield Dispatcher(world, hasher)
+            yield SignInWorld(world, hasher)
         finally:
             hasher.open.set()
 
@@ -95,103 +95,103 @@ def wait_of(answer: Answer, status: int = 429, code: str = "RATE_LIMIT_EXCEEDED"
 
 
 @EITHER
-async def test_of_two_hundred_guesses_at_once_one_is_looked_at(dispatcher: Dispatcher, email: str) -> None:
-    dispatcher.hasher.open.clear()
-    first = dispatcher.start(email, "wrong")
-    await dispatcher.until_given(1)
-    others = [dispatcher.start(email.upper(), f"wrong {n}", f"198.51.100.{n}") for n in range(200)]
+async def test_of_two_hundred_guesses_at_once_one_is_looked_at(sign_ins: SignInWorld, email: str) -> None:
+    sign_ins.hasher.open.clear()
+    first = sign_ins.start(email, "wrong")
+    await sign_ins.until_given(1)
+    others = [sign_ins.start(email.upper(), f"wrong {n}", f"198.51.100.{n}") for n in range(200)]
     assert {wait_of(answer) for answer in await asyncio.gather(*others)} == {1}
-    dispatcher.hasher.open.set()
+    sign_ins.hasher.open.set()
     assert (await first).status == 401
-    assert dispatcher.hasher.given == ["wrong"]
+    assert sign_ins.hasher.given == ["wrong"]
 
 
-async def test_a_short_queue_and_beyond_it_503_at_once(dispatcher: Dispatcher) -> None:
-    assert (await dispatcher.sign_in()).status == 200
-    dispatcher.hasher.given.clear()
-    dispatcher.hasher.open.clear()
-    queue = [dispatcher.start(f"{n}@example.com", "wrong", f"198.51.100.{n}") for n in range(10)]
-    await dispatcher.until_under_way(10)
-    assert wait_of(await dispatcher.sign_in(NOBODY, "wrong", "198.51.100.77"), 503, "SERVICE_UNAVAILABLE") > 0
-    assert wait_of(await dispatcher.sign_in(address="198.51.100.78"), 503, "SERVICE_UNAVAILABLE") > 0
-    owner = dispatcher.start(OWNER)
-    await dispatcher.until_under_way(11)
-    dispatcher.hasher.open.set()
+async def test_a_short_queue_and_beyond_it_503_at_once(sign_ins: SignInWorld) -> None:
+    assert (await sign_ins.sign_in()).status == 200
+    sign_ins.hasher.given.clear()
+    sign_ins.hasher.open.clear()
+    queue = [sign_ins.start(f"{n}@example.com", "wrong", f"198.51.100.{n}") for n in range(10)]
+    await sign_ins.until_under_way(10)
+    assert wait_of(await sign_ins.sign_in(NOBODY, "wrong", "198.51.100.77"), 503, "SERVICE_UNAVAILABLE") > 0
+    assert wait_of(await sign_ins.sign_in(address="198.51.100.78"), 503, "SERVICE_UNAVAILABLE") > 0
+    owner = sign_ins.start(OWNER)
+    await sign_ins.until_under_way(11)
+    sign_ins.hasher.open.set()
     assert (await owner).status == 200, "from where the owner signed in before, a full queue is joined"
     assert [(await guess).status for guess in queue] == [401] * 10
-    assert (len(dispatcher.hasher.given), dispatcher.hasher.most_at_once) == (11, 2)
+    assert (len(sign_ins.hasher.given), sign_ins.hasher.most_at_once) == (11, 2)
 
 
-async def test_who_hangs_up_starts_no_third_hash_and_is_counted(dispatcher: Dispatcher) -> None:
-    dispatcher.hasher.open.clear()
-    guesses = [dispatcher.start(f"{n}@example.com", "wrong") for n in range(6)]
-    await dispatcher.until_under_way(6)
+async def test_who_hangs_up_starts_no_third_hash_and_is_counted(sign_ins: SignInWorld) -> None:
+    sign_ins.hasher.open.clear()
+    guesses = [sign_ins.start(f"{n}@example.com", "wrong") for n in range(6)]
+    await sign_ins.until_under_way(6)
     for guess in guesses:
         guess.cancel()
     await asyncio.gather(*guesses, return_exceptions=True)
-    later = dispatcher.start(OWNER)
-    await dispatcher.until_under_way(7)
-    assert wait_of(await dispatcher.sign_in("0@example.com", "wrong")) == 1, "the guess before is still looked at"
-    dispatcher.hasher.open.set()
+    later = sign_ins.start(OWNER)
+    await sign_ins.until_under_way(7)
+    assert wait_of(await sign_ins.sign_in("0@example.com", "wrong")) == 1, "the guess before is still looked at"
+    sign_ins.hasher.open.set()
     assert (await later).status == 200
-    assert dispatcher.hasher.most_at_once == 2
-    assert await dispatcher.statuses(5, "0@example.com") == [401, 401, 401, 401, 429]
+    assert sign_ins.hasher.most_at_once == 2
+    assert await sign_ins.statuses(5, "0@example.com") == [401, 401, 401, 401, 429]
 
 
 @EITHER
 async def test_after_five_failures_a_growing_pause_in_which_nothing_is_looked_at(
-    dispatcher: Dispatcher, email: str
+    sign_ins: SignInWorld, email: str
 ) -> None:
-    assert await dispatcher.statuses(5, email) == [401] * 5
+    assert await sign_ins.statuses(5, email) == [401] * 5
     waits = []
     for _ in range(8):
-        looked_at = len(dispatcher.hasher.given)
-        waits.append(wait_of(await dispatcher.sign_in(email)))
-        assert len(dispatcher.hasher.given) == looked_at
-        dispatcher.world.clock.advance(waits[-1] - 0.5)
-        assert wait_of(await dispatcher.sign_in(email)) == 1
-        dispatcher.world.clock.advance(0.5)
-        assert (await dispatcher.sign_in(email, "wrong")).status == 401
+        looked_at = len(sign_ins.hasher.given)
+        waits.append(wait_of(await sign_ins.sign_in(email)))
+        assert len(sign_ins.hasher.given) == looked_at
+        sign_ins.world.clock.advance(waits[-1] - 0.5)
+        assert wait_of(await sign_ins.sign_in(email)) == 1
+        sign_ins.world.clock.advance(0.5)
+        assert (await sign_ins.sign_in(email, "wrong")).status == 401
     assert waits == [1, 2, 4, 8, 16, 32, 60, 60]
 
 
-async def test_a_right_password_ends_the_pauses(dispatcher: Dispatcher) -> None:
-    await dispatcher.statuses(6)
-    dispatcher.world.clock.advance(60)
-    assert (await dispatcher.sign_in()).status == 200
-    assert await dispatcher.statuses(6) == [401] * 5 + [429]
+async def test_a_right_password_ends_the_pauses(sign_ins: SignInWorld) -> None:
+    await sign_ins.statuses(6)
+    sign_ins.world.clock.advance(60)
+    assert (await sign_ins.sign_in()).status == 200
+    assert await sign_ins.statuses(6) == [401] * 5 + [429]
 
 
 @EITHER
 async def test_a_pause_is_for_all_addresses_that_the_account_does_not_know(
-    dispatcher: Dispatcher, email: str
+    sign_ins: SignInWorld, email: str
 ) -> None:
     for n in range(5):
-        assert await dispatcher.statuses(1, email, f"198.51.100.{n}") == [401]
-    assert wait_of(await dispatcher.sign_in(email, address="198.51.100.77")) == 1
+        assert await sign_ins.statuses(1, email, f"198.51.100.{n}") == [401]
+    assert wait_of(await sign_ins.sign_in(email, address="198.51.100.77")) == 1
     other = "somebody.else@example.com"
-    assert await dispatcher.statuses(1, other, "198.51.100.77") == [401], "another account is not held up"
+    assert await sign_ins.statuses(1, other, "198.51.100.77") == [401], "another account is not held up"
 
 
-async def test_the_owner_gets_in_from_a_known_address_whatever_others_do(dispatcher: Dispatcher) -> None:
-    assert (await dispatcher.sign_in()).status == 200
+async def test_the_owner_gets_in_from_a_known_address_whatever_others_do(sign_ins: SignInWorld) -> None:
+    assert (await sign_ins.sign_in()).status == 200
     for n in range(5):
-        assert await dispatcher.statuses(1, OWNER, f"198.51.100.{n}") == [401]
+        assert await sign_ins.statuses(1, OWNER, f"198.51.100.{n}") == [401]
     for n in range(5, 8):
-        assert await dispatcher.statuses(1, OWNER, f"198.51.100.{n}") == [429]
-    assert (await dispatcher.sign_in()).status == 200
-    assert await dispatcher.statuses(1, OWNER, "198.51.100.8") == [429], "that helps nobody else"
-    dispatcher.hasher.open.clear()
-    dispatcher.world.clock.advance(60)
-    given = len(dispatcher.hasher.given)
-    guess = dispatcher.start(OWNER, "wrong", "198.51.100.9")
-    await dispatcher.until_given(given + 1)
-    owner = dispatcher.start(OWNER)
-    await dispatcher.until_given(given + 2)
-    dispatcher.hasher.open.set()
+        assert await sign_ins.statuses(1, OWNER, f"198.51.100.{n}") == [429]
+    assert (await sign_ins.sign_in()).status == 200
+    assert await sign_ins.statuses(1, OWNER, "198.51.100.8") == [429], "that helps nobody else"
+    sign_ins.hasher.open.clear()
+    sign_ins.world.clock.advance(60)
+    given = len(sign_ins.hasher.given)
+    guess = sign_ins.start(OWNER, "wrong", "198.51.100.9")
+    await sign_ins.until_given(given + 1)
+    owner = sign_ins.start(OWNER)
+    await sign_ins.until_given(given + 2)
+    sign_ins.hasher.open.set()
     assert ((await guess).status, (await owner).status) == (401, 200)
-    assert await dispatcher.statuses(6) == [401] * 5 + [429], "its own pause holds there too"
-    assert await dispatcher.statuses(1, OWNER.upper(), HOME) == [429]
+    assert await sign_ins.statuses(6) == [401] * 5 + [429], "its own pause holds there too"
+    assert await sign_ins.statuses(1, OWNER.upper(), HOME) == [429]
 
 
 async def kept(world: World) -> list[str]:
@@ -201,19 +201,19 @@ async def kept(world: World) -> list[str]:
     return await world.installation.platform.read(read)
 
 
-async def test_the_ten_most_recent_addresses_of_a_user_are_known(dispatcher: Dispatcher) -> None:
+async def test_the_ten_most_recent_addresses_of_a_user_are_known(sign_ins: SignInWorld) -> None:
     for n in (*range(12), 3):
-        assert (await dispatcher.sign_in(address=f"203.0.113.{n}")).status == 200
-    await dispatcher.sign_in(password="wrong", address="203.0.113.99")
+        assert (await sign_ins.sign_in(address=f"203.0.113.{n}")).status == 200
+    await sign_ins.sign_in(password="wrong", address="203.0.113.99")
     body = {"email": OWNER, "password": PASSWORD, "abilities": ["articles:eat"]}
-    await dispatcher.world.call("POST", "/api/auth/token", body, token="", company="", status=422)
-    assert await kept(dispatcher.world) == [f"203.0.113.{n}" for n in (2, *range(4, 12), 3)]
+    await sign_ins.world.call("POST", "/api/auth/token", body, token="", company="", status=422)
+    assert await kept(sign_ins.world) == [f"203.0.113.{n}" for n in (2, *range(4, 12), 3)]
 
 
-async def test_a_user_that_is_disabled_is_treated_as_one_that_is_not_there(dispatcher: Dispatcher) -> None:
-    assert (await dispatcher.sign_in()).status == 200
-    await dispatcher.world.installation.platform.write(lambda tx: actions.disable_user(tx, OWNER))
-    assert await kept(dispatcher.world) == []
+async def test_a_user_that_is_disabled_is_treated_as_one_that_is_not_there(sign_ins: SignInWorld) -> None:
+    assert (await sign_ins.sign_in()).status == 200
+    await sign_ins.world.installation.platform.write(lambda tx: actions.disable_user(tx, OWNER))
+    assert await kept(sign_ins.world) == []
     for n in range(5):
-        assert await dispatcher.statuses(1, OWNER, f"198.51.100.{n}") == [401]
-    assert (await dispatcher.sign_in()).status == 429
+        assert await sign_ins.statuses(1, OWNER, f"198.51.100.{n}") == [401]
+    assert (await sign_ins.sign_in()).status == 429

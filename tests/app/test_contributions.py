@@ -9,9 +9,9 @@ import pytest
 
 import wmsd
 from wmsd.app.contributions import DEPENDENTS, OBSTACLES
+from wmsd.app.csv_transfer import KINDS
 from wmsd.app.doctor import CHECKS
 from wmsd.app.kinds import DOCUMENTS
-from wmsd.app.transfer import KINDS
 from wmsd.base.operation import Operation
 from wmsd.documents.kind import DocumentKind
 from wmsd.interfaces.graphql.fields import COLLECTIONS, MUTATIONS, QUERIES, REFERENCES

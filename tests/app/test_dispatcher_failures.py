@@ -42,7 +42,7 @@ async def test_a_mistake_of_the_program_is_told_to_the_log_alone(
 ) -> None:
     answer = await performed(world, method, action)
     assert (answer.status, answer.body) == (500, MISTAKE)
-    (record,) = (record for record in caplog.records if record.name == "wmsd.door")
+    (record,) = (record for record in caplog.records if record.name == "wmsd.dispatcher")
     assert (record.getMessage(), record.levelno) == ("try_it failed", logging.ERROR)
     assert vars(record)["request_id"] == "r-1"
     assert record.exc_info is not None
@@ -65,7 +65,7 @@ async def test_a_failing_disk_is_told_with_what_fails_and_for_which_request(
 
     answer = await performed(world, method, fail, path)
     assert (answer.status, answer.body["message"], answer.headers["Retry-After"]) == (503, NO_DISK, "30")
-    told = [record for record in caplog.records if record.name == "wmsd.door"]
+    told = [record for record in caplog.records if record.name == "wmsd.dispatcher"]
     assert [(record.getMessage(), vars(record)["request_id"], record.exc_info) for record in told] == [
         (f"{fails} fail: unable to open database file", "r-1", None)
     ]
@@ -83,7 +83,7 @@ async def test_a_shortage_is_told_as_what_it_is(
 
     answer = await performed(world, "GET", fall_short)
     assert (answer.status, answer.body["message"], answer.headers["Retry-After"]) == (503, SHORT, "5")
-    told = [record for record in caplog.records if record.name == "wmsd.door"]
+    told = [record for record in caplog.records if record.name == "wmsd.dispatcher"]
     assert [(record.getMessage(), record.exc_info) for record in told] == [
         (f"requests are refused: {error}", None)
     ]
@@ -103,5 +103,5 @@ async def test_a_mistake_before_anything_is_done_is_told_too(
 
     reply = await world.installation.dispatcher.dispatch(creation(world, load))
     assert (reply.status, json.loads(reply.body)) == (500, MISTAKE)
-    (record,) = (record for record in caplog.records if record.name == "wmsd.door")
+    (record,) = (record for record in caplog.records if record.name == "wmsd.dispatcher")
     assert (record.getMessage(), vars(record)["request_id"]) == ("create_article failed", "r-1")

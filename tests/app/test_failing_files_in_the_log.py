@@ -20,7 +20,7 @@ def log() -> Iterator[Kept]:
 
 def complaints(log: Kept) -> list[str]:
     """All that is told of the company, without the requests' own lines."""
-    return [record.getMessage() for record in log.records if record.name in ("wmsd.door", "wmsd.companies")]
+    return [record.getMessage() for record in log.records if record.name in ("wmsd.dispatcher", "wmsd.companies")]
 
 
 async def damaged(shop: Shop, table: str) -> tuple[Path, bytes]:

@@ -5,7 +5,7 @@ import io
 import pytest
 
 from tests.support.world import World
-from wmsd.app.transfer import KINDS, DryRun, import_beside
+from wmsd.app.csv_transfer import KINDS, DryRun, import_beside
 from wmsd.base.importing import CellError, ImportRefused, Outcome, Watch
 from wmsd.db.staging import Staging
 

@@ -169,15 +169,15 @@ async def test_lines_of_a_document_become_its_movements(depot: Depot) -> None:
     ]
     moment = "2026-11-19T08:00:00.000Z"
     database = await depot.world.database()
-    found, flaws = await database.read(lambda tx: find_movements(tx, lines, 2, "OUT", moment))
-    assert flaws == []
+    found, errors = await database.read(lambda tx: find_movements(tx, lines, 2, "OUT", moment))
+    assert errors == []
     assert found == [
         Movement(type_id, 2, "OUT", quantity * SCALE, occurred_at=moment)
         for type_id, quantity in ((2, 1), (1, 2), (1, 3))
     ]
 
 
-async def test_every_flaw_of_the_lines_is_found_at_its_path(depot: Depot) -> None:
+async def test_every_error_of_the_lines_is_found_at_its_path(depot: Depot) -> None:
     await depot.move("OUT", LARGEST - 5)
     lines = [
         PackagingLine(quantity=1),
@@ -189,9 +189,9 @@ async def test_every_flaw_of_the_lines_is_found_at_its_path(depot: Depot) -> Non
         PackagingLine(packaging_type_code="PAL", quantity=2),
     ]
     database = await depot.world.database()
-    _, flaws = await database.read(lambda tx: find_movements(tx, lines, 1, "OUT"))
-    assert {flaw.code for flaw in flaws} == {"VALIDATION_FAILED"}
-    assert [(flaw.path, flaw.sentence) for flaw in flaws] == [
+    _, errors = await database.read(lambda tx: find_movements(tx, lines, 1, "OUT"))
+    assert {error.code for error in errors} == {"VALIDATION_FAILED"}
+    assert [(error.path, error.sentence) for error in errors] == [
         ("packaging.0.packaging_type_id", "is required, or packaging_type_code"),
         ("packaging.1.packaging_type_id", "is not a packaging type of this company"),
         ("packaging.2.packaging_type_code", "is not a packaging type of this company"),

@@ -7,7 +7,7 @@ import pytest
 
 from tests.support.goods import EAST, LOTTED, PLAIN, SERIAL, Store, open_store
 from tests.support.world import UNLIMITED, open_world
-from wmsd.app.transfer import DryRun
+from wmsd.app.csv_transfer import DryRun
 from wmsd.base.importing import ImportRefused
 
 FULL = (

@@ -8,9 +8,9 @@ import json
 import os
 import sys
 
-from wmsd.interfaces.cli import companies, configuring, main, people, serving, transfer
+from wmsd.interfaces.cli import companies, configuring, csv_transfer, main, people, serving
 
-IMPORTED = (companies, configuring, people, serving, transfer)
+IMPORTED = (companies, configuring, people, serving, csv_transfer)
 
 
 def serve() -> None:

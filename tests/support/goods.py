@@ -6,8 +6,8 @@ from functools import partial
 from typing import Any
 
 from tests.support.world import World
+from wmsd.app.csv_transfer import KINDS, export_csv, import_csv
 from wmsd.app.doctor import examine
-from wmsd.app.transfer import KINDS, export_csv, import_csv
 from wmsd.base.importing import ImportRefused
 from wmsd.base.validation import check
 from wmsd.stock import adjusting

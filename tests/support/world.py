@@ -26,11 +26,11 @@ from wmsd.accounts import actions as accounts
 from wmsd.accounts import kernel_tokens
 from wmsd.accounts.passwords import Passwords
 from wmsd.accounts.schema import NewUser
+from wmsd.app.csv_transfer import KINDS, import_csv
 from wmsd.app.data_folder import DataFolder
 from wmsd.app.installation import Installation, open_installation
 from wmsd.app.jobs import Jobs
 from wmsd.app.settings import Settings
-from wmsd.app.transfer import KINDS, import_csv
 from wmsd.base.access import EVERYTHING, MODULES, Role
 from wmsd.base.importing import Outcome
 from wmsd.companies import actions as companies

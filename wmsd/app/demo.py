@@ -9,8 +9,8 @@ from typing import Final
 from wmsd.accounts import actions as accounts
 from wmsd.accounts import store as users
 from wmsd.accounts.schema import NewUser
+from wmsd.app.csv_transfer import KINDS, import_csv
 from wmsd.app.installation import Installation
-from wmsd.app.transfer import KINDS, import_csv
 from wmsd.base.access import EVERYTHING, MODULES
 from wmsd.base.context import Company
 from wmsd.companies import actions as companies

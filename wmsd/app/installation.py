@@ -30,7 +30,7 @@ from wmsd.db.failures import STORAGE_FAILURES
 from wmsd.documents.dependents import Dependents
 from wmsd.webhooks.guard import Guard
 
-LOG = logging.getLogger("wmsd.site")
+LOG = logging.getLogger("wmsd.installation")
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from wmsd.db.failures import (
     is_damage,
 )
 
-LOG = logging.getLogger("wmsd.door")
+LOG = logging.getLogger("wmsd.dispatcher")
 READ_SECONDS: Final = 5.0
 """The time of a read, with its wait."""
 READS_OF_PLATFORM: Final = "reads of platform.db fail"

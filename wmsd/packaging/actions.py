@@ -41,11 +41,11 @@ def walk_packaging_movements(tx: Transaction, query: PackagingMovementQuery, pos
 
 
 def check_movement(
-    tx: Transaction, values: Mapping[str, object], flaws: FieldErrors | None = None
+    tx: Transaction, values: Mapping[str, object], text_errors: FieldErrors | None = None
 ) -> PackagingMovementFields:
     """The fields of a movement that is recorded by hand. Raises Problem (422) with every error.
 
-    `flaws` are errors already found in the text of the values.
+    `text_errors` are the errors already found in the text of the values.
     """
     unknown: FieldErrors = {}
     if store.type_id_of_code(tx, str(values.get("packaging_type_code"))) is None:
@@ -53,7 +53,7 @@ def check_movement(
     if directory.id_of_code(tx, directory.PARTNERS, str(values.get("partner_code"))) is None:
         unknown["partner_code"] = ["is not a partner of this company"]
     try:
-        fields = check(PackagingMovementFields, values, flaws)
+        fields = check(PackagingMovementFields, values, text_errors)
     except Problem as problem:
         raise invalid({**unknown, **problem.errors}) from None
     if unknown:

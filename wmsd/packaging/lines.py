@@ -44,18 +44,18 @@ class _Types:
         """The id of the line's packaging type, or the error of its reference."""
         type_id, code = line.packaging_type_id, line.packaging_type_code
         if type_id is None and code is None:
-            return None, _flaw(f"{path}.packaging_type_id", "is required, or packaging_type_code")
+            return None, _error(f"{path}.packaging_type_id", "is required, or packaging_type_code")
         if type_id is None:
             type_id = self._ids.get(code or "")
             unknown = f"{path}.packaging_type_code"
         else:
             unknown = f"{path}.packaging_type_id"
         if type_id not in self._codes:
-            return None, _flaw(unknown, "is not a packaging type of this company")
+            return None, _error(unknown, "is not a packaging type of this company")
         if code not in (None, self._codes[type_id]):
-            return None, _flaw(f"{path}.packaging_type_code", f"is not the code of packaging type {type_id}")
+            return None, _error(f"{path}.packaging_type_code", f"is not the code of packaging type {type_id}")
         return type_id, None
 
 
-def _flaw(path: str, sentence: str) -> FieldError:
+def _error(path: str, sentence: str) -> FieldError:
     return FieldError("VALIDATION_FAILED", path, sentence)

@@ -23,7 +23,7 @@ def find_types(
         for type_id, code in packaging.types_named(tx, (), {e.packaging_type_code for e in entries}).items()
     }
     errors += [
-        _flaw(f"{path}.{number}.packaging_type_code", "is not a packaging type of this company")
+        _error(f"{path}.{number}.packaging_type_code", "is not a packaging type of this company")
         for number, entry in enumerate(entries)
         if entry.packaging_type_code not in ids
     ]
@@ -45,12 +45,12 @@ def find_partners(
         if code is not None and code in orders:
             partner_id = orders[code].partner_id
         elif code is not None:
-            errors.append(_flaw(f"{path}.{number}.order_code", "is not an order of this transport"))
+            errors.append(_error(f"{path}.{number}.order_code", "is not an order of this transport"))
         elif len(partners) == 1:
             (partner_id,) = partners
         elif partners:
             sentence = "is required: the orders of this transport are of several partners"
-            errors.append(_flaw(f"{path}.{number}.order_code", sentence))
+            errors.append(_error(f"{path}.{number}.order_code", sentence))
         found.append(partner_id)
     return found
 
@@ -86,5 +86,5 @@ def content_kept(kept: Sequence[Packed]) -> list[tuple[str, int, str]]:
     return sorted((each.packaging_type_code, each.quantity, each.order_code or "") for each in kept)
 
 
-def _flaw(path: str, sentence: str) -> FieldError:
+def _error(path: str, sentence: str) -> FieldError:
     return FieldError("VALIDATION_FAILED", path, sentence)

@@ -113,12 +113,12 @@ def _checked(tx: Transaction, current: Mapping[str, Any] | None, given: Mapping[
         kept = unsealed(tx, current["credentials"])
         # Credentials that cannot be unsealed stay as they are, so that the subscription can still be switched off.
         may_stay = kept is None and all(given.get(name) is None for name in rules.EVERY_CREDENTIAL)
-    found, flaws = (kept, {}) if may_stay else rules.credentials(values["auth_type"], given, kept)
-    errors |= flaws
+    found, credential_errors = (kept, {}) if may_stay else rules.credentials(values["auth_type"], given, kept)
+    errors |= credential_errors
     if given.get("headers") is not None:
         errors |= {
-            f"headers.{name}" if name else "headers": flaws
-            for name, flaws in header_errors(given["headers"]).items()
+            f"headers.{name}" if name else "headers": sentences
+            for name, sentences in header_errors(given["headers"]).items()
         }
     if errors:
         raise invalid(errors)
@@ -127,8 +127,8 @@ def _checked(tx: Transaction, current: Mapping[str, Any] | None, given: Mapping[
     return values
 
 
-def _named(name: str, flaws: list[str]) -> FieldErrors:
-    return {name: flaws} if flaws else {}
+def _named(name: str, sentences: list[str]) -> FieldErrors:
+    return {name: sentences} if sentences else {}
 
 
 def unsealed(tx: Transaction, sealed: str) -> dict[str, Any] | None:

@@ -51,8 +51,8 @@ def url_errors(url: str, guard: Guard) -> list[str]:
         return [f"The URL must begin with {'https:// or http://' if guard.allow_http else 'https://'}."]
     scheme, authority, fragment = parts[1].lower(), parts[2], parts[3]
     return [
-        *_scheme_flaws(scheme, guard),
-        *_authority_flaws(url, scheme, authority, guard),
+        *_scheme_errors(scheme, guard),
+        *_authority_errors(url, scheme, authority, guard),
         *(["The URL must not have a fragment (#): it would never be sent."] if fragment else []),
     ]
 
@@ -62,12 +62,12 @@ def parsed(url: str) -> URL:
     return URL(url, encoded=url.isascii())
 
 
-def _scheme_flaws(scheme: str, guard: Guard) -> Iterator[str]:
+def _scheme_errors(scheme: str, guard: Guard) -> Iterator[str]:
     if scheme == "http" and not guard.allow_http:
         yield "The URL must begin with https://."
 
 
-def _authority_flaws(url: str, scheme: str, authority: str, guard: Guard) -> Iterator[str]:
+def _authority_errors(url: str, scheme: str, authority: str, guard: Guard) -> Iterator[str]:
     if "@" in authority:
         yield "The URL must not hold credentials; send them in a header."
         return
@@ -82,10 +82,10 @@ def _authority_flaws(url: str, scheme: str, authority: str, guard: Guard) -> Ite
     if not host or ("[" in authority and ":" not in host):
         yield "The URL must name a host."
         return
-    yield from _host_flaws(host.lower(), scheme, int(port[1]) if port else DEFAULT_PORTS[scheme], guard)
+    yield from _host_errors(host.lower(), scheme, int(port[1]) if port else DEFAULT_PORTS[scheme], guard)
 
 
-def _host_flaws(host: str, scheme: str, port: int, guard: Guard) -> Iterator[str]:
+def _host_errors(host: str, scheme: str, port: int, guard: Guard) -> Iterator[str]:
     address = literal(host)
     if address is not None:
         objection = guard.objection(address, scheme, port)
@@ -113,13 +113,13 @@ def literal(host: str) -> str | None:
 
 def header_errors(headers: Mapping[str, str]) -> dict[str, list[str]]:
     """Sentences by header name; those about all headers by the empty name."""
-    flaws = {name: found for name, value in headers.items() if (found := list(_header_flaws(name, value)))}
-    if of_all := list(_flaws_of_all(headers)):
-        flaws[""] = of_all
-    return flaws
+    errors = {name: found for name, value in headers.items() if (found := list(_errors_of_one(name, value)))}
+    if of_all := list(_errors_of_all(headers)):
+        errors[""] = of_all
+    return errors
 
 
-def _flaws_of_all(headers: Mapping[str, str]) -> Iterator[str]:
+def _errors_of_all(headers: Mapping[str, str]) -> Iterator[str]:
     if len(headers) > MOST_HEADERS:
         yield f"There must be at most {MOST_HEADERS} headers."
     if sum(len(name) + len(value) for name, value in headers.items()) > LARGEST_HEADERS:
@@ -129,7 +129,7 @@ def _flaws_of_all(headers: Mapping[str, str]) -> Iterator[str]:
             yield f"The header {name} is there more than once."
 
 
-def _header_flaws(name: str, value: str) -> Iterator[str]:
+def _errors_of_one(name: str, value: str) -> Iterator[str]:
     if not _TOKEN.fullmatch(name) or len(name) > LONGEST_NAME:
         yield f"The name must be a header name of at most {LONGEST_NAME} characters."
     elif is_own(name):

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tests.support.command import KINDS, Home, Tenant
 from tests.support.steering import CountedIds, SteeredClock
-from wmsd.app import transfer
+from wmsd.app import csv_transfer
 from wmsd.app.contributions import OBSTACLES
 from wmsd.articles.tracking import Obstacles
 from wmsd.base.cells import NUMBER, unguarded, write
@@ -163,7 +163,7 @@ def test_a_spreadsheet_finds_no_formula_in_an_export(full: Tenant, kind: str) ->
 @pytest.mark.parametrize("kind", KINDS)
 def test_an_empty_company_exports_its_columns(tenant: Tenant, kind: str) -> None:
     exported = tenant.export(kind)
-    assert exported == ",".join(transfer.KINDS[kind].columns) + "\n"
+    assert exported == ",".join(csv_transfer.KINDS[kind].columns) + "\n"
     assert tenant.take(kind, exported) == (0, 0, 0)
 
 
@@ -213,7 +213,7 @@ def test_any_article_comes_back(connection: sqlite3.Connection, articles: list[d
         if article.get("external_ref") in references:
             del article["external_ref"]
         references |= {article["external_ref"]} if "external_ref" in article else set()
-    columns = list(transfer.KINDS["articles"].columns)
+    columns = list(csv_transfer.KINDS["articles"].columns)
     rows = [[written(article[name]) if name in article else "" for name in columns] for article in articles]
     first = exported(connection, table(columns, rows))
     assert exported(connection, first) == first
@@ -235,9 +235,9 @@ def exported(connection: sqlite3.Connection, content: str) -> str:
     try:
         given: Provision = {Obstacles: OBSTACLES}
         tx = Transaction(connection, clock.now(), clock.now(), CountedIds(), PROGRAM, given)
-        transfer.import_csv(tx, transfer.KINDS["articles"], io.BytesIO(content.encode()))
+        csv_transfer.import_csv(tx, csv_transfer.KINDS["articles"], io.BytesIO(content.encode()))
         file = io.StringIO()
-        transfer.export_csv(tx, transfer.KINDS["articles"], file)
+        csv_transfer.export_csv(tx, csv_transfer.KINDS["articles"], file)
         return file.getvalue()
     finally:
         connection.execute("ROLLBACK")

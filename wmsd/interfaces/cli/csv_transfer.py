@@ -10,8 +10,8 @@ from typing import IO
 import click
 
 from wmsd.app.csv_rows import Unreadable
+from wmsd.app.csv_transfer import KINDS, DryRun, export_csv, import_beside
 from wmsd.app.installation import Installation
-from wmsd.app.transfer import KINDS, DryRun, export_csv, import_beside
 from wmsd.base.importing import CellError, ImportRefused, Outcome
 from wmsd.base.validation import check
 from wmsd.db.staging import Staging
