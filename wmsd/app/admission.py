@@ -26,9 +26,7 @@ class Admission:
         self._limiter = limiter
 
     async def admit(self, call: Call) -> tuple[Caller | None, Company | None]:
-        """The caller and the company. A refusal counts against the caller's address, unless another request
-        carries this one.
-        """
+        """The caller and the company. A refusal counts against the address unless another request carries it."""
         if not call.operation.signed_in and not ("company" in call.operation.takes and call.token):
             return None, None
         try:
@@ -105,18 +103,14 @@ class Admission:
         return allowance.headers()
 
     async def known_caller(self, token: str | None) -> Caller | None:
-        """The caller of an operation that needs no token. None without a valid token, or when `platform.db` cannot
-        be read.
-        """
+        """The caller of an operation that needs no token; None without a valid one, or if it cannot be checked."""
         try:
             return await self._access.caller(token)
         except (Problem, sqlite3.Error):
             return None
 
     def count_open(self, address: str) -> None:
-        """Counts a request that needs no token and belongs to no operation, such as a page. Raises Problem
-        (429).
-        """
+        """Counts a request that needs no token and no operation, such as a page. Raises Problem (429)."""
         self._limiter.take(f"open:{address}", self._limits.open_per_minute, self._clock.monotonic())
 
 

@@ -185,9 +185,7 @@ class Running:
         self.replies.append(self._kept(reply))
 
     async def end(self) -> None:
-        """Waits for the writes that are under way. Their answers are kept, however large, because they are
-        done.
-        """
+        """Waits for the writes that are under way. Their answers are kept, however large: they are done."""
         while self._begun:
             each = self._begun[0]
             reply = await self.service.dispatcher.end(each) if isinstance(each, PendingCall) else each

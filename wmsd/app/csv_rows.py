@@ -75,9 +75,7 @@ def _named(columns: Columns, required: Iterable[str], header: list[str]) -> list
 def _values(
     readers: list[tuple[str, cells.ReadCell, FieldInfo]], row: list[str], line: int, outcome: Outcome
 ) -> dict[str, object] | None:
-    """The row by column. A cell that cannot be read stays text, so that the other errors of the row are found
-    too.
-    """
+    """The row by column. A cell that cannot be read stays text, so that the row's other errors are found."""
     if len(row) != len(readers):
         sentence = f"has {len(row)} cells where the header has {len(readers)}"
         outcome.errors.append(CellError(line, "", sentence))

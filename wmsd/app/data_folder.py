@@ -117,8 +117,9 @@ class DataFolder:
             self._told.over(NO_RESERVE)
 
     def release_reserve(self) -> bool:
-        """Deletes the reserve when the disk is full. Returns whether it did. Additions are still refused then, so
-        they cannot use it up.
+        """Deletes the reserve if the disk is full. Returns whether it did.
+
+        Additions are still refused then, so they cannot use it up.
         """
         try:
             if shutil.disk_usage(self.path).free > RESERVE_BYTES:
@@ -204,9 +205,7 @@ class DataFolder:
             ) from None
 
     def say_listening(self, listen: str, lends: bool = True) -> None:
-        """Writes down who serves the folder, for the message of a second server, and whether it lends its
-        files.
-        """
+        """Writes down who serves the folder, for the error of a second server, and whether it lends files."""
         assert self._lock is not None
         self._lock.seek(0)
         self._lock.truncate()
@@ -239,9 +238,7 @@ def _locks(file: IO[str], kind: int) -> bool:
 
 
 def _sync(folder: Path) -> None:
-    """Makes new entries of the folder survive a power cut. A folder that this user may not read is left to the
-    system.
-    """
+    """Makes new entries of the folder survive a power cut. Skips a folder that this user may not read."""
     try:
         opened = os.open(folder, os.O_RDONLY)
     except PermissionError:

@@ -45,9 +45,7 @@ class PendingCall:
     refused: Reply | None = None
 
     def give_up(self) -> None:
-        """Nobody waits for it any more. A unit of work that has not begun is cancelled; one that has runs to its
-        end.
-        """
+        """Nobody waits any more: cancels a unit of work that has not begun. One that has runs to its end."""
         if isinstance(self.pending, asyncio.Future):
             self.pending.cancel()
         elif isinstance(self.pending, Coroutine):
@@ -96,9 +94,7 @@ class Dispatcher:
                 self.bodies.budget.release(call.company or "", call.held_bytes)
 
     async def begin(self, call: Call) -> PendingCall:
-        """Does everything before the unit of work and begins it. Units run in the order in which they were
-        begun.
-        """
+        """Does everything before the unit of work and begins it. Units run in the order of their beginning."""
         pending_call = PendingCall(call, {})
         try:
             caller, company = call.caller, call.tenant = await self._admission.admit(call)
@@ -126,9 +122,7 @@ class Dispatcher:
         return reply
 
     def count_open(self, address: str) -> None:
-        """Counts a request that needs no token and belongs to no operation, such as a page. Raises Problem
-        (429).
-        """
+        """Counts a request that needs no token and no operation, such as a page. Raises Problem (429)."""
         self._admission.count_open(address)
 
     async def _start(self, call: Call, caller: Caller | None, company: Company | None) -> Awaitable[Reply]:

@@ -35,9 +35,7 @@ COUNTED_TABLES: Final = (
 )
 MOST_TOLD: Final = 100
 CACHE_KIB: Final = 65_536
-"""A check looks up each index entry in its row. With a connection's usual cache, the pages of a large file would
-be read again and again.
-"""
+"""Checks look up each index entry in its row. The usual cache would read a large file's pages repeatedly."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,9 +20,7 @@ FOR_OTHERS: Final = 0o077
 
 
 def open_key(file: str) -> MasterKey:
-    """The master key from the file in the settings. Without a file, keys are stored in clear. Raises
-    StorageError.
-    """
+    """The master key in the file of the settings. Without a file, keys are in clear. Raises StorageError."""
     if not file:
         return IN_CLEAR
     path = Path(file)
@@ -54,9 +52,7 @@ def _unreadable(path: Path, why: str) -> StorageError:
 
 
 def make(path: Path, secret: str, data: Path) -> None:
-    """Makes a new key file with the owner of the data folder. On failure it leaves no file and raises
-    StorageError.
-    """
+    """Makes a new key file with the data folder's owner. On failure leaves none, and raises StorageError."""
     if path.resolve().is_relative_to(data.resolve()):
         raise StorageError(f"{path} is in the data folder, whose copies would hold it too. Name a file elsewhere.")
     try:

@@ -34,9 +34,7 @@ AGAIN_SECONDS: Final = 0.05
 
 
 def listener(folder: DataFolder) -> socket.socket | None:
-    """The socket for `Lending`. None on a disk without sockets, such as a memory stick: then nothing can be
-    lent.
-    """
+    """The socket for `Lending`. None on a disk without sockets, such as a memory stick: it cannot lend."""
     path = folder.path / SOCKET
     made = socket.socket(socket.AF_UNIX)
     try:
@@ -54,9 +52,7 @@ def listener(folder: DataFolder) -> socket.socket | None:
 
 
 class Lending:
-    """The server's side. Each line names a file in the data folder, which is given back when the connection
-    ends.
-    """
+    """The server's side. A line names a file in the data folder; the end of the connection gives it back."""
 
     def __init__(self, folder: DataFolder, platform: Database, files: CompanyFiles) -> None:
         self._folder = folder
@@ -88,9 +84,7 @@ class Lending:
                 LOG.exception("a file could not be lent")
 
     def _of(self, name: object) -> tuple[Callable[[], Awaitable[None]], Callable[[], Awaitable[None]]]:
-        """The functions that lend and take back the file. Raises ValueError when the data folder has no such
-        file.
-        """
+        """The functions that lend the file and take it back. Raises ValueError for any other file."""
         if name == self._folder.platform_file.name:
             return self._platform.lend, self._platform.take_back
         file = self._files.file(int(str(name).removeprefix("companies/").removesuffix(".db")))

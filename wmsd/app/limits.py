@@ -14,9 +14,7 @@ ROUNDING = 1e-6
 GRAIN = 0.25
 """Requests within a quarter of a second are counted together, so that a window has at most 240 entries."""
 MOST_KEYS = 20_000
-"""The most windows of each kind. Later keys share windows: to forget a window in use would give its requests
-back.
-"""
+"""The most windows of each kind. Later keys share windows, because forgetting one in use would refill it."""
 SHARED = 1024
 
 

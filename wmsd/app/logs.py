@@ -75,9 +75,7 @@ def _trace(formatter: logging.Formatter, record: logging.LogRecord) -> str:
 
 
 class LogFile(RotatingFileHandler):
-    """A log file that is rotated when it is full. A line that cannot be written is lost, and disturbs nothing
-    else.
-    """
+    """A log file that is rotated when it is full. A line that cannot be written is lost, and nothing else."""
 
     def __init__(self, path: Path, most_bytes: int, files_beside: int) -> None:
         """Raises OSError and ValueError."""
@@ -101,9 +99,7 @@ class LogFile(RotatingFileHandler):
         return stream
 
     def shouldRollover(self, record: logging.LogRecord) -> bool:  # noqa: N802  (its name)
-        """Looks only at the present size: the library's own way formats every line twice. So a file can be one
-        line too long.
-        """
+        """Uses the present size: the library's own way formats each line twice. A file can be a line too long."""
         if self.stream is None:
             self.stream = self._opened()
         return self.stream.seekable() and self.stream.tell() >= self.maxBytes

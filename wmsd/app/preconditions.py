@@ -1,6 +1,4 @@
-"""ETag and If-Match (RFC 9110, sections 8.8.3 and 13.1.1): a record is changed only in the state that its reader
-saw.
-"""
+"""ETag and If-Match (RFC 9110, sections 8.8.3 and 13.1.1): changes a record only as its reader saw it."""
 
 import hashlib
 from collections.abc import Mapping

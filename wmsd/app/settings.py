@@ -202,9 +202,7 @@ def load(
     flags: Mapping[tuple[str, str], str] | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> Settings:
-    """The settings from file, environment and flags. Raises SettingsError when they cannot be read or are not
-    valid.
-    """
+    """The settings from file, environment and flags. Raises SettingsError when one is not valid."""
     environment = os.environ if environment is None else environment
     layers: list[tuple[str, Values, bool]] = []
     if file is not None:

@@ -46,9 +46,7 @@ DISK_GONE: Final = "The server cannot look at its disk now; nothing was changed.
 
 
 def growth_of(operation: Operation, inputs: dict[str, Any]) -> Growth:
-    """How the operation changes the bytes in use. An operation without a body, such as sending a delivery again,
-    adds next to nothing.
-    """
+    """How the operation changes the bytes in use. Without a body, as in a redelivery, it adds next to nothing."""
     if operation.answer == "nothing":
         return "frees"
     if operation.body is None:

@@ -1,6 +1,4 @@
-"""Watches whether the event loop still runs. When it does not, for example after a shortage of memory, only a
-restart helps.
-"""
+"""Restarts the program when its event loop is stuck, for example after a shortage of memory."""
 
 import asyncio
 import logging
@@ -15,9 +13,7 @@ from wmsd.base.shortages import is_shortage
 LOG = logging.getLogger("wmsd.serve")
 LOOK_SECONDS: Final = 0.5
 MISSED_LOOKS: Final = 10
-"""The loop counts as stuck after so many in a row. It counts looks, not seconds, so that a suspended process
-misses none.
-"""
+"""Looks in a row until the loop counts as stuck. A suspended process misses none, as it would miss seconds."""
 
 
 class Watchdog:
@@ -28,9 +24,7 @@ class Watchdog:
         self._start_again = start_again
         self._has_moved = True
         self._running = threading.Lock()
-        """Held until the end. Unlike an event, it allocates no lock when waiting: there may be no memory for
-        one.
-        """
+        """Held until the end. Unlike an event, it needs no memory to wait."""
         self._thread = threading.Thread(target=self._watch, name="wmsd-watchdog", daemon=True)
 
     def start(self) -> None:
@@ -75,9 +69,7 @@ class Watchdog:
 
 
 def _waits_for_disk() -> bool:
-    """Whether the loop's thread waits for the disk, where a restart would not help (`proc_pid_stat`(5): state
-    D).
-    """
+    """Whether the loop's thread waits for the disk: a restart would not help (`proc_pid_stat`(5): state D)."""
     try:
         text = Path(f"/proc/self/task/{os.getpid()}/stat").read_text(encoding="utf-8")
     except OSError:

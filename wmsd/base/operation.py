@@ -81,14 +81,15 @@ def operation(
     """Declares the decorated function as an operation.
 
     Its first parameter is the transaction. `query` and `body` are models, given by their types. `position` is
-    where a cursor list continues. `operator_id` comes from a header. The context is what the door knows of the
-    request: `call` is the request itself, `caller` and `company` are its caller and company, `site` is the site of
-    the bearer token (scope "site", which no other token opens). Every other parameter is a part of the path.
+    where a cursor list continues. `operator_id` comes from a header. The context is what the dispatcher knows of
+    the request: `call` is the request itself, `caller` and `company` are its caller and company, `site` is the
+    site of the bearer token (scope "site", which no other token opens). Every other parameter is a part of the
+    path.
 
     An async function is a flow: it waits for something, so it opens its own units of work. Its first parameter is
     the service that has what it needs. A flow that `writes` takes the company's `database` and returns its last
-    unit of work: the door stores the answer, under its Idempotency-Key, in that transaction. The `caller` of a
-    flow that needs no token is None when there is no valid one.
+    unit of work: the dispatcher stores the answer, under its Idempotency-Key, in that transaction. The `caller` of
+    a flow that needs no token is None when there is no valid one.
 
     The first line of the docstring is the summary, the rest the description. `codes` are the errors beyond those
     that the declaration implies. `also_shown_with` is a second status of the same answer. `precondition` reads the

@@ -29,9 +29,7 @@ class Deadlines:
         self._running.pop(deadline, None)
 
     def _look(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Ends the deadlines that have passed, and sets the timer for the next. Without deadlines there is no
-        timer.
-        """
+        """Ends the deadlines that have passed, and sets the timer for the next, if there is one."""
         self._timer = None
         while self._running:
             first = next(iter(self._running))

@@ -20,9 +20,7 @@ NOWHERE: Final = (
     "this installation sends nothing. Its administrator finds which in the log of the service, and what it allows "
     "in webhooks.allow_networks and webhooks.allow_ports."
 )
-"""One sentence for both cases. Otherwise anybody who may write a URL could find out which names exist in this
-network.
-"""
+"""One sentence for both. Otherwise anybody who may write a URL could find out the names in this network."""
 BY_ERRNO: Final = {
     errno.ECONNREFUSED: "{host} refused the connection at port {port}.",
     errno.EHOSTUNREACH: "{host} cannot be reached: there is no way to it.",
@@ -65,9 +63,7 @@ def is_shortage(error: Exception) -> bool:
 
 
 def sentence(error: Exception, attempt: Attempt, complaints: Complaints) -> str:
-    """The sentence for the person who looks after the receiver. Details that are not for them are logged by
-    `complaints`.
-    """
+    """The sentence for the person in charge of the receiver. `complaints` logs the details for the admin."""
     found = _known(error, attempt)
     if found is None:
         complaints.failed(f"an attempt at {attempt.host} failed within this service", error)

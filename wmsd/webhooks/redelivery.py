@@ -27,9 +27,7 @@ def send_now(tx: Transaction, delivery_id: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """A subscription's deliveries with these statuses, queued from `since` until `until` (timestamps), without
-    tests.
-    """
+    """A subscription's deliveries with these statuses, queued from `since` until `until`, without tests."""
 
     subscription_id: int
     since: str

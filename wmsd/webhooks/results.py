@@ -107,9 +107,7 @@ def _verdict(each: Judged, now: int) -> tuple[Any, ...]:
 
 
 def _telling(judged: Sequence[Judged]) -> Iterator[Judged]:
-    """Leaves out a success that is followed by another one of the same subscription, because it leaves no
-    trace.
-    """
+    """Leaves out a success that another one of the same subscription follows: it leaves no trace."""
     following: dict[int, bool] = {}
     told = []
     for each in reversed(judged):

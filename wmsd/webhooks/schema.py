@@ -102,9 +102,7 @@ class SubscriptionFields(Input):
 
 
 class SubscriptionChanges(SubscriptionFields, partial=True):
-    """The fields to change; the others stay. A new secret replaces the old one at once; rotate-secret leaves no
-    gap.
-    """
+    """The fields to change; the others stay. A new secret replaces the old one at once; see rotate-secret."""
 
 
 class NewSecret(Input):

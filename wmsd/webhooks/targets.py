@@ -139,8 +139,6 @@ def _errors_of_one(name: str, value: str) -> Iterator[str]:
 
 
 def is_own(name: str) -> bool:
-    """Whether the delivery sets this header itself. An underscore counts as a hyphen, because many receivers treat
-    it as one.
-    """
+    """Whether the delivery sets this header itself. Like many receivers, it takes an underscore for a hyphen."""
     plain = name.lower().replace("_", "-")
     return plain in OWN_HEADERS or plain.startswith(OWN_PREFIXES)

@@ -31,9 +31,7 @@ def dialling_context(ca_file: str) -> ssl.SSLContext:
 
 
 def _see_that_they_were_read(context: ssl.SSLContext) -> None:
-    """Finds out whether the system's file was read: OpenSSL reports no failure, and the context is kept. Raises
-    OSError.
-    """
+    """Reads the system's file if OpenSSL failed to, which it does not report. Raises OSError."""
     file = ssl.get_default_verify_paths().cafile
     if file is not None and not context.cert_store_stats()["x509_ca"]:
         with suppress(ssl.SSLError):  # the file holds none
@@ -41,9 +39,7 @@ def _see_that_they_were_read(context: ssl.SSLContext) -> None:
 
 
 def _has_authorities() -> bool:
-    """Whether OpenSSL looks where this system keeps its authorities. That of a built executable may look
-    elsewhere.
-    """
+    """Whether OpenSSL looks where this system keeps its authorities; a built executable's may look elsewhere."""
     paths = ssl.get_default_verify_paths()
     return paths.cafile is not None or (paths.capath is not None and any(Path(paths.capath).glob("*.0")))
 

@@ -76,9 +76,7 @@ class ShownProgress(Watch):
         self._impatience.start()
 
     def committing(self) -> None:
-        """From here on Ctrl-C is ignored: a commit may be done already, so "interrupted" could be false. It ends
-        soon.
-        """
+        """Ignores Ctrl-C from here on, because what is committed cannot be called interrupted. It ends soon."""
         signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 

@@ -38,9 +38,7 @@ COMMANDS: Final = {
 
 
 GARBAGE_COLLECTION: Final = (10_000, 20, 20)
-"""Less often than Python's default: imports and requests make many short-lived objects, and few reference
-cycles.
-"""
+"""Less often than Python's default: imports and requests make many short-lived objects and few cycles."""
 
 
 class Commands(click.Group):

@@ -30,9 +30,7 @@ def packaging_option(where: str) -> Callable[[Any], Any]:
 
 
 def with_packaging(change: Callable[..., Record], where: str) -> Move:
-    """The move of a document whose `change` takes packaging. `where` is the end of the option's help: where it
-    goes.
-    """
+    """The move of a document whose `change` takes packaging. `where` it goes is the end of the option's help."""
 
     def move(tx: Transaction, document_id: int, status: str, packaging: tuple[str, ...]) -> Record:
         try:

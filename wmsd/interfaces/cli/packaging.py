@@ -54,7 +54,7 @@ listing_options = options_of(
 
 @click.group()
 def packaging_command() -> None:
-    """Record returnable packaging, and show who owes how many."""
+    """Record returnable packaging, and show who owes how much."""
 
 
 @packaging_command.command("types")

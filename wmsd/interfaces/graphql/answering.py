@@ -45,9 +45,7 @@ def _shown(error: GraphQLError) -> dict[str, Any]:
 
 
 def _refused(call: Call, errors: list[dict[str, Any]]) -> Reply:
-    """A document that was not executed: status 400; but 200 for clients that accept only plain JSON, as older ones
-    expect.
-    """
+    """A document that was not run: 400, or 200 for clients that accept only plain JSON, as older ones expect."""
     return _reply(call, 400 if media_type(call.accept) == RESPONSE else 200, {"errors": errors})
 
 

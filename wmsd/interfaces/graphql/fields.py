@@ -102,9 +102,7 @@ REFERENCES: Final[tuple[Reference, ...]] = (
 
 @dataclass(frozen=True, slots=True)
 class Collection:
-    """A field with the list of records that refer to this one, such as an article's `stock`. `first` of them are
-    shown.
-    """
+    """A field with the first records that refer to this one, such as an article's `stock`."""
 
     of: type[BaseModel]
     name: str

@@ -1,6 +1,4 @@
-"""GraphQL over HTTP (the specification of the GraphQL foundation): reads requests, and gives refusals their
-form.
-"""
+"""GraphQL over HTTP (the GraphQL foundation's specification): reads requests and gives refusals their form."""
 
 import json
 from collections.abc import Sequence

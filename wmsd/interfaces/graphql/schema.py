@@ -1,6 +1,4 @@
-"""The GraphQL schema, generated from the table of contents. Each field has the source of its value as an
-extension.
-"""
+"""The GraphQL schema, generated from the table of contents. Fields carry the source of their values."""
 
 import re
 from collections.abc import Callable

@@ -26,9 +26,7 @@ class GraphqlService:
     _answering: ModuleType | None = None
 
     async def answering(self) -> ModuleType:
-        """The module, imported on a thread when it is first needed: that takes a fifth of a second, while others
-        want answers.
-        """
+        """The module, imported on a thread when first needed, because that takes a fifth of a second."""
         if self._answering is None:
             self._answering = await asyncio.to_thread(_imported)
         return self._answering

@@ -207,9 +207,7 @@ class Connections:
             self._of_address.pop(connection.address, None)
 
     def is_unread(self, connection: Connection) -> None:
-        """Notes a client that is slow to read. If too much is unread, closes those that have been slow the
-        longest.
-        """
+        """Notes a slow reader. If too much is unread, closes those that have been slow the longest."""
         self._unread[connection] = None
         company = connection.company
         if company is not None:
@@ -224,9 +222,7 @@ class Connections:
         return {each: None for beside in self._of_address.values() for each in beside}
 
     def _cut_one(self, beside: dict[Connection, None], newest: Connection) -> None:
-        """Closes the one that has kept the service waiting longest. While all others are being processed, that is
-        the newest.
-        """
+        """Closes the one that has kept the service waiting longest, or the newest if none has."""
         waiting = [each for each in beside if each.waiting_since is not None and each is not newest]
         self._cut(min(waiting, key=lambda each: each.waiting_since or 0.0, default=newest))
 

@@ -1,6 +1,4 @@
-"""Listens on the service's address, and limits connections so that enough open files remain for everything
-else.
-"""
+"""Listens on the service's address. Limits connections, so that open files remain for everything else."""
 
 import asyncio
 import logging

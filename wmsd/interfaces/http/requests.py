@@ -22,9 +22,7 @@ LEAST_BYTES_A_SECOND: Final = 64 * 1024
 
 
 def client_address(request: web.BaseRequest, trusted: Sequence[Network]) -> str:
-    """The caller's address. Behind trusted proxies, the one in X-Forwarded-For. IPv6 is counted by its /64
-    network.
-    """
+    """The caller's address, behind trusted proxies that of X-Forwarded-For. IPv6 is counted by /64 network."""
     address = request.remote or ""
     if trusted:
         hops = [hop.strip() for hop in ",".join(request.headers.getall("X-Forwarded-For", [])).split(",")]
