@@ -49,7 +49,7 @@ def show_clock(command_line: CommandLine, as_json: bool) -> None:
 @clock_command.command("confirm", short_help="Confirm that the clock is right.")
 @installed
 def confirm_clock(command_line: CommandLine) -> None:
-    """Confirm that the clock is right. From now on the server deletes again what is old."""
+    """Confirm that the clock is right. From now on the server deletes old data again."""
 
     async def work(installation: Installation) -> str:
         await installation.platform.write(clock_watch.confirm)

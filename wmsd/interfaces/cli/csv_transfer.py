@@ -50,15 +50,15 @@ def import_command(
 ) -> None:
     """Import a CSV file with records of one KIND; `-` reads standard input.
 
-    The first line names the columns, which are the field names of the resource. Other records are named by code
-    (client_code, partner_code, article_code, warehouse_code). A row with a known code changes that record; a row
-    with a new code creates one. When a column is missing, that field stays as it is. Stock rows say how much there
-    is now. Sales orders have a row for each line, and are moved to the status of their rows. All rows are
-    imported, or none; each error is shown with its row and column.
+    The first line names the columns, which are the field names of the resource. Columns such as client_code,
+    partner_code, article_code and warehouse_code refer to other records by their codes. A row with a known code
+    changes that record; a row with a new code creates one. When a column is missing, that field stays as it is.
+    Stock rows say how much there is now. Sales orders have a row for each line, and are moved to the status of
+    their rows. All rows are imported, or none; each error is shown with its row and column.
 
-    A stock-count may name lots and serials. All rows of an article and warehouse together then say what is there
-    of it, and the lots and serials that they leave out are removed from stock. With --complete, articles without a
-    row count 0 in each warehouse that the file names. The import shows what it changes; look at that first, with
+    A stock-count may name lots and serials. Then the rows of an article in a warehouse must list all that is
+    there: lots and serials that they leave out are removed from stock. With --complete, articles without a row
+    count 0 in each warehouse that the file names. The import shows what it changes; look at that first, with
     --dry-run.
     """
     options = _options(kind, complete=complete or None, reason=reason)

@@ -122,8 +122,8 @@ def disable_user(command_line: CommandLine, email: str) -> None:
 def set_password(command_line: CommandLine, email: str, keep_tokens: bool, password_stdin: bool) -> None:
     """Give the user EMAIL a new password.
 
-    Tokens that were made by signing in end; tokens of `wmsd token create` stay. A running server follows within a
-    second.
+    This ends the tokens that were made by signing in; tokens from `wmsd token create` stay. A running server
+    follows within a second.
     """
     password = _password(password_stdin)
 
