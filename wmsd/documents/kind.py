@@ -12,7 +12,6 @@ from wmsd.base.results import Record
 from wmsd.base.transitions import Transitions
 from wmsd.db.transaction import Transaction
 from wmsd.documents.checks import status_checks
-from wmsd.documents.codes import Referred
 from wmsd.documents.operations import Reading
 from wmsd.documents.table import DocumentTable
 from wmsd.stock.ledger import Kind as Movement
@@ -102,15 +101,13 @@ class InFiles:
 
 @dataclass(frozen=True)
 class DocumentKind:
-    """`transitions` are those that a person may make. `references` says which records a field `…_id` refers to, of
-    the document or a line; its key is the name without `_id`. `listed` are the columns of the command's lists:
-    fields, references, and the number of lines. `change` takes the transaction, the document's id, new fields, new
-    lines and a new status.
+    """`transitions` are those that a person may make. `listed` are the columns of the command's lists: fields,
+    references, and the number of lines. `change` takes the transaction, the document's id, new fields, new lines
+    and a new status.
     """
 
     table: DocumentTable
     transitions: Transitions[Any, Any]
-    references: Mapping[str, Referred]
     listed: tuple[str, ...]
     reading: Reading
     writing: tuple[Operation, ...]
@@ -129,7 +126,7 @@ class DocumentKind:
     @property
     def filters(self) -> tuple[str, ...]:
         """The references that its lists can be filtered by."""
-        return tuple(name for name in self.references if f"{name}_id" in self.table.filters.model_fields)
+        return tuple(name for name in self.table.references if f"{name}_id" in self.table.filters)
 
     @property
     def every_check(self) -> tuple[Check, ...]:

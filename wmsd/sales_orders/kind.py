@@ -2,7 +2,6 @@
 
 from typing import Final
 
-from wmsd.directory.store import CLIENTS, PARTNERS, WAREHOUSES
 from wmsd.documents.kind import Document, DocumentKind, InFiles
 from wmsd.sales_orders import actions
 from wmsd.sales_orders.checks import CHECKS
@@ -23,7 +22,6 @@ def _goes_alone(order: Document) -> bool:
 SALES_ORDERS: Final = DocumentKind(
     table=ORDERS,
     transitions=TRANSITIONS,
-    references={"partner": PARTNERS, "warehouse": WAREHOUSES, "client": CLIENTS},
     listed=("code", "status", "partner", "lines", "external_ref", "requested_date", "updated_at"),
     reading=actions.READING,
     writing=(
