@@ -8,29 +8,28 @@ from wmsd.articles.store import Reference
 from wmsd.base.field_errors import FieldError
 from wmsd.db.transaction import Transaction
 from wmsd.directory import store as directory
-from wmsd.directory.store import CLIENTS, PARTNERS, WAREHOUSES, DirectoryKind
+from wmsd.directory.store import PARTNERS, WAREHOUSES, DirectoryKind
+from wmsd.documents.codes import Referred
 from wmsd.documents.table import DocumentTable
 
-CODES: Final[Mapping[str, str]] = {"partner": "INVALID_PARTNER", "warehouse": "INVALID_WAREHOUSE"}
-FIELDS: Final[Mapping[str, DirectoryKind]] = {"partner_id": PARTNERS, "warehouse_id": WAREHOUSES}
+CODES: Final[Mapping[str, str]] = {PARTNERS.noun: "INVALID_PARTNER", WAREHOUSES.noun: "INVALID_WAREHOUSE"}
+"""The error codes of records that must be active. Others must exist."""
 
 
-def check_fields(tx: Transaction, values: Mapping[str, Any], current: Mapping[str, Any]) -> Iterator[FieldError]:
-    """Errors of partner, warehouse and client. A reference that did not change is not checked again."""
-    for name, kind in FIELDS.items():
-        if name in values and values[name] != current.get(name):
-            yield from check_record(tx, kind, values[name], name)
-    client_id = values.get("client_id")
-    if client_id is not None and not directory.exists(tx, CLIENTS, client_id):
-        yield FieldError("VALIDATION_FAILED", "client_id", "is not a client of this company")
-
-
-def check_record(tx: Transaction, kind: DirectoryKind, record_id: int, path: str) -> Iterator[FieldError]:
-    is_active = directory.is_active(tx, kind, record_id)
+def check_record(tx: Transaction, kind: Referred, record_id: int, path: str) -> Iterator[FieldError]:
+    """Errors of a reference to a record."""
+    code, is_active = CODES.get(kind.noun, "VALIDATION_FAILED"), _is_active(tx, kind, record_id)
     if is_active is None:
-        yield FieldError(CODES[kind.noun], path, f"is not a {kind.noun} of this company")
-    elif not is_active:
-        yield FieldError(CODES[kind.noun], path, f"is a {kind.noun} that is not active")
+        yield FieldError(code, path, f"is not a {kind.noun} of this company")
+    elif not is_active and kind.noun in CODES:
+        yield FieldError(code, path, f"is a {kind.noun} that is not active")
+
+
+def _is_active(tx: Transaction, kind: Referred, record_id: int) -> bool | None:
+    """None when there is no such record."""
+    if isinstance(kind, DirectoryKind):
+        return directory.is_active(tx, kind, record_id)
+    return True if kind.find_columns(tx, record_id) else None
 
 
 def check_document(
@@ -40,8 +39,13 @@ def check_document(
     values: Mapping[str, Any],
     current: Mapping[str, Any],
 ) -> Iterator[FieldError]:
-    """Errors of the document's own fields. A new document's id is None."""
-    yield from check_fields(tx, values, current)
+    """Errors of the document's own fields. A new document's id is None. A reference that did not change is not
+    checked again.
+    """
+    for name, kind in table.references.items():
+        record_id = values.get(f"{name}_id")
+        if record_id is not None and record_id != current.get(f"{name}_id"):
+            yield from check_record(tx, kind, record_id, f"{name}_id")
     for name, find in (("code", table.id_of_code), ("external_ref", table.id_of_external_ref)):
         if values[name] is not None and find(tx, values[name]) not in (None, document_id):
             yield FieldError("VALIDATION_FAILED", name, f"is taken by another {table.noun}")
