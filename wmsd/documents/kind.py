@@ -11,7 +11,7 @@ from wmsd.base.problems import Problem
 from wmsd.base.results import Record
 from wmsd.base.transitions import Transitions
 from wmsd.db.transaction import Transaction
-from wmsd.documents.checks import status_checks
+from wmsd.documents.checks import ledger_check, reservation_checks, status_checks
 from wmsd.documents.operations import Reading
 from wmsd.documents.table import DocumentTable
 from wmsd.stock.ledger import Kind as Movement
@@ -99,6 +99,16 @@ class InFiles:
     """Statuses that only other documents bring about. A file may name them: the document is created and waits."""
 
 
+class Posting(NamedTuple):
+    """Documents in `statuses` have the quantities of their lines in the stock ledger, by `movements`. `amount` is
+    the SQL of what one movement posts.
+    """
+
+    movements: tuple[Movement, ...]
+    statuses: frozenset[str]
+    amount: str = "quantity"
+
+
 @dataclass(frozen=True)
 class DocumentKind:
     """`transitions` are those that a person may make. `listed` are the columns of the command's lists: fields,
@@ -113,15 +123,21 @@ class DocumentKind:
     writing: tuple[Operation, ...]
     change: Callable[..., Record]
     in_files: InFiles
-    movements: tuple[Movement, ...] = ()
-    """The kinds of its movements in the stock ledger."""
+    posting: Posting | None = None
+    reserves_in: frozenset[str] = frozenset()
+    """The statuses in which it reserves what its lines say."""
     checks: tuple[Check, ...] = ()
-    """Its own checks, beside those of every kind."""
+    """Its own checks, beside those that follow from the declaration."""
 
     @property
     def name(self) -> str:
         """Its name in commands, such as `sales-orders`."""
         return self.table.name.replace("_", "-")
+
+    @property
+    def movements(self) -> tuple[Movement, ...]:
+        """The kinds of its movements in the stock ledger."""
+        return () if self.posting is None else self.posting.movements
 
     @property
     def filters(self) -> tuple[str, ...]:
@@ -130,4 +146,6 @@ class DocumentKind:
 
     @property
     def every_check(self) -> tuple[Check, ...]:
-        return (*self.checks, *status_checks(self.table))
+        posted = () if self.posting is None else (ledger_check(self.table, *self.posting),)
+        reserved = reservation_checks(self.table, self.reserves_in) if self.reserves_in else ()
+        return (*reserved, *posted, *self.checks, *status_checks(self.table))

@@ -1,6 +1,6 @@
 """Looks up the records that a document refers to, and finds every error in those references."""
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 from wmsd.articles import store as articles
@@ -83,19 +83,25 @@ class NamesArticle(Protocol):
 
 
 class Articles:
-    """The articles that some lines name, read at once."""
+    """The articles that some lines name, read at once. Those of the lines `before` need not be active any more."""
 
-    def __init__(self, tx: Transaction, lines: Sequence[NamesArticle]) -> None:
+    def __init__(
+        self, tx: Transaction, lines: Sequence[NamesArticle], before: Sequence[Mapping[str, Any]] = ()
+    ) -> None:
         ids = {line.article_id for line in lines if line.article_id is not None}
         codes = {line.article_code for line in lines if line.article_id is None and line.article_code is not None}
         found = articles.references(tx, ids, codes)
         self._by_id = {article.id: article for article in found}
         self._by_code = {article.code: article for article in found}
+        self._before = {row["article_id"] for row in before}
 
-    def find(
-        self, line: NamesArticle, path: str, kept: Container[int]
-    ) -> tuple[Reference | None, FieldError | None]:
-        """The line's article, or the error of its reference. An article in `kept` need not be active any more."""
+    def find(self, line: NamesArticle, path: str, errors: list[FieldError]) -> Reference | None:
+        """The line's article. Adds the error of its reference."""
+        article, error = self._find(line, path)
+        errors += [] if error is None else [error]
+        return article
+
+    def _find(self, line: NamesArticle, path: str) -> tuple[Reference | None, FieldError | None]:
         if line.article_id is not None:
             named, article = f"{path}.article_id", self._by_id.get(line.article_id)
         elif line.article_code is not None:
@@ -107,6 +113,6 @@ class Articles:
         if line.article_code not in (None, article.code):
             sentence = f"is not the code of article {article.id}"
             return None, FieldError("INVALID_ARTICLE", f"{path}.article_code", sentence)
-        if not article.is_active and article.id not in kept:
+        if not article.is_active and article.id not in self._before:
             return None, FieldError("INVALID_ARTICLE", named, "is an article that is not active")
         return article, None

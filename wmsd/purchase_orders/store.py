@@ -82,8 +82,3 @@ def over_receipt_pct(tx: Transaction) -> int:
 
 def set_over_receipt_pct(tx: Transaction, pct: int) -> None:
     tx.execute(SET_OVER_RECEIPT, (pct,))
-
-
-def delete(tx: Transaction, order_id: int) -> None:
-    ORDER_ITEMS.write(tx, order_id, [])
-    ORDERS.delete(tx, order_id)

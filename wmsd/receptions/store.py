@@ -47,11 +47,6 @@ OF_ITEMS: Final = """
 DEPENDENTS: Final = (Dependent(ORDERS.name, OF_ORDERS), Dependent(ORDER_ITEMS.name, OF_ITEMS))
 
 
-def delete(tx: Transaction, reception_id: int) -> None:
-    RECEPTION_ITEMS.write(tx, reception_id, [])
-    RECEPTIONS.delete(tx, reception_id)
-
-
 SUPPLIER: Final = """
     SELECT partner_id FROM receptions JOIN purchase_orders ON purchase_orders.id = purchase_order_id
     WHERE receptions.id = ?

@@ -3,11 +3,11 @@
 from typing import Final
 
 from wmsd.base.fields import Quantity
-from wmsd.documents.kind import DocumentKind, InFiles, one_at_a_time, one_by_one
+from wmsd.documents.kind import DocumentKind, InFiles, Posting, one_at_a_time, one_by_one
 from wmsd.returns import actions
 from wmsd.returns.checks import CHECKS
 from wmsd.returns.posting import KIND
-from wmsd.returns.rules import TRANSITIONS
+from wmsd.returns.rules import FINAL, TRANSITIONS
 from wmsd.returns.schema import LineFields
 from wmsd.returns.store import RETURNS as TABLE
 
@@ -28,6 +28,6 @@ RETURNS: Final = DocumentKind(
         create=one_by_one(lambda tx, _, body: actions.create_return.action(tx, body)),
         move=one_at_a_time(actions.move),
     ),
-    movements=(KIND,),
+    posting=Posting((KIND,), frozenset({FINAL}), amount="quantity + destroyed"),
     checks=CHECKS,
 )
