@@ -42,7 +42,7 @@ ROOMS: Final = (
         "documents",
         (
             *("wmsd/purchase_orders/rules.py", "wmsd/receptions/rules.py", "wmsd/returns/rules.py"),
-            "wmsd/sales_orders/rules.py",
+            *("wmsd/sales_orders/rules.py", "wmsd/documents/reserving.py", "wmsd/documents/posting.py"),
         ),
         (
             *("tests/purchase_orders/test_purchase_orders.py", "tests/receptions/test_transitions.py"),
@@ -52,6 +52,7 @@ ROOMS: Final = (
                 "tests/sales_orders/test_lots.py",
             ),
             *("tests/receptions/test_receptions.py", "tests/sales_orders/test_sales_orders.py"),
+            "tests/documents/test_reserving.py",
         ),
     ),
     Room(

@@ -43,15 +43,20 @@ DAMAGE = {
     ),
     "a reservation too many": (
         "INSERT INTO reservations VALUES ('sales_order', 5, 1, 1000000)",
-        ("an open order holds what its lines say, any other nothing", "SO-000005", "0", "1"),
+        ("an open sales order holds what its lines say, any other nothing", "SO-000005", "0", "1"),
     ),
     "a reservation too few": (
         "DELETE FROM reservations WHERE holder_id = 1",
-        ("an open order holds what its lines say, any other nothing", "SO-000001", "3", "0"),
+        ("an open sales order holds what its lines say, any other nothing", "SO-000001", "3", "0"),
     ),
     "a line that was not shipped": (
         "UPDATE sales_order_lines SET quantity = 4000000 WHERE sales_order_id = 4",
-        ("a loaded order has shipped what its lines say, any other nothing", "SO-000004, line 4", "4", "3"),
+        (
+            "a sales order that is INCARCAT or LIVRAT is in the ledger line by line, any other is not",
+            "SO-000004, line 4",
+            "4",
+            "3",
+        ),
     ),
     "a status": (
         "UPDATE sales_orders SET status = 'LIVRAT' WHERE id = 3",

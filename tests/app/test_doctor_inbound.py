@@ -32,7 +32,12 @@ async def test_a_file_that_was_only_used_is_right(busy: Dock) -> None:
 DAMAGE = {
     "a posted item": (
         "UPDATE reception_items SET quantity = 5000000 WHERE id = 1",
-        ("a finalised reception is in the ledger item by item, any other is not", "RC-000001, item 1", "5", "4"),
+        (
+            "a reception that is FINALIZAT is in the ledger line by line, any other is not",
+            "RC-000001, line 1",
+            "5",
+            "4",
+        ),
     ),
     "a status that posted nothing": (
         "UPDATE receptions SET status = 'FINALIZAT' WHERE id = 2",
@@ -52,7 +57,12 @@ DAMAGE = {
     ),
     "a line that came back otherwise": (
         "UPDATE return_lines SET quantity = 3000000",
-        ("a finished return is in the ledger line by line, any other is not", "RT-000001, line 1", "3", "2"),
+        (
+            "a return that is FINALIZAT is in the ledger line by line, any other is not",
+            "RT-000001, line 1",
+            "3",
+            "2",
+        ),
     ),
     "more than was shipped": (
         "UPDATE sales_order_lines SET quantity = 1000000",
@@ -77,7 +87,7 @@ NAMED = {
     "a serial that a closed order holds": (
         "UPDATE stock_serials SET holder_kind = 'sales_order', holder_id = 1 WHERE serial = 'S2'",
         (
-            "an open order holds the serials that its lines name, any other none",
+            "an open sales order holds the serials that its lines name, any other none",
             "SO-000001, serial S2",
             "free",
             "held",
@@ -86,7 +96,7 @@ NAMED = {
     "a serial that is not held": (
         "UPDATE stock_serials SET holder_kind = NULL, holder_id = NULL",
         (
-            "an open order holds the serials that its lines name, any other none",
+            "an open sales order holds the serials that its lines name, any other none",
             "SO-000002, serial S1",
             "held",
             "free",
@@ -95,7 +105,7 @@ NAMED = {
     "a lot that is held too much": (
         "UPDATE lot_reservations SET quantity = 3000000",
         (
-            "an open order holds of a lot what its lines name of it, any other nothing",
+            "an open sales order holds of a lot what its lines name of it, any other nothing",
             "SO-000002, lot L1",
             "2",
             "3",

@@ -52,7 +52,7 @@ def test_it_has_its_routes(kind: DocumentKind) -> None:
 
 
 def test_graphql_shows_what_it_refers_to(kind: DocumentKind) -> None:
-    assert {f"{name}_id" for name in kind.references} <= {each.id_field for each in REFERENCES}
+    assert {f"{name}_id" for name in kind.table.references} <= {each.id_field for each in REFERENCES}
 
 
 def test_it_has_its_command(kind: DocumentKind) -> None:

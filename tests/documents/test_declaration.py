@@ -20,7 +20,7 @@ from wmsd.documents.rows import DocumentRows
 from wmsd.interfaces.cli.documents import document_command
 from wmsd.interfaces.http import openapi
 from wmsd.sales_orders.kind import SALES_ORDERS
-from wmsd.sales_orders.schema import LineFields, SalesOrder, SalesOrderFields, SalesOrderFilters, SalesOrderLine
+from wmsd.sales_orders.schema import LineFields, SalesOrder, SalesOrderFields, SalesOrderLine
 
 Urgency = Annotated[OptionalLabel, Field(description="How soon.")]
 
@@ -37,16 +37,12 @@ class Urgent(SalesOrder):
     urgency: OptionalLabel
 
 
-class UrgentFilters(SalesOrderFilters):
-    urgency: str | None = None
-    client_id: QueryId | None = None
-
-
 LINE_OF_EACH = """
     INSERT INTO sales_order_lines (sales_order_id, position, article_id, quantity, warehouse_id)
     SELECT id, 0, 1, 1000000, 1 FROM sales_orders
 """
-URGENT = replace(SALES_ORDERS.table, body=UrgentFields, shown=Urgent, filters=UrgentFilters)
+FILTERS = {"partner_id": QueryId, "client_id": QueryId, "urgency": str}
+URGENT = replace(SALES_ORDERS.table, body=UrgentFields, shown=Urgent, filters=FILTERS)
 READING = reading(URGENT, tag="Sales orders", module="outbound", ability="sales-orders:read")
 URGENT_ORDERS = replace(SALES_ORDERS, table=URGENT, reading=READING)
 
@@ -108,7 +104,7 @@ def test_a_field_that_is_not_shown_is_named() -> None:
 
 def test_a_condition_that_no_query_declares_is_named() -> None:
     with pytest.raises(TypeError, match="SalesOrderFilters declares no filter urgency"):
-        conditions(SalesOrderFilters, urgency="urgency = :urgency")
+        conditions(SALES_ORDERS.table.query, urgency="urgency = :urgency")
 
 
 def test_a_field_of_a_line_that_is_not_shown_is_named() -> None:

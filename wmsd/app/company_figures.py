@@ -9,7 +9,7 @@ from wmsd.app.kinds import DOCUMENTS
 from wmsd.db.transaction import Transaction
 from wmsd.outbox.store import counts as counts_of_events
 
-STATUSES: Final[Mapping[str, tuple[str, ...]]] = {kind.table.name: kind.table.tally.statuses for kind in DOCUMENTS}
+STATUSES: Final[Mapping[str, tuple[str, ...]]] = {kind.table.name: kind.table.statuses for kind in DOCUMENTS}
 RESOURCES: Final = (
     *("articles", "stock", "clients", "partners", "warehouses", *STATUSES),
     *("packaging_types", "packaging_balances", "packaging_movements", "webhook_subscriptions"),

@@ -11,8 +11,7 @@ from wmsd.base.problems import Problem
 from wmsd.base.results import Record
 from wmsd.base.transitions import Transitions
 from wmsd.db.transaction import Transaction
-from wmsd.documents.checks import status_checks
-from wmsd.documents.codes import Referred
+from wmsd.documents.checks import ledger_check, reservation_checks, status_checks
 from wmsd.documents.operations import Reading
 from wmsd.documents.table import DocumentTable
 from wmsd.stock.ledger import Kind as Movement
@@ -100,26 +99,35 @@ class InFiles:
     """Statuses that only other documents bring about. A file may name them: the document is created and waits."""
 
 
+class Posting(NamedTuple):
+    """Documents in `statuses` have the quantities of their lines in the stock ledger, by `movements`. `amount` is
+    the SQL of what one movement posts.
+    """
+
+    movements: tuple[Movement, ...]
+    statuses: frozenset[str]
+    amount: str = "quantity"
+
+
 @dataclass(frozen=True)
 class DocumentKind:
-    """`transitions` are those that a person may make. `references` says which records a field `…_id` refers to, of
-    the document or a line; its key is the name without `_id`. `listed` are the columns of the command's lists:
-    fields, references, and the number of lines. `change` takes the transaction, the document's id, new fields, new
-    lines and a new status.
+    """`transitions` are those that a person may make. `listed` are the columns of the command's lists: fields,
+    references, and the number of lines. `change` takes the transaction, the document's id, new fields, new lines
+    and a new status.
     """
 
     table: DocumentTable
     transitions: Transitions[Any, Any]
-    references: Mapping[str, Referred]
     listed: tuple[str, ...]
     reading: Reading
     writing: tuple[Operation, ...]
     change: Callable[..., Record]
     in_files: InFiles
-    movements: tuple[Movement, ...] = ()
-    """The kinds of its movements in the stock ledger."""
+    posting: Posting | None = None
+    reserves_in: frozenset[str] = frozenset()
+    """The statuses in which it reserves what its lines say."""
     checks: tuple[Check, ...] = ()
-    """Its own checks, beside those of every kind."""
+    """Its own checks, beside those that follow from the declaration."""
 
     @property
     def name(self) -> str:
@@ -127,10 +135,17 @@ class DocumentKind:
         return self.table.name.replace("_", "-")
 
     @property
+    def movements(self) -> tuple[Movement, ...]:
+        """The kinds of its movements in the stock ledger."""
+        return () if self.posting is None else self.posting.movements
+
+    @property
     def filters(self) -> tuple[str, ...]:
         """The references that its lists can be filtered by."""
-        return tuple(name for name in self.references if f"{name}_id" in self.table.filters.model_fields)
+        return tuple(name for name in self.table.references if f"{name}_id" in self.table.filters)
 
     @property
     def every_check(self) -> tuple[Check, ...]:
-        return (*self.checks, *status_checks(self.table))
+        posted = () if self.posting is None else (ledger_check(self.table, *self.posting),)
+        reserved = reservation_checks(self.table, self.reserves_in) if self.reserves_in else ()
+        return (*reserved, *posted, *self.checks, *status_checks(self.table))

@@ -3,7 +3,7 @@
 from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 from pydantic import BaseModel
 
@@ -17,6 +17,13 @@ from wmsd.documents.schema import SentBack
 IDENTIFIES: Final = ("id", "article_code")
 """Of a sent line: which one it is, and the other name of its article."""
 OF_ITS_ARTICLE: Final = "CROSS JOIN articles ON articles.id = line.article_id"
+
+
+class HasId(Protocol):
+    """A line that may be sent with the id of a stored one."""
+
+    @property
+    def id(self) -> int | None: ...
 
 
 @dataclass(frozen=True)
@@ -59,8 +66,14 @@ class LineTable:
         if lost:
             raise TypeError(f"{line.__name__} can set what {self.name} does not store: {', '.join(lost)}")
 
-    def row(self, line: BaseModel, line_id: int | None, **found: object) -> dict[str, Any]:
+    def kept(self, sent: Sequence[HasId], before: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any] | None]:
+        """For each sent line the stored row that has its id; None for a new line."""
+        left: dict[int | None, Mapping[str, Any]] = {row["id"]: row for row in before}
+        return [left.pop(line.id, None) for line in sent]
+
+    def row(self, line: BaseModel, kept: Mapping[str, Any] | None, **found: object) -> dict[str, Any]:
         """A line that was sent, in stored form. `found` are the columns that were looked up."""
+        line_id = None if kept is None else kept["id"]
         sent = {name: getattr(line, name) for name in self.fields if name not in found}
         lists = {name: dumps(value) if value else None for name, value in sent.items() if isinstance(value, list)}
         return {"id": line_id, **sent, **lists, **found}

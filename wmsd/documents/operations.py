@@ -59,7 +59,7 @@ def reading(table: DocumentTable, tag: str, module: str, ability: str) -> Readin
 
 def _query(table: DocumentTable, paging: type[Query]) -> type[Any]:
     """The filters of the table's lists, and this way of paging."""
-    return create_model(f"{table.shown.__name__}{paging.__name__}", __base__=(table.filters, paging))
+    return create_model(f"{table.shown.__name__}{paging.__name__}", __base__=(table.query, paging))
 
 
 def _named(action: Callable[..., Any], name: str, says: str) -> Callable[..., Any]:

@@ -1,6 +1,6 @@
 """Looks up the records that a document refers to, and finds every error in those references."""
 
-from collections.abc import Container, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final, Protocol
 
 from wmsd.articles import store as articles
@@ -8,29 +8,28 @@ from wmsd.articles.store import Reference
 from wmsd.base.field_errors import FieldError
 from wmsd.db.transaction import Transaction
 from wmsd.directory import store as directory
-from wmsd.directory.store import CLIENTS, PARTNERS, WAREHOUSES, DirectoryKind
+from wmsd.directory.store import PARTNERS, WAREHOUSES, DirectoryKind
+from wmsd.documents.codes import Referred
 from wmsd.documents.table import DocumentTable
 
-CODES: Final[Mapping[str, str]] = {"partner": "INVALID_PARTNER", "warehouse": "INVALID_WAREHOUSE"}
-FIELDS: Final[Mapping[str, DirectoryKind]] = {"partner_id": PARTNERS, "warehouse_id": WAREHOUSES}
+CODES: Final[Mapping[str, str]] = {PARTNERS.noun: "INVALID_PARTNER", WAREHOUSES.noun: "INVALID_WAREHOUSE"}
+"""The error codes of records that must be active. Others must exist."""
 
 
-def check_fields(tx: Transaction, values: Mapping[str, Any], current: Mapping[str, Any]) -> Iterator[FieldError]:
-    """Errors of partner, warehouse and client. A reference that did not change is not checked again."""
-    for name, kind in FIELDS.items():
-        if name in values and values[name] != current.get(name):
-            yield from check_record(tx, kind, values[name], name)
-    client_id = values.get("client_id")
-    if client_id is not None and not directory.exists(tx, CLIENTS, client_id):
-        yield FieldError("VALIDATION_FAILED", "client_id", "is not a client of this company")
-
-
-def check_record(tx: Transaction, kind: DirectoryKind, record_id: int, path: str) -> Iterator[FieldError]:
-    is_active = directory.is_active(tx, kind, record_id)
+def check_record(tx: Transaction, kind: Referred, record_id: int, path: str) -> Iterator[FieldError]:
+    """Errors of a reference to a record."""
+    code, is_active = CODES.get(kind.noun, "VALIDATION_FAILED"), _is_active(tx, kind, record_id)
     if is_active is None:
-        yield FieldError(CODES[kind.noun], path, f"is not a {kind.noun} of this company")
-    elif not is_active:
-        yield FieldError(CODES[kind.noun], path, f"is a {kind.noun} that is not active")
+        yield FieldError(code, path, f"is not a {kind.noun} of this company")
+    elif not is_active and kind.noun in CODES:
+        yield FieldError(code, path, f"is a {kind.noun} that is not active")
+
+
+def _is_active(tx: Transaction, kind: Referred, record_id: int) -> bool | None:
+    """None when there is no such record."""
+    if isinstance(kind, DirectoryKind):
+        return directory.is_active(tx, kind, record_id)
+    return True if kind.find_columns(tx, record_id) else None
 
 
 def check_document(
@@ -40,8 +39,13 @@ def check_document(
     values: Mapping[str, Any],
     current: Mapping[str, Any],
 ) -> Iterator[FieldError]:
-    """Errors of the document's own fields. A new document's id is None."""
-    yield from check_fields(tx, values, current)
+    """Errors of the document's own fields. A new document's id is None. A reference that did not change is not
+    checked again.
+    """
+    for name, kind in table.references.items():
+        record_id = values.get(f"{name}_id")
+        if record_id is not None and record_id != current.get(f"{name}_id"):
+            yield from check_record(tx, kind, record_id, f"{name}_id")
     for name, find in (("code", table.id_of_code), ("external_ref", table.id_of_external_ref)):
         if values[name] is not None and find(tx, values[name]) not in (None, document_id):
             yield FieldError("VALIDATION_FAILED", name, f"is taken by another {table.noun}")
@@ -79,19 +83,25 @@ class NamesArticle(Protocol):
 
 
 class Articles:
-    """The articles that some lines name, read at once."""
+    """The articles that some lines name, read at once. Those of the lines `before` need not be active any more."""
 
-    def __init__(self, tx: Transaction, lines: Sequence[NamesArticle]) -> None:
+    def __init__(
+        self, tx: Transaction, lines: Sequence[NamesArticle], before: Sequence[Mapping[str, Any]] = ()
+    ) -> None:
         ids = {line.article_id for line in lines if line.article_id is not None}
         codes = {line.article_code for line in lines if line.article_id is None and line.article_code is not None}
         found = articles.references(tx, ids, codes)
         self._by_id = {article.id: article for article in found}
         self._by_code = {article.code: article for article in found}
+        self._before = {row["article_id"] for row in before}
 
-    def find(
-        self, line: NamesArticle, path: str, kept: Container[int]
-    ) -> tuple[Reference | None, FieldError | None]:
-        """The line's article, or the error of its reference. An article in `kept` need not be active any more."""
+    def find(self, line: NamesArticle, path: str, errors: list[FieldError]) -> Reference | None:
+        """The line's article. Adds the error of its reference."""
+        article, error = self._find(line, path)
+        errors += [] if error is None else [error]
+        return article
+
+    def _find(self, line: NamesArticle, path: str) -> tuple[Reference | None, FieldError | None]:
         if line.article_id is not None:
             named, article = f"{path}.article_id", self._by_id.get(line.article_id)
         elif line.article_code is not None:
@@ -103,6 +113,6 @@ class Articles:
         if line.article_code not in (None, article.code):
             sentence = f"is not the code of article {article.id}"
             return None, FieldError("INVALID_ARTICLE", f"{path}.article_code", sentence)
-        if not article.is_active and article.id not in kept:
+        if not article.is_active and article.id not in self._before:
             return None, FieldError("INVALID_ARTICLE", named, "is an article that is not active")
         return article, None

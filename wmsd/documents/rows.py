@@ -95,7 +95,7 @@ class DocumentRows:
         return tuple(name for name, each in self.columns.items() if each.is_required())
 
     def _reference(self, name: str) -> Referred | None:
-        return self._kind.references.get(name.removesuffix("_id")) if name.endswith("_id") else None
+        return self._table.references.get(name.removesuffix("_id")) if name.endswith("_id") else None
 
     def _column(self, name: str, prefix: str = "") -> str:
         return name if self._reference(name) is None else f"{prefix}{name.removesuffix('_id')}_code"
@@ -201,14 +201,14 @@ class DocumentRows:
         """One row for each line of each document, with codes in the place of ids."""
         known = {
             name: directory.codes_by_id(tx, kind)
-            for name, kind in self._kind.references.items()
+            for name, kind in self._table.references.items()
             if isinstance(kind, DirectoryKind)
         }
 
         def code_of(name: str, record_id: str | None) -> str | None:
             if record_id is None:
                 return None
-            kind = self._kind.references[name]
+            kind = self._table.references[name]
             if isinstance(kind, DirectoryKind):
                 return known[name].get(int(record_id))
             code: str = kind.columns(tx, int(record_id))["code"]
@@ -217,7 +217,7 @@ class DocumentRows:
         def coded(record: Mapping[str, Any], prefix: str = "") -> dict[str, Any]:
             return {
                 f"{prefix}{name}_code": code_of(name, record[f"{name}_id"])
-                for name in self._kind.references
+                for name in self._table.references
                 if f"{name}_id" in record
             }
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from wmsd.base.fields import Code, OptionalLabel
+from wmsd.base.fields import Code, Model, OptionalLabel, Recorded, Timestamp
 from wmsd.base.listing import Moment, Query
 
 OwnCode = Annotated[Code | None, Field(description="Unique in the company; by default the next of the series.")]
@@ -13,6 +13,21 @@ ExternalRef = Annotated[OptionalLabel, Field(description="The integrator's own n
 
 class SentBack:
     """Marks a field of a line that only answers have. It may be sent back, and is ignored."""
+
+
+class StatusReached(Model):
+    """`status` is one of the kind's."""
+
+    status: str
+    at: Timestamp
+
+
+class DocumentShown(Recorded):
+    """What `GET` shows of every kind of document."""
+
+    READ_ONLY = Recorded.READ_ONLY | {"status_history"}
+
+    code: Code
 
 
 class DocumentFilters(Query):

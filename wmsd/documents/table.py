@@ -3,10 +3,12 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Final, get_args
+from typing import Annotated, Any, Final, get_args
 
-from wmsd.base.fields import Input, Model
-from wmsd.base.listing import CursorQuery, IdsQuery, PageQuery, Query
+from pydantic import Field, WithJsonSchema, create_model
+
+from wmsd.base.fields import Code, Id, Input, Model
+from wmsd.base.listing import CursorQuery, IdsQuery, PageQuery, Query, several_of
 from wmsd.base.problems import not_found
 from wmsd.base.results import CursorPage, Page, Record, Records
 from wmsd.base.strict_json import dumps
@@ -15,7 +17,9 @@ from wmsd.db.record import check_shown, record_sql
 from wmsd.db.series import next_code
 from wmsd.db.table import insert_sql, update_sql
 from wmsd.db.transaction import Transaction
+from wmsd.directory.store import DirectoryKind
 from wmsd.documents.lines import LineTable
+from wmsd.documents.schema import DocumentFilters
 
 CREATED: Final = ("status", "status_history", "change_seq", "created_at", "updated_at")
 CHANGED: Final = ("change_seq", "updated_at")
@@ -25,29 +29,74 @@ OF_NO_COLUMN: Final = frozenset({"status", "packaging"})
 
 @dataclass(frozen=True)
 class DocumentTable:
-    """`body` is what a caller may set. `shown` is what `GET` shows; its field `lines` holds the lines, from
-    `line_table`. `payload` is the data of `status_changed`. `filters` are those of the lists, and `tally` keeps
-    their totals. Every document begins in the status `initial`.
+    """`body` is what a caller may set. Its field `status` has the statuses; a document begins in its default.
+    `shown` is what `GET` shows; its field `lines` holds the lines, from `line_table`. `references` says which
+    records the fields `…_id` of the document and its lines refer to; a key is the name without `_id`. `filters`
+    are the columns that its lists can be filtered by, beside those of every kind, with the types of the values.
+    `payload` are the references that the data of `status_changed` has.
 
     Raises TypeError for a field that can be set and is not stored, or not shown.
     """
 
     noun: str
-    name: str
     series: str
-    initial: str
     body: type[Input]
     shown: type[Model]
     lines: str
     line_table: LineTable
-    payload: type[Model]
-    filters: type[Query]
-    tally: Tally
+    references: Mapping[str, "DirectoryKind | DocumentTable"]
+    filters: Mapping[str, Any]
+    payload: tuple[str, ...]
 
     def __post_init__(self) -> None:
         check_shown(self.body, self.shown, but=OF_NO_COLUMN)
         (line,) = get_args(self.body.model_fields[self.lines].annotation)
         self.line_table.check_settable(line)
+
+    @cached_property
+    def entity(self) -> str:
+        """The first part of its events' names."""
+        return self.noun.replace(" ", "_")
+
+    @cached_property
+    def name(self) -> str:
+        return f"{self.entity}s"
+
+    @cached_property
+    def statuses(self) -> tuple[str, ...]:
+        return get_args(self.body.model_fields["status"].annotation)
+
+    @cached_property
+    def initial(self) -> str:
+        status: str = self.body.model_fields["status"].default
+        return status
+
+    @cached_property
+    def tally(self) -> Tally:
+        """Keeps the totals of its lists."""
+        return Tally(f"{self.entity}_counts", self.statuses, by_partner="partner_id" in self.fields)
+
+    @cached_property
+    def query(self) -> type[Query]:
+        """The filters of its lists."""
+        names = ", ".join(self.statuses)
+        says = Field(description=f"One or several of {names}, by commas.")
+        status = Annotated[
+            tuple[Any, ...] | None, several_of(self.statuses), WithJsonSchema({"type": "string"}), says
+        ]
+        own = {"status": status, **{name: kind | None for name, kind in self.filters.items()}}
+        fields: dict[str, Any] = {name: (kind, None) for name, kind in own.items()}
+        return create_model(f"{self.shown.__name__}Filters", __base__=DocumentFilters, **fields)
+
+    @cached_property
+    def status_changed(self) -> type[Model]:
+        """The data of `status_changed` (specification, section 6)."""
+        status = self.body.model_fields["status"].annotation
+        own = {"id": Id, "code": Code, "status": status, "previous_status": status}
+        fields: dict[str, Any] = {
+            name: (kind, ...) for name, kind in {**own, **dict.fromkeys(self.payload, Id)}.items()
+        }
+        return create_model(f"{self.shown.__name__}StatusChanged", __base__=Model, **fields)
 
     @cached_property
     def fields(self) -> tuple[str, ...]:
@@ -63,7 +112,7 @@ class DocumentTable:
         return Listing(
             source=self.name,
             order="id",
-            filters=conditions(self.filters, updated_since="change_seq > :updated_since"),
+            filters=conditions(self.query, updated_since="change_seq > :updated_since"),
             count=self.name,
             tally=self.tally,
             at_once=FEW_AT_ONCE,
@@ -75,11 +124,6 @@ class DocumentTable:
             each.max_length for each in self.body.model_fields[self.lines].metadata if hasattr(each, "max_length")
         )
         return int(most)
-
-    @property
-    def entity(self) -> str:
-        """The first part of its events' names."""
-        return self.noun.replace(" ", "_")
 
     def replacement(self, body: Input) -> dict[str, Any]:
         """The columns of a full replacement: a field that was not sent takes its default."""
@@ -192,7 +236,7 @@ class DocumentTable:
             UPDATE {self.name} SET status = :status, change_seq = :first + moved.key, updated_at = :now,
                 status_history = json_insert(status_history, '$[#]', json_object('status', :status, 'at', :now))
             FROM json_each(:ids) AS moved WHERE {self.name}.id = moved.value
-            RETURNING id, {record_sql(self.payload, {"previous_status": ":previous"})}
+            RETURNING id, {record_sql(self.status_changed, {"previous_status": ":previous"})}
         """
 
     def move(self, tx: Transaction, ids: Sequence[int], previous: str, status: str) -> dict[int, str]:
@@ -202,4 +246,6 @@ class DocumentTable:
         return dict(tx.rows(self._move, {**row, "first": first, "now": tx.timestamp}))
 
     def delete(self, tx: Transaction, document_id: int) -> None:
+        """Deletes a document with its lines. Nothing may refer to them."""
+        self.line_table.replace(tx, document_id, [])
         tx.execute(f"DELETE FROM {self.name} WHERE id = ?", (document_id,))

@@ -13,7 +13,6 @@ from wmsd.documents.dependents import Dependents
 from wmsd.documents.events import emit_created, emit_updated, move_and_emit
 from wmsd.documents.operations import reading
 from wmsd.documents.references import Articles, check_document, not_initial, sent_status
-from wmsd.purchase_orders import store
 from wmsd.purchase_orders.rules import BY_HAND, INITIAL, Status
 from wmsd.purchase_orders.schema import (
     ItemFields,
@@ -92,7 +91,7 @@ def delete_purchase_order(tx: Transaction, id: int) -> None:
         raise BY_HAND.forbidden(f"This purchase order is {status}. It cannot be deleted.", status)
     if (reception := tx.service(Dependents).find(tx, ORDERS.name, [id])) is not None:
         raise BY_HAND.forbidden(f"Reception {reception} is of this purchase order. It cannot be deleted.", status)
-    store.delete(tx, id)
+    ORDERS.delete(tx, id)
 
 
 def change(
@@ -140,14 +139,10 @@ def _find_items(
     tx: Transaction, sent: Sequence[ItemFields], before: Sequence[Columns] = ()
 ) -> tuple[list[Columns], list[FieldError]]:
     """The items in stored form, with None for an unknown article, and their errors."""
-    articles = Articles(tx, sent)
-    ids, kept = {row["id"] for row in before}, {row["article_id"] for row in before}
-    rows, errors = [], []
-    for number, item in enumerate(sent):
-        article, error = articles.find(item, f"items.{number}", kept)
-        if error is not None:
-            errors.append(error)
-        item_id = item.id if item.id in ids else None
-        ids.discard(item_id)
-        rows.append(ORDER_ITEMS.row(item, item_id, article_id=article and article.id))
+    articles = Articles(tx, sent, before)
+    rows: list[Columns] = []
+    errors: list[FieldError] = []
+    for number, (item, kept) in enumerate(zip(sent, ORDER_ITEMS.kept(sent, before), strict=True)):
+        article = articles.find(item, f"items.{number}", errors)
+        rows.append(ORDER_ITEMS.row(item, kept, article_id=article and article.id))
     return rows, errors

@@ -2,7 +2,6 @@
 
 from typing import Final
 
-from wmsd.directory.store import PARTNERS, WAREHOUSES
 from wmsd.documents.kind import DocumentKind, InFiles, one_at_a_time, one_by_one
 from wmsd.purchase_orders import actions
 from wmsd.purchase_orders.rules import BY_HAND
@@ -12,7 +11,6 @@ from wmsd.purchase_orders.store import ORDERS
 PURCHASE_ORDERS: Final = DocumentKind(
     table=ORDERS,
     transitions=BY_HAND,
-    references={"partner": PARTNERS, "warehouse": WAREHOUSES},
     listed=("code", "status", "partner", "items", "external_ref", "expected_date", "updated_at"),
     reading=actions.READING,
     writing=(

@@ -1,8 +1,8 @@
 """A purchase order's fields (decisions, section 2)."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import AfterValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, Field
 
 from wmsd.base.fields import (
     Amount,
@@ -14,14 +14,11 @@ from wmsd.base.fields import (
     OptionalLabel,
     OptionalText,
     Quantity,
-    Recorded,
-    Timestamp,
     refuse,
 )
-from wmsd.base.listing import QueryId, several_of
 from wmsd.base.quantity import SCALE
-from wmsd.documents.schema import DocumentFilters, ExternalRef, OwnCode, SentBack
-from wmsd.purchase_orders.rules import INITIAL, STATUSES, Status
+from wmsd.documents.schema import DocumentShown, ExternalRef, OwnCode, SentBack, StatusReached
+from wmsd.purchase_orders.rules import INITIAL, Status
 
 MAX_ITEMS = 1000
 
@@ -61,17 +58,13 @@ class PurchaseOrderItem(Model):
     received_quantity: Amount
 
 
-class PurchaseOrderStatusReached(Model):
+class PurchaseOrderStatusReached(StatusReached):
     status: Status
-    at: Timestamp
 
 
-class PurchaseOrder(Recorded):
+class PurchaseOrder(DocumentShown):
     """A purchase order as the interfaces show it."""
 
-    READ_ONLY = Recorded.READ_ONLY | {"status_history"}
-
-    code: Code
     status: Status
     partner_id: Id
     warehouse_id: Id
@@ -82,27 +75,6 @@ class PurchaseOrder(Recorded):
     status_history: Annotated[
         list[PurchaseOrderStatusReached], Field(description="Each status reached, and when.")
     ]
-
-
-class PurchaseOrderStatusChanged(Model):
-    """The data of `purchase_order.status_changed`."""
-
-    id: Id
-    code: Code
-    status: Status
-    previous_status: Status
-    partner_id: Id
-    warehouse_id: Id
-
-
-class PurchaseOrderFilters(DocumentFilters):
-    status: Annotated[
-        tuple[Any, ...] | None,
-        several_of(STATUSES),
-        WithJsonSchema({"type": "string"}),
-        Field(description=f"One or several of {', '.join(STATUSES)}, by commas."),
-    ] = None
-    partner_id: QueryId | None = None
 
 
 def _at_most_everything(pct: int) -> int:

@@ -3,34 +3,26 @@
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from wmsd.db.listing import Tally
+from wmsd.base.listing import QueryId
 from wmsd.db.transaction import Transaction
+from wmsd.directory.store import PARTNERS, WAREHOUSES
 from wmsd.documents.lines import LineTable
 from wmsd.documents.table import DocumentTable
-from wmsd.purchase_orders.rules import INITIAL, STATUSES
-from wmsd.purchase_orders.schema import (
-    PurchaseOrder,
-    PurchaseOrderFields,
-    PurchaseOrderFilters,
-    PurchaseOrderItem,
-    PurchaseOrderStatusChanged,
-)
+from wmsd.purchase_orders.schema import PurchaseOrder, PurchaseOrderFields, PurchaseOrderItem
 
 ORDER_ITEMS: Final = LineTable(
     "purchase_order_items", "purchase_order_id", ("article_id", "quantity"), PurchaseOrderItem
 )
 ORDERS: Final = DocumentTable(
     noun="purchase order",
-    name="purchase_orders",
     series="PO",
-    initial=INITIAL,
     body=PurchaseOrderFields,
     shown=PurchaseOrder,
     lines="items",
     line_table=ORDER_ITEMS,
-    payload=PurchaseOrderStatusChanged,
-    filters=PurchaseOrderFilters,
-    tally=Tally("purchase_order_counts", STATUSES),
+    references={"partner": PARTNERS, "warehouse": WAREHOUSES},
+    filters={"partner_id": QueryId},
+    payload=("partner_id", "warehouse_id"),
 )
 
 RECEIVABLE: Final = """
@@ -90,8 +82,3 @@ def over_receipt_pct(tx: Transaction) -> int:
 
 def set_over_receipt_pct(tx: Transaction, pct: int) -> None:
     tx.execute(SET_OVER_RECEIPT, (pct,))
-
-
-def delete(tx: Transaction, order_id: int) -> None:
-    ORDER_ITEMS.write(tx, order_id, [])
-    ORDERS.delete(tx, order_id)

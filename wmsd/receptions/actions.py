@@ -116,7 +116,7 @@ def delete_reception(tx: Transaction, id: int) -> None:
     status = RECEPTIONS.columns(tx, id)["status"]
     if status != INITIAL:
         raise TRANSITIONS.forbidden(f"This reception is {status}. It cannot be deleted.", status)
-    store.delete(tx, id)
+    RECEPTIONS.delete(tx, id)
 
 
 def change(

@@ -9,14 +9,12 @@ from wmsd.base.fields import Code, Input, OptionalLabel, Quantity, Serials
 from wmsd.base.listing import QueryId
 from wmsd.base.results import Record
 from wmsd.db.transaction import Transaction
-from wmsd.directory.store import WAREHOUSES
-from wmsd.documents.kind import Document, DocumentKind, InFiles, Row, one_at_a_time, one_by_one
+from wmsd.documents.kind import Document, DocumentKind, InFiles, Posting, Row, one_at_a_time, one_by_one
 from wmsd.purchase_orders import store as orders
-from wmsd.purchase_orders.store import ORDERS
 from wmsd.receptions import actions
 from wmsd.receptions.checks import CHECKS
 from wmsd.receptions.posting import KIND
-from wmsd.receptions.rules import TRANSITIONS
+from wmsd.receptions.rules import FINAL, TRANSITIONS
 from wmsd.receptions.schema import ItemFields, ReceptionFields
 from wmsd.receptions.store import RECEPTIONS as TABLE
 
@@ -67,7 +65,6 @@ def _numbered(tx: Transaction, reception: Row, items: list[Row]) -> list[Row]:
 RECEPTIONS: Final = DocumentKind(
     table=TABLE,
     transitions=TRANSITIONS,
-    references={"purchase_order": ORDERS, "warehouse": WAREHOUSES},
     listed=("code", "status", "purchase_order", "warehouse", "selected_items", "external_ref", "updated_at"),
     reading=actions.READING,
     writing=(
@@ -86,7 +83,7 @@ RECEPTIONS: Final = DocumentKind(
         move=one_at_a_time(actions.move),
         walked_last=True,
     ),
-    movements=(KIND,),
+    posting=Posting((KIND,), frozenset({FINAL})),
     checks=CHECKS,
 )
 """FINALIZAT posts the goods, which may close the order for other receptions of the file: so all are created first.

@@ -1,13 +1,13 @@
 """What finalising a reception does: the goods enter the stock, and the order has received them."""
 
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 from wmsd.base.field_errors import FieldError, refuse_field_errors
-from wmsd.base.quantity import MAXIMUM, SCALE, to_text
+from wmsd.base.quantity import SCALE
 from wmsd.db.transaction import Transaction
 from wmsd.documents.events import move_and_emit
+from wmsd.documents.posting import Incoming, overfull
 from wmsd.outbox.events import record_event
 from wmsd.purchase_orders import store as orders
 from wmsd.purchase_orders.rules import status_after_reception
@@ -30,22 +30,15 @@ def post_reception(tx: Transaction, reception_id: int) -> None:
     arrivals = find_arrivals(tx, reception["purchase_order_id"], RECEPTION_ITEMS.of(tx, reception_id), errors)
     articles = (arrival.ordered.article_id for arrival in arrivals)
     stock_ids = stock.ids_in(tx, reception["warehouse_id"], articles)
-    errors += _overfull(tx, arrivals, stock_ids)
+    incoming = [
+        Incoming(f"selected_items.{number}.quantity_um3pl", stock_ids[each.ordered.article_id], each.quantity)
+        for number, each in enumerate(arrivals)
+    ]
+    errors += overfull(tx, incoming)
     refuse_field_errors(errors)
     post_all(tx, [*_movements(reception_id, arrivals, stock_ids)])
     store.keep_posted(tx, {arrival.item_id: arrival.quantity for arrival in arrivals if arrival.item_id})
     orders.receive(tx, sums_of(arrivals))
-
-
-def _overfull(tx: Transaction, arrivals: Sequence[Arrival], stock_ids: dict[int, int]) -> Iterator[FieldError]:
-    sums: Counter[int] = Counter()
-    balances = stock.quantities(tx, stock_ids.values())
-    for number, arrival in enumerate(arrivals):
-        stock_id = stock_ids[arrival.ordered.article_id]
-        sums[stock_id] += arrival.quantity
-        if balances[stock_id] + sums[stock_id] > MAXIMUM:
-            sentence = f"would take the stock balance over {to_text(MAXIMUM)}"
-            yield FieldError("VALIDATION_FAILED", f"selected_items.{number}.quantity_um3pl", sentence)
 
 
 def _movements(

@@ -32,13 +32,8 @@ class Arrival(NamedTuple):
 
 def rows_of(sent: Sequence[ItemFields], before: Sequence[Row] = ()) -> list[Row]:
     """The items in stored form. One that is sent with a known id keeps it."""
-    ids = {row["id"] for row in before}
-    rows = []
-    for item in sent:
-        item_id = item.id if item.id in ids else None
-        ids.discard(item_id)
-        rows.append(RECEPTION_ITEMS.row(item, item_id))
-    return rows
+    kept = RECEPTION_ITEMS.kept(sent, before)
+    return [RECEPTION_ITEMS.row(*each) for each in zip(sent, kept, strict=True)]
 
 
 def find_arrivals(
@@ -47,9 +42,6 @@ def find_arrivals(
     """The items with their order items and articles. Adds an error for everything that forbids to post them."""
     order = ORDERS.find_columns(tx, order_id)
     if order is None:
-        errors.append(
-            FieldError("VALIDATION_FAILED", "purchase_order_id", "is not a purchase order of this company")
-        )
         return []
     if order["status"] not in MAY_BE_RECEIVED and not of_closed_too:
         sentence = f"is {order['status']}: nothing more is received of {order['code']}"

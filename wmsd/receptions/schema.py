@@ -1,8 +1,8 @@
 """A reception's fields (specification, section 2; decisions, section 2)."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import Field, WithJsonSchema
+from pydantic import Field
 
 from wmsd.base.fields import (
     Amount,
@@ -15,14 +15,11 @@ from wmsd.base.fields import (
     OptionalLabel,
     OptionalText,
     Quantity,
-    Recorded,
     Serials,
-    Timestamp,
 )
-from wmsd.base.listing import QueryId, several_of
 from wmsd.documents.packaging import WithPackaging
-from wmsd.documents.schema import DocumentFilters, ExternalRef, OwnCode, SentBack
-from wmsd.receptions.rules import INITIAL, STATUSES, Status
+from wmsd.documents.schema import DocumentShown, ExternalRef, OwnCode, SentBack, StatusReached
+from wmsd.receptions.rules import INITIAL, Status
 
 MAX_ITEMS = 1000
 SENT_BACK = Field(description="Read only. It may be sent back.")
@@ -73,17 +70,13 @@ class ReceptionItem(Model):
     serial_data: list[Label] | None
 
 
-class ReceptionStatusReached(Model):
+class ReceptionStatusReached(StatusReached):
     status: Status
-    at: Timestamp
 
 
-class Reception(Recorded):
+class Reception(DocumentShown):
     """A reception as the interfaces show it."""
 
-    READ_ONLY = Recorded.READ_ONLY | {"status_history"}
-
-    code: Code
     status: Status
     purchase_order_id: Id
     warehouse_id: Id
@@ -92,17 +85,6 @@ class Reception(Recorded):
     notes: OptionalText
     selected_items: list[ReceptionItem]
     status_history: Annotated[list[ReceptionStatusReached], Field(description="Each status reached, and when.")]
-
-
-class ReceptionStatusChanged(Model):
-    """The data of `reception.status_changed`."""
-
-    id: Id
-    code: Code
-    status: Status
-    previous_status: Status
-    purchase_order_id: Id
-    warehouse_id: Id
 
 
 class RemainingItem(Model):
@@ -123,13 +105,3 @@ class ReceptionPartial(Model):
     purchase_order_id: Id
     warehouse_id: Id
     remaining: list[RemainingItem]
-
-
-class ReceptionFilters(DocumentFilters):
-    status: Annotated[
-        tuple[Any, ...] | None,
-        several_of(STATUSES),
-        WithJsonSchema({"type": "string"}),
-        Field(description=f"One or several of {', '.join(STATUSES)}, by commas."),
-    ] = None
-    purchase_order_id: QueryId | None = None

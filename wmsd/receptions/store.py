@@ -3,23 +3,15 @@
 from collections.abc import Mapping
 from typing import Final
 
-from wmsd.db.listing import Tally
+from wmsd.base.listing import QueryId
 from wmsd.db.record import record_sql
 from wmsd.db.transaction import Transaction
+from wmsd.directory.store import WAREHOUSES
 from wmsd.documents.dependents import Dependent
 from wmsd.documents.lines import LineTable
 from wmsd.documents.table import DocumentTable
 from wmsd.purchase_orders.store import ORDER_ITEMS, ORDERS
-from wmsd.receptions.rules import INITIAL, STATUSES
-from wmsd.receptions.schema import (
-    Reception,
-    ReceptionFields,
-    ReceptionFilters,
-    ReceptionItem,
-    ReceptionPartial,
-    ReceptionStatusChanged,
-    RemainingItem,
-)
+from wmsd.receptions.schema import Reception, ReceptionFields, ReceptionItem, ReceptionPartial, RemainingItem
 
 RECEPTION_ITEMS: Final = LineTable(
     "reception_items",
@@ -34,16 +26,14 @@ RECEPTION_ITEMS: Final = LineTable(
 )
 RECEPTIONS: Final = DocumentTable(
     noun="reception",
-    name="receptions",
     series="RC",
-    initial=INITIAL,
     body=ReceptionFields,
     shown=Reception,
     lines="selected_items",
     line_table=RECEPTION_ITEMS,
-    payload=ReceptionStatusChanged,
-    filters=ReceptionFilters,
-    tally=Tally("reception_counts", STATUSES, by_partner=False),
+    references={"purchase_order": ORDERS, "warehouse": WAREHOUSES},
+    filters={"purchase_order_id": QueryId},
+    payload=("purchase_order_id", "warehouse_id"),
 )
 
 OF_ORDERS: Final = """
@@ -55,11 +45,6 @@ OF_ITEMS: Final = """
     WHERE po_item_id IN (SELECT value FROM json_each(:ids)) ORDER BY receptions.id LIMIT 1
 """
 DEPENDENTS: Final = (Dependent(ORDERS.name, OF_ORDERS), Dependent(ORDER_ITEMS.name, OF_ITEMS))
-
-
-def delete(tx: Transaction, reception_id: int) -> None:
-    RECEPTION_ITEMS.write(tx, reception_id, [])
-    RECEPTIONS.delete(tx, reception_id)
 
 
 SUPPLIER: Final = """

@@ -3,15 +3,13 @@
 from typing import Final
 
 from wmsd.base.fields import Quantity
-from wmsd.directory.store import PARTNERS, WAREHOUSES
-from wmsd.documents.kind import DocumentKind, InFiles, one_at_a_time, one_by_one
+from wmsd.documents.kind import DocumentKind, InFiles, Posting, one_at_a_time, one_by_one
 from wmsd.returns import actions
 from wmsd.returns.checks import CHECKS
 from wmsd.returns.posting import KIND
-from wmsd.returns.rules import TRANSITIONS
+from wmsd.returns.rules import FINAL, TRANSITIONS
 from wmsd.returns.schema import LineFields
 from wmsd.returns.store import RETURNS as TABLE
-from wmsd.sales_orders.store import ORDERS
 
 
 class LineInFile(LineFields):
@@ -21,7 +19,6 @@ class LineInFile(LineFields):
 RETURNS: Final = DocumentKind(
     table=TABLE,
     transitions=TRANSITIONS,
-    references={"partner": PARTNERS, "warehouse": WAREHOUSES, "sales_order": ORDERS},
     listed=("code", "status", "partner", "sales_order", "lines", "external_ref", "updated_at"),
     reading=actions.READING,
     writing=(actions.create_return, actions.replace_return, actions.update_return),
@@ -31,6 +28,6 @@ RETURNS: Final = DocumentKind(
         create=one_by_one(lambda tx, _, body: actions.create_return.action(tx, body)),
         move=one_at_a_time(actions.move),
     ),
-    movements=(KIND,),
+    posting=Posting((KIND,), frozenset({FINAL}), amount="quantity + destroyed"),
     checks=CHECKS,
 )

@@ -1,13 +1,13 @@
 """What finalising a return does: each line's disposition acts on stock and ledger."""
 
 import json
-from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import Final
 
 from wmsd.base.field_errors import FieldError, refuse_field_errors
-from wmsd.base.quantity import MAXIMUM, SCALE, to_text
+from wmsd.base.quantity import SCALE
 from wmsd.db.transaction import Transaction
+from wmsd.documents.posting import Incoming, overfull
 from wmsd.returns.references import Row
 from wmsd.returns.rules import DISPOSITIONS
 from wmsd.returns.store import RETURN_LINES, RETURNS
@@ -26,7 +26,11 @@ def post_return(tx: Transaction, return_id: int) -> None:
     rows = RETURN_LINES.of(tx, return_id)
     refuse_field_errors(_undecided(rows))
     stock_ids = stock.ids_in(tx, warehouse_id, (row["article_id"] for row in rows))
-    refuse_field_errors([*_overfull(tx, rows, stock_ids), *_there_already(tx, rows)])
+    incoming = [
+        Incoming(f"lines.{number}.quantity", stock_ids[row["article_id"]], row["quantity"] * _enters(row))
+        for number, row in enumerate(rows)
+    ]
+    refuse_field_errors([*overfull(tx, incoming), *_there_already(tx, rows)])
     post_all(tx, [*_movements(return_id, rows, stock_ids)])
 
 
@@ -37,22 +41,15 @@ def _undecided(rows: Sequence[Row]) -> Iterator[FieldError]:
             yield FieldError("VALIDATION_FAILED", f"lines.{number}.disposition", sentence)
 
 
-def _overfull(tx: Transaction, rows: Sequence[Row], stock_ids: dict[int, int]) -> Iterator[FieldError]:
-    sums: Counter[int] = Counter()
-    balances = stock.quantities(tx, stock_ids.values())
-    for number, row in enumerate(rows):
-        stock_id = stock_ids[row["article_id"]]
-        enters, _, _ = DISPOSITIONS[row["disposition"]]
-        sums[stock_id] += row["quantity"] * enters
-        if balances[stock_id] + sums[stock_id] > MAXIMUM:
-            sentence = f"would take the stock balance over {to_text(MAXIMUM)}"
-            yield FieldError("VALIDATION_FAILED", f"lines.{number}.quantity", sentence)
+def _enters(row: Row) -> int:
+    """1 for a line whose goods come into stock, 0 for one whose goods do not."""
+    return DISPOSITIONS[row["disposition"]][0]
 
 
 def _there_already(tx: Transaction, rows: Sequence[Row]) -> Iterator[FieldError]:
     for number, row in enumerate(rows):
-        if not DISPOSITIONS[row["disposition"]][0]:
-            continue  # it does not come into stock
+        if not _enters(row):
+            continue
         names = json.loads(row["serials"] or "[]")
         there = lots.serials(tx, row["article_id"], names)
         for place, name in enumerate(names):

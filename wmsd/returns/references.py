@@ -5,7 +5,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
-from wmsd.articles.store import Reference
 from wmsd.base.field_errors import FieldError
 from wmsd.base.quantity import SCALE, to_text
 from wmsd.db.transaction import Transaction
@@ -28,15 +27,15 @@ def find_lines(
     """The lines in stored form, with None for an unknown article."""
     if before and all(line.model_fields_set == DISPOSITION_ONLY for line in sent):
         return _disposed(sent, before, errors)
-    known = {row["id"]: row for row in before}
-    kept = [known.pop(line.id or 0, None) for line in sent]
+    kept = RETURN_LINES.kept(sent, before)
     lines = [_whole(line, row) for line, row in zip(sent, kept, strict=True)]
-    articles, kept_articles = Articles(tx, lines), {row["article_id"] for row in before}
+    articles = Articles(tx, lines, before)
     rows = []
     for number, (line, row) in enumerate(zip(lines, kept, strict=True)):
-        article, error = articles.find(line, f"lines.{number}", kept_articles)
-        errors += [error] if error is not None else _line_errors(line, f"lines.{number}", article)
-        rows.append(RETURN_LINES.row(line, None if row is None else row["id"], article_id=article and article.id))
+        path = f"lines.{number}"
+        article = articles.find(line, path, errors)
+        errors += [] if article is None else _line_errors(line, path, article.tracks_serials)
+        rows.append(RETURN_LINES.row(line, row, article_id=article and article.id))
     return rows
 
 
@@ -53,7 +52,7 @@ def _disposed(sent: Sequence[LineFields], before: Sequence[Row], errors: list[Fi
     return [{**row, "disposition": wanted.get(row["id"], row["disposition"])} for row in before]
 
 
-def _whole(line: LineFields, kept: Row | None) -> LineFields:
+def _whole(line: LineFields, kept: Mapping[str, Any] | None) -> LineFields:
     """A known line keeps the fields that are not sent."""
     if kept is None:
         return line
@@ -64,8 +63,7 @@ def _whole(line: LineFields, kept: Row | None) -> LineFields:
     return line.model_copy(update={name: stored[name] for name in names})
 
 
-def _line_errors(line: LineFields, path: str, article: Reference | None) -> Iterator[FieldError]:
-    tracks_serials = article is not None and article.tracks_serials
+def _line_errors(line: LineFields, path: str, tracks_serials: bool) -> Iterator[FieldError]:
     if line.quantity is None:
         yield FieldError("VALIDATION_FAILED", f"{path}.quantity", "is required")
     elif tracks_serials and line.quantity % SCALE:
@@ -94,7 +92,6 @@ def check_return(
         return
     order = ORDERS.find_columns(tx, values["sales_order_id"])
     if order is None:
-        yield FieldError("VALIDATION_FAILED", "sales_order_id", "is not a sales order of this company")
         return
     if order["status"] not in SHIPPED:
         sentence = f"is {order['status']}: only what was loaded can come back"

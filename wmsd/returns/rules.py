@@ -9,6 +9,7 @@ from wmsd.base.transitions import Transitions
 Status = Literal["CREAT", "RECEPTIONAT", "FINALIZAT", "ANULAT"]
 STATUSES: Final[tuple[Status, ...]] = get_args(Status)
 INITIAL: Final[Status] = "CREAT"
+FINAL: Final[Status] = "FINALIZAT"
 Disposition = Literal["RESTOC", "CARANTINA", "DISTRUS"]
 
 

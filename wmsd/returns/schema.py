@@ -1,8 +1,8 @@
 """A return's fields (decisions, section 2)."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import Field, WithJsonSchema
+from pydantic import Field
 
 from wmsd.base.fields import (
     Code,
@@ -14,13 +14,10 @@ from wmsd.base.fields import (
     OptionalLabel,
     OptionalText,
     Quantity,
-    Recorded,
     Serials,
-    Timestamp,
 )
-from wmsd.base.listing import QueryId, several_of
-from wmsd.documents.schema import DocumentFilters, ExternalRef, OwnCode
-from wmsd.returns.rules import INITIAL, STATUSES, Disposition, Status
+from wmsd.documents.schema import DocumentShown, ExternalRef, OwnCode, StatusReached
+from wmsd.returns.rules import INITIAL, Disposition, Status
 
 MAX_LINES = 1000
 
@@ -73,17 +70,13 @@ class ReturnLine(Model):
     serials: list[Label] | None
 
 
-class ReturnStatusReached(Model):
+class ReturnStatusReached(StatusReached):
     status: Status
-    at: Timestamp
 
 
-class Return(Recorded):
+class Return(DocumentShown):
     """A return as the interfaces show it."""
 
-    READ_ONLY = Recorded.READ_ONLY | {"status_history"}
-
-    code: Code
     status: Status
     partner_id: Id
     warehouse_id: Id
@@ -93,25 +86,3 @@ class Return(Recorded):
     notes: OptionalText
     lines: list[ReturnLine]
     status_history: Annotated[list[ReturnStatusReached], Field(description="Each status reached, and when.")]
-
-
-class ReturnStatusChanged(Model):
-    """The data of `return.status_changed`."""
-
-    id: Id
-    code: Code
-    status: Status
-    previous_status: Status
-    partner_id: Id
-    warehouse_id: Id
-
-
-class ReturnFilters(DocumentFilters):
-    status: Annotated[
-        tuple[Any, ...] | None,
-        several_of(STATUSES),
-        WithJsonSchema({"type": "string"}),
-        Field(description=f"One or several of {', '.join(STATUSES)}, by commas."),
-    ] = None
-    partner_id: QueryId | None = None
-    sales_order_id: QueryId | None = None

@@ -5,19 +5,13 @@ from collections import Counter
 from dataclasses import dataclass, field
 from typing import Final
 
-from wmsd.db.listing import Tally
+from wmsd.base.listing import QueryId
 from wmsd.db.transaction import Transaction
+from wmsd.directory.store import PARTNERS, WAREHOUSES
 from wmsd.documents.dependents import Dependent
 from wmsd.documents.lines import LineTable
 from wmsd.documents.table import DocumentTable
-from wmsd.returns.rules import INITIAL, STATUSES
-from wmsd.returns.schema import (
-    Return,
-    ReturnFields,
-    ReturnFilters,
-    ReturnLine,
-    ReturnStatusChanged,
-)
+from wmsd.returns.schema import Return, ReturnFields, ReturnLine
 from wmsd.sales_orders.store import ORDERS as SALES_ORDERS
 
 RETURN_LINES: Final = LineTable(
@@ -25,16 +19,14 @@ RETURN_LINES: Final = LineTable(
 )
 RETURNS: Final = DocumentTable(
     noun="return",
-    name="returns",
     series="RT",
-    initial=INITIAL,
     body=ReturnFields,
     shown=Return,
     lines="lines",
     line_table=RETURN_LINES,
-    payload=ReturnStatusChanged,
-    filters=ReturnFilters,
-    tally=Tally("return_counts", STATUSES),
+    references={"partner": PARTNERS, "warehouse": WAREHOUSES, "sales_order": SALES_ORDERS},
+    filters={"partner_id": QueryId, "sales_order_id": QueryId},
+    payload=("partner_id", "warehouse_id"),
 )
 
 OF_SALES_ORDERS: Final = """

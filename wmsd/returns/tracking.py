@@ -2,19 +2,9 @@
 
 from typing import Final
 
-from wmsd.articles.tracking import Obstacle
+from wmsd.documents.tracking import fractional_lines, named_serials
+from wmsd.returns.rules import TRANSITIONS
+from wmsd.returns.store import RETURNS
 
-OPEN_LINES: Final = """
-    SELECT EXISTS (
-        SELECT 1 FROM returns CROSS JOIN return_lines AS line ON line.return_id = returns.id
-        WHERE returns.status IN ('CREAT', 'RECEPTIONAT') AND line.article_id = :id AND {condition}
-    )
-"""
-OBSTACLES: Final = (
-    Obstacle("off", OPEN_LINES.format(condition="line.serials IS NOT NULL"), "open returns have serials of it"),
-    Obstacle(
-        "on",
-        OPEN_LINES.format(condition="line.quantity % 1000000"),
-        "open returns have lines that are not whole units",
-    ),
-)
+OPEN: Final = TRANSITIONS.fields_change_in
+OBSTACLES: Final = (named_serials(RETURNS, OPEN), fractional_lines(RETURNS, OPEN))

@@ -14,11 +14,12 @@ from wmsd.documents.events import emit_updated, move_and_emit
 from wmsd.documents.operations import reading
 from wmsd.documents.packaging import check_goes_with, record_packaging
 from wmsd.documents.references import check_document, sent_status
+from wmsd.documents.reserving import find_stock
 from wmsd.packaging.ledger import Document, take_back
 from wmsd.packaging.schema import PackagingLine
 from wmsd.sales_orders.creating import create
 from wmsd.sales_orders.effects import EFFECTS
-from wmsd.sales_orders.references import find_lines, find_stock
+from wmsd.sales_orders.references import find_lines
 from wmsd.sales_orders.rules import LOADED, TRANSITIONS, Effect, Status
 from wmsd.sales_orders.schema import (
     LineFields,
@@ -130,7 +131,7 @@ def _change(
     if rows is None:
         refuse_field_errors(errors)
     else:
-        wanted = find_stock(tx, order_id, rows, errors, values["warehouse_id"])
+        wanted = find_stock(tx, ORDERS, order_id, rows, errors, values["warehouse_id"])
         refuse_field_errors(errors)
         ORDER_LINES.replace(tx, order_id, rows)
         set_reservation(tx, Holder(ORDERS.entity, order_id), wanted)

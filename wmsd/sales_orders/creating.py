@@ -11,12 +11,14 @@ from wmsd.db.transaction import Transaction
 from wmsd.documents.events import emit_created
 from wmsd.documents.packaging import check_goes_with
 from wmsd.documents.references import Articles, check_document, not_initial
-from wmsd.sales_orders.references import Lines, find_lines, find_stock, places_of
-from wmsd.sales_orders.rules import LOADED, Place
+from wmsd.documents.reserving import find_stock, places_of
+from wmsd.sales_orders.references import Lines, find_lines
+from wmsd.sales_orders.rules import LOADED
 from wmsd.sales_orders.schema import SalesOrderFields
 from wmsd.sales_orders.store import ORDER_LINES, ORDERS
 from wmsd.stock import store as stock
 from wmsd.stock.reservations import Reservation, reserve_for_new
+from wmsd.stock.store import Place
 
 Made = Record | Problem
 
@@ -56,7 +58,7 @@ class _New:
         check_goes_with(body.packaging, None, LOADED)
         values = ORDERS.replacement(body)
         errors = [*not_initial(ORDERS, body.status), *check_document(tx, ORDERS, None, values, {}), *lines.errors]
-        wanted = find_stock(tx, None, lines.rows, errors, body.warehouse_id, self.there)
+        wanted = find_stock(tx, ORDERS, None, lines.rows, errors, body.warehouse_id, self.there)
         refuse_field_errors(errors)
         order_id = ORDERS.insert(tx, values)
         self.ids.append(order_id)

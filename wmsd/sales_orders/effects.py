@@ -9,8 +9,8 @@ from wmsd.base.problems import invalid
 from wmsd.base.quantity import MAXIMUM, SCALE, to_text
 from wmsd.db.transaction import Transaction
 from wmsd.documents.dependents import Dependents
+from wmsd.documents.reserving import find_stock
 from wmsd.sales_orders import store
-from wmsd.sales_orders.references import find_stock
 from wmsd.sales_orders.rules import TRANSITIONS, Effect
 from wmsd.sales_orders.store import ORDER_LINES, ORDERS
 from wmsd.stock import lots
@@ -83,7 +83,7 @@ def _unload(tx: Transaction, order_id: int) -> None:
     ]
     post_all(tx, back)
     errors: list[FieldError] = []
-    wanted = find_stock(tx, order_id, ORDER_LINES.of(tx, order_id), errors)
+    wanted = find_stock(tx, ORDERS, order_id, ORDER_LINES.of(tx, order_id), errors)
     refuse_field_errors(errors)
     set_reservation(tx, Holder(ORDERS.entity, order_id), wanted)
 

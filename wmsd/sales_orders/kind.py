@@ -2,13 +2,11 @@
 
 from typing import Final
 
-from wmsd.directory.store import CLIENTS, PARTNERS, WAREHOUSES
-from wmsd.documents.kind import Document, DocumentKind, InFiles
+from wmsd.documents.kind import Document, DocumentKind, InFiles, Posting
 from wmsd.sales_orders import actions
-from wmsd.sales_orders.checks import CHECKS
 from wmsd.sales_orders.creating import create
 from wmsd.sales_orders.effects import MOVED
-from wmsd.sales_orders.rules import TRANSITIONS
+from wmsd.sales_orders.rules import HOLDS_STOCK, SHIPPED, TRANSITIONS
 from wmsd.sales_orders.schema import LineFields
 from wmsd.sales_orders.store import ORDERS
 
@@ -23,7 +21,6 @@ def _goes_alone(order: Document) -> bool:
 SALES_ORDERS: Final = DocumentKind(
     table=ORDERS,
     transitions=TRANSITIONS,
-    references={"partner": PARTNERS, "warehouse": WAREHOUSES, "client": CLIENTS},
     listed=("code", "status", "partner", "lines", "external_ref", "requested_date", "updated_at"),
     reading=actions.READING,
     writing=(
@@ -39,6 +36,6 @@ SALES_ORDERS: Final = DocumentKind(
         move=actions.move,
         goes_alone=_goes_alone,
     ),
-    movements=MOVED,
-    checks=CHECKS,
+    posting=Posting(MOVED, SHIPPED, amount="-quantity"),
+    reserves_in=HOLDS_STOCK,
 )

@@ -1,8 +1,8 @@
 """A sales order's fields (specification, section 2; decisions, section 2)."""
 
-from typing import Annotated, Any
+from typing import Annotated
 
-from pydantic import Field, WithJsonSchema
+from pydantic import Field
 
 from wmsd.base.fields import (
     Code,
@@ -14,14 +14,11 @@ from wmsd.base.fields import (
     OptionalLabel,
     OptionalText,
     Quantity,
-    Recorded,
     Serials,
-    Timestamp,
 )
-from wmsd.base.listing import QueryId, several_of
 from wmsd.documents.packaging import WithPackaging
-from wmsd.documents.schema import DocumentFilters, ExternalRef, OwnCode
-from wmsd.sales_orders.rules import INITIAL, STATUSES, Status
+from wmsd.documents.schema import DocumentShown, ExternalRef, OwnCode, StatusReached
+from wmsd.sales_orders.rules import INITIAL, Status
 
 MAX_LINES = 1000
 
@@ -73,17 +70,13 @@ class SalesOrderLine(Model):
     serials: list[Label] | None
 
 
-class SalesOrderStatusReached(Model):
+class SalesOrderStatusReached(StatusReached):
     status: Status
-    at: Timestamp
 
 
-class SalesOrder(Recorded):
+class SalesOrder(DocumentShown):
     """A sales order as the interfaces show it."""
 
-    READ_ONLY = Recorded.READ_ONLY | {"status_history"}
-
-    code: Code
     status: Status
     partner_id: Id
     warehouse_id: Id
@@ -93,27 +86,3 @@ class SalesOrder(Recorded):
     requested_date: Date | None
     lines: list[SalesOrderLine]
     status_history: Annotated[list[SalesOrderStatusReached], Field(description="Each status reached, and when.")]
-
-
-class SalesOrderStatusChanged(Model):
-    """The data of `sales_order.status_changed` (specification, section 6)."""
-
-    id: Id
-    code: Code
-    status: Status
-    previous_status: Status
-    partner_id: Id
-    warehouse_id: Id
-
-
-Statuses = Annotated[
-    tuple[Any, ...],
-    several_of(STATUSES),
-    WithJsonSchema({"type": "string"}),
-    Field(description=f"One or several of {', '.join(STATUSES)}, by commas."),
-]
-
-
-class SalesOrderFilters(DocumentFilters):
-    status: Statuses | None = None
-    partner_id: QueryId | None = None

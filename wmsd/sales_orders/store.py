@@ -3,19 +3,13 @@
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
+from wmsd.base.listing import QueryId
 from wmsd.base.strict_json import dumps
-from wmsd.db.listing import Tally
 from wmsd.db.transaction import Transaction
+from wmsd.directory.store import CLIENTS, PARTNERS, WAREHOUSES
 from wmsd.documents.lines import LineTable
 from wmsd.documents.table import DocumentTable
-from wmsd.sales_orders.rules import INITIAL, STATUSES
-from wmsd.sales_orders.schema import (
-    SalesOrder,
-    SalesOrderFields,
-    SalesOrderFilters,
-    SalesOrderLine,
-    SalesOrderStatusChanged,
-)
+from wmsd.sales_orders.schema import SalesOrder, SalesOrderFields, SalesOrderLine
 
 ORDER_LINES: Final = LineTable(
     "sales_order_lines",
@@ -25,16 +19,14 @@ ORDER_LINES: Final = LineTable(
 )
 ORDERS: Final = DocumentTable(
     noun="sales order",
-    name="sales_orders",
     series="SO",
-    initial=INITIAL,
     body=SalesOrderFields,
     shown=SalesOrder,
     lines="lines",
     line_table=ORDER_LINES,
-    payload=SalesOrderStatusChanged,
-    filters=SalesOrderFilters,
-    tally=Tally("sales_order_counts", STATUSES),
+    references={"partner": PARTNERS, "warehouse": WAREHOUSES, "client": CLIENTS},
+    filters={"partner_id": QueryId},
+    payload=("partner_id", "warehouse_id"),
 )
 
 LOADS: Final = """

@@ -5,6 +5,9 @@
 from typing import Final
 
 from wmsd.articles.tracking import Obstacle
+from wmsd.documents.tracking import fractional_lines
+from wmsd.sales_orders.rules import TRANSITIONS
+from wmsd.sales_orders.store import ORDERS
 
 LOADED_SERIALS: Final = """
     SELECT EXISTS (
@@ -16,14 +19,7 @@ LOADED_SERIALS: Final = """
         GROUP BY sales_orders.id, moved.serial HAVING sum(moved.quantity) < 0
     )
 """
-FRACTIONS: Final = """
-    SELECT EXISTS (
-        SELECT 1 FROM sales_orders CROSS JOIN sales_order_lines AS line ON line.sales_order_id = sales_orders.id
-        WHERE sales_orders.status IN ('CREAT', 'IN_LUCRU', 'INCARCAT')
-            AND line.article_id = :id AND line.quantity % 1000000
-    )
-"""
 OBSTACLES: Final = (
     Obstacle("off", LOADED_SERIALS, "loaded sales orders have serials of it"),
-    Obstacle("on", FRACTIONS, "open sales orders have lines that are not whole units"),
+    fractional_lines(ORDERS, TRANSITIONS.fields_change_in),
 )

@@ -13,13 +13,9 @@ from wmsd.stock import lots, store
 from wmsd.stock.adjusting import post_changes
 from wmsd.stock.contents import NOTHING, Contents, PartKey, contents_of
 from wmsd.stock.rules import Change, Counted, Fault, changes, count_parts, faults_of
+from wmsd.stock.store import Place
 
 KIND: Final = "count"
-
-
-class Place(NamedTuple):
-    article_id: int
-    warehouse_id: int
 
 
 @dataclass(slots=True)
@@ -66,7 +62,7 @@ class Count:
 
     places: dict[Place, Counting]
     _planned: dict[Place, list[Change]] = field(default_factory=dict)
-    _stock_ids: dict[tuple[int, int], int] = field(default_factory=dict)
+    _stock_ids: dict[Place, int] = field(default_factory=dict)
     """The known stock records by place. They stay valid, because a stock record is never deleted."""
     _last_change: int | None = None
 
@@ -131,7 +127,7 @@ class Count:
 def _planned(
     tx: Transaction,
     places: Mapping[Place, Counting],
-    stock_ids: Mapping[tuple[int, int], int],
+    stock_ids: Mapping[Place, int],
     outcome: Outcome,
 ) -> Iterator[tuple[Place, list[Change]]]:
     contents = contents_of(tx, stock_ids.values())

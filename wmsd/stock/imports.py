@@ -17,9 +17,10 @@ from wmsd.db.staged_rows import put_down, put_down_before
 from wmsd.db.transaction import Transaction
 from wmsd.directory import store as directory
 from wmsd.stock.contents import PartKey
-from wmsd.stock.counting import Count, Counting, Place, add_missing
+from wmsd.stock.counting import Count, Counting, add_missing
 from wmsd.stock.rules import Counted
 from wmsd.stock.schema import StockCountRow
+from wmsd.stock.store import Place
 
 REASON: Final = "stock count"
 REFERENCES: Final = ("article_code", "warehouse_code")

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from wmsd.base.listing import PageQuery
 from wmsd.base.results import CursorPage, Page, Records
@@ -132,16 +132,19 @@ def id_of(tx: Transaction, article_id: int, warehouse_id: int) -> int:
     return tx.insert(OPEN, (article_id, warehouse_id, tx.next_change(), tx.timestamp, tx.timestamp))
 
 
-def ids_of(tx: Transaction, places: Sequence[tuple[int, int]]) -> dict[tuple[int, int], int]:
-    """The ids of the stock records of many places (article, warehouse). Creates empty ones where there are none
-    yet.
-    """
+class Place(NamedTuple):
+    article_id: int
+    warehouse_id: int
+
+
+def ids_of(tx: Transaction, places: Sequence[Place]) -> dict[Place, int]:
+    """The ids of the stock records of many places. Creates empty ones where there are none yet."""
     known = {place: stock_id for place, (stock_id, _) in available_at(tx, places).items()}
     missing = [place for place in places if place not in known]
     if missing:
         first = tx.next_change(len(missing)) - len(missing) + 1
         opened = tx.rows(OPEN_MANY, {"places": dumps(missing), "first": first, "now": tx.timestamp})
-        known |= {(article_id, warehouse_id): stock_id for article_id, warehouse_id, stock_id in opened}
+        known |= {Place(*place): stock_id for *place, stock_id in opened}
     return known
 
 
@@ -149,7 +152,7 @@ def ids_in(tx: Transaction, warehouse_id: int, article_ids: Iterable[int]) -> di
     """The ids of the stock records of articles in one warehouse, by article. Creates empty ones where there are
     none yet.
     """
-    found = ids_of(tx, [(article_id, warehouse_id) for article_id in sorted(set(article_ids))])
+    found = ids_of(tx, [Place(article_id, warehouse_id) for article_id in sorted(set(article_ids))])
     return {article_id: stock_id for (article_id, _), stock_id in found.items()}
 
 
@@ -231,10 +234,12 @@ AVAILABLE_AT: Final = """
 """
 
 
-def available_at(tx: Transaction, places: Iterable[tuple[int, int]]) -> dict[tuple[int, int], tuple[int, int]]:
-    """Id and available quantity, in millionths, of each stock record that exists, by article and warehouse."""
+def available_at(tx: Transaction, places: Iterable[Place]) -> dict[Place, tuple[int, int]]:
+    """Id and available quantity, in millionths, of each stock record that exists."""
     found = tx.rows(AVAILABLE_AT, (dumps(list(places)),))
-    return {(article_id, warehouse_id): (stock_id, free) for article_id, warehouse_id, stock_id, free in found}
+    return {
+        Place(article_id, warehouse_id): (stock_id, free) for article_id, warehouse_id, stock_id, free in found
+    }
 
 
 ADD_TO_RESERVED: Final = "UPDATE stock SET reserved = reserved + ?, change_seq = ?, updated_at = ? WHERE id = ?"

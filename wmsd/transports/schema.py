@@ -1,8 +1,8 @@
 """A transport's fields (decisions, section 4)."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import Field, WithJsonSchema
 
 from wmsd.base.fields import (
     Code,
@@ -17,9 +17,10 @@ from wmsd.base.fields import (
     Recorded,
     Timestamp,
 )
-from wmsd.base.listing import CursorQuery
+from wmsd.base.listing import CursorQuery, several_of
 from wmsd.directory.schema import Address
-from wmsd.sales_orders.schema import SalesOrder, Statuses
+from wmsd.sales_orders.rules import STATUSES as ORDER_STATUSES
+from wmsd.sales_orders.schema import SalesOrder
 from wmsd.transports.rules import Requested, Status
 
 MOST_ORDERS = 200
@@ -106,4 +107,9 @@ class OrderToLoad(SalesOrder):
 
 
 class OrderToLoadQuery(CursorQuery):
-    status: Annotated[Statuses | None, Field(description="By default IN_LUCRU, ready to load.")] = None
+    status: Annotated[
+        tuple[Any, ...] | None,
+        several_of(ORDER_STATUSES),
+        WithJsonSchema({"type": "string"}),
+        Field(description="By default IN_LUCRU, ready to load."),
+    ] = None

@@ -94,7 +94,7 @@ def document_command(kind: DocumentKind, move: Move | None = None) -> click.Grou
         group.command(name, help=does)(command)
 
     document = click.argument("document", metavar=argument)
-    status = click.Choice(kind.table.tally.statuses)
+    status = click.Choice(kind.table.statuses)
     add(
         "list",
         f"List a company's {noun}s.",
@@ -107,7 +107,7 @@ def document_command(kind: DocumentKind, move: Move | None = None) -> click.Grou
             type=status,
             help="Only with this status; repeat it for several.",
         ),
-        *(_filter(name, _reference(kind.references[name])) for name in kind.filters),
+        *(_filter(name, _reference(kind.table.references[name])) for name in kind.filters),
         *paging_options,
     )
     add(
@@ -164,7 +164,7 @@ def _list(
             query["status"] = ",".join(statuses)
         for name, given in filters.items():
             if given is not None:
-                query[f"{name}_id"] = _reference(kind.references[name]).id_of(tx, given, code)
+                query[f"{name}_id"] = _reference(kind.table.references[name]).id_of(tx, given, code)
         found = kind.table.page(tx, check(kind.reading.page_query, query))
         records = _with_codes(tx, kind, json.loads(f"[{found.records}]"))
         return [{name: _cell(record[name]) for name in kind.listed} for record in records], found.total
@@ -204,7 +204,7 @@ def _show(command_line: CommandLine, /, *, kind: DocumentKind, document: str, co
 
 def _with_codes(tx: Transaction, kind: DocumentKind, records: list[Row]) -> list[Row]:
     """The records for people: each reference by its code, and articles without their ids."""
-    for name, referred in kind.references.items():
+    for name, referred in kind.table.references.items():
         reference = _reference(referred)
         field = f"{name}_id"
         ids = {record[field] for record in records if record.get(field) is not None}

@@ -94,7 +94,7 @@ REFERENCES: Final[tuple[Reference, ...]] = (
     *(
         Reference(kind.table.entity, f"{kind.table.entity}_id", kind.reading.by_ids)
         for kind in DOCUMENTS
-        if any(kind.table is referred for other in DOCUMENTS for referred in other.references.values())
+        if any(kind.table is referred for other in DOCUMENTS for referred in other.table.references.values())
     ),
 )
 """Every type with the `id_field` has the reference."""

@@ -1,19 +1,20 @@
-"""What lines want together, and what is too little for them."""
+"""What lines take together, and what is too little for them."""
 
 from wmsd.base.field_errors import FieldError
-from wmsd.sales_orders.rules import shortages, wanted
+from wmsd.documents.reserving import Wanted, shortages, sums
+from wmsd.stock.store import Place
 
-HERE, THERE = (1, 1), (1, 2)
+HERE, THERE = Place(1, 1), Place(1, 2)
 
 
 def test_lines_of_one_place_are_summed() -> None:
-    lines = [(HERE, 3), (THERE, 5), (None, 7), (HERE, 4)]
-    assert wanted(lines) == {HERE: 7, THERE: 5}
+    lines = [Wanted(HERE, 3), Wanted(THERE, 5), Wanted(None, 7), Wanted(HERE, 4)]
+    assert sums(lines) == {HERE: 7, THERE: 5}
     assert shortages(lines, {HERE: 7, THERE: 5}) == []
 
 
 def test_each_line_of_a_place_that_has_too_little_is_told() -> None:
-    lines = [(HERE, 3_000_000), (THERE, 5), (None, 7), (HERE, 4_000_000)]
+    lines = [Wanted(HERE, 3_000_000), Wanted(THERE, 5), Wanted(None, 7), Wanted(HERE, 4_000_000)]
     sentence = "is more than there is: 6.999999 available, 7 wanted"
     assert shortages(lines, {HERE: 6_999_999, THERE: 5}) == [
         FieldError("INSUFFICIENT_STOCK", "lines.0.quantity", sentence),
@@ -22,5 +23,6 @@ def test_each_line_of_a_place_that_has_too_little_is_told() -> None:
 
 
 def test_of_an_unknown_place_there_is_nothing() -> None:
-    (error,) = shortages(iter([(HERE, 1)]), {})
+    (error,) = shortages([Wanted(HERE, 1)], {}, "items")
+    assert error.path == "items.0.quantity"
     assert error.sentence == "is more than there is: 0 available, 0.000001 wanted"
