@@ -2,35 +2,18 @@
 
 import logging
 import resource
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from tests.support.log_files import lines
 from tests.support.world import World
 from wmsd.app import logs
 from wmsd.app.settings import Log, SettingsError
 
 LOG = logging.getLogger("wmsd.test")
 
-
-@pytest.fixture(autouse=True)
-def as_it_was() -> Iterator[None]:
-    """What `configure` does is undone."""
-    root = logging.getLogger()
-    handlers, level, raising = root.handlers[:], root.level, logging.raiseExceptions
-    root.handlers.clear()
-    yield
-    for handler in root.handlers:
-        handler.close()
-    root.handlers[:] = handlers
-    root.setLevel(level)
-    logging.raiseExceptions = raising
-
-
-def lines(file: Path) -> list[str]:
-    """Without the moment and the level."""
-    return [line[28:] for line in file.read_text(encoding="utf-8").splitlines()]
+pytestmark = pytest.mark.usefixtures("logging_as_it_was")
 
 
 def test_the_log_goes_on_where_it_ended(tmp_path: Path) -> None:

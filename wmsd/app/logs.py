@@ -10,13 +10,16 @@ import logging
 import os
 import re
 import sys
+from collections.abc import Mapping
 from contextlib import suppress
 from datetime import UTC, datetime
+from functools import lru_cache
 from logging.handlers import RotatingFileHandler
 from pathlib import Path
 from textwrap import indent
-from typing import Final
+from typing import Final, TextIO
 
+from wmsd.app.grouped_lines import REQUESTS, GroupedLines, RequestLine
 from wmsd.app.settings import Log, SettingsError
 from wmsd.base import timestamps
 
@@ -31,6 +34,8 @@ SHOWN: Final = {
 EXTRA: Final = (*SHOWN, "status")
 UNPRINTABLE: Final = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 """Control characters, line ends, marks that change the reading direction, and single surrogates."""
+ENCODED: Final = json.JSONEncoder(ensure_ascii=False).encode
+"""`json.dumps` would make a new encoder for each line."""
 MEGABYTE: Final = 1_000_000
 
 
@@ -41,31 +46,53 @@ def escaped(text: str) -> str:
     return UNPRINTABLE.sub(lambda found: ascii(found[0])[1:-1], text)
 
 
+@lru_cache(maxsize=4)
+def _to_the_second(seconds: int) -> str:
+    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S}"
+
+
 class HumanFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
-        moment = datetime.fromtimestamp(record.created, UTC)
-        text = f"{moment:%Y-%m-%d %H:%M:%S} {record.levelname.lower():7} {record.getMessage()}"
-        for name, shown in SHOWN.items():
-            if (value := getattr(record, name, None)) not in (None, ""):
-                text += f" {shown}={value}"
-        text = escaped(text)
+        text = self._line(record.created, record.levelname.lower(), record.getMessage(), vars(record))
         return f"{text}\n{indent(_trace(self, record), '  ')}" if record.exc_info else text
+
+    def format_request(self, line: RequestLine) -> str:
+        return self._line(line.created, "info", line.message, line.fields)
+
+    def _line(self, created: float, level: str, message: str, fields: Mapping[str, object]) -> str:
+        text = f"{_to_the_second(int(created))} {level:7} {message}"
+        for name, shown in SHOWN.items():
+            if (value := fields.get(name)) not in (None, ""):
+                text += f" {shown}={value}"
+        return escaped(text)
 
 
 class JsonFormatter(logging.Formatter):
     def format(self, record: logging.LogRecord) -> str:
-        line: dict[str, object] = {
-            "time": timestamps.to_text(datetime.fromtimestamp(record.created, UTC)),
-            "level": record.levelname.lower(),
-            "logger": record.name,
-            "message": escaped(record.getMessage()),
-        }
-        for name in EXTRA:
-            if (value := getattr(record, name, None)) not in (None, ""):
-                line[name] = escaped(value) if isinstance(value, str) else value
+        line = self._object(
+            record.created, record.levelname.lower(), record.name, record.getMessage(), vars(record)
+        )
         if record.exc_info:
             line["trace"] = _trace(self, record)
-        return json.dumps(line, ensure_ascii=False)
+        return ENCODED(line)
+
+    def format_request(self, line: RequestLine) -> str:
+        shown = self._object(line.created, "info", REQUESTS.name, line.message, line.fields)
+        return ENCODED(shown)
+
+    def _object(
+        self, created: float, level: str, logger: str, message: str, fields: Mapping[str, object]
+    ) -> dict[str, object]:
+        line: dict[str, object] = {
+            "time": timestamps.to_text(datetime.fromtimestamp(created, UTC)),
+            "level": level,
+            "logger": logger,
+            "message": escaped(message),
+        }
+        for name in EXTRA:
+            if (value := fields.get(name)) not in (None, ""):
+                line[name] = escaped(value) if isinstance(value, str) else value
+        return line
 
 
 def _trace(formatter: logging.Formatter, record: logging.LogRecord) -> str:
@@ -74,7 +101,15 @@ def _trace(formatter: logging.Formatter, record: logging.LogRecord) -> str:
     return "\n".join(map(escaped, formatter.formatException(record.exc_info).split("\n")))
 
 
-class LogFile(RotatingFileHandler):
+class LogStream(GroupedLines, logging.StreamHandler[TextIO]):
+    """Standard error."""
+
+    def _write(self, text: str) -> None:
+        self.stream.write(text)
+        self.stream.flush()
+
+
+class LogFile(GroupedLines, RotatingFileHandler):
     """A log file that is rotated when it is full. A line that cannot be written is lost, and nothing else."""
 
     def __init__(self, path: Path, most_bytes: int, files_beside: int) -> None:
@@ -98,8 +133,15 @@ class LogFile(RotatingFileHandler):
         self._is_torn = False
         return stream
 
-    def shouldRollover(self, record: logging.LogRecord) -> bool:  # noqa: N802  (its name)
-        """Uses the present size: the library's own way formats each line twice. A file can be a line too long."""
+    def _write(self, text: str) -> None:
+        if self.shouldRollover():
+            self.doRollover()
+        assert self.stream is not None
+        self.stream.write(text)
+        self.stream.flush()
+
+    def shouldRollover(self, record: logging.LogRecord | None = None) -> bool:  # noqa: N802  (its name)
+        """Uses the present size: the library's own way formats each line twice. A file can be lines too long."""
         if self.stream is None:
             self.stream = self._opened()
         return self.stream.seekable() and self.stream.tell() >= self.maxBytes
@@ -109,6 +151,9 @@ class LogFile(RotatingFileHandler):
         self.stream = self._opened()
 
     def handleError(self, record: logging.LogRecord) -> None:  # noqa: N802  (its name)
+        self._has_failed()
+
+    def _has_failed(self) -> None:
         """Opens the file anew for the next line. Otherwise the unwritten rest would be tried again before it."""
         self._is_torn = True
         stream, self.stream = self.stream, None
@@ -119,12 +164,18 @@ class LogFile(RotatingFileHandler):
 
 def configure(settings: Log) -> None:
     """Sets up logging. Raises SettingsError when the file cannot be written."""
-    handler = _file(settings) if settings.file else logging.StreamHandler(sys.stderr)
+    handler = _file(settings) if settings.file else LogStream(sys.stderr)
     handler.setFormatter(JsonFormatter() if settings.format == "json" else HumanFormatter())
     logging.basicConfig(level=settings.level.upper(), handlers=[handler], force=True)
     logging.raiseExceptions = False  # on a full disk, a traceback for each unwritten line helps nobody
     for noisy in ("aiosqlite", "asyncio", "aiohttp.access"):
         logging.getLogger(noisy).setLevel(logging.WARNING)
+
+
+def flush() -> None:
+    """Writes the lines of requests that wait."""
+    for handler in logging.getLogger().handlers:
+        handler.flush()
 
 
 def _file(settings: Log) -> logging.Handler:

@@ -107,6 +107,7 @@ async def _serve(command_line: CommandLine, tls: ssl.SSLContext | None, with_dem
             for sentence in risks(settings, command_line.folder.platform_file):
                 LOG.warning(sentence)
             await stop.wait()
+            logs.flush()
             note("Stopping: requests under way are finished first.")
     LOG.info("stopped")
 

@@ -3,10 +3,12 @@
 import asyncio
 import logging
 import re
+import time
 from collections.abc import Sequence
 from typing import Any, Final
 
 from wmsd.app.call import Call
+from wmsd.app.grouped_lines import REQUESTS, RequestLine, log_request
 from wmsd.app.installation import Installation
 from wmsd.app.log_sampling import TELL_EVERY, TRACES, LogSampling, TokenBucket
 from wmsd.base.addresses import Network
@@ -16,7 +18,7 @@ from wmsd.base.shortages import is_shortage
 from wmsd.interfaces.http import requests
 from wmsd.interfaces.http.web import AbstractAccessLogger, HttpProcessingError, web
 
-LOG = logging.getLogger("wmsd.request")
+LOG = REQUESTS
 REQUEST_ID: Final = web.RequestKey("request_id", str)
 CALL: Final = web.RequestKey("call", Call)
 LONGEST_PATH: Final = 500
@@ -52,7 +54,7 @@ class RequestLog:
             if caller is not None:
                 extra["user_id"], extra["token_id"] = caller.actor.user_id, caller.actor.token_id
         path = request.rel_url.raw_path[:LONGEST_PATH] or "-"
-        LOG.info("%s %s %d %.1f ms%s", request.method, path, status, seconds * 1000, reason, extra=extra)
+        log_request(RequestLine(time.time(), request.method, path, status, seconds * 1000, reason, extra))
 
     def _tell_later(self) -> None:
         if self._telling is None:
