@@ -10,6 +10,7 @@ from typing import Final
 
 from benchmarks import (
     articles,
+    companies,
     executable,
     graphql,
     import_waits,
@@ -38,6 +39,7 @@ PARTS: Final[dict[str, Callable[[], Iterator[Figure]]]] = {
     "import-waits": import_waits.measure,
     "pages": pages.measure,
     "memory": memory.measure,
+    "companies": companies.measure,
     "executable": executable.measure,
 }
 ONLY: Final = (

@@ -58,12 +58,12 @@ def write_script(folder: Path) -> Path:
     return script
 
 
-def company_with_goods(site: Installation) -> Company:
+def company_with_goods(site: Installation, articles: int = ARTICLES, partners: int = PARTNERS) -> Company:
     company = site.company("ORDERS")
-    site.load_articles(company, ARTICLES)
-    partners = "".join(f"P{number},Partner {number},CLIENT\n" for number in range(1, PARTNERS + 1))
-    site.import_csv("partners", company, "code,name,type\n" + partners)
-    site.load_stock(company, ARTICLES, PLENTY)
+    site.load_articles(company, articles)
+    rows = "".join(f"P{number},Partner {number},CLIENT\n" for number in range(1, partners + 1))
+    site.import_csv("partners", company, "code,name,type\n" + rows)
+    site.load_stock(company, articles, PLENTY)
     return company
 
 

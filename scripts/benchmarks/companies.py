@@ -1,0 +1,161 @@
+"""A thousand companies beside one: rates, memory, the start, and durable orders spread over many files."""
+
+import json
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from benchmarks.figures import (
+    COMPANIES_AT_ONE_A_SECOND,
+    COMPANIES_CARRIED,
+    COMPANIES_MEMORY,
+    COMPANIES_MEMORY_LATER,
+    COMPANIES_MEMORY_USED,
+    COMPANIES_ORDERS,
+    COMPANIES_P99,
+    COMPANIES_RATE,
+    COMPANIES_START,
+    Figure,
+)
+from benchmarks.orders import company_with_goods
+from benchmarks.processes import Failed, Server, progress, run, wmsd_server
+from benchmarks.site import Company, Installation, installation
+
+COUNTS: Final = (60, 300, 1000)
+MOST: Final = max(COUNTS)
+ARTICLES: Final = 500
+PARTNERS: Final = 20
+P99_SECONDS: Final = 0.25
+PROBE_SECONDS: Final = 10.0
+STEPS: Final = 5
+"""Of the search for a rate: each halves what is not known yet."""
+SOON: Final = 2.0
+"""Of the rate that one company sustains: the highest that is tried."""
+MINUTE: Final = 60.0
+TOGETHER: Final = 32
+LATER_SECONDS: Final = 600.0
+START_ROUNDS: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """`slow` is the 99th percentile of all latencies, in seconds."""
+
+    rate: float
+    slow: float
+    wrong: int
+    first_wrong: str
+
+    @property
+    def is_sustained(self) -> bool:
+        return self.slow <= P99_SECONDS and not self.wrong
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    installation: Installation
+    companies: list[tuple[int, str]]
+
+    def some(self, count: int) -> Path:
+        """The file with the first of the companies."""
+        path = self.installation.data.parent / f"companies-{count}.json"
+        path.write_text(json.dumps(self.companies[:count]), encoding="utf-8")
+        return path
+
+    def load(self, server: Server, count: int, rate: float, seconds: float, connections: int = 256) -> Run:
+        """Without a rate: orders, each connection one after the other."""
+        numbers = (rate, seconds, time.time_ns(), connections, ARTICLES, PARTNERS)
+        arguments = [str(server.port), str(self.some(count)), *map(str, numbers)]
+        module = [sys.executable, "-m", "benchmarks.open_loop", *arguments]
+        found: dict[str, Any] = json.loads(run(module, self.installation.data.parent))
+        latencies = sorted(each for of_kind in found["latencies"].values() for each in of_kind)
+        if not latencies:
+            raise Failed("no request was answered.")
+        wrong = sum(found["wrong"].values()) + found["unanswered"] + found["lost"]
+        slow = latencies[int(len(latencies) * 0.99)]
+        return Run(len(latencies) / found["seconds"], slow, wrong, found["first_wrong"])
+
+
+def measure() -> Iterator[Figure]:
+    with installation() as made:
+        first = company_with_goods(made, ARTICLES, PARTNERS)
+        alone = _seconds_to_start(made, first)
+        progress(f"making {MOST} companies")
+        module = [sys.executable, "-m", "benchmarks.many_companies", str(made.data), first.code, str(MOST)]
+        site = Site(made, json.loads(run(module, made.data.parent)))
+        yield Figure(COMPANIES_START, "s", _seconds_to_start(made, first), alone)
+        yield from _memory(site)
+        with wmsd_server(made.data) as server:
+            yield from _orders(site, server)
+            yield from _rates(site, server)
+            progress(COMPANIES_AT_ONE_A_SECOND)
+            minute = site.load(server, MOST, MOST, MINUTE)
+            _note(MOST, MOST, minute)
+            yield Figure(COMPANIES_AT_ONE_A_SECOND, "requests/s", minute.rate)
+            yield Figure(COMPANIES_P99, "ms", minute.slow * 1000)
+
+
+def _rates(site: Site, server: Server) -> Iterator[Figure]:
+    one, found = _sustained(site, server, 1, 1500.0), 0.0
+    yield Figure("the mix by 1 company, p99 under 250 ms", "requests/s", one)
+    for count in COUNTS:
+        found = _sustained(site, server, count, one * SOON)
+        name = COMPANIES_RATE if count == MOST else f"the mix by {count} companies, p99 under 250 ms"
+        yield Figure(name, "requests/s", found, one)
+    yield Figure(COMPANIES_CARRIED, "companies", found)
+
+
+def _sustained(site: Site, server: Server, count: int, most: float) -> float:
+    """The highest rate at which 99 of 100 requests are answered in time."""
+    site.load(server, count, most / 8, PROBE_SECONDS / 2)  # the files are open, as far as they stay open
+    least = 0.0
+    for _ in range(STEPS):
+        rate = (least + most) / 2
+        probe = site.load(server, count, rate, PROBE_SECONDS)
+        _note(count, rate, probe)
+        least, most = (rate, most) if probe.is_sustained else (least, rate)
+    return least
+
+
+def _note(count: int, rate: float, found: Run) -> None:
+    wrong = f", {found.wrong} failed: {found.first_wrong[-200:]!r}" if found.wrong else ""
+    progress(f"{count} companies, {rate:.0f}/s offered: {found.rate:.0f}/s, p99 {found.slow * 1000:.0f} ms{wrong}")
+
+
+def _orders(site: Site, server: Server) -> Iterator[Figure]:
+    progress(COMPANIES_ORDERS)
+    found: dict[int, list[float]] = {TOGETHER: [], 1: []}
+    for _ in range(3):
+        for count, rates in found.items():
+            rates.append(site.load(server, count, 0, PROBE_SECONDS / 2, TOGETHER).rate)
+    yield Figure(COMPANIES_ORDERS, "orders/s", sorted(found[TOGETHER])[1], sorted(found[1])[1])
+
+
+def _memory(site: Site) -> Iterator[Figure]:
+    progress("resident memory")
+    with wmsd_server(site.installation.data) as server:
+        time.sleep(2)
+        yield Figure(COMPANIES_MEMORY, "MB", server.resident_mb())
+        for company_id, token in site.companies:
+            company = Company(company_id, "", token)
+            server.get("/api/articles/1", company.headers)
+        time.sleep(2)
+        yield Figure(COMPANIES_MEMORY_USED, "MB", server.resident_mb())
+        time.sleep(LATER_SECONDS)
+        yield Figure(COMPANIES_MEMORY_LATER, "MB", server.resident_mb())
+
+
+def _seconds_to_start(site: Installation, company: Company) -> float:
+    """From the command to a healthy server that answers; the best of some."""
+    found = []
+    for _ in range(START_ROUNDS):
+        began = time.monotonic()
+        with wmsd_server(site.data) as server:
+            while json.loads(server.get("/api/health"))["status"] != "ok":
+                time.sleep(0.01)
+            server.get("/api/articles/1", company.headers)
+            found.append(time.monotonic() - began)
+    return min(found)

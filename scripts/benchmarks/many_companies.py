@@ -1,0 +1,58 @@
+"""Many companies with the same goods, made in seconds: each after the first is a copy of its file.
+
+    python -m benchmarks.many_companies DATA CODE COUNT
+
+writes the ids and tokens of COUNT companies of the data folder, of which CODE is the first, as JSON.
+"""
+
+import asyncio
+import json
+import shutil
+import sys
+from datetime import timedelta
+from pathlib import Path
+from typing import Final
+
+from benchmarks.site import ADMIN
+from wmsd.accounts import actions as accounts
+from wmsd.app.data_folder import DataFolder
+from wmsd.app.installation import open_installation
+from wmsd.app.settings import Settings
+from wmsd.base.access import EVERYTHING, MODULES
+from wmsd.companies import actions as companies
+from wmsd.companies.schema import NewCompany
+from wmsd.db.transaction import Transaction
+
+LIFETIME: Final = timedelta(days=2)
+
+
+async def make(data: Path, first: str, count: int) -> list[tuple[int, str]]:
+    folder = DataFolder(data)
+    async with open_installation(Settings(), folder) as installation:
+
+        def add(tx: Transaction) -> list[tuple[int, str]]:
+            made: list[tuple[int, str]] = []
+            for number in range(count):
+                code = first if number == 0 else f"{first}-{number}"
+                company_id = (
+                    tx.value("SELECT id FROM companies WHERE code = ?", (code,))
+                    if number == 0
+                    else companies.create_company(
+                        tx, NewCompany(code=code, name=code, modules=list(MODULES)), lambda _: None
+                    )
+                )
+                token = accounts.create_token(
+                    tx, email=ADMIN, name=code, abilities=(EVERYTHING,), company_codes=(code,), lifetime=LIFETIME
+                )
+                made.append((company_id, token))
+            return made
+
+        made = await installation.platform.write(add)
+        template = installation.files.path(made[0][0])
+        for company_id, _ in made[1:]:
+            shutil.copyfile(template, installation.files.path(company_id))
+    return made
+
+
+if __name__ == "__main__":
+    print(json.dumps(asyncio.run(make(Path(sys.argv[1]), sys.argv[2], int(sys.argv[3])))))
