@@ -116,7 +116,7 @@ HOSTILE = {
     "quotes": Hostile('"' * 19_000, TOKENS),
     "900 repeated fields": Hostile(articles("id " * 900), f"The query has 902 {FIELDS}"),
     "900 type names": Hostile(f"{{ {'__typename ' * 900} }}", f"The query has 900 {FIELDS}"),
-    "240 times the same field": Hostile(articles("id " * 240), f"The query asks 239 {REPEATED}"),
+    "240 times the same field": Hostile(articles("id " * 240), f"The query repeats 239 {REPEATED}"),
     "200 inline fragments with the same field": Hostile(
         articles("... { id } " * 200), f"uses fragments 200 {SPREADS}"
     ),
