@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -28,6 +29,8 @@ from wmsd.app.doctor import Difference, examine
 from wmsd.base.importing import ImportRefused
 from wmsd.base.problems import Problem
 from wmsd.stock.actions import count_stock
+
+pytestmark = pytest.mark.long
 
 RUNS = STEPS * 30 // 1000
 """A few more than are needed: a run ends early when it has drawn too much."""
