@@ -6,9 +6,13 @@ Times are not held here: `scripts/soak --only hostile` does that on a quiet mach
 import asyncio
 from pathlib import Path
 
+import pytest
+
 from tests.support.command import EMAIL, PASSWORD, ROOT, Home, Program
 from tests.support.hostile.run import MOST_FILES, MOST_LOG, MOST_RESIDENT, STOP_SECONDS, Plan, environment, run
 from tests.support.hostile.scene import Tenant
+
+pytestmark = pytest.mark.alone
 
 SECONDS = 20
 QUOTA_MEGABYTES = 50

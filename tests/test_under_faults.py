@@ -16,6 +16,8 @@ from tests.support.faults.scene import Scene, made_in
 from tests.support.faults.table import FAULTS
 from tests.support.small_disk import small_disk_at
 
+pytestmark = pytest.mark.long
+
 BY_NAME = {fault.name: fault for faults in FAULTS.values() for fault in faults}
 CHOSEN = (
     "the clock is set forward by ten years",

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.threads import no_threads_beside
 from wmsd.base.context import PROGRAM
 from wmsd.db import connection_thread
 from wmsd.db.connection_thread import ConnectionThread, Work
@@ -35,12 +36,6 @@ def run_group(connection: sqlite3.Connection, group: list[Work]) -> None:
 
 def where(connection: sqlite3.Connection) -> int:
     return threading.get_ident()
-
-
-async def no_threads_beside(before: set[threading.Thread]) -> None:
-    async with asyncio.timeout(SOON):
-        while set(threading.enumerate()) - before:  # noqa: ASYNC110  # nothing tells of a thread's end
-            await asyncio.sleep(0.01)
 
 
 async def test_work_runs_on_one_thread_until_the_connection_is_closed(path: Path) -> None:

@@ -16,6 +16,8 @@ from wmsd.db.transaction import Transaction
 COUNT_TO = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) SELECT count(*) FROM n"
 LONG = 1_000_000
 
+pytestmark = pytest.mark.alone  # what is quick takes more than a moment where others have the processor
+
 
 def count_and_thread(count: int, tx: Transaction) -> tuple[int, int]:
     return tx.value(COUNT_TO, (count,)), threading.get_ident()

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 
 from tests.support.steering import CountedIds, SteeredClock
+from tests.support.threads import no_threads_beside
 from wmsd.base.clock import OrderedClock
 from wmsd.db.connection_thread import tell
 from wmsd.db.database import Database
@@ -68,6 +69,7 @@ async def test_what_waits_shares_one_commit(database: Database) -> None:
 
 
 async def test_a_cancelled_waiter_leaves_no_open_transaction(database: Database) -> None:
+    before = set(threading.enumerate())
     waiter = asyncio.ensure_future(database.write(lambda tx: tx.insert(ADD, ("cancelled",))))
     await asyncio.sleep(0)
     waiter.cancel()
@@ -75,6 +77,8 @@ async def test_a_cancelled_waiter_leaves_no_open_transaction(database: Database)
         await waiter
     await database.write(lambda tx: tx.insert(ADD, ("after",)))
     assert "after" in await codes(database)
+    await database.close()
+    await no_threads_beside(before)  # one of them was cancelled while it opened the file, and tells the loop so
 
 
 async def test_cancelling_at_random_keeps_every_unit_whole(database: Database) -> None:

@@ -8,6 +8,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 from tests.support.asking import DONE, WAYS, Asker, Question, Said, Sender, Way, asking, done_status
 from tests.support.credentials import NOBODYS, PLACES, STATUSES, Case, Credential, Issuer, Place, badges_for, right
 from tests.support.shop import WAYS as STEPS_TO
@@ -32,6 +34,8 @@ from wmsd.interfaces.graphql.types import Types
 from wmsd.interfaces.rest_v1.routes import ROUTES as V1
 from wmsd.interfaces.rest_v2.routes import ROUTES as V2
 from wmsd.interfaces.service import SERVED
+
+pytestmark = pytest.mark.long
 
 
 @dataclass

@@ -16,6 +16,8 @@ from tests.sales_orders.observing import get
 from tests.sales_orders.wishes import WISH, WISHES, Wish
 from tests.stock.model import MILLION, Json
 
+pytestmark = pytest.mark.long
+
 SALES_STATUSES = st.sampled_from(list(TRANSITIONS))
 ON = {"CREAT": "IN_LUCRU", "IN_LUCRU": "INCARCAT", "INCARCAT": "IN_LUCRU"}
 """Loaded and unloaded, again and again."""

@@ -14,6 +14,8 @@ from tests.sales_orders.observing import get
 from tests.sales_orders.wishes import WISHES, Wish
 from tests.stock.model import Json
 
+pytestmark = pytest.mark.long
+
 SALES_STATUSES = st.sampled_from(list(TRANSITIONS))
 WAYS = st.sampled_from([["IN_LUCRU", "INCARCAT"], ["IN_LUCRU", "INCARCAT", "LIVRAT"], ["IN_LUCRU"], []])
 SERIALS = st.integers(0, 39)

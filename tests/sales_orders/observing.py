@@ -10,7 +10,6 @@ from tests.sales_orders.model import PARTNERS, TRANSITIONS, Orders
 from tests.stock.model import Event, Json, Place, shown
 from tests.support.dispatching import dispatch
 from tests.support.world import World
-from wmsd.app.doctor import Difference, examine
 
 FILTERS: list[tuple[str, Any]] = [*product(["status"], TRANSITIONS), *product(["partner_id"], PARTNERS)]
 LEDGER = """
@@ -29,8 +28,6 @@ class Seen:
     totals: dict[tuple[str, Any], int]
     """How many orders a list counts, by its filter."""
     ledger: list[tuple[Any, ...]]
-    findings: list[Difference]
-    """The doctor's."""
 
 
 def foreseen(orders: Orders, caused: list[Event]) -> Seen:
@@ -44,7 +41,6 @@ def foreseen(orders: Orders, caused: list[Event]) -> Seen:
         },
         {(name, value): sum(record[name] == value for record in records) for name, value in FILTERS},
         [(kind, *place, *more) for kind, place, *more in orders.stock.ledger],
-        [],
     )
 
 
@@ -65,14 +61,12 @@ async def observe(world: World, last_event: int) -> Seen:
     stock = await get(world, "/api/stock?per_page=200")
     events = await world.events_after(last_event)
     ledger = await world.rows(LEDGER)
-    findings = await (await world.database()).read_long(examine)
     return Seen(
         in_order(events),
         orders["data"],
         {(record["article_id"], record["warehouse_id"]): _figures(record) for record in stock["data"]},
         {(name, value): await total(world, f"{name}={value}") for name, value in FILTERS},
         ledger,
-        findings.differences,
     )
 
 

@@ -6,6 +6,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import pytest
 from hypothesis import settings
 from hypothesis import strategies as st
 from hypothesis.stateful import (
@@ -17,16 +18,19 @@ from hypothesis.stateful import (
     run_state_machine_as_test,
 )
 
-from tests.documents.machine import BEGINNING, SETTINGS, STEPS, Runs, open_runs
+from tests.documents.machine import BEGINNING, EXAMINED_EVERY, SETTINGS, STEPS, Runs, open_runs
 from tests.sales_orders import strategies as some
 from tests.sales_orders.answers import ADDRESSES, Answers, Batch, Reply, Request, told
 from tests.sales_orders.observing import differences, foreseen, get, observe
 from tests.stock.model import ARTICLES, MILLION, WAREHOUSES, Event, Json, Place, shown
 from tests.support.dispatching import dispatch
 from tests.support.shop import open_shop
+from wmsd.app.doctor import Difference, examine
 from wmsd.base.importing import ImportRefused
 from wmsd.base.problems import Problem
 from wmsd.stock.actions import count_stock
+
+pytestmark = pytest.mark.long
 
 RUNS = STEPS * 30 // 1000
 """A few more than are needed: a run ends early when it has drawn too much."""
@@ -49,15 +53,19 @@ class OrdersMachine(RuleBasedStateMachine):
         self.orders.stock.count(OPENING)
         self.caused: list[Event] = []
         self.keyed: list[Request | Batch] = []
+        self.steps = 0
 
     def teardown(self) -> None:
         self.run(self.close())
 
     async def close(self) -> None:
+        findings = await self.examined()
         await (await self.world.database()).close()
+        assert findings == []
 
     @invariant()
     def all_is_as_the_model_says(self) -> None:
+        self.steps += 1
         self.runs.steps += 1  # after each rule, since the first one initializes
         seen = self.run(observe(self.world, self.last_event))
         self.last_event += len(seen.events)
@@ -65,6 +73,14 @@ class OrdersMachine(RuleBasedStateMachine):
         assert seen == expected, "\n".join(differences(seen, expected))
         assert all(figure >= 0 for figures in seen.stock.values() for figure in figures)
         self.caused = []
+
+    @invariant()
+    def the_doctor_finds_nothing(self) -> None:
+        if self.steps % EXAMINED_EVERY == 0:
+            assert self.run(self.examined()) == []
+
+    async def examined(self) -> list[Difference]:
+        return (await (await self.world.database()).read_long(examine)).differences
 
     @initialize(bodies=st.lists(some.ORDERS, min_size=2, max_size=5))
     def some_orders_are_there(self, bodies: list[Json]) -> None:

@@ -122,6 +122,7 @@ async def test_the_dead_name_server_of_one_company_holds_up_no_other(hanging: li
     never.set()
 
 
+@pytest.mark.alone
 async def test_a_name_is_asked_for_once_at_a_time() -> None:
     never = Event()
     scripted = ScriptedNames(a_test=[never])

@@ -11,6 +11,8 @@ import pytest
 from tests.support import ledger_laws, ledger_run
 from tests.support.command import Home, Program, first_day
 
+pytestmark = pytest.mark.long
+
 ORDERS = 2000
 KILLS = 20
 SEED = 20261121

@@ -27,6 +27,8 @@ from wmsd.webhooks.lazy_client import LazyClient
 from wmsd.webhooks.redelivery import Range
 from wmsd.webhooks.trial import send_test
 
+pytestmark = pytest.mark.long
+
 STEPS_OF_A_RUN = 40
 RUNS = int(os.environ.get("MACHINE_STEPS", "1000")) // 36
 MOST_SUBSCRIPTIONS = 4
