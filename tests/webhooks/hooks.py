@@ -11,6 +11,7 @@ from tests.support.authority import Authority
 from tests.support.receivers import ANY_PORT, Received, Receiver
 from tests.support.shop import Shop, open_shop
 from tests.support.world import UNLIMITED, Answer, World, open_world
+from tests.webhooks.rest import is_busy
 from wmsd.webhooks.sender import Sender
 
 SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
@@ -71,8 +72,7 @@ class Hooks:
         before = -1
         while quiet < 3:
             await asyncio.sleep(SETTLED / 3)
-            busy = self.sender.is_busy or self.sender.under_way > 0
-            quiet = 0 if busy or before != len(self.received) else quiet + 1
+            quiet = 0 if is_busy(self.sender) or before != len(self.received) else quiet + 1
             before = len(self.received)
 
     async def later(self, seconds: float) -> None:

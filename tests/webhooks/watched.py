@@ -16,6 +16,7 @@ from hypothesis.stateful import (
 from tests.documents.machine import Runs
 from tests.support.shop import open_shop
 from tests.support.world import World
+from tests.webhooks.rest import is_busy
 from tests.webhooks.world_model import MOST_AT_ONCE, Delivery, Event, Subscription
 from wmsd.app.installation import Installation
 from wmsd.base import timestamps
@@ -160,10 +161,7 @@ class WatchedSender(RuleBasedStateMachine):
 
     @property
     def moves(self) -> bool:
-        running = self.sender
-        if running is None:
-            return False
-        return running.is_busy or running.under_way > len(self.client.hanging)
+        return self.sender is not None and is_busy(self.sender, len(self.client.hanging))
 
     async def learn_events(self) -> None:
         rows = await self.world.rows(

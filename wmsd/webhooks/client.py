@@ -23,13 +23,11 @@ from wmsd.webhooks.targets import parsed, url_errors
 from wmsd.webhooks.tls import dialling_context
 from wmsd.webhooks.wire import (
     ATTEMPT,
-    USER_AGENT_HEADER,
     WANTED_BYTES,
     Attempt,
     Connector,
     Handshake,
     Phase,
-    headers_of,
 )
 
 with left_unread():
@@ -38,6 +36,10 @@ with left_unread():
 LOG = logging.getLogger("wmsd.webhooks")
 DEADLINE_SECONDS: Final = 10.0
 REMEMBERED_URLS: Final = 1024
+OWN_HEADERS: Final = {"Accept": "*/*", "Accept-Encoding": "identity"}
+"""Without them aiohttp would add what it likes."""
+USER_AGENT_HEADER: Final = "User-Agent"
+"""aiohttp adds its own where there is none."""
 FRAMING: Final = frozenset(
     {
         "host",
@@ -178,12 +180,11 @@ class GuardedClient:
         self, session: aiohttp.ClientSession, attempt: Attempt, method: str, target: URL, body: bytes | None
     ) -> aiohttp.ClientResponse:
         trust = await self._trust() if target.scheme == "https" else True
-        headers = headers_of(attempt)
         return await session.request(
             method,
             target,
-            headers=headers,
-            skip_auto_headers=None if USER_AGENT_HEADER in headers else (USER_AGENT_HEADER,),
+            headers=attempt.sent,  # of two that differ in case aiohttp sends the later: the delivery's own
+            skip_auto_headers=None if USER_AGENT_HEADER in attempt.sent else (USER_AGENT_HEADER,),
             data=body,
             ssl=trust,
             allow_redirects=False,
@@ -203,6 +204,7 @@ class GuardedClient:
         return await self._stack.enter_async_context(
             aiohttp.ClientSession(
                 connector=Connector(self._guard, self._resolver, keeps=keeps),
+                headers=OWN_HEADERS,
                 cookie_jar=aiohttp.DummyCookieJar(),
                 timeout=aiohttp.ClientTimeout(),
                 auto_decompress=False,

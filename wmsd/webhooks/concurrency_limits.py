@@ -24,31 +24,22 @@ class Lane(NamedTuple):
 
 
 class Slot:
-    """One of each limit. Leaving it gives back what it holds."""
+    """One of each limit, once it is taken; leaving it gives it back."""
 
-    __slots__ = ("_held",)
+    __slots__ = ("held",)
 
     def __init__(self) -> None:
-        self._held: list[Semaphore] = []
+        self.held: list[Semaphore] = []
 
-    async def take(self, limit: Semaphore) -> None:
-        """Waits for it; first come, first served."""
-        await limit.acquire()
-        self._held.append(limit)
-
-    def take_over(self, other: "Slot") -> None:
-        """Holds what the other one has held."""
-        self._held, other._held = other._held, []
+    def give_back(self) -> None:
+        while self.held:
+            self.held.pop().release()
 
     def __enter__(self) -> Self:
         return self
 
     def __exit__(self, *_: object) -> None:
         self.give_back()
-
-    def give_back(self) -> None:
-        while self._held:
-            self._held.pop().release()
 
 
 class ConcurrencyLimits:
@@ -57,23 +48,16 @@ class ConcurrencyLimits:
         self._of_company: WeakValueDictionary[tuple[bool, int], Semaphore] = WeakValueDictionary()
         self._of_host: WeakValueDictionary[Lane, Semaphore] = WeakValueDictionary()
         """As long as somebody holds them or waits for them."""
-        self.waiting = 0
-        """How many wait for a slot."""
 
-    async def slot(self, lane: Lane) -> Slot:
-        """The narrowest limit comes first: who waits for its own host takes nothing from others."""
-        of_company = lane.is_proven, lane.company_id
-        self.waiting += 1
-        slot = Slot()
-        try:
-            await slot.take(self._of_host.get(lane) or self._of_host.setdefault(lane, Semaphore(PER_HOST)))
-            await slot.take(
-                self._of_company.get(of_company) or self._of_company.setdefault(of_company, Semaphore(PER_COMPANY))
-            )
-            await slot.take(self._in_total[lane.is_proven])
-            return slot
-        except BaseException:
-            slot.give_back()
-            raise
-        finally:
-            self.waiting -= 1
+    async def take(self, slot: Slot, lane: Lane) -> None:
+        """Waits for it; first come, first served. Who waits for its own host takes nothing from others: the
+        narrowest limit is the first.
+        """
+        company = lane.is_proven, lane.company_id
+        for limit in (
+            self._of_host.get(lane) or self._of_host.setdefault(lane, Semaphore(PER_HOST)),
+            self._of_company.get(company) or self._of_company.setdefault(company, Semaphore(PER_COMPANY)),
+            self._in_total[lane.is_proven],
+        ):
+            await limit.acquire()
+            slot.held.append(limit)

@@ -54,8 +54,7 @@ class DueScanner:
         self._clock = clock
         self._throttle = throttle
         self._wanted: dict[int, None] = {}
-        self._is_wanted = asyncio.Event()
-        self._is_scanning = False
+        self._is_any_wanted = asyncio.Event()
         self._next_due: dict[int, int | None] = {}
         """Milliseconds since 1970: when to scan again."""
         self._signatures: dict[int, tuple[int, ...]] = {}
@@ -63,10 +62,6 @@ class DueScanner:
         self._to_clamp: set[int] = set()
         self._switched_off: dict[int, int] = {}
         self._complaints = Complaints(LOG, STORAGE_FAILURES)
-
-    @property
-    def is_busy(self) -> bool:
-        return bool(self._wanted) or self._is_scanning
 
     @property
     def switched_off(self) -> int:
@@ -84,7 +79,7 @@ class DueScanner:
     def want(self, company_id: int) -> None:
         """There may be something new in the company's file."""
         self._wanted[company_id] = None
-        self._is_wanted.set()
+        self._is_any_wanted.set()
 
     def again(self, company_id: int, seconds: float = AGAIN_SECONDS) -> None:
         """Something came to nothing: whatever is due then."""
@@ -104,8 +99,6 @@ class DueScanner:
             if is_due or company_id in self._to_clamp or signature != self._signatures.get(company_id, ()):
                 self._signatures[company_id] = signature
                 self.want(company_id)
-        if self._wanted:
-            self._is_wanted.set()  # the companies were not known before
 
     def _milliseconds(self) -> int:
         return timestamps.microseconds(self._clock.now()) // 1000
@@ -115,19 +108,21 @@ class DueScanner:
     async def scans(self) -> AsyncIterator[Scan]:
         """Scans the files that are wanted, one after the other, for ever."""
         while True:
-            await self._is_wanted.wait()
-            self._is_wanted.clear()
+            await self._is_any_wanted.wait()
             await asyncio.sleep(MOMENT_SECONDS if self._throttle.is_busy else SCAN_AFTER_SECONDS)
             if not await self._knows_companies():
+                await asyncio.sleep(AGAIN_SECONDS)
                 continue
             for company_id in list(self._wanted):
                 del self._wanted[company_id]  # before: what is committed meanwhile is scanned again
                 scan = await self._try_to_scan(company_id)
                 if scan is not None:
                     yield scan
+            if not self._wanted:
+                self._is_any_wanted.clear()
 
     async def _knows_companies(self) -> bool:
-        """Without them each scan would fail, and be told. The next tick tries again."""
+        """Without them each scan would fail, and be told."""
         what = "webhooks cannot be looked at"
         try:
             await self._companies()
@@ -140,7 +135,6 @@ class DueScanner:
     async def _try_to_scan(self, company_id: int) -> Scan | None:
         is_to_clamp = company_id in self._to_clamp
         self._to_clamp.discard(company_id)
-        self._is_scanning = True
         what = f"webhooks of company {company_id} cannot be looked at"
         try:
             async with asyncio.timeout(LONGEST_SECONDS):
@@ -152,8 +146,6 @@ class DueScanner:
         except Exception as error:
             self.again(company_id)
             self._complaints.failed(what, error)
-        finally:
-            self._is_scanning = False
         if is_to_clamp:
             self._to_clamp.add(company_id)
         return None

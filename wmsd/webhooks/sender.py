@@ -1,10 +1,10 @@
 """Sends what is due. Everything that counts is a row; what stands here in memory may be lost at any moment.
 
 The way of a delivery: after a commit, or when something comes due, the company's file is scanned (`_scan`). A
-subscription that has something due gets a task (`_wake`). It loads what is due in pages, and begins one delivery
-after the other as the limits and the throttle allow (`_send`). Each delivery has a task too, which makes an
-attempt and records the result in the company's file (`_deliver`). What was not recorded is due again: at least
-once, always.
+subscription that has something due gets tasks, as many as it may have under way (`_wake`, `_send`). Each takes the
+next delivery when the limits and the throttle allow (`_next`), makes an attempt (`_deliver`), and hands the result
+to the task that records those of the company (`_record`). What was not recorded is due again: at least once,
+always.
 """
 
 import asyncio
@@ -61,7 +61,7 @@ class Sender:
         )
         self._queues: dict[int, dict[int, SubscriptionQueue]] = {}
         """By company and subscription."""
-        self._scanning, self._sending, self._deliveries = Tasks(), Tasks(), Tasks()
+        self._scanning, self._sending, self._recording = Tasks(), Tasks(), Tasks()
         self._is_running = False
         self._complaints = Complaints(LOG, STORAGE_FAILURES)
 
@@ -87,32 +87,20 @@ class Sender:
     async def stop(self) -> None:
         """Waits a moment for what is under way; what is cut off is due again at the next start."""
         self._is_running = False
-        for begun in (self._scanning, self._sending):
-            begun.cancel()
-            await begun.wait(STOP_SECONDS)
-        for under_way in (self._deliveries, self._recorder.tasks):
-            await under_way.wait(STOP_SECONDS)
-            under_way.cancel()
-            await under_way.wait(STOP_SECONDS)
+        self._scanning.cancel()
+        for queues in self._queues.values():
+            for queue in queues.values():
+                queue.stop_waiting()
+        for tasks in (self._scanning, self._sending, self._recording):
+            await tasks.wait(STOP_SECONDS)
+            tasks.cancel()
+            await tasks.wait(STOP_SECONDS)
         self._queues.clear()
 
     @property
     def switched_off(self) -> int:
         """How many subscriptions the service itself has switched off."""
         return self._scanner.switched_off
-
-    @property
-    def under_way(self) -> int:
-        """How many deliveries wait for their receivers, or for being written down."""
-        return len(self._deliveries)
-
-    @property
-    def is_busy(self) -> bool:
-        """Whether, besides, anything is scanned, loaded or written down, or waits for its moment."""
-        queues = (queue for queues in self._queues.values() for queue in queues.values())
-        moving = sum(queue.is_running and queue.has_room for queue in queues)
-        is_moving = moving > self._limits.waiting or self._throttle.is_waited_for
-        return self._scanner.is_busy or is_moving or bool(self._recorder.tasks)
 
     # --- the way of a delivery ----------------------------------------------------------------------------------
 
@@ -125,24 +113,46 @@ class Sender:
                     self._wake(queue)
 
     def _wake(self, queue: SubscriptionQueue) -> None:
-        """Something of the subscription may be due: it has a task from here on."""
+        """Something of the subscription may be due."""
         queue.may_have_more = True
-        if self._is_running and not queue.is_running:
+        self._send_more(queue)
+
+    def _send_more(self, queue: SubscriptionQueue) -> None:
+        """Another task of the subscription, if the receiver may have more and no task waits to send it."""
+        if self._is_running and queue.has_next and queue.waiting is None:
             self._sending.spawn(self._send(queue))
-            queue.is_running = True
 
     async def _send(self, queue: SubscriptionQueue) -> None:
-        """The task of a subscription: begins what is due, one after the other, until nothing is."""
+        """A task of a subscription: sends one delivery after the other, as long as there are some."""
+        with self._trying(queue.company_id, CANNOT_SEND, queue), Slot() as slot:
+            while (due := await self._next(queue, slot)) is not None:
+                try:
+                    self._send_more(queue)
+                    await self._deliver(queue, due, slot)
+                except BaseException:
+                    queue.give_back(due)
+                    raise
+
+    async def _next(self, queue: SubscriptionQueue, slot: Slot) -> Due | None:
+        """Waits until one more may begin: of a subscription's tasks one at a time, the others end meanwhile."""
+        if queue.waiting is not None:
+            return None
+        queue.waiting = asyncio.current_task()
         try:
-            while queue.ready or queue.may_have_more:
-                await queue.wait_for_room()
+            while queue.has_next and self._is_running:
                 await self._recorder.catch_up(queue.company_id)
-                if queue.ready:
-                    await self._begin(queue)
-                elif queue.may_have_more:
+                if not queue.ready:
                     await self._load(queue)
+                    continue
+                lane = queue.lane
+                await self._limits.take(slot, lane)
+                await self._throttle.turn(lane.is_proven)
+                if queue.may_begin(lane):
+                    return queue.begin()
+                slot.give_back()
+            return None
         finally:
-            queue.is_running = False
+            queue.waiting = None
 
     async def _load(self, queue: SubscriptionQueue) -> None:
         """The next page of what is due."""
@@ -152,32 +162,31 @@ class Sender:
                 await queue.load(database, page_budget(self._queues[queue.company_id].values()))
             self._succeeded(queue.company_id, CANNOT_LOAD)
 
-    async def _begin(self, queue: SubscriptionQueue) -> None:
-        """Waits for a slot and for its turn, and gives both to the first delivery that is ready then."""
-        lane = queue.lane
-        with self._trying(queue.company_id, CANNOT_SEND, queue), await self._limits.slot(lane) as slot:
-            await self._throttle.turn(lane.is_proven)
-            if queue.may_begin(lane):
-                its_slot = Slot()
-                self._deliveries.spawn(self._deliver(queue, queue.ready[0], its_slot))
-                queue.begin()  # after it: where there can be no task, nothing was taken
-                its_slot.take_over(slot)
-
     async def _deliver(self, queue: SubscriptionQueue, due: Due, slot: Slot) -> None:
-        """One delivery, from its slot to its recorded result."""
-        with self._trying(queue.company_id, CANNOT_SEND, queue), queue.sending(due):
-            with slot:
-                company = (await self._companies()).get(queue.company_id)
-                if company is None or off_because(company) is not None:
-                    queue.drop()
-                    self._scanner.want(queue.company_id)  # which skips it
-                    return
-                result = await attempt(self._client, self._clock, queue.receiver, due, company.sandbox, company.id)
-            self._succeeded(company.id, CANNOT_SEND)
-            queue.answered(due, result)
-            queue.tell_change(company.code, result, self._clock.monotonic())
-            if await self._recorder.record(company.id, result):
-                self._wake(queue)  # for what was held behind it
+        """One delivery, from its slot to its result, which is handed on to be recorded."""
+        with slot:
+            company = (await self._companies()).get(queue.company_id)
+            if company is None or off_because(company) is not None:
+                queue.give_back(due)
+                self._scanner.want(queue.company_id)  # which skips it
+                return
+            result = await attempt(self._client, self._clock, queue.receiver, due, company.sandbox, company.id)
+        queue.answered(due, result)
+        queue.tell_change(company.code, result, self._clock)
+        if not self._recorder.is_recording(company.id):
+            self._recording.spawn(self._record(company.id))
+        self._recorder.add(company.id, result)
+
+    async def _record(self, company_id: int) -> None:
+        """The one task of a company that records results, as long as there are some."""
+        async for group, released in self._recorder.groups(company_id):
+            with self._trying(company_id, CANNOT_SEND):
+                queues = self._queues[company_id]
+                for result in group:
+                    queues[result.subscription_id].recorded(result.delivery_id)
+                for subscription_id in released:
+                    self._wake(queues[subscription_id])  # for what was held behind it
+                self._succeeded(company_id, CANNOT_SEND)
 
     @contextmanager
     def _trying(self, company_id: int, what: str, queue: SubscriptionQueue | None = None) -> Iterator[None]:

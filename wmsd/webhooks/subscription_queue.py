@@ -3,12 +3,12 @@
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import Final
 
+from wmsd.base.clock import Clock
 from wmsd.base.vault import Vault
 from wmsd.db.database import Database
 from wmsd.db.transaction import Transaction
@@ -48,46 +48,37 @@ class SubscriptionQueue:
     """Deliveries that are ready, under way, or done and not written down yet."""
     in_flight: set[int] = field(default_factory=set)
     allowed: int = 1
-    is_proven: bool = False
-    """Whether the receiver has just answered."""
+    lane: Lane = field(init=False)
     may_have_more: bool = False
     """Whether the file may have something due that is not taken."""
-    is_running: bool = False
-    """Whether it has a task that sends what is due."""
+    waiting: "asyncio.Task[None] | None" = None
+    """The one of its tasks that waits until the next delivery may begin."""
     _is_told_to_fail: bool = False
     """Whether that is the last that the log was told of it."""
     _silent_until: float = 0.0
     """By the monotonic clock: a receiver that fails now and then must not fill the log."""
     _drops: int = 0
     """How often it was dropped: a page that was read before is not sent."""
-    _ended: asyncio.Event = field(default_factory=asyncio.Event)
 
     def __post_init__(self) -> None:
         self.receiver = opened(self.target, self.vault)
+        self.lane = Lane(False, self.company_id, self.receiver.host)
 
     @property
-    def has_room(self) -> bool:
-        return len(self.in_flight) < self.allowed
+    def has_next(self) -> bool:
+        """Whether the receiver may have one more at a time, and there may be one."""
+        return len(self.in_flight) < self.allowed and bool(self.ready or self.may_have_more)
 
     @property
     def is_at_rest(self) -> bool:
         """Whether there is nothing that it would be missed for."""
-        return not (self.taken or self.in_flight or self.is_running)
-
-    @property
-    def lane(self) -> Lane:
-        return Lane(self.is_proven, self.company_id, self.receiver.host)
-
-    async def wait_for_room(self) -> None:
-        """Waits until the receiver may have one more at a time."""
-        while not self.has_room:
-            self._ended.clear()
-            await self._ended.wait()
+        return not (self.taken or self.in_flight or self.waiting)
 
     def aim(self, target: Target) -> None:
         """From here on all is sent to it, also what is ready."""
         if target != self.target:
             self.receiver, self.target = opened(target, self.vault), target
+            self.lane = self.lane._replace(host=self.receiver.host)
 
     # --- what is due --------------------------------------------------------------------------------------------
 
@@ -131,48 +122,51 @@ class SubscriptionQueue:
 
     def may_begin(self, lane: Lane) -> bool:
         """Whether one more may begin in this lane, which it waited for."""
-        return bool(self.ready) and self.has_room and lane == self.lane
+        return bool(self.ready) and self.has_next and lane == self.lane
 
-    def begin(self) -> None:
+    def begin(self) -> Due:
         """The first that is ready is under way."""
         due = self.ready.popleft()
         self.size -= _size(due)
         self.in_flight.add(due.id)
+        return due
 
-    @contextmanager
-    def sending(self, due: Due) -> Iterator[None]:
-        """Gives back what comes to nothing: it is due as before, and is not sent before the next scan."""
-        try:
-            yield
-        except BaseException:
-            self.drop()
-            raise
-        finally:
-            self._end(due)
-            self.taken.discard(due.id)
+    def stop_waiting(self) -> None:
+        """Nothing more begins."""
+        if self.waiting is not None:
+            self.waiting.cancel()
 
     def answered(self, due: Due, result: Result) -> None:
         """The next may begin, while what came of it is written down."""
-        self.is_proven = result.is_success
+        self.in_flight.discard(due.id)
+        if result.is_success is not self.lane.is_proven:
+            self.lane = self.lane._replace(is_proven=result.is_success)
         self.allowed = min(self.allowed + 1, PER_SUBSCRIPTION) if result.is_success else 1
         if result.status == GONE:
             self.drop()
-        self._end(due)
 
-    def _end(self, due: Due) -> None:
+    def give_back(self, due: Due) -> None:
+        """It came to nothing: it is due as before, and is not sent before the next scan."""
+        self.drop()
         self.in_flight.discard(due.id)
-        self._ended.set()
+        self.taken.discard(due.id)
 
-    def tell_change(self, code: str, result: Result, now: float) -> None:
+    def recorded(self, delivery_id: int) -> None:
+        """From here on the file says whether it is due again."""
+        self.taken.discard(delivery_id)
+
+    def tell_change(self, code: str, result: Result, clock: Clock) -> None:
         """The first failure, and the first success after it; what lies between stands in the delivery log.
 
-        `code` is the company's, `now` by the monotonic clock.
+        `code` is the company's.
         """
+        if result.is_success is not self._is_told_to_fail:
+            return
         name = f"webhook {self.target.subscription_id} of {code}"
-        if result.is_success and self._is_told_to_fail:
+        if result.is_success:
             self._is_told_to_fail = False
             LOG.info("%s is delivered again", name)
-        elif not result.is_success and not self._is_told_to_fail and now >= self._silent_until:
+        elif (now := clock.monotonic()) >= self._silent_until:
             self._is_told_to_fail, self._silent_until = True, now + SILENT_SECONDS
             LOG.warning("%s fails: %s", name, result.error or f"it was answered {result.status}")
 

@@ -33,10 +33,6 @@ class Throttle:
         self._look()
         return self._is_busy
 
-    @property
-    def is_waited_for(self) -> bool:
-        return any(turn.locked() for turn in self._turns.values())
-
     async def turn(self, is_proven: bool) -> None:
         """Waits for the moment in which one more may begin; first come, first served."""
         async with self._turns[is_proven]:

@@ -5,10 +5,9 @@ import socket
 import ssl
 from collections.abc import Mapping
 from contextvars import ContextVar
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, Final, cast
-
-from multidict import CIMultiDict
 
 from wmsd.base.certificates import left_unread
 from wmsd.webhooks.dns_resolver import DnsResolver
@@ -23,8 +22,6 @@ WANTED_BYTES: Final = 2048
 """Of a body."""
 MOST_BYTES: Final = 65_536
 """Of one answer, head and framing included. An honest one of which 2 kB are wanted needs fewer."""
-USER_AGENT_HEADER: Final = "User-Agent"
-"""aiohttp adds its own where there is none."""
 LATER_SECONDS: Final = 1.0
 """By which aiohttp closes idle connections later than they are broken off here."""
 
@@ -43,22 +40,22 @@ class NotAllowed(OSError):
     """The guard's objection: for the log. What a name leads to is no business of who wrote the name."""
 
 
+@dataclass(slots=True, eq=False, repr=False)
 class Attempt:
     """The headers of one request, how far it has come, and what is known of its answer."""
 
-    def __init__(self, scheme: str, host: str, port: int, sent: Mapping[str, str], party: int) -> None:
-        self.scheme = scheme
-        self.host = host
-        self.port = port
-        self.sent = sent
-        self.party = party
-        self.phase = Phase.NAME
-        self.is_dialled = False
-        self.wire: Wire | None = None
-        self.status: int | None = None
-        self.headers: Mapping[str, str] = {}
-        self.body = bytearray()
-        self.is_whole = False
+    scheme: str
+    host: str
+    port: int
+    sent: Mapping[str, str]
+    party: int
+    phase: Phase = Phase.NAME
+    is_dialled: bool = False
+    wire: "Wire | None" = None
+    status: int | None = None
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytearray = field(default_factory=bytearray)
+    is_whole: bool = False
 
     @property
     def is_cut(self) -> bool:
@@ -144,14 +141,6 @@ class Handshake(ssl.SSLObject):
         if attempt is not None:
             attempt.phase = Phase.TLS
         super().do_handshake()
-
-
-def headers_of(attempt: Attempt) -> CIMultiDict[str]:
-    """The attempt's own, and those without which aiohttp would add what it likes."""
-    headers = CIMultiDict({"Accept": "*/*", "Accept-Encoding": "identity"})
-    for name, value in attempt.sent.items():
-        headers[name] = value  # of two that differ in case the later: the delivery's own
-    return headers
 
 
 class Connector(aiohttp.TCPConnector):

@@ -1,0 +1,13 @@
+"""When a sender is at rest: when it has nothing to scan, and none of its tasks is left."""
+
+import asyncio
+from collections import Counter
+
+from wmsd.webhooks.sender import Sender
+
+
+def is_busy(sender: Sender, hanging: int = 0) -> bool:
+    """Whether it does anything besides waiting for so many receivers that hang."""
+    tasks = Counter(getattr(task.get_coro(), "__qualname__", "") for task in asyncio.all_tasks())
+    is_scanning = sender._scanner._is_any_wanted.is_set()
+    return is_scanning or tasks["Sender._send"] > hanging or tasks["Sender._record"] > 0
