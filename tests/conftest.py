@@ -13,6 +13,11 @@ from tests.support.world import UNLIMITED, World, open_world
 __all__ = ["logging_as_it_was"]
 
 
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Modules marked `long` begin first, so that no process waits for the other's last one."""
+    items.sort(key=lambda item: item.get_closest_marker("long") is None)
+
+
 @pytest.fixture
 async def world(tmp_path: Path) -> AsyncIterator[World]:
     """An installation with the company ACME, and limits that do not bite."""
