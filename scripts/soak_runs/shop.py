@@ -38,11 +38,12 @@ class Shop:
     def rows(self, sql: str) -> list[Any]:
         from wmsd.db.sqlite import connect
 
-        connection = connect(self.site.data / "companies" / f"{self.company.id}.db")
-        try:
-            return connection.execute(sql).fetchall()
-        finally:
-            connection.close()
+        with self.site.borrowed(self.company) as file:
+            connection = connect(file)
+            try:
+                return connection.execute(sql).fetchall()
+            finally:
+                connection.close()
 
     def flaws(self) -> Iterator[str]:
         """A sentence for each promise that the file breaks, and each complaint in the servers' logs."""
