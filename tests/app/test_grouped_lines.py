@@ -69,6 +69,22 @@ def test_they_are_written_soon_by_themselves(tmp_path: Path) -> None:
     assert lines(tmp_path / "log") == ["GET /api/articles 200 1.2 ms company=1"]
 
 
+def test_a_thread_that_could_not_start_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refuse(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    open_log(tmp_path / "log")
+    with monkeypatch.context() as patch:
+        patch.setattr(threading.Thread, "start", refuse)
+        log_request(asked("/1"))
+    log_request(asked("/2"))
+    for _ in range(1000):
+        if len(lines(tmp_path / "log")) == 2:
+            break
+        time.sleep(0.01)
+    assert [line.split()[1] for line in lines(tmp_path / "log")] == ["/1", "/2"]
+
+
 def test_whatever_else_is_logged_comes_after_those_that_wait(tmp_path: Path) -> None:
     open_log(tmp_path / "log")
     for number in range(3):

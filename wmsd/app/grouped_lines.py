@@ -10,7 +10,6 @@ import threading
 import time
 from collections import deque
 from collections.abc import Mapping
-from contextlib import suppress
 from typing import Any, Final, NamedTuple, Protocol
 
 REQUESTS: Final = logging.getLogger("wmsd.request")
@@ -82,10 +81,13 @@ class GroupedLines(logging.Handler):
                 self._begin()
 
     def _begin(self) -> None:
-        """When there can be no thread, the lines are written with the next record, or the next thread."""
+        """While there can be no thread, lines are written with the next record, and each line tries again."""
         thread = threading.Thread(target=self._write_groups, name="wmsd-log", daemon=True)
-        with suppress(RuntimeError, MemoryError):
+        try:
             thread.start()
+        except (RuntimeError, MemoryError):
+            self._some.clear()
+        else:
             self._thread = thread
 
     def _write_groups(self) -> None:
