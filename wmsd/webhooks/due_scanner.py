@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from heapq import heappop, heappush
 from typing import Final, NamedTuple
 
 from wmsd.base import timestamps
@@ -17,6 +18,7 @@ from wmsd.db.transaction import Transaction
 from wmsd.webhooks import deliveries, switch_off
 from wmsd.webhooks.deliveries import Outlook, Target
 from wmsd.webhooks.rules import off_because
+from wmsd.webhooks.store import has_subscriptions
 from wmsd.webhooks.switch_off import SwitchedOff
 from wmsd.webhooks.throttle import MOMENT_SECONDS, Throttle
 
@@ -57,7 +59,12 @@ class DueScanner:
         self._is_any_wanted = asyncio.Event()
         self._next_due: dict[int, int | None] = {}
         """Milliseconds since 1970: when to scan again."""
+        self._by_time: list[tuple[int, int]] = []
+        """A heap of these moments and their companies. One that is no longer in `_next_due` is void."""
         self._signatures: dict[int, tuple[int, ...]] = {}
+        self._unknown: set[int] = set()
+        """Companies of which it is not known yet whether they have subscriptions."""
+        self._subscribed: set[int] = set()
         self._latest = clock.now()
         self._to_clamp: set[int] = set()
         self._switched_off: dict[int, int] = {}
@@ -73,6 +80,7 @@ class DueScanner:
     async def start(self) -> None:
         """Wants every company's file: what was under way when the process ended is due again."""
         self._to_clamp = set(await self._companies())
+        self._unknown = set(self._to_clamp)
         for company_id in self._to_clamp:
             self.want(company_id)
 
@@ -83,20 +91,30 @@ class DueScanner:
 
     def again(self, company_id: int, seconds: float = AGAIN_SECONDS) -> None:
         """Something came to nothing: whatever is due then."""
-        self._next_due[company_id] = self._milliseconds() + int(seconds * 1000)
+        self._note_due(company_id, self._milliseconds() + int(seconds * 1000))
+
+    def _note_due(self, company_id: int, moment: int | None) -> None:
+        self._next_due[company_id] = moment
+        if moment is not None:
+            heappush(self._by_time, (moment, company_id))
 
     async def tick(self) -> None:
-        """Wants the files in which something has come due, or another process has written."""
-        companies = await self._companies()
+        """Wants the files in which something has come due, or another process has written. Its time does not grow
+        with the companies: those with nothing due are not looked at.
+        """
         now = self._clock.now()
         if (self._latest - now).total_seconds() > A_STEP_BACK_SECONDS:
-            self._to_clamp |= set(companies)
+            self._to_clamp |= self._subscribed
         self._latest = now
-        for company_id in companies:
+        for company_id in self._to_clamp:
+            self.want(company_id)
+        while self._by_time and self._by_time[0][0] <= self._milliseconds():
+            moment, company_id = heappop(self._by_time)
+            if self._next_due.get(company_id) == moment:
+                self.want(company_id)
+        for company_id in self._files.written_elsewhere(await self._companies()):
             signature = self._files.signature(company_id)
-            next_due = self._next_due.get(company_id)
-            is_due = next_due is not None and next_due <= self._milliseconds()
-            if is_due or company_id in self._to_clamp or signature != self._signatures.get(company_id, ()):
+            if signature != self._signatures.get(company_id, ()):
                 self._signatures[company_id] = signature
                 self.want(company_id)
 
@@ -152,8 +170,8 @@ class DueScanner:
 
     async def _scan(self, company_id: int, is_to_clamp: bool) -> Scan:
         company = (await self._companies()).get(company_id)
-        if company is None:
-            self._next_due[company_id] = None
+        if company is None or not await self._may_have_subscriptions(company_id):
+            self._note_due(company_id, None)
             return Scan(company_id, [], set())
         database = await self._files.get(company_id)
         if is_to_clamp:
@@ -166,8 +184,17 @@ class DueScanner:
             is_more_to_skip = bool(due) and await _skip_some(database, because)
             due, next_due = [], AT_THE_NEXT_TICK if is_more_to_skip else next_due
         await self._tell_switched_off(company, database, switched_off)
-        self._next_due[company_id] = next_due
+        self._note_due(company_id, next_due)
+        (self._subscribed.add if outlooks else self._subscribed.discard)(company_id)
         return Scan(company_id, due, {each.target.subscription_id for each in outlooks})
+
+    async def _may_have_subscriptions(self, company_id: int) -> bool:
+        """At the first look, which most companies need no open file for."""
+        if company_id not in self._unknown:
+            return True
+        found = await self._files.read_each([company_id], has_subscriptions)
+        self._unknown.discard(company_id)
+        return found.get(company_id, True)
 
     async def _tell_switched_off(self, company: Company, database: Database, found: list[SwitchedOff]) -> None:
         self._switched_off[company.id] = len(found)

@@ -147,3 +147,10 @@ def rotate(
 
 def forget_previous_secret(tx: Transaction, subscription_id: int) -> None:
     tx.execute(FORGET_PREVIOUS, (subscription_id,))
+
+
+HAS_SUBSCRIPTIONS: Final = "SELECT EXISTS (SELECT 1 FROM webhook_subscriptions)"
+
+
+def has_subscriptions(tx: Transaction) -> bool:
+    return bool(tx.value(HAS_SUBSCRIPTIONS))
