@@ -13,9 +13,9 @@ from wmsd.accounts import store as accounts
 from wmsd.app import jobs as jobs_module
 from wmsd.app.data_folder import DataFolder
 from wmsd.app.jobs import Jobs
-from wmsd.db.company_files import MOST_OPEN
 from wmsd.db.database import Database
 from wmsd.db.failures import StorageError
+from wmsd.db.open_files import FileBounds
 from wmsd.db.sqlite import connect
 
 
@@ -141,10 +141,11 @@ async def test_a_file_that_was_put_back_is_the_one_that_is_written(world: World)
 
 
 async def test_many_companies_at_once_are_closed_again_beyond_the_limit(world: World) -> None:
-    companies = [await world.new_company(f"C{number}") for number in range(MOST_OPEN + 10)]
-    await asyncio.gather(*(world.send("GET", "/api/articles", company=company) for company in companies))
-    await world.installation.files.close_beyond_limit()
-    assert len(world.opened) < MOST_OPEN
+    world.installation.files.open.bounds = FileBounds(connections=20)
+    companies = [await world.new_company(f"C{number}") for number in range(40)]
+    answers = await asyncio.gather(*(world.send("GET", "/api/articles", company=each) for each in companies))
+    assert {answer.status for answer in answers} == {200}
+    assert len(world.opened) <= 20
 
 
 async def test_health_tells_no_path_and_no_version(world: World) -> None:
@@ -189,7 +190,7 @@ async def test_a_companys_damaged_file_fails_that_company_alone(tmp_path: Path) 
     file.write_bytes(b"not a database at all" * 500)
     async with open_world(folder, UNLIMITED) as world:
         world.token, world.company = token, 1
-        await world.installation.files.prepare_all(await world.installation.access.companies())
+        await world.installation.files.prepare(await world.installation.access.companies())
         answer = await world.call("GET", "/api/articles", status=503)
         assert answer.body["code"] == "SERVICE_UNAVAILABLE"
         assert int(answer.headers["Retry-After"]) > 0
@@ -232,8 +233,8 @@ async def test_a_company_that_is_refused_leaves_no_file(world: World) -> None:
     assert [file.name for file in world.installation.folder.companies.glob("*.db")] == ["1.db"]
 
 
-async def test_many_companies_do_not_keep_their_files_open(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wmsd.db.company_files.MOST_OPEN", 3)
+async def test_many_companies_do_not_keep_their_files_open(world: World) -> None:
+    world.installation.files.open.bounds = FileBounds(connections=3)
     ids = [await world.new_company(f"C{place}") for place in range(8)]
     for company_id in [*ids, *ids]:
         await world.call("GET", "/api/articles", company=company_id)

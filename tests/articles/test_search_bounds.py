@@ -49,10 +49,10 @@ async def test_of_many_words_the_longest_are_looked_for(world: World) -> None:
 
 
 async def test_looking_for_words_is_never_done_on_the_event_loop(world: World) -> None:
-    """The inline reader's connection puts no statement of a search."""
+    """The writer's connection, with which the loop reads, puts no statement of a search."""
     database = await world.database()
     await world.call("GET", "/api/articles")
-    quick = database._inline_reader._connection
+    quick = None if database._writer is None else database._writer.connection
     assert quick is not None
     seen: list[str] = []
     quick.set_trace_callback(seen.append)

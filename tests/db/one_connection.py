@@ -10,7 +10,7 @@ from tests.db.test_unit_of_work import ADD, CODES
 from tests.support.steering import CountedIds, SteeredClock
 from wmsd.base.clock import OrderedClock
 from wmsd.base.context import Actor
-from wmsd.db.connection_thread import Work
+from wmsd.db.connection_queue import Work
 from wmsd.db.migrations import COMPANY, create
 from wmsd.db.sqlite import connect, log_bytes
 from wmsd.db.standing import Standing

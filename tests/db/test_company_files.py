@@ -10,6 +10,7 @@ import pytest
 from tests.support.open_files import DELETED, open_files
 from tests.support.world import UNLIMITED, World, open_world
 from wmsd.db.database import Database
+from wmsd.db.open_files import FileBounds
 from wmsd.db.transaction import Transaction
 
 LIST = "/api/articles"
@@ -28,9 +29,9 @@ async def use(world: World, company: int) -> None:
 
 
 @pytest.fixture
-async def three_open(world: World, monkeypatch: pytest.MonkeyPatch) -> tuple[World, list[int]]:
+async def three_open(world: World) -> tuple[World, list[int]]:
     """An installation that keeps three files open, and has these three companies open; a fourth is not."""
-    monkeypatch.setattr("wmsd.db.company_files.MOST_OPEN", 3)
+    world.installation.files.open.bounds = FileBounds(connections=3)
     companies = [await world.new_company(f"C{place}") for place in range(4)]
     await (await world.database()).close()
     for company in companies[:3]:
@@ -74,6 +75,7 @@ async def test_a_file_in_use_is_not_closed_and_nobody_waits_for_it(
     three_open: tuple[World, list[int]], kind: str
 ) -> None:
     world, (first, second, third, fourth) = three_open
+    world.installation.files.open.bounds = FileBounds(connections=3 if kind == "write" else 4)
     long = await Long.begun(await world.database(first), kind)
     await use(world, second)
     await use(world, third)

@@ -19,6 +19,14 @@ LONG = 1_000_000
 pytestmark = pytest.mark.alone  # what is quick takes more than a moment where others have the processor
 
 
+@pytest.fixture(params=["its own connection", "the writer's connection"])
+async def database(request: pytest.FixtureRequest, database: Database) -> Database:
+    """Opened to write, it reads with the same connection."""
+    if request.param == "the writer's connection":
+        await database.open()
+    return database
+
+
 def count_and_thread(count: int, tx: Transaction) -> tuple[int, int]:
     return tx.value(COUNT_TO, (count,)), threading.get_ident()
 
@@ -64,6 +72,7 @@ async def test_what_one_read_raises_is_its_own(database: Database) -> None:
 
 
 async def test_a_file_that_another_program_holds_is_waited_for_on_a_thread(database: Database) -> None:
+    await database.close()
     holder = connect(database.path)
     holder.execute("PRAGMA locking_mode = EXCLUSIVE")
     holder.execute("BEGIN IMMEDIATE")
@@ -105,3 +114,36 @@ async def test_a_file_that_is_no_database_fails_the_read(tmp_path: Path) -> None
     with pytest.raises(sqlite3.DatabaseError):
         await database.read(lambda tx: tx.value("SELECT 1"))
     await database.close()
+
+
+async def test_a_read_cannot_write_and_a_write_can_after_it(database: Database) -> None:
+    with pytest.raises(sqlite3.OperationalError, match="readonly database"):
+        await database.read(lambda tx: tx.execute("DELETE FROM articles"))
+    assert await database.write(lambda tx: tx.execute("DELETE FROM articles").rowcount) == 0
+
+
+async def test_a_write_after_a_read_takes_as_long_as_it_needs(database: Database) -> None:
+    for _ in range(3):
+        assert await database.read(lambda tx: count_and_thread(10, tx)) == (10, threading.get_ident())
+        assert (await database.write(lambda tx: count_and_thread(LONG, tx)))[0] == LONG
+
+
+async def test_a_read_while_a_write_is_long_gets_a_connection_of_its_own(database: Database) -> None:
+    may_end = threading.Event()
+    writing = asyncio.ensure_future(database.write(lambda _: may_end.wait(20)))
+    await asyncio.sleep(0.01)
+    assert await database.read(lambda tx: count_and_thread(10, tx)) == (10, threading.get_ident())
+    assert not writing.done()
+    may_end.set()
+    assert await writing
+    assert database.descriptors == 5, "two for each connection, and one for the log's index"
+
+
+async def test_a_read_waits_for_a_write_that_is_short(database: Database) -> None:
+    await database.open()
+    before = database.descriptors
+    for number in range(1, 5):
+        writing = database.write(lambda tx: tx.value("SELECT 1"))
+        assert (await database.read(lambda tx: count_and_thread(10, tx)))[1] == threading.get_ident(), number
+        await writing
+    assert database.descriptors == before

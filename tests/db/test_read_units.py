@@ -9,7 +9,7 @@ from tests.db.one_connection import PROVIDED, USER, Scene, add, told
 from tests.db.test_reads_in_time import endless
 from tests.db.test_unit_of_work import CODES, Refused
 from wmsd.base.context import PROGRAM
-from wmsd.db.connection_thread import UnderWay, Work
+from wmsd.db.connection_queue import UnderWay, Work
 from wmsd.db.failures import OutOfTime
 from wmsd.db.sqlite import connect, sqlite3
 from wmsd.db.transaction import Transaction

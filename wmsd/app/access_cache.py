@@ -32,7 +32,7 @@ class AccessCache:
     def __init__(self, platform: Database, clock: Clock) -> None:
         self._platform = platform
         self._clock = clock
-        self._version: tuple[int, int] | None = None
+        self._version: tuple[int, int, int] | None = None
         self._generation = 0
         self._keys: dict[str, str] | None = None
         self._companies: dict[int, Company] | None = None

@@ -44,6 +44,8 @@ async def _database(installation: Installation, is_known: bool) -> dict[str, Any
     found: dict[str, Any] = {"ok": not (unavailable or read_only), "milliseconds": _since(installation, started)}
     if not found["ok"]:
         found["degraded"] = True
+    if installation.files.unprepared:
+        found["companies_unprepared"] = installation.files.unprepared
     if unavailable:
         found["companies_unavailable"] = unavailable
     if read_only:

@@ -57,7 +57,7 @@ class Jobs:
         self._every(600, self.clock_watch.keep)
         self._every(60, installation.access.write_token_uses)
         self._every(60, self.write_request_counts)
-        self._every(60, installation.files.close_beyond_limit)
+        self._every(10, installation.files.close_unused)
         self._every(TRY_AGAIN_SECONDS, self.try_failed_writes)
         self._every(TRY_AGAIN_SECONDS, self.write_logs_back)
         self._every(60, self.make_reserve)

@@ -11,12 +11,17 @@ import os
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal, get_origin
+from typing import Annotated, Any, Final, Literal, get_origin
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SkipValidation, ValidationError
 
+from wmsd.base.memory import machine_memory
 from wmsd.base.validation import field_errors
 from wmsd.webhooks import ports
+
+MEGABYTE: Final = 1_000_000
+LEAST_MEMORY: Final = 128 * MEGABYTE
+MOST_MEMORY: Final = 1024 * MEGABYTE
 
 ENVIRONMENT = "WMSD_"
 NOT_SETTINGS = frozenset({"WMSD_CONFIG"})
@@ -108,7 +113,7 @@ class Limits(Section):
 
 
 class Storage(Section):
-    """How much companies may store."""
+    """How much companies may store, and how many of their files stay open."""
 
     quota_megabytes: Annotated[
         int,
@@ -118,6 +123,21 @@ class Storage(Section):
             description="Largest file of a company that has no quota of its own; 0: as the disk allows.",
         ),
     ] = 0
+    memory_megabytes: Annotated[
+        int,
+        Field(
+            ge=0,
+            le=1_000_000,
+            description="Memory for the companies' open files and their caches: it decides how many stay open; "
+            "0: an eighth of the machine's, from 128 to 1 024.",
+        ),
+    ] = 0
+
+    @property
+    def memory(self) -> int:
+        """The memory in bytes."""
+        own = min(max(machine_memory() // 8, LEAST_MEMORY), MOST_MEMORY)
+        return self.memory_megabytes * MEGABYTE or own
 
 
 class Tokens(Section):

@@ -43,6 +43,7 @@ class CompanyFile:
         clock: Clock,
         told: Complaints,
         borrow: Borrow | None,
+        shared: Callable[[int], None],
     ) -> None:
         self._company_id = company_id
         self.path = path
@@ -53,6 +54,7 @@ class CompanyFile:
         self._clock = clock
         self._told = told
         self._borrow = borrow
+        self._shared = shared
         self._lent = 0
         self._unavailable = f"company {company_id} is unavailable"
         self._is_ready = False
@@ -77,6 +79,7 @@ class CompanyFile:
     async def lend(self) -> None:
         """Shares the file with other processes, until `take_back` was called as often."""
         self._lent += 1
+        self._shared(self._company_id)
         if self.database is not None:
             await self.database.lend()
 

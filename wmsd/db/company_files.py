@@ -2,8 +2,7 @@
 
 import asyncio
 import logging
-import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -13,23 +12,20 @@ from wmsd.base import timestamps
 from wmsd.base.clock import OrderedClock
 from wmsd.base.complaints import FLAPPING_SECONDS, Complaints
 from wmsd.base.ids import Ids
+from wmsd.base.memory import give_memory_back
 from wmsd.db.company_file import Borrow, CompanyFile
 from wmsd.db.database import Database, MakeRoom
 from wmsd.db.failures import FileMoved, StorageError, is_damage
 from wmsd.db.migrations import COMPANY, create
+from wmsd.db.open_files import OpenFiles
 from wmsd.db.sqlite import sqlite3
 from wmsd.db.transaction import Provision, Transaction
 from wmsd.db.unit_of_work import read_once
+from wmsd.db.worker_threads import Workers
 
 LOG = logging.getLogger("wmsd.companies")
 Result = TypeVar("Result")
-MOST_OPEN = 64
-"""The most open files: each holds up to ten threads. Beyond this number the least recently used are closed."""
-DESCRIPTORS: Final = 13
-"""The most file descriptors that one company's file needs."""
-WAIT_SECONDS: Final = 2.0
-"""How long to wait for idle files to close, when the most allowed are open."""
-AGAIN_SECONDS: Final = 0.01
+NOTICED_AT_ONCE: Final = 250
 LOOKERS: Final = 8
 """The most files that are checked at once. Each check may wait as long as another program has the file."""
 
@@ -58,10 +54,15 @@ class CompanyFiles:
         self._make_room = make_room
         self._alone = alone
         self._borrow = borrow
-        self.most_descriptors = MOST_OPEN * DESCRIPTORS
-        """How many file descriptors the system allows for them; each company's file has several."""
+        self.open = OpenFiles()
+        self._shared: set[int] = set()
+        """Files that were lent to other processes."""
+        self._noticed_to = 0
+        self.unprepared = 0
+        """How many files were not looked at since the start."""
         self._files: dict[int, CompanyFile] = {}
         self._executor = ThreadPoolExecutor(LOOKERS, "wmsd-files")
+        self._workers = Workers()
 
     def path(self, company_id: int) -> Path:
         return self.folder / f"{company_id}.db"
@@ -80,18 +81,24 @@ class CompanyFiles:
             LOG.warning("a file without a company was moved aside: %s.orphan-%s", path, moment)
         create(path, COMPANY)
 
-    async def prepare_all(self, company_ids: Iterable[int]) -> None:
-        """Migrates every file. Those that fail are noted, logged, and left as they are."""
-        await asyncio.gather(*(self.file(company_id).can_be_used() for company_id in company_ids))
+    async def prepare(self, company_ids: Iterable[int]) -> None:
+        """Migrates files, one after the other; one that is asked for meanwhile does not wait for those before it.
+        Those that fail are noted, logged, and left as they are.
+        """
+        left = list(company_ids)
+        self.unprepared = len(left)
+        for company_id in left:
+            await self.file(company_id).can_be_used()
+            self.unprepared -= 1
 
     async def get(self, company_id: int) -> Database:
         """The company's database. Raises Problem (503) when its file cannot be used."""
         database = await self.file(company_id).use()
-        if not database.is_open:
-            until = time.monotonic() + WAIT_SECONDS
-            while not await self.close_beyond_limit() and time.monotonic() < until:  # noqa: ASYNC110  # nothing tells
-                await asyncio.sleep(AGAIN_SECONDS)
-            database.open()
+        if database.is_open:
+            self.open.used(database)
+        else:
+            async with self.open.room():
+                await database.open()
         return database
 
     @property
@@ -143,6 +150,13 @@ class CompanyFiles:
     def _is_alone(self, company_id: int) -> bool:
         return self._alone and not self.file(company_id).is_lent
 
+    def written_elsewhere(self, company_ids: Collection[int]) -> Collection[int]:
+        """The companies whose files other processes may have written since this was last asked."""
+        if not self._alone:
+            return company_ids
+        asked, self._shared = self._shared, {each for each in self._shared if self.file(each).is_lent}
+        return asked
+
     def signature(self, company_id: int) -> tuple[int, ...]:
         """A value that changes when something is written to the company's file, also by another process."""
         path = self.path(company_id)
@@ -161,8 +175,11 @@ class CompanyFiles:
         self.file(company_id).suspect(error)
 
     def notice_moved(self) -> None:
-        """Stops the companies whose open files were removed or replaced. Call it often."""
-        for file in self._files.values():
+        """Stops the companies whose open files were removed or replaced. Each call looks at some of them."""
+        known = list(self._files.values())
+        begin = self._noticed_to if self._noticed_to < len(known) else 0
+        self._noticed_to = begin + NOTICED_AT_ONCE
+        for file in known[begin : self._noticed_to]:
             if file.database is not None and file.database.is_open:
                 try:
                     file.database.standing.check()
@@ -181,9 +198,13 @@ class CompanyFiles:
                 self._clock,
                 self._told,
                 self._borrow,
+                self._shared_now,
             )
             self._files[company_id] = file
         return file
+
+    def _shared_now(self, company_id: int) -> None:
+        self._shared.add(company_id)
 
     def _database(self, company_id: int) -> Database:
         return Database(
@@ -195,24 +216,17 @@ class CompanyFiles:
             self._make_room,
             moved=lambda moved: self.file(company_id).stop(moved),
             alone=self._alone,
+            workers=self._workers,
+            counted=self.open.counted,
         )
 
-    async def close_beyond_limit(self) -> bool:
-        """Closes the least recently used files until there is room for one more; answers whether there is.
-
-        A closed file opens again at its next use, so nobody is disturbed.
-        """
-        idle = [database for database in self.databases if database.is_open and database.is_idle]
-        idle.sort(key=lambda database: database.last_used, reverse=True)
-        while not self._has_room() and idle:
-            await idle.pop().close()
-        return self._has_room()
-
-    def _has_room(self) -> bool:
-        opened = [database.descriptors for database in self.databases if database.is_open]
-        return len(opened) < MOST_OPEN and sum(opened) + DESCRIPTORS <= max(self.most_descriptors, DESCRIPTORS)
+    async def close_unused(self) -> None:
+        """Closes the files that nobody has used for a while, and gives their memory back to the system."""
+        if await self.open.close_unused(self._clock.monotonic()):
+            await self._workers.readers.run(give_memory_back)
 
     async def close(self) -> None:
         for file in self._files.values():
             await file.close()
         self._executor.shutdown(wait=False)
+        self._workers.close()

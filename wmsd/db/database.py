@@ -14,7 +14,7 @@ from typing import TypeVar
 from wmsd.base.clock import OrderedClock
 from wmsd.base.context import PROGRAM, Actor
 from wmsd.base.ids import Ids
-from wmsd.db.connection_thread import LARGEST_READ_GROUP, ConnectionThread, GroupRunner, UnderWay, Work
+from wmsd.db.connection_queue import LARGEST_READ_GROUP, ConnectionQueue, GroupRunner, UnderWay, Work
 from wmsd.db.failures import STORAGE_FAILURES, FileMoved, StorageError, explain, is_of_disk
 from wmsd.db.inline_reader import InlineReader
 from wmsd.db.sqlite import CACHE_KIB, LOG_BYTES, THREAD_CACHE_KIB, connect, log_bytes, sqlite3
@@ -22,6 +22,7 @@ from wmsd.db.staging import Staging
 from wmsd.db.standing import Standing, keep
 from wmsd.db.transaction import Provision, Transaction
 from wmsd.db.unit_of_work import CommitGroup, read_group, read_unit_in_time
+from wmsd.db.worker_threads import Workers, WorkerThreads
 
 Result = TypeVar("Result")
 MakeRoom = Callable[[], bool]
@@ -65,12 +66,16 @@ class Database:
         uses_reserve: bool = False,
         moved: Callable[[FileMoved], None] | None = None,
         alone: bool = False,
+        workers: Workers | None = None,
+        counted: "Callable[[Database, int], None] | None" = None,
     ) -> None:
         """`make_room` is called on a full disk, for writes that may use the reserve, and answers whether there is
         room now.
 
         `uses_reserve`: whether all writes may use it. `moved` is called when the file was removed or replaced in
-        use. `alone`: whether no other process may open the file while it is not lent.
+        use. `alone`: whether no other process may open the file while it is not lent. `workers` are shared with
+        other files; without them, this one has its own, and aiosqlite owns its connections. `counted` is called
+        with the number of connections that were opened or closed.
         """
         self.path = path
         self.after_commit = after_commit
@@ -81,13 +86,26 @@ class Database:
         self._uses_reserve = uses_reserve
         self._moved = moved
         self._alone = alone
+        self._counted_by = counted
+        self._own_workers = None if workers is not None else Workers()
+        self._workers = workers or self._own_workers or Workers()
         self._lent = 0
         self._openings = 0
-        self._writer: ConnectionThread | None = None
+        self._writer: ConnectionQueue | None = None
         self.standing = Standing(path)
-        self._inline_reader = InlineReader(path, clock, ids, provision, self._hand_over, self._begin)
-        self._readers: list[ConnectionThread] = []
-        self._searcher: ConnectionThread | None = None
+        self._inline_reader = InlineReader(
+            path,
+            clock,
+            ids,
+            provision,
+            self._hand_over,
+            self._begin,
+            writer=lambda: self._writer,
+            threads=self._workers.readers,
+            counted=self._counted,
+        )
+        self._readers: list[ConnectionQueue] = []
+        self._searcher: ConnectionQueue | None = None
         self._handed_over: set[asyncio.Task[None]] = set()
         self._opening = asyncio.Lock()
         self.last_used = 0.0
@@ -142,6 +160,7 @@ class Database:
         async with self._opening:
             if self._searcher is None:
                 self._searcher = await self._open_reader(largest_group=1)
+                self._counted(1)
         result: Result = await self._searcher.submit(action, actor, until)
         return result
 
@@ -198,14 +217,13 @@ class Database:
             self.standing.check()
             await asyncio.to_thread(_write_log_back, self.path, self._alone and not self._lent)
 
-    async def data_version(self) -> tuple[int, int]:
-        """A value that changes when another connection commits, also of another process."""
-        version: int = await self.read(lambda tx: tx.value("PRAGMA data_version"))
-        return self._openings, version
+    async def data_version(self) -> tuple[int, int, int]:
+        """A value that changes when another process commits; it may change at other times too."""
+        return self._openings, *await self.read(Transaction.data_version)
 
     @property
     def is_open(self) -> bool:
-        return self._inline_reader.is_open or bool(self._threads())
+        return self._writer is not None or self._inline_reader.is_open or bool(self._threads())
 
     @property
     def descriptors(self) -> int:
@@ -238,28 +256,35 @@ class Database:
         run_last = threads[-1].run_last if threads else self._inline_reader.run_last
         return await run_last(lambda connection: keep(connection, self.standing, path))
 
-    def _threads(self) -> list[ConnectionThread]:
+    def _threads(self) -> list[ConnectionQueue]:
         return [*self._readers, *(thread for thread in (self._searcher, self._writer) if thread is not None)]
 
-    def open(self) -> None:
-        """Opens the database, so that it counts as open from now on."""
-        self._inline_reader.open()
+    def _counted(self, change: int) -> None:
+        if self._counted_by is not None:
+            self._counted_by(self, change)
+
+    async def open(self) -> None:
+        """Opens the database, so that it counts as open from now on: one connection, which writes and reads."""
+        await self.open_writer()
 
     async def close(self) -> None:
         """Waits for work in progress, then closes. Connections, and so their threads, end nowhere else."""
-        self._inline_reader.close()
+        await self._inline_reader.close()
         while self._handed_over:
             await asyncio.wait(self._handed_over)
         async with self._opening:
             await self._close_threads()
+        if self._own_workers is not None:
+            self._own_workers.close()
 
     async def _close_threads(self) -> None:
         threads = self._threads()
         self._readers, self._searcher, self._writer = [], None, None
+        self._counted(-len(threads))
         for thread in threads:
             await thread.close()
 
-    async def open_writer(self) -> ConnectionThread:
+    async def open_writer(self) -> ConnectionQueue:
         """Opens the writer. From then on `write` hands work over at once, so that it runs in the order of the
         calls.
         """
@@ -268,27 +293,31 @@ class Database:
         async with self._opening:
             if self._writer is None:
                 commits = CommitGroup(self._clock, self._ids, self._provision, self.standing)
-                self._writer = await self._open(commits, read_only=False)
+                self._writer = await self._open(self._workers.writers, commits, read_only=False)
                 self._writer.after_group = self._committed
+                self._writer.before_work = self._inline_reader.release
+                self._writer.when_idle = self._inline_reader.go_on
+                self._counted(1)
             return self._writer
 
-    async def _reader(self) -> ConnectionThread:
+    async def _reader(self) -> ConnectionQueue:
         free = self._free_reader()
         if free is not None:
             return free
         async with self._opening:
             if len(self._readers) < READERS:
                 self._readers.append(await self._open_reader(LARGEST_READ_GROUP))
+                self._counted(1)
             return self._free_reader() or self._readers[-1]
 
-    async def _open_reader(self, largest_group: int) -> ConnectionThread:
+    async def _open_reader(self, largest_group: int) -> ConnectionQueue:
         under_way = UnderWay()
         run_group = read_group(self._clock, self._ids, self._provision, read_unit_in_time(under_way))
-        thread = await self._open(run_group, read_only=True)
+        thread = await self._open(self._workers.readers, run_group, read_only=True)
         thread.largest_group, thread.under_way = largest_group, under_way
         return thread
 
-    def _free_reader(self) -> ConnectionThread | None:
+    def _free_reader(self) -> ConnectionQueue | None:
         return next((thread for thread in self._readers if not thread.is_held_up), None)
 
     def _begin(self) -> bool:
@@ -314,13 +343,15 @@ class Database:
             self._openings += 1
             self._inline_reader.is_paused = True
             try:
-                self._inline_reader.close()
+                await self._inline_reader.close()
                 await self._close_threads()
             finally:
                 self._inline_reader.is_paused = False
 
-    async def _open(self, run_group: GroupRunner, read_only: bool) -> ConnectionThread:
-        return await ConnectionThread.open(partial(_opened, self.path, read_only, self._begin()), run_group)
+    async def _open(self, workers: WorkerThreads, run_group: GroupRunner, read_only: bool) -> ConnectionQueue:
+        connect = partial(_opened, self.path, read_only, self._begin())
+        open_queue = ConnectionQueue.open if self._own_workers is None else ConnectionQueue.open_owned
+        return await open_queue(workers, connect, run_group)
 
 
 def _write_log_back(path: Path, alone: bool) -> None:

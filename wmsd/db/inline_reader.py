@@ -7,21 +7,22 @@ a read leaves nothing behind.
 """
 
 import asyncio
-import contextlib
 import math
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
 from wmsd.base.clock import OrderedClock
 from wmsd.base.context import Actor
 from wmsd.base.ids import Ids
-from wmsd.db.connection_thread import Work
+from wmsd.db.connection_queue import ConnectionQueue, Work
 from wmsd.db.failures import is_delay
-from wmsd.db.sqlite import connect, sqlite3
+from wmsd.db.sqlite import BUSY_SECONDS, connect, sqlite3
 from wmsd.db.transaction import Provision, Transaction
 from wmsd.db.unit_of_work import read_group, read_unit
+from wmsd.db.worker_threads import WorkerThreads
 
 Result = TypeVar("Result")
 MOMENT_SECONDS: Final = 0.003
@@ -30,6 +31,10 @@ STEPS_BETWEEN_LOOKS: Final = 2000
 LARGEST_TURN: Final = 64
 TURN_SECONDS: Final = 0.012
 """Many reads that each take a moment are long together."""
+PATIENCE_SECONDS: Final = 0.02
+"""How long a read waits for the writer's connection."""
+OFTEN: Final = 8
+"""After so many waits it gets a connection of its own at once."""
 
 
 class NextTurn(Exception):
@@ -39,7 +44,9 @@ class NextTurn(Exception):
 class InlineReader:
     """`hand_over` is given the works that cannot be done here and now.
 
-    `begin` is called before it opens the file, and answers whether this process is to have it alone.
+    It reads with the writer's connection while that has nothing to do: a company that is used now and then needs
+    no other. One whose writer is often busy gets a connection of its own here. `begin` is called before that is
+    opened, and answers whether this process is to have the file alone.
     """
 
     def __init__(
@@ -50,51 +57,87 @@ class InlineReader:
         provision: Provision,
         hand_over: Callable[[Work], None],
         begin: Callable[[], bool],
+        writer: Callable[[], ConnectionQueue | None],
+        threads: WorkerThreads,
+        counted: Callable[[int], None],
     ) -> None:
         self._path = path
         self._hand_over = hand_over
         self._begin = begin
+        self._writer = writer
+        self._threads = threads
+        self._counted = counted
         self._run_group = read_group(clock, ids, provision, self._read_unit)
         self._connection: sqlite3.Connection | None = None
         self._waiting: list[Work] = []
         self._loop: asyncio.AbstractEventLoop | None = None
         self._until = math.inf
         self._turn_until = math.inf
+        self._is_scheduled = False
+        self._patience: asyncio.TimerHandle | None = None
+        self._opening: asyncio.Task[None] | None = None
+        self._waits = 0
+        """How often a read had to wait for the writer."""
+        self._restricted: sqlite3.Connection | None = None
+        """The writer's connection, while it can only read, for a moment."""
+        self._touched: sqlite3.Connection | None = None
+        """The same, from before it is restricted until it is fully released."""
         self.is_paused = False
         """Whether the file must stay closed here, and everything is handed over."""
 
     @property
     def is_open(self) -> bool:
+        """Whether it has a connection of its own."""
         return self._connection is not None
 
     @property
     def is_idle(self) -> bool:
-        return not self._waiting
+        return not self._waiting and self._opening is None
 
     def submit(self, action: Callable[[Any], Any], actor: Actor, until: float = math.inf) -> "asyncio.Future[Any]":
         """The future of the action's result."""
         loop = self._loop
         if loop is None:
             loop = self._loop = asyncio.get_running_loop()
-        if not self._waiting:
-            loop.call_soon(self._run)
         work = Work(action, actor, loop.create_future(), until)
         self._waiting.append(work)
+        self._schedule(loop)
         return work.future
 
+    def _schedule(self, loop: asyncio.AbstractEventLoop) -> None:
+        if not self._is_scheduled and self._patience is None and self._opening is None:
+            self._is_scheduled = True
+            loop.call_soon(self._run)
+
+    def go_on(self) -> None:
+        """The writer has nothing to do."""
+        if self._waiting and self._patience is not None:
+            self._patience.cancel()
+            self._patience = None
+            self._run()
+
     def _run(self) -> None:
-        group, self._waiting = self._waiting[:LARGEST_TURN], self._waiting[LARGEST_TURN:]
-        if not group:  # done while it closed
-            return
-        if self._waiting and self._loop is not None:
-            self._loop.call_soon(self._run)
+        self._is_scheduled = False
         if self.is_paused:
-            for work in group:
-                self._hand_over(work)
+            self._hand_all_over()
             return
+        connection = self._connection
+        if connection is None:
+            writer = self._writer()
+            connection = None if writer is None else writer.connection
+            if connection is None:
+                self._wait(0 if writer is None else PATIENCE_SECONDS)
+                return
+        group, self._waiting = self._waiting[:LARGEST_TURN], self._waiting[LARGEST_TURN:]
+        if self._waiting and self._loop is not None:
+            self._schedule(self._loop)
         self._turn_until = time.monotonic() + TURN_SECONDS
         try:
-            self._run_group(self._opened(), group)
+            if connection not in (self._connection, self._restricted):
+                self._touched = connection
+                self._restrict(connection)
+                self._restricted = connection
+            self._run_group(connection, group)
         except Exception as error:  # whatever it is, who waits must hear
             for work in group:
                 work.error = work.error or error
@@ -104,6 +147,54 @@ class InlineReader:
                 self._hand_over(work)
             else:
                 work.settle()
+
+    def release(self, connection: sqlite3.Connection) -> None:
+        """Has the writer's connection write again, and wait for locks. Called by the writer, before it does so."""
+        if connection is self._touched:
+            self._restricted = None
+            connection.set_progress_handler(None, 0)
+            connection.execute("PRAGMA query_only = OFF")
+            connection.execute(f"PRAGMA busy_timeout = {round(BUSY_SECONDS * 1000)}")
+            self._touched = None  # last: when memory runs out before it, the next work tries again
+
+    def _restrict(self, connection: sqlite3.Connection) -> None:
+        """Reads only, for a moment, and waits for nothing."""
+        connection.execute("PRAGMA busy_timeout = 0")
+        connection.execute("PRAGMA query_only = ON")
+        connection.set_progress_handler(lambda: time.monotonic() > self._until, STEPS_BETWEEN_LOOKS)
+
+    def _wait(self, patience: float) -> None:
+        """For the writer, or for a connection of its own when that is busy for long or often."""
+        assert self._loop is not None
+        self._waits += 1
+        self._patience = self._loop.call_later(patience if self._waits < OFTEN else 0, self._open_own)
+
+    def _open_own(self) -> None:
+        self._patience = None
+        self._opening = asyncio.ensure_future(self._open())
+
+    async def _open(self) -> None:
+        """What fails here is done by a reader with a thread, or fails there again and is told."""
+        try:
+            new = partial(connect, self._path, busy_seconds=0, alone=self._begin())
+            connection = await self._threads.run(new)
+            if self.is_paused:
+                connection.close()
+            else:
+                self._restrict(connection)
+                self._connection = connection
+                self._counted(1)
+        except Exception:
+            self._hand_all_over()
+        finally:
+            self._opening = None
+            if self._waiting and self._loop is not None:
+                self._schedule(self._loop)
+
+    def _hand_all_over(self) -> None:
+        group, self._waiting = self._waiting, []
+        for work in group:
+            self._hand_over(work)
 
     def _read_unit(self, tx: Transaction, work: Work) -> None:
         if work.future.cancelled():  # nobody waits for it any more
@@ -116,31 +207,25 @@ class InlineReader:
         read_unit(tx, work)
         self._until = math.inf
 
-    def open(self) -> None:
-        """What fails here fails at the first read again, and is told there."""
-        if not self.is_paused:
-            with contextlib.suppress(sqlite3.Error):
-                self._opened()
-
-    def _opened(self) -> sqlite3.Connection:
-        if self._connection is None:
-            connection = connect(self._path, busy_seconds=0, alone=self._begin())
-            connection.execute("PRAGMA query_only = ON")
-            connection.set_progress_handler(lambda: time.monotonic() > self._until, STEPS_BETWEEN_LOOKS)
-            self._connection = connection
-        return self._connection
-
     async def run_last(self, function: Callable[[sqlite3.Connection], Result]) -> Result:
         """The function's result, on a thread; nothing may follow it."""
-        return await asyncio.to_thread(function, self._opened())
+        connection = self._connection
+        assert connection is not None
+        return await self._threads.run(lambda: function(connection))
 
-    def close(self) -> None:
-        """Finishes what waits, then closes the connection. It opens again when it is used."""
-        while self._waiting:
-            self._run()
-        if self._connection is not None:
-            self._connection.close()
-            self._connection = None
+    async def close(self) -> None:
+        """Hands over what waits, then closes its own connection. It opens again when it is needed."""
+        if self._opening is not None:
+            await asyncio.wait([self._opening])
+        if self._patience is not None:
+            self._patience.cancel()
+            self._patience = None
+        self._hand_all_over()
+        self._waits = 0
+        connection, self._connection = self._connection, None
+        if connection is not None:
+            self._counted(-1)
+            await self._threads.run(connection.close)
 
 
 def _is_put_off(error: BaseException | None) -> bool:

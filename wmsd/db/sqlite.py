@@ -17,7 +17,7 @@ from pathlib import Path  # noqa: E402
 
 import aiosqlite  # noqa: E402
 
-__all__ = ["aiosqlite", "bytes_on_disk", "connect", "sqlite3"]
+__all__ = ["aiosqlite", "bound_caches", "bytes_on_disk", "connect", "sqlite3"]
 
 OLDEST_SAFE = (3, 51, 3)
 BUSY_SECONDS = 10.0
@@ -73,6 +73,17 @@ def connect(
         connection.close()
         raise
     return connection
+
+
+def bound_caches(size: int) -> None:
+    """SQLite takes about so many bytes in this process at the most. Past them, its caches reuse their pages and do
+    not grow.
+    """
+    connection = sqlite3.connect(":memory:")
+    try:
+        connection.execute(f"PRAGMA soft_heap_limit = {size}")
+    finally:
+        connection.close()
 
 
 def bytes_on_disk(path: Path) -> int:

@@ -77,6 +77,10 @@ class Transaction:
     def rows(self, sql: str, parameters: Parameters = ()) -> list[Row]:
         return self._connection.execute(sql, parameters).fetchall()
 
+    def data_version(self) -> tuple[int, int]:
+        """A value that changes when another connection commits. Each connection counts by itself."""
+        return id(self._connection), self.value("PRAGMA data_version")
+
     def value(self, sql: str, parameters: Parameters = ()) -> Any:
         """The first column of the first row, or None when there is no row."""
         found = self._connection.execute(sql, parameters).fetchone()

@@ -7,7 +7,7 @@ from typing import TypeVar
 from wmsd.base.clock import OrderedClock
 from wmsd.base.context import PROGRAM
 from wmsd.base.ids import Ids
-from wmsd.db.connection_thread import GroupRunner, UnderWay, Work
+from wmsd.db.connection_queue import GroupRunner, UnderWay, Work
 from wmsd.db.failures import FileMoved, OutcomeUnknown, OutOfTime, is_in_doubt
 from wmsd.db.sqlite import connect, sqlite3
 from wmsd.db.standing import Standing

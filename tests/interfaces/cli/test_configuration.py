@@ -28,7 +28,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "refused_per_minute": 120,
         "open_per_minute": 120,
     },
-    "storage": {"quota_megabytes": 0},
+    "storage": {"quota_megabytes": 0, "memory_megabytes": 0},
     "tokens": {"lifetime_days": 90, "most_days": 3650},
     "webhooks": {
         "allow_networks": [],

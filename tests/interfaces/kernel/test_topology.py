@@ -5,7 +5,7 @@ import pytest
 from tests.interfaces.kernel.damage import damage
 from tests.support.world import KERNEL, World
 from wmsd.base.access import MODULES
-from wmsd.db.company_files import MOST_OPEN
+from wmsd.db.open_files import FileBounds
 
 
 async def test_the_topology(kernel: World) -> None:
@@ -64,7 +64,8 @@ async def test_a_file_that_fails_is_said_so_and_the_rest_goes_on(kernel: World, 
 
 
 async def test_looking_at_many_companies_opens_no_file_for_good(kernel: World) -> None:
-    companies = [await kernel.new_company(f"C{number}") for number in range(MOST_OPEN + 10)]
+    companies = [await kernel.new_company(f"C{number}") for number in range(30)]
+    kernel.installation.files.open.bounds = FileBounds(connections=4)
     in_use = companies[-3:]
     for company in in_use:
         await kernel.call("GET", "/api/articles", company=company)

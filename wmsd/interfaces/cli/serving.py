@@ -8,7 +8,8 @@ import os
 import signal
 import ssl
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Collection
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -20,12 +21,14 @@ from wmsd.accounts import first_admin
 from wmsd.app import logs
 from wmsd.app.installation import Installation, open_installation
 from wmsd.app.lending import Lending, listener
-from wmsd.app.settings import Settings, SettingsError
+from wmsd.app.settings import MEGABYTE, Settings, SettingsError
 from wmsd.app.watchdog import Watchdog
 from wmsd.base.addresses import networks
 from wmsd.base.complaints import Complaints
 from wmsd.base.shortages import is_shortage
 from wmsd.db.failures import StorageError
+from wmsd.db.open_files import FileBounds
+from wmsd.db.sqlite import bound_caches
 from wmsd.interfaces.cli.command_line import CommandLine, installed, note
 from wmsd.interfaces.cli.exposure import risks
 from wmsd.interfaces.http.connections import Bounds
@@ -78,8 +81,9 @@ async def _serve(command_line: CommandLine, tls: ssl.SSLContext | None, with_dem
     lent_at = listener(command_line.folder)
     async with open_installation(settings, command_line.folder, alone=lent_at is not None) as installation:
         company_ids = await installation.access.companies()
-        installation.files.most_descriptors = for_companies(files)
-        await installation.files.prepare_all(company_ids)
+        bounds = FileBounds.within(settings.storage.memory, for_companies(files))
+        installation.files.open.bounds = bounds
+        bound_caches(settings.storage.memory)
         loaded = await _load_demo(installation) if with_demo else None
         app, jobs = service(installation)
         async with AsyncExitStack() as stack:
@@ -98,18 +102,40 @@ async def _serve(command_line: CommandLine, tls: ssl.SSLContext | None, with_dem
                 await lending.start(lent_at)
             stack.push_async_callback(jobs.stop)
             await jobs.start()
+            preparing = asyncio.ensure_future(_prepare(installation, company_ids))
+            stack.callback(preparing.cancel)
             watchdog = Watchdog(asyncio.get_running_loop(), _start_again)
             watchdog.start()
             stack.callback(watchdog.stop)
             gc.freeze()  # the start's objects stay, so no later collection has to look at them
             gc.set_threshold(*COLLECTED_AFTER)
             await _greet(installation, address, loaded)
+            LOG.info(
+                "companies' files: at most %d connections, in %d MB (storage.memory_megabytes), with %d of %d "
+                "file descriptors",
+                bounds.connections,
+                settings.storage.memory // MEGABYTE,
+                bounds.descriptors,
+                files,
+            )
             for sentence in risks(settings, command_line.folder.platform_file):
                 LOG.warning(sentence)
             await stop.wait()
             logs.flush()
             note("Stopping: requests under way are finished first.")
     LOG.info("stopped")
+
+
+async def _prepare(installation: Installation, company_ids: Collection[int]) -> None:
+    """Brings the companies' files up to this program's schema, beside the first requests."""
+    began = time.monotonic()
+    await installation.files.prepare(company_ids)
+    LOG.info(
+        "%d companies' files are prepared, %d cannot be used, after %.1f s",
+        len(company_ids),
+        len(installation.files.failed),
+        time.monotonic() - began,
+    )
 
 
 def _unhandled(shortages: Complaints) -> Callable[[asyncio.AbstractEventLoop, dict[str, Any]], None]:

@@ -1,12 +1,9 @@
-"""A connection on a thread of its own, and the work that waits for it.
+"""The work that waits for a connection. It runs on worker threads, one group at a time.
 
-A unit of work is a plain function that runs whole in one hop onto the thread: cancelling its waiter cannot cut
-it. What waits while the thread is busy is taken together, as a group, when it is free.
+A unit of work is a plain function that runs whole in one hop onto a thread: cancelling its waiter cannot cut it.
+What waits while a group runs is taken together, as the next group.
 
 A read leaves nothing behind, so it can be broken off: when its time is over, and when nobody waits for it.
-
-aiosqlite opens the connection, owns it and closes it. Its calls run one statement each, at 100 us a hop, and it
-has no public call that runs a function. So units of work run on a thread beside aiosqlite's own.
 """
 
 import asyncio
@@ -17,11 +14,11 @@ from collections import deque
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from queue import SimpleQueue
 from typing import Any, Final, TypeVar
 
-from wmsd.base.context import PROGRAM, Actor
+from wmsd.base.context import Actor
 from wmsd.db.sqlite import aiosqlite, sqlite3
+from wmsd.db.worker_threads import WorkerThreads, tell
 
 Result = TypeVar("Result")
 LARGEST_GROUP = 64
@@ -63,7 +60,6 @@ class Work:
 
 
 GroupRunner = Callable[[sqlite3.Connection, list[Work]], None]
-Task = Callable[[sqlite3.Connection], None]
 
 
 class UnderWay:
@@ -99,46 +95,26 @@ def _settle(work: Work) -> None:
             return
 
 
-def tell(loop: asyncio.AbstractEventLoop, function: Callable[..., object], *arguments: object) -> None:
-    """From a thread. When there is no memory for it, as soon as there is: whoever waits must always hear."""
-    while True:
-        try:
-            loop.call_soon_threadsafe(function, *arguments)
-        except MemoryError:
-            time.sleep(LOOK_SECONDS)
-        else:
-            return
-
-
-def _work_through(tasks: "SimpleQueue[Task | None]", connection: sqlite3.Connection) -> None:
-    """On the thread, until there is no next task."""
-    while (task := tasks.get()) is not None:
-        _run_whole(task, connection)
-        del task  # what it holds is not held while the thread waits
-
-
-def _run_whole(task: "Task", connection: sqlite3.Connection) -> None:
-    """A task tells its end itself. One that could not begin for want of memory begins as soon as there is some."""
-    while True:
-        try:
-            task(connection)
-        except MemoryError:
-            time.sleep(LOOK_SECONDS)
-        else:
-            return
-
-
-class ConnectionThread:
-    """`run_group` is called on the thread; it gives every work its result or its error."""
+class ConnectionQueue:
+    """`run_group` is called on a worker; it gives every work its result or its error."""
 
     def __init__(
-        self, owner: aiosqlite.Connection, connection: sqlite3.Connection, run_group: GroupRunner
+        self,
+        connection: sqlite3.Connection,
+        workers: WorkerThreads,
+        run_group: GroupRunner,
+        owner: aiosqlite.Connection | None = None,
     ) -> None:
-        self._owner = owner
         self._connection = connection
+        self._owner = owner
+        self._workers = workers
         self.run_group = run_group
         self.largest_group = LARGEST_GROUP
         self.after_group: Callable[[list[Work]], None] | None = None
+        self.before_work: Callable[[sqlite3.Connection], None] | None = None
+        """Called on the worker before a group, and before the last work."""
+        self.when_idle: Callable[[], None] | None = None
+        """Called on the loop when nothing is left to do."""
         self.under_way: UnderWay | None = None
         """Of a reader."""
         self._waiting: deque[Work] = deque()
@@ -147,21 +123,37 @@ class ConnectionThread:
         self._is_looking = False
         self._group_began = 0.0
         self._is_closed = False
-        self._tasks: SimpleQueue[Task | None] = SimpleQueue()
-        # A daemon, so that a process which fails before it has closed everything can still end.
-        threading.Thread(target=_work_through, args=(self._tasks, connection), daemon=True).start()
 
     @classmethod
-    async def open(cls, connect: Callable[[], sqlite3.Connection], run_group: GroupRunner) -> "ConnectionThread":
-        """Raises what `connect` raises, and RuntimeError when there can be no more threads."""
+    async def open(
+        cls, workers: WorkerThreads, connect: Callable[[], sqlite3.Connection], run_group: GroupRunner
+    ) -> "ConnectionQueue":
+        """Raises what `connect` raises, and RuntimeError when there can be no thread."""
+        opening = asyncio.ensure_future(workers.run(connect))
+        try:
+            return cls(await asyncio.shield(opening), workers, run_group)
+        except asyncio.CancelledError:
+            opening.add_done_callback(_close_unwanted)
+            raise
+
+    @classmethod
+    async def open_owned(
+        cls, workers: WorkerThreads, connect: Callable[[], sqlite3.Connection], run_group: GroupRunner
+    ) -> "ConnectionQueue":
+        """As `open`, with a connection that aiosqlite opens, owns and closes, on a thread of its own."""
         owner = aiosqlite.Connection(connect, iter_chunk_size=ROWS_AT_A_TIME)
         await owner
         try:
             async with owner.cursor() as cursor:
-                return cls(owner, cursor.connection, run_group)
+                return cls(cursor.connection, workers, run_group, owner)
         except BaseException:
             await owner.close()
             raise
+
+    @property
+    def connection(self) -> sqlite3.Connection | None:
+        """The connection, to be used on the loop at once and left; None while a group runs or waits."""
+        return None if self._is_running or self._is_closed else self._connection
 
     @property
     def is_idle(self) -> bool:
@@ -191,11 +183,11 @@ class ConnectionThread:
         if self.under_way is not None:
             self._look_later(loop, self.under_way)
 
-    def _post(self, task: Task) -> None:
-        """Raises ValueError when the connection is closed."""
+    def _post(self, task: Callable[[], None]) -> None:
+        """Raises ValueError when the connection is closed, and RuntimeError when there can be no thread."""
         if self._is_closed:
             raise ValueError("no active connection")
-        self._tasks.put(task)
+        self._workers.post(task)
 
     def _look_later(self, loop: asyncio.AbstractEventLoop, under_way: UnderWay) -> None:
         if not self._is_looking:
@@ -209,19 +201,29 @@ class ConnectionThread:
             under_way.break_off_if_over(self._connection)
             self._look_later(loop, under_way)
 
-    def _run_groups(self, loop: asyncio.AbstractEventLoop, connection: sqlite3.Connection) -> None:
-        """On the thread: group by group, until nothing waits. Each group is delivered when it is done."""
+    def _run_groups(self, loop: asyncio.AbstractEventLoop) -> None:
+        """On a worker: group by group, until nothing waits, or another connection waits for a thread. Each group
+        is delivered when it is done.
+        """
         is_last = False
         while not is_last:
             self._group_began = time.monotonic()
             group = self._next_group()
             try:
-                self.run_group(connection, group)
+                self._make_ready()
+                self.run_group(self._connection, group)
             except BaseException as error:  # a waiter must always hear; the error is its answer
                 for work in group:
                     work.error = work.error or error
             is_last = not self._waiting
             tell(loop, self._deliver, loop, group, is_last)
+            if not is_last and self._workers.is_wanted:
+                self._workers.post_again(partial(self._run_groups, loop))
+                return
+
+    def _make_ready(self) -> None:
+        if self.before_work is not None:
+            self.before_work(self._connection)
 
     def _next_group(self) -> list[Work]:
         """Of what waits. When there is no memory for it, as soon as there is: no work is lost on the way."""
@@ -246,31 +248,36 @@ class ConnectionThread:
             self.after_group(group)
         for work in group:
             _settle(work)
+        if self.when_idle is not None and not self._is_running:
+            self.when_idle()
 
     async def run_last(self, function: Callable[[sqlite3.Connection], Result]) -> Result:
         """The function's result, outside of any transaction and after all that waits: nothing may follow it."""
         await self._is_over()
-        loop = asyncio.get_running_loop()
-        work = Work(function, PROGRAM, loop.create_future())
 
-        def run(connection: sqlite3.Connection) -> None:
-            try:
-                work.result = function(connection)
-            except BaseException as error:  # as above
-                work.error = error
-            tell(loop, work.settle)
+        def work() -> Result:
+            self._make_ready()
+            return function(self._connection)
 
-        self._post(run)
-        result: Result = await work.future
-        return result
+        return await self._workers.run(work)
 
     async def _is_over(self) -> None:
         while self._is_running:
             await self._idle.wait()
 
     async def close(self) -> None:
-        """Finishes what waits, then closes the connection and ends its thread."""
+        """Finishes what waits, then closes the connection, on a worker."""
         await self._is_over()
         self._is_closed = True
-        self._tasks.put(None)
-        await self._owner.close()
+        if self._owner is not None:
+            await self._owner.close()
+            return
+        try:
+            await self._workers.run(self._connection.close)
+        except RuntimeError:  # there can be no thread
+            self._connection.close()
+
+
+def _close_unwanted(opening: "asyncio.Future[sqlite3.Connection]") -> None:
+    if not opening.cancelled() and opening.exception() is None:
+        opening.result().close()

@@ -1,0 +1,134 @@
+"""The work of a connection runs whole, in order, on workers; closing waits for it."""
+
+import asyncio
+import threading
+import time
+from functools import partial
+from pathlib import Path
+
+import pytest
+
+from wmsd.base.context import PROGRAM
+from wmsd.db import connection_queue
+from wmsd.db.connection_queue import ConnectionQueue, Work
+from wmsd.db.migrations import COMPANY, create
+from wmsd.db.sqlite import connect, sqlite3
+from wmsd.db.worker_threads import WorkerThreads
+
+SOON = 10.0
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    path = tmp_path / "1.db"
+    create(path, COMPANY)
+    return path
+
+
+@pytest.fixture
+def workers() -> WorkerThreads:
+    return WorkerThreads("test", few=2)
+
+
+async def opened(path: Path, workers: WorkerThreads) -> ConnectionQueue:
+    return await ConnectionQueue.open(workers, partial(connect, path), run_group)
+
+
+def run_group(connection: sqlite3.Connection, group: list[Work]) -> None:
+    for work in group:
+        work.result = work.action(connection)
+
+
+def where(connection: sqlite3.Connection) -> int:
+    return threading.get_ident()
+
+
+async def test_work_runs_on_a_worker_until_the_connection_is_closed(path: Path, workers: WorkerThreads) -> None:
+    queue = await opened(path, workers)
+    assert threading.get_ident() not in {await queue.submit(where, PROGRAM) for _ in range(3)}
+    await queue.close()
+    with pytest.raises(ValueError, match="no active connection"):
+        queue.submit(where, PROGRAM)
+
+
+async def test_what_waits_is_done_before_the_connection_is_closed(path: Path, workers: WorkerThreads) -> None:
+    queue = await opened(path, workers)
+    several = [queue.submit(lambda connection: connection.in_transaction, PROGRAM) for _ in range(200)]
+    await queue.close()
+    assert await asyncio.gather(*several) == [False] * 200
+
+
+async def test_its_connection_is_lent_while_nothing_runs(path: Path, workers: WorkerThreads) -> None:
+    queue = await opened(path, workers)
+    assert queue.connection is not None
+    running = queue.submit(where, PROGRAM)
+    assert queue.connection is None
+    await running
+    assert queue.connection is not None
+    await queue.close()
+    assert queue.connection is None
+
+
+async def test_two_connections_take_turns_on_one_thread(tmp_path: Path) -> None:
+    workers, order = WorkerThreads("test", few=1, most=1), list[str]()
+    queues = {}
+    for name in "ab":
+        create(tmp_path / f"{name}.db", COMPANY)
+        queues[name] = await opened(tmp_path / f"{name}.db", workers)
+        queues[name].largest_group = 1
+
+    def note(name: str, _: sqlite3.Connection) -> None:
+        order.append(name)
+        time.sleep(0.01)
+
+    await asyncio.gather(*(queues[name].submit(partial(note, name), PROGRAM) for name in "aaabbb"))
+    assert order in (list("ababab"), list("aababb")), "none waits for all of the other"
+    for queue in queues.values():
+        await queue.close()
+
+
+async def test_a_file_that_cannot_be_opened_is_told(tmp_path: Path, workers: WorkerThreads) -> None:
+    with pytest.raises(sqlite3.OperationalError):
+        await opened(tmp_path / "nothing.db", workers)
+
+
+async def test_an_opening_that_nobody_waits_for_leaves_no_connection(path: Path, workers: WorkerThreads) -> None:
+    made: list[sqlite3.Connection] = []
+    may_go_on = threading.Event()
+
+    def slow() -> sqlite3.Connection:
+        may_go_on.wait(SOON)
+        made.append(connect(path))
+        return made[0]
+
+    opening = asyncio.ensure_future(ConnectionQueue.open(workers, slow, run_group))
+    await asyncio.sleep(0.01)
+    opening.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await opening
+    may_go_on.set()
+    await workers.run(lambda: None)
+    await asyncio.sleep(0.05)
+    with pytest.raises(sqlite3.ProgrammingError, match="closed"):
+        made[0].execute("SELECT 1")
+
+
+async def test_work_that_lacks_memory_to_begin_begins_as_soon_as_there_is_some(
+    path: Path, workers: WorkerThreads, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    class ShortOfMemory:
+        refusals = 3
+        sleep = staticmethod(time.sleep)
+
+        def monotonic(self) -> float:
+            if threading.current_thread() is not threading.main_thread() and self.refusals:
+                self.refusals -= 1
+                raise MemoryError
+            return time.monotonic()
+
+    queue, short = await opened(path, workers), ShortOfMemory()
+    monkeypatch.setattr(connection_queue, "time", short)
+    async with asyncio.timeout(SOON):
+        assert await queue.submit(where, PROGRAM) != threading.get_ident()
+    assert short.refusals == 0
+    await queue.close()

@@ -1,0 +1,176 @@
+"""A few threads that serve all connections of many files.
+
+Threads do not grow with companies. A task that takes long, such as an import or a write to a slow disk, holds up
+its own connection only: while all threads are at long tasks and another one waits, a thread is added, up to a
+bound. Added threads end when nothing waits.
+"""
+
+import asyncio
+import threading
+import time
+from collections.abc import Callable
+from queue import SimpleQueue
+from typing import Final, TypeVar
+
+Result = TypeVar("Result")
+Task = Callable[[], None]
+FEW: Final = 4
+MOST: Final = 64
+LONG_SECONDS: Final = 0.02
+"""After which a task counts as long."""
+NO_MEMORY_SECONDS: Final = 0.05
+"""How long a thread waits for memory."""
+
+
+class WorkerThreads:
+    """`few` threads stay once they were needed. `most` bounds how many long tasks run at once."""
+
+    def __init__(self, name: str, few: int = FEW, most: int = MOST) -> None:
+        self._name = name
+        self._few = few
+        self._most = most
+        self._tasks: SimpleQueue[Task | None] = SimpleQueue()
+        self._lock = threading.Lock()
+        self._count = 0
+        self._idle = 0
+        self._is_looking = False
+        self._is_closed = False
+
+    @property
+    def count(self) -> int:
+        return self._count
+
+    @property
+    def is_wanted(self) -> bool:
+        """Whether a task waits for a thread."""
+        return not self._tasks.empty()
+
+    def post(self, task: Task) -> None:
+        """From the loop. Raises RuntimeError when there is no thread and can be none."""
+        self._is_closed = False
+        if self._count < self._few and self._tasks.qsize() >= self._idle:
+            self._add()
+        self._tasks.put(task)
+        if self._tasks.qsize() > self._idle:
+            self._look_later()
+
+    def post_again(self, task: Task) -> None:
+        """From a worker, which is about to be free."""
+        self._tasks.put(task)
+
+    def _look_later(self) -> None:
+        if not self._is_looking:
+            self._is_looking = True
+            asyncio.get_running_loop().call_later(LONG_SECONDS, self._look)
+
+    def _look(self) -> None:
+        """Adds a thread when a task still waits, and no thread is free."""
+        self._is_looking = False
+        if self._is_closed or self._tasks.empty():
+            return
+        if not self._idle and self._count < self._most:
+            self._add()
+        self._look_later()
+
+    def _add(self) -> None:
+        """Without a further thread, those that there are go on. Raises RuntimeError when there is none."""
+        # A daemon, so that a process which fails before it has closed everything can still end.
+        thread = threading.Thread(target=self._work, name=self._name, daemon=True)
+        with self._lock:
+            self._count += 1
+        try:
+            thread.start()
+        except (RuntimeError, MemoryError):
+            with self._lock:
+                self._count -= 1
+                is_alone = not self._count
+            if is_alone:
+                raise
+
+    def _work(self) -> None:
+        while True:
+            with self._lock:
+                self._idle += 1
+            task = self._tasks.get()
+            with self._lock:
+                self._idle -= 1
+            if task is None:
+                break
+            _run_whole(task)
+            del task  # what it holds is not held while the thread waits
+            if self._has_too_many():
+                return
+        with self._lock:
+            self._count -= 1
+
+    def _has_too_many(self) -> bool:
+        with self._lock:
+            is_one_too_many = self._count > self._few and self._tasks.empty()
+            self._count -= is_one_too_many
+        return is_one_too_many
+
+    async def run(self, function: Callable[[], Result]) -> Result:
+        """The function's result, from a worker. It runs to its end even if nobody waits any more."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Result] = loop.create_future()
+
+        def task() -> None:
+            try:
+                result = function()
+            except BaseException as error:  # whoever waits must always hear
+                tell(loop, _fail, future, error)
+            else:
+                tell(loop, _succeed, future, result)
+
+        self.post(task)
+        return await future
+
+    def close(self) -> None:
+        """Ends the threads when their tasks are done. A further task begins anew."""
+        self._is_closed = True
+        for _ in range(self._count):
+            self._tasks.put(None)
+
+
+class Workers:
+    """The threads of many files: commits, which wait for the disk, hold up no reads."""
+
+    def __init__(self) -> None:
+        self.writers = WorkerThreads("wmsd-writer")
+        self.readers = WorkerThreads("wmsd-reader")
+
+    def close(self) -> None:
+        self.writers.close()
+        self.readers.close()
+
+
+def _succeed(future: "asyncio.Future[Result]", result: Result) -> None:
+    if not future.done():
+        future.set_result(result)
+
+
+def _fail(future: "asyncio.Future[Result]", error: BaseException) -> None:
+    if not future.done():
+        future.set_exception(error)
+
+
+def _run_whole(task: Task) -> None:
+    """A task tells its end itself. One that could not begin for want of memory begins as soon as there is some."""
+    while True:
+        try:
+            task()
+        except MemoryError:
+            time.sleep(NO_MEMORY_SECONDS)
+        else:
+            return
+
+
+def tell(loop: asyncio.AbstractEventLoop, function: Callable[..., object], *arguments: object) -> None:
+    """From a thread. When there is no memory for it, as soon as there is: whoever waits must always hear."""
+    while True:
+        try:
+            loop.call_soon_threadsafe(function, *arguments)
+        except MemoryError:
+            time.sleep(NO_MEMORY_SECONDS)
+        else:
+            return
