@@ -1,8 +1,7 @@
 """A few threads that serve all connections of many files.
 
 Threads do not grow with companies. A task that takes long, such as an import or a write to a slow disk, holds up
-its own connection only: while all threads are at long tasks and another one waits, a thread is added, up to a
-bound. Added threads end when nothing waits.
+its own connection only: beside the threads that are at long tasks there are always a few, up to a bound.
 """
 
 import asyncio
@@ -33,6 +32,8 @@ class WorkerThreads:
         self._lock = threading.Lock()
         self._count = 0
         self._idle = 0
+        self._began: dict[int, float] = {}
+        """When each task under way began, by the number of its thread."""
         self._is_looking = False
         self._is_closed = False
 
@@ -48,7 +49,7 @@ class WorkerThreads:
     def post(self, task: Task) -> None:
         """From the loop. Raises RuntimeError when there is no thread and can be none."""
         self._is_closed = False
-        if self._count < self._few and self._tasks.qsize() >= self._idle:
+        if self._tasks.qsize() >= self._idle and self._count < self._wanted():
             self._add()
         self._tasks.put(task)
         if self._tasks.qsize() > self._idle:
@@ -58,18 +59,26 @@ class WorkerThreads:
         """From a worker, which is about to be free."""
         self._tasks.put(task)
 
+    def _wanted(self) -> int:
+        """How many threads there should be: a few, beside those that are at long tasks."""
+        long_ago = time.monotonic() - LONG_SECONDS
+        with self._lock:
+            at_long_tasks = sum(began < long_ago for began in self._began.values())
+        return min(self._few + at_long_tasks, self._most)
+
     def _look_later(self) -> None:
         if not self._is_looking:
             self._is_looking = True
             asyncio.get_running_loop().call_later(LONG_SECONDS, self._look)
 
     def _look(self) -> None:
-        """Adds a thread when a task still waits, and no thread is free."""
+        """Adds threads when tasks still wait, and no thread is free."""
         self._is_looking = False
         if self._is_closed or self._tasks.empty():
             return
-        if not self._idle and self._count < self._most:
-            self._add()
+        if not self._idle:
+            for _ in range(min(self._tasks.qsize(), self._wanted() - self._count)):
+                self._add()
         self._look_later()
 
     def _add(self) -> None:
@@ -88,26 +97,24 @@ class WorkerThreads:
                 raise
 
     def _work(self) -> None:
+        own = threading.get_ident()
         while True:
             with self._lock:
                 self._idle += 1
             task = self._tasks.get()
             with self._lock:
                 self._idle -= 1
-            if task is None:
-                break
-            _run_whole(task)
+                self._began[own] = time.monotonic()
+            if task is not None:
+                _run_whole(task)
+            with self._lock:
+                del self._began[own]
+            is_last = task is None or (self._tasks.empty() and self._count > self._wanted())
             del task  # what it holds is not held while the thread waits
-            if self._has_too_many():
-                return
+            if is_last:
+                break
         with self._lock:
             self._count -= 1
-
-    def _has_too_many(self) -> bool:
-        with self._lock:
-            is_one_too_many = self._count > self._few and self._tasks.empty()
-            self._count -= is_one_too_many
-        return is_one_too_many
 
     async def run(self, function: Callable[[], Result]) -> Result:
         """The function's result, from a worker. It runs to its end even if nobody waits any more."""
