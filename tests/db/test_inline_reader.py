@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+from collections.abc import AsyncIterator
 from functools import partial
 from pathlib import Path
 
@@ -10,8 +11,10 @@ import pytest
 from tests.support.steering import CountedIds, SteeredClock
 from wmsd.base.clock import OrderedClock
 from wmsd.db.database import Database
+from wmsd.db.migrations import COMPANY, create
 from wmsd.db.sqlite import connect, sqlite3
 from wmsd.db.transaction import Transaction
+from wmsd.db.worker_threads import Workers
 
 COUNT_TO = "WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < ?) SELECT count(*) FROM n"
 LONG = 1_000_000
@@ -20,11 +23,18 @@ pytestmark = pytest.mark.alone  # what is quick takes more than a moment where o
 
 
 @pytest.fixture(params=["its own connection", "the writer's connection"])
-async def database(request: pytest.FixtureRequest, database: Database) -> Database:
-    """Opened to write, it reads with the same connection."""
-    if request.param == "the writer's connection":
+async def database(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Database]:
+    """One that shares its threads with others reads with the connection that writes, once that is open."""
+    path = tmp_path / "1.db"
+    create(path, COMPANY)
+    workers = Workers()
+    shared = request.param == "the writer's connection"
+    database = Database(path, OrderedClock(SteeredClock()), CountedIds(), workers=workers if shared else None)
+    if shared:
         await database.open()
-    return database
+    yield database
+    await database.close()
+    workers.close()
 
 
 def count_and_thread(count: int, tx: Transaction) -> tuple[int, int]:
@@ -139,6 +149,7 @@ async def test_a_read_while_a_write_is_long_gets_a_connection_of_its_own(databas
     assert database.descriptors == 5, "two for each connection, and one for the log's index"
 
 
+@pytest.mark.parametrize("database", ["the writer's connection"], indirect=True)
 async def test_a_read_waits_for_a_write_that_is_short(database: Database) -> None:
     await database.open()
     before = database.descriptors

@@ -140,15 +140,19 @@ class ConnectionQueue:
     async def open_owned(
         cls, workers: WorkerThreads, connect: Callable[[], sqlite3.Connection], run_group: GroupRunner
     ) -> "ConnectionQueue":
-        """As `open`, with a connection that aiosqlite opens, owns and closes, on a thread of its own."""
-        owner = aiosqlite.Connection(connect, iter_chunk_size=ROWS_AT_A_TIME)
-        await owner
+        """As `open`; from then on aiosqlite owns the connection, on a thread of its own, and closes it.
+
+        It is opened before: when aiosqlite's own opening fails, its thread may outlive the loop.
+        """
+        queue = await cls.open(workers, connect, run_group)
+        owner = aiosqlite.Connection(lambda: queue._connection, iter_chunk_size=ROWS_AT_A_TIME)
         try:
-            async with owner.cursor() as cursor:
-                return cls(cursor.connection, workers, run_group, owner)
+            await owner
         except BaseException:
-            await owner.close()
+            await queue.close()
             raise
+        queue._owner = owner
+        return queue
 
     @property
     def connection(self) -> sqlite3.Connection | None:

@@ -74,8 +74,9 @@ class Database:
 
         `uses_reserve`: whether all writes may use it. `moved` is called when the file was removed or replaced in
         use. `alone`: whether no other process may open the file while it is not lent. `workers` are shared with
-        other files; without them, this one has its own, and aiosqlite owns its connections. `counted` is called
-        with the number of connections that were opened or closed.
+        other files. A file without them has its own, its reads have a connection of their own from the first on,
+        and aiosqlite owns the others. `counted` is called with the number of connections that were opened or
+        closed.
         """
         self.path = path
         self.after_commit = after_commit
@@ -100,7 +101,7 @@ class Database:
             provision,
             self._hand_over,
             self._begin,
-            writer=lambda: self._writer,
+            writer=lambda: self._writer if self._own_workers is None else None,
             threads=self._workers.readers,
             counted=self._counted,
         )
