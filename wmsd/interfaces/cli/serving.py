@@ -25,6 +25,7 @@ from wmsd.app.settings import MEGABYTE, Settings, SettingsError
 from wmsd.app.watchdog import Watchdog
 from wmsd.base.addresses import networks
 from wmsd.base.complaints import Complaints
+from wmsd.base.memory import share_arenas
 from wmsd.base.shortages import is_shortage
 from wmsd.db.failures import StorageError
 from wmsd.db.open_files import FileBounds
@@ -57,6 +58,7 @@ def serve_command(command_line: CommandLine, listen: str | None, with_demo: bool
     It makes the data folder when there is none. One server at a time can use a data folder; the other commands
     work beside it.
     """
+    share_arenas()
     logs.configure(command_line.settings.log)
     command_line.say_folder()
     folder, settings = command_line.folder, command_line.settings

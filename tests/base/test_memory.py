@@ -1,0 +1,46 @@
+"""What is left when the system gives no more memory."""
+
+import subprocess
+import sys
+
+ALLOCATES_AT_THE_LIMIT = """
+import resource, sys, threading
+from pathlib import Path
+from wmsd.base.memory import share_arenas
+
+if sys.argv[1] == "shared":
+    share_arenas()
+over = threading.Event()
+begun = threading.Semaphore(0)
+
+def work():
+    kept = [bytes(600) for _ in range(1000)]
+    begun.release()
+    over.wait()
+
+for _ in range(6):
+    threading.Thread(target=work, daemon=True).start()
+    begun.acquire()
+size = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (size, resource.RLIM_INFINITY))
+try:
+    kept = [bytes(600) for _ in range(30_000)]
+except MemoryError:
+    kept = []
+resource.setrlimit(resource.RLIMIT_AS, (resource.RLIM_INFINITY, resource.RLIM_INFINITY))
+print(len(kept))
+"""
+
+
+def allocated(arenas: str) -> int:
+    """How many objects of 600 bytes a process with six more threads makes, when it gets no more memory."""
+    command = [sys.executable, "-c", ALLOCATES_AT_THE_LIMIT, arenas]
+    return int(subprocess.run(command, capture_output=True, check=True, text=True).stdout)
+
+
+def test_at_the_limit_a_thread_takes_memory_from_the_arenas_of_others() -> None:
+    assert allocated("shared") == 30_000
+
+
+def test_with_an_arena_for_each_thread_there_is_none_to_take() -> None:
+    assert allocated("own") == 0
