@@ -26,7 +26,8 @@ from wmsd.db.transaction import Transaction
 LIFETIME: Final = timedelta(days=2)
 
 
-async def make(data: Path, first: str, count: int) -> list[tuple[int, str]]:
+async def make(data: Path, first: str, count: int, user: str = ADMIN) -> list[tuple[int, str]]:
+    """The id of each company, and a token of the user for it. No server may run."""
     folder = DataFolder(data)
     async with open_installation(Settings(), folder) as installation:
 
@@ -42,7 +43,7 @@ async def make(data: Path, first: str, count: int) -> list[tuple[int, str]]:
                     )
                 )
                 token = accounts.create_token(
-                    tx, email=ADMIN, name=code, abilities=(EVERYTHING,), company_codes=(code,), lifetime=LIFETIME
+                    tx, email=user, name=code, abilities=(EVERYTHING,), company_codes=(code,), lifetime=LIFETIME
                 )
                 made.append((company_id, token))
             return made

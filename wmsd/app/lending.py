@@ -107,7 +107,9 @@ class Loan:
         except OSError:
             is_lent = False
         if not is_lent:
-            raise StorageError(f"The server does not lend {path}; look into its log, or stop it first.")
+            raise StorageError(
+                f"The server did not lend {path}. If it was just stopped, try again; otherwise its log says why."
+            )
 
     def end(self) -> None:
         self._answers.close()

@@ -1,0 +1,253 @@
+"""Many companies, of which few can be open, and clients that go from one to another."""
+
+import asyncio
+import base64
+import json
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from itertools import count
+from pathlib import Path
+from random import Random
+from threading import Thread
+from typing import Any, Final
+
+from benchmarks import many_companies
+from tests.support.command import EMAIL, Home, Server, first_day
+from tests.support.contention import V1, V2, order
+from tests.support.faults.load import LINES, PATIENCE, READS, Asked, Told
+from tests.support.faults.scene import FILES, SETTINGS
+from tests.support.hostile.scene import Tenant
+from tests.support.raw_http import Caller, Connection
+from tests.support.receivers import Receivers
+from tests.support.wholeness import NOT_TOLD_ONCE
+from wmsd.db.sqlite import connect
+
+FIRST: Final = "ACME"
+NOT_LENT: Final = "The server did not lend "
+LIST_OF_ORDERS: Final = "/api/v2/sales-orders?per_page=20"
+
+
+@dataclass(frozen=True)
+class Site:
+    """`subscribed`: the first so many companies have a webhook for new orders."""
+
+    home: Home
+    tenants: list[Tenant]
+    subscribed: int
+    receivers: Receivers
+
+    def rows(self, tenant: Tenant, sql: str) -> list[Any]:
+        """Of the company's file. No server may run."""
+        connection = connect(self.home.data / "companies" / f"{tenant.company}.db")
+        try:
+            return connection.execute(sql).fetchall()
+        finally:
+            connection.close()
+
+    def flaws(self) -> Iterator[str]:
+        """A sentence for each promise that the files break. No server may run."""
+        examined = self.home.run("doctor", "--json")
+        if examined.code:
+            yield f"The doctor finds {examined.out.strip() or examined.err.strip()}"
+        for tenant in self.tenants:
+            for order_code, times in self.rows(tenant, NOT_TOLD_ONCE):
+                yield f"{order_code} of company {tenant.company} has {times} sales_order.created."
+
+    def stored(self, tenant: Tenant) -> Counter[str]:
+        """How often each order is there, by its notes."""
+        return Counter(notes for (notes,) in self.rows(tenant, "SELECT notes FROM sales_orders"))
+
+    @property
+    def codes(self) -> list[str]:
+        return [FIRST, *(f"{FIRST}-{number}" for number in range(1, len(self.tenants)))]
+
+    def mistaken(self, imports: "Imports") -> Iterator[str]:
+        """A sentence for each article of which a command said what is not true. No server may run."""
+        stored = {
+            (code, article)
+            for code, tenant in zip(self.codes, self.tenants, strict=True)
+            for (article,) in self.rows(tenant, "SELECT code FROM articles")
+        }
+        for company, article in imports.imported - stored:
+            yield f"{article} of {company} was imported, and is not there."
+        for company, article in imports.refused & stored:
+            yield f"{article} of {company} was refused, and is there."
+
+    def untold(self, asked: Sequence[Asked], longest: float) -> set[tuple[int, str]]:
+        """The orders of subscribed companies that were done, and that no receiver was told of after so long."""
+        done = {
+            (self.tenants[each.place].company, each.name)
+            for each in asked
+            if each.told is Told.DONE and each.name and each.place < self.subscribed
+        }
+        until = time.monotonic() + longest
+        while (left := done - self._received()) and time.monotonic() < until:
+            time.sleep(0.2)
+        return left
+
+    def _received(self) -> set[tuple[int, str]]:
+        """Company and notes of each order that its receiver was told of."""
+        return {
+            (int(each["path"].partition("=")[2]), body["data"]["notes"])
+            for each in self.receivers.recorded()
+            if (body := _decoded(each["body"]))["event"] == "sales_order.created"
+        }
+
+
+def _decoded(body: str) -> Any:
+    return json.loads(base64.b64decode(body))
+
+
+def made_in(home: Home, companies: int, subscribed: int, receivers: Receivers) -> Site:
+    """Each company after the first is a copy of it."""
+    home.environment |= SETTINGS | {
+        "WMSD_WEBHOOKS_ALLOW_NETWORKS": "127.0.0.1/32",
+        "WMSD_WEBHOOKS_ALLOW_PORTS": "1-65535",
+        "WMSD_WEBHOOKS_ALLOW_HTTP": "true",
+    }
+    first_day(home)
+    for kind, text in FILES.items():
+        home.ok("import", kind, "-", "--company", FIRST, stdin=text)
+    made = asyncio.run(many_companies.make(home.data, FIRST, companies, EMAIL))
+    tenants = [Tenant(company, token) for company, token in made]
+    with home.serving() as server:
+        for tenant in tenants[:subscribed]:
+            url = receivers.url(f"/200?company={tenant.company}")
+            body = {"name": "orders", "url": url, "events": ["sales_order.created"], "secret": "s" * 32}
+            status, answer = server.send("POST", "/api/webhooks", body, tenant.token, tenant.company)
+            assert status == 201, answer
+        assert server.stop() == 0
+    return Site(home, tenants, subscribed, receivers)
+
+
+@dataclass
+class Churn(Thread):
+    """Clients, each with one request after another, of companies as chance has it. They end when the server does.
+
+    The place of what they asked is that of its company.
+    """
+
+    port: int
+    tenants: Sequence[Tenant]
+    label: str
+    clients: int
+    asked: list[Asked] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        super().__init__(daemon=True)
+        self._is_stopped = False
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def stop(self) -> None:
+        """When all that was asked is answered, or will not be."""
+        self._is_stopped = True
+        self.join()
+
+    def run(self) -> None:
+        asyncio.run(self._run())
+
+    async def _run(self) -> None:
+        await asyncio.gather(*(self._work(client) for client in range(self.clients)))
+
+    async def _work(self, client: int) -> None:
+        chance = Random(f"{self.label}-{client}")
+        with suppress(OSError):
+            connection = await Caller(self.port, "").connect()
+            while not self._is_stopped:
+                asked = self._next(chance, f"{self.label}-{client}-{len(self.asked)}")
+                if not await _is_answered(connection, asked):
+                    break
+            await connection.close()
+
+    def _next(self, chance: Random, name: str) -> Asked:
+        place = chance.randrange(len(self.tenants))
+        caller = Caller(self.port, self.tenants[place].token, self.tenants[place].company)
+        form = chance.choice(("key", "key", V1, V2, *READS, LIST_OF_ORDERS))
+        due, body = time.monotonic(), order(*LINES, notes=name)
+        match form:
+            case "key":
+                asked = Asked(place, form, name, caller.post(V2, body, f"key-{name}"), due, has_key=True)
+            case "/api/sales-orders" | "/api/v2/sales-orders":
+                asked = Asked(place, form, name, caller.post(form, body), due)
+            case path:
+                asked = Asked(place, path, "", caller.request("GET", path, None), due)
+        self.asked.append(asked)
+        return asked
+
+
+async def _is_answered(connection: Connection, asked: Asked) -> bool:
+    try:
+        async with asyncio.timeout(PATIENCE):
+            asked.take(await connection.ask(asked.request))
+    except TimeoutError:
+        return False
+    except (OSError, EOFError) as error:
+        asked.told, asked.answer = Told.UNKNOWN, type(error).__name__
+        return False
+    finally:
+        asked.ended = time.monotonic()
+    return True
+
+
+@dataclass
+class Imports(Thread):
+    """Commands that write into companies' files beside the server, one after the other."""
+
+    home: Home
+    codes: Sequence[str]
+    label: str
+    imported: set[tuple[str, str]] = field(default_factory=set)
+    """Company and article."""
+    refused: set[tuple[str, str]] = field(default_factory=set)
+    """When the server ended before it had lent the file."""
+    broken: list[str] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        super().__init__(daemon=True)
+        self._is_stopped = False
+
+    def __hash__(self) -> int:
+        return id(self)
+
+    def stop(self) -> None:
+        self._is_stopped = True
+        self.join()
+
+    def run(self) -> None:
+        chance = Random(self.label)
+        for number in count():
+            if self._is_stopped:
+                break
+            company, article = chance.choice(self.codes), f"{self.label}-{number}"
+            text = f"code,name\n{article},New\n"
+            done = self.home.run("import", "articles", "-", "--company", company, stdin=text)
+            if not done.code:
+                self.imported.add((company, article))
+            elif any(NOT_LENT in sentence for sentence in done.wrong):
+                self.refused.add((company, article))
+            else:
+                self.broken.append(f"The import into {company} failed: {done.err}")
+
+
+@dataclass(frozen=True)
+class Held:
+    """What a process holds: threads, descriptors of companies' files, and resident megabytes."""
+
+    threads: int
+    company_files: int
+    megabytes: float
+
+
+def held_by(server: Server) -> Held:
+    process = Path(f"/proc/{server.process.pid}")
+    files = 0
+    for link in (process / "fd").iterdir():
+        with suppress(FileNotFoundError):  # closed meanwhile
+            files += link.readlink().parent.name == "companies"
+    pages = int((process / "statm").read_text().split()[1])
+    return Held(len([*(process / "task").iterdir()]), files, pages * 4096 / 1e6)
