@@ -12,6 +12,7 @@ from benchmarks import (
     articles,
     companies,
     executable,
+    fairness,
     graphql,
     import_waits,
     imports,
@@ -40,6 +41,7 @@ PARTS: Final[dict[str, Callable[[], Iterator[Figure]]]] = {
     "pages": pages.measure,
     "memory": memory.measure,
     "companies": companies.measure,
+    "fairness": fairness.measure,
     "executable": executable.measure,
 }
 ONLY: Final = (

@@ -1,16 +1,15 @@
 """A thousand companies beside one: rates, memory, the start, and durable orders spread over many files."""
 
 import json
-import sys
+import statistics
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
-from pathlib import Path
-from typing import Any, Final
+from typing import Final
 
 from benchmarks.figures import (
     COMPANIES_AT_ONE_A_SECOND,
     COMPANIES_CARRIED,
+    COMPANIES_COLD,
     COMPANIES_MEMORY,
     COMPANIES_MEMORY_LATER,
     COMPANIES_MEMORY_USED,
@@ -20,15 +19,13 @@ from benchmarks.figures import (
     COMPANIES_START,
     Figure,
 )
+from benchmarks.mix import ARTICLES, PARTNERS, Run, Site, many
 from benchmarks.orders import company_with_goods
-from benchmarks.processes import Failed, Server, progress, run, wmsd_server
+from benchmarks.processes import Server, get, progress, wmsd_server
 from benchmarks.site import Company, Installation, installation
 
 COUNTS: Final = (60, 300, 1000)
 MOST: Final = max(COUNTS)
-ARTICLES: Final = 500
-PARTNERS: Final = 20
-P99_SECONDS: Final = 0.25
 PROBE_SECONDS: Final = 10.0
 STEPS: Final = 5
 """Of the search for a rate: each halves what is not known yet."""
@@ -40,52 +37,11 @@ LATER_SECONDS: Final = 600.0
 START_ROUNDS: Final = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Run:
-    """`slow` is the 99th percentile of all latencies, in seconds."""
-
-    rate: float
-    slow: float
-    wrong: int
-    first_wrong: str
-
-    @property
-    def is_sustained(self) -> bool:
-        return self.slow <= P99_SECONDS and not self.wrong
-
-
-@dataclass(frozen=True, slots=True)
-class Site:
-    installation: Installation
-    companies: list[tuple[int, str]]
-
-    def some(self, count: int) -> Path:
-        """The file with the first of the companies."""
-        path = self.installation.data.parent / f"companies-{count}.json"
-        path.write_text(json.dumps(self.companies[:count]), encoding="utf-8")
-        return path
-
-    def load(self, server: Server, count: int, rate: float, seconds: float, connections: int = 256) -> Run:
-        """Without a rate: orders, each connection one after the other."""
-        numbers = (rate, seconds, time.time_ns(), connections, ARTICLES, PARTNERS)
-        arguments = [str(server.port), str(self.some(count)), *map(str, numbers)]
-        module = [sys.executable, "-m", "benchmarks.open_loop", *arguments]
-        found: dict[str, Any] = json.loads(run(module, self.installation.data.parent))
-        latencies = sorted(each for of_kind in found["latencies"].values() for each in of_kind)
-        if not latencies:
-            raise Failed("no request was answered.")
-        wrong = sum(found["wrong"].values()) + found["unanswered"] + found["lost"]
-        slow = latencies[int(len(latencies) * 0.99)]
-        return Run(len(latencies) / found["seconds"], slow, wrong, found["first_wrong"])
-
-
 def measure() -> Iterator[Figure]:
     with installation() as made:
         first = company_with_goods(made, ARTICLES, PARTNERS)
         alone = _seconds_to_start(made, first)
-        progress(f"making {MOST} companies")
-        module = [sys.executable, "-m", "benchmarks.many_companies", str(made.data), first.code, str(MOST)]
-        site = Site(made, json.loads(run(module, made.data.parent)))
+        site = many(made, first, MOST)
         yield Figure(COMPANIES_START, "s", _seconds_to_start(made, first), alone)
         yield from _memory(site)
         with wmsd_server(made.data) as server:
@@ -139,13 +95,27 @@ def _memory(site: Site) -> Iterator[Figure]:
     with wmsd_server(site.installation.data) as server:
         time.sleep(2)
         yield Figure(COMPANIES_MEMORY, "MB", server.resident_mb())
-        for company_id, token in site.companies:
-            company = Company(company_id, "", token)
-            server.get("/api/articles/1", company.headers)
+        cold, warm = _first_answers(site, server)
+        yield Figure(COMPANIES_COLD, "ms", cold * 1000, warm * 1000)
         time.sleep(2)
         yield Figure(COMPANIES_MEMORY_USED, "MB", server.resident_mb())
+        progress(f"waiting {LATER_SECONDS:.0f} s")
         time.sleep(LATER_SECONDS)
         yield Figure(COMPANIES_MEMORY_LATER, "MB", server.resident_mb())
+
+
+def _first_answers(site: Site, server: Server) -> tuple[float, float]:
+    """The median seconds of each company's first request, and of its second one."""
+    connection = server.connect()
+    found: tuple[list[float], list[float]] = ([], [])
+    for company_id, token in site.companies:
+        for seconds in found:
+            began = time.perf_counter()
+            get(connection, "/api/articles/1", Company(company_id, "", token).headers)
+            seconds.append(time.perf_counter() - began)
+    connection.close()
+    first, second = map(statistics.median, found)
+    return first, second
 
 
 def _seconds_to_start(site: Installation, company: Company) -> float:

@@ -91,12 +91,12 @@ def _receiver(folder: Path) -> Iterator[Receiver]:
         yield Receiver(found)
 
 
-def _dead(folder: Path) -> AbstractContextManager[Server]:
+def dead_receivers(folder: Path) -> AbstractContextManager[Server]:
     port = free_port()
     return server([sys.executable, "-m", "benchmarks.dead_receivers", str(port), str(DEAD)], port, folder, {})
 
 
-def _call(wmsd: Server, company: Company, method: str, path: str, body: dict[str, Any]) -> dict[str, Any]:
+def call(wmsd: Server, company: Company, method: str, path: str, body: dict[str, Any]) -> dict[str, Any]:
     connection = wmsd.connect()
     headers = {**company.headers, "Content-Type": "application/json"}
     connection.request(method, path, json.dumps(body), headers)
@@ -109,15 +109,15 @@ def _call(wmsd: Server, company: Company, method: str, path: str, body: dict[str
     return found
 
 
-def _subscribe(wmsd: Server, company: Company, url: str, event: str) -> int:
+def subscribe(wmsd: Server, company: Company, url: str, event: str) -> int:
     fields = {"name": url, "url": url, "events": [event], "secret": "bench-secret-of-32-characters-and-more"}
-    found: int = _call(wmsd, company, "POST", "/api/webhooks", fields)["id"]
+    found: int = call(wmsd, company, "POST", "/api/webhooks", fields)["id"]
     return found
 
 
 def _switch(wmsd: Server, company: Company, subscriptions: list[int], active: bool) -> None:
     for subscription_id in subscriptions:
-        _call(wmsd, company, "PATCH", f"/api/webhooks/{subscription_id}", {"active": active})
+        call(wmsd, company, "PATCH", f"/api/webhooks/{subscription_id}", {"active": active})
 
 
 def _count(file: Path, sql: str) -> int:
@@ -141,7 +141,7 @@ def _await_drained(site: Installation, company: Company) -> float:
 def _draining(site: Installation, company: Company, receiver: Receiver) -> Figure:
     """In turns: what an import while no server runs has queued, sent by the floor first, then by wmsd."""
     with wmsd_server(site.data, TO_LOOPBACK) as wmsd:
-        _subscribe(wmsd, company, receiver.url("drain"), ALL)
+        subscribe(wmsd, company, receiver.url("drain"), ALL)
     file = site.file(company)
     rates = []
     for number in range(ROUNDS):
@@ -174,7 +174,7 @@ def _orders_subscribed(
 ) -> Iterator[Figure]:
     """In turns; what a round has queued is sent before the next one begins."""
     target = Target(f"{wmsd.url}/api/v2/sales-orders", company.headers, script)
-    subscriptions = [_subscribe(wmsd, company, receiver.url(f"s{n}"), ALL) for n in range(SUBSCRIPTIONS)]
+    subscriptions = [subscribe(wmsd, company, receiver.url(f"s{n}"), ALL) for n in range(SUBSCRIPTIONS)]
     _switch(wmsd, company, subscriptions, active=False)
     drive(target, 32, 1, ["warm", "0", "0"])
     without: list[Load] = []
@@ -202,13 +202,13 @@ def _orders_subscribed(
 
 def _beside_the_dead(site: Installation, wmsd: Server, company: Company, receiver: Receiver) -> Iterator[Figure]:
     """In milliseconds, from the moment at which an order is posted to the arrival of its sales_order.created."""
-    _subscribe(wmsd, company, receiver.url("healthy"), CREATED)
+    subscribe(wmsd, company, receiver.url("healthy"), CREATED)
     progress(f"{BESIDE_THE_DEAD}: alone")
     _delays(wmsd, company, receiver, WARM_UP_SECONDS)
     alone = _delays(wmsd, company, receiver, ALONE_SECONDS)
-    with _dead(site.data.parent) as dead:
+    with dead_receivers(site.data.parent) as dead:
         for port in json.loads(dead.get("/")):
-            _subscribe(wmsd, company, f"http://{HOST}:{port}/", CREATED)
+            subscribe(wmsd, company, f"http://{HOST}:{port}/", CREATED)
         progress(f"{BESIDE_THE_DEAD}: beside them")
         beside = _delays(wmsd, company, receiver, BESIDE_SECONDS)
     yield Figure(BESIDE_THE_DEAD, "ms", statistics.median(beside), statistics.median(alone))
@@ -224,14 +224,14 @@ def _delays(wmsd: Server, company: Company, receiver: Receiver, seconds: int) ->
     for number in range(seconds * ORDERS_A_SECOND):
         time.sleep(max(0.0, began + number / ORDERS_A_SECOND - time.monotonic()))
         now = time.monotonic()
-        connection.request("POST", "/api/v2/sales-orders", json.dumps(_order(number)), headers)
+        connection.request("POST", "/api/v2/sales-orders", json.dumps(new_order(number)), headers)
         posted[json.loads(connection.getresponse().read())["id"]] = now
     connection.close()
     arrived = _arrived(receiver, posted)
     return [(arrived[order_id] - now) * 1000 for order_id, now in posted.items()]
 
 
-def _order(number: int) -> dict[str, Any]:
+def new_order(number: int) -> dict[str, Any]:
     first = number * 7 % (ARTICLES - 3) + 1
     lines = [{"article_id": first + place, "quantity": 1} for place in range(3)]
     return {"partner_id": number % PARTNERS + 1, "warehouse_id": 1, "lines": lines}

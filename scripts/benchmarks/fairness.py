@@ -1,0 +1,159 @@
+"""How long companies wait beside one that does too much: the 99th percentile of the mix, with it and without."""
+
+import json
+import statistics
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
+from itertools import count
+from typing import Final
+
+from benchmarks.figures import BESIDE_A_FLOOD, BESIDE_A_SLOW_LIST, BESIDE_AN_IMPORT, BESIDE_DEAD_RECEIVERS, Figure
+from benchmarks.mix import ARTICLES, PARTNERS, Site, many
+from benchmarks.orders import company_with_goods
+from benchmarks.processes import HOST, Failed, Server, progress, wmsd_server
+from benchmarks.site import Company, articles_csv, installation
+from benchmarks.webhooks import CREATED, TO_LOOPBACK, call, dead_receivers, new_order, subscribe
+
+COMPANIES: Final = 60
+RATE: Final = 200.0
+SECONDS: Final = 15.0
+ROUNDS: Final = 3
+LIMIT: Final = 60
+"""Requests a minute of the company that asks a hundred times as often."""
+ROWS: Final = 100_000
+SLOW_LIST: Final = "/api/articles?per_page=200&page=400&search=re%20se%20bl"
+LISTERS: Final = 2
+ORDERS_A_SECOND: Final = 5.0
+PAUSE_SECONDS: Final = 0.001
+
+
+@dataclass(frozen=True, slots=True)
+class Scene:
+    """`site`: the companies that are measured. Each other company does one thing too much."""
+
+    site: Site
+    server: Server
+    flooding: Company
+    importing: Company
+    listing: Company
+    subscribed: Company
+
+
+def measure() -> Iterator[Figure]:
+    with installation() as made:
+        first = company_with_goods(made, ARTICLES, PARTNERS)
+        flooding, importing, listing = (made.company(code) for code in ("FLOOD", "IMPORT", "LIST"))
+        made.wmsd("company", "change", flooding.code, "--requests-per-minute", str(LIMIT))
+        made.load_articles(listing, ROWS)
+        site = many(made, first, COMPANIES + 1)
+        subscribed = Company(site.companies[-1][0], "", site.companies[-1][1])
+        with wmsd_server(made.data, TO_LOOPBACK) as server:
+            scene = Scene(site, server, flooding, importing, listing, subscribed)
+            site.load(server, COMPANIES, RATE, SECONDS)  # from then on the files are open
+            for name, disturbance in DISTURBANCES.items():
+                yield _figure(scene, name, disturbance)
+
+
+def _figure(scene: Scene, name: str, disturbance: "Disturbance") -> Figure:
+    """In turns."""
+    found: dict[bool, list[float]] = {True: [], False: []}
+    for number in range(ROUNDS):
+        found[False].append(_slow(scene))
+        with disturbance(scene):
+            found[True].append(_slow(scene))
+        progress(f"{name}, {number + 1} of {ROUNDS}: {found[True][-1]:.1f} ms, without {found[False][-1]:.1f} ms")
+    return Figure(name, "ms", statistics.median(found[True]), statistics.median(found[False]))
+
+
+def _slow(scene: Scene) -> float:
+    """The 99th percentile, in milliseconds."""
+    seen = scene.site.load(scene.server, COMPANIES, RATE, SECONDS)
+    if seen.wrong:
+        raise Failed(f"{seen.wrong} requests of others failed: {seen.first_wrong[-300:]}")
+    return seen.slow * 1000
+
+
+@contextmanager
+def _again_and_again(*actions: Callable[[], None]) -> Iterator[None]:
+    """Each on a thread of its own, until the context ends."""
+    over = threading.Event()
+    errors: list[Exception] = []
+
+    def repeat(action: Callable[[], None]) -> None:
+        try:
+            while not over.wait(PAUSE_SECONDS):
+                action()
+        except Exception as error:
+            errors.append(error)
+
+    threads = [threading.Thread(target=repeat, args=(action,)) for action in actions]
+    for thread in threads:
+        thread.start()
+    try:
+        yield
+    finally:
+        over.set()
+        for thread in threads:
+            thread.join()
+    if errors:
+        raise Failed(f"the company that does too much cannot: {errors[0]!r}")
+
+
+def _flood(scene: Scene) -> AbstractContextManager[None]:
+    """Pauses between requests make a hundred times the limit."""
+    connection = scene.server.connect()
+    began, numbers = time.monotonic(), count()
+
+    def ask() -> None:
+        due = began + next(numbers) * 60 / (LIMIT * 100)
+        time.sleep(max(0.0, due - time.monotonic()))
+        connection.request("GET", "/api/articles", headers=scene.flooding.headers)
+        connection.getresponse().read()
+
+    return _again_and_again(ask)
+
+
+def _import(scene: Scene) -> AbstractContextManager[None]:
+    """Each time with other codes, so that every row is new."""
+    text = articles_csv(ROWS)
+    numbers = count(time.time_ns())
+
+    def write() -> None:
+        own = text.replace("\nA", f"\n{next(numbers)}-")
+        scene.site.installation.import_csv("articles", scene.importing, own)
+
+    return _again_and_again(write)
+
+
+def _list(scene: Scene) -> AbstractContextManager[None]:
+    def read() -> None:
+        scene.server.get(SLOW_LIST, scene.listing.headers)
+
+    return _again_and_again(*[read] * LISTERS)
+
+
+@contextmanager
+def _dead(scene: Scene) -> Iterator[None]:
+    numbers = count()
+
+    def order() -> None:
+        call(scene.server, scene.subscribed, "POST", "/api/v2/sales-orders", new_order(next(numbers) % PARTNERS))
+        time.sleep(1 / ORDERS_A_SECOND)
+
+    with dead_receivers(scene.site.installation.data.parent) as dead:
+        for port in json.loads(dead.get("/")):
+            subscribe(scene.server, scene.subscribed, f"http://{HOST}:{port}/", CREATED)
+        with _again_and_again(order):
+            yield
+
+
+Disturbance = Callable[[Scene], AbstractContextManager[None]]
+DISTURBANCES: Final[dict[str, Disturbance]] = {
+    BESIDE_A_FLOOD: _flood,
+    BESIDE_AN_IMPORT: _import,
+    BESIDE_A_SLOW_LIST: _list,
+    BESIDE_DEAD_RECEIVERS: _dead,
+}

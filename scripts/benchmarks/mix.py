@@ -1,0 +1,61 @@
+"""The mix of requests of many companies at a fixed rate, by `open_loop`."""
+
+import json
+import sys
+import time
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Final
+
+from benchmarks.processes import Failed, Server, progress, run
+from benchmarks.site import Company, Installation
+
+ARTICLES: Final = 500
+PARTNERS: Final = 20
+P99_SECONDS: Final = 0.25
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """`slow` is the 99th percentile of all latencies, in seconds."""
+
+    rate: float
+    slow: float
+    wrong: int
+    first_wrong: str
+
+    @property
+    def is_sustained(self) -> bool:
+        return self.slow <= P99_SECONDS and not self.wrong
+
+
+@dataclass(frozen=True, slots=True)
+class Site:
+    installation: Installation
+    companies: list[tuple[int, str]]
+
+    def some(self, count: int) -> Path:
+        """A file with the first of the companies, for `open_loop`."""
+        path = self.installation.data.parent / f"companies-{count}.json"
+        path.write_text(json.dumps(self.companies[:count]), encoding="utf-8")
+        return path
+
+    def load(self, server: Server, count: int, rate: float, seconds: float, connections: int = 256) -> Run:
+        """Without a rate: orders, each connection one after the other."""
+        numbers = (rate, seconds, time.time_ns(), connections, ARTICLES, PARTNERS)
+        arguments = [str(server.port), str(self.some(count)), *map(str, numbers)]
+        module = [sys.executable, "-m", "benchmarks.open_loop", *arguments]
+        found: dict[str, Any] = json.loads(run(module, self.installation.data.parent))
+        latencies = sorted(each for of_kind in found["latencies"].values() for each in of_kind)
+        if not latencies:
+            raise Failed("no request was answered.")
+        wrong = sum(found["wrong"].values()) + found["unanswered"] + found["lost"]
+        slow = latencies[int(len(latencies) * 0.99)]
+        return Run(len(latencies) / found["seconds"], slow, wrong, found["first_wrong"])
+
+
+def many(made: Installation, first: Company, count: int) -> Site:
+    """So many companies: each after the first is a copy of it."""
+    progress(f"making {count} companies")
+    module = [sys.executable, "-m", "benchmarks.many_companies", str(made.data), first.code, str(count)]
+    return Site(made, json.loads(run(module, made.data.parent)))
