@@ -125,3 +125,24 @@ async def test_a_file_that_failed_is_not_left_open_at_the_end(tmp_path: Path) ->
         assert (await world.send("GET", "/api/clients")).status == 503
         threading.Timer(0.3, long.goes_on.set).start()
     assert open_files(companies) == []
+
+
+async def test_a_commit_is_told_also_when_its_file_was_opened_before_anybody_listened(world: World) -> None:
+    files, told = world.installation.files, list[int]()
+    database = await world.database()
+    files.after_commit = told.append
+    await database.write(lambda tx: tx.execute("PRAGMA user_version"))
+    assert told == [world.company]
+
+
+async def test_a_file_that_had_failed_may_have_been_written_elsewhere(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    files = world.installation.files
+    monkeypatch.setattr(files, "_alone", True)
+    assert list(files.written_elsewhere([world.company])) == []
+    files.suspect(world.company, OSError("it cannot be read"))
+    assert list(files.written_elsewhere([world.company])) == []
+    await use(world, world.company)
+    assert list(files.written_elsewhere([world.company])) == [world.company]
+    assert list(files.written_elsewhere([world.company])) == []

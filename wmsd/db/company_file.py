@@ -43,8 +43,9 @@ class CompanyFile:
         clock: Clock,
         told: Complaints,
         borrow: Borrow | None,
-        shared: Callable[[int], None],
+        written_elsewhere: Callable[[int], None],
     ) -> None:
+        """`written_elsewhere` is called when other processes may write the file, or may have written it."""
         self._company_id = company_id
         self.path = path
         self.failure: str | None = None
@@ -54,7 +55,7 @@ class CompanyFile:
         self._clock = clock
         self._told = told
         self._borrow = borrow
-        self._shared = shared
+        self._written_elsewhere = written_elsewhere
         self._lent = 0
         self._unavailable = f"company {company_id} is unavailable"
         self._is_ready = False
@@ -79,7 +80,7 @@ class CompanyFile:
     async def lend(self) -> None:
         """Shares the file with other processes, until `take_back` was called as often."""
         self._lent += 1
-        self._shared(self._company_id)
+        self._written_elsewhere(self._company_id)
         if self.database is not None:
             await self.database.lend()
 
@@ -101,9 +102,12 @@ class CompanyFile:
         return self._is_ready
 
     async def _look_again(self) -> None:
+        had_failed = self.failure is not None
         try:
             await self._has_left()
             await asyncio.get_running_loop().run_in_executor(self._executor, self._look)
+            if had_failed and self._is_ready:
+                self._written_elsewhere(self._company_id)
         finally:
             self._looking = None
 

@@ -55,8 +55,8 @@ class CompanyFiles:
         self._alone = alone
         self._borrow = borrow
         self.open = OpenFiles()
-        self._shared: set[int] = set()
-        """Files that were lent to other processes."""
+        self._written_elsewhere: set[int] = set()
+        """The companies whose files other processes may have written."""
         self._noticed_to = 0
         self.unprepared = 0
         """How many files were not looked at since the start."""
@@ -154,7 +154,8 @@ class CompanyFiles:
         """The companies whose files other processes may have written since this was last asked."""
         if not self._alone:
             return company_ids
-        asked, self._shared = self._shared, {each for each in self._shared if self.file(each).is_lent}
+        asked = self._written_elsewhere
+        self._written_elsewhere = {each for each in asked if self.file(each).is_lent}
         return asked
 
     def signature(self, company_id: int) -> tuple[int, ...]:
@@ -198,20 +199,21 @@ class CompanyFiles:
                 self._clock,
                 self._told,
                 self._borrow,
-                self._shared_now,
+                lambda company_id: self._written_elsewhere.add(company_id),
             )
             self._files[company_id] = file
         return file
 
-    def _shared_now(self, company_id: int) -> None:
-        self._shared.add(company_id)
+    def _committed(self, company_id: int) -> None:
+        if self.after_commit is not None:
+            self.after_commit(company_id)
 
     def _database(self, company_id: int) -> Database:
         return Database(
             self.path(company_id),
             self._clock,
             self._ids,
-            None if self.after_commit is None else partial(self.after_commit, company_id),
+            partial(self._committed, company_id),
             self._provision,
             self._make_room,
             moved=lambda moved: self.file(company_id).stop(moved),
