@@ -14,8 +14,8 @@ from benchmarks.figures import BESIDE_A_FLOOD, BESIDE_A_SLOW_LIST, BESIDE_AN_IMP
 from benchmarks.mix import ARTICLES, PARTNERS, Site, many
 from benchmarks.orders import company_with_goods
 from benchmarks.processes import HOST, Failed, Server, progress, wmsd_server
-from benchmarks.site import Company, articles_csv, installation
-from benchmarks.webhooks import CREATED, TO_LOOPBACK, call, dead_receivers, new_order, subscribe
+from benchmarks.site import Company, article_code, articles_csv, installation
+from benchmarks.webhooks import CREATED, TO_LOOPBACK, call, dead_receivers, new_order, subscribe, switch
 
 COMPANIES: Final = 60
 RATE: Final = 200.0
@@ -24,7 +24,9 @@ ROUNDS: Final = 3
 LIMIT: Final = 60
 """Requests a minute of the company that asks a hundred times as often."""
 ROWS: Final = 100_000
-SLOW_LIST: Final = "/api/articles?per_page=200&page=400&search=re%20se%20bl"
+FOUND: Final = 400_000
+"""Articles in a list that takes about a second."""
+SLOW_LIST: Final = "/api/articles?search=bearing"
 LISTERS: Final = 2
 ORDERS_A_SECOND: Final = 5.0
 PAUSE_SECONDS: Final = 0.001
@@ -39,7 +41,8 @@ class Scene:
     flooding: Company
     importing: Company
     listing: Company
-    subscribed: Company
+    subscribed: list[Company]
+    """One for each round."""
 
 
 def measure() -> Iterator[Figure]:
@@ -47,9 +50,11 @@ def measure() -> Iterator[Figure]:
         first = company_with_goods(made, ARTICLES, PARTNERS)
         flooding, importing, listing = (made.company(code) for code in ("FLOOD", "IMPORT", "LIST"))
         made.wmsd("company", "change", flooding.code, "--requests-per-minute", str(LIMIT))
-        made.load_articles(listing, ROWS)
-        site = many(made, first, COMPANIES + 1)
-        subscribed = Company(site.companies[-1][0], "", site.companies[-1][1])
+        progress(f"importing {FOUND} articles")
+        names = (f"{article_code(number)},Bearing {number}\n" for number in range(FOUND))
+        made.import_csv("articles", listing, "code,name\n" + "".join(names))
+        site = many(made, first, COMPANIES + ROUNDS)
+        subscribed = [Company(company, "", token) for company, token in site.companies[COMPANIES:]]
         with wmsd_server(made.data, TO_LOOPBACK) as server:
             scene = Scene(site, server, flooding, importing, listing, subscribed)
             site.load(server, COMPANIES, RATE, SECONDS)  # from then on the files are open
@@ -137,17 +142,19 @@ def _list(scene: Scene) -> AbstractContextManager[None]:
 
 @contextmanager
 def _dead(scene: Scene) -> Iterator[None]:
-    numbers = count()
+    """In each round by another company, which is quiet afterwards."""
+    company, numbers = scene.subscribed.pop(), count()
 
     def order() -> None:
-        call(scene.server, scene.subscribed, "POST", "/api/v2/sales-orders", new_order(next(numbers) % PARTNERS))
+        call(scene.server, company, "POST", "/api/v2/sales-orders", new_order(next(numbers) % PARTNERS))
         time.sleep(1 / ORDERS_A_SECOND)
 
     with dead_receivers(scene.site.installation.data.parent) as dead:
-        for port in json.loads(dead.get("/")):
-            subscribe(scene.server, scene.subscribed, f"http://{HOST}:{port}/", CREATED)
+        urls = [f"http://{HOST}:{port}/" for port in json.loads(dead.get("/"))]
+        subscriptions = [subscribe(scene.server, company, url, CREATED) for url in urls]
         with _again_and_again(order):
             yield
+        switch(scene.server, company, subscriptions, active=False)
 
 
 Disturbance = Callable[[Scene], AbstractContextManager[None]]

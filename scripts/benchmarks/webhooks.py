@@ -115,7 +115,7 @@ def subscribe(wmsd: Server, company: Company, url: str, event: str) -> int:
     return found
 
 
-def _switch(wmsd: Server, company: Company, subscriptions: list[int], active: bool) -> None:
+def switch(wmsd: Server, company: Company, subscriptions: list[int], active: bool) -> None:
     for subscription_id in subscriptions:
         call(wmsd, company, "PATCH", f"/api/webhooks/{subscription_id}", {"active": active})
 
@@ -175,7 +175,7 @@ def _orders_subscribed(
     """In turns; what a round has queued is sent before the next one begins."""
     target = Target(f"{wmsd.url}/api/v2/sales-orders", company.headers, script)
     subscriptions = [subscribe(wmsd, company, receiver.url(f"s{n}"), ALL) for n in range(SUBSCRIPTIONS)]
-    _switch(wmsd, company, subscriptions, active=False)
+    switch(wmsd, company, subscriptions, active=False)
     drive(target, 32, 1, ["warm", "0", "0"])
     without: list[Load] = []
     subscribed: list[Load] = []
@@ -184,13 +184,13 @@ def _orders_subscribed(
     for number in range(ROUNDS):
         progress(f"{ORDERS_SUBSCRIBED}, {number + 1} of {ROUNDS}")
         without.append(drive(target, 32, arguments=[f"N{number}", "0", str(number)]))
-        _switch(wmsd, company, subscriptions, active=True)
+        switch(wmsd, company, subscriptions, active=True)
         receiver.forget()
         subscribed.append(drive(target, 32, arguments=[f"S{number}", "0", str(number)]))
         ended = time.monotonic()
         sent.append(receiver.seen().count)
         drains.append(_await_drained(site, company) - ended)
-        _switch(wmsd, company, subscriptions, active=False)
+        switch(wmsd, company, subscriptions, active=False)
     check_created([*without, *subscribed], total(wmsd, company) - before)
     ours, least = (statistics.median(load.rate for load in loads) for loads in (subscribed, without))
     yield Figure(ORDERS_SUBSCRIBED, "orders/s", ours, least)
