@@ -265,7 +265,7 @@ async def test_without_a_body_all_that_is_required_is_missing(world: World) -> N
     )
 
 
-async def test_flaws_of_the_text_are_told_with_what_is_wrong_in_it(world: World) -> None:
+async def test_errors_of_the_text_are_told_with_what_is_wrong_in_it(world: World) -> None:
     async def load() -> Loaded:
         return Loaded({"code": "A"}, {"code": ["is given twice"]})
 

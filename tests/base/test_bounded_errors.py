@@ -44,7 +44,7 @@ def test_a_long_name_and_a_long_sentence_are_cut() -> None:
     assert (len(sentence), sentence[-1]) == (LONGEST_SENTENCE, "…")
 
 
-def test_the_first_flaws_of_a_text_are_told_by_their_paths() -> None:
+def test_the_first_errors_of_a_text_are_told_by_their_paths() -> None:
     _, text_errors = loads(numbers("NaN", 150))
     with pytest.raises(Problem) as raised:
         check(_models()[0], {}, text_errors)

@@ -134,5 +134,5 @@ def test_a_refusal_shows_its_sentence_as_it_is() -> None:
     )
 
 
-def test_flaws_are_all_its_own() -> None:
+def test_errors_are_all_its_own() -> None:
     assert Whole.own_text_errors({"name": ["is given twice"]}) == {"name": ["is given twice"]}

@@ -39,7 +39,7 @@ def test_to_the_last_letter_and_the_last_sentence_it_is_told() -> None:
     assert told == {"a": ["b"] * MOST_TOLD, "": ["has at least 1 more errors, which are not listed"]}
 
 
-def test_flaws_are_told_together_under_the_first_code() -> None:
+def test_errors_are_told_together_under_the_first_code() -> None:
     refuse_field_errors([])
     errors = [
         FieldError("INSUFFICIENT_STOCK", "lines.0.quantity", "is too much"),

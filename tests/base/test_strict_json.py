@@ -58,7 +58,7 @@ def test_any_bytes_are_an_object_or_a_refusal(raw: bytes) -> None:
         (b'{"a": "\\ud800"}', {"a": ["must not contain half of a surrogate pair"]}),
     ],
 )
-def test_flaws_are_named_by_their_path(raw: bytes, errors: dict[str, list[str]]) -> None:
+def test_errors_are_named_by_their_path(raw: bytes, errors: dict[str, list[str]]) -> None:
     assert loads(raw)[1] == errors
 
 
@@ -128,7 +128,7 @@ def lists_of(containers: int) -> bytes:
             "has over 1000 invalid numbers and fields",
         ),
     ],
-    ids=["containers", "fields", "flaws"],
+    ids=["containers", "fields", "errors"],
 )
 def test_the_most_of_a_body_is_read_and_one_more_is_not(most: bytes, one_more: bytes, says: str) -> None:
     loads(most)

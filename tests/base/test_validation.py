@@ -74,7 +74,7 @@ def test_what_is_right_is_made() -> None:
     assert check(Order, {}, {}).code == "AB"
 
 
-def test_flaws_in_the_text_stand_instead_of_what_follows_from_them() -> None:
+def test_errors_in_the_text_stand_instead_of_what_follows_from_them() -> None:
     text_errors = {"lines.0": ["is given twice"]}
     assert errors_of({}, text_errors) == text_errors
     wrong: dict[str, object] = {"lines": [{"quantity": 0}, {"quantity": 0}], "code": 1}
@@ -88,7 +88,7 @@ def test_flaws_in_the_text_stand_instead_of_what_follows_from_them() -> None:
     assert errors_of({"code": 1}, {"co": ["is wrong"]}) == {"co": ["is wrong"], "code": ["must be a string"]}
 
 
-def test_beside_as_many_flaws_as_are_told_nothing_else_is_looked_for() -> None:
+def test_beside_as_many_errors_as_are_told_nothing_else_is_looked_for() -> None:
     text_errors = {"a": ["is b"], "c": ["is d"] * (MOST_TOLD - 1)}
     assert errors_of({"code": 1}, text_errors) == text_errors
     text_errors["c"].pop()

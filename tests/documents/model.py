@@ -10,14 +10,14 @@ from tests.stock.model import WAREHOUSES, Json, Telling
 
 PARTNERS = (1, 2, 4)
 
-Flaws = list[tuple[str, str]]
+FieldErrors = list[tuple[str, str]]
 """The path and the code of each thing that is wrong."""
 
 
-def refuse(flaws: Flaws) -> None:
-    if flaws:
-        codes = {code for _, code in flaws}
-        raise Refused(422, next(code for code in CODES if code in codes), {path for path, _ in flaws})
+def refuse(errors: FieldErrors) -> None:
+    if errors:
+        codes = {code for _, code in errors}
+        raise Refused(422, next(code for code in CODES if code in codes), {path for path, _ in errors})
 
 
 class Clock:
@@ -127,19 +127,19 @@ class Book(ABC):
         details = {"current": document.status, "requested": requested, "allowed": allowed}
         return Refused(409, "INVALID_STATUS", details=details)
 
-    def names_wrong(self, document: Document | None, fields: Json) -> Flaws:
-        flaws: Flaws = []
+    def names_wrong(self, document: Document | None, fields: Json) -> FieldErrors:
+        errors: FieldErrors = []
         for name, known, code in (
             ("partner_id", PARTNERS, "INVALID_PARTNER"),
             ("warehouse_id", WAREHOUSES, "INVALID_WAREHOUSE"),
         ):
             if name in fields and fields[name] not in known:
-                flaws.append((name, code))
+                errors.append((name, code))
         for name in ("code", "external_ref"):
             others = {other.fields[name] for other in self.by_id.values() if other is not document}
             if fields[name] is not None and fields[name] in others:
-                flaws.append((name, "VALIDATION_FAILED"))
-        return flaws
+                errors.append((name, "VALIDATION_FAILED"))
+        return errors
 
     def numbered(self, lines: Iterable[Json]) -> list[Json]:
         """Each with an id; that of a line that was taken away is never given again."""

@@ -196,8 +196,8 @@ def test_the_requests_of_the_guide_are_such_as_the_api_takes() -> None:
     for method, path, body in examples():
         route, _ = RouteTable(SERVED).find(method, path)
         assert route.operation.body is not None
-        document, flaws = strict_json.loads(body.encode())
-        check(route.operation.body, document, flaws)
+        document, errors = strict_json.loads(body.encode())
+        check(route.operation.body, document, errors)
         taken.add(route.operation.name)
     kinds = ("sales_order", "purchase_order", "reception", "return")
     assert {f"create_{kind}" for kind in kinds} | {"change_sales_order_status", "update_return"} <= taken

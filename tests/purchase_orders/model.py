@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from tests.documents.model import Book, Clock, Document, Flaws, kept_ids, refuse
+from tests.documents.model import Book, Clock, Document, FieldErrors, kept_ids, refuse
 from tests.stock.goods import GOODS
 from tests.stock.model import Json, Telling, millionths, shown
 
@@ -35,20 +35,20 @@ class PurchaseOrders(Book):
 
     def create(self, body: Json, telling: Telling) -> Document:
         fields: Json = {name: body.get(name) for name in self.fields}
-        items, flaws = self._read(body["items"], [])
+        items, errors = self._read(body["items"], [])
         if body.get("status", "CREAT") != "CREAT":
-            flaws.append(("status", "VALIDATION_FAILED"))
-        refuse([*flaws, *self.names_wrong(None, fields)])
+            errors.append(("status", "VALIDATION_FAILED"))
+        refuse([*errors, *self.names_wrong(None, fields)])
         return self.begin(fields, items, telling)
 
     def change(self, document: Document, given: Json, sent: list[Json] | None, status: str, to: Telling) -> None:
         fields = self.changed(document, given)
-        items, flaws = self._read(sent, document.lines) if sent is not None else (document.lines, [])
+        items, errors = self._read(sent, document.lines) if sent is not None else (document.lines, [])
         changes_items = self.differ(document.lines, items)
         changes = changes_items or fields != document.fields
         changes_first = self.changes_first(document, status, changes, changes_items)
         if changes:
-            refuse([*flaws, *self.names_wrong(document, fields)])
+            refuse([*errors, *self.names_wrong(document, fields)])
             gone = {item["id"] for item in document.lines} - {item["id"] for item in items}
             if changes_items and gone & self.named():
                 raise self.forbidden(document)
@@ -94,12 +94,12 @@ class PurchaseOrders(Book):
             if item["received"] < item["quantity"]
         ]
 
-    def _read(self, sent: Sequence[Json], before: Sequence[Json]) -> tuple[list[Json], Flaws]:
+    def _read(self, sent: Sequence[Json], before: Sequence[Json]) -> tuple[list[Json], FieldErrors]:
         items: list[Json] = []
-        flaws: Flaws = []
+        errors: FieldErrors = []
         for number, (item, item_id) in enumerate(zip(sent, kept_ids(sent, before), strict=True)):
             if item["article_id"] not in GOODS:
-                flaws.append((f"items.{number}.article_id", "INVALID_ARTICLE"))
+                errors.append((f"items.{number}.article_id", "INVALID_ARTICLE"))
             read = {"id": item_id, "article_id": item["article_id"], "quantity": millionths(item["quantity"])}
             items.append({**read, "received": 0})
-        return items, flaws
+        return items, errors

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from tests.documents.model import Book, Clock, Document, Flaws, kept_ids, refuse
+from tests.documents.model import Book, Clock, Document, FieldErrors, kept_ids, refuse
 from tests.purchase_orders.model import MAY_BE_RECEIVED, PurchaseOrders
 from tests.stock.goods import GOODS, Article, Goods, Moved
 from tests.stock.model import MILLION, Json, Telling, millionths, shown
@@ -62,8 +62,8 @@ class Receptions(Book):
         fields: Json = {name: body.get(name) for name in self.fields}
         items = self._read(body["selected_items"], [])
         status = body.get("status", "CREAT")
-        flaws: Flaws = [] if status in ("CREAT", "FINALIZAT") else [("status", "VALIDATION_FAILED")]
-        refuse([*flaws, *self.names_wrong(None, fields), *self._unfit(fields["purchase_order_id"], items)])
+        errors: FieldErrors = [] if status in ("CREAT", "FINALIZAT") else [("status", "VALIDATION_FAILED")]
+        refuse([*errors, *self.names_wrong(None, fields), *self._unfit(fields["purchase_order_id"], items)])
         reception = self.begin(fields, items, telling)
         self._move(reception, status, telling)
         return reception
@@ -77,10 +77,10 @@ class Receptions(Book):
         self.changes_first(document, status, changes, changes_items)
         order_id = document.fields["purchase_order_id"]
         if changes:
-            flaws = [*self.names_wrong(document, fields), *self._unfit(order_id, items)]
+            errors = [*self.names_wrong(document, fields), *self._unfit(order_id, items)]
             if fields["purchase_order_id"] != order_id:
-                flaws.append(("purchase_order_id", "VALIDATION_FAILED"))
-            refuse(flaws)
+                errors.append(("purchase_order_id", "VALIDATION_FAILED"))
+            refuse(errors)
         if status == "FINALIZAT" != document.status:
             refuse([*self._unfit(order_id, items)])
         if changes:

@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from tests.documents.model import Book, Clock, Document, Flaws, refuse
+from tests.documents.model import Book, Clock, Document, FieldErrors, refuse
 from tests.sales_orders.shipping import SHIPPED, SalesOrders
 from tests.stock.goods import GOODS, Moved
 from tests.stock.model import MILLION, Json, Telling, millionths, shown
@@ -31,25 +31,25 @@ class Returns(Book):
 
     def create(self, body: Json, telling: Telling) -> Document:
         fields: Json = {name: body.get(name) for name in self.fields}
-        lines, flaws = self._read(body["lines"], [])
+        lines, errors = self._read(body["lines"], [])
         if body.get("status", "CREAT") != "CREAT":
-            flaws.append(("status", "VALIDATION_FAILED"))
-        refuse([*flaws, *self._unfit(None, fields, lines)])
+            errors.append(("status", "VALIDATION_FAILED"))
+        refuse([*errors, *self._unfit(None, fields, lines)])
         made = self.begin(fields, lines, telling)
         self._keep_who_came_back()
         return made
 
     def change(self, document: Document, given: Json, sent: list[Json] | None, status: str, to: Telling) -> None:
-        fields, flaws, lines = self.changed(document, given), Flaws(), document.lines
+        fields, errors, lines = self.changed(document, given), FieldErrors(), document.lines
         if sent is not None:
-            lines, flaws = self._read(sent, document.lines)
+            lines, errors = self._read(sent, document.lines)
         if not (changes_lines := self.differ(document.lines, lines)):
             pairs = zip(document.lines, lines, strict=True)
             lines = [{**line, "disposition": as_sent["disposition"]} for line, as_sent in pairs]
-        changes = fields != document.fields or lines != document.lines or bool(flaws)
+        changes = fields != document.fields or lines != document.lines or bool(errors)
         self.changes_first(document, status, changes, changes_lines)
         if changes:
-            refuse([*flaws, *self._unfit(document, fields, lines)])
+            refuse([*errors, *self._unfit(document, fields, lines)])
         if status == "FINALIZAT" != document.status:
             self._check_finish(lines)
         if changes:
@@ -93,9 +93,9 @@ class Returns(Book):
     def shipped(self, order_id: int) -> Counter[int]:
         return _sums(self.orders.by_id[order_id].lines)
 
-    def _read(self, sent: Sequence[Json], before: Sequence[Json]) -> tuple[list[Json], Flaws]:
+    def _read(self, sent: Sequence[Json], before: Sequence[Json]) -> tuple[list[Json], FieldErrors]:
         """The lines, and what is wrong with them by themselves."""
-        known, flaws = {line["id"]: line for line in before}, Flaws()
+        known, errors = {line["id"]: line for line in before}, FieldErrors()
         if before and all(line.keys() == DISPOSITION_ONLY for line in sent):
             wanted = {line["id"]: line["disposition"] for line in sent}
             unknown = [number for number, line in enumerate(sent) if line["id"] not in known]
@@ -104,8 +104,8 @@ class Returns(Book):
         lines = []
         for number, line in enumerate(sent):
             lines.append(_whole(line, known.pop(line.get("id"), None)))
-            flaws += _line_flaws(f"lines.{number}", lines[-1])
-        return lines, flaws
+            errors += _line_errors(f"lines.{number}", lines[-1])
+        return lines, errors
 
     def _unfit(self, document: Document | None, fields: Json, lines: Sequence[Json]) -> Iterator[tuple[str, str]]:
         yield from self.names_wrong(document, fields)
@@ -169,7 +169,7 @@ def _whole(sent: Json, kept: Json | None) -> Json:
     return {**stored, **given}
 
 
-def _line_flaws(path: str, line: Json) -> Flaws:
+def _line_errors(path: str, line: Json) -> FieldErrors:
     if line["article_id"] not in GOODS:
         return [(f"{path}.article_id", "INVALID_ARTICLE")]
     quantity, serials = line["quantity"], line["serials"]

@@ -37,7 +37,7 @@ FIELDS = ("code", "partner_id", "warehouse_id", "client_id", "external_ref", "no
 CODES = ("INVALID_PARTNER", "INVALID_WAREHOUSE", "INVALID_ARTICLE", "VALIDATION_FAILED", "INSUFFICIENT_STOCK")
 """An answer has one code: of several, the first of these."""
 
-Flaws = dict[str, str]
+FieldErrors = dict[str, str]
 """The code of each path that is wrong."""
 
 
@@ -118,8 +118,8 @@ class Orders:
 
     def create(self, body: Json, telling: Telling) -> Order:
         fields: Json = {name: body.get(name) for name in FIELDS}
-        lines, flaws = self._read(body["lines"], [], fields["warehouse_id"])
-        refuse(flaws | self._flaws(None, fields) | self._shortages(None, lines))
+        lines, errors = self._read(body["lines"], [], fields["warehouse_id"])
+        refuse(errors | self._errors(None, fields) | self._shortages(None, lines))
         fields["code"] = fields["code"] or self._next_code()
         order = self.by_id[len(self.by_id) + 1] = Order(len(self.by_id) + 1, fields, self.now, self.now)
         order.lines = self._numbered(lines)
@@ -130,7 +130,9 @@ class Orders:
     def change(self, order: Order, given: Json, sent: list[Json] | None, status: str, telling: Telling) -> None:
         """Lays what was given over the order and moves it: fields are changed on the side that allows it."""
         fields = {**order.fields, **given, "code": given.get("code") or order.fields["code"]}
-        lines, flaws = (order.lines, {}) if sent is None else self._read(sent, order.lines, fields["warehouse_id"])
+        lines, errors = (
+            (order.lines, {}) if sent is None else self._read(sent, order.lines, fields["warehouse_id"])
+        )
         changes_lines = taken(lines) != taken(order.lines)
         changes = changes_lines or fields != order.fields
         allowing = LINES_MAY_CHANGE if changes_lines else FIELDS_MAY_CHANGE
@@ -139,7 +141,7 @@ class Orders:
             raise forbidden(order, status)
         if changes:
             shortages = self._shortages(order, lines) if changes_lines else {}
-            refuse(flaws | self._flaws(order, fields) | shortages)
+            refuse(errors | self._errors(order, fields) | shortages)
         changes_first = order.status in allowing
         if not changes_first:
             self._move(order, status, telling)
@@ -164,21 +166,21 @@ class Orders:
         data = {"id": order.id, **named, "status": status, "previous_status": before}
         telling.tell("sales_order.status_changed", data)
 
-    def _flaws(self, order: Order | None, fields: Json) -> Flaws:
-        flaws = {}
+    def _errors(self, order: Order | None, fields: Json) -> FieldErrors:
+        errors = {}
         if fields["partner_id"] not in PARTNERS:
-            flaws["partner_id"] = "INVALID_PARTNER"
+            errors["partner_id"] = "INVALID_PARTNER"
         if fields["warehouse_id"] not in WAREHOUSES:
-            flaws["warehouse_id"] = "INVALID_WAREHOUSE"
+            errors["warehouse_id"] = "INVALID_WAREHOUSE"
         if fields["client_id"] not in (None, *CLIENTS):
-            flaws["client_id"] = "VALIDATION_FAILED"
+            errors["client_id"] = "VALIDATION_FAILED"
         for name in ("code", "external_ref"):
             others = {other.fields[name] for other in self.by_id.values() if other is not order}
             if fields[name] in others - {None}:
-                flaws[name] = "VALIDATION_FAILED"
-        return flaws
+                errors[name] = "VALIDATION_FAILED"
+        return errors
 
-    def _shortages(self, order: Order | None, lines: Sequence[Line]) -> Flaws:
+    def _shortages(self, order: Order | None, lines: Sequence[Line]) -> FieldErrors:
         """What the order holds already is there for it; lines of one article and warehouse are summed first."""
         free = {place: balance.available for place, balance in self.stock.balances().items()}
         for held, quantity in order.takes() if order else []:
@@ -192,19 +194,21 @@ class Orders:
             if place and free[place] < 0
         }
 
-    def _read(self, sent: Sequence[Json], before: Sequence[Line], warehouse: int) -> tuple[list[Line], Flaws]:
+    def _read(
+        self, sent: Sequence[Json], before: Sequence[Line], warehouse: int
+    ) -> tuple[list[Line], FieldErrors]:
         """A line that is sent with the id of one that is there keeps it. `warehouse`: where it names none."""
-        lines, flaws, ids = list[Line](), Flaws(), {line.id for line in before}
+        lines, errors, ids = list[Line](), FieldErrors(), {line.id for line in before}
         for number, each in enumerate(sent):
             article, named = article_of(each)
             if article is None:
-                flaws[f"lines.{number}.{named}"] = "INVALID_ARTICLE"
+                errors[f"lines.{number}.{named}"] = "INVALID_ARTICLE"
             if each.get("warehouse_id") not in (None, *WAREHOUSES):
-                flaws[f"lines.{number}.warehouse_id"] = "INVALID_WAREHOUSE"
+                errors[f"lines.{number}.warehouse_id"] = "INVALID_WAREHOUSE"
             line_id = each.get("id") if each.get("id") in ids else None
             ids.discard(line_id)
             lines.append(Line(line_id, article, millionths(each["quantity"]), each.get("warehouse_id", warehouse)))
-        return lines, flaws
+        return lines, errors
 
     def _numbered(self, lines: Sequence[Line]) -> list[Line]:
         """The id of a line that was replaced is never given again."""
@@ -234,9 +238,9 @@ def article_of(line: Json) -> tuple[int | None, str]:
     return (article if code in (None, ARTICLES[article]) else None), "article_code"
 
 
-def refuse(flaws: Flaws) -> None:
-    if flaws:
-        raise Refused(422, next(code for code in CODES if code in flaws.values()), flaws)
+def refuse(errors: FieldErrors) -> None:
+    if errors:
+        raise Refused(422, next(code for code in CODES if code in errors.values()), errors)
 
 
 def forbidden(order: Order, status: str) -> Refused:

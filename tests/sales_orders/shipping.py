@@ -3,7 +3,7 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from tests.documents.model import Book, Clock, Document, Flaws, kept_ids, refuse
+from tests.documents.model import Book, Clock, Document, FieldErrors, kept_ids, refuse
 from tests.sales_orders.model import HOLDS_STOCK, TRANSITIONS, Refused
 from tests.stock.goods import GOODS, Goods, Moved, Part, Wanted
 from tests.stock.model import MILLION, Json, Place, Telling, millionths, shown
@@ -36,8 +36,8 @@ class SalesOrders(Book):
     def create(self, body: Json, telling: Telling) -> Document:
         fields: Json = {name: body.get(name) for name in self.fields}
         lines = self._read(body["lines"], [], fields["warehouse_id"])
-        flaws: Flaws = [] if body.get("status", "CREAT") == "CREAT" else [("status", "VALIDATION_FAILED")]
-        refuse([*flaws, *self.names_wrong(None, fields), *self._unfit(lines), *self._missing(None, lines)])
+        errors: FieldErrors = [] if body.get("status", "CREAT") == "CREAT" else [("status", "VALIDATION_FAILED")]
+        refuse([*errors, *self.names_wrong(None, fields), *self._unfit(lines), *self._missing(None, lines)])
         return self.begin(fields, lines, telling)
 
     def change(self, document: Document, given: Json, sent: list[Json] | None, status: str, to: Telling) -> None:

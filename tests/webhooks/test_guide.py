@@ -265,8 +265,8 @@ def test_the_requests_are_such_as_the_api_takes() -> None:
     for method, path, text in example.findall(GUIDE):
         route, _ = RouteTable(ROUTES).find(method, path)
         assert route.operation.body is not None
-        document, flaws = strict_json.loads(re.sub(r"\$[A-Z]+", SECRET, text).encode())
-        check(route.operation.body, document, flaws)
+        document, errors = strict_json.loads(re.sub(r"\$[A-Z]+", SECRET, text).encode())
+        check(route.operation.body, document, errors)
         taken.add(route.operation.name)
     assert taken == {"create_webhook", "rotate_webhook_secret"}
 

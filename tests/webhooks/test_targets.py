@@ -66,7 +66,7 @@ def test_good_at_home(url: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "flaws"),
+    ("url", "errors"),
     [
         ("https://receiver.example/" + "a" * (LONGEST_URL - 24), ["The URL must have at most 2048 characters."]),
         ("", [SCHEME]),
@@ -121,8 +121,8 @@ def test_good_at_home(url: str) -> None:
         ("http://user@receiver.example/#part", [SCHEME, CREDENTIALS, FRAGMENT]),
     ],
 )
-def test_flaws(url: str, flaws: list[str]) -> None:
-    assert url_errors(url, STRICT) == flaws
+def test_errors(url: str, errors: list[str]) -> None:
+    assert url_errors(url, STRICT) == errors
 
 
 @pytest.mark.parametrize("host", AMBIGUOUS.split())

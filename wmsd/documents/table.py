@@ -80,7 +80,7 @@ class DocumentTable:
     def query(self) -> type[Query]:
         """The filters of its lists."""
         names = ", ".join(self.statuses)
-        says = Field(description=f"One or several of {names}, by commas.")
+        says = Field(description=f"One or several of {names}, separated by commas.")
         status = Annotated[
             tuple[Any, ...] | None, several_of(self.statuses), WithJsonSchema({"type": "string"}), says
         ]

@@ -126,11 +126,11 @@ class GuardedClient:
         _refuse_framing(headers)
         started = time.monotonic()
         try:
-            target, flaws = self._target(url)
+            target, errors = self._target(url)
         except OSError as cause:
             raise _short() from cause
         if target is None:
-            return Answer(None, {}, b"", False, 0.0, flaws)
+            return Answer(None, {}, b"", False, 0.0, errors)
         attempt = Attempt(target.scheme, target.raw_host or "", target.port or 0, headers, party)
         error = await self._in_time(attempt, method, target, body)
         return Answer(
@@ -213,8 +213,8 @@ class GuardedClient:
         )
 
     def _new_target(self, url: str) -> tuple[URL | None, str | None]:
-        flaws = url_errors(url, self._guard)
-        return (None, " ".join(flaws)) if flaws else (parsed(url), None)
+        errors = url_errors(url, self._guard)
+        return (None, " ".join(errors)) if errors else (parsed(url), None)
 
 
 async def _read(response: aiohttp.ClientResponse, attempt: Attempt) -> None:

@@ -1,6 +1,5 @@
 """The GraphQL schema, generated from the table of contents. Fields carry the source of their values."""
 
-import re
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -40,7 +39,7 @@ SOURCE: Final = "wmsd"
 FIRST: Final = 50
 MOST: Final = 500
 PAGING: Final = frozenset({"cursor", "per_page", "detail"})
-COMMAS: Final = re.compile(r", (separated )?by commas")
+COMMAS: Final = ", separated by commas"
 
 
 @dataclass(frozen=True, slots=True)
@@ -206,7 +205,7 @@ class Objects:
         return {
             called.get(name, name): GraphQLArgument(
                 self._filter(field.operation, name, plain(declared.annotation, tuple(declared.metadata))),
-                description=COMMAS.sub("", declared.description or "") or None,
+                description=(declared.description or "").replace(COMMAS, "") or None,
             )
             for name, declared in query.model_fields.items()
             if name not in PAGING
