@@ -55,30 +55,35 @@ def measure() -> Iterator[Figure]:
 
 
 def _rates(site: Site, server: Server) -> Iterator[Figure]:
-    one, found = _sustained(site, server, 1, 1500.0), 0.0
-    yield Figure("the mix by 1 company, p99 under 250 ms", "requests/s", one)
+    one = found = _sustained(site, server, 1, 1500.0)
+    yield Figure("the mix by 1 company, p99 under 250 ms", "requests/s", one.rate)
     for count in COUNTS:
-        found = _sustained(site, server, count, one * SOON)
+        found = _sustained(site, server, count, one.rate * SOON)
         name = COMPANIES_RATE if count == MOST else f"the mix by {count} companies, p99 under 250 ms"
-        yield Figure(name, "requests/s", found, one)
-    yield Figure(COMPANIES_CARRIED, "companies", found)
+        yield Figure(name, "requests/s", found.rate, one.rate)
+    yield Figure(COMPANIES_CARRIED, "companies", found.rate)
+    yield Figure("processor cores that the server is at work on then", "cores", found.cores)
 
 
-def _sustained(site: Site, server: Server, count: int, most: float) -> float:
-    """The highest rate at which 99 of 100 requests are answered in time."""
-    site.load(server, count, most / 8, PROBE_SECONDS / 2)  # the files are open, as far as they stay open
+def _sustained(site: Site, server: Server, count: int, most: float) -> Run:
+    """At the highest rate of which 99 of 100 requests are answered in time."""
+    best = site.load(server, count, most / 8, PROBE_SECONDS / 2)  # the files are open, as far as they stay open
     least = 0.0
     for _ in range(STEPS):
         rate = (least + most) / 2
         probe = site.load(server, count, rate, PROBE_SECONDS)
         _note(count, rate, probe)
-        least, most = (rate, most) if probe.is_sustained else (least, rate)
-    return least
+        if probe.is_sustained:
+            least, best = rate, probe
+        else:
+            most = rate
+    return best
 
 
 def _note(count: int, rate: float, found: Run) -> None:
     wrong = f", {found.wrong} failed: {found.first_wrong[-200:]!r}" if found.wrong else ""
-    progress(f"{count} companies, {rate:.0f}/s offered: {found.rate:.0f}/s, p99 {found.slow * 1000:.0f} ms{wrong}")
+    seen = f"{found.rate:.0f}/s, p99 {found.slow * 1000:.0f} ms, {found.cores:.2f} cores"
+    progress(f"{count} companies, {rate:.0f}/s offered: {seen}{wrong}")
 
 
 def _orders(site: Site, server: Server) -> Iterator[Figure]:

@@ -17,10 +17,11 @@ P99_SECONDS: Final = 0.25
 
 @dataclass(frozen=True, slots=True)
 class Run:
-    """`slow` is the 99th percentile of all latencies, in seconds."""
+    """`slow` is the 99th percentile of all latencies, in seconds; `cores`: how many the server was at work on."""
 
     rate: float
     slow: float
+    cores: float
     wrong: int
     first_wrong: str
 
@@ -45,13 +46,15 @@ class Site:
         numbers = (rate, seconds, time.time_ns(), connections, ARTICLES, PARTNERS)
         arguments = [str(server.port), str(self.some(count)), *map(str, numbers)]
         module = [sys.executable, "-m", "benchmarks.open_loop", *arguments]
+        before = server.processor_seconds()
         found: dict[str, Any] = json.loads(run(module, self.installation.data.parent))
+        cores = (server.processor_seconds() - before) / found["seconds"]
         latencies = sorted(each for of_kind in found["latencies"].values() for each in of_kind)
         if not latencies:
             raise Failed("no request was answered.")
         wrong = sum(found["wrong"].values()) + found["unanswered"] + found["lost"]
         slow = latencies[int(len(latencies) * 0.99)]
-        return Run(len(latencies) / found["seconds"], slow, wrong, found["first_wrong"])
+        return Run(len(latencies) / found["seconds"], slow, cores, wrong, found["first_wrong"])
 
 
 def many(made: Installation, first: Company, count: int) -> Site:
