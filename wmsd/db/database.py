@@ -5,6 +5,7 @@ needed.
 import asyncio
 import math
 from collections.abc import Awaitable, Callable
+from contextlib import suppress
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -92,6 +93,7 @@ class Database:
         self._workers = workers or self._own_workers or Workers()
         self._lent = 0
         self._openings = 0
+        self._keeps_reader = False
         self._writer: ConnectionQueue | None = None
         self.standing = Standing(path)
         self._inline_reader = InlineReader(
@@ -265,8 +267,15 @@ class Database:
             self._counted_by(self, change)
 
     async def open(self) -> None:
-        """Opens the database, so that it counts as open from now on: one connection, which writes and reads."""
+        """Opens the database, so that it counts as open from now on: one connection, which writes and reads.
+
+        A file with its own workers keeps one more open from now on, for reads that are not quick: everything needs
+        such a file, and it may be a time when no other connection can be opened. Raises what opening raises.
+        """
         await self.open_writer()
+        if self._own_workers is not None:
+            self._keeps_reader = True
+            await self._reader()
 
     async def close(self) -> None:
         """Waits for work in progress, then closes. Connections, and so their threads, end nowhere else."""
@@ -302,13 +311,19 @@ class Database:
             return self._writer
 
     async def _reader(self) -> ConnectionQueue:
+        """A reader that is free, or the last one. Raises what opening raises when there is none."""
         free = self._free_reader()
         if free is not None:
             return free
         async with self._opening:
             if len(self._readers) < READERS:
-                self._readers.append(await self._open_reader(LARGEST_READ_GROUP))
-                self._counted(1)
+                try:
+                    self._readers.append(await self._open_reader(LARGEST_READ_GROUP))
+                except Exception:
+                    if not self._readers:
+                        raise
+                else:
+                    self._counted(1)
             return self._free_reader() or self._readers[-1]
 
     async def _open_reader(self, largest_group: int) -> ConnectionQueue:
@@ -348,6 +363,9 @@ class Database:
                 await self._close_threads()
             finally:
                 self._inline_reader.is_paused = False
+        if self._keeps_reader:
+            with suppress(Exception):  # whoever needs it next is told
+                await self._reader()
 
     async def _open(self, workers: WorkerThreads, run_group: GroupRunner, read_only: bool) -> ConnectionQueue:
         connect = partial(_opened, self.path, read_only, self._begin())

@@ -82,6 +82,7 @@ async def _serve(command_line: CommandLine, tls: ssl.SSLContext | None, with_dem
     stop = _stop()
     lent_at = listener(command_line.folder)
     async with open_installation(settings, command_line.folder, alone=lent_at is not None) as installation:
+        await installation.platform.open()
         company_ids = await installation.access.companies()
         bounds = FileBounds.within(settings.storage.memory, for_companies(files))
         installation.files.open.bounds = bounds
