@@ -165,7 +165,16 @@ async def test_a_long_address_is_no_mistake_of_ours(world: World) -> None:
 
 PAGES = (
     *("/api", "/using-the-api", "/stock", "/sales-orders", "/inbound", "/returns", "/packaging", "/webhooks"),
-    *("/graphql", "/transports", "/security", "/reliability", "/kernel", "/changelog", "/architecture"),
+    *(
+        "/graphql",
+        "/transports",
+        "/security",
+        "/reliability",
+        "/performance",
+        "/kernel",
+        "/changelog",
+        "/architecture",
+    ),
 )
 
 

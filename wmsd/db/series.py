@@ -6,8 +6,8 @@ from wmsd.db.transaction import Transaction
 
 ADVANCE: Final = """
     INSERT INTO series (name, last) VALUES (?, 1) ON CONFLICT (name) DO UPDATE SET last = last + 1
+    RETURNING last
 """
-LAST: Final = "SELECT last FROM series WHERE name = ?"
 
 
 def next_code(tx: Transaction, series: str, taken: str) -> str:
@@ -17,7 +17,6 @@ def next_code(tx: Transaction, series: str, taken: str) -> str:
     It is drawn inside the writing transaction: a refused request leaves no gap, and no code is drawn twice.
     """
     while True:
-        tx.execute(ADVANCE, (series,))
-        code = f"{series}-{tx.value(LAST, (series,)):06d}"
+        code = f"{series}-{tx.value(ADVANCE, (series,)):06d}"
         if tx.value(taken, (code,)) is None:
             return code
