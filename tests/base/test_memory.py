@@ -2,6 +2,9 @@
 
 import subprocess
 import sys
+from pathlib import Path
+
+from wmsd.base.memory import limits
 
 ALLOCATES_AT_THE_LIMIT = """
 import resource, sys, threading
@@ -44,3 +47,20 @@ def test_at_the_limit_a_thread_takes_memory_from_the_arenas_of_others() -> None:
 
 def test_with_an_arena_for_each_thread_there_is_none_to_take() -> None:
     assert allocated("own") == 0
+
+
+def test_the_smallest_limit_of_a_process_and_of_what_it_is_in_counts(tmp_path: Path) -> None:
+    own, groups = tmp_path / "own", tmp_path / "groups"
+    own.write_text("1:name=systemd:/other\n0::/system.slice/wmsd.service\n")
+    service = groups / "system.slice" / "wmsd.service"
+    service.mkdir(parents=True)
+    (service / "memory.max").write_text("max\n")
+    (service.parent / "memory.max").write_text("268435456\n")
+    assert list(limits(own, groups)) == [268_435_456]
+
+
+def test_without_control_groups_there_is_no_limit(tmp_path: Path) -> None:
+    assert list(limits(tmp_path / "none", tmp_path)) == []
+    own = tmp_path / "own"
+    own.write_text("0::/\n")
+    assert list(limits(own, tmp_path / "groups")) == []

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.open_files import open_files
 from tests.support.steering import CountedIds, SteeredClock
 from wmsd.base.clock import OrderedClock
 from wmsd.db.database import Database
@@ -146,15 +147,25 @@ async def test_a_read_while_a_write_is_long_gets_a_connection_of_its_own(databas
     assert not writing.done()
     may_end.set()
     assert await writing
-    assert database.descriptors == 5, "two for each connection, and one for the log's index"
+    assert len(open_files(database.path.parent)) == 5, "two for each connection, and one for the log's index"
 
 
 @pytest.mark.parametrize("database", ["the writer's connection"], indirect=True)
 async def test_a_read_waits_for_a_write_that_is_short(database: Database) -> None:
     await database.open()
-    before = database.descriptors
+    before = open_files(database.path.parent)
     for number in range(1, 5):
         writing = database.write(lambda tx: tx.value("SELECT 1"))
         assert (await database.read(lambda tx: count_and_thread(10, tx)))[1] == threading.get_ident(), number
         await writing
-    assert database.descriptors == before
+    assert open_files(database.path.parent) == before
+
+
+@pytest.mark.parametrize("database", ["the writer's connection"], indirect=True)
+async def test_a_read_that_is_handed_over_by_a_close_opens_nothing(database: Database) -> None:
+    await database.open()
+    reading = database.read(lambda tx: count_and_thread(10, tx))
+    await database.close()
+    assert (await reading)[0] == 10
+    await asyncio.sleep(0.05)
+    assert not database._inline_reader.is_open

@@ -82,3 +82,12 @@ async def test_what_comes_due_later_is_wanted_then_and_once(world: World) -> Non
         await scene.until(lambda: len(scene.client.asked) == 2)
         await scene.at_rest()
         assert await scene.statuses() == ["delivered"]
+
+
+async def test_a_moment_is_noted_once_however_often_it_is_found(world: World) -> None:
+    async with sending(world) as scene:
+        scanner = scene.sender._scanner
+        await scene.until(lambda: not scanner._unknown)
+        for _ in range(100):
+            scanner._note_due(world.company, 10**15)
+        assert len(scanner._by_time) == 1

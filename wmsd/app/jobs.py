@@ -110,6 +110,8 @@ class Jobs:
         for database in (self._installation.platform, *self._installation.files.databases):
             if database.writes.failure is not None:
                 with suppress(*STORAGE_FAILURES):
+                    if database is not self._installation.platform:
+                        await self._installation.files.open.use(database)
                     await database.try_to_write()
 
     async def write_logs_back(self) -> None:

@@ -20,7 +20,7 @@ from wmsd.base.validation import field_errors
 from wmsd.webhooks import ports
 
 MEGABYTE: Final = 1_000_000
-LEAST_MEMORY: Final = 128 * MEGABYTE
+LEAST_MEMORY: Final = 32 * MEGABYTE
 MOST_MEMORY: Final = 1024 * MEGABYTE
 
 ENVIRONMENT = "WMSD_"
@@ -129,7 +129,7 @@ class Storage(Section):
             ge=0,
             le=1_000_000,
             description="Memory for the companies' open files and their caches: it decides how many stay open; "
-            "0: an eighth of the machine's, from 128 to 1 024.",
+            "0: an eighth of the machine's, from 32 to 1 024.",
         ),
     ] = 0
 

@@ -2,8 +2,12 @@
 
 import ctypes
 import os
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Final
 
+GROUP_OF_THIS_PROCESS: Final = Path("/proc/self/cgroup")
+GROUPS: Final = Path("/sys/fs/cgroup")
 ARENAS: Final = 4
 """Each is address space of 64 MB. With as many as there are threads, the C library keeps more memory free."""
 M_ARENA_MAX: Final = -8
@@ -11,8 +15,24 @@ M_ARENA_MAX: Final = -8
 
 
 def machine_memory() -> int:
-    """The bytes of memory of this machine."""
-    return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    """The bytes of memory that this process can have: the machine's, or what its control group allows."""
+    return min([os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"), *limits(GROUP_OF_THIS_PROCESS, GROUPS)])
+
+
+def limits(group_of_process: Path, groups: Path) -> Iterator[int]:
+    """The limits of a process's control group and of those above it, in bytes (cgroups(7), version 2)."""
+    try:
+        name = group_of_process.read_text(encoding="utf-8").rpartition("0::/")[2].strip()
+    except OSError:
+        return
+    own = groups / name
+    for group in (own, *own.parents):
+        try:
+            limit = (group / "memory.max").read_text(encoding="utf-8").strip()
+        except OSError:
+            continue
+        if limit.isdecimal():  # else "max"
+            yield int(limit)
 
 
 def share_arenas() -> None:

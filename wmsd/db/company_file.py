@@ -68,6 +68,10 @@ class CompanyFile:
 
     async def use(self) -> Database:
         """The company's database. Raises Problem (503) when the file cannot be used."""
+        if self.database is not None and self.database.was_changed_while_closed:
+            self.database = None
+            self._is_ready = False
+            self._written_elsewhere(self._company_id)
         if not await self.can_be_used():
             raise unavailable(CANNOT_BE_READ, 60)
         self._told.over(self._unavailable)

@@ -15,7 +15,7 @@ from wmsd.base.ids import Ids
 from wmsd.base.memory import give_memory_back
 from wmsd.db.company_file import Borrow, CompanyFile
 from wmsd.db.database import Database, MakeRoom
-from wmsd.db.failures import FileMoved, StorageError, is_damage
+from wmsd.db.failures import StorageError, is_damage
 from wmsd.db.migrations import COMPANY, create
 from wmsd.db.open_files import OpenFiles
 from wmsd.db.sqlite import sqlite3
@@ -87,18 +87,19 @@ class CompanyFiles:
         """
         left = list(company_ids)
         self.unprepared = len(left)
+        what = "files are not prepared now, but at their first use"
         for company_id in left:
-            await self.file(company_id).can_be_used()
+            try:
+                await self.file(company_id).can_be_used()
+                self._told.over(what)
+            except Exception as error:
+                self._told.failed(what, error)
             self.unprepared -= 1
 
     async def get(self, company_id: int) -> Database:
         """The company's database. Raises Problem (503) when its file cannot be used."""
         database = await self.file(company_id).use()
-        if database.is_open:
-            self.open.used(database)
-        else:
-            async with self.open.room():
-                await database.open()
+        await self.open.use(database)
         return database
 
     @property
@@ -177,15 +178,11 @@ class CompanyFiles:
 
     def notice_moved(self) -> None:
         """Stops the companies whose open files were removed or replaced. Each call looks at some of them."""
-        known = list(self._files.values())
+        known = list(self.open)
         begin = self._noticed_to if self._noticed_to < len(known) else 0
         self._noticed_to = begin + NOTICED_AT_ONCE
-        for file in known[begin : self._noticed_to]:
-            if file.database is not None and file.database.is_open:
-                try:
-                    file.database.standing.check()
-                except FileMoved as moved:
-                    file.stop(moved)
+        for database in known[begin : self._noticed_to]:
+            database.is_standing()
 
     def file(self, company_id: int) -> CompanyFile:
         file = self._files.get(company_id)
@@ -228,6 +225,7 @@ class CompanyFiles:
             await self._workers.readers.run(give_memory_back)
 
     async def close(self) -> None:
+        await self.open.close()
         for file in self._files.values():
             await file.close()
         self._executor.shutdown(wait=False)

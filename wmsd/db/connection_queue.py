@@ -133,7 +133,7 @@ class ConnectionQueue:
         try:
             return cls(await asyncio.shield(opening), workers, run_group)
         except asyncio.CancelledError:
-            opening.add_done_callback(_close_unwanted)
+            opening.add_done_callback(partial(_close_unwanted, workers))
             raise
 
     @classmethod
@@ -175,9 +175,14 @@ class ConnectionQueue:
         return work.future
 
     def take(self, work: Work) -> None:
+        """Raises RuntimeError when there can be no thread; the work is not done then."""
         self._waiting.append(work)
         if not self._is_running:
-            self._start(work.future.get_loop())
+            try:
+                self._start(work.future.get_loop())
+            except BaseException:
+                self._waiting.pop()
+                raise
 
     def _start(self, loop: asyncio.AbstractEventLoop) -> None:
         self._group_began = time.monotonic()
@@ -282,6 +287,6 @@ class ConnectionQueue:
             self._connection.close()
 
 
-def _close_unwanted(opening: "asyncio.Future[sqlite3.Connection]") -> None:
+def _close_unwanted(workers: WorkerThreads, opening: "asyncio.Future[sqlite3.Connection]") -> None:
     if not opening.cancelled() and opening.exception() is None:
-        opening.result().close()
+        workers.post(opening.result().close)

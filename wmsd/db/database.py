@@ -89,7 +89,7 @@ class Database:
         self._moved = moved
         self._alone = alone
         self._counted_by = counted
-        self._own_workers = None if workers is not None else Workers()
+        self._own_workers = Workers() if workers is None else None
         self._workers = workers or self._own_workers or Workers()
         self._lent = 0
         self._openings = 0
@@ -157,7 +157,7 @@ class Database:
     ) -> Result:
         """As `read`, for queries of a full-text index, which only an interruption can stop.
 
-        All searches of a file run on one thread of their own, so that they delay no other reads.
+        All searches of a file use one connection of their own, so that they delay no other reads.
         """
         self.last_used = self._clock.monotonic()
         async with self._opening:
@@ -226,13 +226,22 @@ class Database:
 
     @property
     def is_open(self) -> bool:
-        return self._writer is not None or self._inline_reader.is_open or bool(self._threads())
+        return self._writer is not None or self._inline_reader.is_open or bool(self._queues())
+
+    def is_standing(self) -> bool:
+        """Whether the open file is still there under its name. When it is not, `moved` is called."""
+        try:
+            self.standing.check()
+        except FileMoved as moved:
+            if self._moved is not None:
+                self._moved(moved)
+            return False
+        return True
 
     @property
-    def descriptors(self) -> int:
-        """How many file descriptors it uses."""
-        connections = len(self._threads()) + self._inline_reader.is_open
-        return connections and connections * DESCRIPTORS_OF_A_CONNECTION + 1
+    def was_changed_while_closed(self) -> bool:
+        """Whether somebody removed, replaced or wrote the file since it was closed here."""
+        return not self.is_open and self.standing.was_changed
 
     @property
     def is_idle(self) -> bool:
@@ -240,7 +249,7 @@ class Database:
             self._inline_reader.is_idle
             and not self._handed_over
             and not self._opening.locked()
-            and all(thread.is_idle for thread in self._threads())
+            and all(queue.is_idle for queue in self._queues())
         )
 
     def _committed(self, group: list[Work]) -> None:
@@ -255,12 +264,12 @@ class Database:
 
         Answers whether there is a copy. Raises sqlite3.Error and OSError.
         """
-        threads = self._threads()
-        run_last = threads[-1].run_last if threads else self._inline_reader.run_last
+        queues = self._queues()
+        run_last = queues[-1].run_last if queues else self._inline_reader.run_last
         return await run_last(lambda connection: keep(connection, self.standing, path))
 
-    def _threads(self) -> list[ConnectionQueue]:
-        return [*self._readers, *(thread for thread in (self._searcher, self._writer) if thread is not None)]
+    def _queues(self) -> list[ConnectionQueue]:
+        return [*self._readers, *(queue for queue in (self._searcher, self._writer) if queue is not None)]
 
     def _counted(self, change: int) -> None:
         if self._counted_by is not None:
@@ -278,21 +287,23 @@ class Database:
             await self._reader()
 
     async def close(self) -> None:
-        """Waits for work in progress, then closes. Connections, and so their threads, end nowhere else."""
+        """Waits for work in progress, then closes."""
         await self._inline_reader.close()
         while self._handed_over:
             await asyncio.wait(self._handed_over)
         async with self._opening:
-            await self._close_threads()
+            await self._close_queues()
+            if not self.is_open:
+                self.standing.leave()
         if self._own_workers is not None:
             self._own_workers.close()
 
-    async def _close_threads(self) -> None:
-        threads = self._threads()
+    async def _close_queues(self) -> None:
+        queues = self._queues()
         self._readers, self._searcher, self._writer = [], None, None
-        self._counted(-len(threads))
-        for thread in threads:
-            await thread.close()
+        self._counted(-len(queues))
+        for queue in queues:
+            await queue.close()
 
     async def open_writer(self) -> ConnectionQueue:
         """Opens the writer. From then on `write` hands work over at once, so that it runs in the order of the
@@ -329,12 +340,12 @@ class Database:
     async def _open_reader(self, largest_group: int) -> ConnectionQueue:
         under_way = UnderWay()
         run_group = read_group(self._clock, self._ids, self._provision, read_unit_in_time(under_way))
-        thread = await self._open(self._workers.readers, run_group, read_only=True)
-        thread.largest_group, thread.under_way = largest_group, under_way
-        return thread
+        reader = await self._open(self._workers.readers, run_group, read_only=True)
+        reader.largest_group, reader.under_way = largest_group, under_way
+        return reader
 
     def _free_reader(self) -> ConnectionQueue | None:
-        return next((thread for thread in self._readers if not thread.is_held_up), None)
+        return next((reader for reader in self._readers if not reader.is_held_up), None)
 
     def _begin(self) -> bool:
         """Call it before a connection is opened. Whether this process is to have the file alone."""
@@ -360,7 +371,7 @@ class Database:
             self._inline_reader.is_paused = True
             try:
                 await self._inline_reader.close()
-                await self._close_threads()
+                await self._close_queues()
             finally:
                 self._inline_reader.is_paused = False
         if self._keeps_reader:

@@ -111,13 +111,16 @@ class InlineReader:
 
     def go_on(self) -> None:
         """The writer has nothing to do."""
-        if self._waiting and self._patience is not None:
-            self._patience.cancel()
-            self._patience = None
+        if self._waiting and (self._patience is not None or self._opening is not None):
+            if self._patience is not None:
+                self._patience.cancel()
+                self._patience = None
             self._run()
 
     def _run(self) -> None:
         self._is_scheduled = False
+        if not self._waiting:  # what was scheduled is handed over meanwhile
+            return
         if self.is_paused:
             self._hand_all_over()
             return
@@ -166,6 +169,8 @@ class InlineReader:
     def _wait(self, patience: float) -> None:
         """For the writer, or for a connection of its own when that is busy for long or often."""
         assert self._loop is not None
+        if self._opening is not None:
+            return
         self._waits += 1
         self._patience = self._loop.call_later(patience if self._waits < OFTEN else 0, self._open_own)
 

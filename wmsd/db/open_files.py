@@ -4,16 +4,16 @@ Those that were not used for longest are closed first. A closed file opens again
 """
 
 import asyncio
+import logging
 import time
-from collections import OrderedDict
-from collections.abc import AsyncIterator, Iterable
-from contextlib import asynccontextmanager
+from collections import Counter, OrderedDict
+from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import islice
 from typing import Final
 
 from wmsd.db.database import DESCRIPTORS_OF_A_CONNECTION, Database
 
+LOG = logging.getLogger("wmsd.companies")
 CONNECTION_BYTES: Final = 400_000
 """What a connection takes: its schema, its statements, and the first pages of its cache."""
 UNUSED_SECONDS: Final = 300.0
@@ -23,6 +23,9 @@ WAIT_SECONDS: Final = 2.0
 AGAIN_SECONDS: Final = 0.01
 AT_ONCE: Final = 8
 """Files that are closed at the same time. A close may wait for the disk."""
+LEAST_CONNECTIONS: Final = 8
+LEAST_DESCRIPTORS: Final = 32
+"""However little memory and however few descriptors there are."""
 SLACK: Final = 16
 """One in so many connections is kept free, so that no request waits for a file to be closed."""
 
@@ -42,85 +45,145 @@ class FileBounds:
     @classmethod
     def within(cls, memory: int, descriptors: int) -> "FileBounds":
         """Half of the memory, in bytes, is for connections; SQLite's caches have the other half."""
-        return cls(max(1, memory // 2 // CONNECTION_BYTES), descriptors)
+        connections = memory // 2 // CONNECTION_BYTES
+        return cls(max(LEAST_CONNECTIONS, connections), max(LEAST_DESCRIPTORS, descriptors))
 
 
 class OpenFiles:
+    """Opens and closes databases. Each is opened once for all who ask, and closed by a task of its own, so that a
+    client who goes away breaks off neither.
+    """
+
     def __init__(self) -> None:
         self.bounds = FileBounds()
         self.connections = 0
         self._by_use: OrderedDict[Database, None] = OrderedDict()
         """The open databases, the one that was not used for longest first."""
-        self._reserved = 0
-        self._closing: asyncio.Task[None] | None = None
+        self._reserved: set[Database] = set()
+        """Those for which there is room, and which are not open yet."""
+        self._asked: Counter[Database] = Counter()
+        """How many wait for each that is opened."""
+        self._openings: dict[Database, asyncio.Task[None]] = {}
+        self._closings: dict[Database, asyncio.Task[None]] = {}
 
     def __len__(self) -> int:
         return len(self._by_use)
 
-    def used(self, database: Database) -> None:
+    def __iter__(self) -> Iterator[Database]:
+        return iter(list(self._by_use))
+
+    async def use(self, database: Database) -> None:
+        """Has the database open for whoever asks for it next. Raises what opening raises."""
         if database in self._by_use:
             self._by_use.move_to_end(database)
+        else:
+            await self._open_for_all(database)
 
     def counted(self, database: Database, change: int) -> None:
         """The database has opened or closed so many connections."""
         self.connections += change
+        self._reserved.discard(database)
         if database.is_open:
             self._by_use[database] = None
         else:
             self._by_use.pop(database, None)
+        if change > 0:
+            self._close_until(self.bounds.slack)
+
+    async def _open_for_all(self, database: Database) -> None:
+        """Opens it when there is room for it. It stays open at least until everybody who waits for it goes on."""
+        opening = self._openings.get(database)
+        if opening is None:
+            opening = self._openings[database] = asyncio.ensure_future(self._open(database))
+            opening.add_done_callback(lambda done: self._has_opened(database, done))
+        self._asked[database] += 1
+        try:
+            await asyncio.shield(opening)
+        finally:
+            self._asked[database] -= 1
+            if not self._asked[database]:
+                del self._asked[database]
+
+    async def _open(self, database: Database) -> None:
+        if database in self._closings:
+            await asyncio.wait([self._closings[database]])
+        await self._await_room()
+        self._reserved.add(database)
+        try:
+            await database.open()
+        finally:
+            self._reserved.discard(database)
+
+    def _has_opened(self, database: Database, opening: "asyncio.Task[None]") -> None:
+        del self._openings[database]
+        if not opening.cancelled():
+            opening.exception()  # so that asyncio does not log it when nobody waits any more
 
     def _has_room(self, connections: int) -> bool:
         """Whether so many connections more may be opened."""
-        wanted = self.connections + self._reserved + connections
+        wanted = self.connections + len(self._reserved) + connections
         descriptors = wanted * DESCRIPTORS_OF_A_CONNECTION + len(self) + 1
         return wanted <= self.bounds.connections and descriptors <= self.bounds.descriptors
 
-    @asynccontextmanager
-    async def room(self) -> AsyncIterator[None]:
-        """Room for one more connection. When all that are open stay in use, it goes on without after a while."""
+    async def _await_room(self) -> None:
+        """For one more connection. When all that are open stay in use, it goes on without after a while."""
         until = time.monotonic() + WAIT_SECONDS
         while not self._has_room(1) and time.monotonic() < until:
-            if not await self._close_some():
+            self._close_until(1)
+            if self._closings:
+                await asyncio.wait(
+                    self._closings.values(), return_when=asyncio.FIRST_COMPLETED, timeout=WAIT_SECONDS
+                )
+            else:
                 await asyncio.sleep(AGAIN_SECONDS)  # nothing tells when one is idle
-        self._reserved += 1
+
+    def _close_until(self, connections: int) -> None:
+        """Begins to close those that were not used for longest, so that there is room for so many connections."""
+        if self._has_room(connections):
+            return
+        free = len(self._closings)
+        for database in self:
+            if self._has_room(connections - free) or len(self._closings) >= AT_ONCE:
+                return
+            if self._begin_to_close(database) is not None:
+                free += 1
+
+    def _begin_to_close(self, database: Database) -> "asyncio.Task[None] | None":
+        """None when it is in use. When its file was moved it is stopped instead, and its content is kept."""
+        is_free = database.is_idle and database not in self._asked and database not in self._closings
+        if not is_free or not database.is_standing():
+            return None
+        self._by_use.pop(database, None)
+        closing = self._closings[database] = asyncio.ensure_future(self._close(database))
+        return closing
+
+    async def _close(self, database: Database) -> None:
         try:
-            yield
+            await database.close()
+        except Exception as error:
+            LOG.error("%s could not be closed: %s", database.path, error)
         finally:
-            self._reserved -= 1
-        self._close_soon()
-
-    def _close_soon(self) -> None:
-        if self._closing is None and not self._has_room(self.bounds.slack):
-            self._closing = asyncio.ensure_future(self._make_room(self.bounds.slack))
-
-    async def _make_room(self, connections: int) -> None:
-        try:
-            while not self._has_room(connections) and await self._close_some():
-                pass
-        finally:
-            self._closing = None
-
-    async def _close_some(self) -> bool:
-        """Closes those that were not used for longest; returns whether there was one."""
-        too_many = max(1, self.connections + self._reserved + 1 - self.bounds.connections)
-        return await self._close(islice(self._idle(), min(too_many, AT_ONCE)))
-
-    def _idle(self) -> Iterable[Database]:
-        return (database for database in self._by_use if database.is_idle)
-
-    async def _close(self, databases: Iterable[Database]) -> bool:
-        chosen = list(databases)
-        for database in chosen:
-            self._by_use.pop(database)  # so that nobody else chooses it
-        await asyncio.gather(*(database.close() for database in chosen))
-        return bool(chosen)
+            del self._closings[database]
+            if database.is_open:
+                self._by_use[database] = None
+            self._close_until(self.bounds.slack)
 
     async def close_unused(self, now: float) -> bool:
         """Closes the files that nobody has used for a while; returns whether there was one."""
         was_one = False
-        while True:
-            oldest = islice(self._by_use, AT_ONCE)
-            unused = [each for each in oldest if each.is_idle and now - each.last_used > UNUSED_SECONDS]
-            if not await self._close(unused):
-                return was_one
-            was_one = True
+        for database in self:
+            if (
+                now - database.last_used > UNUSED_SECONDS
+                and (closing := self._begin_to_close(database)) is not None
+            ):
+                was_one = True
+                if len(self._closings) >= AT_ONCE:
+                    await asyncio.wait([closing])
+        if self._closings:
+            await asyncio.wait(self._closings.values())
+        return was_one
+
+    async def close(self) -> None:
+        """Waits for the openings and closings under way."""
+        while under_way := [*self._openings.values(), *self._closings.values()]:
+            await asyncio.wait(under_way)

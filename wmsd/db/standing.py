@@ -22,6 +22,19 @@ def identity(path: Path | str) -> Identity | None:
     return found.st_dev, found.st_ino
 
 
+def _state(path: str) -> tuple[int, ...]:
+    """A value that changes when the file is written, removed or replaced, or a log is left beside it."""
+    found: list[int] = []
+    for name in (path, f"{path}-wal"):
+        try:
+            status = os.stat(name)  # noqa: PTH116  # as `identity`
+        except OSError:
+            found.append(0)
+        else:
+            found += (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+    return tuple(found)
+
+
 class Standing:
     """The identity of a database's file and of its log, which the first write creates and which stays until all is
     closed.
@@ -34,10 +47,20 @@ class Standing:
         self._log: Identity | None = None
 
         self.moved: FileMoved | None = None
+        self._left: tuple[int, ...] | None = None
 
     def begin(self) -> None:
         """Notes the file's identity; call it before the first connection is opened."""
-        self.file, self._log, self.moved = identity(self._file_name), None, None
+        self.file, self._log, self.moved, self._left = identity(self._file_name), None, None, None
+
+    def leave(self) -> None:
+        """Notes the state of the file; call it after the last connection was closed."""
+        self._left = _state(self._file_name)
+
+    @property
+    def was_changed(self) -> bool:
+        """Whether the file was removed, replaced or written since it was left."""
+        return self._left is not None and _state(self._file_name) != self._left
 
     def check(self) -> None:
         """Raises FileMoved when the file or its log was removed or replaced. It costs two `stat` calls, a few

@@ -52,8 +52,7 @@ class WorkerThreads:
         if self._tasks.qsize() >= self._idle and self._count < self._wanted():
             self._add()
         self._tasks.put(task)
-        if self._tasks.qsize() > self._idle:
-            self._look_later()
+        self._look_later()  # a thread that has just taken another task may have been taken for idle
 
     def post_again(self, task: Task) -> None:
         """From a worker, which is about to be free."""
@@ -97,24 +96,38 @@ class WorkerThreads:
                 raise
 
     def _work(self) -> None:
-        own = threading.get_ident()
-        while True:
-            with self._lock:
-                self._idle += 1
+        """What it does for itself is done again when there was no memory for it, so that no task is lost."""
+        is_last = False
+        while not is_last:
+            _run_whole(self._is_idle)
             task = self._tasks.get()
-            with self._lock:
-                self._idle -= 1
-                self._began[own] = time.monotonic()
+            _run_whole(self._begin)
             if task is not None:
                 _run_whole(task)
-            with self._lock:
-                del self._began[own]
-            is_last = task is None or (self._tasks.empty() and self._count > self._wanted())
+            _run_whole(self._end)
+            is_last = task is None or (self._tasks.empty() and self._count > self._few and self._are_too_many())
             del task  # what it holds is not held while the thread waits
-            if is_last:
-                break
         with self._lock:
             self._count -= 1
+
+    def _is_idle(self) -> None:
+        with self._lock:
+            self._idle += 1
+
+    def _begin(self) -> None:
+        with self._lock:
+            self._began[threading.get_ident()] = time.monotonic()
+            self._idle -= 1
+
+    def _end(self) -> None:
+        with self._lock:
+            self._began.pop(threading.get_ident(), None)
+
+    def _are_too_many(self) -> bool:
+        try:
+            return self._count > self._wanted()
+        except MemoryError:
+            return False
 
     async def run(self, function: Callable[[], Result]) -> Result:
         """The function's result, from a worker. It runs to its end even if nobody waits any more."""

@@ -94,9 +94,9 @@ class DueScanner:
         self._note_due(company_id, self._milliseconds() + int(seconds * 1000))
 
     def _note_due(self, company_id: int, moment: int | None) -> None:
-        self._next_due[company_id] = moment
-        if moment is not None:
+        if moment is not None and moment != self._next_due.get(company_id):
             heappush(self._by_time, (moment, company_id))
+        self._next_due[company_id] = moment
 
     async def tick(self) -> None:
         """Wants the files in which something has come due, or another process has written. Its time does not grow
@@ -108,9 +108,11 @@ class DueScanner:
         self._latest = now
         for company_id in self._to_clamp:
             self.want(company_id)
-        while self._by_time and self._by_time[0][0] <= self._milliseconds():
+        until = self._milliseconds()
+        while self._by_time and self._by_time[0][0] <= until:
             moment, company_id = heappop(self._by_time)
             if self._next_due.get(company_id) == moment:
+                self._next_due[company_id] = None
                 self.want(company_id)
         for company_id in self._files.written_elsewhere(await self._companies()):
             signature = self._files.signature(company_id)
