@@ -21,6 +21,9 @@ from wmsd.interfaces.service import SERVED
 NOT_ASKED_FOR = {f"find_{kind.table.name}" for kind in DOCUMENTS}
 """Every kind has the operation; GraphQL asks for those that other kinds refer to."""
 
+NEED_NO_ABILITY = {"run_batch"}
+"""Each request in a batch needs its own."""
+
 
 def modules() -> Iterator[ModuleType]:
     for found in pkgutil.walk_packages(wmsd.__path__, "wmsd."):
@@ -46,11 +49,20 @@ def test_every_kind_of_document_is_listed() -> None:
     assert {kind.name for kind in kinds} <= KINDS.keys()
 
 
-def test_every_operation_can_be_asked_for() -> None:
+def operations() -> list[Operation]:
     declared = {id(each): each for module in modules() for each in vars(module).values()}
-    operations = [each for each in declared.values() if isinstance(each, Operation)]
-    operations += [each for kind in DOCUMENTS for each in kind.reading.operations]
+    found = [each for each in declared.values() if isinstance(each, Operation)]
+    return found + [each for kind in DOCUMENTS for each in kind.reading.operations]
+
+
+def test_every_operation_can_be_asked_for() -> None:
     served = {route.operation.name for route in (*SERVED, *GRAPHQL)}
     served |= {field.operation.name for field in (*QUERIES, *MUTATIONS)}
     served |= {each.find.name for each in REFERENCES} | {each.find.name for each in COLLECTIONS}
-    assert {each.name for each in operations} - served <= NOT_ASKED_FOR
+    assert {each.name for each in operations()} - served <= NOT_ASKED_FOR
+
+
+def test_an_operation_that_needs_no_ability_is_named_here() -> None:
+    """Of those that act for a company."""
+    of_companies = [each for each in operations() if each.scope == "company" and each.signed_in]
+    assert {each.name for each in of_companies if each.ability is None} == NEED_NO_ABILITY

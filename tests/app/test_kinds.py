@@ -40,6 +40,17 @@ def test_it_has_its_abilities(kind: DocumentKind) -> None:
     assert {f"{kind.name}:read", f"{kind.name}:write"} <= ABILITIES.keys()
 
 
+def test_its_operations_need_its_abilities(kind: DocumentKind) -> None:
+    assert {each.ability for each in kind.reading.operations} == {f"{kind.name}:read"}
+    assert {each.ability for each in kind.writing} == {f"{kind.name}:write"}
+
+
+def test_no_other_kind_has_its_movements(kind: DocumentKind) -> None:
+    """A document's movements are found by their kind and its id."""
+    others = {movement for other in DOCUMENTS if other is not kind for movement in other.movements}
+    assert others.isdisjoint(kind.movements)
+
+
 def test_it_has_a_head_in_the_descriptions(kind: DocumentKind) -> None:
     operations = (*kind.reading.operations, *kind.writing)
     assert {TAGS[each.tag] for each in operations} == {kind.table.noun}

@@ -130,5 +130,5 @@ async def test_every_field_has_its_column(world: World, kind: DocumentKind) -> N
         return {row[1] for row in tx.rows(f"PRAGMA table_info({table})")}
 
     table, database = kind.table, await world.database()
-    assert {*table.fields, "status"} <= await database.read(lambda tx: columns(tx, table.name))
+    assert {*table.fields, *table.filters, "status"} <= await database.read(lambda tx: columns(tx, table.name))
     assert set(table.line_table.fields) <= await database.read(lambda tx: columns(tx, table.line_table.name))
