@@ -96,6 +96,10 @@ class CompanyFiles:
                 self._told.failed(what, error)
             self.unprepared -= 1
 
+    def start_threads(self) -> None:
+        """Starts a thread for writes and one for reads, which then stay. Raises RuntimeError."""
+        self._workers.start()
+
     async def get(self, company_id: int) -> Database:
         """The company's database. Raises Problem (503) when its file cannot be used."""
         database = await self.file(company_id).use()

@@ -46,6 +46,11 @@ class WorkerThreads:
         """Whether a task waits for a thread."""
         return not self._tasks.empty()
 
+    def start(self) -> None:
+        """Starts the first thread, so that there is one when no other can be started. Raises RuntimeError."""
+        if not self._count:
+            self._add()
+
     def post(self, task: Task) -> None:
         """From the loop. Raises RuntimeError when there is no thread and can be none."""
         self._is_closed = False
@@ -158,6 +163,10 @@ class Workers:
     def __init__(self) -> None:
         self.writers = WorkerThreads("wmsd-writer")
         self.readers = WorkerThreads("wmsd-reader")
+
+    def start(self) -> None:
+        self.writers.start()
+        self.readers.start()
 
     def close(self) -> None:
         self.writers.close()

@@ -8,9 +8,10 @@ from typing import Final, NamedTuple
 
 from wmsd.base import timestamps
 from wmsd.base.clock import Clock
-from wmsd.base.complaints import Complaints
+from wmsd.base.complaints import FLAPPING_SECONDS, Complaints
 from wmsd.base.context import Company
 from wmsd.base.problems import Problem
+from wmsd.base.shortages import is_shortage
 from wmsd.db.company_files import CompanyFiles
 from wmsd.db.database import Database
 from wmsd.db.failures import STORAGE_FAILURES
@@ -30,6 +31,8 @@ UNAVAILABLE_SECONDS: Final = 60.0
 A_STEP_BACK_SECONDS: Final = 1.0
 LONGEST_SECONDS: Final = 60.0
 """Of one scan. It is broken off then, so that a file that never answers holds up no other for longer."""
+SHORT: Final = "webhooks of some companies cannot be looked at"
+"""Said once for all of them, since a shortage is nothing of theirs."""
 AT_THE_NEXT_TICK: Final = 0
 """Milliseconds since 1970."""
 
@@ -69,6 +72,7 @@ class DueScanner:
         self._to_clamp: set[int] = set()
         self._switched_off: dict[int, int] = {}
         self._complaints = Complaints(LOG, STORAGE_FAILURES)
+        self._shortages = Complaints(LOG, settled_seconds=FLAPPING_SECONDS)
 
     @property
     def switched_off(self) -> int:
@@ -160,12 +164,16 @@ class DueScanner:
             async with asyncio.timeout(LONGEST_SECONDS):
                 scan = await self._scan(company_id, is_to_clamp)
             self._complaints.over(what)
+            self._shortages.over(SHORT)
             return scan
         except Problem:
             self.again(company_id, UNAVAILABLE_SECONDS)  # its file cannot be used, and the log says why
         except Exception as error:
             self.again(company_id)
-            self._complaints.failed(what, error)
+            if is_shortage(error):
+                self._shortages.failed(SHORT, error)
+            else:
+                self._complaints.failed(what, error)
         if is_to_clamp:
             self._to_clamp.add(company_id)
         return None

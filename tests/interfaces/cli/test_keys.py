@@ -1,21 +1,20 @@
 """`wmsd key`: the keys of an installation sealed with a secret that is kept elsewhere."""
 
-import contextlib
 import stat
 from pathlib import Path
 
 import pytest
 
+from tests.support.borrowing import borrowed
 from tests.support.command import Home, Server, first_day, hashes
-from wmsd.db.sqlite import connect
 
 SECRETS = "SELECT secret FROM signing_keys UNION ALL SELECT value FROM secrets WHERE name IN ('cursor', 'vault')"
 SET_IT = "Set server.key_file to the file that `wmsd key move` made."
 
 
 def kept(home: Home) -> list[str]:
-    """The signing keys and secrets, as they stand in platform.db."""
-    with contextlib.closing(connect(home.data / "platform.db")) as connection:
+    """The signing keys and secrets, as they stand in platform.db, which a server that runs lends."""
+    with borrowed(home.data, "platform.db") as connection:
         return [row[0] for row in connection.execute(SECRETS)]
 
 

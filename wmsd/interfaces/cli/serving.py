@@ -86,6 +86,7 @@ async def _serve(command_line: CommandLine, tls: ssl.SSLContext | None, with_dem
         company_ids = await installation.access.companies()
         bounds = FileBounds.within(settings.storage.memory, for_companies(files))
         installation.files.open.bounds = bounds
+        installation.files.start_threads()
         bound_caches(settings.storage.memory)
         loaded = await _load_demo(installation) if with_demo else None
         app, jobs = service(installation)
