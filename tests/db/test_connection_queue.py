@@ -132,3 +132,40 @@ async def test_work_that_lacks_memory_to_begin_begins_as_soon_as_there_is_some(
         assert await queue.submit(where, PROGRAM) != threading.get_ident()
     assert short.refusals == 0
     await queue.close()
+
+
+async def test_work_that_finds_no_thread_is_not_done_later(
+    path: Path, workers: WorkerThreads, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queue, done = await opened(path, workers), list[str]()
+    with monkeypatch.context() as patch:
+        patch.setattr(workers, "post", _refuse)
+        with pytest.raises(RuntimeError):
+            queue.submit(lambda _: done.append("first"), PROGRAM)
+    await queue.submit(lambda _: done.append("second"), PROGRAM)
+    assert done == ["second"]
+    await queue.close()
+
+
+async def test_what_waits_while_no_thread_can_go_on_is_refused(
+    path: Path, workers: WorkerThreads, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    queue, goes_on, done = await opened(path, workers), threading.Event(), list[str]()
+    queue.largest_group = 1
+    first = queue.submit(lambda _: goes_on.wait(SOON), PROGRAM)
+    await asyncio.sleep(0.01)
+    with monkeypatch.context() as patch:
+        patch.setattr(workers, "post", _refuse)
+        queue._waiting.append(late := Work(lambda _: done.append("late"), PROGRAM, asyncio.Future()))
+        queue._deliver(asyncio.get_running_loop(), [], is_last=True)
+        with pytest.raises(RuntimeError):
+            await late.future
+    goes_on.set()
+    await first
+    await queue.submit(lambda _: done.append("second"), PROGRAM)
+    assert done == ["second"]
+    await queue.close()
+
+
+def _refuse(_: object) -> None:
+    raise RuntimeError("can't start new thread")

@@ -186,11 +186,11 @@ class ConnectionQueue:
 
     def _start(self, loop: asyncio.AbstractEventLoop) -> None:
         self._group_began = time.monotonic()
-        self._post(partial(self._run_groups, loop))
-        self._is_running = True
-        self._idle.clear()
         if self.under_way is not None:
             self._look_later(loop, self.under_way)
+        self._post(partial(self._run_groups, loop))  # last of what may fail: then nothing is begun
+        self._is_running = True
+        self._idle.clear()
 
     def _post(self, task: Callable[[], None]) -> None:
         """Raises ValueError when the connection is closed, and RuntimeError when there can be no thread."""
@@ -200,8 +200,8 @@ class ConnectionQueue:
 
     def _look_later(self, loop: asyncio.AbstractEventLoop, under_way: UnderWay) -> None:
         if not self._is_looking:
-            self._is_looking = True
             loop.call_later(LOOK_SECONDS, self._look, loop, under_way)
+            self._is_looking = True
 
     def _look(self, loop: asyncio.AbstractEventLoop, under_way: UnderWay) -> None:
         """Now and then while it runs. A read has several statements, so it may have to be broken off again."""
@@ -250,7 +250,7 @@ class ConnectionQueue:
         if is_last:
             self._is_running = False
             if self._waiting:
-                self._start(loop)
+                self._start_again(loop)
             else:
                 self._idle.set()
         if self.after_group is not None:
@@ -259,6 +259,17 @@ class ConnectionQueue:
             _settle(work)
         if self.when_idle is not None and not self._is_running:
             self.when_idle()
+
+    def _start_again(self, loop: asyncio.AbstractEventLoop) -> None:
+        """When that fails for want of memory or threads, what waits is not done, and told so."""
+        try:
+            self._start(loop)
+        except Exception as error:
+            while self._waiting:
+                work = self._waiting.popleft()
+                work.error = error
+                _settle(work)
+            self._idle.set()
 
     async def run_last(self, function: Callable[[sqlite3.Connection], Result]) -> Result:
         """The function's result, outside of any transaction and after all that waits: nothing may follow it."""

@@ -56,8 +56,8 @@ class WorkerThreads:
         self._is_closed = False
         if self._tasks.qsize() >= self._idle and self._count < self._wanted():
             self._add()
-        self._tasks.put(task)
         self._look_later()  # a thread that has just taken another task may have been taken for idle
+        self._tasks.put(task)  # last: whatever fails before, the task is not done
 
     def post_again(self, task: Task) -> None:
         """From a worker, which is about to be free."""
@@ -72,8 +72,8 @@ class WorkerThreads:
 
     def _look_later(self) -> None:
         if not self._is_looking:
-            self._is_looking = True
             asyncio.get_running_loop().call_later(LONG_SECONDS, self._look)
+            self._is_looking = True
 
     def _look(self) -> None:
         """Adds threads when tasks still wait, and no thread is free."""
