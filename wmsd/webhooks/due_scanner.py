@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from wmsd.base import timestamps
 from wmsd.base.clock import Clock
-from wmsd.base.complaints import FLAPPING_SECONDS, Complaints
+from wmsd.base.complaints import Complaints
 from wmsd.base.context import Company
 from wmsd.base.problems import Problem
 from wmsd.base.shortages import is_shortage
@@ -72,7 +72,6 @@ class DueScanner:
         self._to_clamp: set[int] = set()
         self._switched_off: dict[int, int] = {}
         self._complaints = Complaints(LOG, STORAGE_FAILURES)
-        self._shortages = Complaints(LOG, settled_seconds=FLAPPING_SECONDS)
 
     @property
     def switched_off(self) -> int:
@@ -164,16 +163,13 @@ class DueScanner:
             async with asyncio.timeout(LONGEST_SECONDS):
                 scan = await self._scan(company_id, is_to_clamp)
             self._complaints.over(what)
-            self._shortages.over(SHORT)
+            self._complaints.over(SHORT)
             return scan
         except Problem:
             self.again(company_id, UNAVAILABLE_SECONDS)  # its file cannot be used, and the log says why
         except Exception as error:
             self.again(company_id)
-            if is_shortage(error):
-                self._shortages.failed(SHORT, error)
-            else:
-                self._complaints.failed(what, error)
+            self._complaints.failed(SHORT if is_shortage(error) else what, error)
         if is_to_clamp:
             self._to_clamp.add(company_id)
         return None
