@@ -42,10 +42,6 @@ class Files(CompanyFiles):
     def are_open(self) -> set[int]:
         return {int(each.path.stem) for each in self.databases if each.is_open}
 
-    async def closings_are_over(self) -> None:
-        while self.open._closings:  # noqa: ASYNC110  # nothing tells
-            await asyncio.sleep(0.001)
-
 
 @pytest.fixture
 async def files(tmp_path: Path) -> AsyncIterator[Files]:
@@ -79,7 +75,7 @@ async def test_the_limit_of_file_descriptors_holds_too(files: Files) -> None:
 async def test_some_are_closed_ahead_so_that_nobody_waits(files: Files) -> None:
     files.open.bounds = FileBounds(connections=2 * SLACK)
     await files.use(*range(1, 2 * SLACK + 1))
-    await files.closings_are_over()
+    await files.open.close()
     assert len(files.are_open) == 2 * SLACK - 2
     assert files.are_open == set(range(3, 2 * SLACK + 1))
 
@@ -93,7 +89,8 @@ async def test_many_at_once_are_never_more_than_may_be(files: Files, monkeypatch
     def read(tx: Transaction) -> int:
         nonlocal most
         most = max(most, files.open.connections)
-        return tx.value("SELECT 1")  # type: ignore[no-any-return]
+        found: int = tx.value("SELECT 1")
+        return found
 
     async def use(company: int) -> int:
         return await (await files.get(company)).read(read)
@@ -156,7 +153,7 @@ async def test_a_file_is_opened_once_for_all_who_ask(files: Files) -> None:
         return await (await files.get(40)).read(lambda tx: tx.value("SELECT 1"))
 
     assert await asyncio.gather(*(use_another() for _ in range(100))) == [1] * 100
-    await files.closings_are_over()
+    await files.open.close()
     assert len(before - files.are_open) <= 3, "one that is needed, and those that are closed ahead"
 
 

@@ -14,7 +14,7 @@ SOON = 10.0
 
 async def until(condition: Callable[[], bool]) -> None:
     async with asyncio.timeout(SOON):
-        while not condition():  # noqa: ASYNC110  # nothing tells
+        while not condition():  # noqa: ASYNC110  # a thread begins and ends without telling the loop
             await asyncio.sleep(0.01)
 
 

@@ -123,8 +123,20 @@ def made_in(home: Home, companies: int, subscribed: int, receivers: Receivers) -
     return Site(home, tenants, subscribed, receivers)
 
 
-@dataclass
-class Churn(Thread):
+class Beside(Thread):
+    """Work beside the test, until it is stopped: what was begun is finished first."""
+
+    def __post_init__(self) -> None:
+        super().__init__(daemon=True)
+        self._is_stopped = False
+
+    def stop(self) -> None:
+        self._is_stopped = True
+        self.join()
+
+
+@dataclass(eq=False)
+class Churn(Beside):
     """Clients, each with one request after another, of companies as chance has it. They end when the server does.
 
     The place of what they asked is that of its company.
@@ -135,18 +147,6 @@ class Churn(Thread):
     label: str
     clients: int
     asked: list[Asked] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        super().__init__(daemon=True)
-        self._is_stopped = False
-
-    def __hash__(self) -> int:
-        return id(self)
-
-    def stop(self) -> None:
-        """When all that was asked is answered, or will not be."""
-        self._is_stopped = True
-        self.join()
 
     def run(self) -> None:
         asyncio.run(self._run())
@@ -194,8 +194,8 @@ async def _is_answered(connection: Connection, asked: Asked) -> bool:
     return True
 
 
-@dataclass
-class Imports(Thread):
+@dataclass(eq=False)
+class Imports(Beside):
     """Commands that write into companies' files beside the server, one after the other."""
 
     home: Home
@@ -206,17 +206,6 @@ class Imports(Thread):
     refused: set[tuple[str, str]] = field(default_factory=set)
     """When the server ended before it had lent the file."""
     broken: list[str] = field(default_factory=list)
-
-    def __post_init__(self) -> None:
-        super().__init__(daemon=True)
-        self._is_stopped = False
-
-    def __hash__(self) -> int:
-        return id(self)
-
-    def stop(self) -> None:
-        self._is_stopped = True
-        self.join()
 
     def run(self) -> None:
         chance = Random(self.label)

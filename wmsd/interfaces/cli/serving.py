@@ -134,11 +134,12 @@ async def _prepare(installation: Installation, company_ids: Collection[int]) -> 
     """Brings the companies' files up to this program's schema, beside the first requests."""
     began = time.monotonic()
     await installation.files.prepare(company_ids)
+    failed = len(installation.files.failed)
     LOG.info(
-        "%d companies' files are prepared, %d cannot be used, after %.1f s",
-        len(company_ids),
-        len(installation.files.failed),
+        "companies' files were looked at in %.1f s: %d can be used, %d cannot",
         time.monotonic() - began,
+        len(company_ids) - failed,
+        failed,
     )
 
 
