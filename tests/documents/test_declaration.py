@@ -132,3 +132,13 @@ async def test_every_field_has_its_column(world: World, kind: DocumentKind) -> N
     table, database = kind.table, await world.database()
     assert {*table.fields, *table.filters, "status"} <= await database.read(lambda tx: columns(tx, table.name))
     assert set(table.line_table.fields) <= await database.read(lambda tx: columns(tx, table.line_table.name))
+
+
+def test_a_column_of_the_command_that_no_record_has_is_named() -> None:
+    with pytest.raises(TypeError, match="The list of sales orders has columns that are not there: partners"):
+        replace(SALES_ORDERS, listed=("code", "partner", "partners"))
+
+
+def test_a_status_that_the_table_does_not_know_is_named() -> None:
+    with pytest.raises(TypeError, match="Sales order has statuses that are not there: SHIPPED"):
+        replace(SALES_ORDERS, reserves_in=frozenset({"CREAT", "SHIPPED"}))

@@ -64,7 +64,7 @@ async def test_a_filter_that_is_no_status_names_those_that_are(shop: Shop) -> No
     for version in ("", "/v2"):
         answer = await shop.world.call("GET", f"/api{version}/sales-orders?status=CREAT,DONE", status=422)
         assert answer.errors == {
-            "status": ["must be one or more of CREAT, IN_LUCRU, INCARCAT, LIVRAT, ANULAT; 'DONE' is none of them"]
+            "status": ["must not name 'DONE', only CREAT, IN_LUCRU, INCARCAT, LIVRAT, ANULAT"]
         }
 
 

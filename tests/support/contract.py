@@ -1,11 +1,20 @@
 """Holds live answers to the served description."""
 
 import re
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Final
 
 from jsonschema import Draft202012Validator
 
 Document = dict[str, Any]
+OF_OTHERS: Final = frozenset({"run_batch"})
+"""Operations whose events are those of the operations that they carry out."""
+EVENTS: Final = re.compile(r"^Events: (.*)\.$", re.MULTILINE)
+
+
+def described_events(operation: dict[str, Any]) -> set[str]:
+    found = EVENTS.search(operation.get("description", ""))
+    return set(found[1].replace("`", "").split(", ")) if found else set()
 
 
 class Contract:
@@ -22,12 +31,16 @@ class Contract:
         # A literal path wins over one with a parameter, as in the router.
         self._routes.sort(key=lambda route: route[0].pattern.count("[^/]"))
 
-    def check(self, method: str, path: str, status: int, body: Any) -> None:
-        """Fails when the description does not foresee this status, or the body is not of its form."""
+    def check(self, method: str, path: str, status: int, body: Any, events: Sequence[str]) -> None:
+        """Fails when the description does not foresee this status or one of the events, or the body is not of its
+        form.
+        """
         found = self._find(method, path)
         if found is None:
             return
         operation, document = found
+        undeclared = set(events) - described_events(operation)
+        assert not undeclared or operation["operationId"] in OF_OTHERS, f"{method} {path} declares no {undeclared}"
         responses = operation["responses"]
         assert str(status) in responses, f"{method} {path} answers {status}; documented: {sorted(responses)}"
         content = responses[str(status)].get("content")

@@ -105,7 +105,7 @@ class World:
         assert answer.status == status, f"{method} {path}: {answer.status} {answer.raw.decode()}"
         assert [name for name, _ in await self.events_after(before)] == list(events), f"{method} {path}"
         if method != "HEAD":
-            self.contract.check(method, path.partition("?")[0], status, answer.body)
+            self.contract.check(method, path.partition("?")[0], status, answer.body, events)
         return answer
 
     async def send(

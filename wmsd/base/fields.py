@@ -18,11 +18,18 @@ from wmsd.base.strict_json import MOST_FIELDS
 
 MAX_ID: Final = 2**53 - 1
 """The largest integer that every JSON reader keeps exactly."""
+LONGEST_NAME_SHOWN: Final = 60
 
 
 def refuse(sentence: str) -> PydanticCustomError:
     """The error that a validator raises. Its sentence is shown unchanged."""
     return PydanticCustomError("sentence", "{sentence}", {"sentence": sentence})
+
+
+def not_among(given: str, choices: str) -> PydanticCustomError:
+    """The error for a name that is not among the choices. It comes first: long sentences are cut at the end."""
+    shown = given if len(given) <= LONGEST_NAME_SHOWN else f"{given[:LONGEST_NAME_SHOWN]}…"
+    return refuse(f"must not name {shown!r}, only {choices}")
 
 
 class Decimals:

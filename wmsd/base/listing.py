@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema
 
 from wmsd.base import timestamps
-from wmsd.base.fields import MAX_ID, Model, refuse
+from wmsd.base.fields import MAX_ID, Model, not_among, refuse
 
 _WHOLE_NUMBER = re.compile(r"[0-9]{1,15}")
 
@@ -77,7 +77,7 @@ def several_of(names: Sequence[str]) -> BeforeValidator:
             raise refuse(f"must be one or more of {', '.join(names)}")
         unknown = sorted(given - set(names))
         if unknown:
-            raise refuse(f"must be one or more of {', '.join(names)}; {unknown[0]!r} is none of them")
+            raise refuse(not_among(unknown[0], ", ".join(names)))
         return tuple(name for name in names if name in given)
 
     return BeforeValidator(check)

@@ -1,6 +1,6 @@
 """A kind of document, declared once: lists, files, commands, figures and checks are made from it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -109,11 +109,19 @@ class Posting(NamedTuple):
     amount: str = "quantity"
 
 
+def _check_known(owner: str, names: Collection[str], what: str, known: Collection[str]) -> None:
+    unknown = sorted(set(names) - set(known))
+    if unknown:
+        raise TypeError(f"{owner} has {what} that are not there: {', '.join(unknown)}")
+
+
 @dataclass(frozen=True)
 class DocumentKind:
     """`transitions` are those that a person may make. `listed` are the columns of the command's lists: fields,
     references, and the number of lines. `change` takes the transaction, the document's id, new fields, new lines
     and a new status.
+
+    Raises TypeError for a column that no record has, and for a status that its table does not know.
     """
 
     table: DocumentTable
@@ -128,6 +136,14 @@ class DocumentKind:
     """The statuses in which it reserves what its lines say."""
     checks: tuple[Check, ...] = ()
     """Its own checks, beside those that follow from the declaration."""
+
+    def __post_init__(self) -> None:
+        table, posted = self.table, frozenset() if self.posting is None else self.posting.statuses
+        columns = {*table.shown.model_fields, *table.references}
+        moved = {status for move in self.transitions.table for status in move}
+        named = moved | posted | self.reserves_in | self.in_files.comes_about
+        _check_known(f"The list of {table.noun}s", self.listed, "columns", columns)
+        _check_known(table.noun.capitalize(), named, "statuses", table.statuses)
 
     @property
     def name(self) -> str:

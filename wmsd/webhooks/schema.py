@@ -4,7 +4,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, Field, WithJsonSchema
 
-from wmsd.base.fields import Id, Input, Model, Name, Recorded, Timestamp, refuse
+from wmsd.base.fields import Id, Input, Model, Name, Recorded, Timestamp, not_among, refuse
 from wmsd.base.listing import CursorQuery, PageQuery, QueryTimestamp, several_of
 from wmsd.outbox.events import EVENTS
 from wmsd.webhooks.signing import standard_key
@@ -24,9 +24,7 @@ DELIVERY_STATUSES: Final = ("pending", "held", "delivered", "exhausted", "skippe
 def _events(names: list[str]) -> list[str]:
     for name in names:
         if name != EVERY_EVENT and name not in EVENTS:
-            raise refuse(
-                f"must be one or more of {', '.join(EVENTS)}, or {EVERY_EVENT} alone; {name!r} is none of them"
-            )
+            raise refuse(not_among(name, f"{', '.join(EVENTS)}, or {EVERY_EVENT} alone"))
     if len(set(names)) != len(names):
         raise refuse("must not name one event twice")
     if EVERY_EVENT in names and len(names) > 1:
