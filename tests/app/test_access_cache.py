@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.planner import new_site
 from tests.support.shop import open_shop
-from tests.support.world import ETSM, KERNEL, UNLIMITED, World, open_world
+from tests.support.world import ETSM, KERNEL, PASSWORD, UNLIMITED, World, open_world
 from wmsd.accounts import store as accounts
 from wmsd.app import access_cache
 from wmsd.db.sqlite import connect
@@ -66,11 +66,16 @@ async def manned(world: World) -> World:
     return world
 
 
-def changed_by_another(world: World, sql: str) -> None:
-    """As the command line does it, and noticed as the job notices it."""
+def change_elsewhere(world: World, sql: str) -> None:
+    """As the command line does it."""
     other = connect(world.installation.folder.platform_file)
     other.execute(sql)
     other.close()
+
+
+def changed_by_another(world: World, sql: str) -> None:
+    """As the command line does it, and noticed as the job notices it."""
+    change_elsewhere(world, sql)
     world.installation.access.forget()
 
 
@@ -157,6 +162,70 @@ async def test_a_second_token_is_looked_up_by_the_keys_that_are_known(
 async def test_a_list_of_all_companies_is_read_once(world: World) -> None:
     access = world.installation.access
     assert await access.companies() is await access.companies()
+
+
+@pytest.mark.parametrize("case", CASES.values(), ids=CASES)
+async def test_a_change_by_another_process_is_in_force_after_the_next_look(manned: World, case: Case) -> None:
+    if case.path.startswith(ETSM):
+        manned.token = await new_site(manned, "MAIN", 1)
+    await manned.installation.access.forget_if_changed()
+    await case.look_up(manned)
+    change_elsewhere(manned, case.change)
+    await manned.installation.access.forget_if_changed()
+    assert (await manned.send("GET", case.path)).status == case.status
+
+
+async def test_bookkeeping_makes_nothing_be_read_again(world: World) -> None:
+    access = world.installation.access
+    await access.forget_if_changed()
+    await world.new_user("new@example.com", "member", ["ACME"], ["articles:read"])
+    await access.forget_if_changed()
+    await world.send("GET", LIST)
+    companies = await access.companies()
+    await access.write_token_uses()
+    await world.jobs.write_request_counts()
+    await world.jobs.clock_watch.keep()
+    sign_in = {"email": "new@example.com", "password": PASSWORD, "abilities": ["articles:read"]}
+    answer = await world.send("POST", "/api/auth/token", sign_in, token="", company="")
+    assert answer.status == 200, answer.raw
+    change_elsewhere(world, "UPDATE tokens SET last_used_at = '2026'")
+    assert await access.forget_if_changed(), "the file has changed"
+    assert await access.companies() is companies
+
+
+BOOKKEEPING = {"access_version", "audit", "clock", "request_counts", "secrets", "sign_in_addresses"}
+"""Tables of the platform that decide nothing about who may do what."""
+
+
+async def test_the_version_follows_every_table_that_decides_who_may_do_what(world: World) -> None:
+    def triggers(tx: Transaction) -> dict[str, set[str]]:
+        tables = "SELECT name FROM sqlite_schema WHERE type = 'table' AND name NOT LIKE 'sqlite_%'"
+        made = "SELECT sql FROM sqlite_schema WHERE name LIKE 'access_version_%' AND tbl_name = ?"
+        return {
+            name: {sql.split()[sql.split().index("AFTER") + 1] for (sql,) in tx.rows(made, (name,))}
+            for (name,) in tx.rows(tables)
+        }
+
+    found = await world.installation.platform.read(triggers)
+    assert set(found) >= BOOKKEEPING
+    deciding = {name: events for name, events in found.items() if name not in BOOKKEEPING}
+    assert deciding.pop("tokens") == {"UPDATE", "DELETE"}, "a new token is in no memory"
+    assert all(events == {"INSERT", "UPDATE", "DELETE"} for events in deciding.values()), deciding
+
+
+async def test_all_who_ask_at_once_cause_one_read(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    access, platform, reads = world.installation.access, world.installation.platform, 0
+    read = platform.read
+
+    def counted(*arguments: Any) -> Awaitable[object]:
+        nonlocal reads
+        reads += 1
+        return read(*arguments)
+
+    access.forget()
+    monkeypatch.setattr(platform, "read", counted)
+    found = await asyncio.gather(*(access.company(world.company) for _ in range(100)))
+    assert (reads, {each.code for each in found if each is not None}) == (1, {"ACME"})
 
 
 async def test_a_look_tells_whether_another_process_has_written(world: World) -> None:

@@ -79,7 +79,8 @@ async def issue_token(service: SignInService, body: SignIn, call: FromAddress) -
             signed_in=True,
         )
 
-    return {"token": await service.platform.write(issue), "abilities": abilities}
+    token = await service.platform.write(issue, is_quiet=True)  # a new token is in no cache
+    return {"token": token, "abilities": abilities}
 
 
 @operation(tag="Authentication", answer="object", returns=Message, scope="platform", writes=True)

@@ -2,10 +2,14 @@
 file changes.
 
 The next request sees a change by this process. It sees one by another process (the command line) within a second:
-a job looks at SQLite's `data_version`.
+a job looks whether the file has changed, and then at `access_version`, which leaves out bookkeeping. A thousand
+companies and their tokens take a second of the processor to be read again.
 """
 
+import asyncio
+from collections.abc import Callable
 from datetime import datetime
+from typing import Any, Final, TypeVar
 
 from wmsd.accounts import kernel_tokens
 from wmsd.accounts import store as accounts
@@ -23,7 +27,9 @@ from wmsd.transport_sites import store as sites
 from wmsd.transport_sites.rules import Key
 from wmsd.transport_sites.rules import caller_of as site_caller_of
 
+Result = TypeVar("Result")
 MOST_TOKENS = 10_000
+ACCESS_VERSION: Final = "SELECT version FROM access_version"
 KERNEL = Caller(Actor("kernel"), frozenset(), frozenset())
 """The caller with the platform token. It may use no company."""
 
@@ -33,7 +39,10 @@ class AccessCache:
         self._platform = platform
         self._clock = clock
         self._version: tuple[int, int, int] | None = None
+        self._access_version: int | None = None
         self._generation = 0
+        self._reads: dict[str, asyncio.Future[Any]] = {}
+        """What is being read."""
         self._keys: dict[str, str] | None = None
         self._companies: dict[int, Company] | None = None
         self._callers: dict[str, Caller] = {}
@@ -43,18 +52,34 @@ class AccessCache:
 
     def forget(self) -> None:
         self._generation += 1
+        self._reads = {}  # what is being read may be from before the change
         self._keys, self._companies = None, None
         self._site_keys, self._kernel_tokens = None, None
         self._callers.clear()
 
     async def forget_if_changed(self) -> bool:
-        """Forgets everything when another process has changed the file. Returns whether it has."""
+        """Returns whether the file has changed since the last look. Forgets everything when that is more than
+        bookkeeping.
+        """
         version = await self._platform.data_version()
         if version == self._version:
             return False
+        access_version = await self._platform.read(lambda tx: tx.value(ACCESS_VERSION))
         self._version = version
-        self.forget()
+        if access_version != self._access_version:
+            self._access_version = access_version
+            self.forget()
         return True
+
+    async def _read_once(self, what: str, action: Callable[[Transaction], Result]) -> Result:
+        """What the action reads. It is read once for all who ask for it meanwhile."""
+        reads = self._reads
+        reading = reads.get(what)
+        if reading is None:
+            reading = reads[what] = asyncio.ensure_future(self._platform.read(action))
+            reading.add_done_callback(lambda done: _has_read(reads, what, done))
+        result: Result = await asyncio.shield(reading)
+        return result
 
     @property
     def entries(self) -> int:
@@ -76,13 +101,13 @@ class AccessCache:
         generation = self._generation
         keys = self._keys
         if keys is None:
-            keys = dict(await self._platform.read(accounts.signing_keys))
+            keys = dict(await self._read_once("signing keys", accounts.signing_keys))
             if generation == self._generation:
                 self._keys = keys
         jti = jti_of(token, keys)
         if jti is None:
             raise unauthorized()
-        found = await self._platform.read(lambda tx: _found(tx, jti))
+        found = await self._read_once(jti, lambda tx: _found(tx, jti))
         caller = caller_of(*found, self._clock.now()) if found else None
         if caller is None:
             raise unauthorized()
@@ -99,7 +124,7 @@ class AccessCache:
         keys = self._site_keys
         if keys is None:
             generation = self._generation
-            keys = await self._platform.read(sites.keys)
+            keys = await self._read_once("sites", sites.keys)
             if generation == self._generation:
                 self._site_keys = keys
         caller = site_caller_of(keys, token, self._clock.now())
@@ -114,7 +139,7 @@ class AccessCache:
         known = self._kernel_tokens
         if known is None:
             generation = self._generation
-            known = await self._platform.read(kernel_tokens.accepted)
+            known = await self._read_once("kernel tokens", kernel_tokens.accepted)
             if generation == self._generation:
                 self._kernel_tokens = known
         if not kernel_tokens.is_accepted(token, known, self._clock.now()):
@@ -129,7 +154,8 @@ class AccessCache:
         known = self._companies
         if known is None:
             generation = self._generation
-            known = {company.id: company for company in await self._platform.read(companies.companies)}
+            found = await self._read_once("companies", companies.companies)
+            known = {company.id: company for company in found}
             if generation == self._generation:
                 self._companies = known
         return known
@@ -140,10 +166,16 @@ class AccessCache:
         if uses:
             rows = [(timestamps.to_text(moment), token_id) for token_id, moment in uses.items()]
             try:
-                await self._platform.write(lambda tx: accounts.note_token_uses(tx, rows))
+                await self._platform.write(lambda tx: accounts.note_token_uses(tx, rows), is_quiet=True)
             except BaseException:
                 self._uses = {**uses, **self._uses}  # they are written with the next minute's
                 raise
+
+
+def _has_read(reads: dict[str, "asyncio.Future[Any]"], what: str, reading: "asyncio.Future[Any]") -> None:
+    del reads[what]
+    if not reading.cancelled():
+        reading.exception()  # so that asyncio does not log it when nobody waits any more
 
 
 def _found(tx: Transaction, jti: str) -> tuple[Token, User] | None:

@@ -121,7 +121,7 @@ class ClockWatch:
         self._is_kept = True
         found = self._steadiness.known
         try:
-            await self._platform.write(lambda tx: keep(tx, found))
+            await self._platform.write(lambda tx: keep(tx, found), is_quiet=True)
         except BaseException:
             self._is_kept = False
             raise

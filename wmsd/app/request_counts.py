@@ -43,7 +43,7 @@ class RequestCounts:
             rows = [(each, count, self._since[each]) for each, count in self._unwritten.items() if count]
             if not rows:
                 return
-            await self._platform.write(lambda tx: _add(tx, rows))
+            await self._platform.write(lambda tx: _add(tx, rows), is_quiet=True)
             self._unwritten.subtract({company_id: count for company_id, count, _ in rows})
 
     async def read(self) -> dict[int, Requests]:

@@ -41,6 +41,8 @@ class Work:
     future: "asyncio.Future[Any]"
     until: float = math.inf
     """On the monotonic clock: when a read is broken off."""
+    is_quiet: bool = False
+    """Whether nobody is told of its commit."""
     result: Any = None
     error: BaseException | None = None
 
@@ -168,9 +170,11 @@ class ConnectionQueue:
         """Whether it has been at one group for so long that what is quick should go elsewhere."""
         return self._is_running and time.monotonic() - self._group_began > LONG_SECONDS
 
-    def submit(self, action: Callable[[Any], Any], actor: Actor, until: float = math.inf) -> "asyncio.Future[Any]":
+    def submit(
+        self, action: Callable[[Any], Any], actor: Actor, until: float = math.inf, is_quiet: bool = False
+    ) -> "asyncio.Future[Any]":
         """The future of the action's result."""
-        work = Work(action, actor, asyncio.get_running_loop().create_future(), until)
+        work = Work(action, actor, asyncio.get_running_loop().create_future(), until, is_quiet)
         self.take(work)
         return work.future
 

@@ -115,30 +115,38 @@ class Database:
         self.writes = Writes()
 
     def write(
-        self, action: Callable[[Transaction], Result], actor: Actor = PROGRAM, may_use_reserve: bool = False
+        self,
+        action: Callable[[Transaction], Result],
+        actor: Actor = PROGRAM,
+        may_use_reserve: bool = False,
+        is_quiet: bool = False,
     ) -> Awaitable[Result]:
         """The action's result, once it is committed to disk. Raises what the action raises, with
-        nothing changed.
+        nothing changed. `is_quiet`: `after_commit` need not be called for it.
         """
         self.last_used = self._clock.monotonic()
-        first = self._write_first(action, actor) if self._writer is None else self._writer.submit(action, actor)
+        write_first = partial(self._write_first, action, actor, is_quiet)
+        writer = self._writer
+        first = write_first() if writer is None else writer.submit(action, actor, is_quiet=is_quiet)
         if self._make_room is None or not (may_use_reserve or self._uses_reserve):
             return first
-        return self._write_in_reserve(first, self._make_room, action, actor)
+        return self._write_in_reserve(first, self._make_room, write_first)
 
     async def _write_in_reserve(
-        self, first: Awaitable[Result], make_room: MakeRoom, action: Callable[[Transaction], Result], actor: Actor
+        self, first: Awaitable[Result], make_room: MakeRoom, write_again: Callable[[], Awaitable[Result]]
     ) -> Result:
         try:
             return await first
         except sqlite3.Error as error:
             if not is_of_disk(error) or not make_room():
                 raise
-        return await self._write_first(action, actor)
+        return await write_again()
 
-    async def _write_first(self, action: Callable[[Transaction], Result], actor: Actor) -> Result:
+    async def _write_first(
+        self, action: Callable[[Transaction], Result], actor: Actor, is_quiet: bool = False
+    ) -> Result:
         writer = await self.open_writer()
-        result: Result = await writer.submit(action, actor)
+        result: Result = await writer.submit(action, actor, is_quiet=is_quiet)
         return result
 
     def read(
@@ -256,7 +264,7 @@ class Database:
         self.writes.note(group, self._clock.now())
         if self._moved is not None and self.standing.moved is not None:
             self._moved(self.standing.moved)
-        if self.after_commit is not None:
+        if self.after_commit is not None and not all(work.is_quiet for work in group):
             self.after_commit()
 
     async def keep(self, path: Path) -> bool:
@@ -297,6 +305,23 @@ class Database:
                 self.standing.leave()
         if self._own_workers is not None:
             self._own_workers.close()
+
+    @property
+    def connections(self) -> int:
+        """How many are open."""
+        return len(self._queues()) + self._inline_reader.is_open
+
+    async def close_readers(self) -> None:
+        """Closes what reads beside the writer, which reads for it from then on."""
+        async with self._opening:
+            if self._writer is None:
+                return
+            await self._inline_reader.close()
+            queues = [*self._readers, *([] if self._searcher is None else [self._searcher])]
+            self._readers, self._searcher = [], None
+            self._counted(-len(queues))
+            for queue in queues:
+                await queue.close()
 
     async def _close_queues(self) -> None:
         queues = self._queues()
