@@ -2,6 +2,7 @@
 
 import asyncio
 import threading
+import time
 from collections.abc import AsyncIterator
 from functools import partial
 from pathlib import Path
@@ -11,7 +12,9 @@ import pytest
 from tests.support.open_files import open_files
 from tests.support.steering import CountedIds, SteeredClock
 from wmsd.base.clock import OrderedClock
+from wmsd.db import inline_reader
 from wmsd.db.database import Database
+from wmsd.db.inline_reader import CROWD
 from wmsd.db.migrations import COMPANY, create
 from wmsd.db.sqlite import connect, sqlite3
 from wmsd.db.transaction import Transaction
@@ -169,3 +172,40 @@ async def test_a_read_that_is_handed_over_by_a_close_opens_nothing(database: Dat
     assert (await reading)[0] == 10
     await asyncio.sleep(0.05)
     assert not database._inline_reader.is_open
+
+
+@pytest.fixture
+def short_turns(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(inline_reader, "TURN_SECONDS", 0.0)
+
+
+@pytest.mark.usefixtures("short_turns")
+async def test_a_few_reads_that_a_turn_has_no_time_for_wait_for_the_next_turn(database: Database) -> None:
+    before, few = database.connections, range(CROWD)
+    found = await asyncio.gather(*(database.read(partial(count_and_thread, n)) for n in few))
+    assert found == [(max(n, 1), threading.get_ident()) for n in few]
+    assert database.connections <= max(before, 1), "none was opened for them"
+
+
+@pytest.mark.usefixtures("short_turns")
+async def test_a_crowd_that_a_turn_has_no_time_for_is_done_by_threads(database: Database) -> None:
+    many = range(1, 5 * CROWD)
+    found = await asyncio.gather(*(database.read(partial(count_and_thread, n)) for n in many))
+    assert [counted for counted, _ in found] == list(many)
+    assert {thread for _, thread in found} > {threading.get_ident()}
+
+
+async def test_time_that_others_take_does_not_make_a_read_long(database: Database) -> None:
+    def wait_and_count(tx: Transaction) -> int:
+        time.sleep(2 * inline_reader.MOMENT_SECONDS)
+        return count_and_thread(10_000, tx)[1]
+
+    assert await database.read(wait_and_count) == threading.get_ident()
+
+
+async def test_a_read_that_stalls_is_done_by_a_thread(database: Database) -> None:
+    def stall_and_count(tx: Transaction) -> int:
+        time.sleep(2 * inline_reader.STALL_SECONDS)
+        return count_and_thread(10_000, tx)[1]
+
+    assert await database.read(stall_and_count) != threading.get_ident()

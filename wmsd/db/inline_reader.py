@@ -26,11 +26,18 @@ from wmsd.db.worker_threads import WorkerThreads
 
 Result = TypeVar("Result")
 MOMENT_SECONDS: Final = 0.003
+"""Of the processor. The time of other threads and processes makes no read long: each read that is left to a thread
+needs a connection there.
+"""
+STALL_SECONDS: Final = 0.05
+"""Of the clock, for a read that waits for the disk."""
 STEPS_BETWEEN_LOOKS: Final = 2000
 """SQLite's own steps, a few dozen to the microsecond, between two looks at the clock."""
 LARGEST_TURN: Final = 64
 TURN_SECONDS: Final = 0.012
-"""Many reads that each take a moment are long together."""
+"""Of the processor. Many reads that each take a moment are long together: the others are done in the next turn."""
+CROWD: Final = 8
+"""So many that are left of a turn are done by threads."""
 PATIENCE_SECONDS: Final = 0.02
 """How long a read waits for the writer's connection."""
 OFTEN: Final = 8
@@ -72,6 +79,7 @@ class InlineReader:
         self._waiting: list[Work] = []
         self._loop: asyncio.AbstractEventLoop | None = None
         self._until = math.inf
+        self._stalled_at = math.inf
         self._turn_until = math.inf
         self._is_scheduled = False
         self._patience: asyncio.TimerHandle | None = None
@@ -134,7 +142,7 @@ class InlineReader:
         group, self._waiting = self._waiting[:LARGEST_TURN], self._waiting[LARGEST_TURN:]
         if self._waiting and self._loop is not None:
             self._schedule(self._loop)
-        self._turn_until = time.monotonic() + TURN_SECONDS
+        self._turn_until = math.inf
         try:
             if connection not in (self._connection, self._restricted):
                 self._touched = connection
@@ -144,12 +152,25 @@ class InlineReader:
         except Exception as error:  # whatever it is, who waits must hear
             for work in group:
                 work.error = work.error or error
+        unbegun = [work for work in group if isinstance(work.error, NextTurn)]
         for work in group:
-            if _is_put_off(work.error):
+            if _is_broken_off(work.error):
                 work.error = None
                 self._hand_over(work)
-            else:
+            elif not isinstance(work.error, NextTurn):
                 work.settle()
+        self._do_next(unbegun)
+
+    def _do_next(self, unbegun: list[Work]) -> None:
+        """What a turn had no time for: threads do a crowd, and the next turn does a few."""
+        for work in unbegun:
+            work.error = None
+            if len(unbegun) >= CROWD:
+                self._hand_over(work)
+        if unbegun and len(unbegun) < CROWD:
+            self._waiting[:0] = unbegun
+            assert self._loop is not None
+            self._schedule(self._loop)
 
     def release(self, connection: sqlite3.Connection) -> None:
         """Has the writer's connection write again, and wait for locks. Called by the writer, before it does so."""
@@ -164,7 +185,7 @@ class InlineReader:
         """Reads only, for a moment, and waits for nothing."""
         connection.execute("PRAGMA busy_timeout = 0")
         connection.execute("PRAGMA query_only = ON")
-        connection.set_progress_handler(lambda: time.monotonic() > self._until, STEPS_BETWEEN_LOOKS)
+        connection.set_progress_handler(self._is_too_long, STEPS_BETWEEN_LOOKS)
 
     def _wait(self, patience: float) -> None:
         """For the writer, or for a connection of its own when that is busy for long or often."""
@@ -204,13 +225,18 @@ class InlineReader:
     def _read_unit(self, tx: Transaction, work: Work) -> None:
         if work.future.cancelled():  # nobody waits for it any more
             return
-        now = time.monotonic()
+        now = time.thread_time()
         if now > self._turn_until:
             work.error = NextTurn()
             return
-        self._until = now + MOMENT_SECONDS
+        self._until, self._stalled_at = now + MOMENT_SECONDS, time.monotonic() + STALL_SECONDS
         read_unit(tx, work)
-        self._until = math.inf
+        self._until = self._stalled_at = math.inf
+        if self._turn_until == math.inf:  # of the first one: each turn does one at least
+            self._turn_until = now + TURN_SECONDS
+
+    def _is_too_long(self) -> bool:
+        return time.thread_time() > self._until or time.monotonic() > self._stalled_at
 
     async def run_last(self, function: Callable[[sqlite3.Connection], Result]) -> Result:
         """The function's result, on a thread; nothing may follow it."""
@@ -233,5 +259,5 @@ class InlineReader:
             await self._threads.run(connection.close)
 
 
-def _is_put_off(error: BaseException | None) -> bool:
-    return isinstance(error, NextTurn) or (isinstance(error, sqlite3.Error) and is_delay(error))
+def _is_broken_off(error: BaseException | None) -> bool:
+    return isinstance(error, sqlite3.Error) and is_delay(error)
