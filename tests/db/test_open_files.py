@@ -66,6 +66,35 @@ async def test_those_that_were_not_used_for_longest_are_closed_first(files: File
     assert files.are_open == {1, 3, 5, 2}
 
 
+async def test_a_file_with_several_connections_first_loses_those_that_only_read(files: Files) -> None:
+    files.open.bounds = FileBounds(connections=6)
+    await files.use(1, 2, 3)
+    database = await files.get(1)
+    assert await database.read_long(lambda tx: tx.value("SELECT 1")) == 1
+    assert await database.search(lambda tx: tx.value("SELECT 1")) == 1
+    await files.use(2, 3, 4)
+    assert (database.connections, files.open.connections) == (3, 6)
+    await files.use(5)
+    assert (files.are_open, database.connections) == ({1, 2, 3, 4, 5}, 1)
+    await files.use(6, 7)
+    assert files.are_open == {2, 3, 4, 5, 6, 7}
+
+
+async def test_a_round_through_all_files_leaves_open_what_was_open(files: Files) -> None:
+    files.open.bounds = FileBounds(connections=4)
+    await files.use(1, 2, 3)
+    seen: list[Path] = []
+
+    async def look(database: Database) -> None:
+        assert database.is_open
+        seen.append(database.path)
+
+    for company in range(1, 41):
+        await files.visit(company, look)
+    assert seen == [files.path(company) for company in range(1, 41)]
+    assert files.are_open == {1, 2, 3}
+
+
 async def test_the_limit_of_file_descriptors_holds_too(files: Files) -> None:
     files.open.bounds = FileBounds(connections=100, descriptors=10)
     await files.use(*range(1, 20))
@@ -139,8 +168,8 @@ async def test_a_file_in_use_is_not_closed_although_it_was_asked_for_long_ago(fi
     await long
 
 
-def test_half_of_the_memory_is_for_connections() -> None:
-    assert FileBounds.within(200 * CONNECTION_BYTES, 10_000) == FileBounds(100, 10_000)
+def test_three_quarters_of_the_memory_are_for_connections() -> None:
+    assert FileBounds.within(200 * CONNECTION_BYTES, 10_000) == FileBounds(150, 10_000)
     assert FileBounds.within(0, -10) == FileBounds(LEAST_CONNECTIONS, LEAST_DESCRIPTORS)
 
 

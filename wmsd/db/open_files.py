@@ -7,15 +7,20 @@ import asyncio
 import logging
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Iterator
+from collections.abc import Awaitable, Callable, Iterator
 from dataclasses import dataclass
+from itertools import islice
 from typing import Final
 
 from wmsd.db.database import DESCRIPTORS_OF_A_CONNECTION, Database
 
 LOG = logging.getLogger("wmsd.companies")
-CONNECTION_BYTES: Final = 400_000
+CONNECTION_BYTES: Final = 500_000
 """What a connection takes: its schema, its statements, and the first pages of its cache."""
+SHARE_OF_CONNECTIONS: Final = 0.75
+"""Of the memory. The rest is for pages: one that is not in memory costs a few microseconds to read again, a
+connection a few thousand.
+"""
 UNUSED_SECONDS: Final = 300.0
 """After which an unused file is closed."""
 WAIT_SECONDS: Final = 2.0
@@ -23,6 +28,8 @@ WAIT_SECONDS: Final = 2.0
 AGAIN_SECONDS: Final = 0.01
 AT_ONCE: Final = 8
 """Files that are closed at the same time. A close may wait for the disk."""
+LOOKED_AT: Final = 64
+"""How many are looked at to find one that can be closed. One that is in use counts as just used."""
 LEAST_CONNECTIONS: Final = 8
 LEAST_DESCRIPTORS: Final = 32
 """However little memory and however few descriptors there are."""
@@ -44,8 +51,8 @@ class FileBounds:
 
     @classmethod
     def within(cls, memory: int, descriptors: int) -> "FileBounds":
-        """Half of the memory, in bytes, is for connections; SQLite's caches have the other half."""
-        connections = memory // 2 // CONNECTION_BYTES
+        """`memory` is in bytes."""
+        connections = int(memory * SHARE_OF_CONNECTIONS) // CONNECTION_BYTES
         return cls(max(LEAST_CONNECTIONS, connections), max(LEAST_DESCRIPTORS, descriptors))
 
 
@@ -138,28 +145,36 @@ class OpenFiles:
                 await asyncio.sleep(AGAIN_SECONDS)  # nothing tells when one is idle
 
     def _close_until(self, connections: int) -> None:
-        """Begins to close those that were not used for longest, so that there is room for so many connections."""
+        """Begins to close those that were not used for longest, so that there is room for so many connections. A
+        file that has several loses those that only read; it is closed when its turn comes again.
+        """
         if self._has_room(connections):
             return
         free = len(self._closings)
-        for database in self:
+        for database in list(islice(self._by_use, LOOKED_AT)):
             if self._has_room(connections - free) or len(self._closings) >= AT_ONCE:
                 return
-            if self._begin_to_close(database) is not None:
+            if database in self._closings:
+                continue
+            if self._begin_to_close(database, only_readers=database.connections > 1) is not None:
                 free += 1
+            elif database in self._by_use:
+                self._by_use.move_to_end(database)
 
-    def _begin_to_close(self, database: Database) -> "asyncio.Task[None] | None":
+    def _begin_to_close(self, database: Database, only_readers: bool = False) -> "asyncio.Task[None] | None":
         """None when it is in use. When its file was moved it is stopped instead, and its content is kept."""
         is_free = database.is_idle and database not in self._asked and database not in self._closings
         if not is_free or not database.is_standing():
             return None
-        self._by_use.pop(database, None)
-        closing = self._closings[database] = asyncio.ensure_future(self._close(database))
+        if not only_readers:
+            self._by_use.pop(database, None)
+        work = database.close_readers if only_readers else database.close
+        closing = self._closings[database] = asyncio.ensure_future(self._close(database, work))
         return closing
 
-    async def _close(self, database: Database) -> None:
+    async def _close(self, database: Database, close: Callable[[], Awaitable[None]]) -> None:
         try:
-            await database.close()
+            await close()
         except Exception as error:
             LOG.error("%s could not be closed: %s", database.path, error)
         finally:
@@ -167,6 +182,11 @@ class OpenFiles:
             if database.is_open:
                 self._by_use[database] = None
             self._close_until(self.bounds.slack)
+
+    async def close_if_idle(self, database: Database) -> None:
+        """Closes the database, unless it is in use."""
+        if (closing := self._begin_to_close(database)) is not None:
+            await asyncio.wait([closing])
 
     async def close_unused(self, now: float) -> bool:
         """Closes the files that nobody has used for a while; returns whether there was one."""

@@ -53,7 +53,7 @@ def connect(
     """
     mode = "ro" if read_only else "rwc" if create else "rw"
     connection = sqlite3.connect(
-        f"{path.resolve().as_uri()}?mode={mode}{'&vfs=unix-excl' if alone else ''}",
+        f"{path.absolute().as_uri()}?mode={mode}{'&vfs=unix-excl' if alone else ''}",
         uri=True,
         isolation_level=None,
         check_same_thread=False,
