@@ -77,7 +77,7 @@ def several_of(names: Sequence[str]) -> BeforeValidator:
             raise refuse(f"must be one or more of {', '.join(names)}")
         unknown = sorted(given - set(names))
         if unknown:
-            raise refuse(not_among(unknown[0], ", ".join(names)))
+            raise not_among(unknown[0], ", ".join(names))
         return tuple(name for name in names if name in given)
 
     return BeforeValidator(check)

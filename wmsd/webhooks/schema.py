@@ -24,7 +24,7 @@ DELIVERY_STATUSES: Final = ("pending", "held", "delivered", "exhausted", "skippe
 def _events(names: list[str]) -> list[str]:
     for name in names:
         if name != EVERY_EVENT and name not in EVENTS:
-            raise refuse(not_among(name, f"{', '.join(EVENTS)}, or {EVERY_EVENT} alone"))
+            raise not_among(name, f"{', '.join(EVENTS)}, or {EVERY_EVENT} alone")
     if len(set(names)) != len(names):
         raise refuse("must not name one event twice")
     if EVERY_EVENT in names and len(names) > 1:
