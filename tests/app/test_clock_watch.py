@@ -18,7 +18,7 @@ WARNING = (
 
 
 async def hourly(world: World) -> None:
-    await world.jobs.forget_what_is_old()
+    await world.jobs.tidy_files()
     await world.jobs.sweep_tokens()
 
 

@@ -12,7 +12,7 @@ from tests.support.world import UNLIMITED, World, open_world
 from wmsd.accounts import store as accounts
 from wmsd.app import jobs as jobs_module
 from wmsd.app.data_folder import DataFolder
-from wmsd.app.jobs import Jobs
+from wmsd.app.jobs import A_DAY_SECONDS, Jobs
 from wmsd.db.database import Database
 from wmsd.db.failures import StorageError
 from wmsd.db.open_files import FileBounds
@@ -44,7 +44,7 @@ async def test_a_companys_bad_file_does_not_keep_the_jobs_from_the_others(shop: 
     await (await world.database(bad)).close()
     world.installation.files.path(bad).write_bytes(b"not a database" * 1000)
     world.clock.advance(8 * 86_400)
-    await world.jobs.forget_what_is_old()
+    await world.jobs.tidy_files()
     database = await world.database(last)
     assert await database.read(lambda tx: tx.value("SELECT count(*) FROM idempotency_keys")) == 0
     assert bad in world.installation.files.failed
@@ -111,7 +111,7 @@ async def test_a_company_that_fails_in_any_way_does_not_keep_the_jobs_from_the_o
 
     monkeypatch.setattr(world.installation.files, "get", failing)
     world.clock.advance(8 * 86_400)
-    await world.jobs.forget_what_is_old()
+    await world.jobs.tidy_files()
     database = await world.database(last)
     assert await database.read(lambda tx: tx.value("SELECT count(*) FROM idempotency_keys")) == 0
 
@@ -256,3 +256,26 @@ async def test_the_files_are_their_owners_alone(world: World) -> None:
     files = [file for file in world.installation.folder.path.rglob("*.db*") if file.is_file()]
     assert {file.name for file in files} >= {"platform.db", "platform.db-wal", "1.db"}
     assert {oct(file.stat().st_mode & 0o777) for file in files} == {"0o600"}
+
+
+async def test_a_file_that_nobody_uses_is_tidied_once_a_day(world: World) -> None:
+    """So a round does not open it every hour, and leaves it closed."""
+    quiet = await world.new_company("QUIET")
+    article = {"code": "A", "name": "A"}
+    await world.send("POST", "/api/articles", article, company=quiet, headers={"Idempotency-Key": "k"})
+    database = await world.database(quiet)
+    files = world.installation.files
+
+    async def keys_after(seconds: float) -> int:
+        await database.close()
+        world.clock.advance(seconds)
+        await world.jobs.tidy_files()
+        assert not files.is_open(quiet)
+        kept: int = await (await world.database(quiet)).read(
+            lambda tx: tx.value("SELECT count(*) FROM idempotency_keys")
+        )
+        return kept
+
+    assert await keys_after(1) == 1
+    assert await keys_after(A_DAY_SECONDS / 2) == 1
+    assert await keys_after(8 * A_DAY_SECONDS) == 0

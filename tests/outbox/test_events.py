@@ -100,6 +100,6 @@ async def test_the_log_needs_its_ability_and_module(shop: Shop, ability: str) ->
 async def test_what_is_old_is_forgotten_by_the_job(shop: Shop) -> None:
     await shop.world.send("POST", "/api/articles", {"code": "N", "name": "N"}, headers={"Idempotency-Key": "k"})
     shop.world.clock.advance(91 * 86_400)
-    await shop.world.jobs.forget_what_is_old()
+    await shop.world.jobs.tidy_files()
     assert await shop.world.rows("SELECT count(*) FROM events") == [(0,)]
     assert await shop.world.rows("SELECT count(*) FROM idempotency_keys") == [(0,)]

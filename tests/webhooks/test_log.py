@@ -269,10 +269,10 @@ async def test_the_log_is_kept_for_30_days_and_what_is_open_for_as_long_as_it_is
     await hooks.settled()
     await hooks.change(active=False)
     hooks.world.clock.advance(29 * 86_400)
-    await hooks.world.jobs.forget_what_is_old()
+    await hooks.world.jobs.tidy_files()
     assert await hooks.statuses() == ["delivered", "pending"]
     hooks.world.clock.advance(2 * 86_400)
-    await hooks.world.jobs.forget_what_is_old()
+    await hooks.world.jobs.tidy_files()
     assert await hooks.statuses() == ["pending"]
 
 

@@ -219,7 +219,7 @@ async def test_what_was_queued_for_a_deleted_one_is_not_sent(hooks: Hooks) -> No
     await hooks.world.call("DELETE", "/api/webhooks/1", status=204)
     await hooks.later(3600)
     assert len(hooks.received) == 1
-    await hooks.world.jobs.forget_what_is_old()
+    await hooks.world.jobs.tidy_files()
     assert await hooks.world.rows("SELECT count(*) FROM webhook_deliveries") == [(0,)]
     assert await hooks.world.rows("SELECT count(*) FROM webhook_attempts") == [(0,)]
     assert await hooks.world.rows("SELECT count(*) FROM webhook_leftovers") == [(0,)]

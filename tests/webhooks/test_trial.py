@@ -53,7 +53,7 @@ async def test_whose_log_is_gone_by_the_time_it_ends_is_not_found(hooks: Hooks) 
     trial = asyncio.create_task(hooks.world.call("POST", TEST, headers=KEY, status=404))
     await hooks.until(lambda: len(hooks.received) == 1)
     await hooks.world.call("DELETE", "/api/v2/webhooks/1", status=204)
-    await hooks.world.jobs.forget_what_is_old()
+    await hooks.world.jobs.tidy_files()
     go_on.set()
     assert (await trial).body["message"] == "There is no such webhook."
 

@@ -2,9 +2,11 @@
 
 import asyncio
 import logging
+import math
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Iterable
 from contextlib import suppress
+from functools import partial
 from typing import Final
 
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
@@ -18,7 +20,7 @@ from wmsd.base.clock import Clock
 from wmsd.base.complaints import Complaints
 from wmsd.db.database import Database
 from wmsd.db.failures import STORAGE_FAILURES, FileMoved, is_damage
-from wmsd.db.sqlite import sqlite3
+from wmsd.db.sqlite import LOG_BYTES, log_bytes, sqlite3
 from wmsd.outbox.store import forget_old as forget_old_events
 from wmsd.webhooks.retention import forget_old as forget_old_deliveries
 from wmsd.webhooks.sender import Sender
@@ -29,6 +31,9 @@ NOTICE_CHANGES_SECONDS = 0.5
 
 SENDER_TICK_SECONDS = 0.5
 TRY_AGAIN_SECONDS = 5.0
+A_DAY_SECONDS: Final = 86_400.0
+REFRESH_STATISTICS: Final = "PRAGMA optimize = 0x10002"
+"""Of all tables that have grown or shrunk much: the bit 0x10000 is for a connection that has not read them yet."""
 LIBRARY_LOGS: Final = {
     "apscheduler.scheduler": logging.ERROR,  # it warns at each tick when one takes longer
     "apscheduler.executors.default": logging.CRITICAL,  # `_run` logs errors; a job cut off by a stop is none
@@ -51,6 +56,9 @@ class Jobs:
             logging.getLogger(name).setLevel(level)
         self._complaints = Complaints(LOG, STORAGE_FAILURES)
         self.last_tick = self._clock.monotonic()
+        self._with_failed_logs: set[Database] = set()
+        self._tidied_at: dict[int, float] = {}
+        """When each company's file was last tidied as once a day."""
         self._every(NOTICE_CHANGES_SECONDS, self._notice_changes)
         self._every(SENDER_TICK_SECONDS, sender.tick)
         self._every(1, self.watch_the_clock)
@@ -62,8 +70,7 @@ class Jobs:
         self._every(TRY_AGAIN_SECONDS, self.write_logs_back)
         self._every(60, self.make_reserve)
         self._every(3600, self.sweep_tokens)
-        self._every(3600, self.forget_what_is_old)
-        self._every(86_400, self.keep_statistics)
+        self._every(3600, self.tidy_files)
 
     async def start(self) -> None:
         await self.clock_watch.start()
@@ -116,16 +123,18 @@ class Jobs:
 
     async def write_logs_back(self) -> None:
         """Writes logs back into their files. Logs a failure, because otherwise the log would grow unnoticed."""
-        for database in (self._installation.platform, *self._installation.files.databases):
-            if database.is_open:
-                what = f"the log of {database.path} cannot be written into it, and grows"
-                try:
-                    await database.write_log_back()
-                    self._complaints.over(what)
-                except FileMoved:
-                    pass  # logged with the company's file
-                except sqlite3.Error as error:
-                    self._complaints.failed(what, error)
+        known = [self._installation.platform, *self._installation.files.open]
+        for database in {*await asyncio.to_thread(_with_large_logs, known), *self._with_failed_logs}:
+            what = f"the log of {database.path} cannot be written into it, and grows"
+            self._with_failed_logs.discard(database)
+            try:
+                await database.write_log_back()
+                self._complaints.over(what)
+            except FileMoved:
+                pass  # logged with the company's file
+            except sqlite3.Error as error:
+                self._with_failed_logs.add(database)
+                self._complaints.failed(what, error)
 
     async def make_reserve(self) -> None:
         """Makes the reserve again when there is room after the disk was full."""
@@ -141,36 +150,39 @@ class Jobs:
         if swept:
             LOG.info("swept %d expired tokens", swept)
 
-    async def forget_what_is_old(self) -> None:
-        """Deletes old events, keys and deliveries, some at a time, so that orders do not wait for it."""
-        if not self.clock_watch.is_steady():
-            return
+    async def tidy_files(self) -> None:
+        """Tidies each open file, and once a day every file: so a company that nobody uses costs next to nothing.
 
-        async def forget(database: Database) -> None:
-            for some in (forget_old_events, forget_old_keys, forget_old_deliveries):
-                while await database.write(some):
-                    pass
-
-        await self._in_each_company(forget)
-
-    async def keep_statistics(self) -> None:
-        """Refreshes SQLite's statistics: without them it picks bad plans as tables grow."""
-
-        async def optimize(database: Database) -> None:
-            await database.write(lambda tx: tx.execute("PRAGMA optimize"))
-
-        await self._in_each_company(optimize)
-
-    async def _in_each_company(self, work: Callable[[Database], Awaitable[None]]) -> None:
-        """Runs the work in each company's file. A company whose file fails is left out; the others go on."""
-        files = self._installation.files
+        A company whose file fails is left out; the others go on.
+        """
+        files, now = self._installation.files, self._clock.monotonic()
         for company_id in await self._installation.access.companies():
-            what = f"a job failed in the file of company {company_id}; the others go on"
+            is_daily = now - self._tidied_at.get(company_id, -math.inf) >= A_DAY_SECONDS
+            if company_id in files.failed or not (is_daily or files.is_open(company_id)):
+                continue
+            what = f"the file of company {company_id} could not be tidied; the others are"
             try:
-                if company_id not in files.failed:
-                    await work(await files.get(company_id))
+                await files.visit(company_id, partial(self._tidy, is_daily=is_daily))
                 self._complaints.over(what)
             except Exception as error:
                 self._complaints.failed(what, error)
                 if is_damage(error):
                     files.suspect(company_id, error)
+            else:
+                if is_daily and self.clock_watch.is_steady():
+                    self._tidied_at[company_id] = now
+
+    async def _tidy(self, database: Database, is_daily: bool) -> None:
+        """Deletes old events, keys and deliveries, some at a time, so that orders do not wait for it. Once a day,
+        refreshes SQLite's statistics: without them it picks bad plans as tables grow.
+        """
+        if self.clock_watch.is_steady():
+            for some in (forget_old_events, forget_old_keys, forget_old_deliveries):
+                while await database.write(some):
+                    pass
+        if is_daily:
+            await database.write(lambda tx: tx.execute(REFRESH_STATISTICS))
+
+
+def _with_large_logs(databases: Iterable[Database]) -> list[Database]:
+    return [each for each in databases if log_bytes(each.path) > LOG_BYTES]

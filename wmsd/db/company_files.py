@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Awaitable, Callable, Collection, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
@@ -16,7 +16,7 @@ from wmsd.base.memory import give_memory_back
 from wmsd.db.company_file import Borrow, CompanyFile
 from wmsd.db.database import Database, MakeRoom
 from wmsd.db.failures import StorageError, is_damage
-from wmsd.db.migrations import COMPANY, create
+from wmsd.db.migrations import COMPANY, create, is_current
 from wmsd.db.open_files import OpenFiles
 from wmsd.db.sqlite import sqlite3
 from wmsd.db.transaction import Provision, Transaction
@@ -82,10 +82,15 @@ class CompanyFiles:
         create(path, COMPANY)
 
     async def prepare(self, company_ids: Iterable[int]) -> None:
-        """Migrates files, one after the other; one that is asked for meanwhile does not wait for those before it.
-        Those that fail are noted, logged, and left as they are.
+        """Migrates the files that need it, one after the other; one that is asked for meanwhile does not wait for
+        those before it. Those that fail are noted, logged, and left as they are. A file that needs no migration is
+        checked at its first use.
         """
-        left = list(company_ids)
+        known = list(company_ids)
+        self.unprepared = len(known)
+        left = await asyncio.to_thread(
+            lambda: [each for each in known if not is_current(self.path(each), COMPANY)]
+        )
         self.unprepared = len(left)
         what = "files are not prepared now, but at their first use"
         for company_id in left:
@@ -105,6 +110,23 @@ class CompanyFiles:
         database = await self.file(company_id).use()
         await self.open.use(database)
         return database
+
+    def is_open(self, company_id: int) -> bool:
+        """Whether the company's file is open."""
+        file = self._files.get(company_id)
+        return file is not None and file.database is not None and file.database.is_open
+
+    async def visit(self, company_id: int, work: Callable[[Database], Awaitable[None]]) -> None:
+        """Does the work in the company's database. One that was closed is closed again: a round through all files
+        pushes none out that is in use. Raises as `get` does, and what the work raises.
+        """
+        was_open = self.is_open(company_id)
+        database = await self.get(company_id)
+        try:
+            await work(database)
+        finally:
+            if not was_open:
+                await self.open.close_if_idle(database)
 
     @property
     def databases(self) -> list[Database]:
