@@ -131,9 +131,24 @@ async def test_a_file_that_is_no_database_fails_the_read(tmp_path: Path) -> None
 
 
 async def test_a_read_cannot_write_and_a_write_can_after_it(database: Database) -> None:
-    with pytest.raises(sqlite3.OperationalError, match="readonly database"):
-        await database.read(lambda tx: tx.execute("DELETE FROM articles"))
-    assert await database.write(lambda tx: tx.execute("DELETE FROM articles").rowcount) == 0
+    add = "INSERT INTO series (name, last) VALUES (?, 1)"
+    count = "SELECT count(*) FROM series WHERE name LIKE 'own%'"
+    with pytest.raises(sqlite3.DatabaseError, match=r"readonly database|a read has tried to write"):
+        await database.read(lambda tx: tx.execute(add, ("own 1",)))
+    assert await database.read(lambda tx: tx.value(count)) == 0
+    assert await database.write(lambda tx: tx.execute(add, ("own 2",)).rowcount) == 1
+    assert await database.read(lambda tx: tx.value(count)) == 1
+
+
+async def test_a_write_waits_for_another_that_has_the_file_locked(database: Database) -> None:
+    other = connect(database.path)
+    other.execute("BEGIN IMMEDIATE")
+    writing = asyncio.ensure_future(database.write(lambda tx: tx.value("SELECT 1")))
+    await asyncio.sleep(0.1)
+    assert not writing.done()
+    other.execute("ROLLBACK")
+    other.close()
+    assert await writing == 1
 
 
 async def test_a_write_after_a_read_takes_as_long_as_it_needs(database: Database) -> None:
@@ -198,7 +213,7 @@ async def test_a_crowd_that_a_turn_has_no_time_for_is_done_by_threads(database: 
 async def test_time_that_others_take_does_not_make_a_read_long(database: Database) -> None:
     def wait_and_count(tx: Transaction) -> int:
         time.sleep(2 * inline_reader.MOMENT_SECONDS)
-        return count_and_thread(10_000, tx)[1]
+        return count_and_thread(1_000, tx)[1]
 
     assert await database.read(wait_and_count) == threading.get_ident()
 
@@ -206,6 +221,6 @@ async def test_time_that_others_take_does_not_make_a_read_long(database: Databas
 async def test_a_read_that_stalls_is_done_by_a_thread(database: Database) -> None:
     def stall_and_count(tx: Transaction) -> int:
         time.sleep(2 * inline_reader.STALL_SECONDS)
-        return count_and_thread(10_000, tx)[1]
+        return count_and_thread(1_000, tx)[1]
 
     assert await database.read(stall_and_count) != threading.get_ident()

@@ -422,4 +422,6 @@ def _opened(path: Path, read_only: bool, alone: bool) -> sqlite3.Connection:
     connection = connect(path, cache_kib=THREAD_CACHE_KIB if read_only else CACHE_KIB, alone=alone)
     if read_only:
         connection.execute("PRAGMA query_only = ON")
+    else:
+        connection.execute("PRAGMA busy_timeout = 0")  # the event loop reads with it; see `begin_to_write`
     return connection

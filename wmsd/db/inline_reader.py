@@ -19,7 +19,7 @@ from wmsd.base.context import Actor
 from wmsd.base.ids import Ids
 from wmsd.db.connection_queue import ConnectionQueue, Work
 from wmsd.db.failures import is_delay
-from wmsd.db.sqlite import BUSY_SECONDS, connect, sqlite3
+from wmsd.db.sqlite import connect, sqlite3
 from wmsd.db.transaction import Provision, Transaction
 from wmsd.db.unit_of_work import read_group, read_unit
 from wmsd.db.worker_threads import WorkerThreads
@@ -86,10 +86,10 @@ class InlineReader:
         self._opening: asyncio.Task[None] | None = None
         self._waits = 0
         """How often a read had to wait for the writer."""
-        self._restricted: sqlite3.Connection | None = None
-        """The writer's connection, while it can only read, for a moment."""
+        self._bounded: sqlite3.Connection | None = None
+        """The writer's connection, while what it does is broken off after a moment."""
         self._touched: sqlite3.Connection | None = None
-        """The same, from before it is restricted until it is fully released."""
+        """The same, from before it is bounded until it is fully released."""
         self.is_paused = False
         """Whether the file must stay closed here, and everything is handed over."""
 
@@ -144,10 +144,10 @@ class InlineReader:
             self._schedule(self._loop)
         self._turn_until = math.inf
         try:
-            if connection not in (self._connection, self._restricted):
+            if connection not in (self._connection, self._bounded):
                 self._touched = connection
-                self._restrict(connection)
-                self._restricted = connection
+                self._bound(connection)
+                self._bounded = connection
             self._run_group(connection, group)
         except Exception as error:  # whatever it is, who waits must hear
             for work in group:
@@ -173,18 +173,16 @@ class InlineReader:
             self._schedule(self._loop)
 
     def release(self, connection: sqlite3.Connection) -> None:
-        """Has the writer's connection write again, and wait for locks. Called by the writer, before it does so."""
+        """Lets the writer take as long as it needs. Called by the writer, before it begins."""
         if connection is self._touched:
-            self._restricted = None
+            self._bounded = None
             connection.set_progress_handler(None, 0)
-            connection.execute("PRAGMA query_only = OFF")
-            connection.execute(f"PRAGMA busy_timeout = {round(BUSY_SECONDS * 1000)}")
             self._touched = None  # last: when memory runs out before it, the next work tries again
 
-    def _restrict(self, connection: sqlite3.Connection) -> None:
-        """Reads only, for a moment, and waits for nothing."""
-        connection.execute("PRAGMA busy_timeout = 0")
-        connection.execute("PRAGMA query_only = ON")
+    def _bound(self, connection: sqlite3.Connection) -> None:
+        """Has what takes more than a moment broken off. `PRAGMA query_only` would have SQLite prepare all of the
+        connection's statements again, which takes longer than most reads.
+        """
         connection.set_progress_handler(self._is_too_long, STEPS_BETWEEN_LOOKS)
 
     def _wait(self, patience: float) -> None:
@@ -207,7 +205,8 @@ class InlineReader:
             if self.is_paused:
                 connection.close()
             else:
-                self._restrict(connection)
+                connection.execute("PRAGMA query_only = ON")
+                self._bound(connection)
                 self._connection = connection
                 self._counted(1)
         except Exception:

@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 
 from wmsd.db.failures import FileMoved
-from wmsd.db.sqlite import connect, sqlite3
+from wmsd.db.sqlite import BUSY_SECONDS, connect, sqlite3
 
 Identity = tuple[int, int]
 """Device and inode."""
@@ -94,6 +94,7 @@ def keep(connection: sqlite3.Connection, standing: Standing, path: Path) -> bool
     Answers whether there is a copy. Raises sqlite3.Error and OSError.
     """
     connection.execute("PRAGMA query_only = OFF")
+    connection.execute(f"PRAGMA busy_timeout = {round(BUSY_SECONDS * 1000)}")
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     if not standing.is_nowhere():
         return False

@@ -1,20 +1,23 @@
 """Runs a group of units of work: writers share one commit, readers one snapshot."""
 
+import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from wmsd.base.clock import OrderedClock
 from wmsd.base.context import PROGRAM
 from wmsd.base.ids import Ids
 from wmsd.db.connection_queue import GroupRunner, UnderWay, Work
-from wmsd.db.failures import FileMoved, OutcomeUnknown, OutOfTime, is_in_doubt
-from wmsd.db.sqlite import connect, sqlite3
+from wmsd.db.failures import FileMoved, OutcomeUnknown, OutOfTime, is_delay, is_in_doubt
+from wmsd.db.sqlite import BUSY_SECONDS, connect, sqlite3
 from wmsd.db.standing import Standing
 from wmsd.db.transaction import AtCommit, Provision, Transaction
 
 Begin = Callable[[sqlite3.Connection], Transaction]
 Result = TypeVar("Result")
+LOOK_SECONDS: Final = 0.01
+"""Between two looks whether a file can be written."""
 
 
 class CommitGroup:
@@ -39,7 +42,7 @@ class CommitGroup:
             write_over(connection)
             self._is_in_doubt = False
         try:
-            begin(connection, "BEGIN IMMEDIATE")
+            begin_to_write(connection)
             self._run(connection, group)
         except BaseException:
             roll_back(connection)
@@ -94,9 +97,9 @@ def write_over(connection: sqlite3.Connection) -> None:
     """Commits a transaction that changes nothing: it overwrites the failed one in the log. Raises
     sqlite3.Error.
     """
-    version = connection.execute("PRAGMA user_version").fetchone()[0]
     try:
-        begin(connection, "BEGIN IMMEDIATE")
+        begin_to_write(connection)
+        version = connection.execute("PRAGMA user_version").fetchone()[0]
         connection.execute(f"PRAGMA user_version = {version}")
         connection.execute("COMMIT")
     except BaseException:
@@ -110,6 +113,20 @@ def begin(connection: sqlite3.Connection, statement: str) -> None:
     """
     roll_back(connection)
     connection.execute(statement)
+
+
+def begin_to_write(connection: sqlite3.Connection) -> None:
+    """As `begin`. Waits for other writers of the file, as long as a connection would. One that the event loop uses
+    too waits for nothing by itself.
+    """
+    until = time.monotonic() + BUSY_SECONDS
+    while True:
+        try:
+            return begin(connection, "BEGIN IMMEDIATE")
+        except sqlite3.Error as error:
+            if not is_delay(error) or time.monotonic() > until:
+                raise
+        time.sleep(LOOK_SECONDS)
 
 
 def roll_back(connection: sqlite3.Connection) -> None:
@@ -185,17 +202,21 @@ def read_group(
     run_unit: Callable[[Transaction, Work], None] = read_unit,
 ) -> GroupRunner:
     """Runs reads on one snapshot. It begins after the last of them was requested, so each sees all earlier
-    commits.
+    commits. What a read writes all the same is taken back, and all reads of the group fail.
     """
 
     def run(connection: sqlite3.Connection, group: list[Work]) -> None:
+        changes = connection.total_changes
         begin(connection, "BEGIN")
         try:
             now, ordered_now = clock.now(), clock.latest()
             for work in group:
                 run_unit(Transaction(connection, now, ordered_now, ids, work.actor, provision), work)
         finally:
+            has_written = connection.total_changes != changes
             if connection.in_transaction:  # SQLite itself ends it after some errors of the disk
-                connection.execute("COMMIT")
+                connection.execute("ROLLBACK" if has_written else "COMMIT")
+        if has_written:
+            raise sqlite3.ProgrammingError("a read has tried to write")
 
     return run
