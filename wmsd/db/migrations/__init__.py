@@ -35,6 +35,7 @@ HEADER: Final = struct.Struct("> 16s H BB 8x I 28x I 4x I")
 """The magic string, the page size, the versions for writing and reading, the number of pages, the user version,
 the application's id.
 """
+READ_SCHEMA: Final = "SELECT count(*) FROM sqlite_schema"
 MAGIC: Final = b"SQLite format 3\0"
 WITH_LOG: Final = 2
 """The version of a file with a write-ahead log."""
@@ -99,10 +100,11 @@ def migrate(path: Path, kind: FileKind, busy_seconds: float = BUSY_SECONDS) -> N
 
 
 def _run(path: Path, kind: FileKind, create_file: bool, busy_seconds: float = BUSY_SECONDS) -> None:
-    if not create_file and _check(path, kind, busy_seconds) and os.access(path, os.W_OK):
-        return
+    if not create_file and not is_current(path, kind):
+        _check(path, kind, busy_seconds)
     connection = connect(path, create=create_file, busy_seconds=busy_seconds)
     try:
+        connection.execute(READ_SCHEMA).fetchone()
         for script in kind.scripts()[_version(connection) :]:
             number = int(script.name[:4])
             connection.execute("BEGIN EXCLUSIVE")
@@ -143,15 +145,13 @@ def _version(connection: sqlite3.Connection) -> int:
     return version
 
 
-def _check(path: Path, kind: FileKind, busy_seconds: float) -> bool:
-    """Checks the file without writing: is it ours, can it be read, and is it no newer than this program? Answers
-    whether it is as new.
-    """
+def _check(path: Path, kind: FileKind, busy_seconds: float) -> None:
+    """Checks the file without writing: is it ours, can it be read, and is it no newer than this program?"""
     connection = connect(path, read_only=True, busy_seconds=busy_seconds)
     try:
         application_id = connection.execute("PRAGMA application_id").fetchone()[0]
         version = _version(connection)
-        connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
+        connection.execute(READ_SCHEMA).fetchone()
     finally:
         connection.close()
     if application_id != kind.application_id:
@@ -164,7 +164,6 @@ def _check(path: Path, kind: FileKind, busy_seconds: float) -> bool:
             f"{path} was made by a newer wmsd (schema {version}; this program knows up to {known}). "
             "It was left as it is; start the newer program."
         )
-    return version == known
 
 
 def _statements(script: str) -> Iterator[str]:
