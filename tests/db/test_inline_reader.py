@@ -3,9 +3,10 @@
 import asyncio
 import threading
 import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -216,6 +217,42 @@ async def test_time_that_others_take_does_not_make_a_read_long(database: Databas
         return count_and_thread(1_000, tx)[1]
 
     assert await database.read(wait_and_count) == threading.get_ident()
+
+
+async def test_a_turn_that_stalls_leaves_the_others_to_threads(database: Database) -> None:
+    """Each waits for the disk, none for long: together they would keep the event loop."""
+
+    def stall(_: Transaction) -> int:
+        time.sleep(inline_reader.STALL_SECONDS / 2)
+        return threading.get_ident()
+
+    found = await asyncio.gather(*(database.read(stall) for _ in range(8)))
+    assert 1 <= found.count(threading.get_ident()) <= 3
+
+
+@pytest.mark.usefixtures("short_turns")
+async def test_every_read_is_answered_when_memory_runs_out_between_turns(
+    database: Database, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await database.read(partial(count_and_thread, 1))
+    loop, calls = asyncio.get_running_loop(), 0
+    call_soon = loop.call_soon
+
+    def failing(callback: Callable[..., object], *arguments: Any, **options: Any) -> asyncio.Handle:
+        nonlocal calls
+        calls += getattr(callback, "__name__", "") == "_run"
+        if calls == 2:  # the first was for the turn, this is for the next one
+            calls += 1
+            raise MemoryError
+        return call_soon(callback, *arguments, **options)
+
+    with monkeypatch.context() as patch:
+        patch.setattr(loop, "call_soon", failing)
+        reads = [database.read(partial(count_and_thread, 3)) for _ in range(4)]
+        found = await asyncio.wait_for(asyncio.gather(*reads, return_exceptions=True), 5)
+    assert calls > 2
+    assert [type(each) for each in found].count(MemoryError) == 1
+    assert await database.read(partial(count_and_thread, 3)) == (3, threading.get_ident())
 
 
 async def test_a_read_that_stalls_is_done_by_a_thread(database: Database) -> None:

@@ -86,8 +86,8 @@ class UnderWay:
                 connection.interrupt()
 
 
-def _settle(work: Work) -> None:
-    """On the loop, which waits a moment for memory to say it with."""
+def settle(work: Work) -> None:
+    """Tells the waiter, on the loop, which waits a moment for memory to say it with."""
     for _ in range(MOST_TRIES):
         try:
             work.settle()
@@ -260,7 +260,7 @@ class ConnectionQueue:
         if self.after_group is not None:
             self.after_group(group)
         for work in group:
-            _settle(work)
+            settle(work)
         if self.when_idle is not None and not self._is_running:
             self.when_idle()
 
@@ -272,7 +272,7 @@ class ConnectionQueue:
             while self._waiting:
                 work = self._waiting.popleft()
                 work.error = error
-                _settle(work)
+                settle(work)
             self._idle.set()
 
     async def run_last(self, function: Callable[[sqlite3.Connection], Result]) -> Result:

@@ -17,7 +17,7 @@ from typing import Any, Final, TypeVar
 from wmsd.base.clock import OrderedClock
 from wmsd.base.context import Actor
 from wmsd.base.ids import Ids
-from wmsd.db.connection_queue import ConnectionQueue, Work
+from wmsd.db.connection_queue import ConnectionQueue, Work, settle
 from wmsd.db.failures import is_delay
 from wmsd.db.sqlite import connect, sqlite3
 from wmsd.db.transaction import Provision, Transaction
@@ -30,7 +30,7 @@ MOMENT_SECONDS: Final = 0.003
 needs a connection there.
 """
 STALL_SECONDS: Final = 0.05
-"""Of the clock, for a read that waits for the disk."""
+"""Of the clock, for a read and for a turn that wait for the disk."""
 STEPS_BETWEEN_LOOKS: Final = 2000
 """SQLite's own steps, a few dozen to the microsecond, between two looks at the clock."""
 LARGEST_TURN: Final = 64
@@ -46,6 +46,10 @@ OFTEN: Final = 8
 
 class NextTurn(Exception):
     """The others of its turn have taken too long."""
+
+
+class Stalled(Exception):
+    """The others of its turn have waited for the disk."""
 
 
 class InlineReader:
@@ -81,6 +85,11 @@ class InlineReader:
         self._until = math.inf
         self._stalled_at = math.inf
         self._turn_until = math.inf
+        self._turn_stalled_at = math.inf
+        self._unbegun = 0
+        """How many works the turn had no time for."""
+        self._again = 0
+        """How many of them stand before what waits."""
         self._is_scheduled = False
         self._patience: asyncio.TimerHandle | None = None
         self._opening: asyncio.Task[None] | None = None
@@ -114,8 +123,8 @@ class InlineReader:
 
     def _schedule(self, loop: asyncio.AbstractEventLoop) -> None:
         if not self._is_scheduled and self._patience is None and self._opening is None:
-            self._is_scheduled = True
             loop.call_soon(self._run)
+            self._is_scheduled = True
 
     def go_on(self) -> None:
         """The writer has nothing to do."""
@@ -142,7 +151,8 @@ class InlineReader:
         group, self._waiting = self._waiting[:LARGEST_TURN], self._waiting[LARGEST_TURN:]
         if self._waiting and self._loop is not None:
             self._schedule(self._loop)
-        self._turn_until = math.inf
+        self._turn_until, self._turn_stalled_at = math.inf, time.monotonic() + STALL_SECONDS
+        self._unbegun = 0
         try:
             if connection not in (self._connection, self._bounded):
                 self._touched = connection
@@ -152,25 +162,29 @@ class InlineReader:
         except Exception as error:  # whatever it is, who waits must hear
             for work in group:
                 work.error = work.error or error
-        unbegun = [work for work in group if isinstance(work.error, NextTurn)]
+        self._again = 0
         for work in group:
-            if _is_broken_off(work.error):
-                work.error = None
-                self._hand_over(work)
-            elif not isinstance(work.error, NextTurn):
-                work.settle()
-        self._do_next(unbegun)
+            try:
+                self._conclude(work)
+            except Exception as error:  # memory may run out here too
+                work.error = error
+                settle(work)
 
-    def _do_next(self, unbegun: list[Work]) -> None:
-        """What a turn had no time for: threads do a crowd, and the next turn does a few."""
-        for work in unbegun:
+    def _conclude(self, work: Work) -> None:
+        """Tells the waiter, or has a thread do what was broken off. What this turn had no time for is done in the
+        next one, unless it is a crowd.
+        """
+        if isinstance(work.error, NextTurn) and self._unbegun < CROWD:
             work.error = None
-            if len(unbegun) >= CROWD:
-                self._hand_over(work)
-        if unbegun and len(unbegun) < CROWD:
-            self._waiting[:0] = unbegun
+            self._waiting.insert(self._again, work)
+            self._again += 1
             assert self._loop is not None
             self._schedule(self._loop)
+        elif isinstance(work.error, NextTurn | Stalled) or _is_broken_off(work.error):
+            work.error = None
+            self._hand_over(work)
+        else:
+            settle(work)
 
     def release(self, connection: sqlite3.Connection) -> None:
         """Lets the writer take as long as it needs. Called by the writer, before it begins."""
@@ -227,6 +241,10 @@ class InlineReader:
         now = time.thread_time()
         if now > self._turn_until:
             work.error = NextTurn()
+            self._unbegun += 1
+            return
+        if time.monotonic() > self._turn_stalled_at:
+            work.error = Stalled()
             return
         self._until, self._stalled_at = now + MOMENT_SECONDS, time.monotonic() + STALL_SECONDS
         read_unit(tx, work)
