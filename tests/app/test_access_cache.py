@@ -228,6 +228,26 @@ async def test_all_who_ask_at_once_cause_one_read(world: World, monkeypatch: pyt
     assert (reads, {each.code for each in found if each is not None}) == (1, {"ACME"})
 
 
+async def test_a_read_that_fails_fails_for_those_who_wait_and_for_nobody_after(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    access = world.installation.access
+    access.forget()
+    with monkeypatch.context() as patch:
+        patch.setattr(access_cache.companies, "companies", failing)
+        asked = [asyncio.ensure_future(access.company(world.company)) for _ in range(3)]
+        await asyncio.sleep(0)
+        asked[0].cancel()
+        found = await asyncio.gather(*asked, return_exceptions=True)
+    assert [type(each) for each in found] == [asyncio.CancelledError, MemoryError, MemoryError]
+    company = await access.company(world.company)
+    assert company is not None
+
+
+def failing(_: Transaction) -> None:
+    raise MemoryError
+
+
 async def test_a_look_tells_whether_another_process_has_written(world: World) -> None:
     access = world.installation.access
     assert await access.forget_if_changed()

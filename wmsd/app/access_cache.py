@@ -1,5 +1,5 @@
-"""Callers and companies, in memory. They are read from `platform.db` when first needed, and forgotten when that
-file changes.
+"""Callers and companies, in memory. They are read from `platform.db` when first needed, and forgotten when
+something that decides on access changes there.
 
 The next request sees a change by this process. It sees one by another process (the command line) within a second:
 a job looks whether the file has changed, and then at `access_version`, which leaves out bookkeeping. A thousand
@@ -9,6 +9,7 @@ companies and their tokens take a second of the processor to be read again.
 import asyncio
 from collections.abc import Callable
 from datetime import datetime
+from functools import partial
 from typing import Any, Final, TypeVar
 
 from wmsd.accounts import kernel_tokens
@@ -52,10 +53,10 @@ class AccessCache:
 
     def forget(self) -> None:
         self._generation += 1
-        self._reads = {}  # what is being read may be from before the change
         self._keys, self._companies = None, None
         self._site_keys, self._kernel_tokens = None, None
         self._callers.clear()
+        self._reads.clear()  # what is being read may be from before the change
 
     async def forget_if_changed(self) -> bool:
         """Returns whether the file has changed since the last look. Forgets everything when that is more than
@@ -65,21 +66,26 @@ class AccessCache:
         if version == self._version:
             return False
         access_version = await self._platform.read(lambda tx: tx.value(ACCESS_VERSION))
-        self._version = version
         if access_version != self._access_version:
-            self._access_version = access_version
             self.forget()
+        self._version, self._access_version = version, access_version
         return True
 
     async def _read_once(self, what: str, action: Callable[[Transaction], Result]) -> Result:
         """What the action reads. It is read once for all who ask for it meanwhile."""
-        reads = self._reads
-        reading = reads.get(what)
-        if reading is None:
-            reading = reads[what] = asyncio.ensure_future(self._platform.read(action))
-            reading.add_done_callback(lambda done: _has_read(reads, what, done))
+        reading = self._reads.get(what)
+        if reading is None or reading.done():
+            reading = asyncio.ensure_future(self._platform.read(action))
+            reading.add_done_callback(partial(self._has_read, what))
+            self._reads[what] = reading
         result: Result = await asyncio.shield(reading)
         return result
+
+    def _has_read(self, what: str, reading: "asyncio.Future[Any]") -> None:
+        if self._reads.get(what) is reading:
+            del self._reads[what]
+        if not reading.cancelled():
+            reading.exception()  # so that asyncio does not log it when nobody waits any more
 
     @property
     def entries(self) -> int:
@@ -170,12 +176,6 @@ class AccessCache:
             except BaseException:
                 self._uses = {**uses, **self._uses}  # they are written with the next minute's
                 raise
-
-
-def _has_read(reads: dict[str, "asyncio.Future[Any]"], what: str, reading: "asyncio.Future[Any]") -> None:
-    del reads[what]
-    if not reading.cancelled():
-        reading.exception()  # so that asyncio does not log it when nobody waits any more
 
 
 def _found(tx: Transaction, jti: str) -> tuple[Token, User] | None:
