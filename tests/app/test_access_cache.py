@@ -13,6 +13,7 @@ from tests.support.shop import open_shop
 from tests.support.world import ETSM, KERNEL, PASSWORD, UNLIMITED, World, open_world
 from wmsd.accounts import store as accounts
 from wmsd.app import access_cache
+from wmsd.companies import store as companies
 from wmsd.db.sqlite import connect
 from wmsd.db.transaction import Transaction
 
@@ -181,7 +182,7 @@ async def test_bookkeeping_makes_nothing_be_read_again(world: World) -> None:
     await world.new_user("new@example.com", "member", ["ACME"], ["articles:read"])
     await access.forget_if_changed()
     await world.send("GET", LIST)
-    companies = await access.companies()
+    known = await access.companies()
     await access.write_token_uses()
     await world.jobs.write_request_counts()
     await world.jobs.clock_watch.keep()
@@ -190,7 +191,7 @@ async def test_bookkeeping_makes_nothing_be_read_again(world: World) -> None:
     assert answer.status == 200, answer.raw
     change_elsewhere(world, "UPDATE tokens SET last_used_at = '2026'")
     assert await access.forget_if_changed(), "the file has changed"
-    assert await access.companies() is companies
+    assert await access.companies() is known
 
 
 BOOKKEEPING = {"access_version", "audit", "clock", "request_counts", "secrets", "sign_in_addresses"}
@@ -234,7 +235,7 @@ async def test_a_read_that_fails_fails_for_those_who_wait_and_for_nobody_after(
     access = world.installation.access
     access.forget()
     with monkeypatch.context() as patch:
-        patch.setattr(access_cache.companies, "companies", failing)
+        patch.setattr(companies, "companies", failing)
         asked = [asyncio.ensure_future(access.company(world.company)) for _ in range(3)]
         await asyncio.sleep(0)
         asked[0].cancel()

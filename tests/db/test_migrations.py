@@ -75,7 +75,19 @@ def a_pipe(path: Path) -> None:
     os.mkfifo(path)
 
 
+def with_a_journal_beside_it(path: Path) -> None:
+    path.with_name(f"{path.name}-journal").write_bytes(b"hot")
+
+
+def a_link_to_one_with_a_log(path: Path) -> None:
+    target = path.with_name("elsewhere.db")
+    path.rename(target)
+    path.symlink_to(target)
+    with_a_log_beside_it(target)
+
+
 OTHERS = (
+    *(with_a_journal_beside_it, a_link_to_one_with_a_log),
     *(older, newer, of_another_kind, of_another_program, without_a_log, with_a_log_beside_it),
     *(cut_short, with_a_tail, empty, noise, a_pipe, Path.unlink),
 )

@@ -80,9 +80,9 @@ async def test_a_file_with_several_connections_first_loses_those_that_only_read(
     assert files.are_open == {2, 3, 4, 5, 6, 7}
 
 
-async def test_a_round_through_all_files_leaves_open_what_was_open(files: Files) -> None:
+async def test_a_round_through_all_files_pushes_out_one_at_the_most(files: Files) -> None:
     files.open.bounds = FileBounds(connections=4)
-    await files.use(1, 2, 3)
+    await files.use(1, 2, 3, 4)
     seen: list[Path] = []
 
     async def look(database: Database) -> None:
@@ -92,7 +92,19 @@ async def test_a_round_through_all_files_leaves_open_what_was_open(files: Files)
     for company in range(1, 41):
         await files.visit(company, look)
     assert seen == [files.path(company) for company in range(1, 41)]
-    assert files.are_open == {1, 2, 3}
+    assert files.are_open == {2, 3, 4}
+
+
+async def test_a_file_without_a_writer_is_closed_whole(files: Files) -> None:
+    files.open.bounds = FileBounds(connections=3)
+    await files.use(1)
+    database = await files.get(1)
+    await database.close()
+    assert await database.read_long(lambda tx: tx.value("SELECT 1")) == 1
+    assert await database.search(lambda tx: tx.value("SELECT 1")) == 1
+    assert (database.connections, database.can_close_readers) == (2, False)
+    await files.use(2, 3)
+    assert files.are_open == {2, 3}
 
 
 async def test_the_limit_of_file_descriptors_holds_too(files: Files) -> None:

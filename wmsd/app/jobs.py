@@ -32,8 +32,10 @@ NOTICE_CHANGES_SECONDS = 0.5
 SENDER_TICK_SECONDS = 0.5
 TRY_AGAIN_SECONDS = 5.0
 A_DAY_SECONDS: Final = 86_400.0
-REFRESH_STATISTICS: Final = "PRAGMA optimize = 0x10002"
-"""Of all tables that have grown or shrunk much: the bit 0x10000 is for a connection that has not read them yet."""
+REFRESH_STATISTICS: Final = "PRAGMA optimize = 0x10012"
+"""Of tables that have grown or shrunk much, those too that the connection has not read yet (0x10000), from samples
+(0x10).
+"""
 LIBRARY_LOGS: Final = {
     "apscheduler.scheduler": logging.ERROR,  # it warns at each tick when one takes longer
     "apscheduler.executors.default": logging.CRITICAL,  # `_run` logs errors; a job cut off by a stop is none
@@ -157,6 +159,8 @@ class Jobs:
         """
         files, now = self._installation.files, self._clock.monotonic()
         for company_id in await self._installation.access.companies():
+            if not self.clock_watch.is_steady():
+                return  # a wrong clock may only make things look old
             is_daily = now - self._tidied_at.get(company_id, -math.inf) >= A_DAY_SECONDS
             if company_id in files.failed or not (is_daily or files.is_open(company_id)):
                 continue
@@ -169,19 +173,18 @@ class Jobs:
                 if is_damage(error):
                     files.suspect(company_id, error)
             else:
-                if is_daily and self.clock_watch.is_steady():
+                if is_daily:
                     self._tidied_at[company_id] = now
 
     async def _tidy(self, database: Database, is_daily: bool) -> None:
         """Deletes old events, keys and deliveries, some at a time, so that orders do not wait for it. Once a day,
         refreshes SQLite's statistics: without them it picks bad plans as tables grow.
         """
-        if self.clock_watch.is_steady():
-            for some in (forget_old_events, forget_old_keys, forget_old_deliveries):
-                while await database.write(some):
-                    pass
+        for some in (forget_old_events, forget_old_keys, forget_old_deliveries):
+            while await database.write(some, is_quiet=True):  # it makes nothing due
+                pass
         if is_daily:
-            await database.write(lambda tx: tx.execute(REFRESH_STATISTICS))
+            await database.write(lambda tx: tx.execute(REFRESH_STATISTICS), is_quiet=True)
 
 
 def _with_large_logs(databases: Iterable[Database]) -> list[Database]:

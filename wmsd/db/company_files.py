@@ -86,13 +86,14 @@ class CompanyFiles:
         those before it. Those that fail are noted, logged, and left as they are. A file that needs no migration is
         checked at its first use.
         """
-        known = list(company_ids)
-        self.unprepared = len(known)
-        left = await asyncio.to_thread(
-            lambda: [each for each in known if not is_current(self.path(each), COMPANY)]
-        )
+        left = list(company_ids)
         self.unprepared = len(left)
         what = "files are not prepared now, but at their first use"
+        try:
+            left = await asyncio.to_thread(self._not_current, left)
+        except Exception as error:
+            self._told.failed(what, error)
+        self.unprepared = len(left)
         for company_id in left:
             try:
                 await self.file(company_id).can_be_used()
@@ -118,7 +119,7 @@ class CompanyFiles:
 
     async def visit(self, company_id: int, work: Callable[[Database], Awaitable[None]]) -> None:
         """Does the work in the company's database. One that was closed is closed again: a round through all files
-        pushes none out that is in use. Raises as `get` does, and what the work raises.
+        pushes out one at the most. Raises as `get` does, and what the work raises.
         """
         was_open = self.is_open(company_id)
         database = await self.get(company_id)
@@ -147,8 +148,10 @@ class CompanyFiles:
         and closes no file that is in use.
         """
         known = list(company_ids)
-        are_usable = await asyncio.gather(*(self.file(company_id).can_be_used() for company_id in known))
-        usable = [company_id for company_id, is_usable in zip(known, are_usable, strict=True) if is_usable]
+        doubtful = await asyncio.to_thread(self._not_current, known)
+        can_be_used = await asyncio.gather(*(self.file(company_id).can_be_used() for company_id in doubtful))
+        failed = {company_id for company_id, can_be in zip(doubtful, can_be_used, strict=True) if not can_be}
+        usable = [company_id for company_id in known if company_id not in failed]
         found, errors = await asyncio.to_thread(self._read_each, usable, action)
         for company_id, error in errors.items():
             if is_damage(error):
@@ -158,6 +161,11 @@ class CompanyFiles:
         for company_id in found:
             self._told.over(f"company {company_id} could not be read")
         return found
+
+    def _not_current(self, company_ids: list[int]) -> list[int]:
+        """Those whose files have failed, or may have to be migrated."""
+        failed = self.failed
+        return [each for each in company_ids if each in failed or not is_current(self.path(each), COMPANY)]
 
     def _read_each(
         self, company_ids: list[int], action: Callable[[Transaction], Result]

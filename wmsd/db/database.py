@@ -311,6 +311,11 @@ class Database:
         """How many are open."""
         return len(self._queues()) + self._inline_reader.is_open
 
+    @property
+    def can_close_readers(self) -> bool:
+        """Whether there are connections beside the writer."""
+        return self._writer is not None and self.connections > 1
+
     async def close_readers(self) -> None:
         """Closes what reads beside the writer, which reads for it from then on."""
         async with self._opening:

@@ -156,7 +156,7 @@ class OpenFiles:
                 return
             if database in self._closings:
                 continue
-            if self._begin_to_close(database, only_readers=database.connections > 1) is not None:
+            if self._begin_to_close(database, only_readers=database.can_close_readers) is not None:
                 free += 1
             elif database in self._by_use:
                 self._by_use.move_to_end(database)
@@ -177,6 +177,7 @@ class OpenFiles:
             await close()
         except Exception as error:
             LOG.error("%s could not be closed: %s", database.path, error)
+            self._by_use.pop(database, None)  # so that it comes last
         finally:
             del self._closings[database]
             if database.is_open:

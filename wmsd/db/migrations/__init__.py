@@ -35,7 +35,6 @@ HEADER: Final = struct.Struct("> 16s H BB 8x I 28x I 4x I")
 """The magic string, the page size, the versions for writing and reading, the number of pages, the user version,
 the application's id.
 """
-READ_SCHEMA: Final = "SELECT count(*) FROM sqlite_schema"
 MAGIC: Final = b"SQLite format 3\0"
 WITH_LOG: Final = 2
 """The version of a file with a write-ahead log."""
@@ -104,7 +103,8 @@ def _run(path: Path, kind: FileKind, create_file: bool, busy_seconds: float = BU
         _check(path, kind, busy_seconds)
     connection = connect(path, create=create_file, busy_seconds=busy_seconds)
     try:
-        connection.execute(READ_SCHEMA).fetchone()
+        if not create_file:
+            _check_kind(connection, path, kind)
         for script in kind.scripts()[_version(connection) :]:
             number = int(script.name[:4])
             connection.execute("BEGIN EXCLUSIVE")
@@ -125,7 +125,9 @@ def is_current(path: Path, kind: FileKind) -> bool:
     The database file format, section 1.3: https://sqlite.org/fileformat.html#the_database_header
     """
     try:
-        if log_bytes(path) or not path.is_file() or not os.access(path, os.W_OK):
+        file_name = path.resolve()  # SQLite's own files stand beside it
+        has_journal = file_name.with_name(f"{file_name.name}-journal").exists()
+        if log_bytes(file_name) or has_journal or not path.is_file() or not os.access(path, os.W_OK):
             return False
         with path.open("rb") as file:
             header = file.read(HEADER.size)
@@ -149,11 +151,16 @@ def _check(path: Path, kind: FileKind, busy_seconds: float) -> None:
     """Checks the file without writing: is it ours, can it be read, and is it no newer than this program?"""
     connection = connect(path, read_only=True, busy_seconds=busy_seconds)
     try:
-        application_id = connection.execute("PRAGMA application_id").fetchone()[0]
-        version = _version(connection)
-        connection.execute(READ_SCHEMA).fetchone()
+        _check_kind(connection, path, kind)
     finally:
         connection.close()
+
+
+def _check_kind(connection: sqlite3.Connection, path: Path, kind: FileKind) -> None:
+    """Raises StorageError."""
+    application_id = connection.execute("PRAGMA application_id").fetchone()[0]
+    version = _version(connection)
+    connection.execute("SELECT count(*) FROM sqlite_schema").fetchone()
     if application_id != kind.application_id:
         raise StorageError(
             f"{path} is not a {kind.name} file of wmsd. It was left as it is; restore it from a backup."

@@ -136,9 +136,9 @@ async def _prepare(installation: Installation, company_ids: Collection[int]) -> 
     await installation.files.prepare(company_ids)
     failed = len(installation.files.failed)
     LOG.info(
-        "companies' files were looked at in %.1f s: %d can be used, %d cannot",
-        time.monotonic() - began,
+        "the files of %d companies are up to date after %.1f s; %d cannot be used",
         len(company_ids) - failed,
+        time.monotonic() - began,
         failed,
     )
 
