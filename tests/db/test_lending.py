@@ -5,9 +5,14 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from tests.support.command import ROOT
 from tests.support.world import World
+from wmsd.db import migrations
 from wmsd.db.company_files import CompanyFiles
+from wmsd.db.migrations import FileKind
+from wmsd.db.sqlite import sqlite3
 
 LOOK = """
 import sys
@@ -55,4 +60,28 @@ async def test_a_loan_while_reads_and_writes_go_on(world: World) -> None:
         await file.take_back()
     is_over = True
     assert min(await asyncio.gather(*workers)) > 0
+    await files.close()
+
+
+async def test_it_is_alone_from_its_first_look_on(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever opens it at that moment shares the log's index, and keeps it where it is found."""
+    installation = world.installation
+    files = CompanyFiles(installation.files.folder, installation.clock, installation.ids, {}, alone=True)
+    index = files.path(world.company).with_name(f"{world.company}.db-shm")
+    check, was_shared = migrations._check_kind, []
+
+    def looked(connection: sqlite3.Connection, path: Path, kind: FileKind) -> None:
+        check(connection, path, kind)
+        was_shared.append(index.exists())
+
+    await (await world.database()).close()
+    monkeypatch.setattr(migrations, "_check_kind", looked)
+    await files.get(world.company)
+    assert was_shared == [False]
+    await files.close()
+
+    files = CompanyFiles(installation.files.folder, installation.clock, installation.ids, {}, alone=True)
+    await files.file(world.company).lend()
+    await files.get(world.company)
+    assert was_shared == [False, True]
     await files.close()

@@ -44,8 +44,11 @@ class CompanyFile:
         told: Complaints,
         borrow: Borrow | None,
         written_elsewhere: Callable[[int], None],
+        alone: bool,
     ) -> None:
-        """`written_elsewhere` is called when other processes may write the file, or may have written it."""
+        """`alone`: whether no other process may open the file while it is not lent. `written_elsewhere` is called
+        when other processes may write the file, or may have written it.
+        """
         self._company_id = company_id
         self.path = path
         self.failure: str | None = None
@@ -56,6 +59,7 @@ class CompanyFile:
         self._told = told
         self._borrow = borrow
         self._written_elsewhere = written_elsewhere
+        self._alone = alone
         self._lent = 0
         self._unavailable = f"company {company_id} is unavailable"
         self._is_ready = False
@@ -92,6 +96,13 @@ class CompanyFile:
     def is_lent(self) -> bool:
         return self._lent > 0
 
+    @property
+    def is_alone(self) -> bool:
+        """Whether it is opened so that no other process can open it. All connections of this process must agree:
+        they share the log's index, which is in a file if the first of them put it there.
+        """
+        return self._alone and not self.is_lent
+
     async def take_back(self) -> None:
         self._lent -= 1
         if self.database is not None:
@@ -122,7 +133,7 @@ class CompanyFile:
         try:
             if self._borrow is not None:
                 self._borrow(self.path)
-            migrate(self.path, COMPANY, BUSY_SECONDS)
+            migrate(self.path, COMPANY, BUSY_SECONDS, self.is_alone)
         except StorageError as error:
             self._fail(error)
         else:

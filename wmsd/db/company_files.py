@@ -176,14 +176,11 @@ class CompanyFiles:
             try:
                 path = self.path(company_id)
                 found[company_id] = read_once(
-                    path, action, self._clock, self._ids, self._provision, self._is_alone(company_id)
+                    path, action, self._clock, self._ids, self._provision, self.file(company_id).is_alone
                 )
             except sqlite3.Error as error:
                 errors[company_id] = error
         return found, errors
-
-    def _is_alone(self, company_id: int) -> bool:
-        return self._alone and not self.file(company_id).is_lent
 
     def written_elsewhere(self, company_ids: Collection[int]) -> Collection[int]:
         """The companies whose files other processes may have written since this was last asked."""
@@ -231,6 +228,7 @@ class CompanyFiles:
                 self._told,
                 self._borrow,
                 lambda company_id: self._written_elsewhere.add(company_id),
+                self._alone,
             )
             self._files[company_id] = file
         return file

@@ -69,6 +69,7 @@ def test_what_a_killed_server_left_in_the_log_is_synced_anew(home: Home, tmp_pat
         server.kill()
     trace = tmp_path / "trace"
     with home.serving(under=traced(trace, WRITES, SYNCS, REMOVALS)) as server:
+        assert server.get("/api/articles")[0] == 200  # a start alone does not open the file
         server.stop()
         assert server.process.stdout is not None
         server.process.stdout.read()  # until the tracer is done, too

@@ -70,10 +70,11 @@ def _put_in_place(unfinished: Path, path: Path) -> None:
         os.close(folder)
 
 
-def migrate(path: Path, kind: FileKind, busy_seconds: float = BUSY_SECONDS) -> None:
+def migrate(path: Path, kind: FileKind, busy_seconds: float = BUSY_SECONDS, alone: bool = False) -> None:
     """Brings a file up to this program's schema. Raises StorageError when that fails, with the file unchanged.
 
-    If another program has the file locked, it waits for `busy_seconds`.
+    If another program has the file locked, it waits for `busy_seconds`. `alone`: no other
+    process can open it meanwhile.
     """
     try:
         mode = path.stat().st_mode
@@ -86,7 +87,7 @@ def migrate(path: Path, kind: FileKind, busy_seconds: float = BUSY_SECONDS) -> N
             f"{path} cannot be used: it is no file. It was left as it is; restore the file from a backup."
         )
     try:
-        _run(path, kind, create_file=False, busy_seconds=busy_seconds)
+        _run(path, kind, create_file=False, busy_seconds=busy_seconds, alone=alone)
     except sqlite3.DatabaseError as error:
         remedy = "Restore it from a backup."
         if not os.access(path, os.W_OK):
@@ -98,10 +99,12 @@ def migrate(path: Path, kind: FileKind, busy_seconds: float = BUSY_SECONDS) -> N
         raise StorageError(f"{path} cannot be used: {error}. Nothing was changed. {remedy}") from error
 
 
-def _run(path: Path, kind: FileKind, create_file: bool, busy_seconds: float = BUSY_SECONDS) -> None:
+def _run(
+    path: Path, kind: FileKind, create_file: bool, busy_seconds: float = BUSY_SECONDS, alone: bool = False
+) -> None:
     if not create_file and not is_current(path, kind):
         _check(path, kind, busy_seconds)
-    connection = connect(path, create=create_file, busy_seconds=busy_seconds)
+    connection = connect(path, create=create_file, busy_seconds=busy_seconds, alone=alone)
     try:
         if not create_file:
             _check_kind(connection, path, kind)
