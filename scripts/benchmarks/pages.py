@@ -21,7 +21,7 @@ MOST_SECONDS: Final = 20.0
 MOST_WALK_SECONDS: Final = 120.0
 STRIDE: Final = 500
 LAST: Final = 100
-NEXT: Final = re.compile(rb'"next_cursor":"([^"]+)"}$')
+NEXT: Final = re.compile(rb'"next_cursor":"([^"]+)"')
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,12 +13,15 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 
 from tests.support.world import UNLIMITED, World, open_world
 
+MANY = 1_100
+
 
 class SyncMachine(RuleBasedStateMachine):
     """An integrator walks while others change articles and the wall clock jumps.
 
-    The law: after a whole walk, the integrator's copy holds every article as it stood when the walk began,
-    or later. After one more walk with nothing in between, it is equal.
+    The laws: after a whole walk, the integrator's copy holds every article as it stood when the walk began, or
+    later. A walk since a moment has no article whose `updated_at` is at or before it. One that went on where the
+    last ended, with nothing in between, is empty.
     """
 
     def __init__(self) -> None:
@@ -32,8 +35,11 @@ class SyncMachine(RuleBasedStateMachine):
         self.cursor: str | None = None
         self.walking = False
         self.owed: dict[int, str] = {}
+        self.before: str | None = None
         self.since: str | None = None
         self.largest: str | None = None
+        self.end: str | None = None
+        self.per_page = 2
         self.count = 0
 
     async def _folder(self) -> str:
@@ -71,11 +77,24 @@ class SyncMachine(RuleBasedStateMachine):
         self.run(self.world.call("PATCH", path, {"name": name}, events=["article.updated"]))
         self.truth[article_id] = name
 
-    @precondition(lambda self: not self.walking)
+    @precondition(lambda self: len(self.truth) < MANY)
     @rule()
-    def a_walk_begins(self) -> None:
-        self.walking, self.cursor = True, None
-        self.since = self.largest
+    def more_are_imported_than_a_millisecond_has_places(self) -> None:
+        self.count += 1
+        codes = [f"I{self.count}-{number}" for number in range(MANY)]
+        rows = "".join(f"{code},new\n" for code in codes)
+        self.run(self.world.import_csv("articles", f"code,name\n{rows}"))
+        first = max(self.truth, default=0) + 1
+        self.truth |= dict.fromkeys(range(first, first + MANY), "new")
+
+    @precondition(lambda self: not self.walking)
+    @rule(per_page=st.sampled_from([2, 499]), by_cursor=st.booleans())
+    def a_walk_begins(self, per_page: int, by_cursor: bool) -> None:
+        """Since the largest moment that was shown, or where the last walk ended."""
+        self.walking, self.per_page = True, per_page if len(self.truth) < MANY else 499
+        self.cursor = self.end if by_cursor else None
+        self.since = None if self.cursor else self.largest
+        self.before = self.largest
         self.owed = dict(self.truth)
         self.step()
 
@@ -86,23 +105,38 @@ class SyncMachine(RuleBasedStateMachine):
 
     @precondition(lambda self: self.walking)
     @rule()
+    def the_walk_is_finished(self) -> None:
+        while self.walking:
+            self.step()
+
+    @precondition(lambda self: self.walking)
+    @rule()
     def the_walk_is_given_up(self) -> None:
         """The integrator crashes: what it did not finish, it does not remember as walked."""
         self.walking = False
-        self.largest = self.since
+        self.largest = self.before
 
     def step(self) -> None:
-        query = "per_page=2"
+        query = f"per_page={self.per_page}"
         query += f"&updated_since={quote(self.since)}" if self.since else ""
         query += f"&cursor={self.cursor}" if self.cursor else ""
         body = self.run(self.world.call("GET", f"/api/articles/sync?{query}")).body
         for article in body["data"]:
             self.copy[article["id"]] = article["name"]
             self.largest = max(self.largest or "", article["updated_at"])
+            assert article["updated_at"] > (self.since or "")
         self.cursor = body["next_cursor"]
         self.walking = self.cursor is not None
         if not self.walking:
             self.nothing_was_skipped()
+            self.what_has_ended_goes_on_empty(body["end_cursor"])
+
+    def what_has_ended_goes_on_empty(self, cursor: str) -> None:
+        since = f"&updated_since={quote(self.since)}" if self.since else ""
+        again = self.run(self.world.call("GET", f"/api/articles/sync?cursor={cursor}{since}")).body
+        assert again == {"data": [], "next_cursor": None, "end_cursor": cursor}
+        if not self.since:
+            self.end = cursor
 
     def nothing_was_skipped(self) -> None:
         for article_id, name in self.owed.items():
@@ -156,6 +190,41 @@ async def test_only_what_changed_after_the_given_moment(world: World) -> None:
     assert await since("2026-11-20T14:01:00+02:00") == ["C2"]
     assert await since("2026-11-20T12:02:00.000Z") == []
     assert (await world.send("GET", "/api/articles/sync?updated_since=2026-11-20T14:01:00+02:00")).status == 200
+
+
+async def test_what_was_imported_together_is_met_once(world: World) -> None:
+    """Even what comes in the same millisecond, by the clock, as the last of it."""
+    rows = "".join(f"C{number},old\n" for number in range(MANY))
+    await world.import_csv("articles", f"code,name\n{rows}")
+
+    async def changed_since(moment: str) -> list[dict[str, Any]]:
+        path = f"/api/articles/sync?per_page=500&updated_since={moment}"
+        page = (await world.call("GET", path)).body
+        assert page["next_cursor"] is None
+        return list(page["data"])
+
+    last = (await world.call("GET", f"/api/articles/{MANY}")).body["updated_at"]
+    assert await changed_since(last) == []
+    before = (await world.call("GET", f"/api/articles/{MANY - 400}")).body["updated_at"]
+    assert {article["updated_at"] > before for article in await changed_since(before)} == {True}
+    await world.call("PATCH", "/api/articles/7", {"name": "new"}, events=["article.updated"])
+    assert [article["name"] for article in await changed_since(last)] == ["new"]
+
+
+async def test_the_end_of_a_walk_is_a_place_to_go_on_from(world: World) -> None:
+    assert (await world.call("GET", "/api/articles/sync")).body["data"] == []
+    end = (await world.call("GET", "/api/articles/sync")).body["end_cursor"]
+    for place in range(3):
+        body = {"code": f"C{place}", "name": "x"}
+        await world.call("POST", "/api/articles", body, status=201, events=["article.created"])
+    page = (await world.call("GET", f"/api/articles/sync?per_page=2&cursor={end}")).body
+    assert [article["code"] for article in page["data"]] == ["C0", "C1"]
+    assert page["end_cursor"] == page["next_cursor"]
+    page = (await world.call("GET", f"/api/articles/sync?per_page=2&cursor={page['end_cursor']}")).body
+    assert ([article["code"] for article in page["data"]], page["next_cursor"]) == (["C2"], None)
+    await world.call("PATCH", "/api/articles/1", {"name": "y"}, events=["article.updated"])
+    page = (await world.call("GET", f"/api/articles/sync?cursor={page['end_cursor']}")).body
+    assert [article["name"] for article in page["data"]] == ["y"]
 
 
 async def test_a_cursor_of_another_list_company_or_filter_is_refused(world: World) -> None:

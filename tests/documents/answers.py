@@ -3,7 +3,7 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 
-from tests.documents.model import Book, Clock
+from tests.documents.model import Book
 from tests.purchase_orders.model import PurchaseOrders
 from tests.receptions.model import Receptions
 from tests.returns.model import Returns
@@ -11,6 +11,7 @@ from tests.sales_orders.answers import Reply
 from tests.sales_orders.model import Refused
 from tests.sales_orders.shipping import SalesOrders
 from tests.stock.model import Event, Json, Telling
+from tests.support.moments import Moments
 
 
 @dataclass(frozen=True)
@@ -32,7 +33,7 @@ class Depot:
     """A company's documents and stock, as they ought to be."""
 
     def __init__(self) -> None:
-        self.clock = Clock()
+        self.clock = Moments()
         self.sales = SalesOrders(self.clock)
         self.stock = self.sales.stock
         self.receptions = Receptions(self.clock, self.stock)
@@ -46,8 +47,8 @@ class Depot:
         }
         self.kept: dict[tuple[str, str, str], tuple[Json, Reply]] = {}
 
-    def answer(self, request: Request, now: datetime) -> tuple[Reply, list[Event]]:
-        self.clock.now = f"{now:%Y-%m-%dT%H:%M:%S}.{now.microsecond // 1000:03d}Z"
+    def answer(self, request: Request, latest: datetime) -> tuple[Reply, list[Event]]:
+        self.clock.begin(latest)
         scope = (request.method, request.path, request.key or "")
         telling = Telling(self.stock)
         try:
@@ -58,7 +59,9 @@ class Depot:
             return Reply(refused.status, {"code": refused.code, "details": refused.details}, refused.errors), []
         if request.key:
             self.kept[scope] = (request.body, reply)
-        return reply, telling.end()
+        events = telling.end()
+        self.clock.end(bool(events))
+        return reply, events
 
     def _replayed(self, request: Request, body: Json, reply: Reply) -> Reply:
         if body != request.body:

@@ -7,6 +7,7 @@ from typing import ClassVar
 
 from tests.sales_orders.model import CODES, Refused
 from tests.stock.model import WAREHOUSES, Json, Telling
+from tests.support.moments import Moments
 
 PARTNERS = (1, 2, 4)
 
@@ -18,10 +19,6 @@ def refuse(errors: FieldErrors) -> None:
     if errors:
         codes = {code for _, code in errors}
         raise Refused(422, next(code for code in CODES if code in codes), {path for path, _ in errors})
-
-
-class Clock:
-    now = ""
 
 
 @dataclass
@@ -50,7 +47,7 @@ class Book(ABC):
     lines_change_in: ClassVar[tuple[str, ...]]
     fields_change_in: ClassVar[tuple[str, ...]]
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Moments) -> None:
         self.clock = clock
         self.by_id: dict[int, Document] = {}
         self.last_id = self.last_line = self.last_number = 0

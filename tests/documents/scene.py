@@ -22,16 +22,17 @@ PAIRS = "code,name,track_lot,track_serial,unit_3pl,um3pl_factor\nPAIR,In pairs,t
 
 
 class Scene:
-    def __init__(self, dock: Dock, last_event: int) -> None:
+    def __init__(self, dock: Dock, last_event: int, last_change: int) -> None:
         self.dock, self.world, self.last_event = dock, dock.world, last_event
         self.depot = Depot()
+        self.depot.clock.begin_after(last_change)
         for place, quantity in OPENING:
             self.depot.stock.post(Moved("count", *place, quantity, 0, 0, None, None, 0, 0))
         self.caused: list[Event] = []
 
     async def ask(self, request: Request) -> None:
         self.world.clock.advance(1)
-        expected, events = self.depot.answer(request, self.world.clock.now())
+        expected, events = self.depot.answer(request, self.world.installation.clock.latest())
         self.caused += events
         answer = await dispatch(self.world, request.method, request.path, request.body, request.key)
         found = told(answer.status, answer.body, answer.headers)
@@ -62,7 +63,7 @@ class Scene:
         while events:
             first = next(asked for asked in waiting if asked.begins_with(events[0]))
             waiting.remove(first)
-            reply, caused = self.depot.answer(first.request, self.world.clock.now())
+            reply, caused = self.depot.answer(first.request, self.world.installation.clock.latest())
             assert first.reply == reply, f"{first.request}\n{first.reply}, but not\n{reply}"
             assert events[: len(caused)] == in_order(caused), first.request
             self.caused += caused
@@ -75,7 +76,7 @@ class Scene:
         return Counter(answer.status for answer in answers)
 
     def _explains(self, moment: Depot, asked: "_Asked") -> bool:
-        return deepcopy(moment).answer(asked.request, self.world.clock.now()) == (asked.reply, [])
+        return deepcopy(moment).answer(asked.request, self.world.installation.clock.latest()) == (asked.reply, [])
 
 
 class _Asked:
@@ -105,4 +106,4 @@ ENTITIES = {
 async def open_scene(world: World) -> Scene:
     dock = await open_dock(world)
     await world.import_csv("articles", PAIRS)
-    return Scene(dock, await world.last_event())
+    return Scene(dock, await world.last_event(), await world.last_change())

@@ -2,9 +2,10 @@
 
 from collections.abc import Callable, Sequence
 
-from tests.documents.model import Book, Clock, Document, FieldErrors, kept_ids, refuse
+from tests.documents.model import Book, Document, FieldErrors, kept_ids, refuse
 from tests.stock.goods import GOODS
 from tests.stock.model import Json, Telling, millionths, shown
+from tests.support.moments import Moments
 
 MAY_BE_RECEIVED = ("CREAT", "PARTIAL")
 
@@ -20,7 +21,7 @@ class PurchaseOrders(Book):
     lines_change_in = ("CREAT",)
     fields_change_in = ("CREAT", "PARTIAL")
 
-    def __init__(self, clock: Clock, named: Callable[[], set[int]], received: Callable[[], set[int]]) -> None:
+    def __init__(self, clock: Moments, named: Callable[[], set[int]], received: Callable[[], set[int]]) -> None:
         super().__init__(clock)
         self.named, self.received = named, received
 

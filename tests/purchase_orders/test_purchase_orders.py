@@ -35,6 +35,7 @@ async def order(shop: Shop, *items: dict[str, Any], status: str = "CREAT", **fie
 
 
 async def test_a_created_order_answers_whole_with_its_address(shop: Shop) -> None:
+    shop.world.clock.advance(1)
     sent = body(
         {"article_code": "A", "quantity": 3},
         {"article_id": 2, "quantity": 0.3},
@@ -57,9 +58,9 @@ async def test_a_created_order_answers_whole_with_its_address(shop: Shop) -> Non
             {"id": 1, "article_id": 1, "article_code": "A", "quantity": 3, "received_quantity": 0},
             {"id": 2, "article_id": 2, "article_code": "B", "quantity": 0.3, "received_quantity": 0},
         ],
-        "status_history": [{"status": "CREAT", "at": "2026-11-20T12:00:00.000Z"}],
-        "created_at": "2026-11-20T12:00:00.000Z",
-        "updated_at": "2026-11-20T12:00:00.000Z",
+        "status_history": [{"status": "CREAT", "at": "2026-11-20T12:00:01.000Z"}],
+        "created_at": "2026-11-20T12:00:01.000Z",
+        "updated_at": "2026-11-20T12:00:01.000Z",
     }
     assert (await shop.world.call("GET", f"{PATH}/1")).raw == answer.raw
     ((_, told), *_) = (await shop.world.events_after(0))[-1:]
@@ -108,9 +109,10 @@ async def test_each_of_the_16_moves_by_hand(shop: Shop, before: str, after: str)
     if before == after:
         assert (await shop.world.call("PATCH", path, {"status": after})).raw == made.raw
     elif (before, after) in BY_HAND:
+        shop.world.clock.advance(60)
         answer = await shop.world.call("PATCH", path, {"status": after}, events=MOVED)
         assert answer.body["status"] == after
-        assert answer.body["status_history"][-1] == {"status": after, "at": "2026-11-20T12:00:00.000Z"}
+        assert answer.body["status_history"][-1] == {"status": after, "at": "2026-11-20T12:01:00.000Z"}
         (*_, (_, told)) = await shop.world.events_after(0)
         assert told == {
             "id": made.id,

@@ -4,10 +4,11 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
-from tests.documents.model import Book, Clock, Document, FieldErrors, kept_ids, refuse
+from tests.documents.model import Book, Document, FieldErrors, kept_ids, refuse
 from tests.purchase_orders.model import MAY_BE_RECEIVED, PurchaseOrders
 from tests.stock.goods import GOODS, Article, Goods, Moved
 from tests.stock.model import MILLION, Json, Telling, millionths, shown
+from tests.support.moments import Moments
 
 
 class Arrival(NamedTuple):
@@ -33,7 +34,7 @@ class Receptions(Book):
     }
     lines_change_in = fields_change_in = ("CREAT", "IN_LUCRU")
 
-    def __init__(self, clock: Clock, stock: Goods) -> None:
+    def __init__(self, clock: Moments, stock: Goods) -> None:
         super().__init__(clock)
         self.stock = stock
         self.orders = PurchaseOrders(clock, self._named, self._received)

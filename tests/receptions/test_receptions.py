@@ -15,6 +15,7 @@ ITEM = {"quantity_um3pl": 1}
 
 async def test_a_draft_answers_whole_with_its_address_and_moves_nothing(dock: Dock) -> None:
     order = await dock.purchase((1, 10), (BOX, 24))
+    dock.world.clock.advance(1)
     sent = arrival(
         order,
         {"po_item_id": 1, "quantity_um3pl": 4.5, "lot_number": "L-1", "serial_data": None},
@@ -57,9 +58,9 @@ async def test_a_draft_answers_whole_with_its_address_and_moves_nothing(dock: Do
                 "serial_data": None,
             },
         ],
-        "status_history": [{"status": "CREAT", "at": "2026-11-20T12:00:00.000Z"}],
-        "created_at": "2026-11-20T12:00:00.000Z",
-        "updated_at": "2026-11-20T12:00:00.000Z",
+        "status_history": [{"status": "CREAT", "at": "2026-11-20T12:00:01.000Z"}],
+        "created_at": "2026-11-20T12:00:01.000Z",
+        "updated_at": "2026-11-20T12:00:01.000Z",
     }
     assert (await dock.world.call("GET", f"{PATH}/1")).raw == answer.raw
     assert (await dock.stock(), await dock.ledger()) == ((20, 0, 20), [])

@@ -3,10 +3,11 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from tests.documents.model import Book, Clock, Document, FieldErrors, refuse
+from tests.documents.model import Book, Document, FieldErrors, refuse
 from tests.sales_orders.shipping import SHIPPED, SalesOrders
 from tests.stock.goods import GOODS, Moved
 from tests.stock.model import MILLION, Json, Telling, millionths, shown
+from tests.support.moments import Moments
 
 DISPOSITION_ONLY = {"id", "disposition"}
 
@@ -22,7 +23,7 @@ class Returns(Book):
     lines_change_in = ("CREAT",)
     fields_change_in = ("CREAT", "RECEPTIONAT")
 
-    def __init__(self, clock: Clock, orders: SalesOrders) -> None:
+    def __init__(self, clock: Moments, orders: SalesOrders) -> None:
         super().__init__(clock)
         self.orders, self.stock = orders, orders.stock
 

@@ -31,6 +31,7 @@ async def bring_back(shop: Shop, *lines: dict[str, Any], **fields: Any) -> Answe
 
 
 async def test_a_free_return_answers_whole_with_its_address_and_moves_nothing(shop: Shop) -> None:
+    shop.world.clock.advance(1)
     sent = body(
         {"article_code": "A", "quantity": 3, "disposition": "RESTOC"},
         {"article_id": 2, "quantity": 0.3, "lot_number": "L"},
@@ -53,9 +54,9 @@ async def test_a_free_return_answers_whole_with_its_address_and_moves_nothing(sh
         "external_ref": "RMA-1",
         "notes": "Pallet 3",
         "lines": [{**of_a, "lot_number": None, "serials": None}, {**of_b, "lot_number": "L", "serials": None}],
-        "status_history": [{"status": "CREAT", "at": "2026-11-20T12:00:00.000Z"}],
-        "created_at": "2026-11-20T12:00:00.000Z",
-        "updated_at": "2026-11-20T12:00:00.000Z",
+        "status_history": [{"status": "CREAT", "at": "2026-11-20T12:00:01.000Z"}],
+        "created_at": "2026-11-20T12:00:01.000Z",
+        "updated_at": "2026-11-20T12:00:01.000Z",
     }
     assert (await shop.world.call("GET", f"{PATH}/1")).raw == answer.raw
     assert (await shop.stock(), await shop.ledger()) == ((20, 0, 20), [])

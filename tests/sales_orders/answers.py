@@ -73,9 +73,9 @@ class Answers:
         self.orders = Orders()
         self.kept: dict[tuple[object, ...], Kept] = {}
 
-    def answer(self, request: Request, now: datetime, batch_key: str = "") -> tuple[Reply, list[Event]]:
+    def answer(self, request: Request, latest: datetime, batch_key: str = "") -> tuple[Reply, list[Event]]:
         """`batch_key`: of the batch that it is part of, with its place in it."""
-        self.orders.now = f"{now:%Y-%m-%dT%H:%M:%S}.{now.microsecond // 1000:03d}Z"
+        self.orders.clock.begin(latest)
         key = request.key or batch_key
         scope = (request.action, request.order_id, key)
         telling = Telling(self.orders.stock)
@@ -87,7 +87,9 @@ class Answers:
             return Reply(refused.status, {"code": refused.code, "details": refused.details}, refused.errors), []
         if key and request.action != "get":
             self.kept[scope] = Kept(request.body, reply)
-        return reply, telling.end()
+        events = telling.end()
+        self.orders.clock.end(bool(events))
+        return reply, events
 
     def _replayed(self, kept: Kept | None, request: Request) -> Reply | None:
         """However old it is by a clock that is set: nothing is swept here."""

@@ -19,6 +19,7 @@ from tests.stock.model import (
     millionths,
     shown,
 )
+from tests.support.moments import Moments
 
 PARTNERS = (1, 2)
 CLIENTS = (1,)
@@ -107,7 +108,7 @@ def _place(article: int | None, warehouse: int) -> Place | None:
 
 class Orders:
     def __init__(self) -> None:
-        self.now = ""
+        self.clock = Moments()
         self.by_id: dict[int, Order] = {}
         self.stock = Stock(self._held)
         self.last_line = 0
@@ -121,9 +122,10 @@ class Orders:
         lines, errors = self._read(body["lines"], [], fields["warehouse_id"])
         refuse(errors | self._errors(None, fields) | self._shortages(None, lines))
         fields["code"] = fields["code"] or self._next_code()
-        order = self.by_id[len(self.by_id) + 1] = Order(len(self.by_id) + 1, fields, self.now, self.now)
+        order_id, now = len(self.by_id) + 1, self.clock.now
+        order = self.by_id[order_id] = Order(order_id, fields, now, now)
         order.lines = self._numbered(lines)
-        order.reach("CREAT", self.now)
+        order.reach("CREAT", now)
         telling.tell("sales_order.created", order.record())
         return order
 
@@ -148,7 +150,7 @@ class Orders:
         if changes:
             if changes_lines:
                 order.lines = self._numbered(lines)
-            order.fields, order.updated_at = fields, self.now
+            order.fields, order.updated_at = fields, self.clock.now
             telling.tell("sales_order.updated", order.record())
         if changes_first:
             self._move(order, status, telling)
@@ -161,7 +163,7 @@ class Orders:
             kind, sign = POSTS[(before, status)]
             for line, (place, quantity) in zip(order.lines, order.takes(), strict=True):
                 self.stock.ledger.append(Movement(kind, place, sign * quantity, order.id, line.id))
-        order.reach(status, self.now)
+        order.reach(status, self.clock.now)
         named = {name: order.fields[name] for name in ("code", "partner_id", "warehouse_id")}
         data = {"id": order.id, **named, "status": status, "previous_status": before}
         telling.tell("sales_order.status_changed", data)

@@ -3,10 +3,11 @@
 from collections import Counter
 from collections.abc import Iterator, Sequence
 
-from tests.documents.model import Book, Clock, Document, FieldErrors, kept_ids, refuse
+from tests.documents.model import Book, Document, FieldErrors, kept_ids, refuse
 from tests.sales_orders.model import HOLDS_STOCK, TRANSITIONS, Refused
 from tests.stock.goods import GOODS, Goods, Moved, Part, Wanted
 from tests.stock.model import MILLION, Json, Place, Telling, millionths, shown
+from tests.support.moments import Moments
 
 SHIPPED = ("INCARCAT", "LIVRAT")
 
@@ -19,7 +20,7 @@ class SalesOrders(Book):
     lines_change_in = ("CREAT",)
     fields_change_in = ("CREAT", "IN_LUCRU", "INCARCAT")
 
-    def __init__(self, clock: Clock) -> None:
+    def __init__(self, clock: Moments) -> None:
         super().__init__(clock)
         self.stock = Goods(self.wanted)
         self.came_back: set[int] = set()

@@ -50,6 +50,7 @@ class OrdersMachine(RuleBasedStateMachine):
         self.last_event: int = self.run(self.world.last_event())
         self.answers = Answers()
         self.orders = self.answers.orders
+        self.orders.clock.begin_after(self.run(self.world.last_change()))
         self.orders.stock.count(OPENING)
         self.caused: list[Event] = []
         self.keyed: list[Request | Batch] = []
@@ -158,6 +159,7 @@ class OrdersMachine(RuleBasedStateMachine):
         errors, events = self.orders.stock.count([(place, counted)])
         self.caused += events
         assert self.run(self.count(*place, counted)) == {column for _, column in errors}
+        self.orders.clock.begin_after(self.run(self.world.last_change()))
 
     async def count(self, article: int, warehouse: int, counted: int) -> set[str]:
         """The paths of the errors."""
@@ -174,6 +176,7 @@ class OrdersMachine(RuleBasedStateMachine):
         self.caused += events
         rows = [f"{ARTICLES[place[0]]},{WAREHOUSES[place[1]]},{shown(counted):f}\n" for place, counted in counts]
         assert self.run(self.import_counts("".join(rows))) == errors
+        self.orders.clock.begin_after(self.run(self.world.last_change()))
 
     async def import_counts(self, rows: str) -> set[tuple[int, str]]:
         """Row and column of the errors."""
@@ -217,7 +220,7 @@ class OrdersMachine(RuleBasedStateMachine):
             assert found == reply, f"{request}\n{found}, but not\n{reply}"
 
     def expected(self, request: Request, batch_key: str = "") -> Reply:
-        reply, events = self.answers.answer(request, self.world.clock.now(), batch_key)
+        reply, events = self.answers.answer(request, self.world.installation.clock.latest(), batch_key)
         self.caused += events
         return reply
 

@@ -25,6 +25,7 @@ OLDEST = {"lot_number": None, "serials": None}
 
 @pytest.mark.parametrize("path", ["/api/sales-orders", "/api/v2/sales-orders"])
 async def test_a_created_order_answers_whole_with_its_address(shop: Shop, path: str) -> None:
+    shop.world.clock.advance(1)
     sent = body(
         {"article_code": "A", "quantity": 3},
         {"article_id": 2, "quantity": 0.3},
@@ -52,9 +53,9 @@ async def test_a_created_order_answers_whole_with_its_address(shop: Shop, path: 
             {"id": 2, "article_id": 2, "article_code": "B", "quantity": 0.3, "warehouse_id": 1, **OLDEST},
             {"id": 3, "article_id": 1, "article_code": "A", "quantity": 2, "warehouse_id": 2, **OLDEST},
         ],
-        "status_history": [{"status": "CREAT", "at": "2026-11-20T12:00:00.000Z"}],
-        "created_at": "2026-11-20T12:00:00.000Z",
-        "updated_at": "2026-11-20T12:00:00.000Z",
+        "status_history": [{"status": "CREAT", "at": "2026-11-20T12:00:01.000Z"}],
+        "created_at": "2026-11-20T12:00:01.000Z",
+        "updated_at": "2026-11-20T12:00:01.000Z",
     }
     assert (await shop.world.call("GET", f"{path}/1")).raw == answer.raw
     assert [await shop.stock(1, 1), await shop.stock(2, 1), await shop.stock(1, 2)] == [

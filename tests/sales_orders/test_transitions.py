@@ -110,14 +110,15 @@ async def test_the_event_of_a_move_has_the_specified_keys(shop: Shop) -> None:
 
 
 async def test_the_history_has_the_time_of_each_status(shop: Shop) -> None:
+    shop.world.clock.advance(1)
     order = await shop.order()
     shop.world.clock.advance(60)
     moved = await shop.world.call(
         "PATCH", f"/api/v2/sales-orders/{order.id}/status", {"status": "IN_LUCRU"}, events=MOVED
     )
     assert moved.body["status_history"] == [
-        {"status": "CREAT", "at": "2026-11-20T12:00:00.000Z"},
-        {"status": "IN_LUCRU", "at": "2026-11-20T12:01:00.000Z"},
+        {"status": "CREAT", "at": "2026-11-20T12:00:01.000Z"},
+        {"status": "IN_LUCRU", "at": "2026-11-20T12:01:01.000Z"},
     ]
 
 

@@ -153,6 +153,10 @@ class World:
         """The companies whose files are open."""
         return sorted(int(each.path.stem) for each in self.installation.files.databases if each.is_open)
 
+    async def last_change(self) -> int:
+        """The last place in the company's change sequence, in microseconds."""
+        return await (await self.database()).read(lambda tx: tx.last_change())
+
     async def last_event(self) -> int:
         if not self.company or self.company in self.installation.files.failed:
             return 0

@@ -19,6 +19,7 @@ async def orders(planner: Planner, count: int = 2, **fields: Any) -> None:
 
 async def test_a_new_transport_and_the_same_again(planner: Planner) -> None:
     await orders(planner)
+    planner.world.clock.advance(1)
     made = await planner.plan("SO-000001", "SO-000002", packaging=[EUR_4], **VEHICLE)
     assert made.headers["Location"] == "/api/integrations/etsm/transports/T1"
     assert made.body == {
@@ -34,8 +35,8 @@ async def test_a_new_transport_and_the_same_again(planner: Planner) -> None:
         "packaging_returned": [],
         "loaded_at": None,
         "delivered_at": None,
-        "created_at": "2026-11-20T12:00:00.000Z",
-        "updated_at": "2026-11-20T12:00:00.000Z",
+        "created_at": "2026-11-20T12:00:01.000Z",
+        "updated_at": "2026-11-20T12:00:01.000Z",
     }
     planner.world.clock.advance(60)
     for codes in (("SO-000001", "SO-000002"), ("SO-000002", "SO-000001")):
@@ -65,12 +66,13 @@ async def test_any_number_has_an_address(planner: Planner) -> None:
 
 async def test_a_planner_plans_anew_until_it_is_loaded(planner: Planner) -> None:
     await orders(planner, 3)
+    planner.world.clock.advance(1)
     await planner.plan("SO-000001", "SO-000002", packaging=[FOR_1], **VEHICLE)
     planner.world.clock.advance(60)
     anew = (await planner.plan("SO-000003", "SO-000002", status=200, packaging=[FOR_2])).body
     assert [order["code"] for order in anew["orders"]] == ["SO-000003", "SO-000002"]
     assert (anew["vehicle"], anew["driver"], anew["packaging"]) == (None, None, [FOR_2])
-    assert (anew["created_at"], anew["updated_at"]) == ("2026-11-20T12:00:00.000Z", "2026-11-20T12:01:00.000Z")
+    assert (anew["created_at"], anew["updated_at"]) == ("2026-11-20T12:00:01.000Z", "2026-11-20T12:01:01.000Z")
     await planner.plan("SO-000001", ecc="T2")
     await planner.move("INCARCAT", MOVED, MOVED, PACKED, STOCK)
     assert await planner.packaging() == {("EUR", 1): 3}

@@ -29,7 +29,7 @@ def reply_of(
             return Reply(201, text.encode(), {**headers, "Location": f"{call.target}/{place}"})
         case Page():
             return Reply(200, _page(result, inputs["query"]).encode(), {})
-        case CursorPage(records=records, next_position=position, positions=positions):
+        case CursorPage(records=records, end_position=position, has_more=has_more, positions=positions):
             assert company is not None
             sign = partial(
                 signer.sign,
@@ -37,11 +37,13 @@ def reply_of(
                 list_name=call.operation.name,
                 filters=inputs["query"].filters(),
             )
-            cursor = None if position is None else sign(position)
+            end = dumps(sign(position))
+            next_cursor = end if has_more else "null"
             every = ""
             if call.wants_cursors:
                 every = f',"cursors":{dumps([sign(int(place)) for place in positions.split(",") if place])}'
-            return Reply(200, f'{{"data":[{records}],"next_cursor":{dumps(cursor)}{every}}}'.encode(), {})
+            body = f'{{"data":[{records}],"next_cursor":{next_cursor},"end_cursor":{end}{every}}}'
+            return Reply(200, body.encode(), {})
         case Records(records=records):
             return Reply(200, f'{{"data":[{records}]}}'.encode(), {})
         case Text(json=text):

@@ -96,9 +96,10 @@ def _of_code(tx: Transaction, code: str) -> Record:
 def sync_articles(tx: Transaction, query: ArticleSyncQuery, position: int) -> CursorPage:
     """List the articles in the order of their changes.
 
-    Follow `next_cursor` until it is null. Next time, begin with `updated_since` set to the largest `updated_at`
-    that you have seen. An article that changes while you read comes later in the same list, or in the next, even
-    when the server's clock is set.
+    Follow `next_cursor` until it is null, and keep the last `end_cursor`: with it as `cursor`, the next walk
+    begins where this one ended. Or begin with `updated_since` set to the largest `updated_at` that you have seen.
+    An article that changes while you read comes later in the same walk, or in the next, even when the server's
+    clock is set.
     """
     return store.changes(tx, query, max(position, query.updated_since or 0))
 

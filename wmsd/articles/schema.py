@@ -18,7 +18,7 @@ from wmsd.base.fields import (
     Recorded,
     refuse,
 )
-from wmsd.base.listing import CursorQuery, Moment, PageQuery, Query
+from wmsd.base.listing import ChangedAfter, CursorQuery, PageQuery, Query
 from wmsd.base.quantity import SCALE
 
 
@@ -104,6 +104,6 @@ class SparseArticleQuery(ArticleQuery):
 
 
 class ArticleSyncQuery(CursorQuery):
-    updated_since: Annotated[Moment | None, Field(description="Only articles that changed after this moment.")] = (
-        None
-    )
+    updated_since: Annotated[
+        ChangedAfter | None, Field(description="Only articles whose `updated_at` is after this moment.")
+    ] = None

@@ -13,6 +13,7 @@ from wmsd.articles import store
 from wmsd.articles.schema import ArticleFields
 from wmsd.base.cells import is_nullable
 from wmsd.base.importing import Progress
+from wmsd.db.changes import updated_at_sql
 from wmsd.db.table import stored
 from wmsd.db.transaction import Transaction
 
@@ -165,9 +166,10 @@ def _given(name: str, staged: str = "staged") -> str:
     return CLIENT.format(staged=staged) if name == "client_id" else f"{staged}.{name}"
 
 
+WRITTEN_AT: Final = updated_at_sql(":before + line")
 INSERT: Final = f"""
     INSERT INTO articles ({", ".join(store.WRITTEN)})
-    SELECT {{values}}, :before + line, :now, :now FROM staged_articles AS staged
+    SELECT {{values}}, :before + line, {WRITTEN_AT}, {WRITTEN_AT} FROM staged_articles AS staged
     WHERE article_id IS NULL AND line > :after AND line <= :until ORDER BY line
 """
 GIVE_UP: Final = """
@@ -183,9 +185,9 @@ FORGET_WORDS: Final = f"""
 one: FTS5 takes twice as long to delete and add by turns as to delete all and then add all. The trigger then has
 nothing left to delete.
 """
-UPDATE: Final = """
-    UPDATE articles SET {values}, change_seq = :before + line, updated_at = :now
-    FROM staged_articles AS staged WHERE articles.id = article_id AND difference = {difference}
+UPDATE: Final = f"""
+    UPDATE articles SET {{values}}, change_seq = :before + line, updated_at = {WRITTEN_AT}
+    FROM staged_articles AS staged WHERE articles.id = article_id AND difference = {{difference}}
 """
 LAST_LINE: Final = "SELECT max(line) FROM staged_articles"
 SLICE: Final = 20_000
@@ -201,9 +203,9 @@ def apply(tx: Transaction, sent: Collection[str], progress: Progress) -> int:
     first.
     """
     last: int = tx.value(LAST_LINE)
-    before = tx.next_change(last) - last
+    before = tx.next_changes(last)[0] - 1
     columns = _columns(sent)
-    moment = {"before": before, "now": tx.timestamp}
+    moment = {"before": before}
     if "external_ref" in columns:
         tx.execute(GIVE_UP)  # so that two articles can swap theirs
     tx.execute(FORGET_WORDS)

@@ -9,6 +9,7 @@ from wmsd.articles.schema import Article, ArticleFields, ArticleFilters
 from wmsd.base.listing import CursorQuery, IdsQuery, PageQuery
 from wmsd.base.results import CursorPage, Page, Record, Records
 from wmsd.base.strict_json import dumps
+from wmsd.db.changes import changed, created, each_changed
 from wmsd.db.listing import Listing, conditions
 from wmsd.db.record import check_shown, record_sql
 from wmsd.db.table import insert_sql, update_sql
@@ -39,7 +40,7 @@ def page(tx: Transaction, query: PageQuery, values: Mapping[str, object], fields
 def after(tx: Transaction, query: CursorQuery, position: int) -> CursorPage:
     searched = _searched(query.filters())
     if searched is None:
-        return CursorPage("", None, "")
+        return CursorPage("", position, has_more=False, positions="")
     return LISTING.after(tx, RECORD, query, position, searched)
 
 
@@ -160,12 +161,7 @@ INSERT: Final = insert_sql("articles", WRITTEN)
 def insert(tx: Transaction, values: Mapping[str, object]) -> int:
     return tx.insert(
         INSERT,
-        {
-            **values,
-            "change_seq": tx.next_change(),
-            "created_at": tx.timestamp,
-            "updated_at": tx.timestamp,
-        },
+        {**values, **created(tx)},
     )
 
 
@@ -174,16 +170,15 @@ INSERT_MANY: Final = f"INSERT INTO articles ({', '.join(WRITTEN)}) VALUES ({', '
 
 def insert_many(tx: Transaction, rows: list[tuple[object, ...]]) -> None:
     """Inserts articles. Each row holds the values of COLUMNS, in their order."""
-    first = tx.next_change(len(rows)) - len(rows) + 1
-    now = tx.timestamp
-    tx.executemany(INSERT_MANY, [(*row, first + place, now, now) for place, row in enumerate(rows)])
+    moments = each_changed(tx, len(rows))
+    tx.executemany(INSERT_MANY, [(*row, change, at, at) for row, (change, at) in zip(rows, moments, strict=True)])
 
 
 UPDATE: Final = update_sql("articles", (*COLUMNS, "change_seq", "updated_at"))
 
 
 def update(tx: Transaction, article_id: int, values: Mapping[str, object]) -> None:
-    tx.execute(UPDATE, {**values, "id": article_id, "change_seq": tx.next_change(), "updated_at": tx.timestamp})
+    tx.execute(UPDATE, {**values, "id": article_id, **changed(tx)})
 
 
 LAST_ID: Final = "SELECT coalesce(max(id), 0) FROM articles"

@@ -46,8 +46,18 @@ def _moment(value: object) -> int:
     return value if isinstance(value, int) else timestamps.microseconds(_datetime(value))
 
 
+def _last_shown_at(value: object) -> int:
+    return value if isinstance(value, int) else (_moment(value) // 1000 + 1) * 1000 - 1
+
+
 Moment = Annotated[int, BeforeValidator(_moment), WithJsonSchema({"type": "string", "format": "date-time"})]
 """An ISO 8601 timestamp, as microseconds since 1970: the unit of change sequences."""
+ChangedAfter = Annotated[
+    int, BeforeValidator(_last_shown_at), WithJsonSchema({"type": "string", "format": "date-time"})
+]
+"""An ISO 8601 timestamp, as the last place of a change sequence whose records show it, or an earlier one, as
+`updated_at`.
+"""
 
 QueryTimestamp = Annotated[
     str,

@@ -29,7 +29,9 @@ class CursorPage:
     """`records`: JSON texts with commas between them; `positions`: their positions in the order, likewise."""
 
     records: str
-    next_position: int | None
+    end_position: int
+    """The position of the last record; of an empty page, the one that it was to begin after."""
+    has_more: bool
     positions: str
 
 

@@ -1,6 +1,6 @@
 """Timestamps: ISO 8601 UTC with milliseconds and `Z` (decisions, section 1)."""
 
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from functools import lru_cache
 
 
@@ -10,6 +10,16 @@ def to_text(moment: datetime) -> str:
     times.
     """
     return moment.astimezone(UTC).isoformat(timespec="milliseconds").removesuffix("+00:00") + "Z"
+
+
+def from_microseconds(value: int) -> str:
+    """The text of so many microseconds since 1970."""
+    return _of_milliseconds(value // 1000)
+
+
+@lru_cache(maxsize=64)
+def _of_milliseconds(value: int) -> str:
+    return to_text(datetime(1970, 1, 1, tzinfo=UTC) + timedelta(milliseconds=value))
 
 
 def from_text(text: str) -> datetime:

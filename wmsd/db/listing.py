@@ -119,7 +119,7 @@ class Listing:
             tx.value(f"SELECT 1 FROM {self.source}{where} LIMIT 1", {**given, "position": found.last})
             for where, given in planned._branches(values, beyond)
         )
-        return CursorPage(found.records, found.last if more else None, found.positions)
+        return CursorPage(found.records, found.last if found.number else position, more, found.positions)
 
     def of(self, tx: Transaction, record: str, column: str, ids: Sequence[int]) -> Records:
         """The records that have one of the ids in this column, which has an index. Raises Problem (413)."""

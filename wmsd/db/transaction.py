@@ -27,8 +27,7 @@ KEEP_LAST_CHANGE = "UPDATE change_sequence SET value = ?"
 class Transaction:
     """Runs statements inside one transaction. Its time stays fixed.
 
-    `now` is the moment of BEGIN. `ordered_now` never goes back while the process runs: change sequences follow it,
-    records show `now`.
+    `now` is the moment of BEGIN. `ordered_now` never goes back while the process runs: change sequences follow it.
     """
 
     def __init__(
@@ -57,7 +56,7 @@ class Transaction:
 
     @cached_property
     def timestamp(self) -> str:
-        """`now` in the form in which records show it."""
+        """`now` in the form in which records show a moment."""
         return timestamps.to_text(self.now)
 
     def service(self, kind: type[Provided]) -> Provided:
@@ -114,20 +113,24 @@ class Transaction:
         last: int = self.value(LAST_CHANGE) if self._last_change is None else self._last_change
         return last
 
-    def next_change(self, count: int = 1) -> int:
-        """The last of `count` new values of the company's change sequence.
+    def next_change(self) -> int:
+        """A new value of the company's change sequence."""
+        return self.next_changes(1)[0]
+
+    def next_changes(self, count: int) -> range:
+        """So many new values of the company's change sequence.
 
         A hybrid logical clock (Kulkarni et al., 2014): microseconds since 1970, but always greater than every
-        value given before. So "changed after this moment" is a comparison of values, and stays right when the wall
-        clock is set back.
+        value given before, and in a later millisecond than those of earlier units of work. So "changed after this
+        moment" is a comparison of values, and stays right when the wall clock is set back.
         """
         if self._last_change is None:
-            self._last_change = self.last_change()
+            self._last_change = self.last_change() // 1000 * 1000 + 999
             self.at_last("last change", self._keep_last_change, int)
-        assert self._last_change is not None
         millisecond = timestamps.microseconds(self.ordered_now) // 1000 * 1000
-        self._last_change = max(millisecond, self._last_change + 1) + count - 1
-        return self._last_change
+        first = max(millisecond, self._last_change + 1)
+        self._last_change = first + count - 1
+        return range(first, first + count)
 
     def _keep_last_change(self, _: int) -> None:
         self.execute(KEEP_LAST_CHANGE, (self._last_change,))

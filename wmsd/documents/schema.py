@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from wmsd.base.fields import Code, Model, OptionalLabel, Recorded, Timestamp
-from wmsd.base.listing import Moment, Query
+from wmsd.base.listing import ChangedAfter, Query
 
 OwnCode = Annotated[Code | None, Field(description="Unique in the company; by default the next of the series.")]
 ExternalRef = Annotated[OptionalLabel, Field(description="The integrator's own number, unique in the company.")]
@@ -33,4 +33,6 @@ class DocumentShown(Recorded):
 class DocumentFilters(Query):
     external_ref: str | None = None
     code: str | None = None
-    updated_since: Annotated[Moment | None, Field(description="Only what was changed after it.")] = None
+    updated_since: Annotated[
+        ChangedAfter | None, Field(description="Only documents whose `updated_at` is after this moment.")
+    ] = None

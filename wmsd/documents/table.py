@@ -12,6 +12,7 @@ from wmsd.base.listing import CursorQuery, IdsQuery, PageQuery, Query, several_o
 from wmsd.base.problems import not_found
 from wmsd.base.results import CursorPage, Page, Record, Records
 from wmsd.base.strict_json import dumps
+from wmsd.db.changes import changed, created, updated_at_sql
 from wmsd.db.listing import FEW_AT_ONCE, Listing, Tally, conditions
 from wmsd.db.record import check_shown, record_sql
 from wmsd.db.series import next_code
@@ -203,13 +204,12 @@ class DocumentTable:
 
     def insert(self, tx: Transaction, values: Mapping[str, object]) -> int:
         """Inserts a document, with the next code of the series unless it has one."""
+        moments = created(tx)
         own = {
             "code": values["code"] or next_code(tx, self.series, self._id_of_code),
             "status": self.initial,
-            "status_history": dumps([{"status": self.initial, "at": tx.timestamp}]),
-            "change_seq": tx.next_change(),
-            "created_at": tx.timestamp,
-            "updated_at": tx.timestamp,
+            "status_history": dumps([{"status": self.initial, "at": moments["created_at"]}]),
+            **moments,
         }
         return tx.insert(self._insert, {**values, **own})
 
@@ -218,8 +218,7 @@ class DocumentTable:
         return update_sql(self.name, (*self.fields, *CHANGED))
 
     def update(self, tx: Transaction, document_id: int, values: Mapping[str, object]) -> None:
-        row = {**values, "id": document_id, "change_seq": tx.next_change(), "updated_at": tx.timestamp}
-        tx.execute(self._update, row)
+        tx.execute(self._update, {**values, "id": document_id, **changed(tx)})
 
     @cached_property
     def _touch(self) -> str:
@@ -227,14 +226,16 @@ class DocumentTable:
 
     def touch(self, tx: Transaction, document_id: int) -> None:
         """Marks the document as changed, when something that it shows changed in another table."""
-        row = {"id": document_id, "change_seq": tx.next_change(), "updated_at": tx.timestamp}
-        tx.execute(self._touch, row)
+        tx.execute(self._touch, {"id": document_id, **changed(tx)})
 
     @cached_property
     def _move(self) -> str:
+        moment = updated_at_sql(":first + moved.key")
         return f"""
-            UPDATE {self.name} SET status = :status, change_seq = :first + moved.key, updated_at = :now,
-                status_history = json_insert(status_history, '$[#]', json_object('status', :status, 'at', :now))
+            UPDATE {self.name} SET status = :status,
+                change_seq = :first + moved.key, updated_at = {moment},
+                status_history = json_insert(status_history, '$[#]',
+                    json_object('status', :status, 'at', {moment}))
             FROM json_each(:ids) AS moved WHERE {self.name}.id = moved.value
             RETURNING id, {record_sql(self.status_changed, {"previous_status": ":previous"})}
         """
@@ -242,8 +243,8 @@ class DocumentTable:
     def move(self, tx: Transaction, ids: Sequence[int], previous: str, status: str) -> dict[int, str]:
         """Moves documents; answers the data of `status_changed` for each."""
         row = {"ids": dumps(list(ids)), "previous": previous, "status": status}
-        first = tx.next_change(len(ids)) - len(ids) + 1
-        return dict(tx.rows(self._move, {**row, "first": first, "now": tx.timestamp}))
+        first = tx.next_changes(len(ids))[0]
+        return dict(tx.rows(self._move, {**row, "first": first}))
 
     def delete(self, tx: Transaction, document_id: int) -> None:
         """Deletes a document with its lines. Nothing may refer to them."""

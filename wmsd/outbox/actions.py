@@ -12,8 +12,9 @@ from wmsd.outbox.schema import Event, EventQuery
 def list_events(tx: Transaction, query: EventQuery, position: int) -> CursorPage:
     """List the events of the last 90 days, in the order in which they happened.
 
-    Events are listed with a webhook or without. Follow `next_cursor` until it is null. To continue later, begin
-    with `after` set to the `id` of the last event that you have.
+    Events are listed with a webhook or without. Follow `next_cursor` until it is null, and keep the last
+    `end_cursor`: as `cursor`, it goes on there later. Or begin with `after` set to the `id` of the last event that
+    you have.
     """
     if query.after is not None and not position:
         known = store.sequence_of(tx, query.after)

@@ -6,6 +6,7 @@ from typing import Any, Final
 from wmsd.base.listing import CursorQuery, PageQuery
 from wmsd.base.results import CursorPage, Page
 from wmsd.base.strict_json import dumps
+from wmsd.db.changes import created
 from wmsd.db.listing import Listing, conditions
 from wmsd.db.record import record_sql
 from wmsd.db.series import next_code
@@ -109,7 +110,7 @@ def rename_type(tx: Transaction, type_id: int, name: str) -> None:
 BALANCE_OF: Final = "SELECT quantity FROM packaging_balances WHERE packaging_type_id = ? AND partner_id = ?"
 ADD_TO_BALANCE: Final = """
     INSERT INTO packaging_balances (packaging_type_id, partner_id, quantity, change_seq, created_at, updated_at)
-    VALUES (?, ?, ?, ?, ?, ?)
+    VALUES (:packaging_type_id, :partner_id, :quantity, :change_seq, :created_at, :updated_at)
     ON CONFLICT (packaging_type_id, partner_id) DO UPDATE SET quantity = quantity + excluded.quantity,
         change_seq = excluded.change_seq, updated_at = excluded.updated_at
 """
@@ -148,8 +149,8 @@ INSERT_MOVEMENT: Final = insert_sql(
 def post(tx: Transaction, movement: Mapping[str, Any], change: int) -> int:
     """Inserts a movement into the ledger, and adds the signed `change` to the balance."""
     now = tx.timestamp
-    place = (movement["packaging_type_id"], movement["partner_id"])
-    tx.execute(ADD_TO_BALANCE, (*place, change, tx.next_change(), now, now))
+    place = {name: movement[name] for name in ("packaging_type_id", "partner_id")}
+    tx.execute(ADD_TO_BALANCE, {**place, "quantity": change, **created(tx)})
     row = {
         **movement,
         "code": movement["code"] or next_code(tx, "PM", ID_OF_CODE),

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
 from wmsd.base.strict_json import dumps
+from wmsd.db.changes import changed
 from wmsd.db.transaction import Transaction
 from wmsd.stock import store
 from wmsd.stock.events import emit_at_end
@@ -98,7 +99,7 @@ def _set_named(tx: Transaction, holder: Holder, before: Reservation, wanted: Res
     changes = _changes(before.lots, wanted.lots)
     if changes:
         tx.executemany(ADD_TO_LOT, [(change, lot_id) for lot_id, change in changes.items()])
-        tx.executemany(TOUCH_RECORD, [(tx.next_change(), tx.timestamp, lot_id) for lot_id in changes])
+        tx.executemany(TOUCH_RECORD, [{**changed(tx), "lot_id": lot_id} for lot_id in changes])
         rows = [(*holder, lot_id, wanted.lots.get(lot_id, 0)) for lot_id in changes]
         tx.executemany(RESERVE_LOT, [row for row in rows if row[-1]])
         tx.executemany(RELEASE_LOT, [row[:-1] for row in rows if not row[-1]])
@@ -117,7 +118,8 @@ def _changes(before: Mapping[int, int], wanted: Mapping[int, int]) -> dict[int, 
 
 ADD_TO_LOT: Final = "UPDATE stock_lots SET reserved = reserved + ? WHERE id = ?"
 TOUCH_RECORD: Final = """
-    UPDATE stock SET change_seq = ?, updated_at = ? WHERE id = (SELECT stock_id FROM stock_lots WHERE id = ?)
+    UPDATE stock SET change_seq = :change_seq, updated_at = :updated_at
+    WHERE id = (SELECT stock_id FROM stock_lots WHERE id = :lot_id)
 """
 """A stock record is shown with its lots, so it counts as changed even when its own reserved quantity stays the
 same.

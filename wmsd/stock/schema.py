@@ -19,7 +19,7 @@ from wmsd.base.fields import (
     SignedAmount,
     Timestamp,
 )
-from wmsd.base.listing import CursorQuery, Ids, Moment, PageQuery, Query, QueryId
+from wmsd.base.listing import ChangedAfter, CursorQuery, Ids, PageQuery, Query, QueryId
 
 
 class StockRecord(Model):
@@ -78,7 +78,9 @@ class StockLow(StockUpdated):
 class StockFilters(Query):
     warehouse_id: QueryId | None = None
     article_id: QueryId | None = None
-    updated_since: Moment | None = None
+    updated_since: Annotated[
+        ChangedAfter | None, Field(description="Only records whose `updated_at` is after this moment.")
+    ] = None
 
 
 class StockQuery(StockFilters, PageQuery):

@@ -7,6 +7,7 @@ from typing import Any, Final, NamedTuple
 from wmsd.base.listing import PageQuery
 from wmsd.base.results import CursorPage, Page, Records
 from wmsd.base.strict_json import dumps
+from wmsd.db.changes import created, each_changed, updated_at_sql
 from wmsd.db.listing import FEW_AT_ONCE, MANY_AT_ONCE, Listing, conditions, in_parts
 from wmsd.db.record import record_sql
 from wmsd.db.transaction import Transaction
@@ -105,7 +106,8 @@ def every(tx: Transaction) -> Iterator[str]:
 
 FIND: Final = "SELECT id FROM stock WHERE article_id = ? AND warehouse_id = ?"
 OPEN: Final = """
-    INSERT INTO stock (article_id, warehouse_id, change_seq, created_at, updated_at) VALUES (?, ?, ?, ?, ?)
+    INSERT INTO stock (article_id, warehouse_id, change_seq, created_at, updated_at)
+    VALUES (:article_id, :warehouse_id, :change_seq, :created_at, :updated_at)
 """
 
 
@@ -117,9 +119,10 @@ def places_changed_since(tx: Transaction, change: int) -> set[tuple[int, int]]:
     return {(article_id, warehouse_id) for article_id, warehouse_id in tx.rows(CHANGED_SINCE, (change,))}
 
 
-OPEN_MANY: Final = """
+OPENED_AT: Final = updated_at_sql(":first + key")
+OPEN_MANY: Final = f"""
     INSERT INTO stock (article_id, warehouse_id, change_seq, created_at, updated_at)
-    SELECT value ->> 0, value ->> 1, :first + key, :now, :now FROM json_each(:places)
+    SELECT value ->> 0, value ->> 1, :first + key, {OPENED_AT}, {OPENED_AT} FROM json_each(:places)
     RETURNING article_id, warehouse_id, id
 """
 
@@ -129,7 +132,7 @@ def id_of(tx: Transaction, article_id: int, warehouse_id: int) -> int:
     found: int | None = tx.value(FIND, (article_id, warehouse_id))
     if found is not None:
         return found
-    return tx.insert(OPEN, (article_id, warehouse_id, tx.next_change(), tx.timestamp, tx.timestamp))
+    return tx.insert(OPEN, {"article_id": article_id, "warehouse_id": warehouse_id, **created(tx)})
 
 
 class Place(NamedTuple):
@@ -142,8 +145,8 @@ def ids_of(tx: Transaction, places: Sequence[Place]) -> dict[Place, int]:
     known = {place: stock_id for place, (stock_id, _) in available_at(tx, places).items()}
     missing = [place for place in places if place not in known]
     if missing:
-        first = tx.next_change(len(missing)) - len(missing) + 1
-        opened = tx.rows(OPEN_MANY, {"places": dumps(missing), "first": first, "now": tx.timestamp})
+        first = tx.next_changes(len(missing))[0]
+        opened = tx.rows(OPEN_MANY, {"places": dumps(missing), "first": first})
         known |= {Place(*place): stock_id for *place, stock_id in opened}
     return known
 
@@ -187,13 +190,10 @@ def add_to_balances(tx: Transaction, sums: Mapping[int, tuple[int, int]]) -> Non
     """Adds to balances, by stock record: quantity and quarantined, in millionths. Only the ledger calls it,
     together with `add_to_ledger`.
     """
-    first = tx.next_change(len(sums)) - len(sums) + 1
+    moments = each_changed(tx, len(sums))
     tx.executemany(
         ADD_TO_BALANCE,
-        [
-            (quantity, quarantined, first + place, tx.timestamp, stock_id)
-            for place, (stock_id, (quantity, quarantined)) in enumerate(sums.items())
-        ],
+        [(*amounts, *moment, stock_id) for (stock_id, amounts), moment in zip(sums.items(), moments, strict=True)],
     )
 
 
@@ -247,12 +247,12 @@ ADD_TO_RESERVED: Final = "UPDATE stock SET reserved = reserved + ?, change_seq =
 
 def change_reserved(tx: Transaction, changes: Mapping[int, int]) -> None:
     if changes:
-        first = tx.next_change(len(changes)) - len(changes) + 1
+        moments = each_changed(tx, len(changes))
         tx.executemany(
             ADD_TO_RESERVED,
             [
-                (change, first + place, tx.timestamp, stock_id)
-                for place, (stock_id, change) in enumerate(changes.items())
+                (change, *moment, stock_id)
+                for (stock_id, change), moment in zip(changes.items(), moments, strict=True)
             ],
         )
 

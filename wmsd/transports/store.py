@@ -6,6 +6,7 @@ from typing import Final, NamedTuple
 
 from wmsd.base.results import CursorPage, Record
 from wmsd.base.strict_json import dumps
+from wmsd.db.changes import changed, created
 from wmsd.db.listing import FEW_AT_ONCE, Listing
 from wmsd.db.record import record_sql
 from wmsd.db.table import insert_sql, update_sql
@@ -186,14 +187,13 @@ def insert(tx: Transaction, warehouse_id: int, transport_ecc: str, vehicle: str 
         "status": INITIAL,
         "vehicle": vehicle,
         "driver": driver,
-        "created_at": tx.timestamp,
-        **_changed(tx),
+        **created(tx),
     }
     return tx.insert(INSERT, row)
 
 
 def replan(tx: Transaction, transport_id: int, vehicle: str | None, driver: str | None) -> None:
-    tx.execute(REPLAN, {"vehicle": vehicle, "driver": driver, "id": transport_id, **_changed(tx)})
+    tx.execute(REPLAN, {"vehicle": vehicle, "driver": driver, "id": transport_id, **changed(tx)})
 
 
 def load(tx: Transaction, transport_id: int, loaded_at: str) -> None:
@@ -212,11 +212,7 @@ def plan_again(tx: Transaction, transport_id: int) -> None:
 
 
 def touch(tx: Transaction, transport_id: int) -> None:
-    tx.execute(TOUCH, {"id": transport_id, **_changed(tx)})
-
-
-def _changed(tx: Transaction) -> dict[str, object]:
-    return {"change_seq": tx.next_change(), "updated_at": tx.timestamp}
+    tx.execute(TOUCH, {"id": transport_id, **changed(tx)})
 
 
 CLEAR_ORDERS: Final = "DELETE FROM transport_orders WHERE transport_id = ?"

@@ -51,7 +51,7 @@ def before(tx: Transaction, subscription_id: int, query: DeliveryQuery, position
     )
     page = found[: fitting([text for _, text in found[: query.per_page]])]
     records, positions = (",".join(texts) for texts in ([text for _, text in page], [str(id) for id, _ in page]))
-    return CursorPage(records, page[-1][0] if len(found) > len(page) else None, positions)
+    return CursorPage(records, page[-1][0] if page else position, len(found) > len(page), positions)
 
 
 COUNTS: Final = """

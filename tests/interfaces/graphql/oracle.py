@@ -24,10 +24,11 @@ def frozen(arguments: Json) -> str:
 
 @dataclass
 class Oracle:
-    """`lists` by name and filters, and the `cursors` of their records, in the same order."""
+    """`lists` by name and filters, the `cursors` of their records, in the same order, and where each list ends."""
 
     lists: dict[tuple[str, str], list[Json]] = field(default_factory=dict, repr=False)
     cursors: dict[tuple[str, str], list[str]] = field(default_factory=dict, repr=False)
+    ends: dict[tuple[str, str], str] = field(default_factory=dict, repr=False)
     by_id: dict[str, dict[str, Json]] = field(default_factory=dict, repr=False)
 
     def execute(self, document: str, variables: Json, name: str | None = None) -> ExecutionResult:
@@ -73,7 +74,7 @@ class Oracle:
                 "hasNextPage": len(records) > end,
                 "hasPreviousPage": after is not None,
                 "startCursor": edges[0]["cursor"] if edges else None,
-                "endCursor": edges[-1]["cursor"] if edges else None,
+                "endCursor": edges[-1]["cursor"] if edges else after or self.ends[key],
             },
         }
 
@@ -86,11 +87,13 @@ async def read_oracle(catalogue: Catalogue) -> Oracle:
             key = name, frozen(arguments)
             oracle.lists[key] = await catalogue.listed(name, arguments)
             text = arguments_text({**arguments, "first": 500})
-            told = (await catalogue.ask(f"{{ {name}{text} {{ edges {{ cursor node {{ id }} }} }} }}"))[name][
-                "edges"
+            shown = f"{{ {name}{text} {{ edges {{ cursor node {{ id }} }} pageInfo {{ endCursor }} }} }}"
+            told = (await catalogue.ask(shown))[name]
+            assert [edge["node"]["id"] for edge in told["edges"]] == [
+                str(each["id"]) for each in oracle.lists[key]
             ]
-            assert [edge["node"]["id"] for edge in told] == [str(each["id"]) for each in oracle.lists[key]]
-            oracle.cursors[key] = [edge["cursor"] for edge in told]
+            oracle.cursors[key] = [edge["cursor"] for edge in told["edges"]]
+            oracle.ends[key] = told["pageInfo"]["endCursor"]
     for name in {*REFERENCES.values(), *RECORDS.values()}:
         oracle.by_id[name] = {str(each["id"]): each for each in oracle.lists[name, ""]}
     return oracle

@@ -82,7 +82,7 @@ def list_deliveries(
     def read(tx: Transaction) -> tuple[list[Row], bool]:
         subscription_of(tx, webhook, code)
         found = log.before(tx, webhook, query, before or 0)
-        return json.loads(f"[{found.records}]"), found.next_position is not None
+        return json.loads(f"[{found.records}]"), found.has_more
 
     async def work(installation: Installation) -> tuple[list[Row], bool]:
         return await (await company_database(installation, code)).read_long(read)

@@ -104,7 +104,7 @@ class Execution:
                 "hasNextPage": answer["next_cursor"] is not None,
                 "hasPreviousPage": plan.arguments.get("after") is not None,
                 "startCursor": cursors[0] if cursors else None,
-                "endCursor": cursors[-1] if cursors else None,
+                "endCursor": answer["end_cursor"],
             }
             return {key: info[name] for key, name in part.members.items()}
         records = answer["data"]

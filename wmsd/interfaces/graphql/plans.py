@@ -65,8 +65,7 @@ class Plan:
     @property
     def wants_cursors(self) -> bool:
         return any(
-            part.kind in ("edges", "pageInfo")
-            and not {"cursor", "startCursor", "endCursor"}.isdisjoint(part.members.values())
+            part.kind in ("edges", "pageInfo") and not {"cursor", "startCursor"}.isdisjoint(part.members.values())
             for part in self.parts or ()
         )
 

@@ -292,6 +292,11 @@ def _envelope(declared: Operation) -> dict[str, Any]:
             {
                 "data": {"type": "array", "items": record},
                 "next_cursor": {"type": ["string", "null"], "description": "null on the last page."},
+                "end_cursor": {
+                    "type": "string",
+                    "description": "The place after the last record. As `cursor`, with the same filters, the "
+                    "list goes on there, also when it ended and more has come since.",
+                },
             }
         )
     return record

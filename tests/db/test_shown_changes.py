@@ -1,0 +1,42 @@
+"""The migration by which `updated_at` is the moment of a record's last change."""
+
+from pathlib import Path
+
+from wmsd.db.migrations import COMPANY, migrate
+from wmsd.db.sqlite import connect
+
+BEFORE = 16
+STOOD = """
+    INSERT INTO articles
+        (id, code, name, unit, barcodes, um3pl_factor, track_lot, track_serial, active, change_seq, created_at,
+         updated_at)
+        VALUES (1, 'A', 'A', 'BUC', '[]', 1000000, 0, 0, 1, 1795176000123000, '2026-11-20T12:00:00.123Z',
+                '2026-11-20T12:00:00.123Z'),
+               (2, 'B', 'B', 'BUC', '[]', 1000000, 0, 0, 1, 1795176000124007, '2026-11-20T12:00:00.123Z',
+                '2026-11-20T12:00:00.123Z');
+    INSERT INTO warehouses (id, code, name, active, created_at, updated_at)
+        VALUES (1, 'M', 'M', 1, '2026', '2026');
+    INSERT INTO stock (id, article_id, warehouse_id, quantity, change_seq, created_at, updated_at)
+        VALUES (1, 1, 1, 9, 4102444800000999, '2026-11-20T12:00:00.123Z', '2026-11-20T12:00:00.123Z');
+"""
+
+
+def test_what_showed_an_earlier_moment_shows_its_own(tmp_path: Path) -> None:
+    path = tmp_path / "1.db"
+    connection = connect(path, create=True)
+    for script in COMPANY.scripts()[:BEFORE]:
+        connection.executescript(script.read_text(encoding="utf-8"))
+    connection.execute(f"PRAGMA application_id = {COMPANY.application_id}")
+    connection.execute(f"PRAGMA user_version = {BEFORE}")
+    connection.executescript(STOOD)
+    connection.close()
+    migrate(path, COMPANY)
+    connection = connect(path)
+    articles = connection.execute("SELECT id, updated_at, created_at FROM articles ORDER BY id").fetchall()
+    (stock,) = connection.execute("SELECT updated_at FROM stock").fetchone()
+    connection.close()
+    assert [tuple(row) for row in articles] == [
+        (1, "2026-11-20T12:00:00.123Z", "2026-11-20T12:00:00.123Z"),
+        (2, "2026-11-20T12:00:00.124Z", "2026-11-20T12:00:00.123Z"),
+    ]
+    assert stock == "2100-01-01T00:00:00.000Z"
