@@ -1,6 +1,7 @@
 """A line in the log for every request, whatever was sent: who sent it, and nothing that it forged."""
 
 import asyncio
+import json
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from tests.support.log_lines import Kept, keeping
 from tests.support.raw_http import Request
 from tests.support.world import UNLIMITED, World, open_world
 from wmsd.interfaces.http import request_log
+from wmsd.interfaces.http.malformed import UNREADABLE
 
 TRUSTING: dict[str, Any] = {**UNLIMITED, "server": {"trusted_proxies": ["127.0.0.0/8"]}}
 HTTP = {
@@ -24,6 +26,11 @@ HTTP = {
     "chunk": b"POST /docs HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\nsecret\r\n",
     "length": b"POST /docs HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
     "version": b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    "long header": b"GET /docs HTTP/1.1\r\nHost: x\r\nsecret: " + b"x" * 20_000 + b"\r\n\r\n",
+    "many headers": b"GET /docs HTTP/1.1\r\nHost: x\r\n" + b"secret: x\r\n" * 2_000 + b"\r\n",
+    "NUL": b"GET /docs HTTP/1.1\r\nHost: x\r\nsecret: \0\r\n\r\n",
+    "two lengths": b"POST /docs HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx",
+    "HTTP/1.0": b"GET /sec ret HTTP/1.0\r\n\r\n",
 }
 
 
@@ -107,11 +114,20 @@ async def test_a_line_break_in_an_address_has_an_answer_of_ours_and_one_line(
 
 @pytest.mark.parametrize("whole", HTTP.values(), ids=HTTP)
 async def test_what_is_no_http_has_one_line_and_no_trace(world: World, kept: Kept, whole: bytes) -> None:
-    assert b" 400 " in await send(world, whole)
+    answer = await send(world, whole)
     told = [line for line in kept.lines if "GET /docs 200" not in line]
     (line,) = told
+    head, _, body = answer[answer.index(b" 400 ") :].partition(b"\r\n\r\n")
+    said = json.loads(body)
+    assert (said["code"], said["message"].startswith(UNREADABLE)) == ("VALIDATION_FAILED", True)
+    assert "sec" not in said["message"]
+    headers = {
+        name.lower(): value for name, _, value in (each.partition(": ") for each in head.decode().split("\r\n"))
+    }
+    assert (headers["server"], headers["content-type"]) == ("wmsd", "application/json")
+    assert headers["x-request-id"] in line
     assert " info    UNKNOWN / 400 " in line
-    assert line.endswith(" from=127.0.0.1")
+    assert " from=127.0.0.1" in line
     assert line.isprintable()
     assert "sec" not in line, "what was sent may be a token"
 

@@ -6,21 +6,21 @@ and not fifty times. A read waits until the writes before it have ended, so that
 
 import re
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Final
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import BeforeValidator, Field
 from yarl import URL
 
 from wmsd.app import idempotency
 from wmsd.app.call import Call, Loaded, Reply, refusal
 from wmsd.app.dispatcher import Dispatcher, PendingCall
 from wmsd.app.large_bodies import LARGE, LargeBodies
+from wmsd.app.limits import RATE_HEADERS
 from wmsd.base.fields import Input, Model, refuse
 from wmsd.base.operation import MAX_BODY, operation
-from wmsd.base.problems import FieldErrors, Problem, unavailable
-from wmsd.base.results import Text
+from wmsd.base.problems import FieldErrors, Problem, invalid, unavailable
 from wmsd.base.route import Route, RouteTable
 from wmsd.base.strict_json import canonical, dumps, fields_in, printable, text_errors_of
 
@@ -45,25 +45,6 @@ HEADERS_OF_INTEREST: Final = ("Location", "ETag", "Retry-After", "Allow", idempo
 IN_A_BODY: Final = re.compile(r"requests\.\d+\.body(\.|$)")
 
 
-def _method(value: str) -> str:
-    if not value.isascii() or value.upper() not in ("GET", "POST", "PUT", "PATCH", "DELETE"):
-        raise refuse("must be GET, POST, PUT, PATCH or DELETE")
-    return value.upper()
-
-
-def _path(value: str) -> str:
-    path = value.partition("?")[0]
-    if not path.startswith(PREFIX):
-        raise refuse(f"must begin with {PREFIX}, without a host")
-    if path.rstrip("/") == BATCH:
-        raise refuse("must not be a batch")
-    if "#" in value:
-        raise refuse("must not contain #")
-    if any(part in ("..", ".") for part in URL(path, encoded=True).path.split("/")):
-        raise refuse("must not contain . or ..")
-    return value
-
-
 def _headers(value: object) -> object:
     if not isinstance(value, dict):
         return value
@@ -78,12 +59,8 @@ def _headers(value: object) -> object:
 
 
 class SubRequest(Input):
-    method: Annotated[str, Field(max_length=10), AfterValidator(_method)]
-    path: Annotated[
-        str,
-        Field(min_length=1, max_length=4000, description="A path of version 2, with its query."),
-        AfterValidator(_path),
-    ]
+    method: Annotated[str, Field(max_length=10, description="GET, POST, PUT, PATCH or DELETE.")]
+    path: Annotated[str, Field(max_length=4000, description="A path of version 2, with its query.")]
     body: Any = None
     headers: Annotated[dict[str, str], BeforeValidator(_headers), Field(description="Only Idempotency-Key.")] = {}
 
@@ -103,8 +80,9 @@ class SubResponse(Model):
     status: Annotated[
         int,
         Field(
-            description="As if it was sent alone. 413 or 503 also where the batch became too large or took too "
-            "long: then nothing was done for this one, and it can be sent in another batch."
+            description="As if it was sent alone. 404, 405 or 422 also where it has no address of version 2; 413 "
+            "or 503 where the batch became too large or took too long: then nothing was done for this one, and it "
+            "can be sent in another batch."
         ),
     ]
     body: Any
@@ -131,7 +109,7 @@ class BatchService:
     returns=BatchResponse,
     max_body=MAX_BATCH_BODY,
 )
-async def run_batch(service: BatchService, body: BatchRequest, call: Call) -> Text:
+async def run_batch(service: BatchService, body: BatchRequest, call: Call) -> Reply:
     """Send several requests in one.
 
     Runs 1 to 50 requests of version 2 in their order. Each is authorised, limited and answered as if it was sent
@@ -146,7 +124,8 @@ async def run_batch(service: BatchService, body: BatchRequest, call: Call) -> Te
         for place, sub_request in enumerate(body.requests):
             await running.add(place, sub_request)
         await running.end()
-        return Text(f'{{"responses":[{",".join(map(_slot, running.replies))}]}}')
+        body_text = f'{{"responses":[{",".join(map(_slot, running.replies))}]}}'
+        return Reply(200, body_text.encode(), _left(running.replies))
     finally:
         running.give_up()
 
@@ -223,12 +202,13 @@ def _too_large() -> Problem:
 
 def _call(service: BatchService, batch: Call, sub_request: SubRequest, place: int) -> Call:
     """The call as it would arrive alone. Raises Problem when the path is no address of the API."""
-    path, _, _ = sub_request.path.partition("?")
-    route, parts = service.routes.find(sub_request.method, path)
+    path = _path(sub_request.path)
+    method = sub_request.method.upper()
+    route, parts = service.routes.find(method, path)
     own_key = sub_request.headers.get(idempotency.HEADER)
     return Call(
         operation=route.operation,
-        method=sub_request.method,
+        method=method,
         target=URL(path, encoded=True).path,
         address=batch.address,
         request_id=batch.request_id,
@@ -243,6 +223,25 @@ def _call(service: BatchService, batch: Call, sub_request: SubRequest, place: in
         is_counted=place == 0,
         is_inner=place == 0,
     )
+
+
+def _path(sent: str) -> str:
+    """The path without its query. Raises Problem when it is no path of version 2 for a batch."""
+    path = sent.partition("?")[0]
+    error = None
+    if not path.startswith("/") or path.startswith("//"):
+        error = f"must begin with {PREFIX}, without a host"
+    elif path.rstrip("/") == BATCH:
+        error = "must not be a batch"
+    elif "#" in sent:
+        error = "must not contain #"
+    elif any(part in ("..", ".") for part in URL(path, encoded=True).path.split("/")):
+        error = "must not contain . or .."
+    if error is not None:
+        raise invalid({"path": [error]})
+    if not path.startswith(PREFIX):
+        raise Problem("NOT_FOUND", f"A batch has only paths that begin with {PREFIX}.")
+    return path
 
 
 async def _load(bodies: LargeBodies, batch: Call, body: object) -> Loaded:
@@ -262,6 +261,12 @@ def _measured(body: dict[str, object]) -> Loaded:
     if fields_in(body) > Input.MOST_FIELDS:
         raise Problem("VALIDATION_FAILED", f"The request body has over {Input.MOST_FIELDS} fields.")
     return Loaded(body, text_errors_of(body), size > LARGE)
+
+
+def _left(replies: Iterable[Reply]) -> dict[str, str]:
+    """The headers of the limit after the last request that was counted against it."""
+    counted = [reply.headers for reply in replies if RATE_HEADERS[0] in reply.headers]
+    return {name: counted[-1][name] for name in RATE_HEADERS} if counted else {}
 
 
 def _slot(reply: Reply) -> str:

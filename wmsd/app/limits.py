@@ -13,6 +13,7 @@ ROUNDING = 1e-6
 """Adding seconds to a float may lose this much: a wait of exactly Retry-After must suffice."""
 GRAIN = 0.25
 """Requests within a quarter of a second are counted together, so that a window has at most 240 entries."""
+RATE_HEADERS = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
 MOST_KEYS = 20_000
 """The most windows of each kind. Later keys share windows, because forgetting one in use would refill it."""
 SHARED = 1024
@@ -52,11 +53,7 @@ class Allowance:
     reset: int
 
     def headers(self) -> dict[str, str]:
-        return {
-            "X-RateLimit-Limit": str(self.limit),
-            "X-RateLimit-Remaining": str(self.remaining),
-            "X-RateLimit-Reset": str(self.reset),
-        }
+        return dict(zip(RATE_HEADERS, map(str, (self.limit, self.remaining, self.reset)), strict=True))
 
 
 class Limiter:

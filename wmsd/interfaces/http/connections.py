@@ -11,7 +11,7 @@ import contextlib
 import logging
 import socket
 from collections import Counter
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from dataclasses import dataclass
 from typing import Final, cast
 
@@ -175,9 +175,9 @@ class Connections:
     def __len__(self) -> int:
         return self._number
 
-    def protocol(self, server: web.Server) -> Connection:
+    def protocol(self, make_inner: Callable[[], asyncio.Protocol]) -> Connection:
         """The protocol for a client that was just accepted."""
-        return Connection(self, server())
+        return Connection(self, make_inner())
 
     def stop(self) -> None:
         """Stops waiting for clients: bodies that are still arriving are refused."""

@@ -18,6 +18,9 @@ from wmsd.interfaces.http.web import web
 
 NewConnection = Callable[[], Connection]
 LOG = logging.getLogger("wmsd.serve")
+MakeHandler = Callable[..., asyncio.Protocol]
+REQUEST_HANDLER: Final = web.AppKey[MakeHandler]("request_handler")
+"""Makes aiohttp's handler of a connection, from its server and its options."""
 GRACE_SECONDS: Final = 5.0
 KEEP_ALIVE_SECONDS: Final = 75.0
 LINGERING_SECONDS: Final = 2.0
@@ -70,14 +73,7 @@ async def listening(
     grace_seconds: float = GRACE_SECONDS,
 ) -> AsyncIterator[tuple[str, int]]:
     """Serves the application. Yields host and port. Raises OSError or UnicodeError when it cannot listen there."""
-    runner = web.AppRunner(
-        app,
-        access_log=None,
-        handler_cancellation=True,
-        shutdown_timeout=grace_seconds,
-        keepalive_timeout=KEEP_ALIVE_SECONDS,
-        lingering_time=LINGERING_SECONDS,
-    )
+    runner = web.AppRunner(app, access_log=None, handler_cancellation=True, shutdown_timeout=grace_seconds)
     await runner.setup()
     connections = Connections(bounds, proxies)
     async with AsyncExitStack() as stack:
@@ -85,7 +81,14 @@ async def listening(
         stack.push_async_callback(runner.cleanup)
         stack.callback(connections.stop)
         assert runner.server is not None
-        protocol = partial(connections.protocol, runner.server)
+        handler = partial(
+            app.get(REQUEST_HANDLER, web.RequestHandler),
+            runner.server,
+            loop=asyncio.get_running_loop(),
+            keepalive_timeout=KEEP_ALIVE_SECONDS,
+            lingering_time=LINGERING_SECONDS,
+        )
+        protocol = partial(connections.protocol, handler)
         listeners = await _listeners(host, port)
         for each in listeners:
             stack.enter_context(Accepting(each, protocol, tls))

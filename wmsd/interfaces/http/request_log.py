@@ -86,14 +86,12 @@ class _OwnAnswers(AbstractAccessLogger):
 
     def log(self, request: web.BaseRequest, response: web.StreamResponse, time: float) -> None:
         if REQUEST_ID not in request:
-            self._log.write(request, response.status, time, _reason(request, response))
+            self._log.write(request, response.status, time)
 
 
-def _reason(request: web.BaseRequest, response: web.StreamResponse) -> str:
-    """Why a request is no HTTP, in parentheses: nothing else is known of it."""
-    if request.method != "UNKNOWN" or not isinstance(response, web.Response):
-        return ""
-    found = REASON.match(response.text or "")
+def reason_of(sentence: str) -> str:
+    """Why a request is no HTTP, in parentheses, from aiohttp's sentence; empty when it says nothing of use."""
+    found = REASON.match(sentence)
     return f" ({found[0]})" if found else ""
 
 

@@ -20,6 +20,8 @@ from wmsd.base.shortages import is_shortage
 from wmsd.base.strict_json import printable
 from wmsd.db.failures import MAY_HAVE_HAPPENED
 from wmsd.interfaces.http import connections, requests
+from wmsd.interfaces.http.listening import REQUEST_HANDLER, MakeHandler
+from wmsd.interfaces.http.malformed import RequestHandler
 from wmsd.interfaces.http.request_log import CALL, REQUEST_ID, RequestLog
 from wmsd.interfaces.http.web import web
 
@@ -38,8 +40,10 @@ def make_app(installation: Installation, jobs: Jobs, routes: Iterable[Route]) ->
     """
     trusted = trusted_proxies(installation)
     log = RequestLog(installation, trusted)
-    app = web.Application(handler_args=log.for_aiohttp())
+    app = web.Application()
     app[INSTALLATION], app[JOBS], app[REQUEST_LOG] = installation, jobs, log
+    handler: MakeHandler = partial(RequestHandler, installation, log, **log.for_aiohttp())
+    app[REQUEST_HANDLER] = handler
     app.on_cleanup.append(log.close)
     methods: dict[str, list[str]] = {}
     for route in routes:
