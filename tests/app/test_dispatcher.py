@@ -73,6 +73,8 @@ async def test_what_is_no_id_of_an_operator_is_said_by_its_header(world: World, 
     headers = {"X-Three-Pl-Id": operator}
     answer = await world.call("GET", "/api/companies", company="", headers=headers, status=422)
     assert answer.errors == {"X-Three-Pl-Id": ["must be the id of an operator"]}
+    answer = await world.call("GET", LIST, headers=headers, status=422)
+    assert answer.errors == {"X-Three-Pl-Id": ["must be the id of an operator"]}
 
 
 def nothing(tx: Transaction) -> None:

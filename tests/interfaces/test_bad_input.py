@@ -5,7 +5,7 @@ half done, never a 500.
 import json
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import pytest
@@ -285,7 +285,7 @@ async def test_errors_inside_a_list_have_their_path(stocked: Stocked) -> None:
         ("page=1&page=2", {"page": ["is given twice"]}),
         ("search=" + "x" * 65, {"search": ["must have at most 64 characters"]}),
         ("sort=name", {"sort": ["is not a field that can be sent here"]}),
-        ("%ff=1", {"�": ["is not a field that can be sent here"]}),
+        ("%ff=1", {"�": ["must be UTF-8 text"]}),
     ],
 )
 async def test_query_parameters(world: World, query: str, errors: object) -> None:
@@ -313,6 +313,47 @@ async def test_addresses_of_nothing_are_404_in_the_error_form(world: World, path
     answer = await world.send("GET", path)
     assert (answer.status, answer.body["code"]) == (404, "NOT_FOUND")
     assert answer.headers["X-Request-Id"]
+
+
+@pytest.mark.parametrize("query", ["search=%ff", "search=%c3%28", "s%ffarch=x"])
+async def test_a_query_that_is_not_utf_8_is_refused(world: World, query: str) -> None:
+    answer = await world.caller.ask(world.caller.request("GET", f"/api/articles?{query}", None))
+    assert (answer.status, [*answer.body["errors"].values()]) == (422, [["must be UTF-8 text"]])
+
+
+async def test_the_sign_for_what_is_not_unicode_can_be_searched(world: World) -> None:
+    assert (await world.call("GET", "/api/articles?search=x%EF%BF%BD")).body["data"] == []
+
+
+@pytest.mark.parametrize(
+    ("header", "status", "code"),
+    [
+        ("Authorization: Bearer x", 401, "UNAUTHORIZED"),
+        ("X-Company-Id: 1", 422, "COMPANY_REQUIRED"),
+        ("X-Three-Pl-Id: 1\r\nX-Three-Pl-Id: 1", 422, "VALIDATION_FAILED"),
+    ],
+)
+async def test_a_header_that_must_be_one_and_comes_twice(
+    world: World, header: str, status: int, code: str
+) -> None:
+    request = world.caller.request("GET", "/api/articles", None)
+    doubled = replace(request, head=request.head.removesuffix(b"\r\n") + f"{header}\r\n\r\n".encode())
+    answer = await world.caller.ask(doubled)
+    assert (answer.status, answer.body["code"]) == (status, code)
+
+
+async def test_an_address_that_only_begins_like_the_api_is_no_part_of_it(world: World) -> None:
+    answer = await world.caller.ask(world.caller.request("GET", "/apix", None))
+    assert (answer.status, answer.raw) == (404, b"Not Found.\n")
+
+
+@pytest.mark.parametrize("encoding", ["gzip", "deflate", "br"])
+async def test_a_body_that_says_falsely_that_it_is_compressed(world: World, encoding: str) -> None:
+    request = world.caller.post("/api/articles", {"code": "A", "name": "Apple"})
+    head = request.head.removesuffix(b"\r\n") + f"Content-Encoding: {encoding}\r\n\r\n".encode()
+    answer = await world.caller.ask(replace(request, head=head))
+    assert (answer.status, answer.body["code"]) == (415, "VALIDATION_FAILED")
+    assert b"\r\nx-request-id: " in answer.head.lower()
 
 
 async def test_a_method_that_is_not_possible_names_those_that_are(world: World) -> None:

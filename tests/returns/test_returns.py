@@ -93,7 +93,7 @@ async def test_what_get_shows_can_be_sent_back(shop: Shop) -> None:
         ),
         (
             {"lines": [{"quantity": 1}]},
-            "INVALID_ARTICLE",
+            "VALIDATION_FAILED",
             {"lines.0.article_id": ["is required, or article_code"]},
         ),
         ({"lines": [{"article_id": 1}]}, "VALIDATION_FAILED", {"lines.0.quantity": ["is required"]}),

@@ -2,7 +2,7 @@
 
 from wmsd.app.access_cache import AccessCache
 from wmsd.app.call import Call
-from wmsd.app.decoding import ID
+from wmsd.app.decoding import ID, operator_id
 from wmsd.app.limits import Limiter
 from wmsd.app.request_counts import RequestCounts
 from wmsd.app.settings import Settings
@@ -69,9 +69,10 @@ class Admission:
                 "COMPANY_REQUIRED",
                 "Send X-Company-Id with the id of a company that this token may use (GET /api/companies).",
             )
-        if call.operator is not None:
+        sent = operator_id(call.operator)
+        if sent is not None:
             operator = company.operator
-            if operator is None or call.operator != str(operator.id):
+            if operator is None or sent != operator.id:
                 raise forbidden("X-Three-Pl-Id is not the operator of this company.")
         return company
 

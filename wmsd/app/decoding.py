@@ -34,7 +34,7 @@ def decode(call: Call, company: Company | None, loaded: Loaded | None, signer: C
         assert company is not None
         inputs["position"] = _collect(errors, lambda: _position(signer, operation, inputs["query"], company))
     if "operator_id" in operation.takes:
-        inputs["operator_id"] = _collect(errors, lambda: _operator_id(call.operator))
+        inputs["operator_id"] = _collect(errors, lambda: operator_id(call.operator))
     if errors:
         raise invalid(errors)
     return inputs
@@ -59,7 +59,8 @@ def _position(signer: CursorSigner, operation: Operation, query: CursorQuery, co
         raise invalid({"cursor": [str(error)]}) from None
 
 
-def _operator_id(text: str | None) -> int | None:
+def operator_id(text: str | None) -> int | None:
+    """The id in X-Three-Pl-Id, if it was sent. Raises Problem (422) when it is none."""
     if text is None:
         return None
     if not ID.fullmatch(text):

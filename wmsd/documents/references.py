@@ -107,7 +107,7 @@ class Articles:
         elif line.article_code is not None:
             named, article = f"{path}.article_code", self._by_code.get(line.article_code)
         else:
-            return None, FieldError("INVALID_ARTICLE", f"{path}.article_id", "is required, or article_code")
+            return None, FieldError("VALIDATION_FAILED", f"{path}.article_id", "is required, or article_code")
         if article is None:
             return None, FieldError("INVALID_ARTICLE", named, "is not an article of this company")
         if line.article_code not in (None, article.code):

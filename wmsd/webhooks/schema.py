@@ -21,10 +21,18 @@ DeliveryStatus = Literal["pending", "held", "delivered", "exhausted", "skipped"]
 DELIVERY_STATUSES: Final = ("pending", "held", "delivered", "exhausted", "skipped")
 
 
+def _event(name: str) -> str:
+    if name != EVERY_EVENT and name not in EVENTS:
+        raise not_among(name, f"{', '.join(EVENTS)}, or {EVERY_EVENT} alone")
+    return name
+
+
+EventName = Annotated[
+    str, AfterValidator(_event), WithJsonSchema({"type": "string", "enum": [EVERY_EVENT, *EVENTS]})
+]
+
+
 def _events(names: list[str]) -> list[str]:
-    for name in names:
-        if name != EVERY_EVENT and name not in EVENTS:
-            raise not_among(name, f"{', '.join(EVENTS)}, or {EVERY_EVENT} alone")
     if len(set(names)) != len(names):
         raise refuse("must not name one event twice")
     if EVERY_EVENT in names and len(names) > 1:
@@ -72,7 +80,7 @@ class SubscriptionFields(Input):
         ),
     ]
     events: Annotated[
-        list[str],
+        list[EventName],
         Field(min_length=1, max_length=100, description="Names of events, or `*` alone for all of them."),
         AfterValidator(_events),
     ]

@@ -87,6 +87,7 @@ async def listening(
             loop=asyncio.get_running_loop(),
             keepalive_timeout=KEEP_ALIVE_SECONDS,
             lingering_time=LINGERING_SECONDS,
+            auto_decompress=False,
         )
         protocol = partial(connections.protocol, handler)
         listeners = await _listeners(host, port)

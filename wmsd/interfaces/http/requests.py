@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Final
+from urllib.parse import unquote_to_bytes
 
 from yarl import URL
 
@@ -16,6 +17,7 @@ from wmsd.base.strict_json import loads, printable
 from wmsd.interfaces.http.connections import Stopping, waiting_for_body
 from wmsd.interfaces.http.web import web
 
+REPLACEMENT: Final = "\N{REPLACEMENT CHARACTER}"
 BODY_SECONDS: Final = 20.0
 """The time for a body to arrive. It grows as the body arrives."""
 LEAST_BYTES_A_SECOND: Final = 64 * 1024
@@ -34,8 +36,9 @@ def client_address(request: web.BaseRequest, trusted: Sequence[Network]) -> str:
     return counted_as(address)
 
 
-def bearer(request: web.Request) -> str | None:
-    scheme, _, token = request.headers.get("Authorization", "").partition(" ")
+def bearer(authorization: str | None) -> str | None:
+    """The token of an Authorization header."""
+    scheme, _, token = (authorization or "").partition(" ")
     return token.strip() or None if scheme.lower() == "bearer" else None
 
 
@@ -49,7 +52,7 @@ def read_query(url: URL) -> dict[str, str]:
     errors: FieldErrors = {}
     for name, value in url.query.items():
         shown = printable(name)
-        if shown != name or printable(value) != value:
+        if shown != name or printable(value) != value or not _is_unicode(url, name, value):
             errors[shown] = ["must be UTF-8 text"]
         elif name in values:
             errors[name] = ["is given twice"]
@@ -57,6 +60,17 @@ def read_query(url: URL) -> dict[str, str]:
     if errors:
         raise invalid(errors)
     return values
+
+
+def _is_unicode(url: URL, name: str, value: str) -> bool:
+    """Whether the query is UTF-8. The sign for what is not stands in the decoded text, but may also be meant."""
+    if REPLACEMENT not in name and REPLACEMENT not in value:
+        return True
+    try:
+        unquote_to_bytes(url.raw_query_string).decode()
+    except UnicodeDecodeError:
+        return False
+    return True
 
 
 async def json_body(request: web.Request, call: Call, bodies: LargeBodies) -> Loaded:

@@ -112,9 +112,9 @@ def call_of(request: web.Request, trusted: Sequence[Network], operation: Operati
         target=request.path,
         address=requests.client_address(request, trusted),
         request_id=request[REQUEST_ID],
-        token=requests.bearer(request),
-        company=headers.get("X-Company-Id"),
-        operator=headers.get("X-Three-Pl-Id"),
+        token=requests.bearer(joined(headers, "Authorization")),
+        company=joined(headers, "X-Company-Id"),
+        operator=joined(headers, "X-Three-Pl-Id"),
         idempotency_key=joined(headers, "Idempotency-Key"),
         if_match=joined(headers, "If-Match"),
     )
@@ -204,21 +204,25 @@ async def _refuse_method(allowed: list[str], request: web.Request) -> web.Respon
 
 
 async def _refuse_address(request: web.Request) -> web.Response:
-    if not request.path.startswith("/api/"):
+    if not is_of_the_api(request):
         raise web.HTTPNotFound
     return response(refusal(Problem("NOT_FOUND", "There is nothing at this address.")))
 
 
+def is_of_the_api(request: web.Request) -> bool:
+    return f"{request.path}/".startswith("/api/")
+
+
 def _refusal(request: web.Request, problem: Problem) -> web.StreamResponse:
     """An error in the form of the API under /api, and as text elsewhere."""
-    if request.path.startswith("/api"):
+    if is_of_the_api(request):
         return response(refusal(problem))
     return web.Response(status=problem.status, text=f"{problem.message}\n", headers=problem.headers)
 
 
 def _http_error(request: web.Request, error: web.HTTPException) -> web.StreamResponse:
     kept = {"Location": error.headers["Location"]} if "Location" in error.headers else {}
-    if not request.path.startswith("/api"):
+    if not is_of_the_api(request):
         return web.Response(status=error.status, text=f"{error.reason}.\n", headers=kept)
     code = "VALIDATION_FAILED" if error.status < 500 else "SERVER_ERROR"
     return response(refusal(Problem(code, f"{error.reason}.", status=error.status)))
