@@ -118,9 +118,10 @@ class Book(ABC):
             raise self.forbidden(document, status)
         return document.status in allowing
 
-    def forbidden(self, document: Document, requested: str | None = None) -> Refused:
+    def forbidden(self, document: Document, requested: str | None = None, refused: str | None = None) -> Refused:
+        """`refused` is a status that something else than the table forbids."""
         requested = None if requested == document.status else requested
-        allowed = self.moves[document.status]
+        allowed = [status for status in self.moves[document.status] if status not in (requested, refused)]
         details = {"current": document.status, "requested": requested, "allowed": allowed}
         return Refused(409, "INVALID_STATUS", details=details)
 

@@ -77,6 +77,10 @@ class Receptions(Book):
         changes = changes_items or fields != document.fields
         self.changes_first(document, status, changes, changes_items)
         order_id = document.fields["purchase_order_id"]
+        order = self.orders.by_id[order_id]
+        is_acted_on = changes or status == "FINALIZAT" != document.status
+        if is_acted_on and order.status not in ("CREAT", "PARTIAL"):
+            raise self.forbidden(document, status, refused="FINALIZAT")
         if changes:
             errors = [*self.names_wrong(document, fields), *self._unfit(order_id, items)]
             if fields["purchase_order_id"] != order_id:

@@ -151,8 +151,14 @@ async def test_an_order_that_is_closed_short_or_cancelled_is_received_no_more(do
         path = f"/api/purchase-orders/{order.id}"
         await dock.world.call("PATCH", path, {"status": status}, events=["purchase_order.status_changed"])
     for each in drafts:
-        answer = await dock.world.call("PATCH", f"{PATH}/{each.id}", {"status": "FINALIZAT"}, status=422)
-        assert list(answer.errors) == ["purchase_order_id"]
+        answer = await dock.world.call("PATCH", f"{PATH}/{each.id}", {"status": "FINALIZAT"}, status=409)
+        assert answer.body["details"] == {
+            "current": "CREAT",
+            "requested": "FINALIZAT",
+            "allowed": ["IN_LUCRU", "ANULAT"],
+        }
+        answer = await dock.world.call("PATCH", f"{PATH}/{each.id}", {"notes": "late"}, status=409)
+        assert answer.body["details"]["allowed"] == ["IN_LUCRU", "ANULAT"]
         await dock.world.call("PATCH", f"{PATH}/{each.id}", {"status": "ANULAT"}, events=MOVED)
     assert await dock.purchase_order(short) == ("RECEPTIONAT", [4])
     assert await dock.stock() == (24, 0, 24)

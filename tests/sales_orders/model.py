@@ -247,5 +247,6 @@ def refuse(errors: FieldErrors) -> None:
 
 def forbidden(order: Order, status: str) -> Refused:
     requested = None if status == order.status else status
-    details = {"current": order.status, "requested": requested, "allowed": TRANSITIONS[order.status]}
+    allowed = [each for each in TRANSITIONS[order.status] if each != requested]
+    details = {"current": order.status, "requested": requested, "allowed": allowed}
     return Refused(409, "INVALID_STATUS", details=details)

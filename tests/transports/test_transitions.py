@@ -137,7 +137,8 @@ async def test_an_order_that_was_moved_by_hand(planner: Planner, before: str, ca
         assert list(refused.errors) == ["orders.1"]
         assert refused.errors["orders.1"][0].startswith(f"SO-000002 is {order}: ")
         assert refused.body["details"]["current"] == before
-        assert refused.body["details"]["allowed"] == (["INCARCAT", "LIVRAT"] if before == "CREAT" else ["LIVRAT"])
+        possible = ["INCARCAT", "LIVRAT"] if before == "CREAT" else ["LIVRAT"]
+        assert refused.body["details"]["allowed"] == [status for status in possible if status != call]
         assert refused.body["details"]["orders"][1] == {"code": "SO-000002", "status": order}
         assert await planner.everything() == everything
     await planner.is_right()

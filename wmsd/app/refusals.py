@@ -50,9 +50,7 @@ class Refusals:
             return refusal(unavailable(TOOK_TOO_LONG, 5))
         if is_shortage(error):
             self._shortages.failed("requests are refused", error)
-            if call.operation.writes and call.operation.needs is not None:  # it may have committed
-                return refusal(Problem("OUTCOME_UNKNOWN", f"{SHORT_IN_BETWEEN} {MAY_HAVE_HAPPENED}"))
-            return refusal(unavailable(SHORT, 5))
+            return refusal(broken_off(call.operation.writes and call.operation.needs is not None))
         if isinstance(error, STORAGE_FAILURES):
             return refusal(self._storage_problem(call, error))
         return refusal(_mistake(call, error))
@@ -68,6 +66,13 @@ class Refusals:
                 return unavailable("The server cannot read its own data now; nothing was changed.", 30)
             self._files.suspect(call.tenant.id, error)
         return problem
+
+
+def broken_off(may_have_written: bool) -> Problem:
+    """For a request that a shortage broke off."""
+    if may_have_written:
+        return Problem("OUTCOME_UNKNOWN", f"{SHORT_IN_BETWEEN} {MAY_HAVE_HAPPENED}")
+    return unavailable(SHORT, 5)
 
 
 def _use(call: Call) -> str:

@@ -1,6 +1,6 @@
 """State tables of documents: which status may follow which, and in which a document may be changed. Pure."""
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from typing import Generic, TypeVar
@@ -69,9 +69,14 @@ class Transitions(Generic[Status, Effect]):
             return [Step.MOVE, Step.CHANGE]
         raise self.forbidden(self._frozen(current, lines_differ), current, requested if moves else None)
 
-    def forbidden(self, message: str, current: Status, requested: Status | None = None) -> Problem:
-        """A 409 with the allowed statuses. `requested` is None when no move was requested."""
-        details = {"current": current, "requested": requested, "allowed": self.allowed_from(current)}
+    def forbidden(
+        self, message: str, current: Status, requested: Status | None = None, refused: Collection[Status] = ()
+    ) -> Problem:
+        """A 409 with the allowed statuses. `requested` is None when no move was requested. `refused` are statuses
+        that the table allows and something else forbids, as it does the requested one.
+        """
+        allowed = [each for each in self.allowed_from(current) if each != requested and each not in refused]
+        details = {"current": current, "requested": requested, "allowed": allowed}
         return Problem("INVALID_STATUS", message, details=details)
 
     def _possible(self, current: Status, requested: Status) -> str:

@@ -17,7 +17,7 @@ from wmsd.packaging.ledger import Document
 from wmsd.packaging.schema import PackagingLine
 from wmsd.receptions import store
 from wmsd.receptions.posting import post_reception, tell_order
-from wmsd.receptions.references import Row, find_arrivals, rows_of
+from wmsd.receptions.references import Row, check_order_is_open, find_arrivals, rows_of
 from wmsd.receptions.rules import AT_ONCE, FINAL, INITIAL, TRANSITIONS, Effect, Status
 from wmsd.receptions.schema import (
     ItemFields,
@@ -141,6 +141,7 @@ def change(
             case Step.MOVE:
                 move(tx, reception_id, current["status"], status or current["status"], packaging)
             case Step.CHANGE:
+                check_order_is_open(tx, current, status)
                 _change(tx, reception_id, current, values, rows)
     return RECEPTIONS.one(tx, reception_id)
 

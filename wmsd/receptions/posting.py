@@ -13,7 +13,8 @@ from wmsd.purchase_orders import store as orders
 from wmsd.purchase_orders.rules import status_after_reception
 from wmsd.purchase_orders.store import ORDERS
 from wmsd.receptions import store
-from wmsd.receptions.references import Arrival, find_arrivals, sums_of
+from wmsd.receptions.references import Arrival, check_order_is_open, find_arrivals, sums_of
+from wmsd.receptions.rules import FINAL
 from wmsd.receptions.store import RECEPTION_ITEMS, RECEPTIONS
 from wmsd.stock import store as stock
 from wmsd.stock.ledger import Movement, post_all
@@ -22,10 +23,11 @@ KIND: Final = "receipt"
 
 
 def post_reception(tx: Transaction, reception_id: int) -> None:
-    """Posts the goods. Raises Problem (422) when the draft is no longer right: something changed since it was
-    checked.
+    """Posts the goods. Raises Problem when the draft is no longer right, because something changed since it was
+    checked: 409 for the status of its order, else 422.
     """
     reception = RECEPTIONS.columns(tx, reception_id)
+    check_order_is_open(tx, reception, FINAL)
     errors: list[FieldError] = []
     arrivals = find_arrivals(tx, reception["purchase_order_id"], RECEPTION_ITEMS.of(tx, reception_id), errors)
     articles = (arrival.ordered.article_id for arrival in arrivals)

@@ -11,7 +11,7 @@ from wmsd.db.transaction import Transaction
 from wmsd.purchase_orders import store as orders
 from wmsd.purchase_orders.rules import MAY_BE_RECEIVED
 from wmsd.purchase_orders.store import ORDERS, ReceivableItem
-from wmsd.receptions.rules import base_quantity, most_receivable
+from wmsd.receptions.rules import FINAL, TRANSITIONS, Status, base_quantity, most_receivable
 from wmsd.receptions.schema import ItemFields
 from wmsd.receptions.store import RECEPTION_ITEMS
 from wmsd.stock import lots
@@ -65,6 +65,16 @@ def find_arrivals(
     errors += _serial_errors(tx, arrivals)
     errors += _over_receipts(arrivals, orders.over_receipt_pct(tx))
     return [arrival for _, arrival in arrivals]
+
+
+def check_order_is_open(tx: Transaction, reception: Mapping[str, Any], requested: Status | None = None) -> None:
+    """Raises Problem (409) when nothing more is received of the reception's order. `requested` is the status that
+    the reception is to reach, if any.
+    """
+    order = ORDERS.columns(tx, reception["purchase_order_id"])
+    if order["status"] not in MAY_BE_RECEIVED:
+        sentence = f"Purchase order {order['code']} is {order['status']}: nothing more is received of it."
+        raise TRANSITIONS.forbidden(sentence, reception["status"], requested, refused=(FINAL,))
 
 
 def _unfit(item: ReceivableItem, quantity: int | None) -> str:

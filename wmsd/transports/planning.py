@@ -143,4 +143,5 @@ def _forbidden(
 
 def details(status: Status, requested: Requested | None) -> dict[str, object]:
     """The details of a 409, for programs."""
-    return {"current": status, "requested": requested, "allowed": moves_from(status)}
+    allowed = [each for each in moves_from(status) if each != requested]
+    return {"current": status, "requested": requested, "allowed": allowed}

@@ -4,12 +4,15 @@ from typing import Any, Final
 
 from wmsd.app.call import refusal
 from wmsd.app.installation import Installation
+from wmsd.app.refusals import broken_off
 from wmsd.base.problems import Problem
+from wmsd.base.shortages import is_shortage
 from wmsd.interfaces.http.request_log import REQUEST_ID, RequestLog, reason_of
 from wmsd.interfaces.http.web import web
 
 UNREADABLE: Final = "This is no HTTP request that can be read"
-BROKEN_OFF: Final = "Something went wrong on the server. Its log has the request id."
+MISTAKE: Final = "Something went wrong on the server. Its log has the request id."
+SAFE_METHODS: Final = ("GET", "HEAD", "OPTIONS")
 
 
 class RequestHandler(web.RequestHandler):
@@ -34,12 +37,14 @@ class RequestHandler(web.RequestHandler):
         reason = reason_of(message or "")
         if status < 500:
             problem = Problem("VALIDATION_FAILED", f"{UNREADABLE}{reason}.", status=status)
+        elif isinstance(exc, Exception) and is_shortage(exc):
+            problem = broken_off(request.method not in SAFE_METHODS)
         else:
-            problem = Problem("SERVER_ERROR", BROKEN_OFF)
+            problem = Problem("SERVER_ERROR", MISTAKE)
         told = refusal(problem)
         answer = web.Response(status=told.status, body=told.body, headers={**told.headers, "Server": "wmsd"})
         answer.content_type = "application/json"
         answer.headers["X-Request-Id"] = request_id
         answer.force_close()
-        self._log.write(request, status, 0.0, reason)
+        self._log.write(request, problem.status, 0.0, reason)
         return answer

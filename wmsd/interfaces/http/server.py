@@ -11,17 +11,16 @@ from multidict import CIMultiDictProxy
 from wmsd.app.call import Call, Reply, refusal
 from wmsd.app.installation import Installation
 from wmsd.app.jobs import Jobs
-from wmsd.app.refusals import SHORT, SHORT_IN_BETWEEN
+from wmsd.app.refusals import broken_off
 from wmsd.base.addresses import Network, networks
 from wmsd.base.operation import Operation
-from wmsd.base.problems import Problem, unavailable
+from wmsd.base.problems import Problem
 from wmsd.base.route import Route, method_not_allowed
 from wmsd.base.shortages import is_shortage
 from wmsd.base.strict_json import printable
-from wmsd.db.failures import MAY_HAVE_HAPPENED
 from wmsd.interfaces.http import connections, requests
 from wmsd.interfaces.http.listening import REQUEST_HANDLER, MakeHandler
-from wmsd.interfaces.http.malformed import RequestHandler
+from wmsd.interfaces.http.malformed import SAFE_METHODS, RequestHandler
 from wmsd.interfaces.http.request_log import CALL, REQUEST_ID, RequestLog
 from wmsd.interfaces.http.web import web
 
@@ -181,9 +180,7 @@ async def _answer(
 def _failure(log: RequestLog, request: web.Request, error: Exception) -> Problem:
     if is_shortage(error):
         log.shortages.failed("requests are broken off", error)
-        if request.method in ("GET", "HEAD", "OPTIONS"):
-            return unavailable(SHORT, 5)
-        return Problem("OUTCOME_UNKNOWN", f"{SHORT_IN_BETWEEN} {MAY_HAVE_HAPPENED}")
+        return broken_off(request.method not in SAFE_METHODS)
     LOG.error(
         "%s %s failed", request.method, request.path, exc_info=error, extra={"request_id": request[REQUEST_ID]}
     )
