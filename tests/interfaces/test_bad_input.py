@@ -342,6 +342,14 @@ async def test_a_header_that_must_be_one_and_comes_twice(
     assert (answer.status, answer.body["code"]) == (status, code)
 
 
+async def test_head_is_as_get_without_the_body(world: World) -> None:
+    for path in ("/api/articles", "/api/v2/stock", "/api/articles/9", "/docs", "/openapi.json"):
+        shown, told = await world.send("GET", path), await world.send("HEAD", path)
+        assert (told.status, told.raw) == (shown.status, b"")
+        assert told.headers["Content-Length"] == str(len(shown.raw))
+        assert told.headers["Content-Type"] == shown.headers["Content-Type"]
+
+
 async def test_an_address_that_only_begins_like_the_api_is_no_part_of_it(world: World) -> None:
     answer = await world.caller.ask(world.caller.request("GET", "/apix", None))
     assert (answer.status, answer.raw) == (404, b"Not Found.\n")
@@ -359,7 +367,7 @@ async def test_a_body_that_says_falsely_that_it_is_compressed(world: World, enco
 async def test_a_method_that_is_not_possible_names_those_that_are(world: World) -> None:
     answer = await world.call("DELETE", "/api/articles/1", status=405)
     assert answer.body["code"] == "METHOD_NOT_ALLOWED"
-    assert answer.headers["Allow"] == "GET, PATCH, PUT"
+    assert answer.headers["Allow"] == "GET, HEAD, PATCH, PUT"
 
 
 async def test_a_mistake_of_ours_shows_no_internals(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

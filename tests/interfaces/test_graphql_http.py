@@ -218,13 +218,17 @@ async def test_a_query_beside_a_mutation_may_be_asked_for_by_get(world: World) -
 @pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "OPTIONS", "QUERY"])
 async def test_another_method_is_405_in_the_form_of_graphql(world: World, method: str) -> None:
     answer = await world.call(method, PATH, SOUND, headers={"Accept": RESPONSE}, status=405)
-    assert refusal(answer, "METHOD_NOT_ALLOWED", RESPONSE) == f"{method} is not possible here; GET, POST are."
-    assert answer.headers["Allow"] == "GET, POST"
+    assert (
+        refusal(answer, "METHOD_NOT_ALLOWED", RESPONSE) == f"{method} is not possible here; GET, HEAD, POST are."
+    )
+    assert answer.headers["Allow"] == "GET, HEAD, POST"
 
 
-async def test_head_is_405(world: World) -> None:
-    answer = await world.call("HEAD", asked(**SOUND), status=405)
-    assert (answer.headers["Allow"], answer.raw) == ("GET, POST", b"")
+async def test_head_is_as_get_and_never_a_mutation(world: World) -> None:
+    shown, told = await world.call("GET", asked(**SOUND)), await world.call("HEAD", asked(**SOUND))
+    assert (told.raw, told.headers["Content-Length"]) == (b"", str(len(shown.raw)))
+    await world.call("HEAD", asked(query=CREATE), headers={"Accept": RESPONSE}, status=405)
+    assert (await world.call("GET", "/api/articles")).body["data"] == []
 
 
 # --- statuses -------------------------------------------------------------------------------------------------

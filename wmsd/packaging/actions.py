@@ -17,9 +17,20 @@ from wmsd.packaging.schema import (
     PackagingMovement,
     PackagingMovementFields,
     PackagingMovementQuery,
+    PackagingType,
+    PackagingTypeQuery,
 )
 
 reading = partial(operation, tag="Packaging", answer="cursor", module="stock", ability="stock:read")
+
+
+@reading(returns=PackagingType)
+def walk_packaging_types(tx: Transaction, query: PackagingTypeQuery, position: int) -> CursorPage:
+    """List packaging types by cursor.
+
+    Follow `next_cursor` until it is null. The operator makes and renames them.
+    """
+    return store.types_after(tx, query, position)
 
 
 @reading(returns=PackagingBalance)

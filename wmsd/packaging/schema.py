@@ -90,6 +90,10 @@ class PackagingLine(Input):
     quantity: Quantity
 
 
+class PackagingTypeQuery(CursorQuery):
+    code: Code | None = None
+
+
 class PackagingFilters(Query):
     partner_id: QueryId | None = None
     packaging_type_id: QueryId | None = None

@@ -19,6 +19,7 @@ from wmsd.packaging.schema import (
     PackagingMovementFilters,
     PackagingMovementRecorded,
     PackagingType,
+    PackagingTypeQuery,
 )
 
 TYPE: Final = record_sql(PackagingType)
@@ -27,6 +28,9 @@ NAMED: Final = {"packaging_type_code": OF_TYPE.format("code"), "packaging_type_n
 """Subqueries for each shown record: a join would slow down filters and totals too."""
 BALANCE: Final = record_sql(PackagingBalance, NAMED)
 MOVEMENT: Final = record_sql(PackagingMovement, NAMED)
+TYPES: Final = Listing(
+    source="packaging_types", order="id", filters=conditions(PackagingTypeQuery), count="packaging_types"
+)
 BALANCES: Final = Listing(
     source="packaging_balances",
     order="id",
@@ -39,6 +43,10 @@ MOVEMENTS: Final = Listing(
     filters=conditions(PackagingMovementFilters, since="occurred_at >= :since"),
     count="packaging_movements",
 )
+
+
+def types_after(tx: Transaction, query: CursorQuery, position: int) -> CursorPage:
+    return TYPES.after(tx, TYPE, query, position, query.filters())
 
 
 def balances_after(tx: Transaction, query: CursorQuery, position: int) -> CursorPage:

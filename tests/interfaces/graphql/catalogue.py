@@ -67,6 +67,7 @@ LISTS = {
     "clients": Listed("/api/clients", ({}, {"code": "C1"}, {"active": False})),
     "partners": Listed("/api/partners", ({}, {"code": "P2"}, {"active": True}, {"type": "FURNIZOR"})),
     "warehouses": Listed("/api/warehouses", ({}, {"code": "EAST"}, {"active": True})),
+    "packaging_types": Listed("/api/v2/packaging/types", ({}, {"code": "CRATE"})),
     "packaging_balances": Listed(
         "/api/v2/packaging/balances",
         ({}, {"partner_id": "1"}, {"packaging_type_id": "2"}, {"since": EARLY}),

@@ -48,6 +48,7 @@ QUERIES: Final = (
     Field("partners", directory.walk_partners),
     Field("warehouse", directory.get_warehouse),
     Field("warehouses", directory.walk_warehouses),
+    Field("packaging_types", packaging.walk_packaging_types),
     Field("packaging_balances", packaging.walk_packaging_balances),
     Field("packaging_movements", packaging.walk_packaging_movements),
     Field("webhook", webhooks.get_webhook),

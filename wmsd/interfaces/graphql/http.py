@@ -44,7 +44,8 @@ async def _handle(installation: Installation, trusted: Sequence[Network], reques
 
 
 async def _refuse_method(request: web.Request) -> web.Response:
-    refused = refusal(method_not_allowed(request.method, [route.method for route in ROUTES]))
+    allowed = server.with_head(route.method for route in ROUTES)
+    refused = refusal(method_not_allowed(request.method, allowed))
     return server.response(_as_graphql(server.joined(request.headers, "Accept"), refused))
 
 
@@ -79,7 +80,7 @@ async def _read(request: web.Request, call: Call, bodies: LargeBodies) -> Loaded
 
 
 async def _document(request: web.Request, call: Call, bodies: LargeBodies) -> Loaded:
-    if request.method == "GET":
+    if call.method == "GET":
         return _from_query(request)
     return await requests.json_body(request, call, bodies)
 

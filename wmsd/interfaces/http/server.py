@@ -54,9 +54,17 @@ def make_app(installation: Installation, jobs: Jobs, routes: Iterable[Route]) ->
 
 
 def add(app: web.Application, method: str, path: str, handler: Handler) -> None:
-    """Adds a route. All its answers have a request id, and all errors the same form; each is logged."""
+    """Adds a route, for GET also the one for HEAD. All its answers have a request id, and all errors the same
+    form; each is logged.
+    """
     answer = partial(_answer, app[INSTALLATION], app[REQUEST_LOG], handler)
-    app.router.add_route(method, path, answer, expect_handler=_expected)
+    for each in with_head([method]):
+        app.router.add_route(each, path, answer, expect_handler=_expected)
+
+
+def with_head(methods: Iterable[str]) -> list[str]:
+    """The methods, and HEAD where GET is: it has the same answer without its body (RFC 9110, section 9.3.2)."""
+    return [each for method in methods for each in (("GET", "HEAD") if method == "GET" else (method,))]
 
 
 def add_open(app: web.Application, method: str, path: str, handler: Handler) -> None:
@@ -107,7 +115,7 @@ def call_of(request: web.Request, trusted: Sequence[Network], operation: Operati
     headers = request.headers
     call = request[CALL] = Call(
         operation=operation,
-        method=request.method,
+        method="GET" if request.method == "HEAD" else request.method,
         target=request.path,
         address=requests.client_address(request, trusted),
         request_id=request[REQUEST_ID],
@@ -197,7 +205,7 @@ def refuse_other_methods(app: web.Application, path: str, allowed: list[str]) ->
 
 
 async def _refuse_method(allowed: list[str], request: web.Request) -> web.Response:
-    return response(refusal(method_not_allowed(request.method, allowed)))
+    return response(refusal(method_not_allowed(request.method, with_head(allowed))))
 
 
 async def _refuse_address(request: web.Request) -> web.Response:

@@ -28,6 +28,7 @@ ROUTES: Final = (
     Route("GET", "/api/v2/webhooks/{id}/deliveries", webhooks.list_webhook_deliveries),
     Route("POST", "/api/v2/webhooks/{id}/deliveries/{delivery}/redeliver", webhooks.redeliver_webhook),
     Route("GET", "/api/v2/stock", stock.walk_stock),
+    Route("GET", "/api/v2/packaging/types", packaging.walk_packaging_types),
     Route("GET", "/api/v2/packaging/balances", packaging.walk_packaging_balances),
     Route("GET", "/api/v2/packaging/movements", packaging.walk_packaging_movements),
     Route("GET", "/api/v2/sales-orders", sales_orders.READING.by_cursor),
