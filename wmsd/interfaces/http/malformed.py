@@ -1,5 +1,6 @@
 """Answers what is no HTTP: a head that is too long or broken never becomes a request, and meets no route."""
 
+import re
 from typing import Any, Final
 
 from wmsd.app.call import refusal
@@ -12,6 +13,8 @@ from wmsd.interfaces.http.web import web
 
 UNREADABLE: Final = "This is no HTTP request that can be read"
 MISTAKE: Final = "Something went wrong on the server. Its log has the request id."
+PARSER_FAILED: Final = re.compile(r"[`\w ]+ callback error")
+"""The parser's sentence when what it calls has failed. It calls nothing that fails but for want of memory."""
 SAFE_METHODS: Final = ("GET", "HEAD", "OPTIONS")
 
 
@@ -35,16 +38,22 @@ class RequestHandler(web.RequestHandler):
         super().handle_error(request, status, exc, message)
         request_id = request[REQUEST_ID] = self._installation.ids.unique()
         reason = reason_of(message or "")
-        if status < 500:
-            problem = Problem("VALIDATION_FAILED", f"{UNREADABLE}{reason}.", status=status)
-        elif isinstance(exc, Exception) and is_shortage(exc):
-            problem = broken_off(request.method not in SAFE_METHODS)
-        else:
-            problem = Problem("SERVER_ERROR", MISTAKE)
-        told = refusal(problem)
+        told = refusal(self._problem(request, status, exc, message or ""))
         answer = web.Response(status=told.status, body=told.body, headers={**told.headers, "Server": "wmsd"})
         answer.content_type = "application/json"
         answer.headers["X-Request-Id"] = request_id
         answer.force_close()
-        self._log.write(request, problem.status, 0.0, reason)
+        self._log.write(request, told.status, 0.0, reason)
         return answer
+
+    def _problem(
+        self, request: web.BaseRequest, status: int, error: BaseException | None, message: str
+    ) -> Problem:
+        if status >= 500:
+            if isinstance(error, Exception) and is_shortage(error):
+                return broken_off(request.method not in SAFE_METHODS)
+            return Problem("SERVER_ERROR", MISTAKE)
+        if PARSER_FAILED.match(message):
+            self._log.shortages.failed("requests are broken off", MemoryError("the parser found no memory"))
+            return broken_off(may_have_written=False)  # nothing has seen the request yet
+        return Problem("VALIDATION_FAILED", f"{UNREADABLE}{reason_of(message)}.", status=status)
