@@ -1,5 +1,6 @@
 """State tables: what may follow what, on which side of a move a document is changed, and how a refusal reads."""
 
+from dataclasses import replace
 from typing import Literal
 
 import pytest
@@ -90,7 +91,7 @@ def test_where_there_is_no_way() -> None:
 def test_a_change_is_made_on_the_side_that_allows_it(
     current: Status, requested: Status, fields: bool, lines: bool, steps: list[Step]
 ) -> None:
-    assert TRANSITIONS.steps(current, requested, fields, lines) == steps
+    assert TRANSITIONS.steps(current, requested, differing(fields, lines)) == steps
 
 
 @pytest.mark.parametrize(
@@ -108,7 +109,7 @@ def test_a_change_that_neither_side_allows_says_what_would(
     current: Status, requested: Status, lines: bool, sentence: str, told: Status | None
 ) -> None:
     with pytest.raises(Problem) as refused:
-        TRANSITIONS.steps(current, requested, True, lines)
+        TRANSITIONS.steps(current, requested, differing(True, lines))
     allowed = [status for status in TRANSITIONS.allowed_from(current) if status != told]
     details = {"current": current, "requested": told, "allowed": allowed}
     assert refusal(refused.value) == (409, f"This parcel {sentence}", details)
@@ -116,4 +117,42 @@ def test_a_change_that_neither_side_allows_says_what_would(
 
 def test_a_move_that_is_not_allowed_is_refused_before_a_change() -> None:
     with pytest.raises(Problem, match="A parcel that is NEW cannot become DONE"):
-        TRANSITIONS.steps("NEW", "DONE", True, True)
+        TRANSITIONS.steps("NEW", "DONE", differing(True, True))
+
+
+def differing(fields: bool, lines: bool) -> list[str]:
+    return [*(["notes"] if fields else []), *(["contents"] if lines else [])]
+
+
+@pytest.mark.parametrize(
+    ("current", "requested", "names", "steps"),
+    [
+        ("READY", "READY", ["label"], "is READY. Move it back to NEW to change its label."),
+        (
+            "READY",
+            "READY",
+            ["label", "contents"],
+            "is READY. Move it back to NEW to change its label and contents.",
+        ),
+        ("READY", "READY", ["notes", "label"], "is READY. Move it back to NEW to change its label."),
+        ("READY", "NEW", ["notes", "label"], [Step.MOVE, Step.CHANGE]),
+        ("NEW", "READY", ["label"], [Step.CHANGE, Step.MOVE]),
+        ("PAUSED", "PAUSED", ["weight"], [Step.CHANGE]),
+        ("PAUSED", "PAUSED", ["weight", "notes"], "is PAUSED. Only its weight can be changed now."),
+        ("READY", "PAUSED", ["weight", "notes"], [Step.CHANGE, Step.MOVE]),
+        ("LOST", "LOST", ["weight"], "is LOST. It cannot be changed any more."),
+    ],
+)
+def test_a_field_may_have_statuses_of_its_own(
+    current: Status, requested: Status, names: list[str], steps: list[Step] | str
+) -> None:
+    own = {name: frozenset[Status]({"NEW"}) for name in ("label", "seal")} | {
+        "weight": frozenset[Status]({"NEW", "READY", "PAUSED", "DONE"})
+    }
+    transitions = replace(TRANSITIONS, own_change_in=own)
+    if isinstance(steps, list):
+        assert transitions.steps(current, requested, names) == steps
+        return
+    with pytest.raises(Problem) as refused:
+        transitions.steps(current, requested, names)
+    assert refused.value.message == f"This parcel {steps}"

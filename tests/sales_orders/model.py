@@ -34,7 +34,12 @@ POSTS = {("IN_LUCRU", "INCARCAT"): ("loading", -1), ("INCARCAT", "IN_LUCRU"): ("
 HOLDS_STOCK = ("CREAT", "IN_LUCRU")
 LINES_MAY_CHANGE = ("CREAT",)
 FIELDS_MAY_CHANGE = ("CREAT", "IN_LUCRU", "INCARCAT")
-FIELDS = ("code", "partner_id", "warehouse_id", "client_id", "external_ref", "notes", "requested_date")
+OWN_MAY_CHANGE = {"ship_to": ("CREAT",), "tracking_number": (*FIELDS_MAY_CHANGE, "LIVRAT")}
+FIELDS = (
+    *("code", "partner_id", "warehouse_id", "client_id", "external_ref", "notes", "requested_date"),
+    *("customer_reference", "ship_to", "carrier", "tracking_number"),
+)
+SHIP_TO = ("name", "street", "city", "postal_code", "country", "phone")
 CODES = ("INVALID_PARTNER", "INVALID_WAREHOUSE", "INVALID_ARTICLE", "VALIDATION_FAILED", "INSUFFICIENT_STOCK")
 """An answer has one code: of several, the first of these."""
 
@@ -97,6 +102,13 @@ class Order:
         self.history.append({"status": status, "at": now})
 
 
+def whole(fields: Json) -> Json:
+    """A place that is sent in parts has all of them."""
+    if fields["ship_to"] is None:
+        return fields
+    return {**fields, "ship_to": {part: fields["ship_to"].get(part) for part in SHIP_TO}}
+
+
 def taken(lines: Sequence[Line]) -> list[tuple[Place | None, int]]:
     """What each line takes and from where; None when its article or its warehouse is not known."""
     return [(_place(line.article, line.warehouse), line.quantity) for line in lines]
@@ -118,7 +130,7 @@ class Orders:
         return [each for order in self.by_id.values() if order.status in HOLDS_STOCK for each in order.takes()]
 
     def create(self, body: Json, telling: Telling) -> Order:
-        fields: Json = {name: body.get(name) for name in FIELDS}
+        fields = whole({name: body.get(name) for name in FIELDS})
         lines, errors = self._read(body["lines"], [], fields["warehouse_id"])
         refuse(errors | self._errors(None, fields) | self._shortages(None, lines))
         fields["code"] = fields["code"] or self._next_code()
@@ -131,15 +143,17 @@ class Orders:
 
     def change(self, order: Order, given: Json, sent: list[Json] | None, status: str, telling: Telling) -> None:
         """Lays what was given over the order and moves it: fields are changed on the side that allows it."""
-        fields = {**order.fields, **given, "code": given.get("code") or order.fields["code"]}
+        fields = whole({**order.fields, **given, "code": given.get("code") or order.fields["code"]})
         lines, errors = (
             (order.lines, {}) if sent is None else self._read(sent, order.lines, fields["warehouse_id"])
         )
         changes_lines = taken(lines) != taken(order.lines)
         changes = changes_lines or fields != order.fields
-        allowing = LINES_MAY_CHANGE if changes_lines else FIELDS_MAY_CHANGE
+        differing = [name for name in FIELDS if fields[name] != order.fields[name]]
+        allowing = set(LINES_MAY_CHANGE if changes_lines else TRANSITIONS)
+        allowing = allowing.intersection(*(OWN_MAY_CHANGE.get(name, FIELDS_MAY_CHANGE) for name in differing))
         is_move_allowed = status in (order.status, *TRANSITIONS[order.status])
-        if not is_move_allowed or (changes and not {order.status, status} & set(allowing)):
+        if not is_move_allowed or (changes and not {order.status, status} & allowing):
             raise forbidden(order, status)
         if changes:
             shortages = self._shortages(order, lines) if changes_lines else {}

@@ -4,7 +4,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 from tests.documents.model import Book, Document, FieldErrors, kept_ids, refuse
-from tests.sales_orders.model import HOLDS_STOCK, TRANSITIONS, Refused
+from tests.sales_orders.model import FIELDS, FIELDS_MAY_CHANGE, HOLDS_STOCK, TRANSITIONS, Refused
 from tests.stock.goods import GOODS, Goods, Moved, Part, Wanted
 from tests.stock.model import MILLION, Json, Place, Telling, millionths, shown
 from tests.support.moments import Moments
@@ -14,11 +14,11 @@ SHIPPED = ("INCARCAT", "LIVRAT")
 
 class SalesOrders(Book):
     entity, series, lines, moves = "sales_order", "SO", "lines", TRANSITIONS
-    fields = ("code", "partner_id", "warehouse_id", "client_id", "external_ref", "notes", "requested_date")
+    fields = FIELDS
     told = ("code", "partner_id", "warehouse_id")
     goods = ("article_id", "warehouse_id", "quantity", "lot_number", "serials")
     lines_change_in = ("CREAT",)
-    fields_change_in = ("CREAT", "IN_LUCRU", "INCARCAT")
+    fields_change_in = FIELDS_MAY_CHANGE
 
     def __init__(self, clock: Moments) -> None:
         super().__init__(clock)

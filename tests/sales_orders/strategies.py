@@ -45,6 +45,10 @@ FIELDS = {
     "external_ref": st.sampled_from([None, None, "R1", "R2", "R3"]),
     "notes": st.sampled_from([None, "Ring twice.", "țigări"]),
     "requested_date": st.sampled_from([None, "2026-12-24"]),
+    "ship_to": st.sampled_from([None, {"city": "Cluj", "country": "RO"}, {"name": "Ana Pop", "phone": "0700"}]),
+    "carrier": st.sampled_from([None, "Fan"]),
+    "tracking_number": st.sampled_from([None, "F-1", "F-2"]),
+    "customer_reference": st.sampled_from([None, "PO 7"]),
 }
 WRONG = {
     "partner_id": st.sampled_from([3, 99]),
@@ -61,7 +65,7 @@ def _of(values: dict[str, st.SearchStrategy[Any]], *names: str) -> dict[str, st.
 
 ORDERS = st.fixed_dictionaries(
     {**_of(FIELDS, "partner_id", "warehouse_id"), "lines": LINES},
-    optional=_of(FIELDS, "client_id", "notes", "requested_date"),
+    optional=_of(FIELDS, "client_id", "notes", "requested_date", "ship_to", "carrier", "customer_reference"),
 )
 NAMES = st.fixed_dictionaries(_of(FIELDS, "code", "external_ref"))
 CHANGES = st.one_of(
@@ -76,6 +80,11 @@ CHANGES = st.one_of(
             ["notes", "status"],
             ["partner_id", "external_ref"],
             ["code", "client_id", "requested_date"],
+            ["ship_to"],
+            ["ship_to", "status"],
+            ["tracking_number"],
+            ["tracking_number", "status"],
+            ["carrier", "tracking_number", "customer_reference"],
             [],
         )
     )

@@ -20,6 +20,7 @@ def body(*lines: dict[str, Any], **fields: Any) -> dict[str, Any]:
     }
 
 
+NOWHERE = dict.fromkeys(("name", "street", "city", "postal_code", "country", "phone"))
 OLDEST = {"lot_number": None, "serials": None}
 
 
@@ -34,6 +35,10 @@ async def test_a_created_order_answers_whole_with_its_address(shop: Shop, path: 
         client_id=1,
         notes="Ring twice.\nThen wait.",
         requested_date="2026-12-24",
+        customer_reference="PO 7",
+        ship_to={"name": "Ana Pop", "city": "Cluj", "country": "RO"},
+        carrier="Fan",
+        tracking_number="F-1",
     )
     events = ["sales_order.created", "stock.updated", "stock.updated", "stock.updated", "stock.low"]
     answer = await shop.world.call("POST", path, sent, status=201, events=events)
@@ -48,6 +53,10 @@ async def test_a_created_order_answers_whole_with_its_address(shop: Shop, path: 
         "external_ref": "WEB-1",
         "notes": "Ring twice.\nThen wait.",
         "requested_date": "2026-12-24",
+        "customer_reference": "PO 7",
+        "ship_to": {**NOWHERE, "name": "Ana Pop", "city": "Cluj", "country": "RO"},
+        "carrier": "Fan",
+        "tracking_number": "F-1",
         "lines": [
             {"id": 1, "article_id": 1, "article_code": "A", "quantity": 3, "warehouse_id": 1, **OLDEST},
             {"id": 2, "article_id": 2, "article_code": "B", "quantity": 0.3, "warehouse_id": 1, **OLDEST},
@@ -348,3 +357,42 @@ async def test_a_status_patch_takes_nothing_but_the_status_and_what_is_read_only
     assert set(answer.errors) == set(order.body) - {"status"} - read_only
     sent = {name: order.body[name] for name in read_only}
     await shop.world.call("PATCH", path, {**sent, "status": "IN_LUCRU"}, events=["sales_order.status_changed"])
+
+
+@pytest.mark.parametrize("status", ["CREAT", "IN_LUCRU", "INCARCAT", "LIVRAT", "ANULAT"])
+@pytest.mark.parametrize("field", ["ship_to", "carrier", "customer_reference", "tracking_number"])
+async def test_when_an_order_may_go_elsewhere(shop: Shop, field: str, status: str) -> None:
+    order = await shop.order(status=status)
+    path = f"/api/sales-orders/{order.id}"
+    allowed = {"ship_to": ("CREAT",), "tracking_number": ("CREAT", "IN_LUCRU", "INCARCAT", "LIVRAT")}
+    value = {**NOWHERE, "city": "Iași"} if field == "ship_to" else "X"
+    if status in allowed.get(field, ("CREAT", "IN_LUCRU", "INCARCAT")):
+        changed = await shop.world.call("PATCH", path, {field: value}, events=UPDATED)
+        assert changed.body[field] == value
+        assert (await shop.world.call("PATCH", path, {field: value})).raw == changed.raw
+    else:
+        refused = await shop.world.call("PATCH", path, {field: value}, status=409)
+        assert refused.body["message"].startswith(f"This sales order is {status}. ")
+        assert (await shop.world.call("GET", path)).body[field] is None
+
+
+@pytest.mark.parametrize(
+    ("ship_to", "errors"),
+    [
+        ({"town": "Cluj"}, {"ship_to.town": ["is not a field that can be sent here"]}),
+        ({"city": 5}, {"ship_to.city": ["must be a string"]}),
+        ("Cluj", {"ship_to": ["must be an object"]}),
+    ],
+)
+async def test_a_place_that_is_none(shop: Shop, ship_to: Any, errors: Any) -> None:
+    answer = await shop.world.call("POST", "/api/sales-orders", body(ship_to=ship_to), status=422)
+    assert answer.errors == errors
+
+
+async def test_a_place_is_replaced_as_a_whole(shop: Shop) -> None:
+    order = await shop.order(ship_to={"city": "Cluj", "phone": "0700"})
+    path = f"/api/sales-orders/{order.id}"
+    changed = await shop.world.call("PATCH", path, {"ship_to": {"street": "Lungă 1"}}, events=UPDATED)
+    assert changed.body["ship_to"] == {**NOWHERE, "street": "Lungă 1"}
+    cleared = await shop.world.call("PATCH", path, {"ship_to": None}, events=UPDATED)
+    assert cleared.body["ship_to"] is None

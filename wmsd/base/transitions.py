@@ -1,7 +1,7 @@
 """State tables of documents: which status may follow which, and in which a document may be changed. Pure."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import Enum
 from typing import Generic, TypeVar
 
@@ -19,7 +19,8 @@ class Step(Enum):
 @dataclass(frozen=True)
 class Transitions(Generic[Status, Effect]):
     """`table` has every allowed move and its effect. Any other move is refused. A move to the current status is no
-    move and does nothing, so retries are safe.
+    move and does nothing, so retries are safe. `own_change_in` has the fields that change in other statuses than
+    `fields_change_in`.
     """
 
     noun: str
@@ -27,6 +28,7 @@ class Transitions(Generic[Status, Effect]):
     lines_change_in: frozenset[Status]
     fields_change_in: frozenset[Status]
     lines: str = "lines"
+    own_change_in: Mapping[str, frozenset[Status]] = field(default_factory=dict)
 
     def allowed_from(self, status: Status) -> list[Status]:
         return [after for before, after in self.table if before == status]
@@ -51,23 +53,29 @@ class Transitions(Generic[Status, Effect]):
             ways += [[*way, after] for after in self.allowed_from(way[-1]) if after not in way]
         raise self.forbidden(f"There is no way from {current} to {requested}.", current, requested)
 
-    def steps(self, current: Status, requested: Status, fields_differ: bool, lines_differ: bool) -> list[Step]:
+    def steps(self, current: Status, requested: Status, differing: Collection[str]) -> list[Step]:
         """The order in which one request changes and moves a document: the change comes before or after the move,
-        wherever the status allows it.
+        wherever the status allows it. `differing` are the names of the fields that change, the lines among them.
 
         Raises Problem (409) when the move is not allowed, or neither status allows the change.
         """
         moves = requested != current
         if moves:
             self.effect(current, requested)
-        if not (fields_differ or lines_differ):
+        if not differing:
             return [Step.MOVE] if moves else []
-        change_in = self.lines_change_in if lines_differ else self.fields_change_in
+        change_in = frozenset.intersection(*map(self._change_in, differing))
         if current in change_in:
             return [Step.CHANGE, Step.MOVE] if moves else [Step.CHANGE]
         if moves and requested in change_in:
             return [Step.MOVE, Step.CHANGE]
-        raise self.forbidden(self._frozen(current, lines_differ), current, requested if moves else None)
+        raise self.forbidden(self._frozen(current, differing), current, requested if moves else None)
+
+    def _change_in(self, name: str) -> frozenset[Status]:
+        """The statuses in which the field may change."""
+        if name == self.lines:
+            return self.lines_change_in
+        return self.own_change_in.get(name, self.fields_change_in)
 
     def forbidden(
         self, message: str, current: Status, requested: Status | None = None, refused: Collection[Status] = ()
@@ -86,10 +94,16 @@ class Transitions(Generic[Status, Effect]):
         before, last = ", ".join(allowed[:-1]), allowed[-1]
         return f"cannot become {requested}, only {before}{' or ' if before else ''}{last}"
 
-    def _frozen(self, current: Status, lines_differ: bool) -> str:
-        is_about_lines = lines_differ and current in self.fields_change_in
-        back = [status for status in self.allowed_from(current) if status in self.lines_change_in]
-        if is_about_lines and back:
-            return f"This {self.noun} is {current}. Move it back to {back[0]} to change its {self.lines}."
-        what = f"Its {self.lines}" if is_about_lines else "It"
-        return f"This {self.noun} is {current}. {what} cannot be changed any more."
+    def _frozen(self, current: Status, differing: Collection[str]) -> str:
+        sentence = f"This {self.noun} is {current}."
+        if current not in self.fields_change_in:
+            own = " and ".join(name for name, statuses in self.own_change_in.items() if current in statuses)
+            still = f"Only its {own} can be changed now" if own else "It cannot be changed any more"
+            return f"{sentence} {still}."
+        frozen = [name for name in differing if current not in self._change_in(name)]
+        names = " and ".join(frozen)
+        thaws_in = frozenset.intersection(*map(self._change_in, frozen))
+        back = [status for status in self.allowed_from(current) if status in thaws_in]
+        if back:
+            return f"{sentence} Move it back to {back[0]} to change its {names}."
+        return f"{sentence} Its {names} cannot be changed any more."

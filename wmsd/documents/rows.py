@@ -10,14 +10,15 @@ from copy import copy
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
-from typing import Any, Final
+from typing import Any, Final, get_args
 
-from pydantic import ValidationError, create_model
+from pydantic import BaseModel, ValidationError, create_model
 from pydantic.fields import FieldInfo
 
 from wmsd.base.fields import Code, Input, OptionalLabel
 from wmsd.base.importing import FirstSeen, Outcome, Row
 from wmsd.base.problems import FieldErrors, Problem
+from wmsd.base.strict_json import dumps
 from wmsd.base.validation import field_errors
 from wmsd.db.transaction import Transaction
 from wmsd.directory import store as directory
@@ -55,7 +56,14 @@ class DocumentRows:
     @cached_property
     def own(self) -> dict[str, str]:
         """The column of each field of the document."""
-        return {name: self._column(name) for name in self._table.fields if name not in DocumentRow.model_fields}
+        others = {*DocumentRow.model_fields, *self.nested}
+        return {name: self._column(name) for name in self._table.fields if name not in others}
+
+    @cached_property
+    def nested(self) -> dict[str, dict[str, FieldInfo]]:
+        """The fields that are objects, with their own fields. Each is a column, such as `ship_to.city`."""
+        models = {name: _object(self._table.body.model_fields[name].annotation) for name in self._table.fields}
+        return {name: dict(model.model_fields) for name, model in models.items() if model is not None}
 
     @cached_property
     def of_a_line(self) -> dict[str, tuple[str, ...]]:
@@ -80,6 +88,8 @@ class DocumentRows:
         status: Any = body["status"].annotation
         fields: dict[str, Any] = {"status": (status | None, None)}
         fields |= {column: self._field(name, body[name]) for name, column in self.own.items()}
+        for name, parts in self.nested.items():
+            fields |= {f"{name}.{part}": (each.annotation, copy(each)) for part, each in parts.items()}
         for name, columns in self.of_a_line.items():
             for column in columns:
                 fields[column] = self._field(name, line[column if column in line else name])
@@ -127,6 +137,11 @@ class DocumentRows:
             if column in first.sent:
                 value = getattr(first.fields, column)
                 fields[name] = codes.find(column, value) if column in self.references else value
+        for name, parts in self.nested.items():
+            if any(f"{name}.{part}" in first.sent for part in parts):
+                values = {part: getattr(first.fields, f"{name}.{part}") for part in parts}
+                has_any = any(value is not None for value in values.values())
+                fields[name] = dumps(values) if has_any else None
         return fields
 
     def _line_of(self, row: Checked, codes: Codes) -> Any:
@@ -146,7 +161,7 @@ class DocumentRows:
             outcome.refuse(document.rows[0], {"status": [problem.message.rstrip(".")]})
         for path, sentences in problem.errors.items():
             name, _, rest = path.partition(".")
-            line, column = document.rows[0], self.own.get(name, name)
+            line, column = document.rows[0], path if name in self.nested else self.own.get(name, name)
             if name == self._table.lines and rest:
                 number, _, name = rest.partition(".")
                 line, column = document.rows[int(number)], self.of_a_line.get(name, (name,))[0]
@@ -223,11 +238,22 @@ class DocumentRows:
 
         for text in self._table.every(tx):
             document = json.loads(text, parse_float=str, parse_int=str)
-            own = {**document, **coded(document)}
+            parts = {
+                f"{name}.{part}": (document[name] or {}).get(part)
+                for name in self.nested
+                for part in self.nested[name]
+            }
+            own = {**document, **coded(document), **parts}
             for line in self._kind.in_files.lines_shown(tx, document, document[self._table.lines]):
                 elsewhere = {name: value for name, value in line.items() if value != document.get(name)}
                 of_line = {name: line[name] for name in self.line_columns if name in line}
                 yield {**own, **coded(elsewhere, OF_A_LINE), **of_line}
+
+
+def _object(annotation: Any) -> type[BaseModel] | None:
+    """The model of a field that is an object or null; None for any other field."""
+    kinds = get_args(annotation) or (annotation,)
+    return next((kind for kind in kinds if isinstance(kind, type) and issubclass(kind, BaseModel)), None)
 
 
 def _key(row: Row) -> tuple[str, object]:

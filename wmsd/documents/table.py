@@ -16,7 +16,7 @@ from wmsd.db.changes import changed, created, updated_at_sql
 from wmsd.db.listing import FEW_AT_ONCE, Listing, Tally, conditions
 from wmsd.db.record import check_shown, record_sql
 from wmsd.db.series import next_code
-from wmsd.db.table import insert_sql, update_sql
+from wmsd.db.table import insert_sql, stored, update_sql
 from wmsd.db.transaction import Transaction
 from wmsd.directory.store import DirectoryKind
 from wmsd.documents.lines import LineTable
@@ -128,15 +128,20 @@ class DocumentTable:
 
     def replacement(self, body: Input) -> dict[str, Any]:
         """The columns of a full replacement: a field that was not sent takes its default."""
-        return {name: getattr(body, name) for name in self.fields}
+        return stored({name: getattr(body, name) for name in self.fields})
 
     def patch(self, body: Input) -> dict[str, Any]:
         """The columns of a patch: only those that were sent."""
-        return {name: getattr(body, name) for name in self.fields if name in body.model_fields_set}
+        return stored({name: getattr(body, name) for name in self.fields if name in body.model_fields_set})
 
     def merged(self, current: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
         """The current document with the given fields. A code is never taken away."""
         return {**current, **given, "code": given.get("code") or current["code"]}
+
+    def differing(self, current: Mapping[str, Any], values: Mapping[str, Any], lines_differ: bool) -> list[str]:
+        """The names of the fields that differ, the lines last."""
+        names = [name for name in self.fields if values[name] != current[name]]
+        return [*names, self.lines] if lines_differ else names
 
     def body_of(self, code: str | None, fields: Mapping[str, Any], lines: Sequence[Any]) -> Any:
         """A body from values that are known to be valid."""

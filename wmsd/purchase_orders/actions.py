@@ -107,7 +107,8 @@ def change(
     before = ORDER_ITEMS.of(tx, order_id) if sent_items is not None else []
     rows, errors = _find_items(tx, sent_items or [], before)
     items_differ = ORDER_ITEMS.contents(rows) != ORDER_ITEMS.contents(before)
-    for step in BY_HAND.steps(current["status"], status or current["status"], values != current, items_differ):
+    differing = ORDERS.differing(current, values, items_differ)
+    for step in BY_HAND.steps(current["status"], status or current["status"], differing):
         match step:
             case Step.MOVE:
                 move(tx, order_id, current["status"], status or current["status"])

@@ -136,7 +136,8 @@ def change(
     if RECEPTION_ITEMS.contents(sent) != RECEPTION_ITEMS.contents(before):
         rows = sent
     items_differ = rows is not before
-    for step in TRANSITIONS.steps(current["status"], status or current["status"], values != current, items_differ):
+    differing = RECEPTIONS.differing(current, values, items_differ)
+    for step in TRANSITIONS.steps(current["status"], status or current["status"], differing):
         match step:
             case Step.MOVE:
                 move(tx, reception_id, current["status"], status or current["status"], packaging)

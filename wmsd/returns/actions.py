@@ -87,8 +87,10 @@ def change(
     lines_differ = RETURN_LINES.contents(rows, DISPOSITION) != RETURN_LINES.contents(before, DISPOSITION)
     if not lines_differ:  # they are the lines that are there, however they were named
         rows = [{**row, "disposition": sent["disposition"]} for row, sent in zip(before, rows, strict=True)]
-    fields_differ = values != current or rows != before or bool(errors)
-    for step in TRANSITIONS.steps(current["status"], status or current["status"], fields_differ, lines_differ):
+    differing = RETURNS.differing(current, values, lines_differ)
+    if not lines_differ and (rows != before or errors):
+        differing += DISPOSITION
+    for step in TRANSITIONS.steps(current["status"], status or current["status"], differing):
         match step:
             case Step.MOVE:
                 move(tx, return_id, current["status"], status or current["status"])

@@ -70,9 +70,9 @@ def create_sales_order(tx: Transaction, body: SalesOrderFields) -> Record:
 def replace_sales_order(tx: Transaction, id: int, body: SalesOrderFields) -> Record:
     """Replace a sales order.
 
-    A field that is not sent takes its default, but code and status stay as they are. Lines may change in CREAT
-    only, other fields until LIVRAT or ANULAT; `status` moves the order. When nothing differs, nothing is written
-    and no event is sent.
+    A field that is not sent takes its default, but code and status stay as they are. Lines and `ship_to` may
+    change in CREAT only, other fields until LIVRAT or ANULAT, `tracking_number` in LIVRAT too; `status` moves the
+    order. When nothing differs, nothing is written and no event is sent.
     """
     return change(tx, id, ORDERS.replacement(body), body.lines, sent_status(body), body.packaging)
 
@@ -111,7 +111,8 @@ def change(
     before = ORDER_LINES.of(tx, order_id) if sent_lines is not None else []
     lines = find_lines(tx, sent_lines or [], values["warehouse_id"], before, current["warehouse_id"])
     lines_differ = ORDER_LINES.contents(lines.rows) != ORDER_LINES.contents(before)
-    for step in TRANSITIONS.steps(current["status"], status or current["status"], values != current, lines_differ):
+    differing = ORDERS.differing(current, values, lines_differ)
+    for step in TRANSITIONS.steps(current["status"], status or current["status"], differing):
         match step:
             case Step.MOVE:
                 move(tx, [order_id], current["status"], status or current["status"])

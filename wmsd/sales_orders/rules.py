@@ -30,6 +30,10 @@ TRANSITIONS: Final[Transitions[Status, Effect]] = Transitions(
     },
     lines_change_in=frozenset({"CREAT"}),
     fields_change_in=frozenset({"CREAT", "IN_LUCRU", "INCARCAT"}),
+    own_change_in={
+        "ship_to": frozenset({"CREAT"}),
+        "tracking_number": frozenset({"CREAT", "IN_LUCRU", "INCARCAT", "LIVRAT"}),
+    },
 )
 HOLDS_STOCK: Final[frozenset[Status]] = frozenset({"CREAT", "IN_LUCRU"})
 LOADED: Final[Status] = "INCARCAT"

@@ -40,6 +40,17 @@ class LineFields(Input):
 Lines = Annotated[list[LineFields], Field(min_length=1, max_length=MAX_LINES)]
 
 
+class ShipTo(Input):
+    """Where an order goes, when that is not the partner's own address."""
+
+    name: OptionalLabel = None
+    street: OptionalText = None
+    city: OptionalLabel = None
+    postal_code: OptionalLabel = None
+    country: OptionalLabel = None
+    phone: OptionalLabel = None
+
+
 class SalesOrderFields(WithPackaging):
     code: OwnCode = None
     status: Annotated[Status, Field(description="A new order begins as CREAT.")] = INITIAL
@@ -49,6 +60,13 @@ class SalesOrderFields(WithPackaging):
     external_ref: ExternalRef = None
     requested_date: Date | None = None
     notes: OptionalText = None
+    customer_reference: Annotated[OptionalLabel, Field(description="The customer's own number of it.")] = None
+    ship_to: Annotated[
+        ShipTo | None,
+        Field(description="Where it goes; replaced as a whole. It can change as long as the lines can."),
+    ] = None
+    carrier: OptionalLabel = None
+    tracking_number: Annotated[OptionalLabel, Field(description="It can be set after LIVRAT too.")] = None
     lines: Lines
 
 
@@ -82,7 +100,11 @@ class SalesOrder(DocumentShown):
     warehouse_id: Id
     client_id: Id | None
     external_ref: OptionalLabel
+    customer_reference: OptionalLabel
     notes: OptionalText
     requested_date: Date | None
+    ship_to: ShipTo | None
+    carrier: OptionalLabel
+    tracking_number: OptionalLabel
     lines: list[SalesOrderLine]
     status_history: Annotated[list[SalesOrderStatusReached], Field(description="Each status reached, and when.")]

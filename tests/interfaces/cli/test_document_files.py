@@ -25,11 +25,12 @@ RECEPTIONS = (
     + "RC-5,,IN_LUCRU,PO-2,MAIN,,,S,1,2,,S4;S5\n"
 )
 SALES = (
-    "code,external_ref,status,partner_code,warehouse_code,client_code,requested_date,notes,"
-    "article_code,quantity,line_warehouse_code,lot_number,serials\n"
-    "SO-1,,LIVRAT,CUST,MAIN,,,,L,4,,L2,\n"
-    "SO-1,,LIVRAT,CUST,MAIN,,,,S,2,,,S1;S3\n"
-    "SO-2,,CREAT,CUST,MAIN,,,,L,1,,L1,\n"
+    "code,external_ref,status,partner_code,warehouse_code,client_code,requested_date,notes,customer_reference,"
+    "carrier,tracking_number,ship_to.name,ship_to.street,ship_to.city,ship_to.postal_code,ship_to.country,"
+    "ship_to.phone,article_code,quantity,line_warehouse_code,lot_number,serials\n"
+    "SO-1,,LIVRAT,CUST,MAIN,,,,,,F-1,Ana Pop,,Cluj,,RO,,L,4,,L2,\n"
+    "SO-1,,LIVRAT,CUST,MAIN,,,,,,F-1,Ana Pop,,Cluj,,RO,,S,2,,,S1;S3\n"
+    "SO-2,,CREAT,CUST,MAIN,,,,,,,,,,,,,L,1,,L1,\n"
 )
 RETURNS = (
     "code,external_ref,status,partner_code,warehouse_code,sales_order_code,reason,notes,"

@@ -5,14 +5,21 @@ import pytest
 from tests.support.command import Tenant
 
 COLUMNS = "code,external_ref,status,partner_code,warehouse_code,client_code,requested_date,notes"
-HEADER = f"{COLUMNS},article_code,quantity,line_warehouse_code,lot_number,serials\n"
+PLACE = (
+    "customer_reference,carrier,tracking_number,ship_to.name,ship_to.street,ship_to.city,ship_to.postal_code,"
+    "ship_to.country,ship_to.phone"
+)
+GOODS = "article_code,quantity,line_warehouse_code,lot_number,serials"
+HEADER = f"{COLUMNS},{GOODS}\n"
+GOES = "PO 7,Fan,F-1,Ana Pop,,Cluj,400001,RO,0700"
+NOWHERE = ",,,,,,,,"
 ORDERS = (
-    HEADER
-    + "A-1,W1,LIVRAT,P1,MAIN,C1,2026-12-24,Ring twice,A,3,,,\n"
-    + "A-1,W1,LIVRAT,P1,MAIN,C1,2026-12-24,Ring twice,A,1.5,EAST,,\n"
-    + "A-2,,CREAT,P2,EAST,,,,A,0.000001,,,\n"
-    + "A-3,,ANULAT,P1,MAIN,,,,B,2,,,\n"
-    + "A-3,,ANULAT,P1,MAIN,,,,B,2,,,\n"
+    f"{COLUMNS},{PLACE},{GOODS}\n"
+    + f"A-1,W1,LIVRAT,P1,MAIN,C1,2026-12-24,Ring twice,{GOES},A,3,,,\n"
+    + f"A-1,W1,LIVRAT,P1,MAIN,C1,2026-12-24,Ring twice,{GOES},A,1.5,EAST,,\n"
+    + f"A-2,,CREAT,P2,EAST,,,,{NOWHERE},A,0.000001,,,\n"
+    + f"A-3,,ANULAT,P1,MAIN,,,,{NOWHERE},B,2,,,\n"
+    + f"A-3,,ANULAT,P1,MAIN,,,,{NOWHERE},B,2,,,\n"
 )
 
 
