@@ -142,7 +142,7 @@ def change(
             case Step.MOVE:
                 move(tx, reception_id, current["status"], status or current["status"], packaging)
             case Step.CHANGE:
-                check_order_is_open(tx, current, status)
+                check_order_is_open(tx, current, None if status == current["status"] else status)
                 _change(tx, reception_id, current, values, rows)
     return RECEPTIONS.one(tx, reception_id)
 
