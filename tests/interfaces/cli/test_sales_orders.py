@@ -38,6 +38,8 @@ def test_imported_orders_reserve_and_are_walked_to_their_status(shop: Tenant) ->
         "LIVRAT",
     ]
     assert [line["quantity"] for line in shown["lines"]] == [3, 1.5]
+    for_people = shop.home.ok("sales-order", "show", "A-1", "--company", shop.code).out
+    assert "Ana Pop, Cluj, 400001, RO, 0700\n" in for_people
 
 
 def test_an_export_is_taken_back_unchanged(shop: Tenant) -> None:

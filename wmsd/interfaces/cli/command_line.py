@@ -146,6 +146,8 @@ def _table(rows: list[dict[str, Any]], empty: str) -> None:
 
 
 def _cell(value: Any) -> str:
+    if isinstance(value, dict):  # an address, in its parts that are known
+        value = [part for part in value.values() if part is not None]
     if value is None or value == []:
         return "-"
     if isinstance(value, bool):
