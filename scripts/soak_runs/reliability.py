@@ -7,6 +7,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from soak_runs import stolen
 from tests.support.faults import laws
 from tests.support.faults.kills import Killed
 from wmsd import docs
@@ -42,6 +43,9 @@ is broken under it, and mended. Then
   anything again;
 - the log says what happened, once, and has no trace;
 - SIGTERM ends the process within {stop:.0f} s with status 0, and `wmsd doctor` finds nothing.
+
+A virtual machine's processors are its host's. A fault during which the host took more than {much:.0%} of them for
+others, and which broke no law but that of the {slowest:.0f} ms, is tried again: here {again} times.
 """
 TABLE: Final = """
 | fault | times | acknowledged | refused | unknown | others' p99 | whole after | laws broken |
@@ -92,6 +96,8 @@ def _parts(tried: Sequence["Tried"], killed: Killed, began: datetime, seed: int,
         acknowledged=sum(each.acknowledged for each in tried) + killed.acknowledged,
         verdict="Every law held." if not broken else f"Laws were broken {broken} times.",
         slowest=laws.SLOWEST * 1000,
+        much=stolen.MUCH,
+        again=sum(each.again for each in tried),
         whole=laws.WHOLE_SECONDS,
         stop=laws.STOP_SECONDS,
     )

@@ -61,11 +61,13 @@ async def test_the_same_body_is_the_same_however_it_is_written(shop: Shop) -> No
 
 
 async def test_another_body_with_the_same_key_is_refused(shop: Shop) -> None:
-    await shop.world.send("POST", "/api/sales-orders", ORDER, headers=KEY)
+    first = await shop.world.send("POST", "/api/sales-orders", ORDER, headers=KEY)
     answer = await shop.world.call("POST", "/api/sales-orders", {**ORDER, "notes": "x"}, status=422, headers=KEY)
+    assert answer.body["code"] == "IDEMPOTENCY_KEY_REUSED"
     assert answer.errors == {
         "Idempotency-Key": ["was used before with another body; send a new key with a new request"]
     }
+    assert answer.body["details"] == {"id": first.id}
 
 
 async def test_a_key_is_of_one_path_method_user_and_company(shop: Shop) -> None:

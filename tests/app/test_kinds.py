@@ -53,7 +53,7 @@ def test_no_other_kind_has_its_movements(kind: DocumentKind) -> None:
 
 def test_it_has_a_head_in_the_descriptions(kind: DocumentKind) -> None:
     operations = (*kind.reading.operations, *kind.writing)
-    assert {TAGS[each.tag] for each in operations} == {kind.table.noun}
+    assert {TAGS[each.tag].noun for each in operations} == {kind.table.noun}
 
 
 def test_it_has_its_routes(kind: DocumentKind) -> None:

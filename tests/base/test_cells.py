@@ -57,6 +57,7 @@ def test_every_text_comes_back(text: str) -> None:
 
 @given(texts)
 @example(" =1")
+@example(" \t")
 def test_no_cell_begins_as_a_formula(text: str) -> None:
     for part in write(text).split(";"):
         assert NUMBER.fullmatch(part) or not part.strip(" ").startswith(tuple(BEGINNINGS))

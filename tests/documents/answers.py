@@ -65,7 +65,7 @@ class Depot:
 
     def _replayed(self, request: Request, body: Json, reply: Reply) -> Reply:
         if body != request.body:
-            raise Refused(422, "VALIDATION_FAILED", ["Idempotency-Key"])
+            raise Refused(422, "IDEMPOTENCY_KEY_REUSED", ["Idempotency-Key"], {"id": reply.body["id"]})
         return reply._replace(is_replayed=True)
 
     def _perform(self, book: Book, request: Request, telling: Telling) -> Reply:

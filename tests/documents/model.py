@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
-from tests.sales_orders.model import CODES, Refused
+from tests.sales_orders.model import CODES, Refused, Taken
 from tests.stock.model import WAREHOUSES, Json, Telling
 from tests.support.moments import Moments
 
@@ -17,8 +17,9 @@ FieldErrors = list[tuple[str, str]]
 
 def refuse(errors: FieldErrors) -> None:
     if errors:
-        codes = {code for _, code in errors}
-        raise Refused(422, next(code for code in CODES if code in codes), {path for path, _ in errors})
+        code = next(each for code in CODES for _, each in errors if each == code)
+        details = {"id": code.holder} if isinstance(code, Taken) else None
+        raise Refused(422, code, {path for path, _ in errors}, details)
 
 
 @dataclass
@@ -133,10 +134,12 @@ class Book(ABC):
         ):
             if name in fields and fields[name] not in known:
                 errors.append((name, code))
-        for name in ("code", "external_ref"):
-            others = {other.fields[name] for other in self.by_id.values() if other is not document}
-            if fields[name] is not None and fields[name] in others:
-                errors.append((name, "VALIDATION_FAILED"))
+        for other in self.by_id.values():
+            if other is not document and fields["code"] is not None and fields["code"] == other.fields["code"]:
+                errors.append(("code", "VALIDATION_FAILED"))
+            reference = fields["external_ref"]
+            if other is not document and reference is not None and reference == other.fields["external_ref"]:
+                errors.append(("external_ref", Taken(other.id)))
         return errors
 
     def numbered(self, lines: Iterable[Json]) -> list[Json]:

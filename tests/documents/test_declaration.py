@@ -18,9 +18,9 @@ from wmsd.documents.lines import LineTable
 from wmsd.documents.operations import reading
 from wmsd.documents.rows import DocumentRows
 from wmsd.interfaces.cli.documents import document_command
-from wmsd.interfaces.http import openapi
+from wmsd.interfaces.openapi.document import document
 from wmsd.sales_orders.kind import SALES_ORDERS
-from wmsd.sales_orders.schema import LineFields, SalesOrder, SalesOrderFields, SalesOrderLine
+from wmsd.sales_orders.schema import SalesOrder, SalesOrderFields, SalesOrderLine, SalesOrderLineFields
 
 Urgency = Annotated[OptionalLabel, Field(description="How soon.")]
 
@@ -83,7 +83,7 @@ def test_a_field_has_its_column_in_files() -> None:
 
 
 def test_a_field_and_a_filter_are_described() -> None:
-    described = openapi.document("orders", "1", [Route("GET", "/orders", READING.by_page)])
+    described = document("orders", "1", [Route("GET", "/orders", READING.by_page)])
     (shown,) = (each for name, each in described["components"]["schemas"].items() if name == "Urgent")
     parameters = {each["name"] for each in described["paths"]["/orders"]["get"]["parameters"] if "name" in each}
     assert "urgency" in shown["properties"]
@@ -112,7 +112,7 @@ def test_a_field_of_a_line_that_is_not_shown_is_named() -> None:
         LineTable("lines", "sales_order_id", ("quantity", "urgency"), SalesOrderLine)
 
 
-class UrgentLine(LineFields):
+class UrgentLine(SalesOrderLineFields):
     urgency: Urgency = None
 
 

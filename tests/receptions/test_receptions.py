@@ -165,7 +165,7 @@ async def test_a_factor_is_multiplied_exactly_or_refused(dock: Dock) -> None:
         ),
         ({"warehouse_id": 9}, "INVALID_WAREHOUSE", {"warehouse_id": ["is not a warehouse of this company"]}),
         ({"code": "TAKEN"}, "VALIDATION_FAILED", {"code": ["is taken by another reception"]}),
-        ({"external_ref": "TAKEN"}, "VALIDATION_FAILED", {"external_ref": ["is taken by another reception"]}),
+        ({"external_ref": "TAKEN"}, "EXTERNAL_REF_TAKEN", {"external_ref": ["is taken by another reception"]}),
         (
             {"status": "IN_LUCRU"},
             "VALIDATION_FAILED",

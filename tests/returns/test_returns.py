@@ -85,7 +85,7 @@ async def test_what_get_shows_can_be_sent_back(shop: Shop) -> None:
             {"status": ["must be CREAT: every return begins there"]},
         ),
         ({"code": "TAKEN"}, "VALIDATION_FAILED", {"code": ["is taken by another return"]}),
-        ({"external_ref": "TAKEN"}, "VALIDATION_FAILED", {"external_ref": ["is taken by another return"]}),
+        ({"external_ref": "TAKEN"}, "EXTERNAL_REF_TAKEN", {"external_ref": ["is taken by another return"]}),
         (
             {"lines": [{"article_id": 9, "quantity": 1}]},
             "INVALID_ARTICLE",

@@ -96,7 +96,7 @@ class Answers:
         if kept is None:
             return None
         if kept.body != request.body:
-            raise Refused(422, "VALIDATION_FAILED", ["Idempotency-Key"])
+            raise Refused(422, "IDEMPOTENCY_KEY_REUSED", ["Idempotency-Key"], {"id": kept.reply.body["id"]})
         return kept.reply._replace(is_replayed=True)
 
     def _perform(self, request: Request, telling: Telling) -> Reply:

@@ -40,7 +40,14 @@ FIELDS = (
     *("customer_reference", "ship_to", "carrier", "tracking_number"),
 )
 SHIP_TO = ("name", "street", "city", "postal_code", "country", "phone")
-CODES = ("INVALID_PARTNER", "INVALID_WAREHOUSE", "INVALID_ARTICLE", "VALIDATION_FAILED", "INSUFFICIENT_STOCK")
+CODES = (
+    "EXTERNAL_REF_TAKEN",
+    "INVALID_PARTNER",
+    "INVALID_WAREHOUSE",
+    "INVALID_ARTICLE",
+    "VALIDATION_FAILED",
+    "INSUFFICIENT_STOCK",
+)
 """An answer has one code: of several, the first of these."""
 
 FieldErrors = dict[str, str]
@@ -51,6 +58,17 @@ class Refused(Exception):
     def __init__(self, status: int, code: str, errors: Collection[str] = (), details: Json | None = None) -> None:
         super().__init__(code)
         self.status, self.code, self.errors, self.details = status, code, frozenset(errors), details
+
+
+class Taken(str):
+    """The code of an external_ref that the document with the id `holder` has."""
+
+    holder: int
+
+    def __new__(cls, holder: int) -> "Taken":
+        self = super().__new__(cls, "EXTERNAL_REF_TAKEN")
+        self.holder = holder
+        return self
 
 
 class Line(NamedTuple):
@@ -190,10 +208,15 @@ class Orders:
             errors["warehouse_id"] = "INVALID_WAREHOUSE"
         if fields["client_id"] not in (None, *CLIENTS):
             errors["client_id"] = "VALIDATION_FAILED"
-        for name in ("code", "external_ref"):
-            others = {other.fields[name] for other in self.by_id.values() if other is not order}
-            if fields[name] in others - {None}:
-                errors[name] = "VALIDATION_FAILED"
+        for other in self.by_id.values():
+            if other is not order and fields["code"] is not None and fields["code"] == other.fields["code"]:
+                errors["code"] = "VALIDATION_FAILED"
+            if (
+                other is not order
+                and fields["external_ref"]
+                and fields["external_ref"] == other.fields["external_ref"]
+            ):
+                errors["external_ref"] = Taken(other.id)
         return errors
 
     def _shortages(self, order: Order | None, lines: Sequence[Line]) -> FieldErrors:
@@ -256,7 +279,9 @@ def article_of(line: Json) -> tuple[int | None, str]:
 
 def refuse(errors: FieldErrors) -> None:
     if errors:
-        raise Refused(422, next(code for code in CODES if code in errors.values()), errors)
+        code = next(each for code in CODES for each in errors.values() if each == code)
+        details = {"id": code.holder} if isinstance(code, Taken) else None
+        raise Refused(422, code, errors, details)
 
 
 def forbidden(order: Order, status: str) -> Refused:

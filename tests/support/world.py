@@ -103,9 +103,10 @@ class World:
         before = await self.last_event()
         answer = await self.send(method, path, body, raw=raw, token=token, company=company, headers=headers)
         assert answer.status == status, f"{method} {path}: {answer.status} {answer.raw.decode()}"
-        assert [name for name, _ in await self.events_after(before)] == list(events), f"{method} {path}"
+        happened = await self.events_after(before)
+        assert [name for name, _ in happened] == list(events), f"{method} {path}"
         if method != "HEAD":
-            self.contract.check(method, path.partition("?")[0], status, answer.body, events)
+            self.contract.check(method, path.partition("?")[0], status, answer.headers, answer.body, happened)
         return answer
 
     async def send(

@@ -5,11 +5,12 @@ from typing import Annotated
 from pydantic import Field
 
 from wmsd.accounts.strength import LONGEST
-from wmsd.base.access import Role
-from wmsd.base.fields import Email, Id, Input, Model, Name, Timestamp
+from wmsd.base.access import ABILITIES, EVERYTHING, Role
+from wmsd.base.fields import Email, Id, Input, Model, Name, Timestamp, choice
 
 Password = Annotated[str, Field(min_length=1, max_length=LONGEST)]
-AbilityNames = Annotated[list[str], Field(min_length=1, max_length=50)]
+Ability = Annotated[str, choice("Ability", [EVERYTHING, *ABILITIES])]
+AbilityNames = Annotated[list[Ability], Field(min_length=1, max_length=50)]
 
 
 class SignIn(Input):
@@ -23,7 +24,7 @@ class IssuedToken(Model):
     """A new token. It is shown only this once."""
 
     token: str
-    abilities: list[str]
+    abilities: list[Ability]
 
 
 class Message(Model):
@@ -32,7 +33,7 @@ class Message(Model):
 
 class CurrentToken(Model):
     name: str
-    abilities: list[str]
+    abilities: list[Ability]
     expires_at: Timestamp
 
 

@@ -1,15 +1,16 @@
 """Makes the arguments of an action from a request."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Final
 
 from wmsd.app.call import Call, Loaded
 from wmsd.base.context import Company
 from wmsd.base.cursor import CursorSigner
+from wmsd.base.field_errors import FieldError
 from wmsd.base.listing import CursorQuery, NoQuery
 from wmsd.base.operation import Operation
-from wmsd.base.problems import FieldErrors, Problem, invalid, not_found
+from wmsd.base.problems import MOST_TOLD, FieldErrors, Problem, invalid, not_found
 from wmsd.base.tags import TAGS
 from wmsd.base.validation import check
 
@@ -19,7 +20,7 @@ ID: Final = re.compile(r"[1-9][0-9]{0,14}", re.ASCII)
 def decode(call: Call, company: Company | None, loaded: Loaded | None, signer: CursorSigner) -> dict[str, Any]:
     """The action's arguments by name. Raises Problem with all errors of query and body at once."""
     operation = call.operation
-    inputs = _path_inputs(call)
+    inputs = path_inputs(call)
     errors: FieldErrors = {}
     if operation.query is not None:
         inputs["query"] = _collect(errors, lambda: check(operation.query or NoQuery, call.query))
@@ -28,7 +29,7 @@ def decode(call: Call, company: Company | None, loaded: Loaded | None, signer: C
     if operation.body is not None:
         model = operation.body
         document, text_errors = ({}, {}) if loaded is None else (loaded.document, loaded.text_errors)
-        sent = {name: value for name, value in document.items() if name not in operation.read_only}
+        sent = settable(operation, document)
         inputs["body"] = _collect(errors, lambda: check(model, sent, model.own_text_errors(text_errors)))
     if operation.answer == "cursor" and not errors:
         assert company is not None
@@ -40,14 +41,20 @@ def decode(call: Call, company: Company | None, loaded: Loaded | None, signer: C
     return inputs
 
 
-def _path_inputs(call: Call) -> dict[str, Any]:
+def path_inputs(call: Call) -> dict[str, Any]:
+    """The parts of the path by name. Raises Problem (404) for what can be no id."""
     inputs: dict[str, Any] = {}
     for name, kind in call.operation.path_types.items():
         text = call.path[name]
         if kind is int and not ID.fullmatch(text):
-            raise not_found(TAGS[call.operation.tag])
+            raise not_found(TAGS[call.operation.tag].noun)
         inputs[name] = kind(text)
     return inputs
+
+
+def settable(operation: Operation, document: Mapping[str, Any]) -> dict[str, Any]:
+    """The fields of a body without those that the caller got in an answer and cannot set."""
+    return {name: value for name, value in document.items() if name not in operation.read_only}
 
 
 def _position(signer: CursorSigner, operation: Operation, query: CursorQuery, company: Company) -> int:
@@ -68,11 +75,25 @@ def operator_id(text: str | None) -> int | None:
     return int(text)
 
 
+def may_have_more(problem: Problem) -> bool:
+    """Whether errors of form leave room for those of references. Past a hundred, not all of them are known."""
+    return problem.code == "VALIDATION_FAILED" and sum(map(len, problem.errors.values())) < MOST_TOLD
+
+
+def with_references(problem: Problem, found: Iterable[FieldError]) -> Problem:
+    """The errors of form, and those of references at other places."""
+    errors = {path: list(sentences) for path, sentences in problem.errors.items()}
+    for each in found:
+        if each.path not in problem.errors:
+            errors.setdefault(each.path, []).append(each.sentence)
+    return invalid(errors)
+
+
 def _collect(errors: FieldErrors, decode: Callable[[], Any]) -> Any:
     try:
         return decode()
     except Problem as problem:
-        if problem.status != 422 or not problem.errors:
+        if problem.status != 422 or not problem.errors or not may_have_more(problem):
             raise
         for path, sentences in problem.errors.items():
             errors.setdefault(path, []).extend(sentences)

@@ -73,7 +73,7 @@ class Health(Model):
     checks: Checks
 
 
-class VersionState(Model):
+class ApiVersion(Model):
     version: str
     state: Literal["current", "supported", "deprecated"]
     path: str
@@ -83,7 +83,7 @@ class Meta(Model):
     """The versions, and the modules of the company that the request names, if it names one."""
 
     version: str
-    versions: list[VersionState]
+    versions: list[ApiVersion]
     features: dict[str, bool] | None
     changelog_url: str
 

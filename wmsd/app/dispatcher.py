@@ -15,7 +15,7 @@ from wmsd.app.access_cache import AccessCache
 from wmsd.app.admission import Admission, check_is_on
 from wmsd.app.byte_budget import ByteBudget
 from wmsd.app.call import Call, Loaded, Reply
-from wmsd.app.decoding import decode
+from wmsd.app.decoding import decode, may_have_more, path_inputs, settable, with_references
 from wmsd.app.large_bodies import MEBIBYTE, LargeBodies
 from wmsd.app.limits import Limiter
 from wmsd.app.refusals import READ_SECONDS, Refusals
@@ -28,6 +28,8 @@ from wmsd.base.context import PROGRAM, Actor, Caller, Company
 from wmsd.base.cursor import CursorSigner
 from wmsd.base.listing import Query
 from wmsd.base.operation import CONTEXT
+from wmsd.base.problems import Problem
+from wmsd.base.validation import well_formed
 from wmsd.db.company_files import CompanyFiles
 from wmsd.db.database import Database
 from wmsd.db.transaction import Transaction
@@ -129,7 +131,7 @@ class Dispatcher:
         """Decodes the request and passes the unit of work to the company's file."""
         operation = call.operation
         loaded = await call.load_body() if operation.body is not None and call.load_body else None
-        inputs = await self._beside(call, loaded, lambda: decode(call, company, loaded, self._signer))
+        inputs = await self._decode(call, caller, company, loaded)
         check_is_on(operation, company)
         if not operation.takes.isdisjoint(CONTEXT):
             inputs |= _context(call, caller, company)
@@ -151,6 +153,23 @@ class Dispatcher:
             return self._write(tx, call, company, inputs, growth)
 
         return database.write(lambda tx: idempotency.once(tx, key, write), actor, growth == "frees")
+
+    async def _decode(
+        self, call: Call, caller: Caller | None, company: Company | None, loaded: Loaded | None
+    ) -> dict[str, Any]:
+        """The arguments. Raises Problem with all errors of form, and then with those of references too."""
+        try:
+            return await self._beside(call, loaded, lambda: decode(call, company, loaded, self._signer))
+        except Problem as problem:
+            find = call.operation.references
+            if find is None or loaded is None or company is None or not may_have_more(problem):
+                raise
+            sent = well_formed(settable(call.operation, loaded.document), problem.errors)
+            named = path_inputs(call) | _context(call, caller, company)
+            database, actor = await self._files.get(company.id), PROGRAM if caller is None else caller.actor
+            until = time.monotonic() + READ_SECONDS
+            found = await database.read(lambda tx: list(find(tx, sent, named)), actor, until)
+            raise with_references(problem, found) from None
 
     async def _beside(self, call: Call, loaded: Loaded | None, work: Callable[[], Result]) -> Result:
         """Runs work on a whole body: on a thread when the body is large."""

@@ -18,7 +18,7 @@ from weakref import WeakValueDictionary
 
 from wmsd.app.call import Call, Reply
 from wmsd.base.context import Actor
-from wmsd.base.problems import invalid
+from wmsd.base.problems import Problem, invalid
 from wmsd.base.strict_json import canonical, dumps
 from wmsd.db import retention
 from wmsd.db.database import Database
@@ -68,15 +68,26 @@ FIND: Final = "SELECT request_hash, status, headers, body FROM idempotency_keys 
 def find(tx: Transaction, key: Key) -> Reply | None:
     """The kept answer. Its age is not compared with the clock, which may jump.
 
-    Raises Problem (422) when it answered another body.
+    Raises Problem (422) when it answered another body: its details have the id of the record in that answer.
     """
     found = tx.row(FIND, (key.scope,))
     if found is None:
         return None
     request_hash, status, headers, body = found
     if request_hash != key.request_hash:
-        raise invalid({HEADER: ["was used before with another body; send a new key with a new request"]})
+        raise Problem(
+            "IDEMPOTENCY_KEY_REUSED",
+            "This Idempotency-Key was used before with another body.",
+            errors={HEADER: ["was used before with another body; send a new key with a new request"]},
+            details=_answered(body),
+        )
     return Reply(status, body, {**json.loads(headers), REPLAYED: "true"})
+
+
+def _answered(body: bytes) -> dict[str, object] | None:
+    """The id of the record in a kept answer, if it has one."""
+    record = json.loads(body) if body else None
+    return {"id": record["id"]} if isinstance(record, dict) and "id" in record else None
 
 
 KEEP: Final = """

@@ -1,11 +1,11 @@
 """The use cases of articles."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import partial
 from typing import Any
 
 from wmsd.articles import store
-from wmsd.articles.rules import Holders, check_references, wanted_fields
+from wmsd.articles.rules import Holders, reference_errors, wanted_fields
 from wmsd.articles.schema import (
     Article,
     ArticleChanges,
@@ -16,6 +16,7 @@ from wmsd.articles.schema import (
     SparseArticleQuery,
 )
 from wmsd.articles.tracking import Obstacles
+from wmsd.base.field_errors import FieldError, refuse_field_errors
 from wmsd.base.listing import IdsQuery
 from wmsd.base.operation import operation
 from wmsd.base.problems import not_found
@@ -24,6 +25,14 @@ from wmsd.db.table import stored
 from wmsd.db.transaction import Transaction
 from wmsd.directory import store as directory
 from wmsd.outbox.events import record_event
+
+
+def _sent_reference_errors(
+    tx: Transaction, sent: Mapping[str, Any], named: Mapping[str, Any]
+) -> Iterator[FieldError]:
+    article_id = store.id_of_code(tx, named["code"]) if "code" in named else named.get("id")
+    return _reference_errors(tx, article_id, sent)
+
 
 reading = partial(operation, tag="Articles", returns=Article, module="articles", ability="articles:read")
 writing = partial(
@@ -34,6 +43,8 @@ writing = partial(
     ability="articles:write",
     answer="record",
     writes=True,
+    codes=("EXTERNAL_REF_TAKEN",),
+    references=_sent_reference_errors,
 )
 
 
@@ -108,7 +119,7 @@ def sync_articles(tx: Transaction, query: ArticleSyncQuery, position: int) -> Cu
 def create_article(tx: Transaction, body: ArticleFields) -> Record:
     """Create an article."""
     values = stored(body.model_dump())
-    _check(tx, None, values)
+    refuse_field_errors(_reference_errors(tx, None, values))
     record = _one(tx, store.insert(tx, values))
     record_event(tx, "article.created", record.id, record.json)
     return record
@@ -145,18 +156,18 @@ def change(tx: Transaction, article_id: int, given: Mapping[str, object]) -> Rec
         raise not_found("article")
     values = {**current, **given}
     if values != current:
-        _check(tx, article_id, values)
+        refuse_field_errors(_reference_errors(tx, article_id, values))
         tx.service(Obstacles).check(tx, article_id, current["track_serial"], values["track_serial"])
         store.update(tx, article_id, values)
         record_event(tx, "article.updated", article_id, _one(tx, article_id).json)
     return _one(tx, article_id)
 
 
-def _check(tx: Transaction, article_id: int | None, values: Mapping[str, Any]) -> None:
-    external_ref, client_id = values["external_ref"], values["client_id"]
+def _reference_errors(tx: Transaction, article_id: int | None, values: Mapping[str, Any]) -> Iterator[FieldError]:
+    code, external_ref, client_id = (values.get(name) for name in ("code", "external_ref", "client_id"))
     holders = Holders(
-        of_code=store.id_of_code(tx, values["code"]),
+        of_code=store.id_of_code(tx, code) if code else None,
         of_external_ref=store.id_of_external_ref(tx, external_ref) if external_ref else None,
         client_exists=client_id is None or directory.exists(tx, directory.CLIENTS, client_id),
     )
-    check_references(article_id, holders)
+    return reference_errors(article_id, holders)

@@ -1,11 +1,12 @@
 """Checks articles beyond the form of their fields. Pure: facts come in, errors come out."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from wmsd.base.problems import FieldErrors, invalid
+from wmsd.base.field_errors import FieldError, external_ref_taken
+from wmsd.base.problems import invalid
 
 MOST_WORDS: Final = 6
 """The most words that a search looks for, because each one costs time. The longest count: they narrow it most."""
@@ -29,19 +30,14 @@ class Holders:
     client_exists: bool
 
 
-def check_references(article_id: int | None, holders: Holders) -> None:
-    """Checks code, external_ref and client. Raises Problem (422) with every conflict. `article_id` is None for a
-    new article.
-    """
-    errors: FieldErrors = {}
+def reference_errors(article_id: int | None, holders: Holders) -> Iterator[FieldError]:
+    """Errors of code, external_ref and client. `article_id` is None for a new article."""
     if holders.of_code not in (None, article_id):
-        errors["code"] = ["is taken by another article"]
-    if holders.of_external_ref not in (None, article_id):
-        errors["external_ref"] = ["is taken by another article"]
+        yield FieldError("VALIDATION_FAILED", "code", "is taken by another article")
+    if holders.of_external_ref is not None and holders.of_external_ref != article_id:
+        yield external_ref_taken("article", holders.of_external_ref)
     if not holders.client_exists:
-        errors["client_id"] = ["is not a client of this company"]
-    if errors:
-        raise invalid(errors)
+        yield FieldError("VALIDATION_FAILED", "client_id", "is not a client of this company")
 
 
 def wanted_fields(fields: str | None, known: Iterable[str]) -> list[str] | None:

@@ -22,7 +22,7 @@ from wmsd.base.strict_json import dumps
 TRUE = frozenset({"true", "1", "yes", "da"})
 FALSE = frozenset({"false", "0", "no", "nu"})
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]{1,3})?", re.ASCII | re.IGNORECASE)
-FORMULA = re.compile(r"'*(\s*[=+\-@\uff1d\uff0b\uff0d\uff20]|[\t\r])")
+FORMULA = re.compile(r"'*\s*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]")
 """The beginning of a formula, full-width forms included, or of a text that was guarded against being one."""
 
 ReadCell = Callable[[str], object]

@@ -1,37 +1,47 @@
-"""Errors in the references of a document, with the error codes of section 7 of the specification, all at once."""
+"""Errors in what a body refers to, with the error codes of section 7 of the specification, all at once."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Final
 
-from wmsd.base.problems import FieldErrors, Problem
+from wmsd.base.problems import FieldErrors, Problem, message_of
 
-MESSAGES: Final[Mapping[str, str]] = {
+MESSAGES: Final[Mapping[str, str | None]] = {
+    "EXTERNAL_REF_TAKEN": "There is a record with this external_ref already: details has its id.",
     "INVALID_PARTNER": "The partner is not valid.",
     "INVALID_WAREHOUSE": "A warehouse is not valid.",
     "INVALID_ARTICLE": "An article is not valid.",
-    "VALIDATION_FAILED": "The document is not valid.",
+    "VALIDATION_FAILED": None,
     "INSUFFICIENT_STOCK": "There is not enough stock; nothing was reserved.",
 }
-"""The message of each code. An answer has one code: the first of these that occurs."""
+"""The message of each code; None for how many fields are wrong. An answer has one code: the first of these that
+occurs. A taken external_ref comes first, because whoever sends an order twice must learn that it is there already,
+not that its own reservation has left no stock.
+"""
 
 
 @dataclass(frozen=True, slots=True)
 class FieldError:
-    """One error: its code, its field path and its sentence."""
+    """One error: its code, its field path and its sentence; `details` are for programs."""
 
     code: str
     path: str
     sentence: str
+    details: Mapping[str, object] | None = None
+
+
+def external_ref_taken(noun: str, holder: int) -> FieldError:
+    """The error of an external_ref that the record with the id `holder` has."""
+    return FieldError("EXTERNAL_REF_TAKEN", "external_ref", f"is taken by another {noun}", {"id": holder})
 
 
 def refuse_field_errors(field_errors: Iterable[FieldError]) -> None:
     """Raises Problem (422) with every error, if there is any."""
+    found = list(field_errors)
+    if not found:
+        return
     errors: FieldErrors = {}
-    codes = set()
-    for field_error in field_errors:
-        errors.setdefault(field_error.path, []).append(field_error.sentence)
-        codes.add(field_error.code)
-    if errors:
-        code = next(code for code in MESSAGES if code in codes)
-        raise Problem(code, MESSAGES[code], errors=errors)
+    for each in found:
+        errors.setdefault(each.path, []).append(each.sentence)
+    first = next(each for code in MESSAGES for each in found if each.code == code)
+    raise Problem(first.code, MESSAGES[first.code] or message_of(errors), errors=errors, details=first.details)

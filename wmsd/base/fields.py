@@ -5,6 +5,7 @@ its JSON schema and the SQL that renders it. Sentences go on from the field's na
 """
 
 import re
+from collections.abc import Iterable
 from datetime import date
 from decimal import Decimal
 from typing import Annotated, Any, ClassVar, Final
@@ -19,6 +20,15 @@ from wmsd.base.strict_json import MOST_FIELDS
 MAX_ID: Final = 2**53 - 1
 """The largest integer that every JSON reader keeps exactly."""
 LONGEST_NAME_SHOWN: Final = 60
+
+
+CHOICE: Final = "x-choice"
+"""In a JSON schema: the name of a choice of values."""
+
+
+def choice(name: str, values: Iterable[str]) -> WithJsonSchema:
+    """Describes texts of which there are only these. Descriptions of the API call them by the name."""
+    return WithJsonSchema({"type": "string", "enum": list(values), CHOICE: name})
 
 
 def refuse(sentence: str) -> PydanticCustomError:

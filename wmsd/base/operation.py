@@ -6,7 +6,7 @@ OpenAPI entry and the reference page follow from it.
 """
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal, get_args, get_origin, get_type_hints
 
@@ -14,6 +14,7 @@ from pydantic import BaseModel
 
 from wmsd.base.access import ABILITIES, MODULES
 from wmsd.base.context import Company
+from wmsd.base.field_errors import FieldError
 from wmsd.base.fields import Input, Recorded
 from wmsd.base.results import Record
 from wmsd.base.tags import TAGS
@@ -24,6 +25,10 @@ Answer = Literal["record", "page", "cursor", "records", "nothing", "object"]
 CONTEXT: Final = frozenset({"caller", "company", "site", "call", "database"})
 NOT_IN_THE_PATH: Final = CONTEXT | {"query", "body", "position", "operator_id"}
 MAX_BODY: Final = 1024 * 1024
+References = Callable[[Any, Mapping[str, Any], Mapping[str, Any]], Iterable[FieldError]]
+"""Takes the transaction, the body with null in the place of everything malformed (`validation.well_formed`), and
+the parts of the path with the site by name.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +58,7 @@ class Operation:
     ignores_query: bool
     also_shown_with: int | None
     precondition: Callable[..., Record] | None
+    references: References | None
     off_because: Callable[[Company], str | None] | None
     max_body: int
     read_only: frozenset[str]
@@ -75,6 +81,7 @@ def operation(
     ignores_query: bool = False,
     also_shown_with: int | None = None,
     precondition: Callable[..., Record] | None = None,
+    references: References | None = None,
     off_because: Callable[[Company], str | None] | None = None,
     max_body: int = MAX_BODY,
 ) -> Callable[[Callable[..., Any]], Operation]:
@@ -93,7 +100,8 @@ def operation(
 
     The first line of the docstring is the summary, the rest the description. `codes` are the errors beyond those
     that the declaration implies. `also_shown_with` is a second status of the same answer. `precondition` reads the
-    record that is to be changed, from the same parts of the path, so that If-Match can be checked. `off_because`
+    record that is to be changed, from the same parts of the path, so that If-Match can be checked. `references`
+    finds the errors in what a body of wrong form refers to, so that all errors are told at once. `off_because`
     says why a company that has the module cannot use it now, or None. `max_body` is in bytes.
     """
     assert tag in TAGS, tag
@@ -131,6 +139,7 @@ def operation(
             ignores_query=ignores_query,
             also_shown_with=also_shown_with,
             precondition=precondition,
+            references=references,
             off_because=off_because,
             max_body=max_body,
             read_only=_read_only(body, returns),

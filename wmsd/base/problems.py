@@ -20,6 +20,8 @@ STATUS_OF_CODE: Final[Mapping[str, int]] = {
     "INVALID_PARTNER": 422,
     "INVALID_WAREHOUSE": 422,
     "INVALID_ARTICLE": 422,
+    "EXTERNAL_REF_TAKEN": 422,
+    "IDEMPOTENCY_KEY_REUSED": 422,
     "RATE_LIMIT_EXCEEDED": 429,
     "SERVER_ERROR": 500,
     "SERVICE_UNAVAILABLE": 503,
@@ -92,9 +94,13 @@ def _cut(text: str, longest: int) -> str:
 
 
 def invalid(errors: FieldErrors) -> Problem:
+    return Problem("VALIDATION_FAILED", message_of(errors), errors=errors)
+
+
+def message_of(errors: FieldErrors) -> str:
+    """The message of VALIDATION_FAILED."""
     count = sum(len(sentences) for sentences in errors.values())
-    message = "One field is not valid." if count == 1 else f"{count} fields are not valid."
-    return Problem("VALIDATION_FAILED", message, errors=errors)
+    return "One field is not valid." if count == 1 else f"{count} fields are not valid."
 
 
 def forbidden(message: str) -> Problem:

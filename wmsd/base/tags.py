@@ -1,26 +1,34 @@
 """The headings of operations in the descriptions, and the noun for a record under each."""
 
 from collections.abc import Mapping
-from typing import Final
+from typing import Final, NamedTuple
 
-TAGS: Final[Mapping[str, str]] = {
-    "Articles": "article",
-    "Authentication": "token",
-    "Batch": "batch",
-    "Clients": "client",
-    "Company": "company",
-    "Discovery": "description",
-    "Events": "event",
-    "GraphQL": "answer",
-    "Packaging": "packaging movement",
-    "Partners": "partner",
-    "Platform": "platform",
-    "Purchase orders": "purchase order",
-    "Receptions": "reception",
-    "Returns": "return",
-    "Sales orders": "sales order",
-    "Stock": "stock record",
-    "Transports": "transport",
-    "Warehouses": "warehouse",
-    "Webhooks": "webhook",
+
+class Tag(NamedTuple):
+    """The noun of its records, and what it is about."""
+
+    noun: str
+    description: str
+
+
+TAGS: Final[Mapping[str, Tag]] = {
+    "Articles": Tag("article", "What is stored: codes, measures, barcodes, and how each article is tracked."),
+    "Authentication": Tag("token", "Getting and revoking tokens, and who a token belongs to."),
+    "Batch": Tag("batch", "Several requests in one."),
+    "Clients": Tag("client", "Whose goods they are, where the company stores for others."),
+    "Company": Tag("company", "The companies that a token may use."),
+    "Discovery": Tag("description", "What there is, whether it works, and these descriptions."),
+    "Events": Tag("event", "The event log: all that happened in the last 90 days."),
+    "GraphQL": Tag("answer", "The same records by queries of one's own."),
+    "Packaging": Tag("packaging movement", "Returnable packaging with partners: types, balances and movements."),
+    "Partners": Tag("partner", "Customers, suppliers and carriers."),
+    "Platform": Tag("platform", "The installation as a whole."),
+    "Purchase orders": Tag("purchase order", "What is expected from suppliers."),
+    "Receptions": Tag("reception", "What arrived of purchase orders."),
+    "Returns": Tag("return", "What customers sent back."),
+    "Sales orders": Tag("sales order", "What is ordered, reserved and shipped."),
+    "Stock": Tag("stock record", "What is where: quantity, reserved, quarantined and available."),
+    "Transports": Tag("transport", "Orders that leave together, planned by a transport planner."),
+    "Warehouses": Tag("warehouse", "Where goods are stored."),
+    "Webhooks": Tag("webhook", "Subscriptions to events, and the log of their deliveries."),
 }

@@ -1,6 +1,6 @@
 """Turns validation errors of the models into the errors that a caller reads: field path and English sentence."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from typing import Any, TypeVar
 
 from pydantic import BaseModel, ValidationError
@@ -64,6 +64,21 @@ def check(model: type[Model], values: Mapping[str, object], text_errors: FieldEr
     if errors or checked is None:
         raise invalid(errors)
     return checked
+
+
+def well_formed(sent: Mapping[str, Any], errors: Container[str]) -> dict[str, Any]:
+    """The values as they were sent, with None in the place of each that has an error. `errors` has field paths."""
+    return {name: _well_formed(value, name, errors) for name, value in sent.items()}
+
+
+def _well_formed(value: Any, path: str, errors: Container[str]) -> Any:
+    if path in errors:
+        return None
+    if isinstance(value, dict):
+        return {name: _well_formed(each, f"{path}.{name}", errors) for name, each in value.items()}
+    if isinstance(value, list):
+        return [_well_formed(each, f"{path}.{number}", errors) for number, each in enumerate(value)]
+    return value
 
 
 def field_errors(error: ValidationError) -> FieldErrors:

@@ -5,7 +5,7 @@ from typing import Any, Final, Protocol
 
 from wmsd.articles import store as articles
 from wmsd.articles.store import Reference
-from wmsd.base.field_errors import FieldError
+from wmsd.base.field_errors import FieldError, external_ref_taken
 from wmsd.db.transaction import Transaction
 from wmsd.directory import store as directory
 from wmsd.directory.store import PARTNERS, WAREHOUSES, DirectoryKind
@@ -46,9 +46,12 @@ def check_document(
         record_id = values.get(f"{name}_id")
         if record_id is not None and record_id != current.get(f"{name}_id"):
             yield from check_record(tx, kind, record_id, f"{name}_id")
-    for name, find in (("code", table.id_of_code), ("external_ref", table.id_of_external_ref)):
-        if values[name] is not None and find(tx, values[name]) not in (None, document_id):
-            yield FieldError("VALIDATION_FAILED", name, f"is taken by another {table.noun}")
+    code, external_ref = values["code"], values["external_ref"]
+    if code is not None and table.id_of_code(tx, code) not in (None, document_id):
+        yield FieldError("VALIDATION_FAILED", "code", f"is taken by another {table.noun}")
+    holder = None if external_ref is None else table.id_of_external_ref(tx, external_ref)
+    if holder is not None and holder != document_id:
+        yield external_ref_taken(table.noun, holder)
 
 
 class HasStatus(Protocol):

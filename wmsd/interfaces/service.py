@@ -51,8 +51,8 @@ def service(installation: Installation) -> tuple[web.Application, Jobs]:
     installation.dispatcher.add_service(
         Documents(
             index=as_json(lambda: index([(route.method, route.path, route.operation) for route in TOLD])),
-            openapi_v1=as_json(lambda: _description("wmsd REST API, version 1", V1_VERSION, V1)),
-            openapi_v2=as_json(lambda: _description("wmsd REST API, version 2", V2_VERSION, V2)),
+            openapi_v1=as_json(lambda: _description("wmsd REST API, version 1", V1_VERSION, V1, has_events=True)),
+            openapi_v2=as_json(lambda: _description("wmsd REST API, version 2", V2_VERSION, V2, has_events=True)),
         )
     )
     installation.dispatcher.add_service(
@@ -79,10 +79,10 @@ async def _closed(client: LazyClient, app: web.Application) -> AsyncIterator[Non
     await client.close()
 
 
-def _description(title: str, version: str, routes: Sequence[Route]) -> dict[str, Any]:
-    from wmsd.interfaces.http import openapi  # imported here, because a start does not need it
+def _description(title: str, version: str, routes: Sequence[Route], has_events: bool = False) -> dict[str, Any]:
+    from wmsd.interfaces.openapi.document import document  # imported here, because a start does not need it
 
-    return openapi.document(title, version, routes)
+    return document(title, version, routes, has_events)
 
 
 def _reference() -> str:

@@ -4,7 +4,7 @@ from typing import Annotated, Any
 
 from pydantic import Field, WithJsonSchema
 
-from wmsd.base.fields import Id, Model, Timestamp
+from wmsd.base.fields import Id, Model, Timestamp, choice
 from wmsd.base.listing import CursorQuery, several_of
 from wmsd.outbox.events import EVENTS
 
@@ -15,7 +15,7 @@ class Event(Model):
     id: Annotated[
         str, Field(description="Every delivery of the event has the same id, so receivers recognise repetitions.")
     ]
-    event: str
+    event: Annotated[str, choice("EventName", EVENTS)]
     timestamp: Timestamp
     entity_id: Id
     data: dict[str, Any]

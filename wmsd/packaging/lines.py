@@ -1,6 +1,7 @@
 """Looks up the packaging lines of a document, and finds every error in them."""
 
 from collections.abc import Sequence
+from typing import Protocol
 
 from wmsd.base.field_errors import FieldError
 from wmsd.db.transaction import Transaction
@@ -18,7 +19,7 @@ def find_movements(
     path: str = "packaging",
 ) -> tuple[list[Movement], list[FieldError]]:
     """The movements, ready to be recorded, of the lines whose type is known, and the errors of all lines."""
-    types = _Types(tx, lines)
+    types = Types(tx, lines)
     found: list[tuple[str, Movement]] = []
     errors: list[FieldError] = []
     for number, line in enumerate(lines):
@@ -31,16 +32,26 @@ def find_movements(
     return [movement for _, movement in found], [*errors, *check_balances(tx, found)]
 
 
-class _Types:
+class NamesType(Protocol):
+    """A line that names its packaging type by id or by code."""
+
+    @property
+    def packaging_type_id(self) -> int | None: ...
+
+    @property
+    def packaging_type_code(self) -> str | None: ...
+
+
+class Types:
     """The packaging types that the lines name. They are read all at once."""
 
-    def __init__(self, tx: Transaction, lines: Sequence[PackagingLine]) -> None:
+    def __init__(self, tx: Transaction, lines: Sequence[NamesType]) -> None:
         ids = {line.packaging_type_id for line in lines if line.packaging_type_id is not None}
         codes = {line.packaging_type_code for line in lines if line.packaging_type_code is not None}
         self._codes = store.types_named(tx, ids, codes)
         self._ids = {code: type_id for type_id, code in self._codes.items()}
 
-    def find(self, line: PackagingLine, path: str) -> tuple[int | None, FieldError | None]:
+    def find(self, line: NamesType, path: str) -> tuple[int | None, FieldError | None]:
         """The id of the line's packaging type, or the error of its reference."""
         type_id, code = line.packaging_type_id, line.packaging_type_code
         if type_id is None and code is None:

@@ -13,12 +13,13 @@ from wmsd.documents.dependents import Dependents
 from wmsd.documents.events import emit_created, emit_updated, move_and_emit
 from wmsd.documents.operations import reading
 from wmsd.documents.references import Articles, check_document, not_initial, sent_status
+from wmsd.documents.sent_references import references_of
 from wmsd.purchase_orders.rules import BY_HAND, INITIAL, Status
 from wmsd.purchase_orders.schema import (
-    ItemFields,
     PurchaseOrder,
     PurchaseOrderChanges,
     PurchaseOrderFields,
+    PurchaseOrderItemFields,
 )
 from wmsd.purchase_orders.store import ORDER_ITEMS, ORDERS
 
@@ -33,8 +34,9 @@ writing = partial(
     ability="purchase-orders:write",
     answer="record",
     writes=True,
+    references=references_of(ORDERS),
 )
-REFUSALS: Final = ("INVALID_PARTNER", "INVALID_WAREHOUSE", "INVALID_ARTICLE")
+REFUSALS: Final = ("INVALID_PARTNER", "INVALID_WAREHOUSE", "INVALID_ARTICLE", "EXTERNAL_REF_TAKEN")
 CHANGED: Final = ("purchase_order.updated", "purchase_order.status_changed")
 
 
@@ -98,7 +100,7 @@ def change(
     tx: Transaction,
     order_id: int,
     given: Mapping[str, Any],
-    sent_items: list[ItemFields] | None = None,
+    sent_items: list[PurchaseOrderItemFields] | None = None,
     status: Status | None = None,
 ) -> Record:
     """Applies new fields and items and moves the order, in the sequence that its statuses allow."""
@@ -137,7 +139,7 @@ def move(tx: Transaction, order_id: int, current: Status, requested: Status) -> 
 
 
 def _find_items(
-    tx: Transaction, sent: Sequence[ItemFields], before: Sequence[Columns] = ()
+    tx: Transaction, sent: Sequence[PurchaseOrderItemFields], before: Sequence[Columns] = ()
 ) -> tuple[list[Columns], list[FieldError]]:
     """The items in stored form, with None for an unknown article, and their errors."""
     articles = Articles(tx, sent, before)

@@ -5,7 +5,7 @@ from typing import Final
 from wmsd.documents.kind import DocumentKind, InFiles, one_at_a_time, one_by_one
 from wmsd.purchase_orders import actions
 from wmsd.purchase_orders.rules import BY_HAND
-from wmsd.purchase_orders.schema import ItemFields
+from wmsd.purchase_orders.schema import PurchaseOrderItemFields
 from wmsd.purchase_orders.store import ORDERS
 
 PURCHASE_ORDERS: Final = DocumentKind(
@@ -21,7 +21,7 @@ PURCHASE_ORDERS: Final = DocumentKind(
     ),
     change=actions.change,
     in_files=InFiles(
-        line=ItemFields,
+        line=PurchaseOrderItemFields,
         create=one_by_one(lambda tx, _, body: actions.create_purchase_order.action(tx, body)),
         move=one_at_a_time(actions.move),
         comes_about=frozenset({"PARTIAL", "RECEPTIONAT"}),

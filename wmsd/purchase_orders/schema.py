@@ -23,7 +23,7 @@ from wmsd.purchase_orders.rules import INITIAL, Status
 MAX_ITEMS = 1000
 
 
-class ItemFields(Input):
+class PurchaseOrderItemFields(Input):
     """What is ordered: the article by its id or by its code."""
 
     id: Annotated[Id | None, Field(description="An item that is sent back with its id keeps it.")] = None
@@ -43,7 +43,7 @@ class PurchaseOrderFields(Input):
     external_ref: ExternalRef = None
     expected_date: Date | None = None
     notes: OptionalText = None
-    items: Annotated[list[ItemFields], Field(min_length=1, max_length=MAX_ITEMS)]
+    items: Annotated[list[PurchaseOrderItemFields], Field(min_length=1, max_length=MAX_ITEMS)]
 
 
 class PurchaseOrderChanges(PurchaseOrderFields, partial=True):

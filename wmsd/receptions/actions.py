@@ -17,13 +17,13 @@ from wmsd.packaging.ledger import Document
 from wmsd.packaging.schema import PackagingLine
 from wmsd.receptions import store
 from wmsd.receptions.posting import post_reception, tell_order
-from wmsd.receptions.references import Row, check_order_is_open, find_arrivals, rows_of
+from wmsd.receptions.references import Row, check_order_is_open, find_arrivals, rows_of, sent_references
 from wmsd.receptions.rules import AT_ONCE, FINAL, INITIAL, TRANSITIONS, Effect, Status
 from wmsd.receptions.schema import (
-    ItemFields,
     Reception,
     ReceptionChanges,
     ReceptionFields,
+    ReceptionItemFields,
 )
 from wmsd.receptions.store import RECEPTION_ITEMS, RECEPTIONS
 
@@ -36,6 +36,7 @@ writing = partial(
     ability="receptions:write",
     answer="record",
     writes=True,
+    references=sent_references,
 )
 POSTED: Final = (
     "reception.status_changed",
@@ -46,7 +47,7 @@ POSTED: Final = (
 )
 
 
-@writing(creates=True, events=("reception.created", *POSTED), codes=("INVALID_WAREHOUSE",))
+@writing(creates=True, events=("reception.created", *POSTED), codes=("INVALID_WAREHOUSE", "EXTERNAL_REF_TAKEN"))
 def create_reception(tx: Transaction, body: ReceptionFields) -> Record:
     """Create a reception of a purchase order.
 
@@ -76,7 +77,7 @@ def create(tx: Transaction, body: ReceptionFields, of_closed_too: bool = False) 
 
 @writing(
     events=("reception.updated", *POSTED),
-    codes=("INVALID_STATUS", "INVALID_WAREHOUSE"),
+    codes=("INVALID_STATUS", "INVALID_WAREHOUSE", "EXTERNAL_REF_TAKEN"),
     precondition=RECEPTIONS.one,
 )
 def replace_reception(tx: Transaction, id: int, body: ReceptionFields) -> Record:
@@ -90,7 +91,7 @@ def replace_reception(tx: Transaction, id: int, body: ReceptionFields) -> Record
 
 @writing(
     events=("reception.updated", *POSTED),
-    codes=("INVALID_STATUS", "INVALID_WAREHOUSE"),
+    codes=("INVALID_STATUS", "INVALID_WAREHOUSE", "EXTERNAL_REF_TAKEN"),
     precondition=RECEPTIONS.one,
 )
 def update_reception(tx: Transaction, id: int, body: ReceptionChanges) -> Record:
@@ -123,7 +124,7 @@ def change(
     tx: Transaction,
     reception_id: int,
     given: Mapping[str, Any],
-    sent_items: list[ItemFields] | None = None,
+    sent_items: list[ReceptionItemFields] | None = None,
     status: Status | None = None,
     packaging: Sequence[PackagingLine] | None = None,
 ) -> Record:

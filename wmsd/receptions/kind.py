@@ -15,7 +15,7 @@ from wmsd.receptions import actions
 from wmsd.receptions.checks import CHECKS
 from wmsd.receptions.posting import KIND
 from wmsd.receptions.rules import FINAL, TRANSITIONS
-from wmsd.receptions.schema import ItemFields, ReceptionFields
+from wmsd.receptions.schema import ReceptionFields, ReceptionItemFields
 from wmsd.receptions.store import RECEPTIONS as TABLE
 
 NO_ITEM: Final = 0
@@ -46,7 +46,7 @@ def _items(tx: Transaction, reception: Document) -> list[Any]:
             if item.article_code == row.article_code and row.item in (None, number)
         ]
         items.append(
-            ItemFields.model_construct(
+            ReceptionItemFields.model_construct(
                 po_item_id=named[0] if len(named) == 1 else NO_ITEM,
                 quantity_um3pl=row.quantity_um3pl,
                 lot_number=row.lot_number,

@@ -8,12 +8,13 @@ from typing import Any, NamedTuple
 from wmsd.base.field_errors import FieldError
 from wmsd.base.quantity import MAXIMUM, SCALE, to_text
 from wmsd.db.transaction import Transaction
+from wmsd.documents.sent_references import objects_in, references_of
 from wmsd.purchase_orders import store as orders
 from wmsd.purchase_orders.rules import MAY_BE_RECEIVED
 from wmsd.purchase_orders.store import ORDERS, ReceivableItem
 from wmsd.receptions.rules import FINAL, TRANSITIONS, Status, base_quantity, most_receivable
-from wmsd.receptions.schema import ItemFields
-from wmsd.receptions.store import RECEPTION_ITEMS
+from wmsd.receptions.schema import ReceptionItemFields
+from wmsd.receptions.store import RECEPTION_ITEMS, RECEPTIONS
 from wmsd.stock import lots
 
 Row = dict[str, Any]
@@ -30,7 +31,7 @@ class Arrival(NamedTuple):
     serials: list[str]
 
 
-def rows_of(sent: Sequence[ItemFields], before: Sequence[Row] = ()) -> list[Row]:
+def rows_of(sent: Sequence[ReceptionItemFields], before: Sequence[Row] = ()) -> list[Row]:
     """The items in stored form. One that is sent with a known id keeps it."""
     kept = RECEPTION_ITEMS.kept(sent, before)
     return [RECEPTION_ITEMS.row(*each) for each in zip(sent, kept, strict=True)]
@@ -52,8 +53,7 @@ def find_arrivals(
         path = f"selected_items.{number}"
         item = items.get(row["po_item_id"])
         if item is None:
-            sentence = f"is not an item of purchase order {order['code']}"
-            errors.append(FieldError("VALIDATION_FAILED", f"{path}.po_item_id", sentence))
+            errors.append(_not_of_order(path, order["code"]))
             continue
         quantity = base_quantity(row["quantity_um3pl"], item.um3pl_factor)
         if quantity is None or quantity > MAXIMUM:
@@ -65,6 +65,23 @@ def find_arrivals(
     errors += _serial_errors(tx, arrivals)
     errors += _over_receipts(arrivals, orders.over_receipt_pct(tx))
     return [arrival for _, arrival in arrivals]
+
+
+def _not_of_order(path: str, code: str) -> FieldError:
+    return FieldError("VALIDATION_FAILED", f"{path}.po_item_id", f"is not an item of purchase order {code}")
+
+
+def sent_references(tx: Transaction, sent: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[FieldError]:
+    """Errors of references in a body whose form is wrong."""
+    yield from references_of(RECEPTIONS)(tx, sent, named)
+    order_id = sent.get("purchase_order_id")
+    order = None if order_id is None else ORDERS.find_columns(tx, order_id)
+    if order is None:
+        return
+    items = orders.receivable(tx, sent["purchase_order_id"])
+    for path, item in objects_in(sent, RECEPTIONS.lines):
+        if item.get("po_item_id") is not None and item["po_item_id"] not in items:
+            yield _not_of_order(path, order["code"])
 
 
 def check_order_is_open(tx: Transaction, reception: Mapping[str, Any], requested: Status | None = None) -> None:

@@ -25,7 +25,7 @@ MAX_ITEMS = 1000
 SENT_BACK = Field(description="Read only. It may be sent back.")
 
 
-class ItemFields(Input):
+class ReceptionItemFields(Input):
     """What arrived of an item of the purchase order."""
 
     id: Annotated[Id | None, Field(description="An item that is sent back with its id keeps it.")] = None
@@ -52,7 +52,7 @@ class ReceptionFields(WithPackaging):
     transport_ecc: Annotated[OptionalLabel, Field(description="The transport that brought them.")] = None
     external_ref: ExternalRef = None
     notes: OptionalText = None
-    selected_items: Annotated[list[ItemFields], Field(min_length=1, max_length=MAX_ITEMS)]
+    selected_items: Annotated[list[ReceptionItemFields], Field(min_length=1, max_length=MAX_ITEMS)]
 
 
 class ReceptionChanges(ReceptionFields, partial=True):

@@ -13,9 +13,9 @@ from wmsd.documents.events import emit_created, emit_updated, move_and_emit
 from wmsd.documents.operations import reading
 from wmsd.documents.references import not_initial, sent_status
 from wmsd.returns.posting import post_return
-from wmsd.returns.references import DISPOSITION, check_return, find_lines
+from wmsd.returns.references import DISPOSITION, check_return, find_lines, sent_references
 from wmsd.returns.rules import TRANSITIONS, Effect, Status
-from wmsd.returns.schema import LineFields, Return, ReturnChanges, ReturnFields
+from wmsd.returns.schema import Return, ReturnChanges, ReturnFields, ReturnLineFields
 from wmsd.returns.store import RETURN_LINES, RETURNS
 
 READING: Final = reading(RETURNS, tag="Returns", module="returns", ability="returns:read")
@@ -27,8 +27,9 @@ writing = partial(
     ability="returns:write",
     answer="record",
     writes=True,
+    references=sent_references,
 )
-REFUSALS: Final = ("INVALID_PARTNER", "INVALID_WAREHOUSE", "INVALID_ARTICLE")
+REFUSALS: Final = ("INVALID_PARTNER", "INVALID_WAREHOUSE", "INVALID_ARTICLE", "EXTERNAL_REF_TAKEN")
 CHANGED: Final = ("return.updated", "return.status_changed", "stock.updated")
 
 
@@ -75,7 +76,7 @@ def change(
     tx: Transaction,
     return_id: int,
     given: Mapping[str, Any],
-    sent_lines: list[LineFields] | None = None,
+    sent_lines: list[ReturnLineFields] | None = None,
     status: Status | None = None,
 ) -> Record:
     """Applies new fields and lines and moves the return, in the sequence that its statuses allow."""

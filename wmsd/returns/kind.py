@@ -8,11 +8,11 @@ from wmsd.returns import actions
 from wmsd.returns.checks import CHECKS
 from wmsd.returns.posting import KIND
 from wmsd.returns.rules import FINAL, TRANSITIONS
-from wmsd.returns.schema import LineFields
+from wmsd.returns.schema import ReturnLineFields
 from wmsd.returns.store import RETURNS as TABLE
 
 
-class LineInFile(LineFields):
+class LineInFile(ReturnLineFields):
     quantity: Quantity
 
 

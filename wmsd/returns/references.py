@@ -9,8 +9,9 @@ from wmsd.base.field_errors import FieldError
 from wmsd.base.quantity import SCALE, to_text
 from wmsd.db.transaction import Transaction
 from wmsd.documents.references import Articles, check_document
+from wmsd.documents.sent_references import references_of
 from wmsd.returns import store
-from wmsd.returns.schema import LineFields
+from wmsd.returns.schema import ReturnLineFields
 from wmsd.returns.store import RETURN_LINES, RETURNS
 from wmsd.sales_orders.rules import SHIPPED
 from wmsd.sales_orders.store import ORDERS
@@ -22,7 +23,7 @@ DISPOSITION_ONLY: Final = {"id", *DISPOSITION}
 
 
 def find_lines(
-    tx: Transaction, sent: Sequence[LineFields], before: Sequence[Row], errors: list[FieldError]
+    tx: Transaction, sent: Sequence[ReturnLineFields], before: Sequence[Row], errors: list[FieldError]
 ) -> list[Row]:
     """The lines in stored form, with None for an unknown article."""
     if before and all(line.model_fields_set == DISPOSITION_ONLY for line in sent):
@@ -39,7 +40,7 @@ def find_lines(
     return rows
 
 
-def _disposed(sent: Sequence[LineFields], before: Sequence[Row], errors: list[FieldError]) -> list[Row]:
+def _disposed(sent: Sequence[ReturnLineFields], before: Sequence[Row], errors: list[FieldError]) -> list[Row]:
     """The lines as they were, with the dispositions that were sent."""
     left = {row["id"] for row in before}
     for number, line in enumerate(sent):
@@ -52,7 +53,7 @@ def _disposed(sent: Sequence[LineFields], before: Sequence[Row], errors: list[Fi
     return [{**row, "disposition": wanted.get(row["id"], row["disposition"])} for row in before]
 
 
-def _whole(line: LineFields, kept: Mapping[str, Any] | None) -> LineFields:
+def _whole(line: ReturnLineFields, kept: Mapping[str, Any] | None) -> ReturnLineFields:
     """A known line keeps the fields that are not sent."""
     if kept is None:
         return line
@@ -63,7 +64,7 @@ def _whole(line: LineFields, kept: Mapping[str, Any] | None) -> LineFields:
     return line.model_copy(update={name: stored[name] for name in names})
 
 
-def _line_errors(line: LineFields, path: str, tracks_serials: bool) -> Iterator[FieldError]:
+def _line_errors(line: ReturnLineFields, path: str, tracks_serials: bool) -> Iterator[FieldError]:
     if line.quantity is None:
         yield FieldError("VALIDATION_FAILED", f"{path}.quantity", "is required")
     elif tracks_serials and line.quantity % SCALE:
@@ -97,11 +98,27 @@ def check_return(
         sentence = f"is {order['status']}: only what was loaded can come back"
         yield FieldError("VALIDATION_FAILED", "sales_order_id", sentence)
         return
+    yield from _other_partner(order, values, current)
+    yield from _more_than_shipped(tx, return_id, values["sales_order_id"], rows)
+    yield from _not_as_shipped(tx, return_id, values["sales_order_id"], order["code"], rows)
+
+
+def _other_partner(
+    order: Mapping[str, Any], values: Mapping[str, Any], current: Mapping[str, Any]
+) -> Iterator[FieldError]:
     is_asked = any(values[name] != current.get(name) for name in ("partner_id", "sales_order_id"))
     if is_asked and order["partner_id"] != values["partner_id"]:
         yield FieldError("INVALID_PARTNER", "partner_id", f"is not the partner of {order['code']}")
-    yield from _more_than_shipped(tx, return_id, values["sales_order_id"], rows)
-    yield from _not_as_shipped(tx, return_id, values["sales_order_id"], order["code"], rows)
+
+
+def sent_references(tx: Transaction, sent: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[FieldError]:
+    """Errors of references in a body whose form is wrong."""
+    yield from references_of(RETURNS)(tx, sent, named)
+    if sent.get("sales_order_id") is None or sent.get("partner_id") is None:
+        return
+    order = ORDERS.find_columns(tx, sent["sales_order_id"])
+    if order is not None:
+        yield from _other_partner(order, sent, {})
 
 
 def _repeated_serials(rows: Sequence[Row]) -> Iterator[FieldError]:

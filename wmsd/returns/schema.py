@@ -22,7 +22,7 @@ from wmsd.returns.rules import INITIAL, Disposition, Status
 MAX_LINES = 1000
 
 
-class LineFields(Input):
+class ReturnLineFields(Input):
     """What comes back. A line that is sent with its id keeps what is not sent of it."""
 
     id: Annotated[Id | None, Field(description="A line of this return.")] = None
@@ -49,7 +49,7 @@ class ReturnFields(Input):
     reason: OptionalText = None
     external_ref: ExternalRef = None
     notes: OptionalText = None
-    lines: Annotated[list[LineFields], Field(min_length=1, max_length=MAX_LINES)]
+    lines: Annotated[list[ReturnLineFields], Field(min_length=1, max_length=MAX_LINES)]
 
 
 class ReturnChanges(ReturnFields, partial=True):

@@ -15,6 +15,7 @@ from wmsd.documents.operations import reading
 from wmsd.documents.packaging import check_goes_with, record_packaging
 from wmsd.documents.references import check_document, sent_status
 from wmsd.documents.reserving import find_stock
+from wmsd.documents.sent_references import references_of
 from wmsd.packaging.ledger import Document, take_back
 from wmsd.packaging.schema import PackagingLine
 from wmsd.sales_orders.creating import create
@@ -22,11 +23,11 @@ from wmsd.sales_orders.effects import EFFECTS
 from wmsd.sales_orders.references import find_lines
 from wmsd.sales_orders.rules import LOADED, TRANSITIONS, Effect, Status
 from wmsd.sales_orders.schema import (
-    LineFields,
     SalesOrder,
     SalesOrderChanges,
     SalesOrderFields,
-    SalesOrderStatus,
+    SalesOrderLineFields,
+    SalesOrderStatusMove,
 )
 from wmsd.sales_orders.store import ORDER_LINES, ORDERS
 from wmsd.stock.reservations import Holder, set_reservation
@@ -42,8 +43,15 @@ writing = partial(
     ability="sales-orders:write",
     answer="record",
     writes=True,
+    references=references_of(ORDERS),
 )
-REFUSALS: Final = ("INSUFFICIENT_STOCK", "INVALID_PARTNER", "INVALID_WAREHOUSE", "INVALID_ARTICLE")
+REFUSALS: Final = (
+    "INSUFFICIENT_STOCK",
+    "INVALID_PARTNER",
+    "INVALID_WAREHOUSE",
+    "INVALID_ARTICLE",
+    "EXTERNAL_REF_TAKEN",
+)
 CHANGED: Final = (
     "sales_order.updated",
     "sales_order.status_changed",
@@ -87,7 +95,7 @@ def update_sales_order(tx: Transaction, id: int, body: SalesOrderChanges) -> Rec
 
 
 @writing(events=CHANGED[1:], codes=("INVALID_STATUS",), precondition=ORDERS.one)
-def change_sales_order_status(tx: Transaction, id: int, body: SalesOrderStatus) -> Record:
+def change_sales_order_status(tx: Transaction, id: int, body: SalesOrderStatusMove) -> Record:
     """Move a sales order to another status.
 
     Moving to the status that it has already does nothing and answers 200: retries are safe. `packaging` goes out
@@ -100,7 +108,7 @@ def change(
     tx: Transaction,
     order_id: int,
     given: Mapping[str, Any],
-    sent_lines: list[LineFields] | None = None,
+    sent_lines: list[SalesOrderLineFields] | None = None,
     status: Status | None = None,
     packaging: Sequence[PackagingLine] | None = None,
 ) -> Record:

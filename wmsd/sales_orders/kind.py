@@ -7,7 +7,7 @@ from wmsd.sales_orders import actions
 from wmsd.sales_orders.creating import create
 from wmsd.sales_orders.effects import MOVED
 from wmsd.sales_orders.rules import HOLDS_STOCK, SHIPPED, TRANSITIONS
-from wmsd.sales_orders.schema import LineFields
+from wmsd.sales_orders.schema import SalesOrderLineFields
 from wmsd.sales_orders.store import ORDERS
 
 
@@ -31,7 +31,7 @@ SALES_ORDERS: Final = DocumentKind(
     ),
     change=actions.change,
     in_files=InFiles(
-        line=LineFields,
+        line=SalesOrderLineFields,
         create=lambda tx, _, bodies: create(tx, bodies),
         move=actions.move,
         goes_alone=_goes_alone,

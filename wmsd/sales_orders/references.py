@@ -9,7 +9,7 @@ from wmsd.db.transaction import Transaction
 from wmsd.directory.store import WAREHOUSES
 from wmsd.documents.explicit_lots import check_serials
 from wmsd.documents.references import Articles, check_record
-from wmsd.sales_orders.schema import LineFields
+from wmsd.sales_orders.schema import SalesOrderLineFields
 from wmsd.sales_orders.store import ORDER_LINES
 
 Row = dict[str, Any]
@@ -26,7 +26,7 @@ class Lines:
 
 def find_lines(
     tx: Transaction,
-    sent: Sequence[LineFields],
+    sent: Sequence[SalesOrderLineFields],
     warehouse_id: int,
     before: Sequence[Row] = (),
     warehouse_before: int | None = None,
@@ -53,7 +53,7 @@ def find_lines(
 
 
 def _bad_warehouses(
-    tx: Transaction, sent: Sequence[LineFields], known: set[int | None]
+    tx: Transaction, sent: Sequence[SalesOrderLineFields], known: set[int | None]
 ) -> dict[int | None, FieldError]:
     """Errors of the warehouses that lines name. Those that the order had before are not checked again."""
     named = {line.warehouse_id for line in sent if line.warehouse_id is not None} - known

@@ -23,7 +23,7 @@ from wmsd.sales_orders.rules import INITIAL, Status
 MAX_LINES = 1000
 
 
-class LineFields(Input):
+class SalesOrderLineFields(Input):
     """What is ordered: the article by its id or by its code."""
 
     id: Annotated[Id | None, Field(description="A line that is sent back with its id keeps it.")] = None
@@ -37,7 +37,7 @@ class LineFields(Input):
     ] = None
 
 
-Lines = Annotated[list[LineFields], Field(min_length=1, max_length=MAX_LINES)]
+Lines = Annotated[list[SalesOrderLineFields], Field(min_length=1, max_length=MAX_LINES)]
 
 
 class ShipTo(Input):
@@ -74,7 +74,7 @@ class SalesOrderChanges(SalesOrderFields, partial=True):
     """The fields to change; the others stay. `lines` replaces all of them."""
 
 
-class SalesOrderStatus(WithPackaging):
+class SalesOrderStatusMove(WithPackaging):
     status: Status
 
 

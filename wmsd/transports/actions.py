@@ -13,9 +13,9 @@ from wmsd.base.results import CursorPage, Record
 from wmsd.db.transaction import Transaction
 from wmsd.transports import store
 from wmsd.transports.moving import move
-from wmsd.transports.planning import is_same, leave_out, write_plan
+from wmsd.transports.planning import is_same, leave_out, sent_references, write_plan
 from wmsd.transports.rules import INITIAL
-from wmsd.transports.schema import OrderToLoad, OrderToLoadQuery, Transport, TransportFields, TransportStatus
+from wmsd.transports.schema import OrderToLoad, OrderToLoadQuery, Transport, TransportFields, TransportStatusMove
 
 READY: Final = ("IN_LUCRU",)
 
@@ -58,6 +58,7 @@ def get_transport(tx: Transaction, site: TransportSite, transport_ecc: str) -> R
     creates=True,
     also_shown_with=200,
     codes=("INVALID_STATUS",),
+    references=sent_references,
     events=("packaging.movement_recorded",),
 )
 def plan_transport(tx: Transaction, site: TransportSite, body: TransportFields) -> Record:
@@ -83,7 +84,7 @@ def plan_transport(tx: Transaction, site: TransportSite, body: TransportFields) 
     events=("sales_order.status_changed", "packaging.movement_recorded", "stock.updated", "stock.low"),
     precondition=_one,
 )
-def move_transport(tx: Transaction, site: TransportSite, transport_ecc: str, body: TransportStatus) -> Record:
+def move_transport(tx: Transaction, site: TransportSite, transport_ecc: str, body: TransportStatusMove) -> Record:
     """Load or deliver a transport.
 
     All its orders move, or none. Its packaging goes out when it is loaded, and `packaging_returned` comes in when

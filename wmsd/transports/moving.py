@@ -14,13 +14,13 @@ from wmsd.transports import store
 from wmsd.transports.packaging import content_kept, content_sent, find_partners, find_types, post
 from wmsd.transports.planning import details
 from wmsd.transports.rules import CLOCKS_DIFFER, LOADS, ORDER_MOVES, OVER, TRANSITIONS, Effect, why_not
-from wmsd.transports.schema import TransportStatus
+from wmsd.transports.schema import TransportStatusMove
 from wmsd.transports.store import Planned
 
 NOTHING: Final = "Nothing was moved."
 
 
-def move(tx: Transaction, site: TransportSite, current: Planned, body: TransportStatus) -> None:
+def move(tx: Transaction, site: TransportSite, current: Planned, body: TransportStatusMove) -> None:
     """Moves the transport. Raises Problem: 409 with each order that forbids it, 422 with the errors of the
     request.
     """
@@ -39,7 +39,7 @@ def move(tx: Transaction, site: TransportSite, current: Planned, body: Transport
         store.deliver(tx, current.id, moment)
 
 
-def _occurred_at(now: datetime, body: TransportStatus) -> str:
+def _occurred_at(now: datetime, body: TransportStatusMove) -> str:
     errors: FieldErrors = {}
     moment = now if body.occurred_at is None else timestamps.from_text(body.occurred_at)
     if moment - now > CLOCKS_DIFFER:
@@ -51,7 +51,7 @@ def _occurred_at(now: datetime, body: TransportStatus) -> str:
     return timestamps.to_text(moment)
 
 
-def _check_repetition(tx: Transaction, current: Planned, body: TransportStatus) -> None:
+def _check_repetition(tx: Transaction, current: Planned, body: TransportStatusMove) -> None:
     """A repeated call changes nothing. Raises Problem (409) when it names other returned packaging
     than the first.
     """
@@ -65,7 +65,7 @@ def _check_repetition(tx: Transaction, current: Planned, body: TransportStatus) 
         )
 
 
-def _refuse_forbidding(site: TransportSite, current: Planned, body: TransportStatus, effect: Effect) -> None:
+def _refuse_forbidding(site: TransportSite, current: Planned, body: TransportStatusMove, effect: Effect) -> None:
     errors: FieldErrors = {f"orders.{number}": [why] for number, why in _forbidding(site, current, effect)}
     if current.orders and not errors:
         return
@@ -123,10 +123,10 @@ def _send_out(tx: Transaction, current: Planned, moment: str) -> None:
     store.note_posted(tx, [(partner_id, each.id) for each, partner_id in posted])
 
 
-def _take_in(tx: Transaction, current: Planned, body: TransportStatus, moment: str) -> None:
+def _take_in(tx: Transaction, current: Planned, body: TransportStatusMove, moment: str) -> None:
     field_errors: list[FieldError] = []
     entries, orders = body.packaging_returned or [], _by_code(current)
-    types = find_types(tx, entries, "packaging_returned", field_errors)
+    types = find_types(tx, [entry.packaging_type_code for entry in entries], "packaging_returned", field_errors)
     partners = find_partners([entry.order_code for entry in entries], orders, "packaging_returned", field_errors)
     refuse_field_errors(field_errors)
     found = [(entry, partner_id) for entry, partner_id in zip(entries, partners, strict=True) if partner_id]

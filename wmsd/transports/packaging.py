@@ -14,18 +14,13 @@ from wmsd.transports.store import Order, Packed
 ENTITY: Final = "transport"
 
 
-def find_types(
-    tx: Transaction, entries: Sequence[PackagingEntry], path: str, errors: list[FieldError]
-) -> dict[str, int]:
+def find_types(tx: Transaction, codes: Sequence[str], path: str, errors: list[FieldError]) -> dict[str, int]:
     """The ids of the packaging types that entries name, by code. Adds an error for each unknown type."""
-    ids = {
-        code: type_id
-        for type_id, code in packaging.types_named(tx, (), {e.packaging_type_code for e in entries}).items()
-    }
+    ids = {code: type_id for type_id, code in packaging.types_named(tx, (), set(codes)).items()}
     errors += [
         _error(f"{path}.{number}.packaging_type_code", "is not a packaging type of this company")
-        for number, entry in enumerate(entries)
-        if entry.packaging_type_code not in ids
+        for number, code in enumerate(codes)
+        if code not in ids
     ]
     return ids
 

@@ -1,8 +1,8 @@
 """The plan of a transport: what it may contain, and how it may change before and after loading."""
 
 import json
-from collections.abc import Iterator, Sequence
-from typing import Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, Final
 
 from wmsd.base.context import TransportSite
 from wmsd.base.field_errors import FieldError, refuse_field_errors
@@ -30,7 +30,7 @@ def write_plan(tx: Transaction, site: TransportSite, body: TransportFields, curr
     """Writes a new plan, or replaces one that is not loaded yet. Raises Problem (422) with every error."""
     field_errors: list[FieldError] = []
     orders = _find_orders(tx, site, body.order_codes, None if current is None else current.id, field_errors)
-    types = find_types(tx, body.packaging, "packaging", field_errors)
+    types = find_types(tx, [entry.packaging_type_code for entry in body.packaging], "packaging", field_errors)
     find_partners([entry.order_code for entry in body.packaging], orders, "packaging", field_errors)
     if body.packaging and not body.order_codes:
         field_errors.append(
@@ -54,6 +54,19 @@ def write_plan(tx: Transaction, site: TransportSite, body: TransportFields, curr
             sales_order_id=None if entry.order_code is None else orders[entry.order_code].id,
             partner_id=None,
         )
+
+
+def sent_references(tx: Transaction, sent: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[FieldError]:
+    """Errors in the orders and packaging types that a plan of wrong form names."""
+    site: TransportSite = named["site"]
+    ecc = sent.get("transport_ecc")
+    current = None if ecc is None else store.find(tx, site.warehouse_id, ecc)
+    errors: list[FieldError] = []
+    codes = [code or "" for code in sent.get("order_codes") or ()]
+    _find_orders(tx, site, codes, None if current is None else current.id, errors)
+    types = [(entry or {}).get("packaging_type_code") or "" for entry in sent.get("packaging") or ()]
+    find_types(tx, types, "packaging", errors)
+    yield from errors
 
 
 def _find_orders(

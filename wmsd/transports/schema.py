@@ -20,6 +20,7 @@ from wmsd.base.fields import (
 from wmsd.base.listing import CursorQuery, several_of
 from wmsd.directory.schema import Address
 from wmsd.sales_orders.rules import STATUSES as ORDER_STATUSES
+from wmsd.sales_orders.rules import Status as OrderStatus
 from wmsd.sales_orders.schema import SalesOrder
 from wmsd.transports.rules import Requested, Status
 
@@ -56,7 +57,7 @@ class TransportFields(Input):
     ] = []
 
 
-class TransportStatus(Input):
+class TransportStatusMove(Input):
     status: Requested
     occurred_at: Annotated[Timestamp | None, Field(description="When it happened; by default now.")] = None
     packaging_returned: Annotated[
@@ -68,7 +69,7 @@ class TransportOrder(Model):
     """An order of a transport, with its present status."""
 
     code: Code
-    status: Annotated[str, Field(description="Its present status, also when it was moved by hand.")]
+    status: Annotated[OrderStatus, Field(description="Its present status, also when it was moved by hand.")]
     partner_id: Id
     external_ref: OptionalLabel
 

@@ -4,7 +4,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, Field, WithJsonSchema
 
-from wmsd.base.fields import Id, Input, Model, Name, Recorded, Timestamp, not_among, refuse
+from wmsd.base.fields import Id, Input, Model, Name, Recorded, Timestamp, choice, not_among, refuse
 from wmsd.base.listing import CursorQuery, PageQuery, QueryTimestamp, several_of
 from wmsd.outbox.events import EVENTS
 from wmsd.webhooks.signing import standard_key
@@ -27,9 +27,7 @@ def _event(name: str) -> str:
     return name
 
 
-EventName = Annotated[
-    str, AfterValidator(_event), WithJsonSchema({"type": "string", "enum": [EVERY_EVENT, *EVENTS]})
-]
+EventChoice = Annotated[str, AfterValidator(_event), choice("EventChoice", [EVERY_EVENT, *EVENTS])]
 
 
 def _events(names: list[str]) -> list[str]:
@@ -80,7 +78,7 @@ class SubscriptionFields(Input):
         ),
     ]
     events: Annotated[
-        list[EventName],
+        list[EventChoice],
         Field(min_length=1, max_length=100, description="Names of events, or `*` alone for all of them."),
         AfterValidator(_events),
     ]
@@ -136,7 +134,7 @@ class Subscription(Recorded):
 
     name: Name
     url: str
-    events: list[str]
+    events: list[EventChoice]
     auth_type: AuthType
     active: bool
     has_secret: Annotated[bool, Field(description="Whether it has the credentials of its auth_type.")]

@@ -13,7 +13,7 @@ from wmsd.interfaces.cli.documents import Move, document_command
 from wmsd.returns.actions import change
 from wmsd.returns.kind import RETURNS
 from wmsd.returns.rules import DISPOSITIONS, Disposition, Status
-from wmsd.returns.schema import LineFields
+from wmsd.returns.schema import ReturnLineFields
 from wmsd.returns.store import RETURNS as TABLE
 
 FINAL: Final[Status] = "FINALIZAT"
@@ -32,7 +32,7 @@ def _move(tx: Transaction, return_id: int, status: Status, disposition: Disposit
         raise invalid({"--disposition": [f"goes with the move to {FINAL}: give it with that status"]})
     lines = json.loads(TABLE.one(tx, return_id).json)["lines"]
     undecided = [line["id"] for line in lines if line["disposition"] is None]
-    sent = [check(LineFields, {"id": line_id, "disposition": disposition}) for line_id in undecided]
+    sent = [check(ReturnLineFields, {"id": line_id, "disposition": disposition}) for line_id in undecided]
     return change(tx, return_id, {}, sent or None, status)
 
 

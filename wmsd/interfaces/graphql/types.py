@@ -167,11 +167,7 @@ class Types:
         return self._inputs[model]
 
     def _input_name(self, model: type[Input]) -> str:
-        name = self.name_of(model).removesuffix("Fields")
-        if name in ("Line", "Item"):
-            capability = model.__module__.split(".")[1].removesuffix("s")
-            name = capability.title().replace("_", "") + name
-        return f"{name}Input"
+        return f"{self.name_of(model).removesuffix('Fields')}Input"
 
     def _input_fields(self, model: type[Input]) -> dict[str, GraphQLInputField]:
         fields = {}

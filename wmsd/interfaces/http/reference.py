@@ -6,7 +6,7 @@ from wmsd.base.access import ABILITIES, MODULES
 from wmsd.base.operation import Operation
 from wmsd.base.problems import STATUS_OF_CODE
 from wmsd.base.route import Route
-from wmsd.interfaces.http.openapi import codes_of
+from wmsd.interfaces.openapi.problems import codes_of
 from wmsd.outbox.events import EVENTS
 
 

@@ -1,0 +1,30 @@
+"""The data of each event, as a model."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from pydantic import BaseModel
+
+from wmsd.app.kinds import DOCUMENTS
+from wmsd.articles.schema import Article
+from wmsd.packaging.schema import PackagingMovementRecorded
+from wmsd.receptions.schema import ReceptionPartial
+from wmsd.stock.schema import StockLow, StockUpdated
+
+EVENT_DATA: Final[Mapping[str, type[BaseModel]]] = {
+    "article.created": Article,
+    "article.updated": Article,
+    **{
+        f"{kind.table.entity}.{happened}": data
+        for kind in DOCUMENTS
+        for happened, data in (
+            ("created", kind.table.shown),
+            ("updated", kind.table.shown),
+            ("status_changed", kind.table.status_changed),
+        )
+    },
+    "reception.partial": ReceptionPartial,
+    "stock.updated": StockUpdated,
+    "stock.low": StockLow,
+    "packaging.movement_recorded": PackagingMovementRecorded,
+}

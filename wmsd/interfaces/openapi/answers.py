@@ -1,0 +1,64 @@
+"""The answers of operations that succeed."""
+
+from typing import Final
+
+from wmsd.base.operation import Operation
+from wmsd.base.route import Route
+from wmsd.interfaces.openapi import headers
+from wmsd.interfaces.openapi.schemas import Schema, objects, reference
+
+NUMBER: Final = {"type": "integer"}
+PAGE_META: Final = objects(
+    {
+        **dict.fromkeys(("current_page", "last_page", "per_page", "total"), NUMBER),
+        "truncated": {
+            "type": "boolean",
+            "description": "The page ends early, as its records are too large for one answer; ask for fewer.",
+        },
+    }
+)
+CURSORS: Final = {
+    "next_cursor": {"type": ["string", "null"], "description": "null on the last page."},
+    "end_cursor": {
+        "type": "string",
+        "description": "The place after the last record. As `cursor`, with the same filters, the list goes on "
+        "there, also when it ended and more has come since.",
+    },
+}
+CHOSEN: Final = {
+    "type": "object",
+    "required": ["id"],
+    "properties": {"id": NUMBER},
+    "description": "The chosen fields of the record.",
+    "additionalProperties": True,
+}
+
+
+def successes(route: Route) -> dict[str, Schema]:
+    """The responses of an operation that succeeds, by status."""
+    declared = route.operation
+    found = headers.of_success(route)
+    if declared.answer == "nothing":
+        return {"204": {"description": "Done", "headers": found}}
+    answer = {
+        "description": declared.summary,
+        "headers": found,
+        "content": {"application/json": {"schema": envelope(declared)}},
+    }
+    shown = {"201" if declared.creates else "200": answer}
+    return shown if declared.also_shown_with is None else {**shown, str(declared.also_shown_with): answer}
+
+
+def envelope(declared: Operation) -> Schema:
+    """The form of an answer: a record, or records with what a list has beside them."""
+    assert declared.returns is not None, declared.name
+    record: Schema = reference(declared.returns.__name__)
+    if declared.query is not None and "fields" in declared.query.model_fields:
+        record = CHOSEN
+    match declared.answer:
+        case "page":
+            return objects({"data": {"type": "array", "items": record}, "meta": reference("PageMeta")})
+        case "cursor":
+            return objects({"data": {"type": "array", "items": record}, **CURSORS})
+        case _:
+            return record

@@ -1,0 +1,154 @@
+"""Puts a description together."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any, Final
+
+from pydantic import BaseModel
+
+from wmsd.app.event_data import EVENT_DATA
+from wmsd.base.operation import Operation
+from wmsd.base.route import Route
+from wmsd.base.tags import TAGS
+from wmsd.interfaces.openapi import events, headers, problems
+from wmsd.interfaces.openapi.answers import PAGE_META, successes
+from wmsd.interfaces.openapi.examples import add_examples
+from wmsd.interfaces.openapi.schemas import Schema, Schemas, reference, used
+
+SECURITY: Final[dict[str, Schema]] = {
+    "token": {"type": "http", "scheme": "bearer", "bearerFormat": "JWT"},
+    "kernel": {
+        "type": "http",
+        "scheme": "bearer",
+        "description": "The platform token, from `wmsd kernel-token create`.",
+    },
+    "site": {"type": "http", "scheme": "bearer", "description": "The token of the site, from `wmsd site create`."},
+}
+DESCRIPTION: Final = """\
+The guide is at /docs. Every address that answers GET answers HEAD too, with the same headers and no body.
+"""
+
+
+def document(title: str, version: str, routes: Sequence[Route], has_events: bool = False) -> dict[str, Any]:
+    """The description of an interface, from its routes. `has_events`: also of what webhooks send."""
+    data = EVENT_DATA.values() if has_events else ()
+    schemas = Schemas([*_bodies(routes), problems.Problem], [*_answers(routes), *data])
+    # Parameters name choices of their own, so operations are described before the components are listed.
+    paths: dict[str, Schema] = {}
+    for route in routes:
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, schemas)
+    webhooks = events.webhooks() if has_events else {}
+    components = used(
+        {
+            "schemas": {**schemas.components, "PageMeta": PAGE_META, **(events.schemas() if has_events else {})},
+            "headers": headers.ANSWERED,
+            "responses": {"Problem": problems.before_any_operation()},
+        },
+        *(paths, webhooks),
+    )
+    add_examples(routes, paths, webhooks, components["schemas"])
+    return {
+        "openapi": "3.1.0",
+        "info": {
+            "title": title,
+            "version": version,
+            "description": DESCRIPTION,
+            "contact": {"name": "The site admin of this installation"},
+            "license": {"name": "MIT", "identifier": "MIT"},
+        },
+        "servers": [{"url": "/", "description": "This installation"}],
+        "tags": [
+            {"name": name, "description": TAGS[name].description}
+            for name in dict.fromkeys(route.operation.tag for route in routes)
+        ],
+        "paths": paths,
+        **({"webhooks": webhooks} if webhooks else {}),
+        "components": {
+            **components,
+            "securitySchemes": {name: SECURITY[name] for name in sorted({_security(route) for route in routes})},
+        },
+    }
+
+
+def _bodies(routes: Iterable[Route]) -> list[type[BaseModel]]:
+    return [route.operation.body for route in routes if route.operation.body is not None]
+
+
+def _answers(routes: Iterable[Route]) -> list[type[BaseModel]]:
+    return [route.operation.returns for route in routes if route.operation.returns is not None]
+
+
+def _operation(route: Route, schemas: Schemas) -> Schema:
+    declared = route.operation
+    described: Schema = {
+        "operationId": declared.name,
+        "tags": [declared.tag],
+        "summary": declared.summary,
+        "description": _description(declared),
+        "parameters": [*_path(declared), *_query(declared, schemas), *headers.sent(route)],
+        "responses": {**successes(route), **problems.failures(route)},
+        "security": _needed_security(route),
+    }
+    if declared.body is not None:
+        described["requestBody"] = {
+            "required": True,
+            "content": {"application/json": {"schema": reference(declared.body.__name__)}},
+        }
+    return described
+
+
+def _needed_security(route: Route) -> list[dict[str, list[str]]]:
+    """Open operations accept a token too when they take the caller or the company: then they tell more."""
+    declared = route.operation
+    if declared.signed_in:
+        return [{_security(route): []}]
+    return [{}, {_security(route): []}] if {"caller", "company"} & declared.takes else []
+
+
+def _security(route: Route) -> str:
+    scope = route.operation.scope
+    return scope if scope in SECURITY else "token"
+
+
+def _description(declared: Operation) -> str:
+    parts = [declared.description]
+    if declared.ability:
+        parts.append(f"Ability: `{declared.ability}`.")
+    if declared.module and declared.module != "api":
+        parts.append(f"Modules: `{declared.module}` and `api`.")
+    if declared.events:
+        parts.append(f"Events: {', '.join(f'`{event}`' for event in declared.events)}.")
+    return "\n\n".join(part for part in parts if part) or f"{declared.summary}."
+
+
+def _path(declared: Operation) -> list[Schema]:
+    return [
+        {
+            "name": name,
+            "in": "path",
+            "required": True,
+            "schema": {"type": "integer", "minimum": 1} if kind is int else {"type": "string"},
+        }
+        for name, kind in declared.path_types.items()
+    ]
+
+
+def _query(declared: Operation, schemas: Schemas) -> list[Schema]:
+    if declared.query is None:
+        return []
+    properties = declared.query.model_json_schema()["properties"]
+    return [
+        _parameter(name, schemas.plain(schema, declared.query.__name__, name))
+        for name, schema in properties.items()
+    ]
+
+
+def _parameter(name: str, schema: Schema) -> Schema:
+    """A parameter of the query. It is left out rather than null."""
+    plain = {key: value for key, value in schema.items() if key not in ("description", "anyOf")}
+    for option in schema.get("anyOf", []):
+        if option.get("type") != "null":
+            plain |= option
+    parameter: Schema = {"name": name, "in": "query", "required": False, "schema": plain}
+    if "description" in schema:
+        parameter["description"] = schema["description"]
+    return parameter

@@ -1,0 +1,58 @@
+"""What webhooks send: each event with its data."""
+
+from typing import Final
+
+from wmsd.app.event_data import EVENT_DATA
+from wmsd.interfaces.openapi.schemas import Schema, objects, reference
+from wmsd.outbox.events import EVENTS
+
+SIGNED: Final = {
+    "X-Webhook-Event": "The name of the event.",
+    "X-Webhook-Id": "The id of the event: the same on every attempt.",
+    "X-Webhook-Attempt": "The number of the attempt, from 1.",
+    "X-Webhook-Sequence": "The number of the delivery in its subscription, without gaps.",
+}
+
+
+def webhooks() -> dict[str, Schema]:
+    """The requests that webhooks receive, by event."""
+    return {event: {"post": _received(event)} for event in EVENTS}
+
+
+def name_of(event: str) -> str:
+    """The schema of an event's body: `SalesOrderCreatedEvent`."""
+    return "".join(part.capitalize() for part in event.replace(".", "_").split("_")) + "Event"
+
+
+def schemas() -> dict[str, Schema]:
+    return {
+        name_of(event): objects(
+            {
+                "event": {"type": "string", "const": event},
+                "timestamp": {"type": "string", "format": "date-time"},
+                "data": reference(EVENT_DATA[event].__name__),
+            }
+        )
+        for event in EVENTS
+    }
+
+
+def _received(event: str) -> Schema:
+    return {
+        "operationId": f"on_{event.replace('.', '_')}",
+        "tags": ["Webhooks"],
+        "summary": f"{event}",
+        "description": f"{EVENTS[event]} How to check its signature is told in the guide, under /docs/webhooks.",
+        "parameters": [
+            {"name": name, "in": "header", "required": True, "description": says, "schema": {"type": "string"}}
+            for name, says in SIGNED.items()
+        ],
+        "requestBody": {
+            "required": True,
+            "content": {"application/json": {"schema": reference(name_of(event))}},
+        },
+        "responses": {
+            "2XX": {"description": "Received. Anything else is a failure, and sent again."},
+            "410": {"description": "The subscription is switched off."},
+        },
+    }

@@ -1,0 +1,108 @@
+"""The headers of requests and answers, each described once."""
+
+from typing import Any, Final
+
+from wmsd.app import idempotency
+from wmsd.app.limits import RATE_HEADERS
+from wmsd.base.operation import Operation
+from wmsd.base.route import Route
+from wmsd.interfaces.openapi.schemas import Schema
+
+TEXT: Final = {"type": "string"}
+NUMBER: Final = {"type": "integer"}
+_ID: Final = {"type": "integer", "minimum": 1}
+
+
+def _header(schema: Schema, description: str, **more: Any) -> Schema:
+    return {"description": description, "schema": schema, **more}
+
+
+ANSWERED: Final[dict[str, Schema]] = {
+    "X-Request-Id": _header(TEXT, "The id of the request, also in the server's log."),
+    "X-RateLimit-Limit": _header(NUMBER, "Requests a minute."),
+    "X-RateLimit-Remaining": _header(NUMBER, "Requests that are left of them."),
+    "X-RateLimit-Reset": _header(NUMBER, "Seconds until the whole window is free."),
+    "Retry-After": _header(NUMBER, "Seconds to wait."),
+    "WWW-Authenticate": _header(TEXT, "How to authenticate: `Bearer`."),
+    "Allow": _header(TEXT, "The methods that are possible here."),
+    "ETag": _header(TEXT, "Changes whenever the record does."),
+    "Location": _header(TEXT, "The address of the new record."),
+    idempotency.REPLAYED: _header(
+        {"type": "string", "enum": ["true"]},
+        "Only when the answer is that of an earlier request with the same Idempotency-Key.",
+    ),
+}
+"""The headers of answers."""
+
+SENT: Final[dict[str, Schema]] = {
+    "X-Company-Id": _header(_ID, "The company, as `GET /api/companies` lists it."),
+    "X-Three-Pl-Id": _header(_ID, "The operator of the company, if the caller wants that to be checked."),
+    idempotency.HEADER: _header(
+        {"type": "string", "minLength": 1, "maxLength": 255},
+        "A repetition with the same key and body gets the same answer and changes nothing.",
+    ),
+    "If-Match": _header(TEXT, "The ETag of the record that was read: 412 when it has changed since."),
+}
+"""The headers of requests."""
+
+
+def takes_key(route: Route) -> bool:
+    """Whether an Idempotency-Key is honoured."""
+    declared = route.operation
+    return declared.writes and route.method in idempotency.METHODS and declared.scope in ("company", "site")
+
+
+def sent(route: Route) -> list[Schema]:
+    """The parameters in the head of a request."""
+    declared = route.operation
+    found = []
+    if declared.scope == "company":
+        found += [_parameter("X-Company-Id", required=True), _parameter("X-Three-Pl-Id")]
+    elif declared.scope == "platform" and "company" in declared.takes:
+        found += [_parameter("X-Company-Id"), _parameter("X-Three-Pl-Id")]
+    elif "operator_id" in declared.takes:
+        found.append(_parameter("X-Three-Pl-Id"))
+    if takes_key(route):
+        found.append(_parameter(idempotency.HEADER))
+    if declared.precondition is not None:
+        found.append(_parameter("If-Match"))
+    return found
+
+
+def _parameter(name: str, required: bool = False) -> Schema:
+    return {"name": name, "in": "header", "required": required, **SENT[name]}
+
+
+def of_success(route: Route) -> dict[str, Schema]:
+    declared = route.operation
+    names = [*_always(declared)]
+    if declared.answer == "record":
+        names.append("ETag")
+    if declared.creates:
+        names.append("Location")
+    if takes_key(route):
+        names.append(idempotency.REPLAYED)
+    return _references(names)
+
+
+def of_failure(route: Route, status: int) -> dict[str, Schema]:
+    names = [*_always(route.operation)] if status not in (401, 403) else ["X-Request-Id"]
+    if status == 401:
+        names.append("WWW-Authenticate")
+    if status == 412:
+        names.append("ETag")
+    if status in (429, 503):
+        names.append("Retry-After")
+    return _references(names)
+
+
+def of_any() -> dict[str, Schema]:
+    return _references(["X-Request-Id", "Retry-After", "Allow"])
+
+
+def _always(declared: Operation) -> list[str]:
+    return ["X-Request-Id", *(RATE_HEADERS if declared.limit != "none" else ())]
+
+
+def _references(names: list[str]) -> dict[str, Schema]:
+    return {name: {"$ref": f"#/components/headers/{name}"} for name in names}

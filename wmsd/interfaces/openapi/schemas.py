@@ -1,0 +1,107 @@
+"""The schemas of models: plain names, no defaults, and one component for each choice of values."""
+
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any, Final
+
+from pydantic import BaseModel
+from pydantic.json_schema import JsonSchemaMode, models_json_schema
+
+from wmsd.base.fields import CHOICE, Model
+
+Schema = dict[str, Any]
+SCHEMAS: Final = "#/components/schemas/"
+LEFT_OUT: Final = ("title", "default")
+"""Generators name types after titles, and send defaults that the caller did not set."""
+
+
+def reference(name: str) -> Schema:
+    return {"$ref": SCHEMAS + name}
+
+
+class Schemas:
+    """The components of a description. `answers` are models that are answered: such a record has every field, even
+    those that are optional in a request.
+    """
+
+    def __init__(self, bodies: Iterable[type[BaseModel]], answers: Iterable[type[BaseModel]]) -> None:
+        answered = dict.fromkeys(answers)
+        shapes: list[tuple[type[BaseModel], JsonSchemaMode]] = [
+            (model, "validation") for model in dict.fromkeys([*bodies, *answered])
+        ]
+        _, made = models_json_schema(shapes, ref_template=SCHEMAS + "{model}")
+        found: dict[str, Schema] = made["$defs"]
+        if ambiguous := [name for name in found if "__" in name]:
+            raise TypeError(f"Two models have the same name: {', '.join(ambiguous)}")
+        for model in answered:
+            left_out = model.ONLY_WHEN_ASKED if issubclass(model, Model) else frozenset()
+            found[model.__name__]["required"] = sorted(set(model.model_fields) - left_out)
+        self._records = sorted((model.__name__ for model in answered), key=len)
+        self._choices: dict[str, Schema] = {}
+        self._models = {name: self.plain(schema, name) for name, schema in found.items()}
+
+    @property
+    def components(self) -> dict[str, Schema]:
+        return {**self._models, **self._choices}
+
+    def plain(self, schema: Schema, owner: str, name: str = "") -> Schema:
+        """The schema as it is described. A choice is named after the record that `owner` is of, and its field."""
+        plain = {key: value for key, value in schema.items() if key not in LEFT_OUT}
+        for key, value in plain.items():
+            if key == "properties":
+                plain[key] = {field: self.plain(each, owner, field) for field, each in value.items()}
+            elif key in ("anyOf", "oneOf", "allOf"):
+                plain[key] = [self.plain(each, owner, name) for each in value]
+            elif key in ("items", "additionalProperties") and isinstance(value, dict):
+                plain[key] = self.plain(value, owner, name)
+        if len(plain.get("enum", ())) < 2:
+            return plain
+        choice = {"type": plain.pop("type"), "enum": plain.pop("enum")}
+        names = [plain.pop(CHOICE)] if CHOICE in plain else self._names(owner, name.removeprefix("previous_"))
+        for called in names:
+            if self._choices.setdefault(called, choice) == choice:
+                return {**reference(called), **plain}
+        raise TypeError(f"Two choices have the same name: {', '.join(names)}")
+
+    def _names(self, owner: str, field: str) -> list[str]:
+        """What a choice may be called: after the record that the model is of (`SalesOrder` for
+        `SalesOrderChanges`), or after the model.
+        """
+        record = next((record for record in self._records if owner.startswith(record)), owner)
+        return [f"{each}{_capitalized(field)}" for each in dict.fromkeys([record, owner])]
+
+
+def _capitalized(name: str) -> str:
+    return "".join(part.capitalize() for part in name.split("_"))
+
+
+def used(components: Mapping[str, dict[str, Schema]], *roots: object) -> dict[str, dict[str, Schema]]:
+    """The components that something refers to, sorted by name."""
+    found: set[tuple[str, str]] = set()
+    waiting = [name for root in roots for name in _references(root)]
+    while waiting:
+        kind, name = place = waiting.pop()
+        if place not in found:
+            found.add(place)
+            waiting += _references(components[kind][name])
+    return {
+        kind: {name: members[name] for name in sorted(members) if (kind, name) in found}
+        for kind, members in components.items()
+    }
+
+
+def _references(value: object) -> Iterator[tuple[str, str]]:
+    if isinstance(value, dict):
+        if isinstance(target := value.get("$ref"), str):
+            _, kind, name = target.rsplit("/", 2)
+            yield kind, name
+        for each in value.values():
+            yield from _references(each)
+    elif isinstance(value, list):
+        for each in value:
+            yield from _references(each)
+
+
+def objects(properties: dict[str, Any], optional: Iterable[str] = ()) -> Schema:
+    """An object with these properties."""
+    required = [name for name in properties if name not in set(optional)]
+    return {"type": "object", "required": required, "properties": properties}
