@@ -17,12 +17,20 @@ def refused(limiter: Limiter, key: str, limit: int, now: float) -> Problem:
     return taken.value
 
 
+def headers(limit: int, left: int, reset: int) -> dict[str, str]:
+    return {
+        "X-RateLimit-Limit": f"{limit}",
+        "X-RateLimit-Remaining": f"{left}",
+        "X-RateLimit-Reset": f"{reset}",
+        "RateLimit-Policy": f'"minute";q={limit};w=60',
+        "RateLimit": f'"minute";r={left};t={reset}',
+    }
+
+
 def test_what_is_left_is_told() -> None:
     limiter = Limiter()
     told = [limiter.take("open:a", 3, now).headers() for now in (0.0, 10.0, 10.5)]
-    assert told == [
-        {"X-RateLimit-Limit": "3", "X-RateLimit-Remaining": left, "X-RateLimit-Reset": "60"} for left in "210"
-    ]
+    assert told == [headers(3, int(left), 60) for left in "210"]
 
 
 def test_a_refusal_says_when_the_first_and_when_the_last_is_over() -> None:
@@ -32,12 +40,7 @@ def test_a_refusal_says_when_the_first_and_when_the_last_is_over() -> None:
         limiter.take("open:a", 3, now)
     problem = refused(limiter, "open:a", 3, 20.0)
     assert problem.message == "Too many requests: the limit is 3 a minute. Try again in 40 s."
-    assert problem.headers == {
-        "Retry-After": "40",
-        "X-RateLimit-Limit": "3",
-        "X-RateLimit-Remaining": "0",
-        "X-RateLimit-Reset": "51",
-    }
+    assert problem.headers == {"Retry-After": "40", **headers(3, 0, 51)}
     assert refused(limiter, "open:a", 2, 20.0).headers["Retry-After"] == "51", "two must be over, and are together"
     assert refused(limiter, "open:a", 3, 59.99).headers["Retry-After"] == "1"
     limiter.check("open:a", 3, 60.0)
@@ -58,6 +61,26 @@ def test_requests_are_over_one_after_the_other() -> None:
         limiter.take("open:a", 4, place * GRAIN)
     assert [limiter.take("open:a", 4, WINDOW + place * GRAIN).remaining for place in range(4)] == [0, 0, 0, 0]
     refused(limiter, "open:a", 4, WINDOW + 4 * GRAIN - 0.01)
+
+
+def test_ten_answers_that_nothing_has_changed_count_as_one() -> None:
+    limiter = Limiter()
+    limiter.take("open:a", 9, 0.0)
+    left = []
+    for place in range(25):
+        limiter.take("open:a", 9, place * 0.1)
+        left.append(limiter.unchanged("open:a", 9, place * 0.1).remaining)
+    assert left == [8] * 9 + [7] * 10 + [6] * 6
+
+
+def test_what_is_over_is_not_taken_back() -> None:
+    """The window may have moved on while the request was under way."""
+    limiter = Limiter()
+    limiter.take("open:a", 2, 0.0)
+    assert limiter.unchanged("open:a", 2, WINDOW + 1).remaining == 2
+    limiter.take("open:a", 2, WINDOW + 2)
+    limiter.take("open:a", 2, WINDOW + 2)
+    refused(limiter, "open:a", 2, WINDOW + 3)
 
 
 def test_a_shared_window_is_of_its_kind_alone(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -13,12 +13,14 @@ from wmsd.accounts import first_admin
 from wmsd.accounts import store as accounts
 from wmsd.app.prepared import Prepared
 from wmsd.base import strict_json
+from wmsd.base.problems import STATUS_OF_CODE
 from wmsd.base.route import RouteTable
 from wmsd.base.validation import check
 from wmsd.interfaces.service import SERVED
 
 EXAMPLE = re.compile(r"curl -X ([A-Z]+) \S*?(/api/\S+)[^`]*?-d '([^']*)'")
 LINK = re.compile(r'href="(/docs[^"#]*)')
+PLACE = re.compile(r'href="(/docs[^"#]*#[^"]+)"')
 FORM = {"name": "Ana", "email": "ana@example.com", "password": "a long password", "again": "a long password"}
 
 
@@ -154,7 +156,7 @@ async def test_no_answer_is_kept_or_guessed_at(world: World) -> None:
     for path in ("/api/articles", "/api/nothing", "/docs", "/api/health"):
         answer = await world.send("GET", path)
         assert answer.headers["X-Content-Type-Options"] == "nosniff"
-        assert answer.headers["Cache-Control"] in ("no-store", "no-cache")
+        assert answer.headers["Cache-Control"] in ("no-store", "no-cache", "private, no-cache")
         assert "Strict-Transport-Security" not in answer.headers, "this is plain HTTP"
 
 
@@ -164,7 +166,17 @@ async def test_a_long_address_is_no_mistake_of_ours(world: World) -> None:
 
 
 PAGES = (
-    *("/api", "/using-the-api", "/stock", "/sales-orders", "/inbound", "/returns", "/packaging", "/webhooks"),
+    *(
+        "/api",
+        "/using-the-api",
+        "/errors",
+        "/stock",
+        "/sales-orders",
+        "/inbound",
+        "/returns",
+        "/packaging",
+        "/webhooks",
+    ),
     *(
         "/graphql",
         "/transports",
@@ -181,7 +193,7 @@ PAGES = (
 async def test_the_guide_is_served(world: World) -> None:
     for page in ("", *PAGES):
         status, text = await look(world, f"/docs{page}")
-        assert (status, "<h1>" in text) == (200, True)
+        assert (status, "<h1 id=" in text) == (200, True)
     for path in ("/docs/nothing", "/docs/..%2Fcli", "/docs/__init__"):
         assert (await look(world, path))[0] == 404
 
@@ -190,6 +202,21 @@ async def test_the_guide_leads_to_every_page_and_no_link_to_nothing(world: World
     linked = {page: set(LINK.findall((await look(world, f"/docs{page}"))[1])) for page in ("", *PAGES)}
     assert linked[""] == {"/docs", *(f"/docs{page}" for page in PAGES)}
     assert set().union(*linked.values()) == linked[""]
+
+
+async def test_a_link_to_a_heading_finds_it(world: World) -> None:
+    shown = {f"/docs{page}": (await look(world, f"/docs{page}"))[1] for page in ("", *PAGES)}
+    places = {place for text in shown.values() for place in PLACE.findall(text)}
+    assert len(places) > len(STATUS_OF_CODE), "the reference has one for each code"
+    for place in places:
+        page, _, anchor = place.partition("#")
+        assert f' id="{anchor}">' in shown[page], place
+
+
+async def test_every_code_has_its_paragraph_and_no_other(world: World) -> None:
+    _, text = await look(world, "/docs/errors")
+    found = re.findall(r'<h2 id="(\w+)">(\w+)</h2>\n<p>Status (\d+)\.', text)
+    assert found == [(code.lower(), code, str(status)) for code, status in STATUS_OF_CODE.items()]
 
 
 def examples() -> Iterator[tuple[str, str, str]]:

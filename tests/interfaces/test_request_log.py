@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Iterator
+from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,12 @@ HTTP = {
 def kept() -> Iterator[Kept]:
     with keeping() as handler:
         yield handler
+
+
+@pytest.fixture(params=[UNLIMITED, TRUSTING], ids=["directly", "by a proxy"])
+async def reached(tmp_path: Path, request: pytest.FixtureRequest) -> AsyncIterator[World]:
+    async with open_world(tmp_path / "data", request.param) as world:
+        yield world
 
 
 async def send(world: World, whole: bytes) -> bytes:
@@ -113,8 +119,8 @@ async def test_a_line_break_in_an_address_has_an_answer_of_ours_and_one_line(
 
 
 @pytest.mark.parametrize("whole", HTTP.values(), ids=HTTP)
-async def test_what_is_no_http_has_one_line_and_no_trace(world: World, kept: Kept, whole: bytes) -> None:
-    answer = await send(world, whole)
+async def test_what_is_no_http_has_one_line_and_no_trace(reached: World, kept: Kept, whole: bytes) -> None:
+    answer = await send(reached, whole)
     told = [line for line in kept.lines if "GET /docs 200" not in line]
     (line,) = told
     head, _, body = answer[answer.index(b" 400 ") :].partition(b"\r\n\r\n")
@@ -125,6 +131,7 @@ async def test_what_is_no_http_has_one_line_and_no_trace(world: World, kept: Kep
         name.lower(): value for name, _, value in (each.partition(": ") for each in head.decode().split("\r\n"))
     }
     assert (headers["server"], headers["content-type"]) == ("wmsd", "application/json")
+    assert (headers["x-content-type-options"], headers["cache-control"]) == ("nosniff", "no-store")
     assert headers["x-request-id"] in line
     assert " info    UNKNOWN / 400 " in line
     assert " from=127.0.0.1" in line
@@ -184,6 +191,20 @@ async def test_a_body_that_was_left_unread_leaves_no_trace(world: World, kept: K
     assert b" 415 " in answer
     (line,) = kept.lines
     assert "POST /api/articles 415 " in line
+
+
+async def test_a_line_that_cannot_be_written_costs_nobody_the_answer(
+    world: World, kept: Kept, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise ValueError("made to fail")
+
+    monkeypatch.setattr(request_log, "log_request", fail)
+    for _ in range(3):
+        assert (await world.send("GET", "/api/health")).status == 200
+        assert b" 400 " in await send(world, HTTP["path"])
+    (line,) = kept.lines
+    assert "requests are answered, but not logged" in line
 
 
 async def test_a_long_address_is_cut(world: World, kept: Kept) -> None:

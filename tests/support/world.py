@@ -329,7 +329,8 @@ async def _opened(
         chosen, data, clock=clock, ids=ids, passwords=Passwords(clock, hasher)
     ) as installation:
         app, jobs = service(installation)
-        async with _served(app) as base_url, aiohttp.ClientSession(auto_decompress=False) as session:
+        plain = aiohttp.ClientSession(auto_decompress=False, skip_auto_headers=["Accept-Encoding"])
+        async with _served(app) as base_url, plain as session:
             yield World(installation, jobs, clock, base_url, session, contract, company, token)
 
 

@@ -28,6 +28,8 @@ PREFIX: Final = "/api/v2/"
 BATCH: Final = "/api/v2/batch"
 MOST_REQUESTS: Final = 50
 MAX_BATCH_BODY: Final = 4 * MAX_BODY
+LONGEST_METHOD: Final = 20
+LONGEST_PATH: Final = 4000
 MOST_BYTES: Final = 16_000_000
 """The most bytes of all answers together."""
 TOO_LARGE: Final = (
@@ -41,7 +43,10 @@ MOST_SECONDS: Final = 30.0
 TOOK_TOO_LONG: Final = (
     f"The batch took over {MOST_SECONDS:.0f} s. Nothing was done for this one; send it in another batch."
 )
-HEADERS_OF_INTEREST: Final = ("Location", "ETag", "Retry-After", "Allow", idempotency.REPLAYED)
+HEADERS_OF_INTEREST: Final = (
+    *("Location", "ETag", "Retry-After", "Allow"),
+    *(idempotency.REPLAYED, "Deprecation", "Sunset"),
+)
 IN_A_BODY: Final = re.compile(r"requests\.\d+\.body(\.|$)")
 
 
@@ -59,8 +64,10 @@ def _headers(value: object) -> object:
 
 
 class SubRequest(Input):
-    method: Annotated[str, Field(max_length=10, description="GET, POST, PUT, PATCH or DELETE.")]
-    path: Annotated[str, Field(max_length=4000, description="A path of version 2, with its query.")]
+    method: Annotated[str, Field(description="GET, POST, PUT, PATCH or DELETE.")]
+    path: Annotated[
+        str, Field(description=f"A path of version 2, with its query; at most {LONGEST_PATH} characters.")
+    ]
     body: Any = None
     headers: Annotated[dict[str, str], BeforeValidator(_headers), Field(description="Only Idempotency-Key.")] = {}
 
@@ -203,13 +210,16 @@ def _too_large() -> Problem:
 def _call(service: BatchService, batch: Call, sub_request: SubRequest, place: int) -> Call:
     """The call as it would arrive alone. Raises Problem when the path is no address of the API."""
     path = _path(sub_request.path)
-    method = sub_request.method.upper()
+    method = printable(sub_request.method)[:LONGEST_METHOD]
+    method = method.upper() if method.isascii() else method
     route, parts = service.routes.find(method, path)
     own_key = sub_request.headers.get(idempotency.HEADER)
     return Call(
         operation=route.operation,
         method=method,
         target=URL(path, encoded=True).path,
+        origin=batch.origin,
+        route_headers=route.headers,
         address=batch.address,
         request_id=batch.request_id,
         path=parts,
@@ -229,7 +239,9 @@ def _path(sent: str) -> str:
     """The path without its query. Raises Problem when it is no path of version 2 for a batch."""
     path = sent.partition("?")[0]
     error = None
-    if not path.startswith("/") or path.startswith("//"):
+    if len(sent) > LONGEST_PATH:
+        error = f"must have at most {LONGEST_PATH} characters"
+    elif not path.startswith("/") or path.startswith("//"):
         error = f"must begin with {PREFIX}, without a host"
     elif path.rstrip("/") == BATCH:
         error = "must not be a batch"

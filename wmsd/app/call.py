@@ -32,6 +32,10 @@ class Call:
     """The requested path."""
     address: str
     request_id: str
+    origin: str = ""
+    """The scheme and the host that the caller has reached, as `https://wms.example.com`; "" when it names none."""
+    route_headers: Mapping[str, str] = field(default_factory=dict)
+    """Headers of every answer of its route."""
     path: Mapping[str, str] = field(default_factory=dict)
     query: Mapping[str, str] = field(default_factory=dict)
     load_body: LoadBody | None = None
@@ -42,6 +46,7 @@ class Call:
     key_suffix: str = ""
     """Tells the requests of a batch apart that share its key. No key of a client can end with it."""
     if_match: str | None = None
+    if_none_match: str | None = None
     caller: Caller | None = None
     """The caller, once admitted."""
     tenant: Company | None = None
@@ -52,8 +57,12 @@ class Call:
     """Whether the answer has a cursor for each record of a list, not only for the last."""
     held_bytes: int = 0
     """The size of a large body, counted as long as the request is under way."""
+    counted: tuple[str, int] | None = None
+    """The key and the limit of the window that it was counted in."""
     is_counted: bool = False
     """Whether the limit has counted it already: the first request of a batch is counted with the batch."""
+    has_headers: bool = True
+    """Whether the headers of the answer reach the caller. Those of GraphQL's operations do not."""
     is_inner: bool = False
     """Whether another request carries it, so that a refusal does not count against the address a second time."""
 

@@ -1,11 +1,12 @@
 """What the service tells about itself: index, health, meta and the OpenAPI descriptions."""
 
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Literal
 
 from wmsd import __version__
-from wmsd.app.call import Reply
+from wmsd.app.call import Call, Reply
 from wmsd.app.health import health
 from wmsd.app.installation import Installation
 from wmsd.app.jobs import Jobs
@@ -15,6 +16,7 @@ from wmsd.base.context import Caller, Company
 from wmsd.base.fields import Model
 from wmsd.base.operation import Operation, operation
 from wmsd.base.results import Shown
+from wmsd.base.route import Route
 
 CHANGELOG: Final = "/docs/changelog"
 V1_VERSION: Final = "1.0.0"
@@ -29,6 +31,8 @@ class Documents:
     index: Prepared
     openapi_v1: Prepared
     openapi_v2: Prepared
+    versions: Sequence[Mapping[str, str]]
+    """As ApiVersion shows them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +103,7 @@ class Description(Model):
 open_to_all = partial(operation, tag="Discovery", answer="object", scope="platform", limit="open", signed_in=False)
 
 
-@open_to_all(returns=Index, ignores_query=True)
+@open_to_all(returns=Index, ignores_query=True, prepared=True)
 async def get_index(documents: Documents) -> Reply:
     """List every endpoint."""
     return await documents.index.reply()
@@ -117,26 +121,26 @@ async def get_health(service: HealthService, caller: Caller | None) -> Shown:
     return Shown(status, found)
 
 
-@open_to_all(returns=Description)
+@open_to_all(returns=Description, prepared=True)
 async def get_openapi_v1(documents: Documents) -> Reply:
     """Get this description of version 1."""
     return await documents.openapi_v1.reply()
 
 
-@open_to_all(returns=Description)
+@open_to_all(returns=Description, prepared=True)
 async def get_openapi_v2(documents: Documents) -> Reply:
     """Get this description of version 2."""
     return await documents.openapi_v2.reply()
 
 
-@operation(tag="Transports", answer="object", returns=Description, scope="site", module="outbound")
+@operation(tag="Transports", answer="object", returns=Description, scope="site", module="outbound", prepared=True)
 async def get_openapi_etsm(documents: SiteDocuments) -> Reply:
     """Get this description of the transport integration."""
     return await documents.openapi.reply()
 
 
 @open_to_all(returns=Meta, codes=("UNAUTHORIZED",))
-async def get_meta(documents: Documents, company: Company | None) -> dict[str, Any]:
+async def get_meta(documents: Documents, company: Company | None, call: Call) -> dict[str, Any]:
     """Get the versions and the feature flags.
 
     With a token and `X-Company-Id`, `features` says which modules are on for that company; without them it is
@@ -145,13 +149,22 @@ async def get_meta(documents: Documents, company: Company | None) -> dict[str, A
     features = None if company is None else {module: module in company.modules for module in MODULES}
     return {
         "version": V2_VERSION,
-        "versions": [
-            {"version": "1", "state": "supported", "path": "/api"},
-            {"version": "2", "state": "current", "path": "/api/v2"},
-        ],
+        "versions": documents.versions,
         "features": features,
-        "changelog_url": CHANGELOG,
+        "changelog_url": f"{call.origin}{CHANGELOG}",
     }
+
+
+def versions(v1: Iterable[Route], v2: Iterable[Route]) -> list[dict[str, str]]:
+    """The versions of the API, as ApiVersion shows them. One is deprecated when all of its routes are."""
+    return [
+        {"version": "1", "state": _state(v1, "supported"), "path": "/api"},
+        {"version": "2", "state": _state(v2, "current"), "path": "/api/v2"},
+    ]
+
+
+def _state(routes: Iterable[Route], otherwise: str) -> str:
+    return "deprecated" if all(route.deprecation for route in routes) else otherwise
 
 
 def index(routes: list[tuple[str, str, Operation]]) -> dict[str, Any]:

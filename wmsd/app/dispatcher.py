@@ -120,7 +120,12 @@ class Dispatcher:
                 self._refusals.note_answered(pending_call.call)
         assert reply is not None
         self.answered += 1
-        reply.headers = {**pending_call.headers, **reply.headers}
+        headers = pending_call.headers
+        call = pending_call.call
+        if call.method == "GET" and preconditions.is_known(call.if_none_match, reply):
+            headers = self._admission.unchanged(call)
+            reply = Reply(304, b"", reply.headers)
+        reply.headers = {**call.route_headers, **headers, **reply.headers}
         return reply
 
     def count_open(self, address: str) -> None:

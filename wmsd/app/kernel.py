@@ -39,7 +39,7 @@ kernel = partial(
 )
 
 
-@kernel(tag="Discovery", returns=Description)
+@kernel(tag="Discovery", returns=Description, prepared=True)
 async def get_openapi_kernel(service: KernelService) -> Reply:
     """Get this description."""
     return await service.openapi.reply()

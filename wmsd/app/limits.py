@@ -13,7 +13,10 @@ ROUNDING = 1e-6
 """Adding seconds to a float may lose this much: a wait of exactly Retry-After must suffice."""
 GRAIN = 0.25
 """Requests within a quarter of a second are counted together, so that a window has at most 240 entries."""
-RATE_HEADERS = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset")
+RATE_HEADERS = ("X-RateLimit-Limit", "X-RateLimit-Remaining", "X-RateLimit-Reset", "RateLimit-Policy", "RateLimit")
+"""Those that clients know, and those of the IETF's draft (draft-ietf-httpapi-ratelimit-headers)."""
+UNCHANGED_AT_ONCE = 10
+"""So many answers that nothing has changed count as one request."""
 MOST_KEYS = 20_000
 """The most windows of each kind. Later keys share windows, because forgetting one in use would refill it."""
 SHARED = 1024
@@ -30,6 +33,8 @@ class _Grain:
 class Window:
     grains: deque[_Grain] = field(default_factory=deque)
     count: int = 0
+    unchanged: int = 0
+    """Answers that nothing has changed, since the last of them that was counted."""
 
     def forget_until(self, moment: float) -> None:
         while self.grains and self.grains[0].last <= moment:
@@ -43,6 +48,15 @@ class Window:
         else:
             self.grains.append(_Grain(now, now, 1))
 
+    def take_back(self) -> None:
+        """Takes back the last request that was added."""
+        if not self.grains:
+            return
+        self.count -= 1
+        self.grains[-1].count -= 1
+        if not self.grains[-1].count:
+            self.grains.pop()
+
 
 @dataclass(frozen=True, slots=True)
 class Allowance:
@@ -53,7 +67,9 @@ class Allowance:
     reset: int
 
     def headers(self) -> dict[str, str]:
-        return dict(zip(RATE_HEADERS, map(str, (self.limit, self.remaining, self.reset)), strict=True))
+        limit, remaining, reset = self.limit, self.remaining, self.reset
+        drafted = f'"minute";q={limit};w=60', f'"minute";r={remaining};t={reset}'
+        return dict(zip(RATE_HEADERS, (str(limit), str(remaining), str(reset), *drafted), strict=True))
 
 
 class Limiter:
@@ -69,6 +85,14 @@ class Limiter:
             raise self._refusal(window, limit, now)
         window.add(now)
         return Allowance(limit, limit - window.count, self._reset(window, now))
+
+    def unchanged(self, key: str, limit: int, now: float) -> Allowance:
+        """Takes back a request that was answered with nothing but that nothing has changed; not every tenth."""
+        window = self._window(key, now)
+        window.unchanged = (window.unchanged + 1) % UNCHANGED_AT_ONCE
+        if window.unchanged:
+            window.take_back()
+        return Allowance(limit, max(limit - window.count, 0), self._reset(window, now))
 
     def check(self, key: str, limit: int, now: float) -> None:
         """Raises as `take` does, but counts nothing."""

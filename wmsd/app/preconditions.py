@@ -1,17 +1,42 @@
-"""ETag and If-Match (RFC 9110, sections 8.8.3 and 13.1.1): changes a record only as its reader saw it."""
+"""ETag, If-Match and If-None-Match (RFC 9110, sections 8.8.3, 13.1.1 and 13.1.2): changes a record only as its
+reader saw it, and sends nothing that its reader has.
+"""
 
 import hashlib
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
-from wmsd.app.call import Call
+from wmsd.app.call import Call, Reply
 from wmsd.base.problems import Problem
 from wmsd.db.transaction import Transaction
+
+COMPRESSED: Final = "-gzip"
+"""What the ETag of a compressed answer ends with: its bytes are others (section 8.8.3.3)."""
 
 
 def etag(text: str) -> str:
     """A strong validator of the record's bytes."""
-    return f'"{hashlib.blake2b(text.encode(), digest_size=12).hexdigest()}"'
+    return etag_of(text.encode())
+
+
+def etag_of(body: bytes) -> str:
+    return f'"{hashlib.blake2b(body, digest_size=12).hexdigest()}"'
+
+
+def compressed_etag(tag: str) -> str:
+    return f'{tag.removesuffix(chr(34))}{COMPRESSED}"'
+
+
+def _tags(header: str) -> list[str]:
+    """The ETags in a header, each as if it had come without compression."""
+    return [tag.strip().replace(f'{COMPRESSED}"', '"') for tag in header.split(",")]
+
+
+def is_known(if_none_match: str | None, reply: Reply) -> bool:
+    """Whether whoever reads has the answer already. For reading, weak validators do (section 8.8.3.2)."""
+    if if_none_match is None or reply.status != 200 or "ETag" not in reply.headers:
+        return False
+    return reply.headers["ETag"] in [tag.removeprefix("W/") for tag in _tags(if_none_match)]
 
 
 def check(tx: Transaction, call: Call, inputs: Mapping[str, Any]) -> None:
@@ -22,9 +47,9 @@ def check(tx: Transaction, call: Call, inputs: Mapping[str, Any]) -> None:
     precondition = call.operation.precondition
     if call.if_match is None or precondition is None:
         return
-    by = {name: inputs[name] for name in (*call.operation.path_types, "site") if name in inputs}
+    by = {name: inputs[name] for name in (*call.operation.path_types, "site", "company") if name in inputs}
     current = etag(precondition(tx, **by).json)
-    wanted = [tag.strip() for tag in call.if_match.split(",")]
+    wanted = _tags(call.if_match)
     if current not in wanted and wanted != ["*"]:
         raise Problem(
             "PRECONDITION_FAILED",

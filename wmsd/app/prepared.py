@@ -1,10 +1,10 @@
 """Answers that are the same for everybody: made at the first request, then kept as bytes."""
 
 import asyncio
-import hashlib
 from collections.abc import Callable
 
 from wmsd.app.call import Reply
+from wmsd.app.preconditions import etag_of
 from wmsd.base.strict_json import dumps
 
 Make = Callable[[], bytes]
@@ -25,7 +25,7 @@ class Prepared:
             async with self._making:
                 if self._made is None:
                     body = await asyncio.to_thread(self._make)
-                    self._made = body, f'"{hashlib.blake2b(body, digest_size=12).hexdigest()}"'
+                    self._made = body, etag_of(body)
         body, etag = self._made
         headers = {"ETag": etag, "Cache-Control": "no-cache", "Content-Type": self._content_type}
         return Reply(200, body, headers)

@@ -8,6 +8,7 @@ import difflib
 import ipaddress
 import json
 import os
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
@@ -24,6 +25,7 @@ LEAST_MEMORY: Final = 32 * MEGABYTE
 MOST_MEMORY: Final = 1024 * MEGABYTE
 
 ENVIRONMENT = "WMSD_"
+ORIGIN: Final = re.compile(r"https?://[a-z0-9.-]+(:[0-9]{1,5})?|https?://\[[0-9a-f:]+\](:[0-9]{1,5})?", re.ASCII)
 NOT_SETTINGS = frozenset({"WMSD_CONFIG"})
 
 
@@ -44,6 +46,13 @@ def _networks(values: list[str]) -> list[str]:
             ipaddress.ip_network(value)
         except ValueError as error:
             raise ValueError(f"holds {value!r}, which is not a network: {error}") from None
+    return values
+
+
+def _origins(values: list[str]) -> list[str]:
+    for value in values:
+        if value != "*" and not ORIGIN.fullmatch(value):
+            raise ValueError(f"holds {value!r}, which is no origin such as https://shop.example.com")
     return values
 
 
@@ -85,6 +94,13 @@ class Server(Section):
     ] = ""
     trusted_proxies: Annotated[
         Networks, Field(description="Networks of proxies whose X-Forwarded-For wmsd believes, as CIDR.")
+    ] = []
+    allow_origins: Annotated[
+        list[str],
+        AfterValidator(_origins),
+        Field(
+            description="Origins whose pages may call the API with a token, as https://shop.example.com; *: all."
+        ),
     ] = []
     connections: Annotated[
         int,

@@ -57,6 +57,7 @@ class Operation:
     codes: tuple[str, ...]
     ignores_query: bool
     also_shown_with: int | None
+    prepared: bool
     precondition: Callable[..., Record] | None
     references: References | None
     off_because: Callable[[Company], str | None] | None
@@ -80,6 +81,7 @@ def operation(
     codes: tuple[str, ...] = (),
     ignores_query: bool = False,
     also_shown_with: int | None = None,
+    prepared: bool = False,
     precondition: Callable[..., Record] | None = None,
     references: References | None = None,
     off_because: Callable[[Company], str | None] | None = None,
@@ -99,10 +101,11 @@ def operation(
     a flow that needs no token is None when there is no valid one.
 
     The first line of the docstring is the summary, the rest the description. `codes` are the errors beyond those
-    that the declaration implies. `also_shown_with` is a second status of the same answer. `precondition` reads the
-    record that is to be changed, from the same parts of the path, so that If-Match can be checked. `references`
-    finds the errors in what a body of wrong form refers to, so that all errors are told at once. `off_because`
-    says why a company that has the module cannot use it now, or None. `max_body` is in bytes.
+    that the declaration implies. `also_shown_with` is a second status of the same answer. `prepared`: the answer
+    is the same for everybody. `precondition` reads the record that is to be changed, from the same parts of the
+    path, so that If-Match can be checked. `references` finds the errors in what a body of wrong form refers to, so
+    that all errors are told at once. `off_because` says why a company that has the module cannot use it now, or
+    None. `max_body` is in bytes.
     """
     assert tag in TAGS, tag
     assert ability is None or ability in ABILITIES, ability
@@ -138,6 +141,7 @@ def operation(
             codes=codes,
             ignores_query=ignores_query,
             also_shown_with=also_shown_with,
+            prepared=prepared,
             precondition=precondition,
             references=references,
             off_because=off_because,

@@ -1,11 +1,37 @@
 """Routes of an interface, and how a path finds its route."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from datetime import datetime, timedelta
+from email.utils import format_datetime
+from functools import cached_property
+from typing import Final
 from urllib.parse import unquote
 
 from wmsd.base.operation import Operation
 from wmsd.base.problems import Problem
+
+WORKS_ON_FOR: Final = timedelta(days=365)
+"""How long a deprecated route still works (decisions, section 5)."""
+
+
+@dataclass(frozen=True)
+class Deprecation:
+    """A route that is to go away. `since` is a moment in UTC."""
+
+    since: datetime
+
+    @property
+    def until(self) -> datetime:
+        return self.since + WORKS_ON_FOR
+
+    @cached_property
+    def headers(self) -> Mapping[str, str]:
+        """Those of RFC 9745 and RFC 8594."""
+        return {
+            "Deprecation": f"@{int(self.since.timestamp())}",
+            "Sunset": format_datetime(self.until, usegmt=True),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,6 +39,12 @@ class Route:
     method: str
     path: str
     operation: Operation
+    deprecation: Deprecation | None = None
+
+    @property
+    def headers(self) -> Mapping[str, str]:
+        """Those of every answer of this route."""
+        return {} if self.deprecation is None else self.deprecation.headers
 
 
 class RouteTable:

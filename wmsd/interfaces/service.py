@@ -15,6 +15,7 @@ from wmsd.app.discovery import (
     HealthService,
     SiteDocuments,
     index,
+    versions,
 )
 from wmsd.app.installation import Installation
 from wmsd.app.jobs import Jobs
@@ -53,6 +54,7 @@ def service(installation: Installation) -> tuple[web.Application, Jobs]:
             index=as_json(lambda: index([(route.method, route.path, route.operation) for route in TOLD])),
             openapi_v1=as_json(lambda: _description("wmsd REST API, version 1", V1_VERSION, V1, has_events=True)),
             openapi_v2=as_json(lambda: _description("wmsd REST API, version 2", V2_VERSION, V2, has_events=True)),
+            versions=versions(V1, V2),
         )
     )
     installation.dispatcher.add_service(

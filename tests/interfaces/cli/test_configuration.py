@@ -17,6 +17,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "key_file": "",
         "tls": "",
         "trusted_proxies": [],
+        "allow_origins": [],
         "connections": 4096,
         "connections_per_address": 512,
     },

@@ -58,6 +58,7 @@ def inner_call(
         request_id=outer.request_id,
         path=path or {},
         query=query,
+        has_headers=False,
         token=outer.token,
         company=outer.company,
         operator=outer.operator,

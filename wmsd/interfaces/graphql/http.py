@@ -16,6 +16,7 @@ from wmsd.base.strict_json import dumps, loads
 from wmsd.interfaces.graphql.media import JSON, RESPONSE, content_type, media_type
 from wmsd.interfaces.graphql.serving import GraphqlService, run_graphql
 from wmsd.interfaces.http import requests, server
+from wmsd.interfaces.http.cross_origin import options
 from wmsd.interfaces.http.web import web
 
 PATH: Final = "/api/graphql"
@@ -45,6 +46,8 @@ async def _handle(installation: Installation, trusted: Sequence[Network], reques
 
 async def _refuse_method(request: web.Request) -> web.Response:
     allowed = server.with_head(route.method for route in ROUTES)
+    if request.method == "OPTIONS":
+        return options(request.app[server.INSTALLATION].settings.server.allow_origins, request, allowed)
     refused = refusal(method_not_allowed(request.method, allowed))
     return server.response(_as_graphql(server.joined(request.headers, "Accept"), refused))
 

@@ -15,6 +15,7 @@ UNREADABLE: Final = "This is no HTTP request that can be read"
 MISTAKE: Final = "Something went wrong on the server. Its log has the request id."
 PARSER_FAILED: Final = re.compile(r"[`\w ]+ callback error")
 """The parser's sentence when what it calls has failed. It calls nothing that fails but for want of memory."""
+ALWAYS: Final = {"Server": "wmsd", "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
 SAFE_METHODS: Final = ("GET", "HEAD", "OPTIONS")
 
 
@@ -39,7 +40,7 @@ class RequestHandler(web.RequestHandler):
         request_id = request[REQUEST_ID] = self._installation.ids.unique()
         reason = reason_of(message or "")
         told = refusal(self._problem(request, status, exc, message or ""))
-        answer = web.Response(status=told.status, body=told.body, headers={**told.headers, "Server": "wmsd"})
+        answer = web.Response(status=told.status, body=told.body, headers={**told.headers, **ALWAYS})
         answer.content_type = "application/json"
         answer.headers["X-Request-Id"] = request_id
         answer.force_close()

@@ -73,11 +73,11 @@ def _rendered(markdown: Callable[[], str]) -> Prepared:
     """A page of the guide. It is rendered once, because that takes up to 30 ms."""
 
     def make() -> bytes:
-        from markdown_it import MarkdownIt  # imported only when somebody reads the guide
+        from wmsd.interfaces.http.markdown import to_html  # imported only when somebody reads the guide
 
         text = markdown()
         title = text.partition("\n")[0].lstrip("# ")
-        return _framed(title, MarkdownIt("commonmark", {"html": False}).enable("table").render(text)).encode()
+        return _framed(title, to_html(text)).encode()
 
     return Prepared(make, "text/html; charset=utf-8")
 

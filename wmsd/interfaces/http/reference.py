@@ -6,6 +6,7 @@ from wmsd.base.access import ABILITIES, MODULES
 from wmsd.base.operation import Operation
 from wmsd.base.problems import STATUS_OF_CODE
 from wmsd.base.route import Route
+from wmsd.interfaces.http.problem_details import type_of
 from wmsd.interfaces.openapi.problems import codes_of
 from wmsd.outbox.events import EVENTS
 
@@ -33,7 +34,7 @@ def reference(routes: Iterable[Route]) -> str:
     lines += ["", "## Events", "", "| event | tells |", "|---|---|"]
     lines += [f"| `{name}` | {what} |" for name, what in EVENTS.items()]
     lines += ["", "## Error codes", "", "| code | status |", "|---|---|"]
-    lines += [f"| `{code}` | {status} |" for code, status in STATUS_OF_CODE.items()]
+    lines += [f"| [`{code}`]({type_of(code)}) | {status} |" for code, status in STATUS_OF_CODE.items()]
     return "\n".join(lines) + "\n"
 
 
@@ -41,6 +42,8 @@ def _operation(route: Route) -> list[str]:
     declared = route.operation
     lines = [f"### `{route.method} {route.path}`", "", f"{declared.summary}. {declared.description}", ""]
     facts = [_needs(declared)]
+    if route.deprecation is not None:
+        facts.append(f"Deprecated: it works until {route.deprecation.until:%d %B %Y}.")
     if declared.query is not None:
         facts.append(f"Query: {_names(declared.query.model_fields)}.")
     if declared.body is not None:

@@ -33,10 +33,17 @@ class RequestLog:
         self._clock = installation.clock
         self._sampling = LogSampling(installation.clock)
         self._telling: asyncio.TimerHandle | None = None
+        self._failures = Complaints(LOG, monotonic=installation.clock.monotonic)
         self.shortages = Complaints(LOG, (RuntimeError,), monotonic=installation.clock.monotonic)
 
     def write(self, request: web.BaseRequest, status: int, seconds: float, reason: str = "") -> None:
-        """Logs a request that was answered."""
+        """Logs a request that was answered. A line that fails costs nobody the answer."""
+        try:
+            self._write(request, status, seconds, reason)
+        except Exception as error:
+            self._failures.failed("requests are answered, but not logged", error)
+
+    def _write(self, request: web.BaseRequest, status: int, seconds: float, reason: str) -> None:
         if not self._is_on or not LOG.isEnabledFor(logging.INFO):
             return
         call = request.get(CALL)

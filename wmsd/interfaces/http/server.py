@@ -8,6 +8,7 @@ from typing import Final
 
 from multidict import CIMultiDictProxy
 
+from wmsd.app import preconditions
 from wmsd.app.call import Call, Reply, refusal
 from wmsd.app.installation import Installation
 from wmsd.app.jobs import Jobs
@@ -19,14 +20,18 @@ from wmsd.base.route import Route, method_not_allowed
 from wmsd.base.shortages import is_shortage
 from wmsd.base.strict_json import printable
 from wmsd.interfaces.http import connections, requests
+from wmsd.interfaces.http.compression import LONGEST_AT_ONCE, compress
+from wmsd.interfaces.http.cross_origin import allow, options
 from wmsd.interfaces.http.listening import REQUEST_HANDLER, MakeHandler
 from wmsd.interfaces.http.malformed import SAFE_METHODS, RequestHandler
+from wmsd.interfaces.http.problem_details import translate
 from wmsd.interfaces.http.request_log import CALL, REQUEST_ID, RequestLog
 from wmsd.interfaces.http.web import web
 
 LOG = logging.getLogger("wmsd.request")
 INSTALLATION: Final = web.AppKey("installation", Installation)
 JOBS: Final = web.AppKey("jobs", Jobs)
+VARY: Final = "Accept, Accept-Encoding, Authorization, X-Company-Id"
 HSTS: Final = "max-age=31536000"
 REQUEST_LOG: Final = web.AppKey("request_log", RequestLog)
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
@@ -103,11 +108,12 @@ async def _handle(
     except Problem as problem:
         return response(refusal(problem))
     call = call_of(request, trusted, route.operation)
+    call.route_headers = route.headers
     call.path = {name: printable(value) for name, value in request.match_info.items()}
     call.query = query
     call.load_body = partial(requests.json_body, request, call, installation.dispatcher.bodies)
     reply = await installation.dispatcher.dispatch(call)
-    return response(unless_known(request, reply))
+    return response(reply)
 
 
 def call_of(request: web.Request, trusted: Sequence[Network], operation: Operation) -> Call:
@@ -124,6 +130,8 @@ def call_of(request: web.Request, trusted: Sequence[Network], operation: Operati
         operator=joined(headers, "X-Three-Pl-Id"),
         idempotency_key=joined(headers, "Idempotency-Key"),
         if_match=joined(headers, "If-Match"),
+        if_none_match=joined(headers, "If-None-Match"),
+        origin=requests.origin(request, trusted),
     )
     return call
 
@@ -140,19 +148,19 @@ def joined(headers: CIMultiDictProxy[str], name: str) -> str | None:
 
 
 def unless_known(request: web.Request, reply: Reply) -> Reply:
-    """304 when the client has the prepared answer already (RFC 9110, section 13.1.2)."""
-    if "If-None-Match" in request.headers and reply.headers.get("Cache-Control") == "no-cache":
-        known = joined(request.headers, "If-None-Match") or ""
-        if reply.headers["ETag"] in (tag.strip().removeprefix("W/") for tag in known.split(",")):
-            return Reply(304, b"", reply.headers)
-    return reply
+    """304 when the client has the prepared answer already."""
+    is_known = preconditions.is_known(joined(request.headers, "If-None-Match"), reply)
+    return Reply(304, b"", reply.headers) if is_known else reply
 
 
 def response(reply: Reply) -> web.Response:
     if reply.status == 204:
         return web.Response(status=204, headers=reply.headers)
-    reply.headers.setdefault("Content-Type", "application/json")
-    return web.Response(status=reply.status, body=reply.body, headers=reply.headers)
+    if reply.status != 304:
+        reply.headers.setdefault("Content-Type", "application/json")
+    return web.Response(
+        status=reply.status, body=reply.body, headers=reply.headers, zlib_executor_size=LONGEST_AT_ONCE
+    )
 
 
 async def _answer(
@@ -179,6 +187,12 @@ async def _answer(
     answer.headers["Server"] = "wmsd"
     answer.headers["X-Content-Type-Options"] = "nosniff"
     answer.headers.setdefault("Cache-Control", "no-store")
+    if is_of_the_api(request):
+        answer.headers["Vary"] = VARY
+        translate(request, answer)
+        if origins := installation.settings.server.allow_origins:
+            allow(origins, request, answer)
+    compress(request, answer)
     if request.secure:
         answer.headers["Strict-Transport-Security"] = HSTS
     log.write(request, answer.status, time.perf_counter() - started)
@@ -205,6 +219,8 @@ def refuse_other_methods(app: web.Application, path: str, allowed: list[str]) ->
 
 
 async def _refuse_method(allowed: list[str], request: web.Request) -> web.Response:
+    if request.method == "OPTIONS":
+        return options(request.app[INSTALLATION].settings.server.allow_origins, request, with_head(allowed))
     return response(refusal(method_not_allowed(request.method, with_head(allowed))))
 
 
@@ -215,7 +231,7 @@ async def _refuse_address(request: web.Request) -> web.Response:
 
 
 def is_of_the_api(request: web.Request) -> bool:
-    return f"{request.path}/".startswith("/api/")
+    return f"{request.path}/".startswith(("/api/", "/openapi.json/"))
 
 
 def _refusal(request: web.Request, problem: Problem) -> web.StreamResponse:

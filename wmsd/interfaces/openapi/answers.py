@@ -46,7 +46,14 @@ def successes(route: Route) -> dict[str, Schema]:
         "content": {"application/json": {"schema": envelope(declared)}},
     }
     shown = {"201" if declared.creates else "200": answer}
-    return shown if declared.also_shown_with is None else {**shown, str(declared.also_shown_with): answer}
+    if declared.also_shown_with is not None:
+        shown[str(declared.also_shown_with)] = answer
+    if headers.is_validated(declared):
+        shown["304"] = {
+            "description": "The caller has this answer already",
+            "headers": headers.of_unchanged(route),
+        }
+    return shown
 
 
 def envelope(declared: Operation) -> Schema:

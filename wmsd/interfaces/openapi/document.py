@@ -87,6 +87,7 @@ def _operation(route: Route, schemas: Schemas) -> Schema:
         "parameters": [*_path(declared), *_query(declared, schemas), *headers.sent(route)],
         "responses": {**successes(route), **problems.failures(route)},
         "security": _needed_security(route),
+        **({} if route.deprecation is None else {"deprecated": True}),
     }
     if declared.body is not None:
         described["requestBody"] = {

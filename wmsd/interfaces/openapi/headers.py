@@ -22,10 +22,15 @@ ANSWERED: Final[dict[str, Schema]] = {
     "X-RateLimit-Limit": _header(NUMBER, "Requests a minute."),
     "X-RateLimit-Remaining": _header(NUMBER, "Requests that are left of them."),
     "X-RateLimit-Reset": _header(NUMBER, "Seconds until the whole window is free."),
+    "RateLimit-Policy": _header(TEXT, 'The limit as the IETF drafts it: `"minute";q=60;w=60`.'),
+    "RateLimit": _header(TEXT, 'What is left of it: `"minute";r=57;t=12`.'),
     "Retry-After": _header(NUMBER, "Seconds to wait."),
     "WWW-Authenticate": _header(TEXT, "How to authenticate: `Bearer`."),
+    "Deprecation": _header(TEXT, "Since when this operation is to go away (RFC 9745)."),
+    "Sunset": _header(TEXT, "Until when it works (RFC 8594)."),
     "Allow": _header(TEXT, "The methods that are possible here."),
-    "ETag": _header(TEXT, "Changes whenever the record does."),
+    "ETag": _header(TEXT, "Changes whenever the answer does. A long list has none."),
+    "Link": _header(TEXT, "The addresses of the first, previous, next and last page, those that there are."),
     "Location": _header(TEXT, "The address of the new record."),
     idempotency.REPLAYED: _header(
         {"type": "string", "enum": ["true"]},
@@ -42,6 +47,7 @@ SENT: Final[dict[str, Schema]] = {
         "A repetition with the same key and body gets the same answer and changes nothing.",
     ),
     "If-Match": _header(TEXT, "The ETag of the record that was read: 412 when it has changed since."),
+    "If-None-Match": _header(TEXT, "The ETag of an answer that the caller has: 304 when it is still the same."),
 }
 """The headers of requests."""
 
@@ -50,6 +56,11 @@ def takes_key(route: Route) -> bool:
     """Whether an Idempotency-Key is honoured."""
     declared = route.operation
     return declared.writes and route.method in idempotency.METHODS and declared.scope in ("company", "site")
+
+
+def is_validated(declared: Operation) -> bool:
+    """Whether its answers have an ETag that If-None-Match can name."""
+    return not declared.writes and (declared.prepared or declared.answer in ("record", "page", "cursor"))
 
 
 def sent(route: Route) -> list[Schema]:
@@ -66,6 +77,8 @@ def sent(route: Route) -> list[Schema]:
         found.append(_parameter(idempotency.HEADER))
     if declared.precondition is not None:
         found.append(_parameter("If-Match"))
+    if is_validated(declared):
+        found.append(_parameter("If-None-Match"))
     return found
 
 
@@ -75,9 +88,10 @@ def _parameter(name: str, required: bool = False) -> Schema:
 
 def of_success(route: Route) -> dict[str, Schema]:
     declared = route.operation
-    names = [*_always(declared)]
-    if declared.answer == "record":
+    names = [*_always(route)]
+    if declared.answer == "record" or is_validated(declared):
         names.append("ETag")
+    names += _links(declared)
     if declared.creates:
         names.append("Location")
     if takes_key(route):
@@ -85,8 +99,12 @@ def of_success(route: Route) -> dict[str, Schema]:
     return _references(names)
 
 
+def of_unchanged(route: Route) -> dict[str, Schema]:
+    return _references([*_always(route), "ETag", *_links(route.operation)])
+
+
 def of_failure(route: Route, status: int) -> dict[str, Schema]:
-    names = [*_always(route.operation)] if status not in (401, 403) else ["X-Request-Id"]
+    names = list(dict.fromkeys([*_always(route), *(RATE_HEADERS if status == 429 else ())]))
     if status == 401:
         names.append("WWW-Authenticate")
     if status == 412:
@@ -100,8 +118,12 @@ def of_any() -> dict[str, Schema]:
     return _references(["X-Request-Id", "Retry-After", "Allow"])
 
 
-def _always(declared: Operation) -> list[str]:
-    return ["X-Request-Id", *(RATE_HEADERS if declared.limit != "none" else ())]
+def _links(declared: Operation) -> list[str]:
+    return ["Link"] if declared.answer in ("page", "cursor") else []
+
+
+def _always(route: Route) -> list[str]:
+    return ["X-Request-Id", *(RATE_HEADERS if route.operation.limit != "none" else ()), *route.headers]
 
 
 def _references(names: list[str]) -> dict[str, Schema]:

@@ -1,0 +1,43 @@
+"""Compresses answers for those who accept it (RFC 9110, section 12.5.3)."""
+
+from typing import Final
+
+from wmsd.app.preconditions import compressed_etag
+from wmsd.interfaces.http.web import web
+
+LEAST: Final = 1000
+"""In bytes: a shorter answer fits in one packet as it is."""
+LONGEST_AT_ONCE: Final = 16 * 1024
+"""In bytes: a longer answer is compressed on a thread."""
+GZIP: Final = ("gzip", "x-gzip")
+
+
+def compress(request: web.Request, answer: web.StreamResponse) -> None:
+    """Has the answer compressed when it is sent, if that is asked for and worth it."""
+    if "Accept-Encoding" not in request.headers or not isinstance(answer, web.Response):
+        return
+    body = answer.body
+    if not isinstance(body, bytes) or len(body) < LEAST or "Content-Encoding" in answer.headers:
+        return
+    if not accepts_gzip(request.headers["Accept-Encoding"]):
+        return
+    answer.enable_compression(web.ContentCoding.gzip)
+    if "ETag" in answer.headers:
+        answer.headers["ETag"] = compressed_etag(answer.headers["ETag"])
+
+
+def accepts_gzip(header: str) -> bool:
+    """Whether the codings in the header include gzip. One with the weight 0 is refused; `*` is every other one."""
+    weights: dict[str, float] = {}
+    for part in header.split(","):
+        coding, *parameters = (each.strip().lower() for each in part.split(";"))
+        weights[coding] = min((_weight(each) for each in parameters if each.startswith("q=")), default=1.0)
+    named = [weights[name] for name in GZIP if name in weights]
+    return max(named, default=weights.get("*", 0.0)) > 0
+
+
+def _weight(parameter: str) -> float:
+    try:
+        return float(parameter.removeprefix("q="))
+    except ValueError:
+        return 0.0

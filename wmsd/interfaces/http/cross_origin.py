@@ -1,0 +1,47 @@
+"""Lets pages of other origins call the API (the Fetch standard's CORS protocol), where the installation allows it.
+
+They authenticate by a token. Credentials that a browser adds by itself, such as cookies, are never admitted.
+"""
+
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from wmsd.app import idempotency
+from wmsd.interfaces.http.web import web
+from wmsd.interfaces.openapi.headers import ANSWERED
+
+ANY: Final = "*"
+ALLOWED: Final = ", ".join(
+    [
+        *("Authorization", "Content-Type", "X-Company-Id", "X-Three-Pl-Id"),
+        *(idempotency.HEADER, "If-Match", "If-None-Match"),
+    ]
+)
+EXPOSED: Final = ", ".join(ANSWERED)
+REMEMBERED_SECONDS: Final = 600
+
+
+def allow(origins: Sequence[str], request: web.Request, answer: web.StreamResponse) -> None:
+    """Says in the answer that the page may read it."""
+    answer.headers["Vary"] = f"{answer.headers['Vary']}, Origin" if "Vary" in answer.headers else "Origin"
+    if (allowed := _allowed(origins, request)) is not None:
+        answer.headers["Access-Control-Allow-Origin"] = allowed
+        answer.headers["Access-Control-Expose-Headers"] = EXPOSED
+
+
+def options(origins: Sequence[str], request: web.Request, methods: Iterable[str]) -> web.Response:
+    """Answers OPTIONS: what can be done at this address, and by a page of this origin."""
+    answer = web.Response(status=204, headers={"Allow": ", ".join(sorted({*methods, "OPTIONS"}))})
+    if _allowed(origins, request) is not None and "Access-Control-Request-Method" in request.headers:
+        answer.headers["Access-Control-Allow-Methods"] = ", ".join(sorted(methods))
+        answer.headers["Access-Control-Allow-Headers"] = ALLOWED
+        answer.headers["Access-Control-Max-Age"] = str(REMEMBERED_SECONDS)
+    return answer
+
+
+def _allowed(origins: Sequence[str], request: web.Request) -> str | None:
+    """The origin of the page, as it is allowed; None for others and for what is no page."""
+    origin = request.headers.get("Origin")
+    if origin is None:
+        return None
+    return ANY if ANY in origins else origin if origin in origins else None

@@ -1,0 +1,41 @@
+"""Errors as problem details (RFC 9457), for those who ask for them."""
+
+import json
+from typing import Final
+
+from wmsd.base.strict_json import dumps
+from wmsd.interfaces.http.web import web
+
+MEDIA_TYPE: Final = "application/problem+json"
+PAGE: Final = "/docs/errors"
+"""The page of the guide that has a paragraph for each code."""
+
+
+def translate(request: web.Request, answer: web.StreamResponse) -> None:
+    """Gives an error the form of problem details, if the client accepts it."""
+    if answer.status < 400 or MEDIA_TYPE not in request.headers.get("Accept", ""):
+        return
+    if not isinstance(answer, web.Response) or answer.content_type != "application/json":
+        return
+    problem = json.loads(answer.body) if isinstance(answer.body, bytes) and answer.body else {}
+    if "code" not in problem:
+        return
+    code, message = problem.pop("code"), problem.pop("message")
+    told = {
+        "type": type_of(code),
+        "title": title_of(code),
+        "status": answer.status,
+        "detail": message,
+        "code": code,
+    }
+    answer.body = dumps({**told, **problem}).encode()
+    answer.content_type = MEDIA_TYPE
+
+
+def type_of(code: str) -> str:
+    """The address of the code's paragraph in the guide."""
+    return f"{PAGE}#{code.lower()}"
+
+
+def title_of(code: str) -> str:
+    return code.replace("_", " ").capitalize()
