@@ -137,6 +137,27 @@ async def test_stock_low_is_told_when_available_falls_to_min_stock_and_again_aft
     )
 
 
+async def test_a_company_says_what_is_little_of_articles_that_do_not(stocked: World) -> None:
+    database = await stocked.database()
+
+    async def names(quantity: float, article: int) -> list[str]:
+        return [name for name, _ in await count(stocked, quantity, article)]
+
+    assert await names(20, article=2) == await names(2, article=2) == ["stock.updated"], "B has no min_stock"
+    await database.write(lambda tx: store.set_min_stock(tx, 5 * SCALE))
+    assert await names(1, article=2) == ["stock.updated", "stock.low"], "nobody was told yet"
+    assert await names(6, article=2) == ["stock.updated"]
+    (_, low) = await count(stocked, 5, 2)
+    told = {"article_id": 2, "article_code": "B", "warehouse_id": 1, "quantity": 5, "available": 5, "min_stock": 5}
+    assert low == ("stock.low", told)
+    await count(stocked, 20)
+    assert await names(11, article=1) == ["stock.updated"], "A has its own, 10"
+    assert await names(6, article=1) == ["stock.updated", "stock.low"]
+    assert await names(5, article=1) == ["stock.updated"], "the company's does not count beside it"
+    await database.write(lambda tx: store.set_min_stock(tx, None))
+    assert await names(9, article=2) == await names(0, article=2) == ["stock.updated"]
+
+
 async def test_the_ledger_says_what_moved_why_and_who(stocked: World) -> None:
     await count(stocked, 20)
     await count(stocked, 17.25)

@@ -6,7 +6,7 @@ import json
 import pytest
 
 from tests.support.receivers import MANNERS, Received, answer, hang
-from tests.webhooks.hooks import Hooks
+from tests.webhooks.hooks import SECRET, Hooks
 from wmsd.webhooks import deliveries
 from wmsd.webhooks.concurrency_limits import PER_SUBSCRIPTION
 
@@ -235,6 +235,44 @@ async def test_failing_for_five_days_switches_it_off_and_that_is_audited_once(ho
     assert audited == ["ACME ERP"]
 
 
+async def test_one_event_that_failed_is_enough_when_no_other_comes(hooks: Hooks) -> None:
+    await hooks.subscribe("sales_order.created", path="/500")
+    await hooks.shop.order({"article_id": 1, "quantity": 0.1})
+    await hooks.later(0)
+    for hour in range(0, 120, 12):
+        assert (await hooks.subscription())["active"], hour
+        await hooks.later(12 * 3600)
+        await hooks.world.jobs.tidy_files()
+        await hooks.settled()
+    shown = await hooks.subscription()
+    assert (shown["active"], shown["switched_off_because"]) == (False, "Nothing has been delivered for 5 days.")
+    audited = [subject for action, subject in await hooks.audit() if action.startswith("webhook.switch_off")]
+    assert audited == ["ACME ERP"]
+
+
+async def test_time_in_which_nothing_may_be_sent_does_not_count(hooks: Hooks) -> None:
+    await hooks.subscribe("sales_order.created", path="/500")
+    await hooks.shop.order({"article_id": 1, "quantity": 0.1})
+    await hooks.later(0)
+    await hooks.world.set_module("ACME", "webhooks", False)
+    for _ in range(20):
+        await hooks.later(12 * 3600)
+        await hooks.world.jobs.tidy_files()
+    await hooks.world.set_module("ACME", "webhooks", True)
+    await hooks.later(60)
+    await hooks.world.jobs.tidy_files()
+    assert (await hooks.subscription())["active"]
+
+
+async def test_one_that_works_is_not_counted_as_failing(hooks: Hooks) -> None:
+    await hooks.subscribe("sales_order.created", path="/200")
+    await hooks.shop.order({"article_id": 1, "quantity": 0.1})
+    for _ in range(12):
+        await hooks.later(12 * 3600)
+        await hooks.world.jobs.tidy_files()
+    assert (await hooks.subscription())["active"]
+
+
 async def test_one_success_in_five_days_keeps_it_on(hooks: Hooks) -> None:
     await hooks.subscribe("sales_order.created", path="/500")
     for day in range(8):
@@ -380,6 +418,30 @@ async def test_what_was_skipped_in_part_leaves_nothing_held_for_ever(
     await hooks.change(url=hooks.receiver.url("/200"))
     await hooks.later(31)
     assert await hooks.statuses() == ["delivered", "delivered", "skipped", "skipped"]
+
+
+async def test_who_subscribes_in_a_sandbox_is_warned_that_nothing_is_sent(hooks: Hooks) -> None:
+    platform = hooks.world.installation.platform
+    await platform.write(lambda tx: tx.execute("UPDATE companies SET sandbox = 1"))
+    sentence = (
+        "The company is a sandbox, and its operator does not allow webhooks. Until that changes, nothing is sent."
+    )
+    body = {"name": "ERP", "url": hooks.receiver.url("/200"), "events": ["*"], "secret": "x" * 16}
+    made = await hooks.world.call("POST", "/api/webhooks", body, status=201)
+    assert made.body["warnings"] == [
+        "The secret is short: 32 random characters or more are recommended.",
+        sentence,
+    ]
+    changed = await hooks.world.call(
+        "PATCH", "/api/webhooks/1", {"secret": SECRET}, headers={"If-Match": made.headers["ETag"]}
+    )
+    assert changed.body["warnings"] == [sentence]
+    assert (await hooks.subscription())["warnings"] == [sentence]
+    for path in ("/api/webhooks", "/api/v2/webhooks"):
+        assert (await hooks.world.call("GET", path)).body["data"][0]["warnings"] == [sentence]
+    await platform.write(lambda tx: tx.execute("UPDATE companies SET sandbox = 0"))
+    assert (await hooks.subscription())["warnings"] == []
+    await hooks.world.call("DELETE", "/api/webhooks/1", status=204)
 
 
 async def test_a_sandbox_sends_when_its_operator_allows_it_and_says_so(hooks: Hooks) -> None:

@@ -18,11 +18,14 @@ from wmsd.app.installation import Installation
 from wmsd.app.scheduling import Every, MonotonicTime
 from wmsd.base.clock import Clock
 from wmsd.base.complaints import Complaints
+from wmsd.base.context import Company
 from wmsd.db.database import Database
 from wmsd.db.failures import STORAGE_FAILURES, FileMoved, is_damage
 from wmsd.db.sqlite import LOG_BYTES, log_bytes, sqlite3
 from wmsd.outbox.store import forget_old as forget_old_events
+from wmsd.webhooks.results import count_failing
 from wmsd.webhooks.retention import forget_old as forget_old_deliveries
+from wmsd.webhooks.rules import off_because
 from wmsd.webhooks.sender import Sender
 
 LOG = logging.getLogger("wmsd.jobs")
@@ -158,7 +161,7 @@ class Jobs:
         A company whose file fails is left out; the others go on.
         """
         files, now = self._installation.files, self._clock.monotonic()
-        for company_id in await self._installation.access.companies():
+        for company_id, company in (await self._installation.access.companies()).items():
             if not self.clock_watch.is_steady():
                 return  # a wrong clock may only make things look old
             is_daily = now - self._tidied_at.get(company_id, -math.inf) >= A_DAY_SECONDS
@@ -166,7 +169,7 @@ class Jobs:
                 continue
             what = f"the file of company {company_id} could not be tidied; the others are"
             try:
-                await files.visit(company_id, partial(self._tidy, is_daily=is_daily))
+                await files.visit(company_id, partial(self._tidy, company=company, is_daily=is_daily))
                 self._complaints.over(what)
             except Exception as error:
                 self._complaints.failed(what, error)
@@ -176,13 +179,16 @@ class Jobs:
                 if is_daily:
                     self._tidied_at[company_id] = now
 
-    async def _tidy(self, database: Database, is_daily: bool) -> None:
-        """Deletes old events, keys and deliveries, some at a time, so that orders do not wait for it. Once a day,
-        refreshes SQLite's statistics: without them it picks bad plans as tables grow.
+    async def _tidy(self, database: Database, company: Company, is_daily: bool) -> None:
+        """Deletes old events, keys and deliveries, some at a time, so that orders do not wait for it. Switches off
+        the subscriptions that have failed for days. Once a day, refreshes SQLite's statistics: without them it
+        picks bad plans as tables grow.
         """
         for some in (forget_old_events, forget_old_keys, forget_old_deliveries):
             while await database.write(some, is_quiet=True):  # it makes nothing due
                 pass
+        if off_because(company) is None and await database.write(count_failing, is_quiet=True):
+            self.sender.committed(company.id)  # it audits what was switched off
         if is_daily:
             await database.write(lambda tx: tx.execute(REFRESH_STATISTICS), is_quiet=True)
 

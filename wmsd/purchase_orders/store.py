@@ -80,5 +80,5 @@ def over_receipt_pct(tx: Transaction) -> int:
     return tx.value(OVER_RECEIPT) or 0
 
 
-def set_over_receipt_pct(tx: Transaction, pct: int) -> None:
+def set_over_receipt_pct(tx: Transaction, pct: int | None) -> None:
     tx.execute(SET_OVER_RECEIPT, (pct,))

@@ -75,6 +75,15 @@ class StockLow(StockUpdated):
     min_stock: Amount
 
 
+class StockRules(Input):
+    """What holds for all stock of a company."""
+
+    min_stock: Annotated[
+        Amount | None,
+        Field(description="The available quantity at which `stock.low` is sent, for articles without their own."),
+    ]
+
+
 class StockFilters(Query):
     warehouse_id: QueryId | None = None
     article_id: QueryId | None = None

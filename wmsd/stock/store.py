@@ -30,13 +30,14 @@ SOURCE: Final = f"stock {NAMED}"
 """CROSS JOIN keeps stock as the outer table: with statistics SQLite would begin with the few warehouses, and then
 sort all stock.
 """
+MIN_STOCK: Final = "coalesce(articles.min_stock, (SELECT value FROM stock_rules WHERE name = 'min_stock'))"
 COLUMNS: Final = {
     "id": "stock.id",
     "article_code": "articles.code",
     "article_name": "articles.name",
     "warehouse_code": "warehouses.code",
     "available": "(stock.quantity - stock.reserved - stock.quarantined)",
-    "min_stock": "articles.min_stock",
+    "min_stock": MIN_STOCK,
     "created_at": "stock.created_at",
     "updated_at": "stock.updated_at",
 }
@@ -277,7 +278,7 @@ UPDATED: Final = f"""
     FROM json_each(:ids) AS told CROSS JOIN stock ON stock.id = told.value {NAMED}
 """
 """A row for each stock record of `ids`, in their order: the data of `stock.updated`."""
-IS_LOW: Final = f"coalesce({COLUMNS['available']} <= articles.min_stock, 0)"
+IS_LOW: Final = f"coalesce({COLUMNS['available']} <= {MIN_STOCK}, 0)"
 CROSSINGS: Final = f"""
     SELECT stock.id, {COLUMNS["available"]}, {IS_LOW}
     FROM json_each(?) AS told
@@ -296,6 +297,24 @@ def crossings(tx: Transaction, stock_ids: Iterable[int]) -> list[tuple[int, int,
     return [
         (stock_id, free, bool(is_low)) for stock_id, free, is_low in tx.rows(CROSSINGS, (ids_json(stock_ids),))
     ]
+
+
+OWN_MIN_STOCK: Final = "SELECT value FROM stock_rules WHERE name = 'min_stock'"
+SET_MIN_STOCK: Final = "INSERT OR REPLACE INTO stock_rules (name, value) VALUES ('min_stock', ?)"
+FORGET_MIN_STOCK: Final = "DELETE FROM stock_rules WHERE name = 'min_stock'"
+
+
+def min_stock(tx: Transaction) -> int | None:
+    """What is little stock of an article without a min_stock of its own; None: nothing is."""
+    found: int | None = tx.value(OWN_MIN_STOCK)
+    return found
+
+
+def set_min_stock(tx: Transaction, amount: int | None) -> None:
+    if amount is None:
+        tx.execute(FORGET_MIN_STOCK)
+    else:
+        tx.execute(SET_MIN_STOCK, (amount,))
 
 
 def low_data(tx: Transaction, stock_id: int) -> str:

@@ -6,6 +6,7 @@ from functools import partial
 from typing import Any
 
 from wmsd.base import timestamps
+from wmsd.base.context import Company
 from wmsd.base.operation import operation
 from wmsd.base.problems import FieldErrors, Problem, invalid, not_found
 from wmsd.base.results import CursorPage, Page, Record
@@ -32,32 +33,39 @@ writing = partial(operation, tag="Webhooks", module="webhooks", ability="webhook
 
 
 @reading(answer="page", returns=Subscription)
-def list_webhooks(tx: Transaction, query: SubscriptionQuery) -> Page:
+def list_webhooks(tx: Transaction, query: SubscriptionQuery, company: Company) -> Page:
     """List webhook subscriptions."""
-    return store.page(tx, query)
+    return store.page(tx, query, company)
 
 
 @reading(answer="cursor", returns=Subscription)
-def walk_webhooks(tx: Transaction, query: SubscriptionCursorQuery, position: int) -> CursorPage:
+def walk_webhooks(tx: Transaction, query: SubscriptionCursorQuery, position: int, company: Company) -> CursorPage:
     """List webhook subscriptions by cursor."""
-    return store.after(tx, query, position)
+    return store.after(tx, query, position, company)
 
 
 @reading(answer="record", returns=Subscription)
-def get_webhook(tx: Transaction, id: int) -> Record:
+def get_webhook(tx: Transaction, id: int, company: Company) -> Record:
     """Get a webhook subscription."""
-    return _one(tx, id)
+    return _one(tx, id, company)
 
 
-def _one(tx: Transaction, id: int) -> Record:
-    record = store.one(tx, id)
+def _one(tx: Transaction, id: int, company: Company) -> Record:
+    record = store.one(tx, id, company)
     if record is None:
         raise not_found("webhook")
     return record
 
 
+def _columns(tx: Transaction, id: int) -> dict[str, Any]:
+    columns = store.columns(tx, id)
+    if columns is None:
+        raise not_found("webhook")
+    return columns
+
+
 @writing(answer="record", returns=Subscription, creates=True)
-def create_webhook(tx: Transaction, body: SubscriptionFields) -> Record:
+def create_webhook(tx: Transaction, body: SubscriptionFields, company: Company) -> Record:
     """Subscribe to events.
 
     Send the credentials that `auth_type` needs: `secret`, `token`, `username` and `password`, or `headers`. They
@@ -65,32 +73,30 @@ def create_webhook(tx: Transaction, body: SubscriptionFields) -> Record:
     """
     if store.count(tx) >= rules.MOST_SUBSCRIPTIONS:
         raise Problem("VALIDATION_FAILED", f"A company has at most {rules.MOST_SUBSCRIPTIONS} subscriptions.")
-    return _one(tx, store.insert(tx, _checked(tx, None, body.model_dump())))
+    return _one(tx, store.insert(tx, _checked(tx, None, body.model_dump())), company)
 
 
 @writing(answer="record", returns=Subscription, precondition=_one)
-def replace_webhook(tx: Transaction, id: int, body: SubscriptionFields) -> Record:
+def replace_webhook(tx: Transaction, id: int, body: SubscriptionFields, company: Company) -> Record:
     """Replace a webhook subscription.
 
     A field that is not sent takes its default. Credentials are the exception: they stay while `auth_type` stays.
     """
-    return _change(tx, id, body.model_dump())
+    return _change(tx, id, body.model_dump(), company)
 
 
 @writing(answer="record", returns=Subscription, precondition=_one)
-def update_webhook(tx: Transaction, id: int, body: SubscriptionChanges) -> Record:
+def update_webhook(tx: Transaction, id: int, body: SubscriptionChanges, company: Company) -> Record:
     """Change some fields of a webhook subscription.
 
     A new `auth_type` needs its credentials in the same request. To replace a secret without a gap, use
     rotate-secret in version 2.
     """
-    return _change(tx, id, body.given())
+    return _change(tx, id, body.given(), company)
 
 
-def _change(tx: Transaction, id: int, given: Mapping[str, Any]) -> Record:
-    current = store.columns(tx, id)
-    if current is None:
-        raise not_found("webhook")
+def _change(tx: Transaction, id: int, given: Mapping[str, Any], company: Company) -> Record:
+    current = _columns(tx, id)
     values = _checked(tx, current, given)
     if "active" in given and not current["active"]:
         store.forgive(tx, id)
@@ -98,7 +104,7 @@ def _change(tx: Transaction, id: int, given: Mapping[str, Any]) -> Record:
         store.update(tx, id, values)
         if values["credentials"] != current["credentials"]:
             store.forget_previous_secret(tx, id)
-    return _one(tx, id)
+    return _one(tx, id, company)
 
 
 def _checked(tx: Transaction, current: Mapping[str, Any] | None, given: Mapping[str, Any]) -> dict[str, Any]:
@@ -138,25 +144,23 @@ def unsealed(tx: Transaction, sealed: str) -> dict[str, Any] | None:
 
 
 @writing(answer="nothing", precondition=_one)
-def delete_webhook(tx: Transaction, id: int) -> None:
+def delete_webhook(tx: Transaction, id: int, company: Company) -> None:
     """Delete a webhook subscription.
 
     Deliveries that are still queued are not sent any more, and its log is deleted.
     """
-    _one(tx, id)
+    _one(tx, id, company)
     store.delete(tx, id)
 
 
 @writing(answer="record", returns=Subscription, precondition=_one)
-def rotate_webhook_secret(tx: Transaction, id: int, body: NewSecret) -> Record:
+def rotate_webhook_secret(tx: Transaction, id: int, body: NewSecret, company: Company) -> Record:
     """Replace the secret without a gap.
 
     For 24 hours `webhook-signature` carries two signatures, one of the new and one of the old secret.
     X-Webhook-Signature can carry only one: from now on it is that of the new secret.
     """
-    current = store.columns(tx, id)
-    if current is None:
-        raise not_found("webhook")
+    current = _columns(tx, id)
     if current["auth_type"] != "hmac":
         raise invalid({"secret": [f"does not go with auth_type {current['auth_type']}"]})
     before = unsealed(tx, current["credentials"])
@@ -166,7 +170,7 @@ def rotate_webhook_secret(tx: Transaction, id: int, body: NewSecret) -> Record:
             {"secret": ["cannot be rotated, because the present one cannot be read; send the new one by PATCH"]}
         )
     if before["secret"] == body.secret:
-        return _one(tx, id)
+        return _one(tx, id, company)
     after = {"secret": body.secret}
     store.rotate(
         tx,
@@ -176,7 +180,7 @@ def rotate_webhook_secret(tx: Transaction, id: int, body: NewSecret) -> Record:
         previous_secret=vault.seal(before["secret"]),
         expires_at=timestamps.to_text(tx.now + rules.ROTATION),
     )
-    return _one(tx, id)
+    return _one(tx, id, company)
 
 
 @reading(answer="cursor", returns=Delivery)
@@ -185,7 +189,7 @@ def list_webhook_deliveries(tx: Transaction, id: int, query: DeliveryQuery, posi
 
     Deliveries are kept for 30 days, open ones longer.
     """
-    _one(tx, id)
+    _columns(tx, id)
     return log.before(tx, id, query, position)
 
 
@@ -195,7 +199,7 @@ def redeliver_webhook(tx: Transaction, id: int, delivery: int) -> Record:
 
     Its event keeps its id and its body. It gets five new attempts.
     """
-    _one(tx, id)
+    _columns(tx, id)
     if log.one(tx, id, delivery) is None:
         raise not_found("delivery")
     redelivery.send_now(tx, delivery)

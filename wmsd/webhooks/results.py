@@ -135,16 +135,16 @@ def _shown(each: Judged) -> str:
 
 SUCCEEDED: Final = """
     UPDATE webhook_subscriptions
-    SET last_delivery = ?, last_attempt_at = ?, failing_since = NULL, failing_milliseconds = 0
+    SET last_delivery = ?, failing_since = NULL, failing_milliseconds = 0, failing_counted_until = NULL
     WHERE id = ?
 """
 FAILING: Final = """
-    SELECT failing_since, failing_milliseconds, last_attempt_at FROM webhook_subscriptions WHERE id = ?
+    SELECT failing_milliseconds, failing_counted_until FROM webhook_subscriptions WHERE id = ?
 """
 FAILED: Final = """
     UPDATE webhook_subscriptions
-    SET last_delivery = ?, last_attempt_at = ?, failing_since = coalesce(failing_since, ?),
-        failing_milliseconds = ?
+    SET last_delivery = ?, failing_since = coalesce(failing_since, ?), failing_milliseconds = ?,
+        failing_counted_until = ?
     WHERE id = ?
 """
 CHANGED_SINCE: Final = "SELECT updated_at > ?2 FROM webhook_subscriptions WHERE id = ?1"
@@ -152,21 +152,52 @@ CHANGED_SINCE: Final = "SELECT updated_at > ?2 FROM webhook_subscriptions WHERE 
 
 def _note_health(tx: Transaction, result: Result, shown: str) -> None:
     if result.is_success:
-        tx.execute(SUCCEEDED, (shown, result.at, result.subscription_id))
+        tx.execute(SUCCEEDED, (shown, result.subscription_id))
         return
     row = tx.row(FAILING, (result.subscription_id,))
     if row is None:
         return
-    failing_since, failing, last_attempt_at = row
-    if failing_since is not None:
-        failing = failing_milliseconds(failing, _between(last_attempt_at, result.at))
-    tx.execute(FAILED, (shown, result.at, result.at, failing, result.subscription_id))
+    counted, counted_until = row
+    failing = _failing(counted, counted_until, result.at)
+    tx.execute(FAILED, (shown, result.at, failing, result.at, result.subscription_id))
     if result.status == GONE:
         if not tx.value(CHANGED_SINCE, (result.subscription_id, result.at)):  # else the URL may be new
             switch_off(tx, result.subscription_id, "The receiver answered 410 Gone.")
-    elif failing >= SWITCHED_OFF_AFTER.total_seconds() * 1000:
-        days = SWITCHED_OFF_AFTER.days
-        switch_off(tx, result.subscription_id, f"Nothing has been delivered for {days} days.")
+    else:
+        _switch_off_when_long(tx, result.subscription_id, failing)
+
+
+STILL_FAILING: Final = """
+    SELECT id, failing_milliseconds, failing_counted_until FROM webhook_subscriptions
+    WHERE active AND failing_since IS NOT NULL
+"""
+COUNTED: Final = """
+    UPDATE webhook_subscriptions SET failing_milliseconds = ?, failing_counted_until = ? WHERE id = ?
+"""
+
+
+def count_failing(tx: Transaction) -> bool:
+    """Counts the time of what is failing, and switches off what has failed for too long, also when nothing was to
+    be sent meanwhile. Answers whether anything was switched off.
+    """
+    is_any_off = False
+    for subscription_id, counted, until in tx.rows(STILL_FAILING):
+        failing = _failing(counted, until, tx.timestamp)
+        tx.execute(COUNTED, (failing, tx.timestamp, subscription_id))
+        is_any_off |= _switch_off_when_long(tx, subscription_id, failing)
+    return is_any_off
+
+
+def _failing(counted: int, until: str | None, now: str) -> int:
+    """How long it has been failing. `until`: when it was counted last; None at the first failure."""
+    return counted if until is None else failing_milliseconds(counted, _between(until, now))
+
+
+def _switch_off_when_long(tx: Transaction, subscription_id: int, failing: int) -> bool:
+    if failing < SWITCHED_OFF_AFTER.total_seconds() * 1000:
+        return False
+    switch_off(tx, subscription_id, f"Nothing has been delivered for {SWITCHED_OFF_AFTER.days} days.")
+    return True
 
 
 def _between(earlier: str, later: str) -> int:

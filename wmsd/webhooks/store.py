@@ -1,8 +1,10 @@
 """The SQL of subscriptions."""
 
+import re
 from collections.abc import Mapping
 from typing import Any, Final
 
+from wmsd.base.context import Company
 from wmsd.base.listing import CursorQuery, PageQuery
 from wmsd.base.results import CursorPage, Page, Record
 from wmsd.base.strict_json import dumps
@@ -10,6 +12,7 @@ from wmsd.db.listing import Listing
 from wmsd.db.record import record_sql
 from wmsd.db.table import insert_sql, update_sql
 from wmsd.db.transaction import Transaction
+from wmsd.webhooks.rules import off_because
 from wmsd.webhooks.schema import SHORT_SECRET, Subscription
 
 RECORD: Final = record_sql(
@@ -17,31 +20,37 @@ RECORD: Final = record_sql(
     {
         "has_secret": "1",
         "previous_secret_expires_at": "iif(previous_secret_expires_at > :now, previous_secret_expires_at, NULL)",
-        "warnings": f"iif(has_short_secret, '{dumps([SHORT_SECRET])}', '[]')",
+        "warnings": "iif(has_short_secret, :warnings_of_short, :warnings)",
     },
 )
+KNOWN: Final = re.compile(r":\w+")
 COLUMNS: Final = ("name", "url", "events", "auth_type", "active", "credentials", "has_short_secret")
 LISTING: Final = Listing(source="webhook_subscriptions", order="id", filters={}, count="webhook_subscriptions")
 
 
-def page(tx: Transaction, query: PageQuery) -> Page:
-    return LISTING.page(tx, _record(tx), query, {})
+def page(tx: Transaction, query: PageQuery, company: Company) -> Page:
+    return LISTING.page(tx, _record(tx, company), query, {})
 
 
-def after(tx: Transaction, query: CursorQuery, position: int) -> CursorPage:
-    return LISTING.after(tx, _record(tx), query, position, {})
+def after(tx: Transaction, query: CursorQuery, position: int, company: Company) -> CursorPage:
+    return LISTING.after(tx, _record(tx, company), query, position, {})
 
 
-def _record(tx: Transaction) -> str:
-    return RECORD.replace(":now", f"'{tx.timestamp}'")
-
-
-ONE: Final = f"SELECT {RECORD} FROM webhook_subscriptions WHERE id = :id"
-
-
-def one(tx: Transaction, subscription_id: int) -> Record | None:
-    text = tx.value(ONE, {"id": subscription_id, "now": tx.timestamp})
+def one(tx: Transaction, subscription_id: int, company: Company) -> Record | None:
+    text = tx.value(f"SELECT {_record(tx, company)} FROM webhook_subscriptions WHERE id = ?", (subscription_id,))
     return None if text is None else Record(subscription_id, text)
+
+
+def _record(tx: Transaction, company: Company) -> str:
+    """The expression of the record, with what the table does not hold: the moment, and what the company may do."""
+    because = off_because(company)
+    warnings = [] if because is None else [f"{because} Until that changes, nothing is sent."]
+    known = {
+        ":now": tx.timestamp,
+        ":warnings_of_short": dumps([SHORT_SECRET, *warnings]),
+        ":warnings": dumps(warnings),
+    }
+    return KNOWN.sub(lambda found: f"'{known[found[0]]}'", RECORD)
 
 
 COLUMNS_OF_ONE: Final = f"SELECT {', '.join(COLUMNS)} FROM webhook_subscriptions WHERE id = ?"
@@ -91,8 +100,8 @@ def update(tx: Transaction, subscription_id: int, values: Mapping[str, object]) 
 
 FORGIVE: Final = """
     UPDATE webhook_subscriptions
-    SET failing_since = NULL, failing_milliseconds = 0, switched_off_at = NULL, switched_off_because = NULL,
-        is_switch_off_audited = 0
+    SET failing_since = NULL, failing_milliseconds = 0, failing_counted_until = NULL,
+        switched_off_at = NULL, switched_off_because = NULL, is_switch_off_audited = 0
     WHERE id = ?
 """
 

@@ -168,6 +168,7 @@ def test_how_much_more_than_ordered_is_received(shared: Home) -> None:
         "graphql_per_minute   -",
         "quota_megabytes      -",
         "over_receipt_pct     0.000001",
+        "min_stock            -",
     ]
     assert company(shared, "LENIENT").keys() == company(shared, "ACME").keys()
 
@@ -193,6 +194,47 @@ def test_a_tolerance_that_is_none(shared: Home, given: str, sentence: str) -> No
     change = ("company", "change", "ACME", "--name", "Other", "--over-receipt-pct", given)
     assert shared.refused(*change) == f"--over-receipt-pct {sentence}."
     assert hashes(shared.data) == before
+
+
+def test_what_is_little_stock_of_a_company(shared: Home) -> None:
+    shared.ok("company", "create", "LOW", "--name", "Low")
+
+    def shown() -> object:
+        found = shared.ok("company", "show", "LOW", "--json").json
+        return found["min_stock"], found["over_receipt_pct"]
+
+    assert shown() == (None, 0)
+    for given, kept in (("5", 5), ("0", 0), ("2.50", 2.5), ("none", None), ("0.000001", 0.000001), ("None", None)):
+        shared.ok("company", "change", "LOW", "--min-stock", given)
+        assert shown() == (kept, 0)
+    shared.ok("company", "change", "LOW", "--min-stock", "3", "--over-receipt-pct", "4")
+    assert shown() == (3, 4)
+    assert set(audited(shared, "LOW")[1:]) == {"company.change"}
+
+
+@pytest.mark.parametrize(
+    ("given", "sentence"),
+    [
+        ("-1", "must not be below 0"),
+        ("0.0000001", "must have at most 6 decimal places"),
+        ("few", "must be a number with a decimal point, such as 12.5"),
+        ("", "must be a number with a decimal point, such as 12.5"),
+        ("1e99", "must be at most 999999999.999999"),
+    ],
+)
+def test_what_cannot_be_little_stock(shared: Home, given: str, sentence: str) -> None:
+    before = hashes(shared.data)
+    change = ("company", "change", "ACME", "--name", "Other", "--min-stock", given)
+    assert shared.refused(*change) == f"--min-stock {sentence}."
+    assert hashes(shared.data) == before
+
+
+def test_all_wrong_rules_are_told_at_once(shared: Home) -> None:
+    said = shared.refusals("company", "change", "ACME", "--min-stock", "x", "--over-receipt-pct", "101")
+    assert sorted(said) == [
+        "--min-stock must be a number with a decimal point, such as 12.5.",
+        "--over-receipt-pct must be at most 100.",
+    ]
 
 
 def test_a_company_that_is_not_there_has_no_tolerance(shared: Home) -> None:

@@ -98,24 +98,37 @@ def create_company(
     help="How many per cent more than ordered may be received, for articles without a limit of their own: "
     "0 to 100, such as 2.5.",
 )
+@click.option(
+    "--min-stock",
+    metavar="N",
+    help="The available stock at which stock.low is sent, for articles without a min_stock of their own; none: "
+    "it is not sent for them.",
+)
 @installed
 def change_company(
-    command_line: CommandLine, /, code: str, over_receipt_pct: str | None, **given: str | bool | int | None
+    command_line: CommandLine,
+    /,
+    code: str,
+    over_receipt_pct: str | None,
+    min_stock: str | None,
+    **given: str | bool | int | None,
 ) -> None:
     """Change the company CODE. A running server follows within a second."""
-    if over_receipt_pct is None and all(value is None for value in given.values()):
-        options = "--name, --sandbox, a limit, --quota-megabytes or --over-receipt-pct"
+    sent = {"over_receipt_pct": over_receipt_pct, "min_stock": min_stock}
+    rules = {name: text for name, text in sent.items() if text is not None}
+    if not rules and all(value is None for value in given.values()):
+        options = "--name, --sandbox, a limit, --quota-megabytes, --over-receipt-pct or --min-stock"
         raise click.UsageError(f"Nothing to change: give {options}.")
     changes = check(CompanyChanges, given)
-    set_tolerance = None
-    if over_receipt_pct is not None:
-        from wmsd.interfaces.cli.tolerance import tolerance_setter  # imported only when it is set
+    set_rules = None
+    if rules:
+        from wmsd.interfaces.cli import company_rules  # imported only when they are set
 
-        set_tolerance = tolerance_setter(over_receipt_pct)
+        set_rules = company_rules.setter(rules)
 
     async def work(installation: Installation) -> None:
-        if set_tolerance is not None:  # first: it is in another file, and the audit must hold only what was done
-            await (await company_database(installation, code)).write(set_tolerance)
+        if set_rules is not None:  # first: they are in another file, and the audit must hold only what was done
+            await (await company_database(installation, code)).write(set_rules)
         await installation.platform.write(lambda tx: actions.change_company(tx, code, changes))
 
     command_line.run(work)
@@ -139,8 +152,8 @@ def list_companies(command_line: CommandLine, as_json: bool) -> None:
 @json_option
 @installed
 def show_company(command_line: CommandLine, code: str, as_json: bool) -> None:
-    """Show the company CODE, with its limits, its quota and its over-receipt tolerance."""
-    from wmsd.interfaces.cli.tolerance import tolerance  # imported only here
+    """Show the company CODE, with its limits, its quota and its rules."""
+    from wmsd.interfaces.cli import company_rules  # imported only here
 
     async def work(installation: Installation) -> dict[str, Any]:
         company = await installation.platform.read(lambda tx: actions.company_of_code(tx, code))
@@ -149,7 +162,7 @@ def show_company(command_line: CommandLine, code: str, as_json: bool) -> None:
             **_row(company),
             "graphql_per_minute": company.graphql_per_minute,
             "quota_megabytes": company.quota_megabytes,
-            "over_receipt_pct": await database.read(tolerance),
+            **await database.read(company_rules.shown),
         }
 
     say(command_line.run(work), as_json)

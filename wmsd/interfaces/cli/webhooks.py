@@ -40,8 +40,8 @@ def list_webhooks(command_line: CommandLine, code: str, as_json: bool) -> None:
     open: deliveries that are still to be sent. exhausted: deliveries of the last 30 days that were given up.
     """
 
-    def read(tx: Transaction) -> list[Row]:
-        found = store.page(tx, SubscriptionQuery(per_page=MOST_SUBSCRIPTIONS))
+    def read(tx: Transaction, company: Company) -> list[Row]:
+        found = store.page(tx, SubscriptionQuery(per_page=MOST_SUBSCRIPTIONS), company)
         counts = log.counts(tx)
         rows: list[Row] = []
         for record in json.loads(f"[{found.records}]"):
@@ -52,7 +52,7 @@ def list_webhooks(command_line: CommandLine, code: str, as_json: bool) -> None:
 
     async def work(installation: Installation) -> tuple[Company, list[Row]]:
         company, database = await opened(installation, code)
-        return company, await database.read_long(read)
+        return company, await database.read_long(lambda tx: read(tx, company))
 
     company, rows = command_line.run(work)
     say(rows, as_json, f"{code} has no webhook yet: POST /api/webhooks makes one.")
@@ -140,7 +140,7 @@ def _switch(command_line: CommandLine, webhook: int, code: str, active: bool) ->
     """Switches a webhook on or off. Returns whether that changed anything."""
 
     def write(tx: Transaction) -> bool:
-        before: bool = subscription_of(tx, webhook, code)["active"]
+        before = bool(subscription_of(tx, webhook, code)["active"])
         actions.update_webhook.action(tx, webhook, check(SubscriptionChanges, {"active": active}))
         return before != active
 
@@ -156,11 +156,11 @@ async def opened(installation: Installation, code: str) -> tuple[Company, Databa
 
 
 def subscription_of(tx: Transaction, webhook: int, code: str) -> Row:
-    found = store.one(tx, webhook)
+    """The fields of a subscription, as they are stored."""
+    found = store.columns(tx, webhook)
     if found is None:
         raise no_webhook(webhook, code)
-    record: Row = json.loads(found.json)
-    return record
+    return found
 
 
 def no_webhook(webhook: int, code: str) -> Problem:
