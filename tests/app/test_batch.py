@@ -184,6 +184,7 @@ async def test_a_batch_itself_is_authorised(
         ("/api/v2/batch?x=1", "must not be a batch"),
         ("stock", "must begin with /api/v2/, without a host"),
         ("", "must begin with /api/v2/, without a host"),
+        ("/api/v2/stock?x=" + "x" * 4000, "must have at most 4000 characters"),
     ],
 )
 async def test_what_is_no_address_fails_in_its_place(shop: Shop, path: str, sentence: str) -> None:
@@ -200,7 +201,7 @@ async def test_an_address_that_version_2_does_not_have_fails_in_its_place(shop: 
     assert read["status"] == 200
 
 
-@pytest.mark.parametrize("method", ["BREW", "OPTIONS", "DELETE", "po\u017ft", ""])
+@pytest.mark.parametrize("method", ["BREW", "OPTIONS", "DELETE", "po\u017ft", "", "X" * 100_000, "GET\r\n"])
 async def test_a_method_that_an_address_does_not_have_fails_in_its_place(shop: Shop, method: str) -> None:
     _, failed, read = await batch(shop, post(), {**get("stock"), "method": method}, get("sales-orders/1"))
     assert (failed["status"], failed["body"]["code"], failed["headers"]["Allow"]) == (
@@ -209,6 +210,19 @@ async def test_a_method_that_an_address_does_not_have_fails_in_its_place(shop: S
         "GET",
     )
     assert read["status"] == 200
+
+
+async def test_a_method_that_only_looks_like_another_is_not_that(shop: Shop) -> None:
+    (slot,) = await batch(shop, {**post(), "method": "po\u017ft"})
+    assert slot["status"] == 405
+    assert (await shop.world.call("GET", "/api/v2/sales-orders")).body["data"] == []
+
+
+async def test_what_is_counted_by_address_does_not_hide_what_is_left_of_the_company(shop: Shop) -> None:
+    answer = await shop.world.send("POST", PATH, {"requests": [get("stock"), get("meta")]})
+    assert [slot["status"] for slot in answer.body["responses"]] == [200, 200]
+    after = await shop.world.send("GET", "/api/v2/stock")
+    assert int(after.headers["X-RateLimit-Remaining"]) == int(answer.headers["X-RateLimit-Remaining"]) - 1
 
 
 @pytest.mark.parametrize("count", [1, 5])

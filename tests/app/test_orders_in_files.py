@@ -93,3 +93,24 @@ async def test_more_than_are_created_at_once(world: World) -> None:
     found = await take(world, *(f"O{number},LIVRAT,0.01," for number in range(450)))
     assert len(found) == 450
     assert await world.rows("SELECT quantity, reserved FROM stock") == [(5_500_000, 0)]
+
+
+async def test_a_file_with_some_columns_of_a_place_leaves_the_others_as_they_are(world: World) -> None:
+    async def place() -> object:
+        (shown,) = (await world.call("GET", "/api/sales-orders")).body["data"]
+        return shown["ship_to"] and {name: value for name, value in shown["ship_to"].items() if value}
+
+    async def take_place(columns: str, values: str) -> None:
+        header = f"code,partner_code,warehouse_code,article_code,quantity,{columns}\n"
+        await world.import_csv("sales-orders", f"{header}O1,P1,MAIN,A,1,{values}\n")
+
+    await take_place("ship_to.name,ship_to.city", "Ana Pop,Cluj")
+    assert await place() == {"name": "Ana Pop", "city": "Cluj"}
+    await take_place("ship_to.phone", "0700")
+    assert await place() == {"name": "Ana Pop", "city": "Cluj", "phone": "0700"}
+    await take_place("ship_to.city,ship_to.phone", ",")
+    assert await place() == {"name": "Ana Pop"}
+    await take_place("ship_to.name", "")
+    assert await place() is None
+    await take_place("carrier", "Fan")
+    assert await place() is None

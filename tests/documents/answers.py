@@ -1,7 +1,6 @@
 """What a request for a document must be answered with, and which events it must cause."""
 
 from dataclasses import dataclass, field
-from datetime import datetime
 
 from tests.documents.model import Book
 from tests.purchase_orders.model import PurchaseOrders
@@ -12,6 +11,7 @@ from tests.sales_orders.model import Refused
 from tests.sales_orders.shipping import SalesOrders
 from tests.stock.model import Event, Json, Telling
 from tests.support.moments import Moments
+from wmsd.base.clock import OrderedClock
 
 
 @dataclass(frozen=True)
@@ -47,8 +47,8 @@ class Depot:
         }
         self.kept: dict[tuple[str, str, str], tuple[Json, Reply]] = {}
 
-    def answer(self, request: Request, latest: datetime) -> tuple[Reply, list[Event]]:
-        self.clock.begin(latest)
+    def answer(self, request: Request, clock: OrderedClock) -> tuple[Reply, list[Event]]:
+        self.clock.begin(clock)
         scope = (request.method, request.path, request.key or "")
         telling = Telling(self.stock)
         try:

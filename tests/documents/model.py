@@ -82,8 +82,9 @@ class Book(ABC):
         self.last_id += 1
         fields = {**fields, "code": fields["code"] or self._next_code()}
         now = self.clock.now
-        document = self.by_id[self.last_id] = Document(self.last_id, fields, now, now, self.numbered(lines))
-        document.history.append({"status": document.status, "at": now})
+        by_clock = self.clock.by_clock
+        document = self.by_id[self.last_id] = Document(self.last_id, fields, by_clock, now, self.numbered(lines))
+        document.history.append({"status": document.status, "at": by_clock})
         telling.tell(f"{self.entity}.created", self.record(document))
         return document
 
@@ -94,7 +95,7 @@ class Book(ABC):
 
     def reach(self, document: Document, status: str, telling: Telling) -> None:
         before, document.status, document.updated_at = document.status, status, self.clock.now
-        document.history.append({"status": status, "at": self.clock.now})
+        document.history.append({"status": status, "at": self.clock.by_clock})
         telling.tell(f"{self.entity}.status_changed", {**self.told_of(document), "previous_status": before})
 
     def told_of(self, document: Document) -> Json:

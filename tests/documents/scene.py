@@ -32,7 +32,7 @@ class Scene:
 
     async def ask(self, request: Request) -> None:
         self.world.clock.advance(1)
-        expected, events = self.depot.answer(request, self.world.installation.clock.latest())
+        expected, events = self.depot.answer(request, self.world.installation.clock)
         self.caused += events
         answer = await dispatch(self.world, request.method, request.path, request.body, request.key)
         found = told(answer.status, answer.body, answer.headers)
@@ -63,7 +63,7 @@ class Scene:
         while events:
             first = next(asked for asked in waiting if asked.begins_with(events[0]))
             waiting.remove(first)
-            reply, caused = self.depot.answer(first.request, self.world.installation.clock.latest())
+            reply, caused = self.depot.answer(first.request, self.world.installation.clock)
             assert first.reply == reply, f"{first.request}\n{first.reply}, but not\n{reply}"
             assert events[: len(caused)] == in_order(caused), first.request
             self.caused += caused
@@ -76,7 +76,7 @@ class Scene:
         return Counter(answer.status for answer in answers)
 
     def _explains(self, moment: Depot, asked: "_Asked") -> bool:
-        return deepcopy(moment).answer(asked.request, self.world.installation.clock.latest()) == (asked.reply, [])
+        return deepcopy(moment).answer(asked.request, self.world.installation.clock) == (asked.reply, [])
 
 
 class _Asked:

@@ -71,8 +71,9 @@ class Neighbours:
 
 def _seen(said: Said) -> Any:
     """All that a client can tell answers apart by. A cursor is signed with what was asked for."""
-    left_out = (*OF_EACH_ANSWER, *OF_EACH_QUESTION) if '"data"' in str(said.raw) else OF_EACH_ANSWER
-    headers = {name: value for name, value in said.headers.items() if name not in left_out}
+    is_list = isinstance(said.shown, dict) and "data" in said.shown
+    left_out = (*OF_EACH_ANSWER, *OF_EACH_QUESTION) if is_list else OF_EACH_ANSWER
+    headers = {name: value for name, value in said.headers.items() if name.title() not in left_out}
     return said.status, END.sub("", str(said.raw)), END.sub("", json.dumps(said.shown)), headers
 
 

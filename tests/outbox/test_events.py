@@ -1,5 +1,7 @@
 """The event log: whoever was away loses nothing of the last 90 days."""
 
+from datetime import timedelta
+
 import pytest
 
 from tests.support.shop import Shop
@@ -103,3 +105,61 @@ async def test_what_is_old_is_forgotten_by_the_job(shop: Shop) -> None:
     await shop.world.jobs.tidy_files()
     assert await shop.world.rows("SELECT count(*) FROM events") == [(0,)]
     assert await shop.world.rows("SELECT count(*) FROM idempotency_keys") == [(0,)]
+
+
+async def test_events_since_a_moment(shop: Shop) -> None:
+    before = len(await walked(shop))
+    shop.world.clock.advance(3600)
+    await shop.order()
+    shop.world.clock.advance(3600)
+    await shop.order()
+    assert len(await walked(shop, "&since=2026-11-20T12:00:00Z")) == before + 4
+    assert await walked(shop, "&since=2026-11-20T12:00:00.001Z") == ["sales_order.created", "stock.updated"] * 2
+    assert await walked(shop, "&since=2026-11-20T14:00:00Z", per_page=1) == [
+        "sales_order.created",
+        "stock.updated",
+    ]
+    assert await walked(shop, "&since=2026-11-20T14:00:00.001Z") == []
+    assert await walked(shop, "&since=2026-11-20T13:00:00Z&event=stock.updated") == ["stock.updated"] * 2
+    await shop.world.call("GET", f"{PATH}?since=yesterday", status=422)
+
+
+async def test_events_since_a_moment_although_the_clock_was_set_back(shop: Shop) -> None:
+    """Nothing at or after the moment is left out, in whatever order the clock made them."""
+    shop.world.clock.advance(3600)
+    await shop.order()
+    shop.world.clock.set_back(3000)
+    await shop.order()
+    found = await walked(shop, "&since=2026-11-20T12:30:00Z")
+    assert found == ["sales_order.created", "stock.updated"]
+    assert await walked(shop, "&since=2026-11-20T12:10:00Z") == found * 2
+
+
+async def test_a_place_in_front_of_forgotten_events_is_told(shop: Shop) -> None:
+    shop.world.token = await shop.world.new_token("admin@example.com", lifetime=timedelta(days=900))
+    first = (await shop.world.call("GET", f"{PATH}?per_page=2")).body
+    early, end = first["next_cursor"], (await shop.world.call("GET", PATH)).body["end_cursor"]
+    database = await shop.world.database()
+    shop.world.clock.advance(80 * 86_400)
+    await shop.order()
+    shop.world.clock.advance(11 * 86_400)
+    assert await database.write(forget_old) > 0
+    refused = await shop.world.call("GET", f"{PATH}?cursor={early}", status=422)
+    assert "is older than the log" in refused.errors["cursor"][0]
+    assert await walked(shop, f"&cursor={end}") == ["sales_order.created", "stock.updated"], "nothing was missed"
+    shop.world.clock.advance(80 * 86_400)
+    assert await database.write(forget_old) > 0
+    await shop.world.call("GET", f"{PATH}?cursor={end}", status=422)
+
+
+async def test_who_waits_for_a_rare_event_is_not_told_of_a_gap(shop: Shop) -> None:
+    """The end of a walk is the end of the log, not the last event that matched."""
+    shop.world.token = await shop.world.new_token("admin@example.com", lifetime=timedelta(days=900))
+    page = (await shop.world.call("GET", f"{PATH}?event=stock.low")).body
+    assert page["data"] == []
+    for _ in range(3):
+        shop.world.clock.advance(60 * 86_400)
+        await shop.order({"article_id": 1, "quantity": 0.1})
+        await shop.world.jobs.tidy_files()
+        page = (await shop.world.call("GET", f"{PATH}?event=stock.low&cursor={page['end_cursor']}")).body
+        assert (page["data"], page["next_cursor"]) == ([], None)

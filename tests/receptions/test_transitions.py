@@ -159,7 +159,11 @@ async def test_an_order_that_is_closed_short_or_cancelled_is_received_no_more(do
         }
         answer = await dock.world.call("PATCH", f"{PATH}/{each.id}", {"notes": "late"}, status=409)
         assert answer.body["details"]["allowed"] == ["IN_LUCRU", "ANULAT"]
-        await dock.world.call("PATCH", f"{PATH}/{each.id}", {"status": "ANULAT"}, events=MOVED)
+        cancelled_now = {"status": "ANULAT", "notes": "not needed any more"}
+        answer = await dock.world.call(
+            "PATCH", f"{PATH}/{each.id}", cancelled_now, events=["reception.updated", *MOVED]
+        )
+        assert (answer.body["status"], answer.body["notes"]) == ("ANULAT", "not needed any more")
     assert await dock.purchase_order(short) == ("RECEPTIONAT", [4])
     assert await dock.stock() == (24, 0, 24)
 

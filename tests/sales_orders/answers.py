@@ -2,11 +2,11 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import Any, NamedTuple
 
 from tests.sales_orders.model import FIELDS, Order, Orders, Refused
 from tests.stock.model import Event, Json, Telling
+from wmsd.base.clock import OrderedClock
 
 ADDRESSES = {
     "create": ("POST", "/api/v2/sales-orders"),
@@ -73,9 +73,9 @@ class Answers:
         self.orders = Orders()
         self.kept: dict[tuple[object, ...], Kept] = {}
 
-    def answer(self, request: Request, latest: datetime, batch_key: str = "") -> tuple[Reply, list[Event]]:
+    def answer(self, request: Request, clock: OrderedClock, batch_key: str = "") -> tuple[Reply, list[Event]]:
         """`batch_key`: of the batch that it is part of, with its place in it."""
-        self.orders.clock.begin(latest)
+        self.orders.clock.begin(clock)
         key = request.key or batch_key
         scope = (request.action, request.order_id, key)
         telling = Telling(self.orders.stock)

@@ -115,9 +115,9 @@ class Order:
     def takes(self) -> Held:
         return [(place, quantity) for place, quantity in taken(self.lines) if place]
 
-    def reach(self, status: str, now: str) -> None:
-        self.status, self.updated_at = status, now
-        self.history.append({"status": status, "at": now})
+    def reach(self, status: str, clock: Moments) -> None:
+        self.status, self.updated_at = status, clock.now
+        self.history.append({"status": status, "at": clock.by_clock})
 
 
 def whole(fields: Json) -> Json:
@@ -152,10 +152,10 @@ class Orders:
         lines, errors = self._read(body["lines"], [], fields["warehouse_id"])
         refuse(errors | self._errors(None, fields) | self._shortages(None, lines))
         fields["code"] = fields["code"] or self._next_code()
-        order_id, now = len(self.by_id) + 1, self.clock.now
-        order = self.by_id[order_id] = Order(order_id, fields, now, now)
+        order_id, clock = len(self.by_id) + 1, self.clock
+        order = self.by_id[order_id] = Order(order_id, fields, clock.by_clock, clock.now)
         order.lines = self._numbered(lines)
-        order.reach("CREAT", now)
+        order.reach("CREAT", clock)
         telling.tell("sales_order.created", order.record())
         return order
 
@@ -195,7 +195,7 @@ class Orders:
             kind, sign = POSTS[(before, status)]
             for line, (place, quantity) in zip(order.lines, order.takes(), strict=True):
                 self.stock.ledger.append(Movement(kind, place, sign * quantity, order.id, line.id))
-        order.reach(status, self.clock.now)
+        order.reach(status, self.clock)
         named = {name: order.fields[name] for name in ("code", "partner_id", "warehouse_id")}
         data = {"id": order.id, **named, "status": status, "previous_status": before}
         telling.tell("sales_order.status_changed", data)

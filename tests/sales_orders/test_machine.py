@@ -220,7 +220,7 @@ class OrdersMachine(RuleBasedStateMachine):
             assert found == reply, f"{request}\n{found}, but not\n{reply}"
 
     def expected(self, request: Request, batch_key: str = "") -> Reply:
-        reply, events = self.answers.answer(request, self.world.installation.clock.latest(), batch_key)
+        reply, events = self.answers.answer(request, self.world.installation.clock, batch_key)
         self.caused += events
         return reply
 

@@ -389,6 +389,14 @@ async def test_a_place_that_is_none(shop: Shop, ship_to: Any, errors: Any) -> No
     assert answer.errors == errors
 
 
+@pytest.mark.parametrize("nowhere", [{}, NOWHERE, {"city": ""}, {"city": None, "street": ""}])
+async def test_a_place_of_which_nothing_is_said_is_none(shop: Shop, nowhere: dict[str, Any]) -> None:
+    order = await shop.order(ship_to=nowhere)
+    assert order.body["ship_to"] is None
+    path = f"/api/sales-orders/{order.id}"
+    assert (await shop.world.call("PATCH", path, {"ship_to": nowhere})).raw == order.raw
+
+
 async def test_a_place_is_replaced_as_a_whole(shop: Shop) -> None:
     order = await shop.order(ship_to={"city": "Cluj", "phone": "0700"})
     path = f"/api/sales-orders/{order.id}"

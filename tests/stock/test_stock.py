@@ -54,7 +54,8 @@ async def test_a_stock_record_as_the_lists_show_it(stocked: World) -> None:
             "updated_at": "2026-11-20T12:00:01.000Z",
         }
     ]
-    assert page["meta"] == {"current_page": 1, "last_page": 1, "per_page": 50, "total": 1, "truncated": False}
+    meta = {"current_page": 1, "last_page": 1, "per_page": 50, "total": 1, "truncated": False}
+    assert page["meta"] == {**meta, "as_of": page["data"][0]["updated_at"]}
     walked = (await stocked.call("GET", "/api/v2/stock")).body
     assert (walked["data"], walked["next_cursor"]) == (page["data"], None)
 

@@ -2,26 +2,34 @@
 
 from datetime import UTC, datetime, timedelta
 
+from wmsd.base.clock import OrderedClock
+
 BEGINNING = datetime(1970, 1, 1, tzinfo=UTC)
 MILLISECOND = timedelta(milliseconds=1)
 
 
 class Moments:
-    """A unit of work that changes something has a later millisecond than all before it; `now` is its text."""
+    """A unit of work that changes something has a later millisecond than all before it; `now` is its text.
+    `by_clock` is the moment that the server's clock shows.
+    """
 
     def __init__(self) -> None:
         self._last = self._moment = BEGINNING
-        self.now = ""
+        self.now = self.by_clock = ""
 
     def begin_after(self, change: int) -> None:
         """`change` is the last place in the company's change sequence, in microseconds."""
         self._last = BEGINNING + timedelta(milliseconds=change // 1000)
 
-    def begin(self, latest: datetime) -> None:
-        """`latest` is the latest moment that the server's clock has shown."""
-        self._moment = max(latest, self._last + MILLISECOND)
-        self.now = f"{self._moment:%Y-%m-%dT%H:%M:%S}.{self._moment.microsecond // 1000:03d}Z"
+    def begin(self, clock: OrderedClock) -> None:
+        """The place of a change follows the latest moment that the server's clock has shown."""
+        self._moment = max(clock.latest(), self._last + MILLISECOND)
+        self.now, self.by_clock = _text(self._moment), _text(clock.now())
 
     def end(self, has_changed: bool) -> None:
         if has_changed:
             self._last = self._moment
+
+
+def _text(moment: datetime) -> str:
+    return f"{moment:%Y-%m-%dT%H:%M:%S}.{moment.microsecond // 1000:03d}Z"

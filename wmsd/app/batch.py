@@ -6,7 +6,7 @@ and not fifty times. A read waits until the writes before it have ended, so that
 
 import re
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Annotated, Any, ClassVar, Final
 
@@ -132,7 +132,7 @@ async def run_batch(service: BatchService, body: BatchRequest, call: Call) -> Re
             await running.add(place, sub_request)
         await running.end()
         body_text = f'{{"responses":[{",".join(map(_slot, running.replies))}]}}'
-        return Reply(200, body_text.encode(), _left(running.replies))
+        return Reply(200, body_text.encode(), running.left)
     finally:
         running.give_up()
 
@@ -147,6 +147,8 @@ class Running:
     replies: list[Reply] = field(default_factory=list)
     _begun: list[PendingCall | Reply] = field(default_factory=list)
     """Writes that are under way and refusals, in order. Everything before them is answered."""
+    left: dict[str, str] = field(default_factory=dict)
+    """The headers of the company's limit after the last request that was counted against it."""
     _bytes: int = 0
     """The bytes of the answers so far."""
 
@@ -168,6 +170,7 @@ class Running:
         await self.end()  # so that it sees the writes before it
         # It waits for the end, so that the read does not see the writes after it.
         reply = await self.service.dispatcher.dispatch(call)
+        self._note_left(call, reply)
         self.replies.append(self._kept(reply))
 
     async def end(self) -> None:
@@ -175,10 +178,16 @@ class Running:
         while self._begun:
             each = self._begun[0]
             reply = await self.service.dispatcher.end(each) if isinstance(each, PendingCall) else each
+            if isinstance(each, PendingCall):
+                self._note_left(each.call, reply)
             del self._begun[0]
             self.service.dispatcher.kept_answers.count(self._company, len(reply.body))
             self._bytes += len(reply.body)
             self.replies.append(reply)
+
+    def _note_left(self, call: Call, reply: Reply) -> None:
+        if call.operation.limit == "company" and RATE_HEADERS[0] in reply.headers:
+            self.left = {name: reply.headers[name] for name in RATE_HEADERS}
 
     def give_up(self) -> None:
         for each in self._begun:
@@ -273,12 +282,6 @@ def _measured(body: dict[str, object]) -> Loaded:
     if fields_in(body) > Input.MOST_FIELDS:
         raise Problem("VALIDATION_FAILED", f"The request body has over {Input.MOST_FIELDS} fields.")
     return Loaded(body, text_errors_of(body), size > LARGE)
-
-
-def _left(replies: Iterable[Reply]) -> dict[str, str]:
-    """The headers of the limit after the last request that was counted against it."""
-    counted = [reply.headers for reply in replies if RATE_HEADERS[0] in reply.headers]
-    return {name: counted[-1][name] for name in RATE_HEADERS} if counted else {}
 
 
 def _slot(reply: Reply) -> str:

@@ -8,6 +8,7 @@ import asyncio
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, TypeVar
 
 from wmsd.app import idempotency, preconditions
@@ -30,6 +31,7 @@ from wmsd.base.listing import Query
 from wmsd.base.operation import CONTEXT
 from wmsd.base.problems import Problem
 from wmsd.base.validation import well_formed
+from wmsd.db.changes import last_shown
 from wmsd.db.company_files import CompanyFiles
 from wmsd.db.database import Database
 from wmsd.db.transaction import Transaction
@@ -193,7 +195,8 @@ class Dispatcher:
         return await self._beside(call, loaded, lambda: idempotency.key_of(call, who, document))
 
     def _read(self, tx: Transaction, call: Call, company: Company | None, inputs: dict[str, Any]) -> Reply:
-        return reply_of(call, company, call.operation.action(tx, **inputs), inputs, self._signer)
+        result = call.operation.action(tx, **inputs)
+        return reply_of(call, company, result, inputs, self._signer, partial(last_shown, tx))
 
     def _write(
         self, tx: Transaction, call: Call, company: Company | None, inputs: dict[str, Any], growth: Growth

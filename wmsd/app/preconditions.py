@@ -24,7 +24,8 @@ def etag_of(body: bytes) -> str:
 
 
 def compressed_etag(tag: str) -> str:
-    return f'{tag.removesuffix(chr(34))}{COMPRESSED}"'
+    """A weak one stays: its bytes may differ anyway."""
+    return tag if tag.startswith("W/") else f'{tag.removesuffix(chr(34))}{COMPRESSED}"'
 
 
 def _tags(header: str) -> list[str]:
@@ -36,7 +37,8 @@ def is_known(if_none_match: str | None, reply: Reply) -> bool:
     """Whether whoever reads has the answer already. For reading, weak validators do (section 8.8.3.2)."""
     if if_none_match is None or reply.status != 200 or "ETag" not in reply.headers:
         return False
-    return reply.headers["ETag"] in [tag.removeprefix("W/") for tag in _tags(if_none_match)]
+    own = reply.headers["ETag"].removeprefix("W/")
+    return own in [tag.removeprefix("W/") for tag in _tags(if_none_match)]
 
 
 def check(tx: Transaction, call: Call, inputs: Mapping[str, Any]) -> None:

@@ -1,8 +1,8 @@
 """Turns the result of an action into the answer."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import quote
 
 from wmsd.app import preconditions
@@ -10,7 +10,7 @@ from wmsd.app.call import Call, Reply
 from wmsd.app.links import cursor_links, last_page_of, page_links
 from wmsd.base.context import Company
 from wmsd.base.cursor import CursorSigner
-from wmsd.base.listing import PageQuery
+from wmsd.base.listing import PageQuery, Query
 from wmsd.base.results import CursorPage, Page, Record, Records, Shown, Text
 from wmsd.base.strict_json import dumps
 
@@ -21,9 +21,14 @@ REVALIDATED: Final = {"Cache-Control": "private, no-cache"}
 
 
 def reply_of(
-    call: Call, company: Company | None, result: Any, inputs: Mapping[str, Any], signer: CursorSigner
+    call: Call,
+    company: Company | None,
+    result: Any,
+    inputs: Mapping[str, Any],
+    signer: CursorSigner,
+    as_of: Callable[[], str] = str,
 ) -> Reply:
-    """The status, headers and bytes for the result of an action."""
+    """The status, headers and bytes for the result of an action. `as_of`: the moment that a list shows."""
     match result:
         case Reply():
             return result
@@ -34,23 +39,22 @@ def reply_of(
             place = str(record_id) if name is None else quote(name, safe="")
             return Reply(201, text.encode(), {**headers, "Location": f"{call.target}/{place}"})
         case Page():
-            page = _page(result, inputs["query"]).encode()
-            return Reply(200, page, _of_list(call, page, page_links(call, result.total, inputs["query"])))
+            query = inputs["query"]
+            shown = Listed(_page(result, query), _as_of(query, as_of), "}}")
+            return _of_list(call, shown, page_links(call, result.total, query))
         case CursorPage(records=records, end_position=position, has_more=has_more, positions=positions):
             assert company is not None
+            query = inputs["query"]
             sign = partial(
-                signer.sign,
-                company_id=company.id,
-                list_name=call.operation.name,
-                filters=inputs["query"].filters(),
+                signer.sign, company_id=company.id, list_name=call.operation.name, filters=query.filters()
             )
-            end = dumps(sign(position))
-            next_cursor = end if has_more else "null"
+            end = sign(position)
+            next_cursor = end if has_more else None
             every = ""
             if call.wants_cursors:
                 every = f',"cursors":{dumps([sign(int(place)) for place in positions.split(",") if place])}'
-            body = f'{{"data":[{records}],"next_cursor":{next_cursor},"end_cursor":{end}{every}}}'.encode()
-            return Reply(200, body, _of_list(call, body, cursor_links(call, sign(position) if has_more else None)))
+            cursors = f'{{"data":[{records}],"next_cursor":{dumps(next_cursor)},"end_cursor":"{end}"{every}'
+            return _of_list(call, Listed(cursors, _as_of(query, as_of), "}"), cursor_links(call, next_cursor))
         case Records(records=records):
             return Reply(200, f'{{"data":[{records}]}}'.encode(), {})
         case Text(json=text):
@@ -63,17 +67,35 @@ def reply_of(
             return Reply(200, dumps(result).encode(), {})
 
 
-def _of_list(call: Call, body: bytes, links: str | None) -> dict[str, str]:
-    """The headers of a list. A short one has an ETag: reading the bytes of a long one costs more than it saves."""
+class Listed(NamedTuple):
+    """The text of a list: its moment stands between the others."""
+
+    before: str
+    as_of: str
+    after: str
+
+
+def _of_list(call: Call, listed: Listed, links: str | None) -> Reply:
+    """A list. A short one has an ETag: reading the bytes of a long one costs more than it saves.
+
+    The ETag is weak, as it leaves out the moment: a list is the same as long as nothing in it has changed.
+    """
+    body = "".join(listed).encode()
     if not call.has_headers:
-        return {}
+        return Reply(200, body, {})
     headers = {} if links is None else {"Link": links}
-    return {**headers, "ETag": preconditions.etag_of(body), **REVALIDATED} if len(body) <= SHORT else headers
+    if len(body) <= SHORT:
+        headers |= {"ETag": f"W/{preconditions.etag(listed.before)}", **REVALIDATED}
+    return Reply(200, body, headers)
+
+
+def _as_of(query: Query, as_of: Callable[[], str]) -> str:
+    return f',"as_of":"{as_of()}"' if query.asks_for_changes() else ""
 
 
 def _page(page: Page, query: PageQuery) -> str:
     last_page = last_page_of(page.total, query)
     return (
         f'{{"data":[{page.records}],"meta":{{"current_page":{query.page},"last_page":{last_page},'
-        f'"per_page":{query.per_page},"total":{page.total},"truncated":{dumps(page.is_cut)}}}}}'
+        f'"per_page":{query.per_page},"total":{page.total},"truncated":{dumps(page.is_cut)}'
     )

@@ -108,7 +108,7 @@ def sync_articles(tx: Transaction, query: ArticleSyncQuery, position: int) -> Cu
     """List the articles in the order of their changes.
 
     Follow `next_cursor` until it is null, and keep the last `end_cursor`: with it as `cursor`, the next walk
-    begins where this one ended. Or begin with `updated_since` set to the largest `updated_at` that you have seen.
+    begins where this one ended. Or begin with `updated_since`, the `as_of` of the first page of the last time.
     An article that changes while you read comes later in the same walk, or in the next, even when the server's
     clock is set.
     """

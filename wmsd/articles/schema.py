@@ -104,6 +104,8 @@ class SparseArticleQuery(ArticleQuery):
 
 
 class ArticleSyncQuery(CursorQuery):
+    BEGINS = frozenset({"updated_since"})
+
     updated_since: Annotated[
         ChangedAfter | None, Field(description="Only articles whose `updated_at` is after this moment.")
     ] = None

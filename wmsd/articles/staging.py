@@ -169,7 +169,7 @@ def _given(name: str, staged: str = "staged") -> str:
 WRITTEN_AT: Final = updated_at_sql(":before + line")
 INSERT: Final = f"""
     INSERT INTO articles ({", ".join(store.WRITTEN)})
-    SELECT {{values}}, :before + line, {WRITTEN_AT}, {WRITTEN_AT} FROM staged_articles AS staged
+    SELECT {{values}}, :before + line, :now, {WRITTEN_AT} FROM staged_articles AS staged
     WHERE article_id IS NULL AND line > :after AND line <= :until ORDER BY line
 """
 GIVE_UP: Final = """
@@ -214,7 +214,7 @@ def apply(tx: Transaction, sent: Collection[str], progress: Progress) -> int:
     insert = _insert(columns)
     for after in range(0, last, SLICE):
         progress(after, last)
-        tx.execute(insert, {**DEFAULTS, **moment, "after": after, "until": after + SLICE})
+        tx.execute(insert, {**DEFAULTS, **moment, "now": tx.timestamp, "after": after, "until": after + SLICE})
     return before
 
 

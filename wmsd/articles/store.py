@@ -171,7 +171,10 @@ INSERT_MANY: Final = f"INSERT INTO articles ({', '.join(WRITTEN)}) VALUES ({', '
 def insert_many(tx: Transaction, rows: list[tuple[object, ...]]) -> None:
     """Inserts articles. Each row holds the values of COLUMNS, in their order."""
     moments = each_changed(tx, len(rows))
-    tx.executemany(INSERT_MANY, [(*row, change, at, at) for row, (change, at) in zip(rows, moments, strict=True)])
+    tx.executemany(
+        INSERT_MANY,
+        [(*row, change, tx.timestamp, at) for row, (change, at) in zip(rows, moments, strict=True)],
+    )
 
 
 UPDATE: Final = update_sql("articles", (*COLUMNS, "change_seq", "updated_at"))

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Annotated, Any
+from typing import Annotated, Any, ClassVar
 
 from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema
 
@@ -99,6 +99,16 @@ NO_FILTERS = frozenset({"page", "per_page", "cursor", "fields", "detail"})
 class Query(Model):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
+    CHANGED_SINCE: ClassVar[str] = "updated_since"
+    """The parameter that asks for what has changed since a moment."""
+    BEGINS: ClassVar[frozenset[str]] = frozenset()
+    """Parameters that say where a walk begins. They are no filters: a cursor goes on without them."""
+
+    @classmethod
+    def asks_for_changes(cls) -> bool:
+        """Whether it can ask for what has changed since some moment."""
+        return cls.CHANGED_SINCE in cls.model_fields
+
     @property
     def is_search(self) -> bool:
         """Whether it uses a full-text index, whose time grows with the number of matches."""
@@ -107,13 +117,13 @@ class Query(Model):
     @classmethod
     def filter_names(cls) -> list[str]:
         """The names of its filters: all parameters but paging and the choice of what to show."""
-        return [name for name in cls.model_fields if name not in NO_FILTERS]
+        return [name for name in cls.model_fields if name not in NO_FILTERS | cls.BEGINS]
 
     def filters(self) -> dict[str, object]:
         """The filters that the caller gave."""
         return {
             name: value
-            for name in self.model_fields_set - NO_FILTERS
+            for name in self.model_fields_set - NO_FILTERS - self.BEGINS
             if (value := getattr(self, name)) is not None
         }
 

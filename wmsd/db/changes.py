@@ -1,8 +1,8 @@
 """The moment at which a record changed: its place in the company's change sequence, and what it shows of it.
 
 A place is in microseconds, and a record shows its millisecond as `updated_at`. Each unit of work begins a new
-millisecond. So whoever asks for what changed after the largest `updated_at` that was shown gets all of it, and
-nothing again, however many records share a millisecond and whatever the clock does.
+millisecond. So whoever asks for what changed after the `as_of` of a list gets all of it, and nothing again,
+however many records share a millisecond and whatever the clock does.
 """
 
 from wmsd.base import timestamps
@@ -20,6 +20,11 @@ def updated_at_sql(change: str) -> str:
     return f"{seconds} || printf('.%03dZ', ({change}) / 1000 % 1000)"
 
 
+def last_shown(tx: Transaction) -> str:
+    """What the last change shows: later ones show a later moment."""
+    return updated_at(tx.last_change())
+
+
 def changed(tx: Transaction) -> dict[str, object]:
     """The columns of a record that changes now."""
     change = tx.next_change()
@@ -27,9 +32,8 @@ def changed(tx: Transaction) -> dict[str, object]:
 
 
 def created(tx: Transaction) -> dict[str, object]:
-    """The columns of a record that is created now."""
-    columns = changed(tx)
-    return {**columns, "created_at": columns["updated_at"]}
+    """The columns of a record that is created now, by the clock. Only its place may be ahead of the clock."""
+    return {**changed(tx), "created_at": tx.timestamp}
 
 
 def each_changed(tx: Transaction, count: int) -> list[tuple[int, str]]:

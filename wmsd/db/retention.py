@@ -20,7 +20,8 @@ def forget_old(tx: Transaction, table: str, identity: str, moment: str, kept: ti
     """
     soon = timestamps.to_text(tx.now + A_CLOCK_GONE_WRONG)
     first_kept = tx.value(
-        f"SELECT {identity} FROM {table} WHERE {moment} >= ? AND {moment} <= ? ORDER BY {identity} LIMIT 1",
+        # The + keeps SQLite from the index of the times: it would sort all that is kept.
+        f"SELECT {identity} FROM {table} WHERE +{moment} >= ? AND +{moment} <= ? ORDER BY {identity} LIMIT 1",
         (timestamps.to_text(tx.now - kept), soon),
     )
     old = f"SELECT {identity} FROM {table} WHERE {identity} < ? ORDER BY {identity} LIMIT ?"

@@ -73,7 +73,10 @@ class DocumentImport(Import):
     def _create(self, tx: Transaction, documents: list[Document], outcome: Outcome) -> list[Document]:
         """Creates them. Answers the list of documents that still wait, which is empty."""
         lines_of = self._in_files.lines_of
-        bodies = [self._kind.table.body_of(each.code, each.fields, lines_of(tx, each)) for each in documents]
+        bodies = [
+            self._kind.table.body_of(each.code, self._rows.whole(each.fields, {}), lines_of(tx, each))
+            for each in documents
+        ]
         made = self._in_files.create(tx, documents, bodies) if documents else []
         created: list[tuple[Document, int]] = []
         for document, each in zip(documents, made, strict=True):
@@ -88,7 +91,8 @@ class DocumentImport(Import):
     def _change(self, tx: Transaction, document_id: int, document: Document, outcome: Outcome) -> None:
         before = self._kind.table.one(tx, document_id)
         try:
-            self._kind.change(tx, document_id, document.fields, self._in_files.lines_of(tx, document))
+            fields = self._rows.whole(document.fields, self._kind.table.columns(tx, document_id))
+            self._kind.change(tx, document_id, fields, self._in_files.lines_of(tx, document))
         except Problem as problem:
             self._rows.refuse(problem, document, outcome)
         else:

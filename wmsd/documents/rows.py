@@ -138,11 +138,19 @@ class DocumentRows:
                 value = getattr(first.fields, column)
                 fields[name] = codes.find(column, value) if column in self.references else value
         for name, parts in self.nested.items():
-            if any(f"{name}.{part}" in first.sent for part in parts):
-                values = {part: getattr(first.fields, f"{name}.{part}") for part in parts}
-                has_any = any(value is not None for value in values.values())
-                fields[name] = dumps(values) if has_any else None
+            sent = [part for part in parts if f"{name}.{part}" in first.sent]
+            if sent:
+                fields[name] = {part: getattr(first.fields, f"{name}.{part}") for part in sent}
         return fields
+
+    def whole(self, fields: Mapping[str, Any], current: Mapping[str, Any]) -> dict[str, Any]:
+        """The fields in stored form. Parts of an object that the file has no column for stay as they are."""
+        found = dict(fields)
+        for name in self.nested.keys() & fields.keys():
+            before = json.loads(current.get(name) or "{}")
+            values = {**dict.fromkeys(self.nested[name]), **before, **fields[name]}
+            found[name] = None if all(value is None for value in values.values()) else dumps(values)
+        return found
 
     def _line_of(self, row: Checked, codes: Codes) -> Any:
         values: dict[str, Any] = {}

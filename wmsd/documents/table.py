@@ -240,14 +240,14 @@ class DocumentTable:
             UPDATE {self.name} SET status = :status,
                 change_seq = :first + moved.key, updated_at = {moment},
                 status_history = json_insert(status_history, '$[#]',
-                    json_object('status', :status, 'at', {moment}))
+                    json_object('status', :status, 'at', :now))
             FROM json_each(:ids) AS moved WHERE {self.name}.id = moved.value
             RETURNING id, {record_sql(self.status_changed, {"previous_status": ":previous"})}
         """
 
     def move(self, tx: Transaction, ids: Sequence[int], previous: str, status: str) -> dict[int, str]:
         """Moves documents; answers the data of `status_changed` for each."""
-        row = {"ids": dumps(list(ids)), "previous": previous, "status": status}
+        row = {"ids": dumps(list(ids)), "previous": previous, "status": status, "now": tx.timestamp}
         first = tx.next_changes(len(ids))[0]
         return dict(tx.rows(self._move, {**row, "first": first}))
 

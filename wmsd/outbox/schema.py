@@ -5,7 +5,7 @@ from typing import Annotated, Any
 from pydantic import Field, WithJsonSchema
 
 from wmsd.base.fields import Id, Model, Timestamp, choice
-from wmsd.base.listing import CursorQuery, several_of
+from wmsd.base.listing import CursorQuery, QueryTimestamp, several_of
 from wmsd.outbox.events import EVENTS
 
 
@@ -22,6 +22,8 @@ class Event(Model):
 
 
 class EventQuery(CursorQuery):
+    BEGINS = frozenset({"after"})
+
     event: Annotated[
         tuple[Any, ...] | None,
         several_of(tuple(EVENTS)),
@@ -32,3 +34,4 @@ class EventQuery(CursorQuery):
         str | None,
         Field(max_length=64, description="The id of the last event that you have; later events follow."),
     ] = None
+    since: Annotated[QueryTimestamp | None, Field(description="Only events at or after this moment.")] = None

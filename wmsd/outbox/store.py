@@ -1,5 +1,6 @@
 """The SQL of the event log."""
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
@@ -15,16 +16,35 @@ RECORD: Final = record_sql(Event, {"timestamp": "occurred_at"})
 LISTING: Final = Listing(
     source="events",
     order="sequence",
-    filters=conditions(EventQuery, after=""),  # an event's id; its sequence is looked up
+    filters=conditions(EventQuery, since="occurred_at >= :since"),
     count="events",
     at_once=FEW_AT_ONCE,
 )
 
 
 def after(tx: Transaction, query: EventQuery, position: int) -> CursorPage:
-    """The events after the position, in the order in which they were committed."""
-    values = {name: value for name, value in query.filters().items() if name != "after"}
-    return LISTING.after(tx, RECORD, query, position, values)
+    """The events after the position, in the order in which they were committed.
+
+    The last page ends at the end of the log, also when the last events there do not match: nothing is missed when
+    they are forgotten.
+    """
+    page = LISTING.after(tx, RECORD, query, position, query.filters())
+    return page if page.has_more else replace(page, end_position=last_sequence(tx))
+
+
+LAST_SEQUENCE: Final = "SELECT seq FROM sqlite_sequence WHERE name = 'events'"
+FIRST_KEPT: Final = "SELECT min(sequence) FROM events"
+
+
+def last_sequence(tx: Transaction) -> int:
+    """That of the last event there ever was; 0 when there was none."""
+    return tx.value(LAST_SEQUENCE) or 0
+
+
+def is_gap_after(tx: Transaction, sequence: int) -> bool:
+    """Whether events after this one are forgotten already."""
+    first: int = tx.value(FIRST_KEPT) or last_sequence(tx) + 1
+    return sequence < first - 1
 
 
 COUNTS: Final = """

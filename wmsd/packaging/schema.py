@@ -100,6 +100,8 @@ class PackagingFilters(Query):
 
 
 class PackagingBalanceFilters(PackagingFilters):
+    CHANGED_SINCE = "since"
+
     since: Annotated[Moment | None, Field(description="Only balances that changed at this moment or later.")] = (
         None
     )

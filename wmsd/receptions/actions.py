@@ -18,7 +18,7 @@ from wmsd.packaging.schema import PackagingLine
 from wmsd.receptions import store
 from wmsd.receptions.posting import post_reception, tell_order
 from wmsd.receptions.references import Row, check_order_is_open, find_arrivals, rows_of, sent_references
-from wmsd.receptions.rules import AT_ONCE, FINAL, INITIAL, TRANSITIONS, Effect, Status
+from wmsd.receptions.rules import AT_ONCE, CANCELLED, FINAL, INITIAL, TRANSITIONS, Effect, Status
 from wmsd.receptions.schema import (
     Reception,
     ReceptionChanges,
@@ -143,16 +143,23 @@ def change(
             case Step.MOVE:
                 move(tx, reception_id, current["status"], status or current["status"], packaging)
             case Step.CHANGE:
-                check_order_is_open(tx, current, None if status == current["status"] else status)
-                _change(tx, reception_id, current, values, rows)
+                is_cancelled = status == CANCELLED  # which is possible for an order of which nothing more comes
+                if not is_cancelled:
+                    check_order_is_open(tx, current, None if status == current["status"] else status)
+                _change(tx, reception_id, current, values, rows, is_cancelled)
     return RECEPTIONS.one(tx, reception_id)
 
 
 def _change(
-    tx: Transaction, reception_id: int, current: Mapping[str, Any], values: Mapping[str, Any], rows: list[Row]
+    tx: Transaction,
+    reception_id: int,
+    current: Mapping[str, Any],
+    values: Mapping[str, Any],
+    rows: list[Row],
+    of_closed_too: bool,
 ) -> None:
     errors = [*check_document(tx, RECEPTIONS, reception_id, values, current), *_other_order(current, values)]
-    find_arrivals(tx, current["purchase_order_id"], rows, errors)
+    find_arrivals(tx, current["purchase_order_id"], rows, errors, of_closed_too)
     refuse_field_errors(errors)
     RECEPTIONS.update(tx, reception_id, values)
     RECEPTION_ITEMS.write(tx, reception_id, rows)

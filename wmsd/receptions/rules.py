@@ -10,6 +10,7 @@ Status = Literal["CREAT", "IN_LUCRU", "FINALIZAT", "ANULAT"]
 STATUSES: Final[tuple[Status, ...]] = get_args(Status)
 INITIAL: Final[Status] = "CREAT"
 FINAL: Final[Status] = "FINALIZAT"
+CANCELLED: Final[Status] = "ANULAT"
 AT_ONCE: Final[frozenset[Status]] = frozenset({INITIAL, FINAL})
 """The statuses in which a reception can be created."""
 

@@ -2,7 +2,7 @@
 
 from typing import Annotated
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from wmsd.base.fields import (
     Code,
@@ -51,6 +51,11 @@ class ShipTo(Input):
     phone: OptionalLabel = None
 
 
+def _nowhere_is_none(ship_to: ShipTo | None) -> ShipTo | None:
+    """As an empty text is none, so is a place of which nothing is said."""
+    return None if ship_to is None or ship_to == ShipTo() else ship_to
+
+
 class SalesOrderFields(WithPackaging):
     code: OwnCode = None
     status: Annotated[Status, Field(description="A new order begins as CREAT.")] = INITIAL
@@ -63,6 +68,7 @@ class SalesOrderFields(WithPackaging):
     customer_reference: Annotated[OptionalLabel, Field(description="The customer's own number of it.")] = None
     ship_to: Annotated[
         ShipTo | None,
+        AfterValidator(_nowhere_is_none),
         Field(description="Where it goes; replaced as a whole. It can change as long as the lines can."),
     ] = None
     carrier: OptionalLabel = None

@@ -123,7 +123,7 @@ def places_changed_since(tx: Transaction, change: int) -> set[tuple[int, int]]:
 OPENED_AT: Final = updated_at_sql(":first + key")
 OPEN_MANY: Final = f"""
     INSERT INTO stock (article_id, warehouse_id, change_seq, created_at, updated_at)
-    SELECT value ->> 0, value ->> 1, :first + key, {OPENED_AT}, {OPENED_AT} FROM json_each(:places)
+    SELECT value ->> 0, value ->> 1, :first + key, :now, {OPENED_AT} FROM json_each(:places)
     RETURNING article_id, warehouse_id, id
 """
 
@@ -147,7 +147,7 @@ def ids_of(tx: Transaction, places: Sequence[Place]) -> dict[Place, int]:
     missing = [place for place in places if place not in known]
     if missing:
         first = tx.next_changes(len(missing))[0]
-        opened = tx.rows(OPEN_MANY, {"places": dumps(missing), "first": first})
+        opened = tx.rows(OPEN_MANY, {"places": dumps(missing), "first": first, "now": tx.timestamp})
         known |= {Place(*place): stock_id for *place, stock_id in opened}
     return known
 

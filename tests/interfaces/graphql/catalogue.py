@@ -83,7 +83,7 @@ LISTS = {
     ),
     "events": Listed(
         "/api/v2/events",
-        ({}, {"event": ["sales_order.created", "stock.low"]}),
+        ({}, {"event": ["sales_order.created", "stock.low"]}, {"since": EARLY}),
         renamed={"after_event": "after"},
     ),
 }

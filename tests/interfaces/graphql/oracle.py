@@ -29,6 +29,7 @@ class Oracle:
     lists: dict[tuple[str, str], list[Json]] = field(default_factory=dict, repr=False)
     cursors: dict[tuple[str, str], list[str]] = field(default_factory=dict, repr=False)
     ends: dict[tuple[str, str], str] = field(default_factory=dict, repr=False)
+    moments: dict[tuple[str, str], str | None] = field(default_factory=dict, repr=False)
     by_id: dict[str, dict[str, Json]] = field(default_factory=dict, repr=False)
 
     def execute(self, document: str, variables: Json, name: str | None = None) -> ExecutionResult:
@@ -50,6 +51,12 @@ class Oracle:
             of = [each for each in self.lists["stock", ""] if each["article_id"] == source["id"]]
             return of[: arguments["first"]]
         return source[name]
+
+    def _end(self, key: tuple[str, str], edges: list[Json], after: str | None, has_more: bool) -> str:
+        """The last page of events ends at the end of the log, also when what is there does not match."""
+        if key[0] == "events" and not has_more:
+            return self.ends[key]
+        return str(edges[-1]["cursor"]) if edges else after or self.ends[key]
 
     def _record(self, name: str, record_id: str) -> Json:
         found = self.by_id[RECORDS[name]].get(record_id)
@@ -74,7 +81,8 @@ class Oracle:
                 "hasNextPage": len(records) > end,
                 "hasPreviousPage": after is not None,
                 "startCursor": edges[0]["cursor"] if edges else None,
-                "endCursor": edges[-1]["cursor"] if edges else after or self.ends[key],
+                "endCursor": self._end(key, edges, after, has_more=len(records) > end),
+                "asOf": self.moments[key],
             },
         }
 
@@ -87,13 +95,14 @@ async def read_oracle(catalogue: Catalogue) -> Oracle:
             key = name, frozen(arguments)
             oracle.lists[key] = await catalogue.listed(name, arguments)
             text = arguments_text({**arguments, "first": 500})
-            shown = f"{{ {name}{text} {{ edges {{ cursor node {{ id }} }} pageInfo {{ endCursor }} }} }}"
+            shown = f"{{ {name}{text} {{ edges {{ cursor node {{ id }} }} pageInfo {{ endCursor asOf }} }} }}"
             told = (await catalogue.ask(shown))[name]
             assert [edge["node"]["id"] for edge in told["edges"]] == [
                 str(each["id"]) for each in oracle.lists[key]
             ]
             oracle.cursors[key] = [edge["cursor"] for edge in told["edges"]]
             oracle.ends[key] = told["pageInfo"]["endCursor"]
+            oracle.moments[key] = told["pageInfo"]["asOf"]
     for name in {*REFERENCES.values(), *RECORDS.values()}:
         oracle.by_id[name] = {str(each["id"]): each for each in oracle.lists[name, ""]}
     return oracle

@@ -163,7 +163,9 @@ async def test_a_cursor_of_another_list_is_refused(catalogue: Catalogue, name: s
     assert (found["code"], found["errors"]) == ("VALIDATION_FAILED", ELSEWHERE)
 
 
-@pytest.mark.parametrize("name", [name for name, of in LISTS.items() if len(of.filters) > 1])
+@pytest.mark.parametrize(
+    "name", [name for name, of in LISTS.items() if len(of.filters) > 1 and name != "article_changes"]
+)
 async def test_a_cursor_of_other_filters_is_refused(catalogue: Catalogue, name: str) -> None:
     first, second, *_ = LISTS[name].filters
     cursor = (await page(catalogue, name, {**first, "first": 1}))["pageInfo"]["endCursor"]

@@ -206,9 +206,22 @@ async def test_a_repeated_document_with_a_key_does_nothing_twice(catalogue: Cata
     assert first["data"]["a"] != first["data"]["b"]
     assert [error["path"] for error in first["errors"]] == [["delete_reception"], ["d"]]
     rows = await rows_of(world)
-    again = (await catalogue.send(document, variables, **options)).body
-    assert again == first
+    assert "extensions" not in first
+    again = await catalogue.send(document, variables, **options)
+    assert again.body == {**first, "extensions": {"idempotent_replayed": ["a", "b", "c"]}}
+    assert "Idempotent-Replayed" not in again.headers, "not all of it was"
     assert await rows_of(world) == rows
+
+
+async def test_a_document_that_was_answered_as_before_says_so(catalogue: Catalogue) -> None:
+    options: Json = {"headers": {"Idempotency-Key": "all-of-it"}}
+    document = 'mutation { create_article(input: {code: "RE", name: "x"}) { id } again: delete_reception(id: 5) }'
+    first = await catalogue.send(document, **options)
+    assert "errors" not in first.body
+    assert "Idempotent-Replayed" not in first.headers
+    again = await catalogue.send(document, **options)
+    assert again.headers["Idempotent-Replayed"] == "true"
+    assert again.body == {**first.body, "extensions": {"idempotent_replayed": ["create_article", "again"]}}
 
 
 async def test_a_key_with_another_document_is_refused_where_it_differs(catalogue: Catalogue) -> None:

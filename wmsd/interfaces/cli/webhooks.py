@@ -139,13 +139,14 @@ def switch_off(command_line: CommandLine, webhook: int, code: str) -> None:
 def _switch(command_line: CommandLine, webhook: int, code: str, active: bool) -> bool:
     """Switches a webhook on or off. Returns whether that changed anything."""
 
-    def write(tx: Transaction) -> bool:
+    def write(tx: Transaction, company: Company) -> bool:
         before = bool(subscription_of(tx, webhook, code)["active"])
-        actions.update_webhook.action(tx, webhook, check(SubscriptionChanges, {"active": active}))
+        actions.update_webhook.action(tx, webhook, check(SubscriptionChanges, {"active": active}), company)
         return before != active
 
     async def work(installation: Installation) -> bool:
-        return await (await company_database(installation, code)).write(write)
+        company, database = await opened(installation, code)
+        return await database.write(lambda tx: write(tx, company))
 
     return command_line.run(work)
 

@@ -9,6 +9,7 @@ from pydantic_core import to_json
 
 from wmsd.app.call import Call, Reply
 from wmsd.app.dispatcher import Dispatcher
+from wmsd.app.idempotency import REPLAYED
 from wmsd.base.problems import Problem
 from wmsd.interfaces.graphql.documents import Refused, document_of
 from wmsd.interfaces.graphql.execution import Execution, introspect
@@ -35,7 +36,12 @@ async def answer(
         data |= told
         errors += map(_shown, found)
     body: dict[str, Any] = {**({"errors": errors} if errors else {}), "data": data}
-    return _reply(call, 200, body, {"X-Query-Cost": str(planned.cost)})
+    headers = {"X-Query-Cost": str(planned.cost)}
+    if execution.replayed:
+        body["extensions"] = {"idempotent_replayed": execution.replayed}
+        if len(execution.replayed) == len(planned.plans):
+            headers[REPLAYED] = "true"
+    return _reply(call, 200, body, headers)
 
 
 def _shown(error: GraphQLError) -> dict[str, Any]:

@@ -21,6 +21,7 @@ from pydantic_core import from_json
 
 from wmsd.app.call import Call
 from wmsd.app.dispatcher import Dispatcher
+from wmsd.app.idempotency import REPLAYED
 from wmsd.base.listing import MOST_IDS
 from wmsd.interfaces.graphql.calls import Failed, call_of, failed_by, inner_call, renamed
 from wmsd.interfaces.graphql.fields import DETAIL, Collection
@@ -44,6 +45,8 @@ class Execution:
     planned: Planned
     data: Json = field(default_factory=dict)
     errors: list[Json] = field(default_factory=list)
+    replayed: list[str] = field(default_factory=list)
+    """The mutations whose answers are those of an earlier request with the same key."""
     projection: Projection = field(default_factory=Projection)
     _bytes_left: int = field(default_factory=lambda: MOST_BYTES)
     _turns: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(MOST_AT_ONCE))
@@ -69,15 +72,19 @@ class Execution:
 
     async def _answer(self, plan: Plan) -> None:
         try:
-            reply = await self._perform(call_of(self.call, plan))
-            self.data[plan.key] = await self._shown(plan, reply)
+            answer, is_replayed = await self._perform(call_of(self.call, plan))
+            if is_replayed:
+                self.replayed.append(plan.key)
+            self.data[plan.key] = await self._shown(plan, answer)
         except Failed as failed:
             self._note(failed, [plan.key], plan.node, renamed(plan))
         except TooMuch:
             self._note(Failed(TOO_MUCH, "VALIDATION_FAILED", {}), [plan.key], plan.node)
 
-    async def _perform(self, call: Call) -> Any:
-        """The JSON of an answer; True for an empty one. Raises Failed or TooMuch."""
+    async def _perform(self, call: Call) -> tuple[Any, bool]:
+        """The JSON of an answer, or True for an empty one; and whether it was given before. Raises Failed or
+        TooMuch.
+        """
         async with self._turns:
             reply = await self.dispatcher.dispatch(call)
             if reply.status >= 400:
@@ -85,7 +92,7 @@ class Execution:
             if len(reply.body) > self._bytes_left:
                 raise TooMuch
             self._bytes_left -= len(reply.body)
-            return from_json(reply.body) if reply.body else True
+            return from_json(reply.body) if reply.body else True, REPLAYED in reply.headers
 
     async def _shown(self, plan: Plan, answer: Any) -> Any:
         if plan.parts is not None:
@@ -105,6 +112,7 @@ class Execution:
                 "hasPreviousPage": plan.arguments.get("after") is not None,
                 "startCursor": cursors[0] if cursors else None,
                 "endCursor": answer["end_cursor"],
+                "asOf": answer.get("as_of"),
             }
             return {key: info[name] for key, name in part.members.items()}
         records = answer["data"]
@@ -133,7 +141,7 @@ class Execution:
         """Loads all records of a link with one call for each chunk of ids, and puts each in its place."""
         ids = sorted({referred for _, referred in waiting})
         try:
-            answers = [await self._perform(self._find(link, some)) for some in _chunks(ids)]
+            answers = [(await self._perform(self._find(link, some)))[0] for some in _chunks(ids)]
             records = [record for answer in answers for record in answer["data"]]
             shown = await self._all(link.shape, records)
         except Failed as failed:

@@ -91,6 +91,10 @@ class Objects:
                 "hasPreviousPage": GraphQLField(GraphQLNonNull(GraphQLBoolean)),
                 "startCursor": GraphQLField(GraphQLString),
                 "endCursor": GraphQLField(GraphQLString),
+                "asOf": GraphQLField(
+                    GraphQLString,
+                    description="Later changes have a later `updated_at`. Lists with `updated_since` have it.",
+                ),
             },
             description="Where a page stands in its list (Relay's cursor connections).",
         )

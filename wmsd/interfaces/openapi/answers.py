@@ -2,12 +2,18 @@
 
 from typing import Final
 
+from wmsd.base.listing import Query
 from wmsd.base.operation import Operation
 from wmsd.base.route import Route
 from wmsd.interfaces.openapi import headers
 from wmsd.interfaces.openapi.schemas import Schema, objects, reference
 
 NUMBER: Final = {"type": "integer"}
+AS_OF: Final = {
+    "type": "string",
+    "format": "date-time",
+    "description": "Later changes have a later `updated_at`. Lists with `updated_since` have it.",
+}
 PAGE_META: Final = objects(
     {
         **dict.fromkeys(("current_page", "last_page", "per_page", "total"), NUMBER),
@@ -15,7 +21,9 @@ PAGE_META: Final = objects(
             "type": "boolean",
             "description": "The page ends early, as its records are too large for one answer; ask for fewer.",
         },
-    }
+        "as_of": AS_OF,
+    },
+    optional=["as_of"],
 )
 CURSORS: Final = {
     "next_cursor": {"type": ["string", "null"], "description": "null on the last page."},
@@ -56,6 +64,10 @@ def successes(route: Route) -> dict[str, Schema]:
     return shown
 
 
+def _asks_for_changes(declared: Operation) -> bool:
+    return declared.query is not None and issubclass(declared.query, Query) and declared.query.asks_for_changes()
+
+
 def envelope(declared: Operation) -> Schema:
     """The form of an answer: a record, or records with what a list has beside them."""
     assert declared.returns is not None, declared.name
@@ -66,6 +78,7 @@ def envelope(declared: Operation) -> Schema:
         case "page":
             return objects({"data": {"type": "array", "items": record}, "meta": reference("PageMeta")})
         case "cursor":
-            return objects({"data": {"type": "array", "items": record}, **CURSORS})
+            as_of = {"as_of": AS_OF} if _asks_for_changes(declared) else {}
+            return objects({"data": {"type": "array", "items": record}, **CURSORS, **as_of})
         case _:
             return record

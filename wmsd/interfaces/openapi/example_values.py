@@ -14,6 +14,7 @@ FIELDS: Final[Mapping[str, Any]] = {
     "attempted_at": LATER,
     "available": 38,
     "balance": 12,
+    "as_of": "2026-11-20T13:25:00.000Z",
     "barcode": "5012345678900",
     "barcodes": ["5012345678900", "15012345678907"],
     "by_status": {"CREAT": 3, "LIVRAT": 40},

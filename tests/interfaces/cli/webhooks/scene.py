@@ -76,7 +76,8 @@ def subscribe(tenant: Tenant, url: str, **fields: Any) -> Webhook:
 
     async def work(installation: Installation) -> int:
         database = await installation.files.get(company)
-        return int((await database.write(lambda tx: actions.create_webhook.action(tx, body))).id)
+        known = (await installation.access.companies())[company]
+        return int((await database.write(lambda tx: actions.create_webhook.action(tx, body, known))).id)
 
     async def opened() -> int:
         folder = DataFolder(tenant.home.data)

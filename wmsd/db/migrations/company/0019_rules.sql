@@ -8,3 +8,6 @@ CREATE TABLE stock_rules (
 ALTER TABLE webhook_subscriptions ADD COLUMN failing_counted_until TEXT;
 UPDATE webhook_subscriptions SET failing_counted_until = last_attempt_at WHERE failing_since IS NOT NULL;
 ALTER TABLE webhook_subscriptions DROP COLUMN last_attempt_at;
+
+-- The event log can be read from a moment on.
+CREATE INDEX events_by_time ON events (occurred_at);
