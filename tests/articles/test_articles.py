@@ -1,6 +1,8 @@
 """Articles over HTTP: what each request answers, and which events it causes."""
 
 import json
+from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
@@ -105,6 +107,41 @@ async def test_decimals_are_exact(world: World) -> None:
     assert '"min_stock":0.3,' in text
     assert '"weight_kg":999999999.999999,' in text
     assert '"um3pl_factor":0.000001,' in text
+
+
+@pytest.mark.parametrize(
+    ("barcode", "codes"),
+    [
+        ("5941234", ["A", "C"]),
+        ("594 1234", ["B"]),
+        ("59412345", ["C"]),
+        ("594", []),
+        ("abc-1/Ă", ["D"]),
+        ("ABC-1/Ă", []),
+        ('12" pipe', ["D"]),
+        ("5941234 *", []),
+        ("", []),
+        ("%", []),
+        ('"', []),
+    ],
+)
+async def test_a_barcode_is_found_exactly(world: World, barcode: str, codes: list[str]) -> None:
+    for code, own, others in (
+        ("A", "5941234", []),
+        ("B", "594 1234", ["594-1234"]),
+        ("C", "59412345", ["x", "5941234"]),
+        ("D", None, ["abc-1/Ă", '12" pipe']),
+    ):
+        body = {"code": code, "name": "5941234", "barcode": own, "barcodes": others}
+        await world.call("POST", "/api/articles", body, status=201, events=["article.created"])
+    for path in ("/api/articles", "/api/v2/articles"):
+        page = (await world.call("GET", f"{path}?{urlencode({'barcode': barcode})}")).body
+        assert [article["code"] for article in (await named(world, page["data"]))] == codes
+        assert page["meta"]["total"] == len(codes)
+
+
+async def named(world: World, found: list[Any]) -> list[Any]:
+    return [(await world.call("GET", f"/api/articles/{each['id']}")).body for each in found]
 
 
 async def test_pages(world: World) -> None:

@@ -54,6 +54,12 @@ SECRET: Mapping[str, str | None] = {
     **dict.fromkeys(["nothing", "blanks around"], "must have at least 16 characters"),
     **dict.fromkeys(["a control character", "a line break"], "must have at least 16 characters"),
 }
+MOMENT: Mapping[str, str | None] = {
+    **dict.fromkeys(STATUS, "must be an ISO 8601 date and time, such as 2026-11-20T13:25:00Z"),
+    **dict.fromkeys(
+        ["a number", "null", "a list", "an object", "true"], "must be an ISO 8601 date and time in a string"
+    ),
+}
 TRANSPORT = {"transport_ecc": "NEW", "order_codes": [], "vehicle": "NEW"}
 CALL: Mapping[str, str | None] = dict.fromkeys(STATUS, "must be 'INCARCAT' or 'LIVRAT'")
 SWITCH: Mapping[str, str | None] = {
@@ -93,6 +99,9 @@ WRITING = {
     ("PATCH", "/api/webhooks/{id}"): Writing("/api/webhooks/1", WEBHOOK, "name"),
     ("POST", "/api/v2/webhooks"): Writing("/api/v2/webhooks", WEBHOOK, "name"),
     ("PATCH", "/api/v2/webhooks/{id}"): Writing("/api/v2/webhooks/1", WEBHOOK, "name"),
+    ("POST", "/api/v2/webhooks/{id}/redeliver"): Writing(
+        "/api/v2/webhooks/1/redeliver", {"since": "2026-11-20T08:00:00Z"}, "since", MOMENT
+    ),
     ("POST", "/api/v2/webhooks/{id}/rotate-secret"): Writing(
         "/api/v2/webhooks/1/rotate-secret", {"secret": "n" * 32}, "secret", SECRET
     ),

@@ -10,7 +10,7 @@ import pytest
 
 from tests.support.dock import LOT, SERIAL, Dock
 from tests.support.shop import Shop
-from tests.support.world import PASSWORD, Answer, open_world
+from tests.support.world import PASSWORD, Answer, World, open_world
 
 PATH = "/api/returns"
 CREATED = ["return.created"]
@@ -342,7 +342,7 @@ async def test_reading_is_enough_to_write_unless_the_installation_asks_for_more(
     await shop.world.call("POST", PATH, body(), status=201, events=CREATED, token=reader)
     stranger = await shop.world.new_token("admin@example.com", ["stock:read"])
     answer = await shop.world.call("POST", PATH, body(), status=403, token=stranger)
-    assert answer.body["message"] == "This token lacks the ability returns:write."
+    assert answer.body["message"] == "This token lacks the ability returns:read."
     await shop.world.set_module("ACME", "returns", False)
     await shop.world.call("GET", PATH, status=403, token=reader)
     async with open_world(tmp_path / "strict", {"returns": {"require_write_ability": True}}) as strict:
@@ -357,7 +357,38 @@ async def test_reading_is_enough_to_write_unless_the_installation_asks_for_more(
             "abilities": ["returns:write"],
             "device_name": "x",
         }
-        await strict.call("POST", "/api/auth/token", asked)
+        assert (await strict.send("POST", "/api/auth/token", asked)).status == 200
+
+
+async def told_of(world: World) -> dict[str, Any]:
+    """What the installation says that creating returns needs, and which abilities it says that there are."""
+    index = (await world.call("GET", "/api")).body["endpoints"]
+    described = (await world.send("GET", "/openapi.json")).body
+    asked = {
+        "email": "admin@example.com",
+        "password": PASSWORD,
+        "abilities": ["returns:write"],
+        "device_name": "x",
+    }
+    return {
+        "index": next(each["ability"] for each in index if (each["method"], each["path"]) == ("POST", PATH)),
+        "description": "returns:write" in described["paths"][PATH]["post"]["description"],
+        "enum": "returns:write" in described["components"]["schemas"]["Ability"]["enum"],
+        "reference": b"returns:write" in (await world.send("GET", "/docs/api")).raw,
+        "sign-in": (await world.send("POST", "/api/auth/token", asked)).status,
+    }
+
+
+@pytest.mark.parametrize("required", [False, True])
+async def test_the_ability_to_write_is_told_of_only_where_it_is_required(tmp_path: Any, required: bool) -> None:
+    async with open_world(tmp_path / "data", {"returns": {"require_write_ability": required}}) as world:
+        assert await told_of(world) == {
+            "index": "returns:write" if required else "returns:read",
+            "description": required,
+            "enum": required,
+            "reference": required,
+            "sign-in": 200 if required else 422,
+        }
 
 
 async def test_a_return_is_not_deleted(shop: Shop) -> None:

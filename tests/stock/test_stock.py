@@ -77,6 +77,9 @@ async def test_filters(stocked: World) -> None:
     assert await found("article_id=1&warehouse_id=2") == [2]
     assert await found("updated_since=2026-11-20T12:00:30Z") == [2, 3]
     assert await found("article_id=99") == []
+    assert await found("article_code=A") == [1, 2]
+    assert await found("article_code=B&warehouse_id=1") == [3]
+    assert await found("article_code=a") == await found("article_code=") == []
     await stocked.call("GET", "/api/stock?warehouse_id=x", status=422)
 
 

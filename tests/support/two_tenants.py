@@ -109,6 +109,7 @@ SAMPLES: Final[Mapping[str, Sample]] = {
     "rotate_webhook_secret": _one("webhook", {"secret": "s" * 32}, {"secret": "short"}),
     "list_webhook_deliveries": _one("webhook with a log"),
     "redeliver_webhook": Sample({"id": "webhook with a log", "delivery": "delivery"}),
+    "redeliver_webhook_range": _one("webhook with a log", {"since": "2000-01-01T00:00:00Z"}, {"since": "x"}),
     "test_webhook": _one("webhook with a log"),
     "run_batch": _new({"requests": [{"method": "GET", "path": "/api/v2/nothing"}]}, {"requests": []}),
     "get_transport": Sample({"transport_ecc": "transport"}),

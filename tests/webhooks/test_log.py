@@ -3,10 +3,14 @@
 import asyncio
 import json
 from pathlib import Path
+from typing import Any
+
+import pytest
 
 from tests.support.authority import Authority
 from tests.support.receivers import MANNERS, answer
 from tests.webhooks.hooks import Hooks, open_hooks
+from wmsd.webhooks import redelivery
 from wmsd.webhooks.deliveries import queue_test
 from wmsd.webhooks.redelivery import FAILED, Range, send_range
 
@@ -162,6 +166,48 @@ async def test_a_range_is_sent_again_in_the_order_of_each_entity(hooks: Hooks) -
     assert [each["status"] for each in again if each["id"] == 1] == ["CREAT", "IN_LUCRU", "INCARCAT", "LIVRAT"]
     assert [each["status"] for each in again if each["id"] == 2] == ["CREAT", "IN_LUCRU"]
     assert set(await hooks.statuses()) == {"delivered"}
+
+
+async def test_a_range_is_sent_again_over_rest(hooks: Hooks, monkeypatch: pytest.MonkeyPatch) -> None:
+    await exhausted(hooks)
+    hooks.world.clock.advance(60)
+    for _ in range(3):
+        await hooks.shop.order({"article_id": 1, "quantity": 0.1})
+    await hooks.received_count(8)
+    await hooks.settled()
+    path, since = "/api/v2/webhooks/1/redeliver", LONG_AGO
+    answer = await hooks.world.call("POST", path, {"since": since, "failed": True})
+    assert answer.body == {"deliveries": 1, "next_after": None}
+    await hooks.received_count(9)
+    await hooks.settled()
+    assert hooks.received[-1].headers["x-webhook-sequence"] == "1"
+    answer = await hooks.world.call("POST", path, {"since": since, "until": "2026-11-20T12:30:00Z"})
+    assert answer.body == {"deliveries": 1, "next_after": None}
+    await hooks.received_count(10)
+    await hooks.settled()
+    monkeypatch.setattr(redelivery, "AT_ONCE", 3)
+    first = (await hooks.world.call("POST", path, {"since": since})).body
+    assert first["deliveries"] == 3
+    rest = (await hooks.world.call("POST", path, {"since": since, "after": first["next_after"]})).body
+    assert rest == {"deliveries": 1, "next_after": None}
+    await hooks.received_count(14)
+
+
+@pytest.mark.parametrize(
+    ("body", "errors"),
+    [
+        ({}, {"since": ["is required"]}),
+        (
+            {"since": "2026-01-02T00:00:00Z", "until": "2026-01-01T00:00:00Z"},
+            {"until": ["must not be before since"]},
+        ),
+    ],
+)
+async def test_a_range_that_is_none_is_refused(hooks: Hooks, body: Any, errors: Any) -> None:
+    await hooks.subscribe("sales_order.created")
+    answer = await hooks.world.call("POST", "/api/v2/webhooks/1/redeliver", body, status=422)
+    assert answer.errors == errors
+    await hooks.world.call("POST", "/api/v2/webhooks/9/redeliver", {"since": LONG_AGO}, status=404)
 
 
 async def test_of_a_range_only_what_failed(hooks: Hooks) -> None:

@@ -11,6 +11,7 @@ from wmsd.accounts.passwords import Origin, Passwords
 from wmsd.accounts.rules import Token, User, abilities_of_new_user, caller_of, check_abilities, grant
 from wmsd.accounts.schema import CurrentUser, IssuedToken, Message, NewUser, SignIn
 from wmsd.base import timestamps
+from wmsd.base.access import ABILITIES
 from wmsd.base.operation import operation
 from wmsd.base.problems import FieldErrors, Problem, invalid, not_found
 from wmsd.companies import store as companies
@@ -134,9 +135,9 @@ def _current(tx: Transaction) -> tuple[Token, User]:
     return found
 
 
-def create_user(tx: Transaction, new: NewUser, password_hash: str) -> int:
+def create_user(tx: Transaction, new: NewUser, password_hash: str, whitelist: Container[str] = ABILITIES) -> int:
     """Creates a user and answers its id. Raises Problem (422) with every error at once."""
-    errors: FieldErrors = check_abilities(new.abilities)
+    errors: FieldErrors = check_abilities(new.abilities, whitelist)
     if store.user_by_email(tx, new.email) is not None:
         errors["email"] = ["is taken by another user"]
     ids = {company.code: company.id for company in companies.companies(tx)}
@@ -167,10 +168,11 @@ def create_token(
     abilities: Sequence[str],
     company_codes: Sequence[str],
     lifetime: timedelta,
+    whitelist: Container[str] = ABILITIES,
 ) -> str:
     """Issues a token on behalf of an admin. Raises Problem when it would exceed the rights of its user."""
     user = user_of_email(tx, email)
-    granted = grant(user, abilities)
+    granted = grant(user, abilities, whitelist)
     company_ids = [_usable(tx, user, code) for code in dict.fromkeys(company_codes)] or None
     companies.audit(tx, f"token.create {name}", user.email)
     return tokens.issue(

@@ -4,7 +4,7 @@ from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
-from wmsd.base.access import ABILITIES, EVERYTHING, READ_ABILITIES, Role, expand
+from wmsd.base.access import ABILITIES, EVERYTHING, READ_ABILITIES, SUFFICES, Role, expand
 from wmsd.base.context import Actor, Caller
 from wmsd.base.problems import FieldErrors, forbidden, invalid
 
@@ -64,10 +64,16 @@ def _both(first: frozenset[int] | None, second: frozenset[int] | None) -> frozen
 def check_abilities(requested: Sequence[str], whitelist: Container[str] = ABILITIES) -> FieldErrors:
     """Errors for names that are not in the platform's whitelist."""
     return {
-        f"abilities.{place}": ["is not an ability of this platform"]
+        f"abilities.{place}": [_unknown(name)]
         for place, name in enumerate(requested)
         if name != EVERYTHING and name not in whitelist
     }
+
+
+def _unknown(name: str) -> str:
+    if name in SUFFICES:
+        return f"is not needed here: {SUFFICES[name]} is enough"
+    return "is not an ability of this platform"
 
 
 def grant(user: User, requested: Sequence[str], whitelist: Container[str] = ABILITIES) -> list[str]:

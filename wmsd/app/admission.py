@@ -6,7 +6,7 @@ from wmsd.app.decoding import ID, operator_id
 from wmsd.app.limits import Limiter
 from wmsd.app.request_counts import RequestCounts
 from wmsd.app.settings import Settings
-from wmsd.base.access import SUFFICES
+from wmsd.base.access import abilities_in_force, needed_ability
 from wmsd.base.clock import Clock
 from wmsd.base.context import Caller, Company
 from wmsd.base.operation import Operation
@@ -19,7 +19,7 @@ class Admission:
         self, settings: Settings, clock: Clock, access: AccessCache, requests: RequestCounts, limiter: Limiter
     ) -> None:
         self._limits = settings.limits
-        self._suffices = {} if settings.returns.require_write_ability else SUFFICES
+        self._abilities = abilities_in_force(settings.returns.require_write_ability)
         self._clock = clock
         self._access = access
         self._requests = requests
@@ -40,9 +40,10 @@ class Admission:
             company = await self._company(call, caller)
             if call.operation.scope == "platform":
                 return caller, company
-            ability = call.operation.ability
-            if ability is not None and caller.abilities.isdisjoint({ability, self._suffices.get(ability)}):
-                raise forbidden(f"This token lacks the ability {ability}.")
+            declared = call.operation.ability
+            needed = needed_ability(declared, self._abilities)
+            if declared is not None and caller.abilities.isdisjoint({declared, needed}):
+                raise forbidden(f"This token lacks the ability {needed}.")
             _check_modules(call.operation, company)
             return caller, company
         except Problem as problem:

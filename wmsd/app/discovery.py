@@ -1,6 +1,6 @@
 """What the service tells about itself: index, health, meta and the OpenAPI descriptions."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Literal
@@ -11,10 +11,10 @@ from wmsd.app.health import health
 from wmsd.app.installation import Installation
 from wmsd.app.jobs import Jobs
 from wmsd.app.prepared import Prepared
-from wmsd.base.access import MODULES
+from wmsd.base.access import MODULES, needed_ability
 from wmsd.base.context import Caller, Company
 from wmsd.base.fields import Model
-from wmsd.base.operation import Operation, operation
+from wmsd.base.operation import operation
 from wmsd.base.results import Shown
 from wmsd.base.route import Route
 
@@ -167,14 +167,19 @@ def _state(routes: Iterable[Route], otherwise: str) -> str:
     return "deprecated" if all(route.deprecation for route in routes) else otherwise
 
 
-def index(routes: list[tuple[str, str, Operation]]) -> dict[str, Any]:
-    """The index of (method, path, operation) lines."""
+def index(routes: Iterable[Route], abilities: Container[str]) -> dict[str, Any]:
+    """The index of an installation with these abilities."""
     return {
         "name": "wmsd",
         "version": __version__,
         "documentation": "/docs",
         "endpoints": [
-            {"method": method, "path": path, "purpose": declared.summary, "ability": declared.ability}
-            for method, path, declared in routes
+            {
+                "method": route.method,
+                "path": route.path,
+                "purpose": route.operation.summary,
+                "ability": needed_ability(route.operation.ability, abilities),
+            }
+            for route in routes
         ],
     }

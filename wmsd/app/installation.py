@@ -1,7 +1,7 @@
 """The composition root: opens an installation. It makes every part and passes it on; nothing is global."""
 
 import logging
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -18,7 +18,7 @@ from wmsd.app.request_counts import RequestCounts
 from wmsd.app.settings import Settings
 from wmsd.app.storage import Storage
 from wmsd.articles.tracking import Obstacles
-from wmsd.base.access import ABILITIES, SUFFICES
+from wmsd.base.access import abilities_in_force
 from wmsd.base.clock import Clock, OrderedClock, SystemClock
 from wmsd.base.cursor import CursorSigner
 from wmsd.base.ids import Ids, RandomIds
@@ -44,16 +44,12 @@ class Installation:
     access: AccessCache
     requests: RequestCounts
     passwords: Passwords
+    abilities: Mapping[str, str]
+    """Its whitelist, and what each allows."""
     dispatcher: Dispatcher
     vault: Vault
     guard: Guard
     storage: Storage
-
-
-def whitelist(settings: Settings) -> frozenset[str]:
-    """The abilities of the specification, and those that the settings add."""
-    optional = frozenset() if settings.returns.require_write_ability else frozenset(SUFFICES)
-    return frozenset(ABILITIES) - optional
 
 
 def new_guard(settings: Settings) -> Guard:
@@ -88,6 +84,7 @@ async def open_installation(
     server.
     """
     ordered = OrderedClock(clock or SystemClock())
+    abilities = abilities_in_force(settings.returns.require_write_ability)
     ids = ids or RandomIds()
     passwords = passwords or Passwords(ordered)
     platform, secrets = await open_platform(folder, ordered, ids, open_key(settings.server.key_file), alone)
@@ -116,7 +113,7 @@ async def open_installation(
         signer=CursorSigner(secrets["cursor"].encode()),
         services={
             SignInService: SignInService(
-                platform, passwords, timedelta(days=settings.tokens.lifetime_days), whitelist(settings)
+                platform, passwords, timedelta(days=settings.tokens.lifetime_days), abilities
             ),
         },
     )
@@ -131,6 +128,7 @@ async def open_installation(
             access,
             requests,
             passwords,
+            abilities,
             dispatcher,
             vault,
             guard,

@@ -82,6 +82,9 @@ Search = Annotated[
 class ArticleFilters(Query):
     search: Search | None = None
     code: str | None = None
+    barcode: Annotated[
+        str | None, Field(max_length=100, description="Exactly this one, as `barcode` or among `barcodes`.")
+    ] = None
 
     @property
     def is_search(self) -> bool:

@@ -19,11 +19,21 @@ RECORD: Final = record_sql(Article)
 COLUMNS: Final = tuple(ArticleFields.model_fields)
 check_shown(ArticleFields, Article)
 
+HAS_BARCODE: Final = """(
+    id IN (
+        SELECT rowid FROM article_search
+        WHERE article_search MATCH 'barcodes : "' || replace(:barcode, '"', '""') || '"'
+    )
+    AND (barcode = :barcode OR EXISTS (SELECT 1 FROM json_each(barcodes) WHERE value = :barcode))
+)"""
+"""The search index finds the few articles with its words; among them it is compared exactly."""
 LISTING: Final = Listing(
     source="articles",
     order="id",
     filters=conditions(
-        ArticleFilters, search="id IN (SELECT rowid FROM article_search WHERE article_search MATCH :search)"
+        ArticleFilters,
+        search="id IN (SELECT rowid FROM article_search WHERE article_search MATCH :search)",
+        barcode=HAS_BARCODE,
     ),
     count="articles",
 )

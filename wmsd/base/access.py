@@ -1,6 +1,6 @@
 """Abilities, modules and roles. They are declared only here (specification sections 1 and 5)."""
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from typing import Final, Literal
 
 EVERYTHING: Final = "*"
@@ -16,17 +16,17 @@ ABILITIES: Final[dict[str, str]] = {
     "receptions:read": "read receptions",
     "receptions:write": "create and update receptions",
     "returns:read": "read returns",
-    "returns:write": "create and update returns, where returns.require_write_ability asks for it",
+    "returns:write": "create and update returns",
     "webhooks:read": "read webhook subscriptions, deliveries and the event log",
     "webhooks:write": "configure webhooks",
     "clients:read": "read clients",
     "partners:read": "read partners",
     "warehouses:read": "read warehouses",
 }
-"""The platform's whitelist; the only other ability is `*`, everything."""
+"""Every ability that there can be; the only other one is `*`, everything."""
 
 SUFFICES: Final[dict[str, str]] = {"returns:write": "returns:read"}
-"""Which ability is enough in place of another, unless the installation's settings require the ability itself."""
+"""Which ability is enough in place of another. The other exists only where the settings require it."""
 
 READ_ABILITIES: Final = frozenset(name for name in ABILITIES if name.endswith(":read"))
 
@@ -46,6 +46,16 @@ ROLES: Final[dict[Role, str]] = {
     "company-admin": "everything, in its companies",
     "member": "its own abilities, in its companies",
 }
+
+
+def abilities_in_force(requires_write_ability: bool) -> dict[str, str]:
+    """The abilities of an installation: its whitelist. Without returns:write, returns:read is enough for both."""
+    return {name: what for name, what in ABILITIES.items() if requires_write_ability or name not in SUFFICES}
+
+
+def needed_ability(declared: str | None, in_force: Container[str]) -> str | None:
+    """The ability that an operation needs in an installation, for the one that it declares."""
+    return declared if declared is None or declared in in_force else SUFFICES[declared]
 
 
 def expand(abilities: Iterable[str]) -> frozenset[str]:

@@ -1,6 +1,6 @@
 """The whole service: every interface on one HTTP server."""
 
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -45,25 +45,24 @@ SERVED: Final[Sequence[Route]] = (*ROUTES, *INTERNAL)
 
 def service(installation: Installation) -> tuple[web.Application, Jobs]:
     """The application, and the jobs to run beside it."""
+    described = partial(_description, installation.abilities)
     client = new_client(installation)
     jobs = Jobs(installation, new_sender(installation, client))
     installation.dispatcher.add_service(WebhookService(client, installation.clock, installation.vault))
     installation.dispatcher.add_service(HealthService(installation, jobs))
     installation.dispatcher.add_service(
         Documents(
-            index=as_json(lambda: index([(route.method, route.path, route.operation) for route in TOLD])),
-            openapi_v1=as_json(lambda: _description("wmsd REST API, version 1", V1_VERSION, V1, has_events=True)),
-            openapi_v2=as_json(lambda: _description("wmsd REST API, version 2", V2_VERSION, V2, has_events=True)),
+            index=as_json(lambda: index(TOLD, installation.abilities)),
+            openapi_v1=as_json(lambda: described("wmsd REST API, version 1", V1_VERSION, V1, has_events=True)),
+            openapi_v2=as_json(lambda: described("wmsd REST API, version 2", V2_VERSION, V2, has_events=True)),
             versions=versions(V1, V2),
         )
     )
     installation.dispatcher.add_service(
-        SiteDocuments(as_json(lambda: _description("wmsd transport integration", ETSM_VERSION, ETSM))),
+        SiteDocuments(as_json(lambda: described("wmsd transport integration", ETSM_VERSION, ETSM))),
     )
     installation.dispatcher.add_service(
-        KernelService(
-            installation, as_json(lambda: _description("wmsd kernel interface", KERNEL_VERSION, KERNEL))
-        ),
+        KernelService(installation, as_json(lambda: described("wmsd kernel interface", KERNEL_VERSION, KERNEL))),
     )
     installation.dispatcher.add_service(
         BatchService(installation.dispatcher, routes_of(V2), lambda path: read_query(URL(path, encoded=True)))
@@ -71,7 +70,7 @@ def service(installation: Installation) -> tuple[web.Application, Jobs]:
     app = make_app(installation, jobs, SERVED)
     app.cleanup_ctx.append(partial(_closed, client))
     graphql.add_to(app, installation)
-    pages.add_to(app, installation, _reference)
+    pages.add_to(app, installation, partial(_reference, installation.abilities))
     add_not_found(app)
     return app, jobs
 
@@ -81,13 +80,15 @@ async def _closed(client: LazyClient, app: web.Application) -> AsyncIterator[Non
     await client.close()
 
 
-def _description(title: str, version: str, routes: Sequence[Route], has_events: bool = False) -> dict[str, Any]:
+def _description(
+    abilities: Mapping[str, str], title: str, version: str, routes: Sequence[Route], has_events: bool = False
+) -> dict[str, Any]:
     from wmsd.interfaces.openapi.document import document  # imported here, because a start does not need it
 
-    return document(title, version, routes, has_events)
+    return document(title, version, routes, has_events, abilities)
 
 
-def _reference() -> str:
+def _reference(abilities: Mapping[str, str]) -> str:
     from wmsd.interfaces.http import reference  # for the same reason
 
-    return reference.reference(ROUTES)
+    return reference.reference(ROUTES, abilities)

@@ -38,8 +38,7 @@ def create_return(tx: Transaction, body: ReturnFields) -> Record:
     """Create a return.
 
     With a `sales_order_id` that order must be loaded or delivered, and all its returns together, but those that
-    are cancelled, never bring back more than it shipped. The ability returns:read is enough, unless the setting
-    returns.require_write_ability is on.
+    are cancelled, never bring back more than it shipped.
     """
     values = RETURNS.replacement(body)
     errors: list[FieldError] = not_initial(RETURNS, body.status)

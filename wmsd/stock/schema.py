@@ -87,6 +87,7 @@ class StockRules(Input):
 class StockFilters(Query):
     warehouse_id: QueryId | None = None
     article_id: QueryId | None = None
+    article_code: str | None = None
     updated_since: Annotated[
         ChangedAfter | None, Field(description="Only records whose `updated_at` is after this moment.")
     ] = None

@@ -20,6 +20,8 @@ from wmsd.webhooks.schema import (
     Delivery,
     DeliveryQuery,
     NewSecret,
+    Redelivered,
+    RedeliveryRange,
     Subscription,
     SubscriptionChanges,
     SubscriptionCursorQuery,
@@ -206,3 +208,20 @@ def redeliver_webhook(tx: Transaction, id: int, delivery: int) -> Record:
     record = log.one(tx, id, delivery)
     assert record is not None
     return record
+
+
+@writing(answer="object", returns=Redelivered)
+def redeliver_webhook_range(tx: Transaction, id: int, body: RedeliveryRange) -> dict[str, Any]:
+    """Send a range of deliveries again.
+
+    Each keeps its id, its sequence and its body, and gets five new attempts. Those about the same record go in
+    their order. Tests are left out. One request takes the first 5 000; go on with `next_after` until it is null.
+    """
+    _columns(tx, id)
+    until = body.until or tx.timestamp
+    if until < body.since:
+        raise invalid({"until": ["must not be before since"]})
+    statuses = redelivery.FAILED if body.failed else redelivery.CLOSED
+    chosen = redelivery.Range(id, body.since, until, statuses)
+    last, count = redelivery.send_range(tx, chosen, body.after or 0)
+    return {"deliveries": count, "next_after": last if count == redelivery.AT_ONCE else None}

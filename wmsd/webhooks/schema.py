@@ -113,6 +113,26 @@ class NewSecret(Input):
     secret: Annotated[Secret, Field(description="The new secret. For 24 hours the old one signs too.")]
 
 
+class RedeliveryRange(Input):
+    """Which deliveries to send again: those that were queued in a time and are over."""
+
+    since: Timestamp
+    until: Annotated[Timestamp | None, Field(description="Now, when it is not sent.")] = None
+    failed: Annotated[bool, Field(description="Only those that were exhausted or skipped.")] = False
+    after: Annotated[
+        Id | None, Field(description="The `next_after` of the answer before, to go on with a long range.")
+    ] = None
+
+
+class Redelivered(Model):
+    """What is sent again."""
+
+    deliveries: Annotated[int, Field(description="How many are sent again by this request.")]
+    next_after: Annotated[
+        Id | None, Field(description="Send it as `after` for the next ones; null when none are left.")
+    ]
+
+
 class LastDelivery(Model):
     """The result of the last attempt."""
 

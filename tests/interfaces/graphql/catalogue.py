@@ -27,11 +27,11 @@ class Listed:
 
 EARLY = "2020-01-01T00:00:00.000Z"
 LISTS = {
-    "articles": Listed("/api/articles", ({}, {"search": "A"}, {"code": "LOT"})),
+    "articles": Listed("/api/articles", ({}, {"search": "A"}, {"code": "LOT"}, {"barcode": "2"})),
     "article_changes": Listed("/api/articles/sync", ({}, {"updated_since": EARLY})),
     "stock": Listed(
         "/api/v2/stock",
-        ({}, {"warehouse_id": "1"}, {"article_id": "1"}, {"updated_since": EARLY}),
+        ({}, {"warehouse_id": "1"}, {"article_id": "1"}, {"article_code": "A"}, {"updated_since": EARLY}),
         {"detail": "lots"},
     ),
     "sales_orders": Listed(

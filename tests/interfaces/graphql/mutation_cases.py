@@ -192,6 +192,20 @@ CASES = {
     "a delivery again": Case(
         "redeliver_webhook", "POST", "/api/v2/webhooks/1/deliveries/1/redeliver", {"id": 1, "delivery": 1}
     ),
+    "a range of deliveries again": changes(
+        "redeliver_webhook_range",
+        "POST",
+        "/api/v2/webhooks/{}/redeliver",
+        1,
+        {"since": "2000-01-01T00:00:00Z", "failed": True},
+    ),
+    "a range of deliveries that ends before it begins": changes(
+        "redeliver_webhook_range",
+        "POST",
+        "/api/v2/webhooks/{}/redeliver",
+        1,
+        {"since": "2026-01-02T00:00:00Z", "until": "2026-01-01T00:00:00Z"},
+    ),
     "a delivery that is not there": Case(
         "redeliver_webhook", "POST", "/api/v2/webhooks/1/deliveries/9999/redeliver", {"id": 1, "delivery": 9999}
     ),
@@ -201,6 +215,7 @@ CASES = {
 
 
 REFUSED = {
+    "a range of deliveries that ends before it begins": 422,
     "an article whose code is taken": 422,
     "an article with all that is wrong": 422,
     "an article beyond exact numbers": 422,

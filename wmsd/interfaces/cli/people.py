@@ -11,14 +11,17 @@ from wmsd.accounts import actions, store
 from wmsd.accounts.schema import NewUser
 from wmsd.accounts.strength import password_errors
 from wmsd.app.installation import Installation
-from wmsd.base.access import ABILITIES, ROLES
+from wmsd.base.access import ROLES, abilities_in_force
 from wmsd.base.fields import MAX_ID, Input, Name
 from wmsd.base.problems import invalid
 from wmsd.base.validation import check
 from wmsd.companies import store as companies
 from wmsd.interfaces.cli.command_line import CommandLine, installed, json_option, note, say
 
-ABILITIES_HELP = f"What it may do; repeat it for several. One of: {', '.join(ABILITIES)}, or * for everything."
+ABILITIES_HELP = (
+    f"What it may do; repeat it for several. One of: {', '.join(abilities_in_force(False))}, or * for everything; "
+    "returns:write too where the settings require it."
+)
 password_option = click.option(
     "--password-stdin", is_flag=True, help="Read the password from the first line of standard input."
 )
@@ -72,7 +75,9 @@ def create_user(
 
     async def work(installation: Installation) -> int:
         password_hash = await installation.passwords.hash(password)
-        return await installation.platform.write(lambda tx: actions.create_user(tx, new, password_hash))
+        return await installation.platform.write(
+            lambda tx: actions.create_user(tx, new, password_hash, installation.abilities)
+        )
 
     say({"id": command_line.run(work), "email": email.lower(), "role": role}, as_json)
 
@@ -215,7 +220,13 @@ def create_token(
     async def work(installation: Installation) -> str:
         return await installation.platform.write(
             lambda tx: actions.create_token(
-                tx, email=email, name=name, abilities=abilities, company_codes=codes, lifetime=lifetime
+                tx,
+                email=email,
+                name=name,
+                abilities=abilities,
+                company_codes=codes,
+                lifetime=lifetime,
+                whitelist=installation.abilities,
             )
         )
 

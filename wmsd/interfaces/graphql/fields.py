@@ -70,6 +70,7 @@ MUTATIONS: Final = tuple(
         webhooks.delete_webhook,
         webhooks.rotate_webhook_secret,
         webhooks.redeliver_webhook,
+        webhooks.redeliver_webhook_range,
         test_webhook,
     )
 )

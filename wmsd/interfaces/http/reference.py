@@ -1,8 +1,8 @@
 """The API reference as Markdown, from the same declarations as OpenAPI."""
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable, Mapping
 
-from wmsd.base.access import ABILITIES, MODULES
+from wmsd.base.access import ABILITIES, MODULES, needed_ability
 from wmsd.base.operation import Operation
 from wmsd.base.problems import STATUS_OF_CODE
 from wmsd.base.route import Route
@@ -11,7 +11,8 @@ from wmsd.interfaces.openapi.problems import codes_of
 from wmsd.outbox.events import EVENTS
 
 
-def reference(routes: Iterable[Route]) -> str:
+def reference(routes: Iterable[Route], abilities: Mapping[str, str] = ABILITIES) -> str:
+    """The reference of an installation with these abilities."""
     lines = [
         "# API reference",
         "",
@@ -26,9 +27,9 @@ def reference(routes: Iterable[Route]) -> str:
     for tag, tagged in by_tag.items():
         lines += [f"## {tag}", ""]
         for route in tagged:
-            lines += _operation(route)
+            lines += _operation(route, abilities)
     lines += ["## Abilities", "", "| ability | allows to |", "|---|---|"]
-    lines += [f"| `{name}` | {what} |" for name, what in {"*": "everything", **ABILITIES}.items()]
+    lines += [f"| `{name}` | {what} |" for name, what in {"*": "everything", **abilities}.items()]
     lines += ["", "## Modules", "", "| module | switches on |", "|---|---|"]
     lines += [f"| `{name}` | {what} |" for name, what in MODULES.items()]
     lines += ["", "## Events", "", "| event | tells |", "|---|---|"]
@@ -38,10 +39,10 @@ def reference(routes: Iterable[Route]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _operation(route: Route) -> list[str]:
+def _operation(route: Route, abilities: Container[str]) -> list[str]:
     declared = route.operation
     lines = [f"### `{route.method} {route.path}`", "", f"{declared.summary}. {declared.description}", ""]
-    facts = [_needs(declared)]
+    facts = [_needs(declared, abilities)]
     if route.deprecation is not None:
         facts.append(f"Deprecated: it works until {route.deprecation.until:%d %B %Y}.")
     if declared.query is not None:
@@ -57,13 +58,14 @@ def _operation(route: Route) -> list[str]:
     return [*lines, *(f"- {fact}" for fact in facts), ""]
 
 
-def _needs(declared: Operation) -> str:
+def _needs(declared: Operation, abilities: Container[str]) -> str:
     if not declared.signed_in:
         return "Open: no token."
     if declared.scope == "platform":
         return "Needs a valid token."
     modules = dict.fromkeys(("api", declared.module or "api"))
-    return f"Needs the ability `{declared.ability}` and the module{'s' * (len(modules) > 1)} {_names(modules)}."
+    ability = needed_ability(declared.ability, abilities)
+    return f"Needs the ability `{ability}` and the module{'s' * (len(modules) > 1)} {_names(modules)}."
 
 
 def _names(names: Iterable[str]) -> str:

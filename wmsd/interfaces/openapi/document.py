@@ -1,11 +1,12 @@
 """Puts a description together."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Container, Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from pydantic import BaseModel
 
 from wmsd.app.event_data import EVENT_DATA
+from wmsd.base.access import ABILITIES, EVERYTHING, needed_ability
 from wmsd.base.operation import Operation
 from wmsd.base.route import Route
 from wmsd.base.tags import TAGS
@@ -28,14 +29,22 @@ The guide is at /docs. Every address that answers GET answers HEAD too, with the
 """
 
 
-def document(title: str, version: str, routes: Sequence[Route], has_events: bool = False) -> dict[str, Any]:
-    """The description of an interface, from its routes. `has_events`: also of what webhooks send."""
+def document(
+    title: str,
+    version: str,
+    routes: Sequence[Route],
+    has_events: bool = False,
+    abilities: Mapping[str, str] = ABILITIES,
+) -> dict[str, Any]:
+    """The description of an interface in an installation with these abilities, from its routes. `has_events`: also
+    of what webhooks send.
+    """
     data = EVENT_DATA.values() if has_events else ()
     schemas = Schemas([*_bodies(routes), problems.Problem], [*_answers(routes), *data])
     # Parameters name choices of their own, so operations are described before the components are listed.
     paths: dict[str, Schema] = {}
     for route in routes:
-        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, schemas)
+        paths.setdefault(route.path, {})[route.method.lower()] = _operation(route, schemas, abilities)
     webhooks = events.webhooks() if has_events else {}
     components = used(
         {
@@ -45,6 +54,8 @@ def document(title: str, version: str, routes: Sequence[Route], has_events: bool
         },
         *(paths, webhooks),
     )
+    if "Ability" in components["schemas"]:
+        components["schemas"]["Ability"]["enum"] = [EVERYTHING, *abilities]
     add_examples(routes, paths, webhooks, components["schemas"])
     return {
         "openapi": "3.1.0",
@@ -77,13 +88,13 @@ def _answers(routes: Iterable[Route]) -> list[type[BaseModel]]:
     return [route.operation.returns for route in routes if route.operation.returns is not None]
 
 
-def _operation(route: Route, schemas: Schemas) -> Schema:
+def _operation(route: Route, schemas: Schemas, abilities: Container[str]) -> Schema:
     declared = route.operation
     described: Schema = {
         "operationId": declared.name,
         "tags": [declared.tag],
         "summary": declared.summary,
-        "description": _description(declared),
+        "description": _description(declared, abilities),
         "parameters": [*_path(declared), *_query(declared, schemas), *headers.sent(route)],
         "responses": {**successes(route), **problems.failures(route)},
         "security": _needed_security(route),
@@ -110,10 +121,10 @@ def _security(route: Route) -> str:
     return scope if scope in SECURITY else "token"
 
 
-def _description(declared: Operation) -> str:
+def _description(declared: Operation, abilities: Container[str]) -> str:
     parts = [declared.description]
     if declared.ability:
-        parts.append(f"Ability: `{declared.ability}`.")
+        parts.append(f"Ability: `{needed_ability(declared.ability, abilities)}`.")
     if declared.module and declared.module != "api":
         parts.append(f"Modules: `{declared.module}` and `api`.")
     if declared.events:

@@ -26,6 +26,7 @@ ROUTES: Final = (
     Route("POST", "/api/v2/webhooks/{id}/test", test_webhook),
     Route("POST", "/api/v2/webhooks/{id}/rotate-secret", webhooks.rotate_webhook_secret),
     Route("GET", "/api/v2/webhooks/{id}/deliveries", webhooks.list_webhook_deliveries),
+    Route("POST", "/api/v2/webhooks/{id}/redeliver", webhooks.redeliver_webhook_range),
     Route("POST", "/api/v2/webhooks/{id}/deliveries/{delivery}/redeliver", webhooks.redeliver_webhook),
     Route("GET", "/api/v2/stock", stock.walk_stock),
     Route("GET", "/api/v2/packaging/types", packaging.walk_packaging_types),
