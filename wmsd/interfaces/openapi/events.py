@@ -42,6 +42,7 @@ def _received(event: str) -> Schema:
         "operationId": f"on_{event.replace('.', '_')}",
         "tags": ["Webhooks"],
         "summary": f"{event}",
+        "security": [],
         "description": f"{EVENTS[event]} How to check its signature is told in the guide, under /docs/webhooks.",
         "parameters": [
             {"name": name, "in": "header", "required": True, "description": says, "schema": {"type": "string"}}

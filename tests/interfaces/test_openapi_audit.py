@@ -1,0 +1,104 @@
+"""The descriptions, by other people's tools: two linters, and a generated TypeScript client that compiles strictly
+and takes an order from its creation to its delivery.
+"""
+
+import asyncio
+import json
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from tests.support.programs import packages, program
+from tests.support.shop import Shop
+from tests.support.world import KERNEL, World
+
+FOLDER = Path(__file__).parent / "openapi_audit"
+FILES = ("package.json", "tsconfig.json", "round_trip.ts", "redocly.yaml", "spectral.yaml")
+PATIENCE = 120
+QUIETLY = {"REDOCLY_TELEMETRY": "off", "REDOCLY_SUPPRESS_UPDATE_NOTICE": "true", "NO_UPDATE_NOTIFIER": "1"}
+DESCRIPTIONS = {"v1": "/openapi.json", "v2": "/api/v2/openapi.json", "kernel": f"{KERNEL}openapi.json"}
+
+
+@pytest.fixture
+def workshop(tmp_path: Path) -> Path:
+    """A folder with the tools in it."""
+    folder = tmp_path / "workshop"
+    folder.mkdir()
+    (folder / "node_modules").symlink_to(packages(FOLDER))
+    for name in FILES:
+        shutil.copy(FOLDER / name, folder)
+    return folder
+
+
+async def run(workshop: Path, *command: str) -> str:
+    """What a script of the packages writes; it must succeed."""
+    tool, *arguments = command
+    script = workshop / "node_modules" / ".bin" / tool
+    path = script.resolve() if script.exists() else workshop / tool
+    running = await asyncio.create_subprocess_exec(
+        *(program("node"), str(path), *arguments),
+        cwd=workshop,
+        env={**os.environ, **QUIETLY},
+        stdout=asyncio.subprocess.PIPE,
+        stderr=asyncio.subprocess.STDOUT,
+    )
+    try:
+        written, _ = await asyncio.wait_for(running.communicate(), PATIENCE)
+    finally:
+        if running.returncode is None:
+            running.kill()
+    assert running.returncode == 0, written.decode()
+    return written.decode()
+
+
+async def lay_down(world: World, workshop: Path, name: str) -> str:
+    """Writes a served description into the workshop."""
+    described = (await world.send("GET", DESCRIPTIONS[name])).body
+    (workshop / f"{name}.json").write_text(json.dumps(described))
+    return f"{name}.json"
+
+
+@pytest.mark.parametrize("name", DESCRIPTIONS)
+async def test_linters_find_nothing(world: World, workshop: Path, name: str) -> None:
+    await world.open_kernel()
+    file = await lay_down(world, workshop, name)
+    await run(workshop, "spectral", "lint", "--ruleset", "spectral.yaml", "--fail-severity", "hint", file)
+    said = await run(workshop, "redocly", "lint", "--config", "redocly.yaml", file)
+    assert "Your API description is valid. " in said
+    assert "warning" not in said
+
+
+async def test_a_linter_finds_what_is_wrong(world: World, workshop: Path) -> None:
+    """Else the test before would hold for whatever is served."""
+    file = await lay_down(world, workshop, "v1")
+    described = json.loads((workshop / file).read_text())
+    del described["paths"]["/api/articles"]["get"]["operationId"]
+    (workshop / file).write_text(json.dumps(described))
+    with pytest.raises(AssertionError, match="operation-operationId"):
+        await run(workshop, "spectral", "lint", "--ruleset", "spectral.yaml", "--fail-severity", "hint", file)
+
+
+async def test_a_generated_client_takes_an_order_to_its_delivery(shop: Shop, workshop: Path) -> None:
+    await shop.order(status="LIVRAT")
+    for name in ("v1", "v2"):
+        file = await lay_down(shop.world, workshop, name)
+        await run(workshop, "openapi-typescript", file, "-o", f"{name}.d.ts")
+    await run(workshop, "tsc", "--project", ".")
+    told = await run(workshop, "out/round_trip.js", shop.world.base_url, shop.world.token, str(shop.world.company))
+    assert told == "order SO-000002 went from CREAT to LIVRAT\n"
+    order = (await shop.world.call("GET", "/api/sales-orders/2")).body
+    assert (order["status"], order["carrier"], order["external_ref"]) == ("LIVRAT", "Fan Courier", "TS-1")
+    assert [each["status"] for each in order["status_history"]] == ["CREAT", "IN_LUCRU", "INCARCAT", "LIVRAT"]
+    assert await shop.stock() == (14.5, 0, 14.5)
+
+
+async def test_a_client_that_sends_what_is_not_described_does_not_compile(shop: Shop, workshop: Path) -> None:
+    for name in ("v1", "v2"):
+        file = await lay_down(shop.world, workshop, name)
+        await run(workshop, "openapi-typescript", file, "-o", f"{name}.d.ts")
+    source = workshop / "round_trip.ts"
+    source.write_text(source.read_text().replace('{ carrier: "Fan Courier" }', "{ carrier: 5 }"))
+    with pytest.raises(AssertionError, match="Type 'number' is not assignable to type 'string"):
+        await run(workshop, "tsc", "--project", ".")
