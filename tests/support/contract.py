@@ -76,7 +76,9 @@ class Contract:
         if event not in self._events:
             for document in self._documents:
                 if event in document.get("webhooks", {}):
-                    body = document["webhooks"][event]["post"]["requestBody"]["content"]["application/json"]
+                    body = document["components"]["pathItems"][event]["post"]["requestBody"]["content"][
+                        "application/json"
+                    ]
                     schema = {**body["schema"], "components": document["components"]}
                     self._events[event] = Draft202012Validator(schema)
         self._events[event].validate({"event": event, "timestamp": "2026-11-20T13:25:00.000Z", "data": data})

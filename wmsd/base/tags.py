@@ -30,5 +30,6 @@ TAGS: Final[Mapping[str, Tag]] = {
     "Stock": Tag("stock record", "What is where: quantity, reserved, quarantined and available."),
     "Transports": Tag("transport", "Orders that leave together, planned by a transport planner."),
     "Warehouses": Tag("warehouse", "Where goods are stored."),
+    "Webhook events": Tag("event", "What webhooks receive."),
     "Webhooks": Tag("webhook", "Subscriptions to events, and the log of their deliveries."),
 }

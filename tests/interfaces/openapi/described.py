@@ -29,7 +29,7 @@ def contents(name: str) -> Iterator[tuple[str, dict[str, Any]]]:
         for status, response in operation["responses"].items():
             if status.startswith("2") and "content" in response:
                 yield f"{route.method} {route.path} {status}", response["content"]["application/json"]
-    for event, webhook in DOCUMENTS[name].get("webhooks", {}).items():
+    for event, webhook in DOCUMENTS[name]["components"].get("pathItems", {}).items():
         yield event, webhook["post"]["requestBody"]["content"]["application/json"]
 
 

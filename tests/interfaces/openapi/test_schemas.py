@@ -88,7 +88,8 @@ def test_two_models_of_one_name_are_no_description() -> None:
 
 
 def test_each_event_has_its_body() -> None:
-    webhooks = DOCUMENTS["v1"]["webhooks"]
+    assert list(DOCUMENTS["v1"]["webhooks"]) == list(EVENTS)
+    webhooks = DOCUMENTS["v1"]["components"]["pathItems"]
     assert list(webhooks) == list(EVENTS)
     for event, webhook in webhooks.items():
         name = webhook["post"]["requestBody"]["content"]["application/json"]["schema"]["$ref"].rpartition("/")[2]

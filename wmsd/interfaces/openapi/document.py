@@ -69,12 +69,20 @@ def document(
         "servers": [{"url": "/", "description": "This installation"}],
         "tags": [
             {"name": name, "description": TAGS[name].description}
-            for name in dict.fromkeys(route.operation.tag for route in routes)
+            for name in dict.fromkeys(
+                [*(route.operation.tag for route in routes), *([events.TAG] if webhooks else [])]
+            )
         ],
         "paths": paths,
-        **({"webhooks": webhooks} if webhooks else {}),
+        **(
+            {"webhooks": {name: {"$ref": f"#/components/pathItems/{name}"} for name in webhooks}}
+            if webhooks
+            else {}
+        ),
         "components": {
             **components,
+            # Only referred to, since openapi-generator writes code for webhooks that does not compile.
+            **({"pathItems": webhooks} if webhooks else {}),
             "securitySchemes": {name: SECURITY[name] for name in sorted({_security(route) for route in routes})},
         },
     }

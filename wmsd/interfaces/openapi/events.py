@@ -14,6 +14,10 @@ SIGNED: Final = {
 }
 
 
+TAG: Final = "Webhook events"
+"""Not that of the operations: generators write one file for each tag, and the second would replace the first."""
+
+
 def webhooks() -> dict[str, Schema]:
     """The requests that webhooks receive, by event."""
     return {event: {"post": _received(event)} for event in EVENTS}
@@ -40,7 +44,7 @@ def schemas() -> dict[str, Schema]:
 def _received(event: str) -> Schema:
     return {
         "operationId": f"on_{event.replace('.', '_')}",
-        "tags": ["Webhooks"],
+        "tags": [TAG],
         "summary": f"{event}",
         "security": [],
         "description": f"{EVENTS[event]} How to check its signature is told in the guide, under /docs/webhooks.",
