@@ -169,6 +169,7 @@ PAGES = (
     *(
         "/api",
         "/using-the-api",
+        "/examples",
         "/errors",
         "/stock",
         "/sales-orders",
