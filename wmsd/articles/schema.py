@@ -18,7 +18,7 @@ from wmsd.base.fields import (
     Recorded,
     refuse,
 )
-from wmsd.base.listing import ChangedAfter, CursorQuery, PageQuery, Query
+from wmsd.base.listing import ChangedAfter, CursorQuery, PageQuery, Query, SortedBy
 from wmsd.base.quantity import SCALE
 
 
@@ -92,7 +92,7 @@ class ArticleFilters(Query):
 
 
 class ArticleQuery(ArticleFilters, PageQuery):
-    pass
+    sort: Annotated[str, SortedBy("id", "code", "updated_at")] = "id"
 
 
 class ArticleCursorQuery(ArticleFilters, CursorQuery):

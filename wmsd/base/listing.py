@@ -5,7 +5,9 @@ from collections.abc import Sequence
 from datetime import datetime
 from typing import Annotated, Any, ClassVar
 
-from pydantic import BeforeValidator, ConfigDict, Field, WithJsonSchema
+from pydantic import BeforeValidator, ConfigDict, Field, GetCoreSchemaHandler, GetJsonSchemaHandler, WithJsonSchema
+from pydantic.json_schema import JsonSchemaValue
+from pydantic_core.core_schema import CoreSchema, no_info_before_validator_function
 
 from wmsd.base import timestamps
 from wmsd.base.fields import MAX_ID, Model, not_among, refuse
@@ -93,7 +95,7 @@ def several_of(names: Sequence[str]) -> BeforeValidator:
     return BeforeValidator(check)
 
 
-NO_FILTERS = frozenset({"page", "per_page", "cursor", "fields", "detail"})
+NO_FILTERS = frozenset({"page", "per_page", "sort", "cursor", "fields", "detail"})
 
 
 class Query(Model):
@@ -132,7 +134,26 @@ class NoQuery(Query):
     """A route without query parameters: whatever is sent is refused by name."""
 
 
+class SortedBy:
+    """The orders of a list, each of which an index has; with `-` it begins with the last."""
+
+    def __init__(self, *names: str) -> None:
+        self.orders = [order for name in names for order in (name, f"-{name}")]
+
+    def __get_pydantic_core_schema__(self, source: Any, handler: GetCoreSchemaHandler) -> CoreSchema:
+        return no_info_before_validator_function(self._check, handler(source))
+
+    def __get_pydantic_json_schema__(self, schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        return {"type": "string", "enum": self.orders, "description": "The order; `-` begins with the last."}
+
+    def _check(self, value: object) -> object:
+        if value not in self.orders:
+            raise not_among(str(value), ", ".join(self.orders))
+        return value
+
+
 class PageQuery(Query):
+    sort: Annotated[str, SortedBy("id")] = "id"
     page: Annotated[int, _whole_number(1, MAX_PAGE), _number_schema(1, MAX_PAGE)] = 1
     per_page: Annotated[int, _whole_number(1, 200), _number_schema(1, 200)] = 50
 

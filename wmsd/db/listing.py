@@ -100,10 +100,13 @@ class Listing:
     count: str
     tally: Tally | None = None
     at_once: int = MANY_AT_ONCE
+    sort: str = ""
+    """The column that the records are sorted by, if that is not `order`, with its direction."""
+    direction: str = ""
 
     def page(self, tx: Transaction, record: str, query: PageQuery, values: Mapping[str, object]) -> Page:
         """A numbered page, in a stable order. `values` are the filters that the caller gave."""
-        planned = self._planned(tx, values, query.per_page)
+        planned = self._sorted(query.sort)._planned(tx, values, query.per_page)
         found = planned._joined(tx, record, values, "", query.per_page, query.offset)
         return Page(found.records, self._total(tx, values), found.is_cut)
 
@@ -178,16 +181,17 @@ class Listing:
             ((where, parameters),) = branches
             chosen = (
                 f"SELECT {record} AS record, {self.order} AS place FROM {self.source}{where} "
-                f"ORDER BY {self.order} {slice_of}"
+                f"ORDER BY {self._key}{self.direction} {slice_of}"
             )
             return chosen, dict(parameters)
         # Each branch is read from its index in order, and SQLite merges them without sorting.
         places = " UNION ALL ".join(
-            f"SELECT {self.order} AS place FROM {self.source}{where}" for where, _ in branches
+            f"SELECT {self._key} AS sort_key FROM {self.source}{where}" for where, _ in branches
         )
+        in_order = f"ORDER BY sort_key{self.direction}"
         chosen = (
-            f"SELECT {record} AS record, place FROM ({places} ORDER BY place {slice_of}) "
-            f"CROSS JOIN {self.source} ON {self.order} = place ORDER BY place"
+            f"SELECT {record} AS record, {self.order} AS place FROM ({places} {in_order} {slice_of}) "
+            f"CROSS JOIN {self.source} ON {self._key} = sort_key {in_order}"
         )
         return chosen, {name: value for _, given in branches for name, value in given.items()}
 
@@ -206,17 +210,29 @@ class Listing:
             return self
         ((_, given),) = branches
         condition = self.filters[recent]
-        sorted_afterwards = replace(self, order=f"+{self.order}")
+        sorted_afterwards = replace(self, sort=f"+{self._key}")
         met = f"SELECT 1 FROM {self.source} WHERE {condition} LIMIT {FEW}"
         if _count(tx, met, {recent: given[recent]}) < FEW:
             others = {name: f"+{other}" for name, other in self.filters.items() if name != recent}
             return replace(sorted_afterwards, filters={**others, recent: condition})
         ((where, _),) = replace(self, filters={**self.filters, recent: "TRUE"})._branches(values, self._beyond())
-        ahead = f"SELECT +{condition} AS is_recent FROM {self.source}{where} ORDER BY {self.order}"
+        ahead = f"SELECT +{condition} AS is_recent FROM {self.source}{where} ORDER BY {self._key}{self.direction}"
         near = f"SELECT 1 FROM ({ahead} LIMIT {NEAR * per_page}) WHERE is_recent LIMIT {per_page}"
         if _count(tx, near, {**given, "position": position}) == per_page:
             return replace(self, filters={**self.filters, recent: f"+{condition}"})
         return sorted_afterwards
+
+    @property
+    def _key(self) -> str:
+        return self.sort or self.order
+
+    def _sorted(self, sort: str) -> "Listing":
+        """This list in an order that a query asks for, such as `-code`."""
+        if sort == "id":
+            return self
+        name = sort.removeprefix("-")
+        column = {"id": self.order, "updated_at": "change_seq"}.get(name, name)
+        return replace(self, sort=column, direction=" DESC" if sort.startswith("-") else "")
 
     def _beyond(self) -> str:
         return f"{self.order} > :position + 0"

@@ -1,6 +1,6 @@
 """Clients, partners and warehouses: their fields (decisions, section 2)."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
 from wmsd.base.fields import (
     Code,
@@ -11,7 +11,7 @@ from wmsd.base.fields import (
     OptionalText,
     Recorded,
 )
-from wmsd.base.listing import CursorQuery, PageQuery, Query, QueryFlag
+from wmsd.base.listing import CursorQuery, PageQuery, Query, QueryFlag, SortedBy
 
 PartnerType = Literal["CLIENT", "FURNIZOR", "TRANSPORTATOR"]
 
@@ -72,11 +72,11 @@ class PartnerFilters(DirectoryFilters):
 
 
 class DirectoryQuery(DirectoryFilters, PageQuery):
-    pass
+    sort: Annotated[str, SortedBy("id", "code")] = "id"
 
 
 class PartnerQuery(PartnerFilters, PageQuery):
-    pass
+    sort: Annotated[str, SortedBy("id", "code")] = "id"
 
 
 class DirectoryCursorQuery(DirectoryFilters, CursorQuery):

@@ -2,15 +2,19 @@
 
 from collections.abc import Callable
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Annotated, Any, NamedTuple
 
 from pydantic import create_model
 
-from wmsd.base.listing import CursorQuery, IdsQuery, PageQuery, Query
+from wmsd.base.listing import CursorQuery, IdsQuery, PageQuery, Query, SortedBy
 from wmsd.base.operation import Operation, operation
 from wmsd.base.results import CursorPage, Page, Record, Records
 from wmsd.db.transaction import Transaction
 from wmsd.documents.table import DocumentTable
+
+
+class DocumentPageQuery(PageQuery):
+    sort: Annotated[str, SortedBy("id", "code", "updated_at")] = "id"
 
 
 class Reading(NamedTuple):
@@ -27,7 +31,7 @@ class Reading(NamedTuple):
 
 
 def reading(table: DocumentTable, tag: str, module: str, ability: str) -> Reading:
-    page_query, cursor_query = _query(table, PageQuery), _query(table, CursorQuery)
+    page_query, cursor_query = _query(table, DocumentPageQuery), _query(table, CursorQuery)
     declare = partial(operation, tag=tag, returns=table.shown, module=module, ability=ability)
     plural = f"{table.noun}s"
 
