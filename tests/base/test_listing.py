@@ -138,7 +138,7 @@ def test_filters_are_what_was_given_and_says_which_records() -> None:
 def test_a_page_begins_after_those_before_it() -> None:
     for page, per_page, offset in (("1", "50", 0), ("2", "50", 50), ("4", "7", 21)):
         assert check(PageQuery, {"page": page, "per_page": per_page}).offset == offset
-    assert check(PageQuery, {}).model_dump() == {"page": 1, "per_page": 50}
+    assert check(PageQuery, {}).model_dump() == {"page": 1, "per_page": 50, "sort": "id"}
     assert errors_of(PageQuery, {"page": "0", "per_page": "201"}) == {
         "page": ["must be from 1 to 1000000000"],
         "per_page": ["must be from 1 to 200"],

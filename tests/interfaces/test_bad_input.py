@@ -284,7 +284,8 @@ async def test_errors_inside_a_list_have_their_path(stocked: Stocked) -> None:
         ("page=" + "9" * 5000, {"page": ["must be a whole number"]}),
         ("page=1&page=2", {"page": ["is given twice"]}),
         ("search=" + "x" * 65, {"search": ["must have at most 64 characters"]}),
-        ("sort=name", {"sort": ["is not a field that can be sent here"]}),
+        ("sort=name", {"sort": ["must not name 'name', only id, -id, code, -code, updated_at, -updated_at"]}),
+        ("order=id", {"order": ["is not a field that can be sent here"]}),
         ("%ff=1", {"�": ["must be UTF-8 text"]}),
     ],
 )

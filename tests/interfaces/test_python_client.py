@@ -75,7 +75,15 @@ async def test_every_operation_is_in_the_client(world: World, generated: Path, n
 async def test_an_order_from_its_creation_to_its_delivery(shop: Shop, generated: Path) -> None:
     for name in ("v1", "v2"):
         await generate(shop.world, generated, name)
-    asked: dict[str, Any] = {"client": client_of("v1", shop.world), "x_company_id": shop.world.company}
+    async with client_of("v1", shop.world) as client:
+        order_id = await _create_and_change(client, shop.world)
+    async with client_of("v2", shop.world) as client:
+        await _deliver(client, shop.world, order_id)
+    assert await shop.stock() == (17.5, 0, 17.5)
+
+
+async def _create_and_change(client: Any, world: World) -> int:
+    asked: dict[str, Any] = {"client": client, "x_company_id": world.company}
     models = importlib.import_module("client_of_v1.models")
     new = models.SalesOrderFields(
         partner_id=1,
@@ -103,17 +111,19 @@ async def test_an_order_from_its_creation_to_its_delivery(shop: Shop, generated:
     assert isinstance(refused.parsed, models.Problem)
     assert refused.parsed.code == "EXTERNAL_REF_TAKEN"
     assert refused.parsed.details.additional_properties == {"id": order.id}
+    return int(order.id)
 
-    asked["client"] = client_of("v2", shop.world)
+
+async def _deliver(client: Any, world: World, order_id: int) -> None:
+    asked: dict[str, Any] = {"client": client, "x_company_id": world.company}
     models = importlib.import_module("client_of_v2.models")
     move = operation("v2", "sales_orders", "change_sales_order_status")
     for status in ("IN_LUCRU", "INCARCAT", "LIVRAT"):
         body = models.SalesOrderStatusMove(status=models.SalesOrderStatus(status))
-        moved = await move(order.id, **asked, body=body)
+        moved = await move(order_id, **asked, body=body)
         assert moved.parsed.status == status
     page = (await operation("v2", "sales_orders", "walk_sales_orders")(**asked, per_page=1)).parsed
-    assert ([each.id for each in page.data], page.next_cursor) == ([order.id], None)
-    assert await shop.stock() == (17.5, 0, 17.5)
+    assert ([each.id for each in page.data], page.next_cursor) == ([order_id], None)
 
 
 def client_of(name: str, world: World) -> Any:
