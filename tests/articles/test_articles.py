@@ -123,6 +123,11 @@ async def test_decimals_are_exact(world: World) -> None:
         ("", []),
         ("%", []),
         ('"', []),
+        ("---", ["E"]),
+        ("***", ["E"]),
+        ("📦", ["E"]),
+        ("5941234\0", []),
+        ("\0", []),
     ],
 )
 async def test_a_barcode_is_found_exactly(world: World, barcode: str, codes: list[str]) -> None:
@@ -131,6 +136,7 @@ async def test_a_barcode_is_found_exactly(world: World, barcode: str, codes: lis
         ("B", "594 1234", ["594-1234"]),
         ("C", "59412345", ["x", "5941234"]),
         ("D", None, ["abc-1/Ă", '12" pipe']),
+        ("E", "---", ["***", "📦"]),
     ):
         body = {"code": code, "name": "5941234", "barcode": own, "barcodes": others}
         await world.call("POST", "/api/articles", body, status=201, events=["article.created"])

@@ -368,7 +368,7 @@ async def test_a_body_that_says_falsely_that_it_is_compressed(world: World, enco
 async def test_a_method_that_is_not_possible_names_those_that_are(world: World) -> None:
     answer = await world.call("DELETE", "/api/articles/1", status=405)
     assert answer.body["code"] == "METHOD_NOT_ALLOWED"
-    assert answer.headers["Allow"] == "GET, HEAD, PATCH, PUT"
+    assert answer.headers["Allow"] == "GET, HEAD, OPTIONS, PATCH, PUT"
 
 
 async def test_a_mistake_of_ours_shows_no_internals(world: World, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -31,7 +31,7 @@ async def test_what_has_not_changed_is_not_sent_again(shop: Shop, path: str) -> 
     assert first.headers["Vary"] == "Accept, Accept-Encoding, Authorization, X-Company-Id"
     tag = first.headers["ETag"]
     bare = tag.removeprefix("W/")
-    for known in (tag, bare, f"W/{bare}", f'"other", {tag}'):
+    for known in (tag, bare, f"W/{bare}", f'"other", {tag}', "*"):
         for method in ("GET", "HEAD"):
             answer = await shop.world.call(method, path, status=304, headers={"If-None-Match": known})
             assert (answer.raw, answer.headers["ETag"]) == (b"", tag)
@@ -132,7 +132,10 @@ async def test_links_lead_through_a_walk(world: World) -> None:
 
 async def test_the_page_after_the_last_leads_back(world: World) -> None:
     answer = await world.call("GET", "/api/articles?page=7")
-    assert links(answer) == {"first": "/api/articles?page=1", "last": "/api/articles?page=1"}
+    assert links(answer) == dict.fromkeys(["first", "prev", "last"], "/api/articles?page=1")
+    await world.import_csv("articles", "code,name\n" + "".join(f"A-{n},N\n" for n in range(5)))
+    beyond = await world.call("GET", "/api/articles?per_page=2&page=9")
+    assert links(beyond)["prev"] == links(beyond)["last"] == "/api/articles?per_page=2&page=3"
 
 
 async def test_a_link_holds_nothing_that_could_end_it(world: World) -> None:

@@ -58,8 +58,9 @@ async def test_a_new_document_is_told_all_its_errors(stocked: Stocked, address: 
     assert set(form.errors).isdisjoint(reference.errors)
     assert len(reference.errors) >= len(OF_REFERENCE[path]) + 1
     assert both.errors == {**form.errors, **reference.errors}
-    assert both.body["code"] == "VALIDATION_FAILED"
-    assert both.body["message"] == f"{len(both.errors)} fields are not valid."
+    for name in ("code", "message", "details"):
+        assert both.body.get(name) == reference.body.get(name), "the code that comes first among all"
+    assert both.body["code"] == "EXTERNAL_REF_TAKEN"
 
 
 @pytest.mark.parametrize("path", DOCUMENTS)

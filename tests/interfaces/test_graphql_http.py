@@ -218,10 +218,9 @@ async def test_a_query_beside_a_mutation_may_be_asked_for_by_get(world: World) -
 @pytest.mark.parametrize("method", ["PUT", "PATCH", "DELETE", "QUERY"])
 async def test_another_method_is_405_in_the_form_of_graphql(world: World, method: str) -> None:
     answer = await world.call(method, PATH, SOUND, headers={"Accept": RESPONSE}, status=405)
-    assert (
-        refusal(answer, "METHOD_NOT_ALLOWED", RESPONSE) == f"{method} is not possible here; GET, HEAD, POST are."
-    )
-    assert answer.headers["Allow"] == "GET, HEAD, POST"
+    told = f"{method} is not possible here; GET, HEAD, OPTIONS, POST are."
+    assert refusal(answer, "METHOD_NOT_ALLOWED", RESPONSE) == told
+    assert answer.headers["Allow"] == "GET, HEAD, OPTIONS, POST"
 
 
 async def test_head_is_as_get_and_never_a_mutation(world: World) -> None:

@@ -144,15 +144,21 @@ async def test_what_is_no_http_has_one_line_and_no_trace(reached: World, kept: K
     [
         (b"OPTIONS * HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", "OPTIONS * 404 "),
         (b"GET http://example.com HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", "GET - 404 "),
+        (b"CONNECT x:1 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n", "CONNECT "),
     ],
-    ids=["every address", "no address"],
+    ids=["every address", "no address", "another server"],
 )
 async def test_what_aiohttp_answers_by_itself_has_a_line_too(
     world: World, kept: Kept, whole: bytes, told: str
 ) -> None:
-    await send(world, whole)
+    answer = await send(world, whole)
     (line,) = kept.lines
     assert told in line
+    head, _, body = answer.partition(b"\r\n\r\n")
+    assert head.startswith(b"HTTP/1.1 404 ")
+    assert b"\r\nServer: wmsd\r\n" in head
+    assert b"aiohttp" not in head
+    assert json.loads(body) == {"message": "There is nothing at this address.", "code": "NOT_FOUND"}
 
 
 @pytest.mark.parametrize("expectation", [b"tea", b"\x80", b"100-continue, tea"])

@@ -162,6 +162,19 @@ async def test_a_company_says_what_is_little_of_articles_that_do_not(stocked: Wo
     assert await names(9, article=2) == await names(0, article=2) == ["stock.updated"]
 
 
+async def test_a_rule_that_is_lowered_is_crossed_anew(stocked: World) -> None:
+    """What was little by the old rule and is not by the new one becomes little again."""
+    database = await stocked.database()
+    await database.write(lambda tx: store.set_min_stock(tx, 100 * SCALE))
+    await count(stocked, 90, 2)
+    assert [name for name, _ in await count(stocked, 80, 2)] == ["stock.updated", "stock.low"]
+    await database.write(lambda tx: store.set_min_stock(tx, 5 * SCALE))
+    (_, low) = await count(stocked, 4, 2)
+    told = {"article_id": 2, "article_code": "B", "warehouse_id": 1, "quantity": 4, "available": 4, "min_stock": 5}
+    assert low == ("stock.low", told)
+    assert [name for name, _ in await count(stocked, 3, 2)] == ["stock.updated"]
+
+
 async def test_the_ledger_says_what_moved_why_and_who(stocked: World) -> None:
     await count(stocked, 20)
     await count(stocked, 17.25)

@@ -168,6 +168,15 @@ async def test_a_range_is_sent_again_in_the_order_of_each_entity(hooks: Hooks) -
     assert set(await hooks.statuses()) == {"delivered"}
 
 
+async def test_a_range_that_begins_in_the_future_is_told_by_the_field_that_was_sent(hooks: Hooks) -> None:
+    await hooks.subscribe("sales_order.created")
+    path, since = "/api/v2/webhooks/1/redeliver", "2030-01-01T00:00:00Z"
+    refused = await hooks.world.call("POST", path, {"since": since}, status=422)
+    assert refused.errors == {"since": ["is in the future"]}
+    refused = await hooks.world.call("POST", path, {"since": since, "until": LONG_AGO}, status=422)
+    assert refused.errors == {"until": ["must not be before since"]}
+
+
 async def test_a_range_is_sent_again_over_rest(hooks: Hooks, monkeypatch: pytest.MonkeyPatch) -> None:
     await exhausted(hooks)
     hooks.world.clock.advance(60)

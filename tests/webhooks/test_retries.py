@@ -458,3 +458,19 @@ async def test_a_sandbox_sends_when_its_operator_allows_it_and_says_so(hooks: Ho
     await hooks.shop.order()
     await hooks.received_count(1)
     assert hooks.received[0].headers["x-threepl-sandbox"] == "true"
+
+
+async def test_short_times_in_which_nothing_may_be_sent_do_not_count_either(hooks: Hooks) -> None:
+    await hooks.subscribe("sales_order.created", path="/500")
+    await hooks.shop.order({"article_id": 1, "quantity": 0.1})
+    await hooks.later(0)
+    for _ in range(6):
+        await hooks.world.set_module("ACME", "webhooks", False)
+        for _ in range(8):
+            hooks.world.clock.advance(3600)
+            await hooks.world.jobs.tidy_files()
+        await hooks.world.set_module("ACME", "webhooks", True)
+        await hooks.world.jobs.tidy_files()
+    counted = "SELECT failing_milliseconds FROM webhook_subscriptions"
+    assert await hooks.world.rows(counted) == [(0,)]
+    assert (await hooks.subscription())["active"]

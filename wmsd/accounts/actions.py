@@ -11,7 +11,7 @@ from wmsd.accounts.passwords import Origin, Passwords
 from wmsd.accounts.rules import Token, User, abilities_of_new_user, caller_of, check_abilities, grant
 from wmsd.accounts.schema import CurrentUser, IssuedToken, Message, NewUser, SignIn
 from wmsd.base import timestamps
-from wmsd.base.access import ABILITIES
+from wmsd.base.access import ABILITIES, EVERYTHING, Whitelist
 from wmsd.base.operation import operation
 from wmsd.base.problems import FieldErrors, Problem, invalid, not_found
 from wmsd.companies import store as companies
@@ -99,6 +99,7 @@ def revoke_token(tx: Transaction) -> dict[str, object]:
 def get_user(tx: Transaction) -> dict[str, object]:
     """Get the current user and token."""
     token, user = _current(tx)
+    whitelist = tx.service(Whitelist).abilities
     return {
         "id": user.id,
         "name": user.name,
@@ -106,7 +107,7 @@ def get_user(tx: Transaction) -> dict[str, object]:
         "role": user.role,
         "token": {
             "name": token.name,
-            "abilities": list(token.abilities),
+            "abilities": [each for each in token.abilities if each == EVERYTHING or each in whitelist],
             "expires_at": timestamps.to_text(token.expires_at),
         },
     }

@@ -114,6 +114,7 @@ class BatchService:
     tag="Batch",
     answer="object",
     returns=BatchResponse,
+    takes_key=True,
     max_body=MAX_BATCH_BODY,
 )
 async def run_batch(service: BatchService, body: BatchRequest, call: Call) -> Reply:

@@ -13,6 +13,7 @@ from typing import IO
 
 from wmsd.accounts import store as accounts
 from wmsd.accounts.master_key import MasterKey
+from wmsd.base.access import Whitelist
 from wmsd.base.clock import OrderedClock
 from wmsd.base.complaints import Complaints
 from wmsd.base.ids import Ids
@@ -262,7 +263,7 @@ def _reason(error: OSError) -> str:
 
 
 async def open_platform(
-    folder: DataFolder, clock: OrderedClock, ids: Ids, key: MasterKey, alone: bool
+    folder: DataFolder, clock: OrderedClock, ids: Ids, key: MasterKey, whitelist: Whitelist, alone: bool
 ) -> tuple[Database, dict[str, str]]:
     """Opens the platform's database. Returns it with the installation's secrets by name, made at the first
     opening.
@@ -273,7 +274,7 @@ async def open_platform(
         folder.platform_file,
         clock,
         ids,
-        provision={MasterKey: key},
+        provision={MasterKey: key, Whitelist: whitelist},
         make_room=folder.release_reserve,
         uses_reserve=True,  # revoking a token must work even on a full disk
         alone=alone,

@@ -7,7 +7,7 @@ from typing import Any, Final
 from wmsd.app.call import Call, Loaded
 from wmsd.base.context import Company
 from wmsd.base.cursor import CursorSigner
-from wmsd.base.field_errors import FieldError
+from wmsd.base.field_errors import FieldError, problem_of
 from wmsd.base.listing import CursorQuery, NoQuery
 from wmsd.base.operation import Operation
 from wmsd.base.problems import MOST_TOLD, FieldErrors, Problem, invalid, not_found
@@ -81,12 +81,13 @@ def may_have_more(problem: Problem) -> bool:
 
 
 def with_references(problem: Problem, found: Iterable[FieldError]) -> Problem:
-    """The errors of form, and those of references at other places."""
-    errors = {path: list(sentences) for path, sentences in problem.errors.items()}
-    for each in found:
-        if each.path not in problem.errors:
-            errors.setdefault(each.path, []).append(each.sentence)
-    return invalid(errors)
+    """The errors of form, and those of references at other places, with the code that comes first among all."""
+    of_form = [
+        FieldError(problem.code, path, sentence)
+        for path, sentences in problem.errors.items()
+        for sentence in sentences
+    ]
+    return problem_of([*of_form, *(each for each in found if each.path not in problem.errors)])
 
 
 def _collect(errors: FieldErrors, decode: Callable[[], Any]) -> Any:

@@ -124,9 +124,9 @@ class Dispatcher:
         self.answered += 1
         headers = pending_call.headers
         call = pending_call.call
-        if call.method == "GET" and preconditions.is_known(call.if_none_match, reply):
+        if call.method == "GET" and (unchanged := preconditions.unchanged(call.if_none_match, reply)) is not None:
             headers = self._admission.unchanged(call)
-            reply = Reply(304, b"", reply.headers)
+            reply = unchanged
         reply.headers = {**call.route_headers, **headers, **reply.headers}
         return reply
 

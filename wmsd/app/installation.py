@@ -18,7 +18,7 @@ from wmsd.app.request_counts import RequestCounts
 from wmsd.app.settings import Settings
 from wmsd.app.storage import Storage
 from wmsd.articles.tracking import Obstacles
-from wmsd.base.access import abilities_in_force
+from wmsd.base.access import Whitelist, abilities_in_force
 from wmsd.base.clock import Clock, OrderedClock, SystemClock
 from wmsd.base.cursor import CursorSigner
 from wmsd.base.ids import Ids, RandomIds
@@ -87,7 +87,8 @@ async def open_installation(
     abilities = abilities_in_force(settings.returns.require_write_ability)
     ids = ids or RandomIds()
     passwords = passwords or Passwords(ordered)
-    platform, secrets = await open_platform(folder, ordered, ids, open_key(settings.server.key_file), alone)
+    key, whitelist = open_key(settings.server.key_file), Whitelist(abilities)
+    platform, secrets = await open_platform(folder, ordered, ids, key, whitelist, alone)
     vault, guard = Vault(secrets["vault"]), new_guard(settings)
     files = CompanyFiles(
         folder.companies,

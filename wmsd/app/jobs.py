@@ -23,7 +23,7 @@ from wmsd.db.database import Database
 from wmsd.db.failures import STORAGE_FAILURES, FileMoved, is_damage
 from wmsd.db.sqlite import LOG_BYTES, log_bytes, sqlite3
 from wmsd.outbox.store import forget_old as forget_old_events
-from wmsd.webhooks.results import count_failing
+from wmsd.webhooks.results import count_failing, pass_over
 from wmsd.webhooks.retention import forget_old as forget_old_deliveries
 from wmsd.webhooks.rules import off_because
 from wmsd.webhooks.sender import Sender
@@ -187,7 +187,9 @@ class Jobs:
         for some in (forget_old_events, forget_old_keys, forget_old_deliveries):
             while await database.write(some, is_quiet=True):  # it makes nothing due
                 pass
-        if off_because(company) is None and await database.write(count_failing, is_quiet=True):
+        if off_because(company) is not None:
+            await database.write(pass_over, is_quiet=True)
+        elif await database.write(count_failing, is_quiet=True):
             self.sender.committed(company.id)  # it audits what was switched off
         if is_daily:
             await database.write(lambda tx: tx.execute(REFRESH_STATISTICS), is_quiet=True)

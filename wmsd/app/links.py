@@ -16,7 +16,7 @@ def last_page_of(total: int, query: PageQuery) -> int:
 def page_links(call: Call, total: int, query: PageQuery) -> str | None:
     """The first, the previous, the next and the last page, those that there are."""
     last = last_page_of(total, query)
-    pages = {"first": 1, "prev": query.page - 1, "next": query.page + 1, "last": last}
+    pages = {"first": 1, "prev": min(query.page - 1, last), "next": query.page + 1, "last": last}
     return _links(call, "page", {name: page for name, page in pages.items() if 1 <= page <= last})
 
 

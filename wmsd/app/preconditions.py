@@ -33,12 +33,17 @@ def _tags(header: str) -> list[str]:
     return [tag.strip().replace(f'{COMPRESSED}"', '"') for tag in header.split(",")]
 
 
-def is_known(if_none_match: str | None, reply: Reply) -> bool:
-    """Whether whoever reads has the answer already. For reading, weak validators do (section 8.8.3.2)."""
+def unchanged(if_none_match: str | None, reply: Reply) -> Reply | None:
+    """304 when whoever reads has the answer already, with the ETag that it has; None otherwise. For reading, weak
+    validators do (section 8.8.3.2).
+    """
     if if_none_match is None or reply.status != 200 or "ETag" not in reply.headers:
-        return False
-    own = reply.headers["ETag"].removeprefix("W/")
-    return own in [tag.removeprefix("W/") for tag in _tags(if_none_match)]
+        return None
+    own = reply.headers["ETag"]
+    for tag in (own, compressed_etag(own)):
+        if tag.removeprefix("W/") in [each.strip().removeprefix("W/") for each in if_none_match.split(",")]:
+            return Reply(304, b"", {**reply.headers, "ETag": tag})
+    return Reply(304, b"", reply.headers) if if_none_match.strip() == "*" else None
 
 
 def check(tx: Transaction, call: Call, inputs: Mapping[str, Any]) -> None:

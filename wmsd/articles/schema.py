@@ -88,7 +88,7 @@ class ArticleFilters(Query):
 
     @property
     def is_search(self) -> bool:
-        return self.search is not None
+        return self.search is not None or self.barcode is not None
 
 
 class ArticleQuery(ArticleFilters, PageQuery):

@@ -19,14 +19,9 @@ RECORD: Final = record_sql(Article)
 COLUMNS: Final = tuple(ArticleFields.model_fields)
 check_shown(ArticleFields, Article)
 
-HAS_BARCODE: Final = """(
-    id IN (
-        SELECT rowid FROM article_search
-        WHERE article_search MATCH 'barcodes : "' || replace(:barcode, '"', '""') || '"'
-    )
-    AND (barcode = :barcode OR EXISTS (SELECT 1 FROM json_each(barcodes) WHERE value = :barcode))
-)"""
-"""The search index finds the few articles with its words; among them it is compared exactly."""
+HAS_BARCODE: Final = "(barcode = :barcode OR EXISTS (SELECT 1 FROM json_each(barcodes) WHERE value = :barcode))"
+HAS_ITS_WORDS: Final = "id IN (SELECT rowid FROM article_search WHERE article_search MATCH :barcode_words)"
+"""The search index finds the few articles with the words of a barcode; among them it is compared exactly."""
 LISTING: Final = Listing(
     source="articles",
     order="id",
@@ -34,7 +29,8 @@ LISTING: Final = Listing(
         ArticleFilters,
         search="id IN (SELECT rowid FROM article_search WHERE article_search MATCH :search)",
         barcode=HAS_BARCODE,
-    ),
+    )
+    | {"barcode_words": HAS_ITS_WORDS},
     count="articles",
 )
 CHANGES: Final = Listing(source="articles", order="change_seq", filters={}, count="articles")
@@ -60,10 +56,23 @@ def find(tx: Transaction, query: IdsQuery) -> Records:
 
 def _searched(values: Mapping[str, object]) -> Mapping[str, object] | None:
     """The filters in the form of the list's SQL; None when nothing can match."""
-    if "search" not in values:
-        return values
-    words = search_words(str(values["search"]))
-    return {**values, "search": " ".join(map(_term, words))} if words else None
+    found = dict(values)
+    if "search" in values:
+        words = search_words(str(values["search"]))
+        if not words:
+            return None
+        found["search"] = " ".join(map(_term, words))
+    if "barcode" in values and (phrase := _phrase(str(values["barcode"]))) is not None:
+        found["barcode_words"] = phrase
+    return found
+
+
+def _phrase(barcode: str) -> str | None:
+    """An FTS5 query for the words of a barcode; None when the index may see none in it, or not the whole of it."""
+    if "\0" in barcode or not any(each.isascii() and each.isalnum() for each in barcode):
+        return None
+    doubled = barcode.replace('"', '""')
+    return f'barcodes : "{doubled}"'
 
 
 def _term(word: str) -> str:

@@ -1,6 +1,7 @@
 """Abilities, modules and roles. They are declared only here (specification sections 1 and 5)."""
 
 from collections.abc import Container, Iterable
+from dataclasses import dataclass
 from typing import Final, Literal
 
 EVERYTHING: Final = "*"
@@ -46,6 +47,13 @@ ROLES: Final[dict[Role, str]] = {
     "company-admin": "everything, in its companies",
     "member": "its own abilities, in its companies",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Whitelist:
+    """The abilities of an installation."""
+
+    abilities: Container[str]
 
 
 def abilities_in_force(requires_write_ability: bool) -> dict[str, str]:

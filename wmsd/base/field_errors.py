@@ -1,6 +1,6 @@
 """Errors in what a body refers to, with the error codes of section 7 of the specification, all at once."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Final
 
@@ -37,11 +37,14 @@ def external_ref_taken(noun: str, holder: int) -> FieldError:
 
 def refuse_field_errors(field_errors: Iterable[FieldError]) -> None:
     """Raises Problem (422) with every error, if there is any."""
-    found = list(field_errors)
-    if not found:
-        return
+    if found := list(field_errors):
+        raise problem_of(found)
+
+
+def problem_of(found: Sequence[FieldError]) -> Problem:
+    """The answer that tells these errors."""
     errors: FieldErrors = {}
     for each in found:
         errors.setdefault(each.path, []).append(each.sentence)
     first = next(each for code in MESSAGES for each in found if each.code == code)
-    raise Problem(first.code, MESSAGES[first.code] or message_of(errors), errors=errors, details=first.details)
+    return Problem(first.code, MESSAGES[first.code] or message_of(errors), errors=errors, details=first.details)

@@ -58,6 +58,7 @@ class Operation:
     ignores_query: bool
     also_shown_with: int | None
     prepared: bool
+    takes_key: bool
     precondition: Callable[..., Record] | None
     references: References | None
     off_because: Callable[[Company], str | None] | None
@@ -82,6 +83,7 @@ def operation(
     ignores_query: bool = False,
     also_shown_with: int | None = None,
     prepared: bool = False,
+    takes_key: bool = False,
     precondition: Callable[..., Record] | None = None,
     references: References | None = None,
     off_because: Callable[[Company], str | None] | None = None,
@@ -102,9 +104,10 @@ def operation(
 
     The first line of the docstring is the summary, the rest the description. `codes` are the errors beyond those
     that the declaration implies. `also_shown_with` is a second status of the same answer. `prepared`: the answer
-    is the same for everybody. `precondition` reads the record that is to be changed, from the same parts of the
-    path, so that If-Match can be checked. `references` finds the errors in what a body of wrong form refers to, so
-    that all errors are told at once. `off_because` says why a company that has the module cannot use it now, or
+    is the same for everybody. `takes_key`: it does not write by itself, and passes an Idempotency-Key on.
+    `precondition` reads the record that is to be changed, from the same parts of the path, so that If-Match can be
+    checked. `references` finds the errors in what a body of wrong form refers to, so that all errors are told at
+    once. `off_because` says why a company that has the module cannot use it now, or
     None. `max_body` is in bytes.
     """
     assert tag in TAGS, tag
@@ -142,6 +145,7 @@ def operation(
             ignores_query=ignores_query,
             also_shown_with=also_shown_with,
             prepared=prepared,
+            takes_key=takes_key,
             precondition=precondition,
             references=references,
             off_because=off_because,

@@ -16,7 +16,7 @@ RECORD: Final = record_sql(Event, {"timestamp": "occurred_at"})
 LISTING: Final = Listing(
     source="events",
     order="sequence",
-    filters=conditions(EventQuery, since="occurred_at >= :since"),
+    filters=conditions(EventQuery) | {"not_before": "+occurred_at >= :not_before"},
     count="events",
     at_once=FEW_AT_ONCE,
 )
@@ -28,10 +28,22 @@ def after(tx: Transaction, query: EventQuery, position: int) -> CursorPage:
     The last page ends at the end of the log, also when the last events there do not match: nothing is missed when
     they are forgotten.
     """
-    page = LISTING.after(tx, RECORD, query, position, query.filters())
+    values = query.filters()
+    if (since := values.pop("since", None)) is not None:
+        values["not_before"] = (
+            since  # looked at on the way: by its index, all later events would have to be sorted
+        )
+        if query.cursor is None:
+            position = max(position, tx.value(FIRST_SINCE, (since,)) - 1)
+    page = LISTING.after(tx, RECORD, query, position, values)
     return page if page.has_more else replace(page, end_position=last_sequence(tx))
 
 
+FIRST_SINCE: Final = """
+    SELECT coalesce(min(sequence), (SELECT seq + 1 FROM sqlite_sequence WHERE name = 'events'), 1)
+    FROM events INDEXED BY events_by_time WHERE occurred_at >= ?
+"""
+"""Of all those: a clock that was set back gives later events an earlier time."""
 LAST_SEQUENCE: Final = "SELECT seq FROM sqlite_sequence WHERE name = 'events'"
 FIRST_KEPT: Final = "SELECT min(sequence) FROM events"
 

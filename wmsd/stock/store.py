@@ -280,24 +280,25 @@ UPDATED: Final = f"""
 """
 """A row for each stock record of `ids`, in their order: the data of `stock.updated`."""
 IS_LOW: Final = f"coalesce({COLUMNS['available']} <= {MIN_STOCK}, 0)"
+HAS_FALLEN: Final = f"({IS_LOW} AND told.value ->> 1 > {MIN_STOCK})"
 CROSSINGS: Final = f"""
     SELECT stock.id, {COLUMNS["available"]}, {IS_LOW}
     FROM json_each(?) AS told
-    CROSS JOIN stock ON stock.id = told.value
+    CROSS JOIN stock ON stock.id = told.value ->> 0
     CROSS JOIN articles ON articles.id = stock.article_id
-    WHERE stock.is_low <> {IS_LOW}
+    WHERE stock.is_low <> {IS_LOW} OR {HAS_FALLEN}
 """
 LOW: Final = f"SELECT {record_sql(StockLow, COLUMNS)} FROM {SOURCE} WHERE stock.id = ?"
 MARK_LOW: Final = "UPDATE stock SET is_low = ? WHERE id = ?"
 
 
-def crossings(tx: Transaction, stock_ids: Iterable[int]) -> list[tuple[int, int, bool]]:
+def crossings(tx: Transaction, available_before: Mapping[int, int]) -> list[tuple[int, int, bool]]:
     """The stock records that became low, or are low no longer: id, available quantity in millionths, whether it is
-    low now.
+    low now. What is noted as low may be so by a rule that was changed since; so what has fallen to or below the
+    present min_stock, from above it, becomes low again.
     """
-    return [
-        (stock_id, free, bool(is_low)) for stock_id, free, is_low in tx.rows(CROSSINGS, (ids_json(stock_ids),))
-    ]
+    given = dumps([list(each) for each in available_before.items()])
+    return [(stock_id, free, bool(is_low)) for stock_id, free, is_low in tx.rows(CROSSINGS, (given,))]
 
 
 OWN_MIN_STOCK: Final = "SELECT value FROM stock_rules WHERE name = 'min_stock'"

@@ -220,7 +220,8 @@ def redeliver_webhook_range(tx: Transaction, id: int, body: RedeliveryRange) -> 
     _columns(tx, id)
     until = body.until or tx.timestamp
     if until < body.since:
-        raise invalid({"until": ["must not be before since"]})
+        wrong = ("since", "is in the future") if body.until is None else ("until", "must not be before since")
+        raise invalid({wrong[0]: [wrong[1]]})
     statuses = redelivery.FAILED if body.failed else redelivery.CLOSED
     chosen = redelivery.Range(id, body.since, until, statuses)
     last, count = redelivery.send_range(tx, chosen, body.after or 0)

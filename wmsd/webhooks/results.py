@@ -188,6 +188,16 @@ def count_failing(tx: Transaction) -> bool:
     return is_any_off
 
 
+PASS_OVER: Final = """
+    UPDATE webhook_subscriptions SET failing_counted_until = ? WHERE active AND failing_since IS NOT NULL
+"""
+
+
+def pass_over(tx: Transaction) -> None:
+    """Leaves the time out that has passed: nothing may be sent."""
+    tx.execute(PASS_OVER, (tx.timestamp,))
+
+
 def _failing(counted: int, until: str | None, now: str) -> int:
     """How long it has been failing. `until`: when it was counted last; None at the first failure."""
     return counted if until is None else failing_milliseconds(counted, _between(until, now))

@@ -33,6 +33,13 @@ async def test_a_compressed_answer_is_the_same_answer(stocked: World, path: str)
     assert packed.headers["Content-Type"] == plain.headers["Content-Type"]
 
 
+async def test_what_depends_on_what_is_accepted_says_so(stocked: World) -> None:
+    for path in (*PATHS, "/docs/errors", "/api/health", "/nothing"):
+        for accepted in ({}, GZIP):
+            answer = await stocked.send("GET", path, headers=accepted)
+            assert "Accept-Encoding" in answer.headers["Vary"].split(", "), path
+
+
 async def test_a_page_of_500_articles_shrinks_to_a_tenth(stocked: World) -> None:
     plain = await stocked.send("GET", "/api/articles/sync?per_page=500")
     packed = await stocked.send("GET", "/api/articles/sync?per_page=500", headers=GZIP)
@@ -74,10 +81,10 @@ async def test_a_compressed_answer_has_a_tag_of_its_own_that_is_known_either_way
     plain = (await stocked.send("GET", path)).headers["ETag"]
     packed = (await stocked.send("GET", path, headers=GZIP)).headers["ETag"]
     assert packed == f'{plain[:-1]}-gzip"'
-    for tag in (plain, packed, f"W/{packed}"):
+    for tag, own in ((plain, plain), (packed, packed), (f"W/{packed}", packed)):
         for accepted in ({}, GZIP):
             known = await stocked.send("GET", path, headers={"If-None-Match": tag, **accepted})
-            assert (known.status, known.raw) == (304, b"")
+            assert (known.status, known.raw, known.headers["ETag"]) == (304, b"", own)
             assert "Content-Encoding" not in known.headers
 
 

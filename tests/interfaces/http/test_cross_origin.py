@@ -54,7 +54,7 @@ async def test_a_page_reads_answers_refusals_and_their_headers(allowing: World) 
         found = told(answer)
         assert found["Access-Control-Allow-Origin"] == SHOP
         exposed = found["Access-Control-Expose-Headers"].split(", ")
-        assert {"ETag", "Link", "X-Request-Id", "X-RateLimit-Remaining", "Idempotent-Replayed"} <= set(exposed)
+        assert {"ETag", "Link", "X-Request-Id", "X-RateLimit-Remaining", "X-Query-Cost"} <= set(exposed)
 
 
 @pytest.mark.parametrize(

@@ -39,7 +39,7 @@ async def test_a_large_body_that_is_wrong_gets_a_short_refusal(world: World, raw
     for path in ("/api/sales-orders", "/api/receptions", "/api/articles"):
         answer = await world.call("POST", path, raw=raw, status=422)
         assert len(answer.raw) < SMALL_ANSWER
-        assert answer.body["code"] == "VALIDATION_FAILED"
+        assert answer.body["code"] in ("VALIDATION_FAILED", "INVALID_PARTNER", "INVALID_WAREHOUSE")
 
 
 @pytest.mark.parametrize("member", ["NaN", "1", "{}", "[]", '"x"'])

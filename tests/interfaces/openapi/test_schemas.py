@@ -7,6 +7,7 @@ from pydantic import create_model
 
 from tests.interfaces.openapi.described import DOCUMENTS, inside, operations
 from wmsd.accounts.schema import SignIn
+from wmsd.app.idempotency import METHODS
 from wmsd.base.access import ABILITIES, EVERYTHING
 from wmsd.base.fields import Model
 from wmsd.base.problems import STATUS_OF_CODE
@@ -110,3 +111,44 @@ def test_a_key_is_described_wherever_it_is_honoured() -> None:
     assert {
         (route.method, route.path) for route in V1 if route.operation.body and route.operation.writes
     } <= described
+
+
+@EACH
+def test_an_answer_may_have_more_fields_one_day(name: str) -> None:
+    """A client that validates answers goes on when a later version tells more; a body is held to its fields."""
+    schemas = schemas_of(name)
+    answered: set[str] = set()
+    waiting = [
+        content["schema"]
+        for _, operation in operations(name)
+        for response in operation["responses"].values()
+        for content in response.get("content", {}).values()
+    ]
+    while waiting:
+        for each in inside(waiting.pop()):
+            assert each.get("additionalProperties") is not False, each
+            model = each.get("$ref", "").rpartition("/")[2]
+            if model in schemas and model not in answered:
+                answered.add(model)
+                waiting.append(schemas[model])
+    assert answered
+
+
+def test_a_body_is_held_to_its_fields() -> None:
+    for name in ("ArticleFields", "SalesOrderFields", "ReceptionFields"):
+        assert schemas_of("v1")[name]["additionalProperties"] is False
+
+
+@EACH
+def test_every_error_may_come_as_problem_details(name: str) -> None:
+    for route, operation in operations(name):
+        for status, response in operation["responses"].items():
+            is_error = status >= "4" and status != str(route.operation.also_shown_with)
+            if is_error and "content" in response:
+                assert set(response["content"]) == {"application/json", "application/problem+json"}
+
+
+def test_whatever_honours_an_idempotency_key_says_so() -> None:
+    for route, operation in operations("v2"):
+        has_it = any(each.get("name") == "Idempotency-Key" for each in operation["parameters"])
+        assert has_it is (route.method in METHODS), route.path

@@ -15,6 +15,7 @@ from wmsd.interfaces.graphql.documents import Refused, document_of
 from wmsd.interfaces.graphql.execution import Execution, introspect
 from wmsd.interfaces.graphql.media import RESPONSE, content_type, media_type
 from wmsd.interfaces.graphql.plans import operation_of, plan
+from wmsd.interfaces.openapi.headers import COST
 
 
 async def answer(
@@ -36,7 +37,7 @@ async def answer(
         data |= told
         errors += map(_shown, found)
     body: dict[str, Any] = {**({"errors": errors} if errors else {}), "data": data}
-    headers = {"X-Query-Cost": str(planned.cost)}
+    headers = {COST: str(planned.cost)}
     if execution.replayed:
         body["extensions"] = {"idempotent_replayed": execution.replayed}
         if len(execution.replayed) == len(planned.plans):

@@ -45,7 +45,7 @@ async def _handle(installation: Installation, trusted: Sequence[Network], reques
 
 
 async def _refuse_method(request: web.Request) -> web.Response:
-    allowed = server.with_head(route.method for route in ROUTES)
+    allowed = server.possible(route.method for route in ROUTES)
     if request.method == "OPTIONS":
         return options(request.app[server.INSTALLATION].settings.server.allow_origins, request, allowed)
     refused = refusal(method_not_allowed(request.method, allowed))

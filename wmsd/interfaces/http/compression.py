@@ -3,6 +3,7 @@
 from typing import Final
 
 from wmsd.app.preconditions import compressed_etag
+from wmsd.interfaces.http.negotiation import weights_in
 from wmsd.interfaces.http.web import web
 
 LEAST: Final = 1000
@@ -28,16 +29,6 @@ def compress(request: web.Request, answer: web.StreamResponse) -> None:
 
 def accepts_gzip(header: str) -> bool:
     """Whether the codings in the header include gzip. One with the weight 0 is refused; `*` is every other one."""
-    weights: dict[str, float] = {}
-    for part in header.split(","):
-        coding, *parameters = (each.strip().lower() for each in part.split(";"))
-        weights[coding] = min((_weight(each) for each in parameters if each.startswith("q=")), default=1.0)
+    weights = weights_in(header)
     named = [weights[name] for name in GZIP if name in weights]
     return max(named, default=weights.get("*", 0.0)) > 0
-
-
-def _weight(parameter: str) -> float:
-    try:
-        return float(parameter.removeprefix("q="))
-    except ValueError:
-        return 0.0

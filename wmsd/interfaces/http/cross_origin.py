@@ -3,12 +3,12 @@
 They authenticate by a token. Credentials that a browser adds by itself, such as cookies, are never admitted.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Final
 
 from wmsd.app import idempotency
 from wmsd.interfaces.http.web import web
-from wmsd.interfaces.openapi.headers import ANSWERED
+from wmsd.interfaces.openapi.headers import ANSWERED, COST
 
 ANY: Final = "*"
 ALLOWED: Final = ", ".join(
@@ -17,7 +17,7 @@ ALLOWED: Final = ", ".join(
         *(idempotency.HEADER, "If-Match", "If-None-Match"),
     ]
 )
-EXPOSED: Final = ", ".join(ANSWERED)
+EXPOSED: Final = ", ".join([*ANSWERED, COST])
 REMEMBERED_SECONDS: Final = 600
 
 
@@ -29,11 +29,11 @@ def allow(origins: Sequence[str], request: web.Request, answer: web.StreamRespon
         answer.headers["Access-Control-Expose-Headers"] = EXPOSED
 
 
-def options(origins: Sequence[str], request: web.Request, methods: Iterable[str]) -> web.Response:
+def options(origins: Sequence[str], request: web.Request, methods: Sequence[str]) -> web.Response:
     """Answers OPTIONS: what can be done at this address, and by a page of this origin."""
-    answer = web.Response(status=204, headers={"Allow": ", ".join(sorted({*methods, "OPTIONS"}))})
+    answer = web.Response(status=204, headers={"Allow": ", ".join(methods)})
     if _allowed(origins, request) is not None and "Access-Control-Request-Method" in request.headers:
-        answer.headers["Access-Control-Allow-Methods"] = ", ".join(sorted(methods))
+        answer.headers["Access-Control-Allow-Methods"] = ", ".join(methods)
         answer.headers["Access-Control-Allow-Headers"] = ALLOWED
         answer.headers["Access-Control-Max-Age"] = str(REMEMBERED_SECONDS)
     return answer

@@ -1,9 +1,11 @@
 """Answers what is no HTTP: a head that is too long or broken never becomes a request, and meets no route."""
 
 import re
+from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any, Final
 
-from wmsd.app.call import refusal
+from wmsd.app.call import Reply, refusal
 from wmsd.app.installation import Installation
 from wmsd.app.refusals import broken_off
 from wmsd.base.problems import Problem
@@ -11,11 +13,13 @@ from wmsd.base.shortages import is_shortage
 from wmsd.interfaces.http.request_log import REQUEST_ID, RequestLog, reason_of
 from wmsd.interfaces.http.web import web
 
+NOWHERE: Final = "There is nothing at this address."
 UNREADABLE: Final = "This is no HTTP request that can be read"
 MISTAKE: Final = "Something went wrong on the server. Its log has the request id."
 PARSER_FAILED: Final = re.compile(r"[`\w ]+ callback error")
 """The parser's sentence when what it calls has failed. It calls nothing that fails but for want of memory."""
 ALWAYS: Final = {"Server": "wmsd", "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 SAFE_METHODS: Final = ("GET", "HEAD", "OPTIONS")
 
 
@@ -27,6 +31,14 @@ class RequestHandler(web.RequestHandler):
     def __init__(self, installation: Installation, log: RequestLog, server: web.Server, **options: Any) -> None:
         super().__init__(server, **options)
         self._installation, self._log = installation, log
+        self._request_handler = partial(self._or_nowhere, server.request_handler)
+
+    async def _or_nowhere(self, handle: Handler, request: web.Request) -> web.StreamResponse:
+        """Refuses what has no path, such as `OPTIONS *` and CONNECT: it meets no route, not even the last."""
+        try:
+            return await handle(request)
+        except web.HTTPException as error:
+            return self._told(request, refusal(Problem("NOT_FOUND", NOWHERE, status=error.status)), "")
 
     def handle_error(
         self,
@@ -37,13 +49,16 @@ class RequestHandler(web.RequestHandler):
     ) -> web.StreamResponse:
         """Raises ConnectionError when an answer has begun already."""
         super().handle_error(request, status, exc, message)
-        request_id = request[REQUEST_ID] = self._installation.ids.unique()
-        reason = reason_of(message or "")
         told = refusal(self._problem(request, status, exc, message or ""))
+        answer = self._told(request, told, reason_of(message or ""))
+        answer.force_close()
+        return answer
+
+    def _told(self, request: web.BaseRequest, told: Reply, reason: str) -> web.Response:
+        request_id = request[REQUEST_ID] = self._installation.ids.unique()
         answer = web.Response(status=told.status, body=told.body, headers={**told.headers, **ALWAYS})
         answer.content_type = "application/json"
         answer.headers["X-Request-Id"] = request_id
-        answer.force_close()
         self._log.write(request, told.status, 0.0, reason)
         return answer
 

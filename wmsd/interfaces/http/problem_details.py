@@ -4,16 +4,17 @@ import json
 from typing import Final
 
 from wmsd.base.strict_json import dumps
+from wmsd.interfaces.http.negotiation import weights_in
 from wmsd.interfaces.http.web import web
+from wmsd.interfaces.openapi.problems import MEDIA_TYPE
 
-MEDIA_TYPE: Final = "application/problem+json"
 PAGE: Final = "/docs/errors"
 """The page of the guide that has a paragraph for each code."""
 
 
 def translate(request: web.Request, answer: web.StreamResponse) -> None:
     """Gives an error the form of problem details, if the client accepts it."""
-    if answer.status < 400 or MEDIA_TYPE not in request.headers.get("Accept", ""):
+    if answer.status < 400 or weights_in(request.headers.get("Accept", "")).get(MEDIA_TYPE, 0.0) == 0:
         return
     if not isinstance(answer, web.Response) or answer.content_type != "application/json":
         return

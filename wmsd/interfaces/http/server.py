@@ -63,13 +63,18 @@ def add(app: web.Application, method: str, path: str, handler: Handler) -> None:
     form; each is logged.
     """
     answer = partial(_answer, app[INSTALLATION], app[REQUEST_LOG], handler)
-    for each in with_head([method]):
+    for each in _with_head([method]):
         app.router.add_route(each, path, answer, expect_handler=_expected)
 
 
-def with_head(methods: Iterable[str]) -> list[str]:
+def _with_head(methods: Iterable[str]) -> list[str]:
     """The methods, and HEAD where GET is: it has the same answer without its body (RFC 9110, section 9.3.2)."""
     return [each for method in methods for each in (("GET", "HEAD") if method == "GET" else (method,))]
+
+
+def possible(methods: Iterable[str]) -> list[str]:
+    """All methods of an address with these routes."""
+    return sorted({*_with_head(methods), "OPTIONS"})
 
 
 def add_open(app: web.Application, method: str, path: str, handler: Handler) -> None:
@@ -149,8 +154,7 @@ def joined(headers: CIMultiDictProxy[str], name: str) -> str | None:
 
 def unless_known(request: web.Request, reply: Reply) -> Reply:
     """304 when the client has the prepared answer already."""
-    is_known = preconditions.is_known(joined(request.headers, "If-None-Match"), reply)
-    return Reply(304, b"", reply.headers) if is_known else reply
+    return preconditions.unchanged(joined(request.headers, "If-None-Match"), reply) or reply
 
 
 def response(reply: Reply) -> web.Response:
@@ -187,8 +191,8 @@ async def _answer(
     answer.headers["Server"] = "wmsd"
     answer.headers["X-Content-Type-Options"] = "nosniff"
     answer.headers.setdefault("Cache-Control", "no-store")
+    answer.headers["Vary"] = VARY if is_of_the_api(request) else "Accept-Encoding"
     if is_of_the_api(request):
-        answer.headers["Vary"] = VARY
         translate(request, answer)
         if origins := installation.settings.server.allow_origins:
             allow(origins, request, answer)
@@ -220,8 +224,8 @@ def refuse_other_methods(app: web.Application, path: str, allowed: list[str]) ->
 
 async def _refuse_method(allowed: list[str], request: web.Request) -> web.Response:
     if request.method == "OPTIONS":
-        return options(request.app[INSTALLATION].settings.server.allow_origins, request, with_head(allowed))
-    return response(refusal(method_not_allowed(request.method, with_head(allowed))))
+        return options(request.app[INSTALLATION].settings.server.allow_origins, request, possible(allowed))
+    return response(refusal(method_not_allowed(request.method, possible(allowed))))
 
 
 async def _refuse_address(request: web.Request) -> web.Response:

@@ -40,7 +40,7 @@ def document(
     of what webhooks send.
     """
     data = EVENT_DATA.values() if has_events else ()
-    schemas = Schemas([*_bodies(routes), problems.Problem], [*_answers(routes), *data])
+    schemas = Schemas([*_bodies(routes), problems.Problem, problems.Rfc9457Problem], [*_answers(routes), *data])
     # Parameters name choices of their own, so operations are described before the components are listed.
     paths: dict[str, Schema] = {}
     for route in routes:

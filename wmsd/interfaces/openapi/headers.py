@@ -38,6 +38,8 @@ ANSWERED: Final[dict[str, Schema]] = {
     ),
 }
 """The headers of answers."""
+COST: Final = "X-Query-Cost"
+"""The header of an answer to a GraphQL document, which is in no description."""
 
 SENT: Final[dict[str, Schema]] = {
     "X-Company-Id": _header(_ID, "The company, as `GET /api/companies` lists it."),
@@ -55,7 +57,8 @@ SENT: Final[dict[str, Schema]] = {
 def takes_key(route: Route) -> bool:
     """Whether an Idempotency-Key is honoured."""
     declared = route.operation
-    return declared.writes and route.method in idempotency.METHODS and declared.scope in ("company", "site")
+    is_kept = declared.writes and declared.scope in ("company", "site")
+    return (is_kept or declared.takes_key) and route.method in idempotency.METHODS
 
 
 def is_validated(declared: Operation) -> bool:

@@ -54,7 +54,7 @@ EXAMPLES: Final[dict[str, dict[str, Any]]] = {
         "details": {"id": 12},
     },
     "COMPANY_REQUIRED": {"message": "Send X-Company-Id with the id of a company that this token may use."},
-    "METHOD_NOT_ALLOWED": {"message": "PUT is not possible here; GET, HEAD are."},
+    "METHOD_NOT_ALLOWED": {"message": "PUT is not possible here; GET, HEAD, OPTIONS are."},
     "RATE_LIMIT_EXCEEDED": {"message": "Too many requests: the limit is 60 a minute. Try again in 12 s."},
     "SERVICE_UNAVAILABLE": {"message": "The server cannot use its disk now; nothing was changed."},
     "OUTCOME_UNKNOWN": {
@@ -79,6 +79,7 @@ PHRASES: Final = {
     503: "Unavailable now",
     507: "The company's quota is used up",
 }
+MEDIA_TYPE: Final = "application/problem+json"
 BEFORE: Final = "What can be wrong with a request before it is known which operation it is for"
 
 ErrorCode = Annotated[str, choice("ErrorCode", STATUS_OF_CODE)]
@@ -93,6 +94,18 @@ class Problem(Model):
         dict[str, list[str]], Field(description="What is wrong, by the path of the field, as `lines.0.quantity`.")
     ] = {}
     details: Annotated[dict[str, Any], Field(description="More for programs, as the moves that are allowed.")] = {}
+
+
+class Rfc9457Problem(Model):
+    """An error for those who accept `application/problem+json` (RFC 9457)."""
+
+    type: Annotated[str, Field(description="The address of the paragraph about the code, in the guide.")]
+    title: Annotated[str, Field(description="The code in words.")]
+    status: int
+    detail: Annotated[str, Field(description="A sentence for people.")]
+    code: ErrorCode
+    errors: Annotated[dict[str, list[str]], Field(description="As in `Problem`.")] = {}
+    details: Annotated[dict[str, Any], Field(description="As in `Problem`.")] = {}
 
 
 def codes_of(declared: Operation) -> list[str]:
@@ -142,7 +155,14 @@ def _failure(route: Route, status: int, codes: Iterable[str]) -> Schema:
     return {
         "description": PHRASES[status],
         "headers": headers.of_failure(route, status),
-        "content": {"application/json": {"schema": reference("Problem"), "examples": _examples(codes)}},
+        "content": _content(codes),
+    }
+
+
+def _content(codes: Iterable[str]) -> dict[str, Schema]:
+    return {
+        "application/json": {"schema": reference("Problem"), "examples": _examples(codes)},
+        MEDIA_TYPE: {"schema": reference("Rfc9457Problem")},
     }
 
 
@@ -155,7 +175,5 @@ def before_any_operation() -> Schema:
     return {
         "description": f"{BEFORE}.",
         "headers": headers.of_any(),
-        "content": {
-            "application/json": {"schema": reference("Problem"), "examples": _examples(["METHOD_NOT_ALLOWED"])}
-        },
+        "content": _content(["METHOD_NOT_ALLOWED"]),
     }

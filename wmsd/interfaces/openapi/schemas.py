@@ -35,6 +35,9 @@ class Schemas:
         for model in answered:
             left_out = model.ONLY_WHEN_ASKED if issubclass(model, Model) else frozenset()
             found[model.__name__]["required"] = sorted(set(model.model_fields) - left_out)
+        for name in _reachable(found, (model.__name__ for model in answered)):
+            if found[name].get("additionalProperties") is False:
+                del found[name]["additionalProperties"]  # an answer may have more fields one day
         self._records = sorted((model.__name__ for model in answered), key=len)
         self._choices: dict[str, Schema] = {}
         self._models = {name: self.plain(schema, name) for name, schema in found.items()}
@@ -87,6 +90,18 @@ def used(components: Mapping[str, dict[str, Schema]], *roots: object) -> dict[st
         kind: {name: members[name] for name in sorted(members) if (kind, name) in found}
         for kind, members in components.items()
     }
+
+
+def _reachable(schemas: Mapping[str, Schema], roots: Iterable[str]) -> set[str]:
+    """The names of the schemas that these refer to, and their own."""
+    found: set[str] = set()
+    waiting = list(roots)
+    while waiting:
+        name = waiting.pop()
+        if name not in found:
+            found.add(name)
+            waiting += [each for _, each in _references(schemas[name])]
+    return found
 
 
 def _references(value: object) -> Iterator[tuple[str, str]]:
