@@ -1,7 +1,6 @@
 """Examines every file of an installation by itself: damage in one does not stop the others."""
 
 from collections.abc import Callable
-from contextlib import AbstractContextManager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -13,7 +12,7 @@ from wmsd.base.steadiness import Known
 from wmsd.companies import store as companies
 from wmsd.db.company_file import Borrow
 from wmsd.db.failures import StorageError
-from wmsd.db.integrity import UNREADABLE, opened_to_examine
+from wmsd.db.integrity import UNREADABLE, missing_end, opened_to_examine
 from wmsd.db.migrations import COMPANY, PLATFORM, FileKind
 from wmsd.db.transaction import Transaction
 
@@ -60,15 +59,15 @@ class Examination:
 
     def _of_platform(self, read: Callable[[Transaction], Result]) -> Result | None:
         try:
-            with self._opened(self._folder.platform_file, PLATFORM) as tx:
+            self._get(self._folder.platform_file)
+            with opened_to_examine(self._folder.platform_file, PLATFORM) as tx:
                 return read(tx)
         except (StorageError, *UNREADABLE):
             return None
 
-    def _opened(self, path: Path, kind: FileKind) -> AbstractContextManager[Transaction]:
+    def _get(self, path: Path) -> None:
         if self._borrow is not None:
             self._borrow(path)
-        return opened_to_examine(path, kind)
 
     def files(self) -> list[int]:
         """The ids of the companies that have a file."""
@@ -87,8 +86,12 @@ class Examination:
         self, name: str, company: str | None, path: Path, kind: FileKind, look: Callable[[Transaction], Findings]
     ) -> Report:
         try:
-            with self._opened(path, kind) as tx:
-                return Report(name, company, path, look(tx))
+            self._get(path)
+            missing = missing_end(path)
+            with opened_to_examine(path, kind) as tx:
+                findings = look(tx)
+            findings.damages[:0] = missing
+            return Report(name, company, path, findings)
         except StorageError as error:
             return Report(name, company, path, error=" ".join(str(error).split()))
         except UNREADABLE as error:

@@ -1,6 +1,5 @@
 """Finds the damage in a file, by the name of the table or index."""
 
-import os
 import re
 from collections import defaultdict
 from collections.abc import Iterator
@@ -15,7 +14,8 @@ from wmsd.base.context import PROGRAM
 from wmsd.base.ids import RandomIds
 from wmsd.db.failures import StorageError, is_delay
 from wmsd.db.migrations import FileKind, migrate
-from wmsd.db.sqlite import connect, sqlite3
+from wmsd.db.raw_files import first_bytes
+from wmsd.db.sqlite import connect, connect_as_it_is, log_bytes, sqlite3
 from wmsd.db.transaction import Transaction
 
 UNREADABLE: Final = (sqlite3.Error, OSError, MemoryError, ValueError)
@@ -82,12 +82,27 @@ def _as_far_as_possible(path: Path) -> sqlite3.Connection:
 
     The first statements still fail with their errors. The file is opened read-only, so it does not change.
     """
-    connection = sqlite3.connect(f"{path.resolve().as_uri()}?mode=ro", uri=True, isolation_level=None)
+    connection = connect_as_it_is(path)
     for statement in ("PRAGMA writable_schema = ON", "SELECT 1 FROM sqlite_schema", "PRAGMA trusted_schema = OFF"):
         with suppress(*UNREADABLE):
             connection.execute(statement).fetchone()
     connection.text_factory = partial(str, encoding="utf-8", errors="replace")
     return connection
+
+
+def missing_end(path: Path) -> list[Damage]:
+    """Whether the file is shorter than its header says, because SQLite reads zeros where the last page is cut.
+    Call it before the file is opened. It finds nothing while there is a log, whose pages need not be in the file
+    yet.
+    """
+    with suppress(OSError):
+        header, size = first_bytes(path.resolve(), 32), path.stat().st_size
+        if header is None or log_bytes(path.resolve()):
+            return []
+        page_size, pages = int.from_bytes(header[16:18], "big"), int.from_bytes(header[28:32], "big")
+        if size < pages * page_size:
+            return [Damage(ITS_END, (f"it ends after {size // page_size} of {pages} pages",))]
+    return []
 
 
 def damages(tx: Transaction) -> list[Damage]:
@@ -96,8 +111,6 @@ def damages(tx: Transaction) -> list[Damage]:
     """
     said = _messages(tx, "PRAGMA integrity_check")
     found: dict[str, list[str]] = defaultdict(list)
-    with suppress(OSError):
-        found.update(_missing_end(tx))
     if said:
         for place, message in _by_table(tx) or [(THE_FILE, each) for each in said]:
             found[place].append(message)
@@ -121,23 +134,6 @@ def _of_table(tx: Transaction, table: str) -> list[str]:
     """
     trees = [each for each in _messages(tx, TREES_OF_A_TABLE, (table,)) if OF_A_TREE.match(each)]
     return trees or _messages(tx, A_TABLE, (table,))
-
-
-def _missing_end(tx: Transaction) -> dict[str, list[str]]:
-    """Checks whether the file is shorter than its header says, because SQLite reads zeros where the last page is
-    cut. Skipped while there is a log, since its pages need not be in the file yet.
-    """
-    path = Path(tx.value("SELECT file FROM pragma_database_list WHERE name = 'main'"))
-    log = path.with_name(f"{path.name}-wal")
-    if log.exists() and log.stat().st_size:
-        return {}
-    with path.open("rb") as file:
-        header = file.read(32)
-        size = file.seek(0, os.SEEK_END)
-    page_size, pages = int.from_bytes(header[16:18], "big"), int.from_bytes(header[28:32], "big")
-    if size >= pages * page_size:
-        return {}
-    return {ITS_END: [f"it ends after {size // page_size} of {pages} pages"]}
 
 
 def _messages(tx: Transaction, statement: str, parameters: tuple[str, ...] = ()) -> list[str]:

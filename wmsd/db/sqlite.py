@@ -17,6 +17,8 @@ from pathlib import Path  # noqa: E402
 
 import aiosqlite  # noqa: E402
 
+from wmsd.db.raw_files import note_closed, note_opened  # noqa: E402
+
 __all__ = ["aiosqlite", "bound_caches", "bytes_on_disk", "connect", "sqlite3"]
 
 OLDEST_SAFE = (3, 51, 3)
@@ -36,6 +38,20 @@ if sqlite3.sqlite_version_info < OLDEST_SAFE:
     )
 
 
+class Connection(sqlite3.Connection):
+    """Is noted as open from before it is opened until it is closed."""
+
+    file: Path | None = None
+
+    def close(self) -> None:
+        try:
+            super().close()
+        finally:
+            if self.file is not None:
+                note_closed(self.file)
+                self.file = None
+
+
 def connect(
     path: Path,
     *,
@@ -52,14 +68,7 @@ def connect(
     process's memory. Raises sqlite3.Error.
     """
     mode = "ro" if read_only else "rwc" if create else "rw"
-    connection = sqlite3.connect(
-        f"{path.absolute().as_uri()}?mode={mode}{'&vfs=unix-excl' if alone else ''}",
-        uri=True,
-        isolation_level=None,
-        check_same_thread=False,
-        cached_statements=256,
-        timeout=busy_seconds,
-    )
+    connection = _connected(path, f"mode={mode}{'&vfs=unix-excl' if alone else ''}", busy_seconds)
     try:
         if not read_only:
             connection.execute("PRAGMA journal_mode = WAL")
@@ -72,6 +81,31 @@ def connect(
     except sqlite3.Error:
         connection.close()
         raise
+    return connection
+
+
+def connect_as_it_is(path: Path, busy_seconds: float = BUSY_SECONDS) -> sqlite3.Connection:
+    """A connection that only reads, to a file in any state. Raises sqlite3.Error."""
+    return _connected(path, "mode=ro", busy_seconds)
+
+
+def _connected(path: Path, parameters: str, busy_seconds: float) -> Connection:
+    file = path.resolve()
+    note_opened(file)
+    try:
+        connection: Connection = sqlite3.connect(
+            f"{path.absolute().as_uri()}?{parameters}",
+            uri=True,
+            isolation_level=None,
+            check_same_thread=False,
+            cached_statements=256,
+            timeout=busy_seconds,
+            factory=Connection,
+        )
+    except BaseException:
+        note_closed(file)
+        raise
+    connection.file = file
     return connection
 
 

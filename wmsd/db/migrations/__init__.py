@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from wmsd.db.failures import StorageError, is_delay, is_of_disk
+from wmsd.db.raw_files import first_bytes
 from wmsd.db.sqlite import BUSY_SECONDS, connect, log_bytes, sqlite3
 
 FOLDER = Path(__file__).parent
@@ -123,7 +124,8 @@ def _run(
 
 def is_current(path: Path, kind: FileKind) -> bool:
     """Whether the file's header says that it has this program's schema, and no log beside it says more. To read it
-    costs a hundredth of opening the file, which counts at a start with a thousand of them.
+    costs a hundredth of opening the file, which counts at a start with a thousand of them. False for a file that
+    this process has open: its header is not read.
 
     The database file format, section 1.3: https://sqlite.org/fileformat.html#the_database_header
     """
@@ -132,12 +134,10 @@ def is_current(path: Path, kind: FileKind) -> bool:
         has_journal = file_name.with_name(f"{file_name.name}-journal").exists()
         if log_bytes(file_name) or has_journal or not path.is_file() or not os.access(path, os.W_OK):
             return False
-        with path.open("rb") as file:
-            header = file.read(HEADER.size)
-            size = os.fstat(file.fileno()).st_size
+        header, size = first_bytes(file_name, HEADER.size), file_name.stat().st_size
     except OSError:
         return False
-    if len(header) < HEADER.size:
+    if header is None or len(header) < HEADER.size:
         return False
     magic, page_size, writes, reads, pages, version, application_id = HEADER.unpack(header)
     is_whole = size == pages * (65_536 if page_size == 1 else page_size)
