@@ -9,6 +9,7 @@ import asyncio
 import json
 import shutil
 import sys
+from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
@@ -21,9 +22,11 @@ from wmsd.app.settings import Settings
 from wmsd.base.access import EVERYTHING, MODULES
 from wmsd.companies import actions as companies
 from wmsd.companies.schema import NewCompany
+from wmsd.db.sqlite import connect
 from wmsd.db.transaction import Transaction
 
 LIFETIME: Final = timedelta(days=2)
+GIVE_AWAY: Final = "UPDATE owner SET company_id = ?, code = ?"
 
 
 async def make(data: Path, first: str, count: int, user: str = ADMIN) -> list[tuple[int, str]]:
@@ -39,7 +42,7 @@ async def make(data: Path, first: str, count: int, user: str = ADMIN) -> list[tu
                     tx.value("SELECT id FROM companies WHERE code = ?", (code,))
                     if number == 0
                     else companies.create_company(
-                        tx, NewCompany(code=code, name=code, modules=list(MODULES)), lambda _: None
+                        tx, NewCompany(code=code, name=code, modules=list(MODULES)), lambda _id, _code: None
                     )
                 )
                 token = accounts.create_token(
@@ -52,6 +55,8 @@ async def make(data: Path, first: str, count: int, user: str = ADMIN) -> list[tu
         template = installation.files.path(made[0][0])
         for company_id, _ in made[1:]:
             shutil.copyfile(template, installation.files.path(company_id))
+            with closing(connect(installation.files.path(company_id))) as connection:
+                connection.execute(GIVE_AWAY, (company_id, f"C{company_id}"))
     return made
 
 

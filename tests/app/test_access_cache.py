@@ -194,7 +194,9 @@ async def test_bookkeeping_makes_nothing_be_read_again(world: World) -> None:
     assert await access.companies() is known
 
 
-BOOKKEEPING = {"access_version", "audit", "clock", "request_counts", "secrets", "sign_in_addresses"}
+BOOKKEEPING = {
+    *("access_version", "audit", "clock", "installation", "request_counts", "secrets", "sign_in_addresses"),
+}
 """Tables of the platform that decide nothing about who may do what."""
 
 

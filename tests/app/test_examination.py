@@ -134,3 +134,16 @@ def test_companies_are_examined_by_their_files_when_the_platform_does_not_tell_t
     assert "platform.db cannot be used: file is not a database." in platform.error
     assert (examination.companies(), examination.files()) == (None, [1, 2])
     assert [examination.company(each).is_right for each in examination.files()] == [True, True]
+
+
+def test_files_that_were_swapped_are_found(folder: DataFolder) -> None:
+    first, second = folder.companies / "1.db", folder.companies / "2.db"
+    aside = folder.path / "aside"
+    first.rename(aside)
+    second.rename(first)
+    aside.rename(second)
+    platform, *companies = examined(folder)
+    assert platform.is_right
+    for report, file, found in zip(companies, (first, second), ("B (id 2)", "ACME (id 1)"), strict=True):
+        assert report.error is not None
+        assert report.error.startswith(f"{file} is the file of company {found}, and {report.name} (id ")

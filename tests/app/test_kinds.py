@@ -18,12 +18,12 @@ from wmsd.interfaces.service import ROUTES
 from wmsd.outbox.events import EVENTS
 
 OF_NO_ROOM = {
-    *("change_sequence", "row_counts", "series"),
+    *("change_sequence", "owner", "row_counts", "series"),
     *("events", "event_counts", "idempotency_keys"),
     *("webhook_subscriptions", "webhook_deliveries", "webhook_attempts", "webhook_delivery_counts"),
     *("webhook_topics", "webhook_leftovers"),
 }
-"""Tables of the outbox, the webhooks and the application."""
+"""Tables of the files themselves, the outbox, the webhooks and the application."""
 
 
 @pytest.fixture(params=DOCUMENTS, ids=lambda kind: kind.name)

@@ -26,6 +26,13 @@ except sqlite3.Error as error:
 """
 
 
+def files_alone(world: World) -> CompanyFiles:
+    """The same files, for a server that has them alone."""
+    files = world.installation.files
+    clock, ids = world.installation.clock, world.installation.ids
+    return CompanyFiles(files.folder, clock, ids, {}, installation=files.installation, alone=True)
+
+
 async def seen_by_another_process(file: Path) -> str:
     command = [sys.executable, "-c", LOOK, str(file)]
     done = await asyncio.to_thread(subprocess.run, command, cwd=ROOT, capture_output=True, text=True)
@@ -33,8 +40,7 @@ async def seen_by_another_process(file: Path) -> str:
 
 
 async def test_a_loan_while_reads_and_writes_go_on(world: World) -> None:
-    installation = world.installation
-    files = CompanyFiles(installation.files.folder, installation.clock, installation.ids, {}, alone=True)
+    files = files_alone(world)
     path, is_over = files.path(world.company), False
 
     async def work() -> int:
@@ -65,8 +71,7 @@ async def test_a_loan_while_reads_and_writes_go_on(world: World) -> None:
 
 async def test_it_is_alone_from_its_first_look_on(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whoever opens it at that moment shares the log's index, and keeps it where it is found."""
-    installation = world.installation
-    files = CompanyFiles(installation.files.folder, installation.clock, installation.ids, {}, alone=True)
+    files = files_alone(world)
     index = files.path(world.company).with_name(f"{world.company}.db-shm")
     check, was_shared = migrations._check_kind, []
 
@@ -80,7 +85,7 @@ async def test_it_is_alone_from_its_first_look_on(world: World, monkeypatch: pyt
     assert was_shared == [False]
     await files.close()
 
-    files = CompanyFiles(installation.files.folder, installation.clock, installation.ids, {}, alone=True)
+    files = files_alone(world)
     await files.file(world.company).lend()
     await files.get(world.company)
     assert was_shared == [False, True]

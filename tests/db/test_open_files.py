@@ -30,7 +30,7 @@ class Files(CompanyFiles):
         self.steered = SteeredClock()
         super().__init__(folder, OrderedClock(self.steered), CountedIds(), {})
         for number in range(1, 41):
-            self.create(number)
+            self.create(number, f"C{number}")
 
     async def use(self, *companies: int) -> None:
         """Reads them, a second apart."""

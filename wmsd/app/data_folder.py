@@ -9,7 +9,7 @@ import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
-from typing import IO
+from typing import IO, NamedTuple
 
 from wmsd.accounts import store as accounts
 from wmsd.accounts.master_key import MasterKey
@@ -17,6 +17,7 @@ from wmsd.base.access import Whitelist
 from wmsd.base.clock import OrderedClock
 from wmsd.base.complaints import Complaints
 from wmsd.base.ids import Ids
+from wmsd.companies import store as companies
 from wmsd.db.database import Database
 from wmsd.db.failures import StorageError
 from wmsd.db.migrations import PLATFORM, create, migrate
@@ -262,11 +263,19 @@ def _reason(error: OSError) -> str:
     return (error.strerror or str(error)).lower()
 
 
+class Platform(NamedTuple):
+    database: Database
+    secrets: dict[str, str]
+    """By name."""
+    installation: str
+    codes: dict[int, str]
+    """Of the companies, by id."""
+
+
 async def open_platform(
     folder: DataFolder, clock: OrderedClock, ids: Ids, key: MasterKey, whitelist: Whitelist, alone: bool
-) -> tuple[Database, dict[str, str]]:
-    """Opens the platform's database. Returns it with the installation's secrets by name, made at the first
-    opening.
+) -> Platform:
+    """Opens the platform's database. The secrets are made at the first opening.
 
     Raises StorageError when the secrets are sealed with another key than `key`.
     """
@@ -294,7 +303,8 @@ async def open_platform(
             LOG.warning("The keys in %s are in clear: `wmsd key move FILE` seals them", folder.platform_file)
         if len(secrets) < len(accounts.KEY_SECRETS):
             secrets = await platform.write(make)
-        return platform, secrets
+        installation, codes = await platform.read(lambda tx: (companies.installation(tx), companies.codes(tx)))
+        return Platform(platform, secrets, installation, codes)
     except BaseException:
         await platform.close()
         raise

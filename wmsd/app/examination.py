@@ -14,6 +14,7 @@ from wmsd.db.company_file import Borrow
 from wmsd.db.failures import StorageError
 from wmsd.db.integrity import UNREADABLE, missing_end, opened_to_examine
 from wmsd.db.migrations import COMPANY, PLATFORM, FileKind
+from wmsd.db.owner import Owner
 from wmsd.db.transaction import Transaction
 
 Result = TypeVar("Result")
@@ -44,6 +45,8 @@ class Examination:
     def __init__(self, folder: DataFolder, borrow: Borrow | None = None) -> None:
         self._folder = folder
         self._borrow = borrow
+        self._installation: str | None = None
+        """The id that its files have; None as long as it is not known."""
 
     def platform(self) -> Report:
         path = self._folder.platform_file
@@ -51,6 +54,7 @@ class Examination:
 
     def companies(self) -> dict[int, str] | None:
         """The companies' codes by id; None when `platform.db` cannot be read."""
+        self._installation = self._of_platform(companies.installation)
         return self._of_platform(companies.codes)
 
     def clock(self) -> Known | None:
@@ -80,15 +84,23 @@ class Examination:
 
     def company(self, company_id: int, code: str | None = None) -> Report:
         path = self._folder.companies / f"{company_id}.db"
-        return self._report(code or f"company {company_id}", code, path, COMPANY, examine)
+        name = code or f"company {company_id}"
+        owner = None if self._installation is None else Owner(self._installation, company_id, name)
+        return self._report(name, code, path, COMPANY, examine, owner)
 
     def _report(
-        self, name: str, company: str | None, path: Path, kind: FileKind, look: Callable[[Transaction], Findings]
+        self,
+        name: str,
+        company: str | None,
+        path: Path,
+        kind: FileKind,
+        look: Callable[[Transaction], Findings],
+        owner: Owner | None = None,
     ) -> Report:
         try:
             self._get(path)
             missing = missing_end(path)
-            with opened_to_examine(path, kind) as tx:
+            with opened_to_examine(path, kind, owner) as tx:
                 findings = look(tx)
             findings.damages[:0] = missing
             return Report(name, company, path, findings)

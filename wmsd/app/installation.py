@@ -88,7 +88,7 @@ async def open_installation(
     ids = ids or RandomIds()
     passwords = passwords or Passwords(ordered)
     key, whitelist = open_key(settings.server.key_file), Whitelist(abilities)
-    platform, secrets = await open_platform(folder, ordered, ids, key, whitelist, alone)
+    platform, secrets, installation, codes = await open_platform(folder, ordered, ids, key, whitelist, alone)
     vault, guard = Vault(secrets["vault"]), new_guard(settings)
     files = CompanyFiles(
         folder.companies,
@@ -96,6 +96,8 @@ async def open_installation(
         ids,
         {Vault: vault, Guard: guard, Obstacles: OBSTACLES, Dependents: DEPENDENTS},
         folder.release_reserve,
+        installation=installation,
+        codes=codes,
         alone=alone,
         borrow=borrow,
     )

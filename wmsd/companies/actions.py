@@ -25,8 +25,10 @@ def change_operator(tx: Transaction, code: str, changes: OperatorChanges) -> Non
     store.audit(tx, "operator.change", code)
 
 
-def create_company(tx: Transaction, new: NewCompany, create_file: Callable[[int], None]) -> int:
-    """Creates a company and answers its id. `create_file` makes its file, before the company is committed."""
+def create_company(tx: Transaction, new: NewCompany, create_file: Callable[[int, str], None]) -> int:
+    """Creates a company and answers its id. `create_file` is given the id and the code, and makes the file before
+    the company is committed.
+    """
     errors: FieldErrors = {}
     if any(company.code == new.code for company in store.companies(tx)):
         errors["code"] = ["is taken by another company"]
@@ -42,7 +44,7 @@ def create_company(tx: Transaction, new: NewCompany, create_file: Callable[[int]
     for module in new.modules:
         store.set_module(tx, company_id, module, True)
     store.audit(tx, "company.create", new.code)
-    create_file(company_id)
+    create_file(company_id, new.code)
     return company_id
 
 

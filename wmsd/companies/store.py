@@ -21,6 +21,15 @@ def companies(tx: Transaction) -> list[Company]:
     return [_company(row) for row in tx.records(COMPANIES)]
 
 
+INSTALLATION: Final = "SELECT id FROM installation"
+
+
+def installation(tx: Transaction) -> str:
+    """The id of this installation, which stands in each of its files."""
+    found: str = tx.value(INSTALLATION)
+    return found
+
+
 CODES: Final = "SELECT id, code FROM companies ORDER BY id"
 
 

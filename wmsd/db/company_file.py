@@ -18,6 +18,7 @@ from wmsd.base.problems import unavailable
 from wmsd.db.database import Database
 from wmsd.db.failures import CANNOT_BE_READ, FileMoved, StorageError
 from wmsd.db.migrations import COMPANY, migrate
+from wmsd.db.owner import Owner
 from wmsd.db.sqlite import sqlite3
 from wmsd.db.standing import Identity, identity
 
@@ -38,6 +39,7 @@ class CompanyFile:
         self,
         company_id: int,
         path: Path,
+        owner: Owner,
         new_database: Callable[[], Database],
         executor: Executor,
         clock: Clock,
@@ -51,6 +53,7 @@ class CompanyFile:
         """
         self._company_id = company_id
         self.path = path
+        self._owner = owner
         self.failure: str | None = None
         self.database: Database | None = None
         self._new_database = new_database
@@ -133,7 +136,7 @@ class CompanyFile:
         try:
             if self._borrow is not None:
                 self._borrow(self.path)
-            migrate(self.path, COMPANY, BUSY_SECONDS, self.is_alone)
+            migrate(self.path, COMPANY, BUSY_SECONDS, self.is_alone, self._owner)
         except StorageError as error:
             self._fail(error)
         else:

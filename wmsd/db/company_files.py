@@ -2,10 +2,11 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection, Iterable
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from types import MappingProxyType
 from typing import Final, TypeVar
 
 from wmsd.base import timestamps
@@ -18,6 +19,7 @@ from wmsd.db.database import Database, MakeRoom
 from wmsd.db.failures import StorageError, is_damage
 from wmsd.db.migrations import COMPANY, create, is_current
 from wmsd.db.open_files import OpenFiles
+from wmsd.db.owner import Owner, WrongOwner
 from wmsd.db.sqlite import sqlite3
 from wmsd.db.transaction import Provision, Transaction
 from wmsd.db.unit_of_work import read_once
@@ -39,10 +41,16 @@ class CompanyFiles:
         provision: Provision,
         make_room: MakeRoom | None = None,
         *,
+        installation: str = "",
+        codes: Mapping[int, str] = MappingProxyType({}),
         alone: bool = False,
         borrow: Borrow | None = None,
     ) -> None:
-        """`alone`: whether no other process may open the files while they are not lent."""
+        """`installation` is the id that its files have. `codes`: of the companies that there are. `alone`: whether
+        no other process may open the files while they are not lent.
+        """
+        self.installation = installation
+        self._codes = dict(codes)
         self.folder = folder
         self.after_commit: Callable[[int], None] | None = None
         self._told = Complaints(
@@ -67,7 +75,10 @@ class CompanyFiles:
     def path(self, company_id: int) -> Path:
         return self.folder / f"{company_id}.db"
 
-    def create(self, company_id: int) -> None:
+    def owner(self, company_id: int) -> Owner:
+        return Owner(self.installation, company_id, self._codes.get(company_id, f"company {company_id}"))
+
+    def create(self, company_id: int, code: str) -> None:
         """Creates the file of a new company. A file that is already there, after a restore for example, is moved
         aside.
         """
@@ -79,7 +90,8 @@ class CompanyFiles:
                 if stray.exists():
                     stray.rename(stray.with_name(f"{company_id}.db.orphan-{moment}{suffix}"))
             LOG.warning("a file without a company was moved aside: %s.orphan-%s", path, moment)
-        create(path, COMPANY)
+        self._codes[company_id] = code
+        create(path, COMPANY, self.owner(company_id))
 
     async def prepare(self, company_ids: Iterable[int]) -> None:
         """Migrates the files that need it, one after the other; one that is asked for meanwhile does not wait for
@@ -154,7 +166,7 @@ class CompanyFiles:
         usable = [company_id for company_id in known if company_id not in failed]
         found, errors = await asyncio.to_thread(self._read_each, usable, action)
         for company_id, error in errors.items():
-            if is_damage(error):
+            if is_damage(error) or isinstance(error, WrongOwner):
                 self.suspect(company_id, error)
             else:
                 self._told.failed(f"company {company_id} could not be read", error)
@@ -169,16 +181,22 @@ class CompanyFiles:
 
     def _read_each(
         self, company_ids: list[int], action: Callable[[Transaction], Result]
-    ) -> tuple[dict[int, Result], dict[int, sqlite3.Error]]:
+    ) -> tuple[dict[int, Result], dict[int, Exception]]:
         found: dict[int, Result] = {}
-        errors: dict[int, sqlite3.Error] = {}
+        errors: dict[int, Exception] = {}
         for company_id in company_ids:
             try:
                 path = self.path(company_id)
                 found[company_id] = read_once(
-                    path, action, self._clock, self._ids, self._provision, self.file(company_id).is_alone
+                    path,
+                    action,
+                    self._clock,
+                    self._ids,
+                    self._provision,
+                    self.file(company_id).is_alone,
+                    self.owner(company_id),
                 )
-            except sqlite3.Error as error:
+            except (sqlite3.Error, WrongOwner) as error:
                 errors[company_id] = error
         return found, errors
 
@@ -222,6 +240,7 @@ class CompanyFiles:
             file = CompanyFile(
                 company_id,
                 self.path(company_id),
+                self.owner(company_id),
                 new_database,
                 self._executor,
                 self._clock,

@@ -14,6 +14,7 @@ from wmsd.base.context import PROGRAM
 from wmsd.base.ids import RandomIds
 from wmsd.db.failures import StorageError, is_delay
 from wmsd.db.migrations import FileKind, migrate
+from wmsd.db.owner import Owner
 from wmsd.db.raw_files import first_bytes
 from wmsd.db.sqlite import connect, connect_as_it_is, log_bytes, sqlite3
 from wmsd.db.transaction import Transaction
@@ -47,12 +48,12 @@ class Damage:
 
 
 @contextmanager
-def opened_to_examine(path: Path, kind: FileKind) -> Iterator[Transaction]:
+def opened_to_examine(path: Path, kind: FileKind, owner: Owner | None = None) -> Iterator[Transaction]:
     """Opens a snapshot of the file, after migrating it; of a damaged file, everything that can still be read.
 
-    Raises StorageError and sqlite3.Error.
+    Raises StorageError, also when the file is not its owner's, and sqlite3.Error.
     """
-    connection = _opened(path, kind)
+    connection = _opened(path, kind, owner)
     try:
         connection.execute("PRAGMA query_only = ON")
         connection.execute("BEGIN")
@@ -62,9 +63,9 @@ def opened_to_examine(path: Path, kind: FileKind) -> Iterator[Transaction]:
         connection.close()
 
 
-def _opened(path: Path, kind: FileKind) -> sqlite3.Connection:
+def _opened(path: Path, kind: FileKind, owner: Owner | None) -> sqlite3.Connection:
     try:
-        migrate(path, kind)
+        migrate(path, kind, owner=owner)
     except StorageError as error:
         if not _has_readable_parts(error.__cause__):
             raise

@@ -10,6 +10,7 @@ from wmsd.base.context import PROGRAM
 from wmsd.base.ids import Ids
 from wmsd.db.connection_queue import GroupRunner, UnderWay, Work
 from wmsd.db.failures import FileMoved, OutcomeUnknown, OutOfTime, is_delay, is_in_doubt
+from wmsd.db.owner import Owner, check
 from wmsd.db.sqlite import BUSY_SECONDS, connect, sqlite3
 from wmsd.db.standing import Standing
 from wmsd.db.transaction import AtCommit, Provision, Transaction
@@ -184,12 +185,17 @@ def read_once(
     ids: Ids,
     provision: Provision,
     alone: bool = False,
+    owner: Owner | None = None,
 ) -> Result:
-    """Runs a read on the calling thread, with a connection of its own. Raises sqlite3.Error."""
+    """Runs a read on the calling thread, with a connection of its own. Raises sqlite3.Error, and WrongOwner when
+    the file is not its owner's.
+    """
     connection = connect(path, alone=alone)
     try:
         connection.execute("PRAGMA query_only = ON")
         connection.execute("BEGIN")
+        if owner is not None:
+            check(connection, path, owner)
         return action(Transaction(connection, clock.now(), clock.latest(), ids, PROGRAM, provision))
     finally:
         connection.close()

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from wmsd.db.failures import StorageError, is_delay, is_of_disk
+from wmsd.db.owner import Owner, claim
 from wmsd.db.raw_files import first_bytes
 from wmsd.db.sqlite import BUSY_SECONDS, connect, log_bytes, sqlite3
 
@@ -43,8 +44,8 @@ PLATFORM: Final = FileKind("platform", 0x776D7370)
 COMPANY: Final = FileKind("company", 0x776D7363)
 
 
-def create(path: Path, kind: FileKind) -> None:
-    """Creates a new file of this kind. Raises StorageError; never touches an existing file."""
+def create(path: Path, kind: FileKind, owner: Owner | None = None) -> None:
+    """Creates a new file of this kind, for its owner. Raises StorageError; never touches an existing file."""
     if path.exists():
         raise StorageError(f"{path} is there already; it was left as it is.")
     unfinished = path.with_name(f"{path.name}.new")
@@ -52,7 +53,7 @@ def create(path: Path, kind: FileKind) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         for remains in path.parent.glob(f"{unfinished.name}*"):
             remains.unlink()
-        _run(unfinished, kind, create_file=True)
+        _run(unfinished, kind, create_file=True, owner=owner)
         _put_in_place(unfinished, path)
     except (sqlite3.Error, OSError) as error:
         raise StorageError(f"{path} cannot be created: {error}.") from error
@@ -71,8 +72,15 @@ def _put_in_place(unfinished: Path, path: Path) -> None:
         os.close(folder)
 
 
-def migrate(path: Path, kind: FileKind, busy_seconds: float = BUSY_SECONDS, alone: bool = False) -> None:
-    """Brings a file up to this program's schema. Raises StorageError when that fails, with the file unchanged.
+def migrate(
+    path: Path,
+    kind: FileKind,
+    busy_seconds: float = BUSY_SECONDS,
+    alone: bool = False,
+    owner: Owner | None = None,
+) -> None:
+    """Brings a file up to this program's schema. Raises StorageError when that fails, with the file unchanged, and
+    when it is not its owner's.
 
     If another program has the file locked, it waits for `busy_seconds`. `alone`: no other
     process can open it meanwhile.
@@ -88,7 +96,7 @@ def migrate(path: Path, kind: FileKind, busy_seconds: float = BUSY_SECONDS, alon
             f"{path} cannot be used: it is no file. It was left as it is; restore the file from a backup."
         )
     try:
-        _run(path, kind, create_file=False, busy_seconds=busy_seconds, alone=alone)
+        _run(path, kind, create_file=False, busy_seconds=busy_seconds, alone=alone, owner=owner)
     except sqlite3.DatabaseError as error:
         remedy = "Restore it from a backup."
         if not os.access(path, os.W_OK):
@@ -101,7 +109,12 @@ def migrate(path: Path, kind: FileKind, busy_seconds: float = BUSY_SECONDS, alon
 
 
 def _run(
-    path: Path, kind: FileKind, create_file: bool, busy_seconds: float = BUSY_SECONDS, alone: bool = False
+    path: Path,
+    kind: FileKind,
+    create_file: bool,
+    busy_seconds: float = BUSY_SECONDS,
+    alone: bool = False,
+    owner: Owner | None = None,
 ) -> None:
     if not create_file and not is_current(path, kind):
         _check(path, kind, busy_seconds)
@@ -118,6 +131,8 @@ def _run(
                     connection.execute(statement)
                 connection.execute(f"PRAGMA user_version = {number}")
             connection.execute("COMMIT")
+        if owner is not None:
+            claim(connection, path, owner)
     finally:
         connection.close()
 
