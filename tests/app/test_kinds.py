@@ -18,7 +18,7 @@ from wmsd.interfaces.service import ROUTES
 from wmsd.outbox.events import EVENTS
 
 OF_NO_ROOM = {
-    *("change_sequence", "owner", "row_counts", "series"),
+    *("change_sequence", "log", "owner", "row_counts", "series"),
     *("events", "event_counts", "idempotency_keys"),
     *("webhook_subscriptions", "webhook_deliveries", "webhook_attempts", "webhook_delivery_counts"),
     *("webhook_topics", "webhook_leftovers"),

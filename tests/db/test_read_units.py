@@ -32,7 +32,7 @@ async def test_reads_of_a_group_share_a_snapshot_and_fail_alone(scene: Scene) ->
         scene.write(add("meanwhile"))
         return found
 
-    run = read_group(scene.ordered, scene.ids, {str: PROVIDED})
+    run = read_group(scene.ordered, scene.ids, {str: PROVIDED}, scene.standing)
     with closing(connect(scene.path)) as reader:
         first, refused, last = group = scene.group(write_meanwhile, refuse, show_codes)
         run(reader, group)
@@ -47,7 +47,7 @@ async def test_a_read_knows_its_moment_who_asks_and_what_is_provided(scene: Scen
     noon = scene.clock.wall
     scene.clock.set_back(1)
     group = scene.group(told)
-    read_group(scene.ordered, scene.ids, {str: PROVIDED})(scene.connection, group)
+    read_group(scene.ordered, scene.ids, {str: PROVIDED}, scene.standing)(scene.connection, group)
     assert group[0].result == (scene.clock.wall, noon, USER, PROVIDED, scene.ids)
     once = read_once(scene.path, told, scene.ordered, scene.ids, {str: PROVIDED})
     assert once == (scene.clock.wall, noon, PROGRAM, PROVIDED, scene.ids)
@@ -72,7 +72,7 @@ async def test_a_read_once_shares_the_file_unless_it_is_to_have_it_alone(scene: 
 
 async def test_a_read_that_is_over_does_not_begin_and_one_under_way_is_broken_off(scene: Scene) -> None:
     under_way = UnderWay()
-    run = read_group(scene.ordered, scene.ids, {}, read_unit_in_time(under_way))
+    run = read_group(scene.ordered, scene.ids, {}, scene.standing, read_unit_in_time(under_way))
     left, broken_off, quick, _ = group = scene.group(show_codes, endless, show_codes, refuse)
     left.future.cancel()
     scene.connection.set_progress_handler(lambda: leave(broken_off), 10_000)

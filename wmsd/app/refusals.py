@@ -59,7 +59,7 @@ class Refusals:
         problem = explain(error)
         if problem is None:
             return _mistake(call, error)
-        if not isinstance(error, FileMoved):  # logged with the company's file
+        if call.tenant is None or not isinstance(error, FileMoved):  # that is logged with the company's file
             self._told.failed(_use(call), error, call.request_id)
         if is_damage(error):
             if call.tenant is None:

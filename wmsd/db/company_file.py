@@ -16,7 +16,7 @@ from wmsd.base.clock import Clock
 from wmsd.base.complaints import Complaints
 from wmsd.base.problems import unavailable
 from wmsd.db.database import Database
-from wmsd.db.failures import CANNOT_BE_READ, FileMoved, StorageError
+from wmsd.db.failures import CANNOT_BE_READ, FileMoved, FileOverwritten, StorageError
 from wmsd.db.migrations import COMPANY, migrate
 from wmsd.db.owner import Owner
 from wmsd.db.sqlite import sqlite3
@@ -29,6 +29,10 @@ BUSY_SECONDS: Final = 1.0
 """How long to wait for another program that has the file locked; the next request tries again."""
 MOVED: Final = (
     "Nothing is written to what stands there now. Put the file back, or start wmsd again to serve what is there."
+)
+OVERWRITTEN: Final = (
+    "Nothing more is read from it or written to it. Restore the company from a backup, or start wmsd again to "
+    "serve what is there."
 )
 
 
@@ -68,6 +72,8 @@ class CompanyFile:
         self._is_ready = False
         self._looking: asyncio.Future[None] | None = None
         self._leaving: asyncio.Future[None] | None = None
+        self._overwritten: Identity | None = None
+        """The identity of a file that was overwritten while it was in use. A start serves it again."""
         self._missed: Identity | None = None
         """The identity of a file that was removed or replaced while it was in use. No other file is accepted in
         its place.
@@ -131,7 +137,8 @@ class CompanyFile:
 
     def _look(self) -> None:
         """Brings the file up to this program's schema, or notes what is wrong with it. Runs on any thread."""
-        if self._missed is not None and identity(self.path) != self._missed:
+        found = identity(self.path)
+        if self._missed not in (None, found) or (self._overwritten is not None and found == self._overwritten):
             return
         try:
             if self._borrow is not None:
@@ -140,7 +147,7 @@ class CompanyFile:
         except StorageError as error:
             self._fail(error)
         else:
-            self.failure, self._missed, self._is_ready = None, None, True
+            self.failure, self._missed, self._overwritten, self._is_ready = None, None, None, True
 
     def suspect(self, error: Exception) -> None:
         """Closes a file that failed in use; it is checked before it is used again."""
@@ -148,17 +155,20 @@ class CompanyFile:
         self._leave(is_kept=False)
 
     def stop(self, moved: FileMoved) -> None:
-        """Closes a file that was removed or replaced in use. Its content is kept, and the file that is there now
-        is left alone.
+        """Closes a file that was removed, replaced or overwritten in use. What can be had of its content is kept,
+        and the file that is there now is left alone.
         """
         if self.database is None:
             return
-        if moved.path == self.path:
+        if isinstance(moved, FileOverwritten):
+            self._overwritten = self.database.standing.file
+            self._fail(StorageError(f"{moved}. {OVERWRITTEN}"))
+        elif moved.path == self.path:
             self._missed = self.database.standing.file
             self._fail(StorageError(f"{moved}. {MOVED}"))
         else:
             self._fail(StorageError(f"{moved}. What it held is written to {self.path.name}"))
-        self._leave(is_kept=True)
+        self._leave(is_kept=not isinstance(moved, FileOverwritten))
 
     def _leave(self, is_kept: bool) -> None:
         database, self.database = self.database, None
@@ -175,7 +185,7 @@ class CompanyFile:
             await database.close()
 
     async def _keep(self, database: Database) -> None:
-        moment = timestamps.to_text(self._clock.now()).replace(":", "")
+        moment = timestamps.for_file_name(self._clock.now())
         copy = self.path.with_name(f"{self.path.name}.removed-{moment}")
         if await database.keep(copy):
             self._missed = identity(copy)  # the copy may be put in place of the lost file and is then served

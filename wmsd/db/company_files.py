@@ -84,7 +84,7 @@ class CompanyFiles:
         """
         path = self.path(company_id)
         if path.exists():
-            moment = timestamps.to_text(self._clock.now()).replace(":", "")
+            moment = timestamps.for_file_name(self._clock.now())
             for suffix in ("", "-wal", "-shm"):
                 stray = path.with_name(path.name + suffix)
                 if stray.exists():

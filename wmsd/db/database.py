@@ -16,14 +16,15 @@ from wmsd.base.clock import OrderedClock
 from wmsd.base.context import PROGRAM, Actor
 from wmsd.base.ids import Ids
 from wmsd.db.connection_queue import LARGEST_READ_GROUP, ConnectionQueue, GroupRunner, UnderWay, Work
-from wmsd.db.failures import STORAGE_FAILURES, FileMoved, StorageError, explain, is_of_disk
+from wmsd.db.failures import STORAGE_FAILURES, FileMoved, FileOverwritten, StorageError, explain, is_of_disk
 from wmsd.db.inline_reader import InlineReader
 from wmsd.db.sqlite import CACHE_KIB, LOG_BYTES, THREAD_CACHE_KIB, connect, log_bytes, sqlite3
 from wmsd.db.staging import Staging
-from wmsd.db.standing import Standing, keep
+from wmsd.db.standing import Standing, keep, keep_log
 from wmsd.db.transaction import Provision, Transaction
 from wmsd.db.unit_of_work import CommitGroup, read_group, read_unit_in_time
 from wmsd.db.worker_threads import Workers, WorkerThreads
+from wmsd.db.write_ahead_log import WriteAheadLog
 
 Result = TypeVar("Result")
 MakeRoom = Callable[[], bool]
@@ -95,12 +96,14 @@ class Database:
         self._openings = 0
         self._keeps_reader = False
         self._writer: ConnectionQueue | None = None
+        self._log: WriteAheadLog | None = None
         self.standing = Standing(path)
         self._inline_reader = InlineReader(
             path,
             clock,
             ids,
             provision,
+            self.standing,
             self._hand_over,
             self._begin,
             writer=lambda: self._writer if self._own_workers is None else None,
@@ -219,14 +222,14 @@ class Database:
         await self.write(write_version)
 
     async def write_log_back(self) -> None:
-        """Writes the log back into the file. SQLite does so at commits too, but is silent when it cannot. Raises
-        sqlite3.Error and FileMoved.
+        """Has the writer write a long log back into the file, as it does after commits too; but there it is silent
+        when it cannot. Raises what `write` raises, and sqlite3.Error.
         """
         if log_bytes(self.path) <= LOG_BYTES:
             return
-        async with self._opening:  # the file cannot be lent in the meantime
-            self.standing.check()
-            await asyncio.to_thread(_write_log_back, self.path, self._alone and not self._lent)
+        await self.try_to_write()
+        if self._log is not None and self._log.failure is not None:
+            raise self._log.failure
 
     async def data_version(self) -> tuple[int, int, int]:
         """A value that changes when another process commits; it may change at other times too."""
@@ -295,16 +298,26 @@ class Database:
             await self._reader()
 
     async def close(self) -> None:
-        """Waits for work in progress, then closes."""
+        """Waits for work in progress, then closes. The log of a file that was overwritten is moved aside."""
+        log_keeper = None
+        if self.is_open and self._is_overwritten():
+            log_keeper = await asyncio.to_thread(keep_log, self.path, self._clock.now())
         await self._inline_reader.close()
         while self._handed_over:
             await asyncio.wait(self._handed_over)
         async with self._opening:
             await self._close_queues()
+            if log_keeper is not None:
+                await asyncio.to_thread(log_keeper.close)
             if not self.is_open:
                 self.standing.leave()
         if self._own_workers is not None:
             self._own_workers.close()
+
+    def _is_overwritten(self) -> bool:
+        with suppress(FileMoved):
+            self.standing.check_file()
+        return isinstance(self.standing.moved, FileOverwritten)
 
     @property
     def connections(self) -> int:
@@ -344,7 +357,10 @@ class Database:
         async with self._opening:
             if self._writer is None:
                 commits = CommitGroup(self._clock, self._ids, self._provision, self.standing)
-                self._writer = await self._open(self._workers.writers, commits, read_only=False)
+                self._writer, self._log = (
+                    await self._open(self._workers.writers, commits, read_only=False),
+                    commits.log,
+                )
                 self._writer.after_group = self._committed
                 self._writer.before_work = self._inline_reader.release
                 self._writer.when_idle = self._inline_reader.go_on
@@ -369,7 +385,9 @@ class Database:
 
     async def _open_reader(self, largest_group: int) -> ConnectionQueue:
         under_way = UnderWay()
-        run_group = read_group(self._clock, self._ids, self._provision, read_unit_in_time(under_way))
+        run_group = read_group(
+            self._clock, self._ids, self._provision, self.standing, read_unit_in_time(under_way)
+        )
         reader = await self._open(self._workers.readers, run_group, read_only=True)
         reader.largest_group, reader.under_way = largest_group, under_way
         return reader
@@ -379,9 +397,10 @@ class Database:
 
     def _begin(self) -> bool:
         """Call it before a connection is opened. Whether this process is to have the file alone."""
+        alone = self._alone and not self._lent
         if not self.is_open:
-            self.standing.begin()
-        return self._alone and not self._lent
+            self.standing.begin(alone)
+        return alone
 
     async def lend(self) -> None:
         """Shares the file with other processes, until `take_back` was called as often."""
@@ -412,14 +431,6 @@ class Database:
         connect = partial(_opened, self.path, read_only, self._begin())
         open_queue = ConnectionQueue.open if self._own_workers is None else ConnectionQueue.open_owned
         return await open_queue(workers, connect, run_group)
-
-
-def _write_log_back(path: Path, alone: bool) -> None:
-    connection = connect(path, alone=alone)
-    try:
-        connection.execute("PRAGMA wal_checkpoint(PASSIVE)")
-    finally:
-        connection.close()
 
 
 def _opened(path: Path, read_only: bool, alone: bool) -> sqlite3.Connection:

@@ -20,9 +20,17 @@ class StorageError(Exception):
 class FileMoved(StorageError):
     """A file that is in use was removed or replaced."""
 
+    happened = "was removed or replaced"
+
     def __init__(self, path: Path) -> None:
-        super().__init__(f"{path} was removed or replaced while it was in use")
+        super().__init__(f"{path} {self.happened} while it was in use")
         self.path = path
+
+
+class FileOverwritten(FileMoved):
+    """Another program has written into a file that is in use."""
+
+    happened = "was written by another program"
 
 
 class OutcomeUnknown(Exception):

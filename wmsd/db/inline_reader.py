@@ -20,6 +20,7 @@ from wmsd.base.ids import Ids
 from wmsd.db.connection_queue import ConnectionQueue, Work, settle
 from wmsd.db.failures import is_delay
 from wmsd.db.sqlite import connect, sqlite3
+from wmsd.db.standing import Standing
 from wmsd.db.transaction import Provision, Transaction
 from wmsd.db.unit_of_work import read_group, read_unit
 from wmsd.db.worker_threads import WorkerThreads
@@ -66,6 +67,7 @@ class InlineReader:
         clock: OrderedClock,
         ids: Ids,
         provision: Provision,
+        standing: Standing,
         hand_over: Callable[[Work], None],
         begin: Callable[[], bool],
         writer: Callable[[], ConnectionQueue | None],
@@ -78,7 +80,7 @@ class InlineReader:
         self._writer = writer
         self._threads = threads
         self._counted = counted
-        self._run_group = read_group(clock, ids, provision, self._read_unit)
+        self._run_group = read_group(clock, ids, provision, standing, self._read_unit)
         self._connection: sqlite3.Connection | None = None
         self._waiting: list[Work] = []
         self._loop: asyncio.AbstractEventLoop | None = None

@@ -76,6 +76,7 @@ def connect(
             connection.execute("PRAGMA foreign_keys = ON")
             connection.execute("PRAGMA recursive_triggers = ON")
             connection.execute(f"PRAGMA journal_size_limit = {LOG_BYTES}")
+            connection.execute("PRAGMA wal_autocheckpoint = 0")  # the writer does it: see `write_ahead_log`
         connection.execute(f"PRAGMA cache_size = -{cache_kib}")
         connection.execute("PRAGMA trusted_schema = OFF")
     except sqlite3.Error:
@@ -84,9 +85,13 @@ def connect(
     return connection
 
 
-def connect_as_it_is(path: Path, busy_seconds: float = BUSY_SECONDS) -> sqlite3.Connection:
-    """A connection that only reads, to a file in any state. Raises sqlite3.Error."""
-    return _connected(path, "mode=ro", busy_seconds)
+def connect_as_it_is(
+    path: Path, *, without_log: bool = False, busy_seconds: float = BUSY_SECONDS
+) -> sqlite3.Connection:
+    """A connection that only reads, to a file in any state. `without_log`: what is in the file itself. Raises
+    sqlite3.Error.
+    """
+    return _connected(path, f"mode=ro{'&immutable=1' if without_log else ''}", busy_seconds)
 
 
 def _connected(path: Path, parameters: str, busy_seconds: float) -> Connection:

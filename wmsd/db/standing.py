@@ -1,14 +1,23 @@
-"""Detects that an open file was removed or replaced under its name.
+"""Detects that an open file was removed, replaced or overwritten by another program.
 
-Writes to such a file are lost when it is closed, and SQLite does not check.
+Writes to a file without its name are lost when it is closed, one that is overwritten becomes a mixture, and SQLite
+does not check.
 """
 
+import logging
 import os
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from datetime import datetime
 from pathlib import Path
+from typing import Final
 
-from wmsd.db.failures import FileMoved
+from wmsd.base import timestamps
+from wmsd.db.failures import FileMoved, FileOverwritten
 from wmsd.db.sqlite import BUSY_SECONDS, connect, sqlite3
 
+LOG = logging.getLogger("wmsd.data")
+READ: Final = "SELECT count(*) FROM sqlite_schema"
 Identity = tuple[int, int]
 """Device and inode."""
 
@@ -22,6 +31,11 @@ def identity(path: Path | str) -> Identity | None:
     return found.st_dev, found.st_ino
 
 
+def _content(status: os.stat_result) -> tuple[int, int, int]:
+    """A value that changes when the file is written."""
+    return status.st_size, status.st_mtime_ns, status.st_ctime_ns
+
+
 def _state(path: str) -> tuple[int, ...]:
     """A value that changes when the file is written, removed or replaced, or a log is left beside it."""
     found: list[int] = []
@@ -31,7 +45,7 @@ def _state(path: str) -> tuple[int, ...]:
         except OSError:
             found.append(0)
         else:
-            found += (status.st_dev, status.st_ino, status.st_size, status.st_mtime_ns)
+            found += (status.st_dev, status.st_ino, *_content(status))
     return tuple(found)
 
 
@@ -45,13 +59,35 @@ class Standing:
         self._file_name, self._log_name = str(path), f"{path}-wal"
         self.file: Identity | None = None
         self._log: Identity | None = None
-
+        self._content: tuple[int, ...] | None = None
+        """As it was left by the last write; None while other processes may write the file too."""
+        self._is_changing = False
         self.moved: FileMoved | None = None
         self._left: tuple[int, ...] | None = None
 
-    def begin(self) -> None:
-        """Notes the file's identity; call it before the first connection is opened."""
+    def begin(self, alone: bool = False) -> None:
+        """Notes the file's identity; call it before the first connection is opened. `alone`: no other process may
+        write the file. Its content then changes only while the log is written back.
+        """
         self.file, self._log, self.moved, self._left = identity(self._file_name), None, None, None
+        self._is_changing = False
+        self._note_content(alone)
+
+    def _note_content(self, alone: bool) -> None:
+        self._content = None
+        if alone:
+            with suppress(OSError):
+                self._content = _content(os.stat(self._file_name))  # noqa: PTH116  # as `identity`
+
+    @contextmanager
+    def changing(self) -> Iterator[None]:
+        """While it lasts, the writer changes the file."""
+        self._is_changing = True
+        try:
+            yield
+        finally:
+            self._note_content(self._content is not None)
+            self._is_changing = False
 
     def leave(self) -> None:
         """Notes the state of the file; call it after the last connection was closed."""
@@ -63,18 +99,32 @@ class Standing:
         return self._left is not None and _state(self._file_name) != self._left
 
     def check(self) -> None:
-        """Raises FileMoved when the file or its log was removed or replaced. It costs two `stat` calls, a few
-        microseconds.
+        """Raises FileMoved when the file or its log was removed or replaced, or the file overwritten. It costs two
+        `stat` calls, a few microseconds. Any thread may call it.
         """
-        if identity(self._file_name) != self.file:
-            self.moved = FileMoved(self.path)
-            raise self.moved
+        self.check_file()
         log = identity(self._log_name)
         if log != self._log:
             if self._log is not None:
                 self.moved = FileMoved(Path(self._log_name))
                 raise self.moved
             self._log = log
+
+    def check_file(self) -> None:
+        """As `check`, without the log: before a read."""
+        noted = self._content
+        try:
+            status = os.stat(self._file_name)  # noqa: PTH116  # as `identity`
+        except OSError:
+            status = None
+        if status is None or (status.st_dev, status.st_ino) != self.file:
+            self.moved = FileMoved(self.path)
+            raise self.moved
+        if noted is None or self._is_changing or _content(status) == noted:
+            return
+        if noted is self._content and not self._is_changing:  # the writer did not change it between the two looks
+            self.moved = FileOverwritten(self.path)
+            raise self.moved
 
     def is_nowhere(self) -> bool:
         """Whether the file was deleted and only this process still has it open: closing it would end it."""
@@ -105,3 +155,23 @@ def keep(connection: sqlite3.Connection, standing: Standing, path: Path) -> bool
         copy.close()
     path.chmod(0o600)
     return True
+
+
+def keep_log(path: Path, now: datetime) -> sqlite3.Connection:
+    """Moves the log of a file that was overwritten aside, and keeps it from being written into that file: call it
+    before the other connections are closed, and close its connection after them.
+
+    The last connection that is closed writes the log back, unless it can only read. Raises sqlite3.Error and
+    OSError.
+    """
+    connection = connect(path, read_only=True, alone=True)
+    try:
+        connection.execute(READ).fetchone()
+        log = path.with_name(f"{path.name}-wal")
+        moved = log.with_name(f"{log.name}.overwritten-{timestamps.for_file_name(now)}")
+        log.rename(moved)
+    except BaseException:
+        connection.close()
+        raise
+    LOG.error("%s was overwritten; what was written to it since is in %s, for whoever can use it", path, moved)
+    return connection

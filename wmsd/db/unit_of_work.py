@@ -14,6 +14,7 @@ from wmsd.db.owner import Owner, check
 from wmsd.db.sqlite import BUSY_SECONDS, connect, sqlite3
 from wmsd.db.standing import Standing
 from wmsd.db.transaction import AtCommit, Provision, Transaction
+from wmsd.db.write_ahead_log import WriteAheadLog
 
 Begin = Callable[[sqlite3.Connection], Transaction]
 Result = TypeVar("Result")
@@ -29,6 +30,7 @@ class CommitGroup:
     """
 
     def __init__(self, clock: OrderedClock, ids: Ids, provision: Provision, standing: Standing) -> None:
+        self.log = WriteAheadLog(standing)
         self._clock = clock
         self._ids = ids
         self._provision = provision
@@ -42,13 +44,16 @@ class CommitGroup:
         if self._is_in_doubt:
             write_over(connection)
             self._is_in_doubt = False
+        self.log.prepare(connection)
         try:
             begin_to_write(connection)
+            self.log.name(connection)
             self._run(connection, group)
         except BaseException:
             roll_back(connection)
             raise
         self._commit(connection)
+        self.log.committed(connection)
 
     def _run(self, connection: sqlite3.Connection, group: list[Work]) -> None:
         now, ordered_now = self._clock.now(), self._clock.latest()
@@ -205,13 +210,16 @@ def read_group(
     clock: OrderedClock,
     ids: Ids,
     provision: Provision,
+    standing: Standing,
     run_unit: Callable[[Transaction, Work], None] = read_unit,
 ) -> GroupRunner:
     """Runs reads on one snapshot. It begins after the last of them was requested, so each sees all earlier
-    commits. What a read writes all the same is taken back, and all reads of the group fail.
+    commits. What a read writes all the same is taken back, and all reads of the group fail; so they do with
+    FileMoved when the file is not the one that was opened.
     """
 
     def run(connection: sqlite3.Connection, group: list[Work]) -> None:
+        standing.check_file()
         changes = connection.total_changes
         begin(connection, "BEGIN")
         try:

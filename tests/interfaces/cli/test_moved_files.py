@@ -140,3 +140,80 @@ def test_what_is_read_stops_too(server: Server, file: Path) -> None:
     written(server)
     file.rename(file.with_name("elsewhere"))
     server.soon("/api/articles", lambda status, _: status == 503)
+
+
+@pytest.mark.parametrize("keeps_times", [False, True])
+def test_a_copy_that_is_laid_over_a_running_file_is_neither_read_nor_written(
+    installation: Home, server: Server, file: Path, keeps_times: bool
+) -> None:
+    made = written(server)
+    server.stop()
+    backup = (shutil.copy2 if keeps_times else shutil.copy)(file, installation.folder / "backup")
+    with installation.serving() as running:
+        assert post(running, "LATER") == 201
+        (shutil.copy2 if keeps_times else shutil.copyfile)(backup, file)
+        is_stopped(running)
+        assert (
+            told(running, "unavailable: data/companies/1.db was written by another program while it was in use")
+            == 1
+        )
+        until = time.monotonic() + LONGEST
+        while not [*file.parent.glob("1.db-wal.overwritten-*")]:
+            assert time.monotonic() < until, running.log
+            time.sleep(0.05)
+        assert running.get("/api/articles")[0] == 503
+        assert file.read_bytes() == Path(backup).read_bytes()
+        running.stop()
+    assert file.read_bytes() == Path(backup).read_bytes()
+    with installation.serving() as again:
+        assert codes(again) == made
+        assert post(again, "AGAIN") == 201
+    installation.ok("doctor")
+
+
+def test_a_copy_of_a_running_file_is_not_mixed_with_a_log(installation: Home, server: Server, file: Path) -> None:
+    """The copy was made without the log, and the log is of what came after it."""
+    made = written(server)
+    server.stop()
+    backup = shutil.copy(file, installation.folder / "backup")
+    with installation.serving() as running:
+        assert post(running, "LATER") == 201
+        running.kill()
+    log = file.with_name("1.db-wal")
+    assert log.stat().st_size
+    own = file.read_bytes()
+    shutil.copy(backup, file)
+    with installation.serving() as mended:
+        assert codes(mended) == [*made, "LATER"], "nobody has written the file since the copy was made"
+        assert post(mended, "LAST") == 201
+        mended.stop()
+        assert file.read_bytes() != own
+    with installation.serving() as running:
+        assert post(running, "NEWER LOG") == 201
+        running.kill()
+    shutil.copy(backup, file)
+    before = [file.read_bytes(), log.read_bytes()]
+    with installation.serving() as refused:
+        is_stopped(refused)
+        assert told(refused, "data/companies/1.db and its log 1.db-wal do not belong together") == 1
+    assert [file.read_bytes(), log.read_bytes()] == before
+    assert "do not belong together" in installation.run("doctor").err
+    log.rename(installation.folder / "log")
+    with installation.serving() as again:
+        assert codes(again) == made
+
+
+def test_the_log_of_another_company_is_not_replayed(installation: Home, server: Server, file: Path) -> None:
+    made = written(server)
+    assert post(server, "OF THE OTHER", company=2) == 201
+    server.kill()
+    own, other = file.with_name("1.db-wal"), file.with_name("2.db-wal")
+    own_log = own.read_bytes()
+    shutil.copy(other, own)
+    before = file.read_bytes()
+    with installation.serving() as refused:
+        is_stopped(refused)
+    assert file.read_bytes() == before
+    own.write_bytes(own_log)
+    with installation.serving() as again:
+        assert codes(again) == made

@@ -15,6 +15,7 @@ from wmsd.db.failures import StorageError, is_delay, is_of_disk
 from wmsd.db.owner import Owner, claim
 from wmsd.db.raw_files import first_bytes
 from wmsd.db.sqlite import BUSY_SECONDS, connect, log_bytes, sqlite3
+from wmsd.db.write_ahead_log import check_log
 
 FOLDER = Path(__file__).parent
 
@@ -166,7 +167,10 @@ def _version(connection: sqlite3.Connection) -> int:
 
 
 def _check(path: Path, kind: FileKind, busy_seconds: float) -> None:
-    """Checks the file without writing: is it ours, can it be read, and is it no newer than this program?"""
+    """Checks the file without writing: is the log beside it its own, is it ours, can it be read, is it no newer
+    than this program?
+    """
+    check_log(path)
     connection = connect(path, read_only=True, busy_seconds=busy_seconds)
     try:
         _check_kind(connection, path, kind)

@@ -6,3 +6,13 @@ CREATE TABLE installation (
 ) STRICT;
 
 INSERT INTO installation (one, id) VALUES (1, lower(hex(randomblob(16))));
+
+-- The log that belongs to this file: each names itself and the one before it (db/write_ahead_log.py).
+
+CREATE TABLE log (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    id INTEGER NOT NULL,
+    previous INTEGER NOT NULL
+) STRICT;
+
+INSERT INTO log (one, id, previous) VALUES (1, random(), 0);

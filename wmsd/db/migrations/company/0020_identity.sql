@@ -7,3 +7,13 @@ CREATE TABLE owner (
     company_id INTEGER NOT NULL,
     code TEXT NOT NULL
 ) STRICT;
+
+-- The log that belongs to the file: each names itself and the one before it (db/write_ahead_log.py).
+
+CREATE TABLE log (
+    one INTEGER PRIMARY KEY CHECK (one = 1),
+    id INTEGER NOT NULL,
+    previous INTEGER NOT NULL
+) STRICT;
+
+INSERT INTO log (one, id, previous) VALUES (1, random(), 0);
