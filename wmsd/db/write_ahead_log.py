@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from wmsd.db.failures import StorageError
+from wmsd.db.raw_files import unopened
 from wmsd.db.sqlite import connect_as_it_is, log_bytes, sqlite3
 from wmsd.db.standing import Standing
 
@@ -24,7 +25,6 @@ file.
 """
 BEGIN_ANEW: Final = "UPDATE log SET previous = id, id = random()"
 NAMES: Final = "SELECT id, previous FROM log"
-TRIES: Final = 3
 
 
 class WriteAheadLog:
@@ -33,19 +33,22 @@ class WriteAheadLog:
     def __init__(self, standing: Standing) -> None:
         self._standing = standing
         self._may_begin_anew: bool | None = None
-        """Whether the next write may begin a new log; None: not known yet."""
+        """Whether the next write may begin a new log, as far as is known; None: not known."""
+        self._data_version = 0
+        """Of the file when that was found out: another process may write before this one does."""
         self.failure: sqlite3.Error | None = None
         """Why the log could not be written back the last time."""
 
     def prepare(self, connection: sqlite3.Connection) -> None:
         """Call it before a transaction."""
-        if self._may_begin_anew is None:
+        if self._may_begin_anew is not False:
+            self._data_version = _data_version(connection)
             _, frames, written = connection.execute(LOOK).fetchone()
             self._may_begin_anew = frames == written
 
     def name(self, connection: sqlite3.Connection) -> None:
         """Call it in the transaction: it may be the first one of a new log."""
-        if self._may_begin_anew:
+        if self._may_begin_anew and _data_version(connection) == self._data_version:
             connection.execute(BEGIN_ANEW)
 
     def committed(self, connection: sqlite3.Connection) -> None:
@@ -62,24 +65,33 @@ class WriteAheadLog:
                 self.failure = error
 
 
-def check_log(path: Path) -> None:
-    """Raises WrongLog when the log beside the file is not the file's. Call it before the file is opened.
+def _data_version(connection: sqlite3.Connection) -> int:
+    version: int = connection.execute("PRAGMA data_version").fetchone()[0]
+    return version
 
-    Another process may be at work in the file: then its log may change between two looks, so it looks again.
+
+def check_log(path: Path) -> None:
+    """Raises WrongLog when the log beside the file is not the file's. Call it before the file is opened: nothing
+    is checked while this process has it open. A file whose names cannot be read is left to the other checks, as is
+    one from before the table `log`.
     """
-    for _ in range(TRIES):
-        if not log_bytes(path.resolve()) or _belong_together(path):
-            return
-    raise WrongLog(path)
+    if not log_bytes(path.resolve()):
+        return
+    with unopened(path.resolve()) as is_unopened, suppress(sqlite3.Error):
+        if is_unopened and not _belong_together(path):
+            raise WrongLog(path)
 
 
 def _belong_together(path: Path) -> bool:
-    """A file whose own names cannot be read is left to the other checks, as is one from before this table."""
-    with suppress(sqlite3.Error), closing(connect_as_it_is(path, without_log=True)) as connection:
-        in_file = connection.execute(NAMES).fetchone()
-        with closing(connect_as_it_is(path)) as connection:
-            return in_file is None or in_file[0] in connection.execute(NAMES).fetchone()
-    return True
+    """Other processes may be at work in the file. As long as somebody reads with the log, it does not begin anew,
+    and no more of it comes into the file than is read here. The file without its log is closed last, as that drops
+    all locks.
+    """
+    with closing(connect_as_it_is(path, without_log=True)) as file, closing(connect_as_it_is(path)) as whole:
+        whole.execute("BEGIN")
+        names = whole.execute(NAMES).fetchone()
+        in_file = file.execute(NAMES).fetchone()
+    return in_file is None or in_file[0] in names
 
 
 class WrongLog(StorageError):

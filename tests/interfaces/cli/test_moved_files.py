@@ -1,5 +1,6 @@
 """Somebody removes or replaces the files of a company while they are in use: no write goes into nothing."""
 
+import os
 import shutil
 import time
 from collections.abc import Iterator
@@ -57,6 +58,15 @@ def works_again(server: Server) -> None:
     while post(server, "AGAIN") != 201:
         assert time.monotonic() < until, server.log
         time.sleep(0.05)
+
+
+def is_open_in(server: Server, file: Path) -> None:
+    """Waits until the round that looks at each file after a start has closed it, and a request has opened it."""
+    until = time.monotonic() + LONGEST
+    descriptors = Path(f"/proc/{server.process.pid}/fd")
+    while sum(os.path.realpath(each) == str(file.resolve()) for each in descriptors.iterdir()) < 1:
+        assert time.monotonic() < until
+        assert server.get("/api/articles")[0] == 200
 
 
 def told(server: Server, words: str) -> int:
@@ -151,6 +161,7 @@ def test_a_copy_that_is_laid_over_a_running_file_is_neither_read_nor_written(
     backup = (shutil.copy2 if keeps_times else shutil.copy)(file, installation.folder / "backup")
     with installation.serving() as running:
         assert post(running, "LATER") == 201
+        is_open_in(running, file)
         (shutil.copy2 if keeps_times else shutil.copyfile)(backup, file)
         is_stopped(running)
         assert (
