@@ -31,9 +31,11 @@ def identity(path: Path | str) -> Identity | None:
     return found.st_dev, found.st_ino
 
 
-def _content(status: os.stat_result) -> tuple[int, int, int]:
-    """A value that changes when the file is written."""
-    return status.st_size, status.st_mtime_ns, status.st_ctime_ns
+def _content(status: os.stat_result) -> tuple[int, int]:
+    """A value that changes when the file is written, and not when only its owner or its mode is changed. A copy
+    that keeps the time of this very file is its equal.
+    """
+    return status.st_size, status.st_mtime_ns
 
 
 def _state(path: str) -> tuple[int, ...]:

@@ -156,13 +156,17 @@ def test_what_is_read_stops_too(server: Server, file: Path) -> None:
 def test_a_copy_that_is_laid_over_a_running_file_is_neither_read_nor_written(
     installation: Home, server: Server, file: Path, keeps_times: bool
 ) -> None:
+    copy = shutil.copy2 if keeps_times else shutil.copyfile
     made = written(server)
     server.stop()
-    backup = (shutil.copy2 if keeps_times else shutil.copy)(file, installation.folder / "backup")
+    backup = copy(file, installation.folder / "backup")
+    with installation.serving() as between:
+        assert post(between, "BETWEEN") == 201
+        between.stop()
     with installation.serving() as running:
         assert post(running, "LATER") == 201
         is_open_in(running, file)
-        (shutil.copy2 if keeps_times else shutil.copyfile)(backup, file)
+        copy(backup, file)
         is_stopped(running)
         assert (
             told(running, "unavailable: data/companies/1.db was written by another program while it was in use")
@@ -228,3 +232,12 @@ def test_the_log_of_another_company_is_not_replayed(installation: Home, server: 
     own.write_bytes(own_log)
     with installation.serving() as again:
         assert codes(again) == made
+
+
+def test_another_owner_mode_or_name_of_a_file_stops_nothing(server: Server, file: Path) -> None:
+    made = written(server)
+    file.chmod(0o640)
+    os.utime(file, ns=(0, file.stat().st_mtime_ns))
+    os.link(file, file.with_name("a-link"))
+    assert post(server, "LATER") == 201
+    assert codes(server) == [*made, "LATER"]
