@@ -14,6 +14,8 @@ from wmsd.interfaces.graphql.schema import Embedded, Leaf, schema, source_of
 
 SEALED = frozenset({"credentials", "previous_secret"})
 """Columns in which no two worlds are alike."""
+OF_EACH_FILE = frozenset({"idempotency_keys", "log", "owner"})
+"""Tables in which no two files are alike."""
 EVENT_ID = re.compile("[0-9a-f]{32}")
 
 
@@ -43,8 +45,9 @@ async def rows_of(world: World) -> dict[str, list[Any]]:
     """Of every table, without what is drawn by chance."""
 
     def read(tx: Transaction) -> dict[str, list[Any]]:
-        tables = tx.rows("SELECT name FROM sqlite_schema WHERE type = 'table' AND name <> 'idempotency_keys'")
-        return {name: [_plain(row) for row in tx.records(f"SELECT * FROM {name}")] for (name,) in tables}
+        tables = [name for (name,) in tx.rows("SELECT name FROM sqlite_schema WHERE type = 'table'")]
+        alike = [name for name in tables if name not in OF_EACH_FILE]
+        return {name: [_plain(row) for row in tx.records(f"SELECT * FROM {name}")] for name in alike}
 
     return await (await world.database()).read(read)
 

@@ -5,7 +5,7 @@ import logging
 import resource
 import socket
 import ssl
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AbstractContextManager, AsyncExitStack, asynccontextmanager
 from dataclasses import replace
 from functools import partial
@@ -19,6 +19,9 @@ from wmsd.interfaces.http.web import web
 NewConnection = Callable[[], Connection]
 LOG = logging.getLogger("wmsd.serve")
 MakeHandler = Callable[..., asyncio.Protocol]
+Answering = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
+ANSWERING_ALL: Final = web.AppKey[Callable[[Answering], Answering]]("answering_all")
+"""Wraps what answers a request."""
 REQUEST_HANDLER: Final = web.AppKey[MakeHandler]("request_handler")
 """Makes aiohttp's handler of a connection, from its server and its options."""
 GRACE_SECONDS: Final = 5.0
@@ -81,6 +84,8 @@ async def listening(
         stack.push_async_callback(runner.cleanup)
         stack.callback(connections.stop)
         assert runner.server is not None
+        if ANSWERING_ALL in app:
+            runner.server.request_handler = app[ANSWERING_ALL](runner.server.request_handler)
         handler = partial(
             app.get(REQUEST_HANDLER, web.RequestHandler),
             runner.server,

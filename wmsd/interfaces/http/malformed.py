@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Awaitable, Callable
-from functools import partial
 from typing import Any, Final
 
 from wmsd.app.call import Reply, refusal
@@ -19,7 +18,7 @@ MISTAKE: Final = "Something went wrong on the server. Its log has the request id
 PARSER_FAILED: Final = re.compile(r"[`\w ]+ callback error")
 """The parser's sentence when what it calls has failed. It calls nothing that fails but for want of memory."""
 ALWAYS: Final = {"Server": "wmsd", "X-Content-Type-Options": "nosniff", "Cache-Control": "no-store"}
-Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+Answering = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 SAFE_METHODS: Final = ("GET", "HEAD", "OPTIONS")
 
 
@@ -31,14 +30,6 @@ class RequestHandler(web.RequestHandler):
     def __init__(self, installation: Installation, log: RequestLog, server: web.Server, **options: Any) -> None:
         super().__init__(server, **options)
         self._installation, self._log = installation, log
-        self._request_handler = partial(self._or_nowhere, server.request_handler)
-
-    async def _or_nowhere(self, handle: Handler, request: web.Request) -> web.StreamResponse:
-        """Refuses what has no path, such as `OPTIONS *` and CONNECT: it meets no route, not even the last."""
-        try:
-            return await handle(request)
-        except web.HTTPException as error:
-            return self._told(request, refusal(Problem("NOT_FOUND", NOWHERE, status=error.status)), "")
 
     def handle_error(
         self,
@@ -50,16 +41,8 @@ class RequestHandler(web.RequestHandler):
         """Raises ConnectionError when an answer has begun already."""
         super().handle_error(request, status, exc, message)
         told = refusal(self._problem(request, status, exc, message or ""))
-        answer = self._told(request, told, reason_of(message or ""))
+        answer = _told(self._installation, self._log, request, told, reason_of(message or ""))
         answer.force_close()
-        return answer
-
-    def _told(self, request: web.BaseRequest, told: Reply, reason: str) -> web.Response:
-        request_id = request[REQUEST_ID] = self._installation.ids.unique()
-        answer = web.Response(status=told.status, body=told.body, headers={**told.headers, **ALWAYS})
-        answer.content_type = "application/json"
-        answer.headers["X-Request-Id"] = request_id
-        self._log.write(request, told.status, 0.0, reason)
         return answer
 
     def _problem(
@@ -73,3 +56,27 @@ class RequestHandler(web.RequestHandler):
             self._log.shortages.failed("requests are broken off", MemoryError("the parser found no memory"))
             return broken_off(may_have_written=False)  # nothing has seen the request yet
         return Problem("VALIDATION_FAILED", f"{UNREADABLE}{reason_of(message)}.", status=status)
+
+
+def answering_all(installation: Installation, log: RequestLog, handle: Answering) -> Answering:
+    """Refuses what has no path too, such as `OPTIONS *` and CONNECT: it meets no route, not even the last."""
+
+    async def answer(request: web.BaseRequest) -> web.StreamResponse:
+        try:
+            return await handle(request)
+        except web.HTTPException as error:
+            nowhere = Problem("NOT_FOUND", NOWHERE, status=error.status)
+            return _told(installation, log, request, refusal(nowhere), "")
+
+    return answer
+
+
+def _told(
+    installation: Installation, log: RequestLog, request: web.BaseRequest, told: Reply, reason: str
+) -> web.Response:
+    request_id = request[REQUEST_ID] = installation.ids.unique()
+    answer = web.Response(status=told.status, body=told.body, headers={**told.headers, **ALWAYS})
+    answer.content_type = "application/json"
+    answer.headers["X-Request-Id"] = request_id
+    log.write(request, told.status, 0.0, reason)
+    return answer

@@ -22,8 +22,8 @@ from wmsd.base.strict_json import printable
 from wmsd.interfaces.http import connections, requests
 from wmsd.interfaces.http.compression import LONGEST_AT_ONCE, compress
 from wmsd.interfaces.http.cross_origin import allow, options
-from wmsd.interfaces.http.listening import REQUEST_HANDLER, MakeHandler
-from wmsd.interfaces.http.malformed import SAFE_METHODS, RequestHandler
+from wmsd.interfaces.http.listening import ANSWERING_ALL, REQUEST_HANDLER, MakeHandler
+from wmsd.interfaces.http.malformed import SAFE_METHODS, RequestHandler, answering_all
 from wmsd.interfaces.http.problem_details import translate
 from wmsd.interfaces.http.request_log import CALL, REQUEST_ID, RequestLog
 from wmsd.interfaces.http.web import web
@@ -48,6 +48,7 @@ def make_app(installation: Installation, jobs: Jobs, routes: Iterable[Route]) ->
     app[INSTALLATION], app[JOBS], app[REQUEST_LOG] = installation, jobs, log
     handler: MakeHandler = partial(RequestHandler, installation, log, **log.for_aiohttp())
     app[REQUEST_HANDLER] = handler
+    app[ANSWERING_ALL] = lambda handle: answering_all(installation, log, handle)
     app.on_cleanup.append(log.close)
     methods: dict[str, list[str]] = {}
     for route in routes:
