@@ -48,13 +48,17 @@ def told(home: Home, words: str) -> int:
     return (home.folder / "serve.log").read_text(encoding="utf-8").count(words)
 
 
-def test_a_server_that_is_stuck_starts_again(home: Home, server: "subprocess.Popen[str]", port: int) -> None:
-    assert is_served(port, LONGEST)
-    server.send_signal(signal.SIGUSR1)
+def is_told(home: Home, words: str, times: int) -> None:
     until = time.monotonic() + LONGEST
-    while told(home, "info    serving") < 2:
+    while told(home, words) < times:
         assert time.monotonic() < until
         time.sleep(0.1)
+
+
+def test_a_server_that_is_stuck_starts_again(home: Home, server: "subprocess.Popen[str]", port: int) -> None:
+    is_told(home, "info    serving", 1)  # it listens before the watchdog looks
+    server.send_signal(signal.SIGUSR1)
+    is_told(home, "info    serving", 2)
     assert is_served(port, LONGEST)
     assert told(home, "nothing has been answered for 5 s: wmsd starts again") == 1
     server.terminate()
