@@ -1,6 +1,5 @@
 """GraphQL over HTTP, by the audits of the specification's reference implementation (npm's graphql-http)."""
 
-import asyncio
 import json
 from collections import Counter
 from dataclasses import dataclass
@@ -9,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.programs import packages, program
+from tests.support.tools import output_of
 from tests.support.world import World
 from wmsd.interfaces.graphql.http import PATH
 
@@ -42,17 +42,8 @@ class Audit:
 async def audited(world: World) -> list[Audit]:
     """What came of each audit of the world's server."""
     packages(FOLDER)
-    running = await asyncio.create_subprocess_exec(
-        *(program("node"), FOLDER / "audit.mjs", f"{world.base_url}{PATH}", world.token, str(world.company)),
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.PIPE,
-    )
-    try:
-        written, complaints = await asyncio.wait_for(running.communicate(), PATIENCE)
-    finally:
-        if running.returncode is None:
-            running.kill()
-    assert running.returncode == 0, complaints.decode()
+    asked = [f"{world.base_url}{PATH}", world.token, str(world.company)]
+    written = await output_of(program("node"), FOLDER / "audit.mjs", *asked, seconds=PATIENCE)
     return [Audit(**found) for found in json.loads(written)]
 
 

@@ -2,7 +2,6 @@
 and takes an order from its creation to its delivery.
 """
 
-import asyncio
 import json
 import os
 import shutil
@@ -12,6 +11,7 @@ import pytest
 
 from tests.support.programs import packages, program
 from tests.support.shop import Shop
+from tests.support.tools import output_of
 from tests.support.world import KERNEL, World
 
 FOLDER = Path(__file__).parent / "openapi_audit"
@@ -37,20 +37,13 @@ async def run(workshop: Path, *command: str) -> str:
     tool, *arguments = command
     script = workshop / "node_modules" / ".bin" / tool
     path = script.resolve() if script.exists() else workshop / tool
-    running = await asyncio.create_subprocess_exec(
-        *(program("node"), str(path), *arguments),
+    return await output_of(
+        *(program("node"), path, *arguments),
+        seconds=PATIENCE,
+        with_errors=True,
         cwd=workshop,
         env={**os.environ, **QUIETLY},
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
     )
-    try:
-        written, _ = await asyncio.wait_for(running.communicate(), PATIENCE)
-    finally:
-        if running.returncode is None:
-            running.kill()
-    assert running.returncode == 0, written.decode()
-    return written.decode()
 
 
 async def lay_down(world: World, workshop: Path, name: str) -> str:

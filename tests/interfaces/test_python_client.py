@@ -2,7 +2,6 @@
 operation, takes an order from its creation to its delivery.
 """
 
-import asyncio
 import importlib
 import json
 import sys
@@ -14,6 +13,7 @@ from typing import Any
 import pytest
 
 from tests.support.shop import Shop
+from tests.support.tools import output_of
 from tests.support.world import KERNEL, World
 from wmsd.interfaces.kernel.routes import ROUTES as OF_THE_KERNEL
 from wmsd.interfaces.rest_v1.routes import ROUTES as OF_V1
@@ -43,17 +43,8 @@ async def generate(world: World, folder: Path, name: str) -> Path:
     described, package = folder / f"{name}.json", folder / f"client_of_{name}"
     described.write_text(json.dumps((await world.send("GET", DESCRIPTIONS[name][0])).body))
     tool = [sys.executable, "-m", "openapi_python_client", "generate", "--meta", "none", "--fail-on-warning"]
-    running = await asyncio.create_subprocess_exec(
-        *(*tool, "--path", str(described), "--output-path", str(package), "--config", _settings(folder)),
-        stdout=asyncio.subprocess.PIPE,
-        stderr=asyncio.subprocess.STDOUT,
-    )
-    try:
-        written, _ = await asyncio.wait_for(running.communicate(), PATIENCE)
-    finally:
-        if running.returncode is None:
-            running.kill()
-    assert running.returncode == 0, written.decode()
+    places = ["--path", described, "--output-path", package, "--config", _settings(folder)]
+    await output_of(*tool, *places, seconds=PATIENCE)
     return package
 
 
