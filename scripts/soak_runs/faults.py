@@ -27,7 +27,7 @@ ROUNDS: Final = 2
 """Of every fault."""
 MOST_AGAIN: Final = 5
 KILLS: Final = 1000
-KILLS_OF_A_SCENE: Final = 250
+KILLS_OF_A_SCENE: Final = 100
 WRITES: Final = 50_000
 
 
