@@ -9,7 +9,7 @@ import logging
 from collections.abc import Callable
 from concurrent.futures import Executor
 from pathlib import Path
-from typing import Final
+from typing import Any, Final, TypeVar
 
 from wmsd.base import timestamps
 from wmsd.base.clock import Clock
@@ -23,6 +23,7 @@ from wmsd.db.sqlite import sqlite3
 from wmsd.db.standing import Identity, identity
 
 LOG = logging.getLogger("wmsd.companies")
+Result = TypeVar("Result")
 Borrow = Callable[[Path], None]
 """Asks the process that has the file to share it. Raises StorageError."""
 BUSY_SECONDS: Final = 1.0
@@ -71,7 +72,7 @@ class CompanyFile:
         self._unavailable = f"company {company_id} is unavailable"
         self._is_ready = False
         self._looking: asyncio.Future[None] | None = None
-        self._leaving: asyncio.Future[None] | None = None
+        self._leaving: asyncio.Future[Any] | None = None
         self._overwritten: Identity | None = None
         """The identity of a file that was overwritten while it was in use. A start serves it again."""
         self._missed: Identity | None = None
@@ -169,6 +170,29 @@ class CompanyFile:
         else:
             self._fail(StorageError(f"{moved}. What it held is written to {self.path.name}"))
         self._leave(is_kept=not isinstance(moved, FileOverwritten))
+
+    async def replace(self, put: Callable[[], Result]) -> Result:
+        """Closes the file and calls `put`, on a thread, which puts another in its place. Whoever asks for the
+        company meanwhile waits. Raises StorageError while a command uses the file, and what `put` raises.
+        """
+        if self.is_lent:
+            raise StorageError(f"A command is at work in {self.path}. Wait for its end, and try again.")
+        if self._looking is not None:
+            await asyncio.wait([self._looking])
+        await self._has_left()
+        database, self.database = self.database, None
+        self._is_ready, self._missed, self._overwritten = False, None, None
+        replacing = asyncio.ensure_future(self._put(database, put))
+        self._leaving = asyncio.ensure_future(asyncio.wait([replacing]))
+        return await asyncio.shield(replacing)
+
+    async def _put(self, database: Database | None, put: Callable[[], Result]) -> Result:
+        if database is not None:
+            await database.retire()
+        try:
+            return await asyncio.get_running_loop().run_in_executor(self._executor, put)
+        finally:
+            self._written_elsewhere(self._company_id)
 
     def _leave(self, is_kept: bool) -> None:
         database, self.database = self.database, None

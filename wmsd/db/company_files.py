@@ -2,8 +2,9 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -130,13 +131,19 @@ class CompanyFiles:
         return file is not None and file.database is not None and file.database.is_open
 
     async def visit(self, company_id: int, work: Callable[[Database], Awaitable[None]]) -> None:
-        """Does the work in the company's database. One that was closed is closed again: a round through all files
-        pushes out one at the most. Raises as `get` does, and what the work raises.
+        """Does the work in the company's database. Raises as `get` does, and what the work raises."""
+        async with self.visiting(company_id) as database:
+            await work(database)
+
+    @asynccontextmanager
+    async def visiting(self, company_id: int) -> AsyncIterator[Database]:
+        """The company's database. One that was closed is closed again: a round through all files pushes out one at
+        the most. Raises as `get` does.
         """
         was_open = self.is_open(company_id)
         database = await self.get(company_id)
         try:
-            await work(database)
+            yield database
         finally:
             if not was_open:
                 await self.open.close_if_idle(database)

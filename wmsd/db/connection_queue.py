@@ -131,12 +131,7 @@ class ConnectionQueue:
         cls, workers: WorkerThreads, connect: Callable[[], sqlite3.Connection], run_group: GroupRunner
     ) -> "ConnectionQueue":
         """Raises what `connect` raises, and RuntimeError when there can be no thread."""
-        opening = asyncio.ensure_future(workers.run(connect))
-        try:
-            return cls(await asyncio.shield(opening), workers, run_group)
-        except asyncio.CancelledError:
-            opening.add_done_callback(partial(_close_unwanted, workers))
-            raise
+        return cls(await workers.open(connect), workers, run_group)
 
     @classmethod
     async def open_owned(
@@ -300,8 +295,3 @@ class ConnectionQueue:
             await self._workers.run(self._connection.close)
         except RuntimeError:  # there can be no thread
             self._connection.close()
-
-
-def _close_unwanted(workers: WorkerThreads, opening: "asyncio.Future[sqlite3.Connection]") -> None:
-    if not opening.cancelled() and opening.exception() is None:
-        workers.post(opening.result().close)

@@ -4,9 +4,8 @@ needed.
 
 import asyncio
 import math
-from collections.abc import Awaitable, Callable
-from contextlib import suppress
-from datetime import datetime
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -16,8 +15,10 @@ from wmsd.base.clock import OrderedClock
 from wmsd.base.context import PROGRAM, Actor
 from wmsd.base.ids import Ids
 from wmsd.db.connection_queue import LARGEST_READ_GROUP, ConnectionQueue, GroupRunner, UnderWay, Work
-from wmsd.db.failures import STORAGE_FAILURES, FileMoved, FileOverwritten, StorageError, explain, is_of_disk
+from wmsd.db.failures import FileMoved, FileOverwritten, StorageError, is_of_disk
 from wmsd.db.inline_reader import InlineReader
+from wmsd.db.pinned import Pinned
+from wmsd.db.pins import Pins
 from wmsd.db.sqlite import CACHE_KIB, LOG_BYTES, THREAD_CACHE_KIB, connect, log_bytes, sqlite3
 from wmsd.db.staging import Staging
 from wmsd.db.standing import Standing, keep, keep_log
@@ -25,6 +26,7 @@ from wmsd.db.transaction import Provision, Transaction
 from wmsd.db.unit_of_work import CommitGroup, read_group, read_unit_in_time
 from wmsd.db.worker_threads import Workers, WorkerThreads
 from wmsd.db.write_ahead_log import WriteAheadLog
+from wmsd.db.writes import Writes
 
 Result = TypeVar("Result")
 MakeRoom = Callable[[], bool]
@@ -33,25 +35,10 @@ DESCRIPTORS_OF_A_CONNECTION = 2
 MOST_LOG_BYTES = 256 * 1024 * 1024
 """How much the log may grow during one long read."""
 LOOK_AT_LOG_SECONDS = 1.0
+PATIENCE_SECONDS = 10.0
+"""How long a file that is to be opened anew waits for those who copy it."""
 READERS = 3
 """The first reader does all reads that are not quick; the others join while it is held up."""
-
-
-class Writes:
-    """How the last writes went. `failure` is the error of the last group, if the file or the disk is to blame."""
-
-    def __init__(self) -> None:
-        self.failure: Exception | None = None
-        self.failed_at: datetime | None = None
-        self.succeeded_at: datetime | None = None
-
-    def note(self, group: list[Work], now: datetime) -> None:
-        failures = [work.error for work in group if isinstance(work.error, STORAGE_FAILURES)]
-        failures = [error for error in failures if explain(error) is not None]
-        if failures:
-            self.failure, self.failed_at = failures[0], now
-        elif any(work.error is None for work in group):
-            self.failure, self.succeeded_at = None, now
 
 
 class Database:
@@ -114,6 +101,9 @@ class Database:
         self._searcher: ConnectionQueue | None = None
         self._handed_over: set[asyncio.Task[None]] = set()
         self._opening = asyncio.Lock()
+        self._sharing = asyncio.Lock()
+        self._pins = Pins(self._workers.readers)
+        self._is_retired = False
         self.last_used = 0.0
         self.writes = Writes()
 
@@ -259,6 +249,7 @@ class Database:
         return (
             self._inline_reader.is_idle
             and not self._handed_over
+            and self._pins.are_none
             and not self._opening.locked()
             and all(queue.is_idle for queue in self._queues())
         )
@@ -302,6 +293,7 @@ class Database:
         log_keeper = None
         if self.is_open and self._is_overwritten():
             log_keeper = await asyncio.to_thread(keep_log, self.path, self._clock.now())
+        await self._pins.end(0)
         await self._inline_reader.close()
         while self._handed_over:
             await asyncio.wait(self._handed_over)
@@ -313,6 +305,11 @@ class Database:
                 self.standing.leave()
         if self._own_workers is not None:
             self._own_workers.close()
+
+    async def retire(self) -> None:
+        """Closes for good: another file comes in place of this one. Whoever still asks gets FileMoved."""
+        self._is_retired = True
+        await self.close()
 
     def _is_overwritten(self) -> bool:
         with suppress(FileMoved):
@@ -397,6 +394,8 @@ class Database:
 
     def _begin(self) -> bool:
         """Call it before a connection is opened. Whether this process is to have the file alone."""
+        if self._is_retired:
+            raise FileMoved(self.path)
         alone = self._alone and not self._lent
         if not self.is_open:
             self.standing.begin(alone)
@@ -415,17 +414,38 @@ class Database:
 
     async def _open_anew(self) -> None:
         """Closes all connections together. Work that comes in the meantime waits until that is done."""
-        async with self._opening:
-            self._openings += 1
-            self._inline_reader.is_paused = True
-            try:
-                await self._inline_reader.close()
-                await self._close_queues()
-            finally:
-                self._inline_reader.is_paused = False
+        async with self._sharing:
+            await self._pins.end(PATIENCE_SECONDS)
+            async with self._opening:
+                self._openings += 1
+                self._inline_reader.is_paused = True
+                try:
+                    await self._inline_reader.close()
+                    await self._close_queues()
+                finally:
+                    self._inline_reader.is_paused = False
         if self._keeps_reader:
             with suppress(Exception):  # whoever needs it next is told
                 await self._reader()
+
+    @asynccontextmanager
+    async def pinned(self) -> AsyncIterator[Pinned]:
+        """Holds the state after the last commit while it lasts, or until the file must be closed. Raises
+        sqlite3.Error and StorageError.
+        """
+        self.last_used = self._clock.monotonic()
+        async with self._sharing:
+            await self.open_writer()
+            self.standing.check()
+            held = await self._pins.begin(self.path, self._begin())
+        try:
+            yield held
+        finally:
+            await self._pins.release(held)
+
+    async def read_pinned(self, held: Pinned, action: Callable[[Transaction], Result]) -> Result:
+        """What the action reads of a state that `pinned` holds, on a thread."""
+        return await self._workers.readers.run(partial(held.read, action))
 
     async def _open(self, workers: WorkerThreads, run_group: GroupRunner, read_only: bool) -> ConnectionQueue:
         connect = partial(_opened, self.path, read_only, self._begin())

@@ -5,6 +5,7 @@ from typing import Final, NamedTuple
 
 from wmsd.db.failures import StorageError
 from wmsd.db.sqlite import sqlite3
+from wmsd.db.transaction import Transaction
 
 
 class Owner(NamedTuple):
@@ -30,7 +31,7 @@ def claim(connection: sqlite3.Connection, path: Path, owner: Owner) -> None:
     check(connection, path, owner)
 
 
-def check(connection: sqlite3.Connection, path: Path, owner: Owner) -> None:
+def check(connection: sqlite3.Connection | Transaction, path: Path, owner: Owner) -> None:
     """Raises WrongOwner when the file is of another company, or of another installation. Raises sqlite3.Error."""
     row = connection.execute(FIND).fetchone()
     if row is None:

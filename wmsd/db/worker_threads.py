@@ -9,9 +9,15 @@ import threading
 import time
 from collections.abc import Callable
 from queue import SimpleQueue
-from typing import Final, TypeVar
+from typing import Any, Final, Protocol, TypeVar
+
+
+class Closing(Protocol):
+    def close(self) -> None: ...
+
 
 Result = TypeVar("Result")
+Opened = TypeVar("Opened", bound=Closing)
 Task = Callable[[], None]
 FEW: Final = 4
 MOST: Final = 64
@@ -149,6 +155,19 @@ class WorkerThreads:
 
         self.post(task)
         return await future
+
+    async def open(self, connect: Callable[[], Opened]) -> Opened:
+        """As `run`. What was opened for somebody who does not wait any more is closed."""
+        opening = asyncio.ensure_future(self.run(connect))
+        try:
+            return await asyncio.shield(opening)
+        except asyncio.CancelledError:
+            opening.add_done_callback(self._close_unwanted)
+            raise
+
+    def _close_unwanted(self, opening: "asyncio.Future[Any]") -> None:
+        if not opening.cancelled() and opening.exception() is None:
+            self.post(opening.result().close)
 
     def close(self) -> None:
         """Ends the threads when their tasks are done. A further task begins anew."""

@@ -1,0 +1,23 @@
+"""How the last writes to a file went."""
+
+from datetime import datetime
+
+from wmsd.db.connection_queue import Work
+from wmsd.db.failures import STORAGE_FAILURES, explain
+
+
+class Writes:
+    """`failure` is the error of the last group, if the file or the disk is to blame."""
+
+    def __init__(self) -> None:
+        self.failure: Exception | None = None
+        self.failed_at: datetime | None = None
+        self.succeeded_at: datetime | None = None
+
+    def note(self, group: list[Work], now: datetime) -> None:
+        failures = [work.error for work in group if isinstance(work.error, STORAGE_FAILURES)]
+        failures = [error for error in failures if explain(error) is not None]
+        if failures:
+            self.failure, self.failed_at = failures[0], now
+        elif any(work.error is None for work in group):
+            self.failure, self.succeeded_at = None, now
