@@ -5,6 +5,10 @@ truncates that file, for example by copying a backup over a running server, make
 keeps the index in its own memory, and no other process can open, lock or truncate what it serves. A command asks
 for a file over a socket in the data folder. As long as the command runs, the server shares that file with it in
 the usual way.
+
+A command may ask for other things over the same socket, such as a state of a file that it can copy
+(`backups/holding.py`). A request is a line of JSON, `{verb: argument}`; the answer is `{"answer": ...}`, or
+`{"error": sentence}`.
 """
 
 import asyncio
@@ -13,19 +17,24 @@ import logging
 import os
 import socket
 import time
-from collections.abc import Awaitable, Callable, Iterator
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, contextmanager
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final
+from types import MappingProxyType
+from typing import Any, Final
 
 from wmsd.app.data_folder import DataFolder
+from wmsd.base.problems import Problem
 from wmsd.db.company_files import CompanyFiles
 from wmsd.db.database import Database
-from wmsd.db.failures import StorageError
+from wmsd.db.failures import STORAGE_FAILURES, StorageError
 
+NONE_MORE: Final[Mapping[str, Any]] = MappingProxyType({})
 LOG = logging.getLogger("wmsd.data")
 SOCKET: Final = "server.socket"
-LONGEST_LINE: Final = 1000
+LEND: Final = "lend"
+LONGEST_LINE: Final = 5000
 ANSWER_SECONDS: Final = 60.0
 """The time to wait for a file: the server first finishes its work in it."""
 START_SECONDS: Final = 15.0
@@ -51,13 +60,28 @@ def listener(folder: DataFolder) -> socket.socket | None:
     return made
 
 
-class Lending:
-    """The server's side. A line names a file in the data folder; the end of the connection gives it back."""
+@dataclass(frozen=True, slots=True)
+class Session:
+    """What one command has of the server, until its connection ends."""
 
-    def __init__(self, folder: DataFolder, platform: Database, files: CompanyFiles) -> None:
+    ends: AsyncExitStack
+    kept: dict[str, Any] = field(default_factory=dict)
+
+
+Verb = Callable[[Session, Any], Awaitable[Any]]
+"""Answers a request with JSON. Raises ValueError for an argument that no command of ours sends."""
+
+
+class Lending:
+    """The server's side. The end of a connection gives back what was lent over it."""
+
+    def __init__(
+        self, folder: DataFolder, platform: Database, files: CompanyFiles, verbs: Mapping[str, Verb] = NONE_MORE
+    ) -> None:
         self._folder = folder
         self._platform = platform
         self._files = files
+        self._verbs = {LEND: self._lend, **verbs}
         self._server: asyncio.Server | None = None
 
     async def start(self, listener: socket.socket) -> None:
@@ -69,26 +93,36 @@ class Lending:
             (self._folder.path / SOCKET).unlink(missing_ok=True)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        async with AsyncExitStack() as lent:
-            lent.callback(writer.close)
+        async with AsyncExitStack() as ends:
+            ends.callback(writer.close)
+            session = Session(ends)
             try:
                 while line := await reader.readline():
-                    lend, take_back = self._of(json.loads(line))
-                    lent.push_async_callback(take_back)
-                    await lend()
-                    writer.write(b"lent\n")
+                    [(verb, argument)] = json.loads(line).items()
+                    writer.write(json.dumps(await self._answer(session, verb, argument)).encode() + b"\n")
                     await writer.drain()
-            except (OSError, ValueError):
+            except (OSError, ValueError, KeyError, AttributeError):
                 pass  # the command is gone, or it is no command of ours
             except Exception:
-                LOG.exception("a file could not be lent")
+                LOG.exception("a command beside this server got no answer")
 
-    def _of(self, name: object) -> tuple[Callable[[], Awaitable[None]], Callable[[], Awaitable[None]]]:
-        """The functions that lend the file and take it back. Raises ValueError for any other file."""
+    async def _answer(self, session: Session, verb: str, argument: Any) -> dict[str, Any]:
+        try:
+            return {"answer": await self._verbs[verb](session, argument)}
+        except (StorageError, *STORAGE_FAILURES) as error:
+            return {"error": " ".join(str(error).split())}
+        except Problem as problem:
+            return {"error": problem.message}
+
+    async def _lend(self, session: Session, name: Any) -> None:
+        """Lends the file of that name until the connection ends."""
         if name == self._folder.platform_file.name:
-            return self._platform.lend, self._platform.take_back
-        file = self._files.file(int(str(name).removeprefix("companies/").removesuffix(".db")))
-        return file.lend, file.take_back
+            lend, take_back = self._platform.lend, self._platform.take_back
+        else:
+            file = self._files.file(int(str(name).removeprefix("companies/").removesuffix(".db")))
+            lend, take_back = file.lend, file.take_back
+        session.ends.push_async_callback(take_back)
+        await lend()
 
 
 class Loan:
@@ -99,21 +133,39 @@ class Loan:
         self._connection = connection
         self._answers = connection.makefile("rb")
 
+    def ask(self, verb: str, argument: Any = None, seconds: float = ANSWER_SECONDS) -> Any:
+        """The server's answer. Raises StorageError with its sentence when it refuses, and Unanswered."""
+        try:
+            self._connection.settimeout(seconds)
+            self._connection.sendall(json.dumps({verb: argument}).encode() + b"\n")
+            said = json.loads(self._answers.readline())
+        except (OSError, ValueError):
+            raise Unanswered from None
+        if "error" in said:
+            raise StorageError(said["error"])
+        return said["answer"]
+
     def borrow(self, path: Path) -> None:
         """Borrows a file until the end of the loan. Raises StorageError."""
         try:
-            self._connection.sendall(json.dumps(str(path.relative_to(self._folder.path))).encode() + b"\n")
-            is_lent = self._answers.readline() == b"lent\n"
-        except OSError:
-            is_lent = False
-        if not is_lent:
+            self.ask(LEND, str(path.relative_to(self._folder.path)))
+        except Unanswered:
             raise StorageError(
                 f"The server did not lend {path}. If it was just stopped, try again; otherwise its log says why."
-            )
+            ) from None
 
     def end(self) -> None:
         self._answers.close()
         self._connection.close()
+
+
+class Unanswered(StorageError):
+    """The server has gone, or does not know the request: it may be of another version."""
+
+    def __init__(self) -> None:
+        super().__init__(
+            "The server did not answer. If it was just stopped, try again; otherwise its log says why."
+        )
 
 
 @contextmanager
