@@ -13,6 +13,8 @@ from typing import IO, NamedTuple
 
 from wmsd.accounts import store as accounts
 from wmsd.accounts.master_key import MasterKey
+from wmsd.app import swapping
+from wmsd.app.swapping import sync
 from wmsd.base.access import Whitelist
 from wmsd.base.clock import OrderedClock
 from wmsd.base.complaints import Complaints
@@ -32,6 +34,13 @@ RESERVE_BYTES = 16 * 1024 * 1024
 NO_RESERVE = "there is no reserve for a full disk"
 
 
+class Serving(NamedTuple):
+    """The server that has a data folder, and where it listens."""
+
+    pid: int
+    listen: str
+
+
 class DataFolder:
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -45,19 +54,11 @@ class DataFolder:
 
     @property
     def is_made(self) -> bool:
-        return self.platform_file.exists()
+        return self.platform_file.exists() or swapping.is_begun(self.path)
 
     def make(self) -> None:
         """Makes a new, empty installation. Raises StorageError when the folder holds something else."""
-        path = self.path.resolve()
-        made = [folder for folder in path.parents if not folder.exists()]
-        try:
-            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)  # it holds the keys that sign tokens
-            self.companies.mkdir(exist_ok=True)
-            for folder in (path, *(each.parent for each in (path, *made))):
-                _sync(folder)
-        except OSError as error:
-            raise StorageError(f"The data folder {self.path} cannot be made: {_reason(error)}.") from None
+        self.make_place()
         orphans = sorted(self.companies.glob("*.db"))
         if orphans:
             raise StorageError(
@@ -66,6 +67,18 @@ class DataFolder:
             )
         self.check_writable()
         create(self.platform_file, PLATFORM)
+
+    def make_place(self) -> None:
+        """Makes the folder, where it is not there yet. Raises StorageError."""
+        path = self.path.resolve()
+        made = [folder for folder in path.parents if not folder.exists()]
+        try:
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)  # it holds the keys that sign tokens
+            self.companies.mkdir(exist_ok=True)
+            for folder in (path, *(each.parent for each in (path, *made))):
+                sync(folder)
+        except OSError as error:
+            raise StorageError(f"The data folder {self.path} cannot be made: {_reason(error)}.") from None
 
     def open(self) -> None:
         """Checks `platform.db` and migrates it to this program's version. Raises StorageError."""
@@ -149,17 +162,29 @@ class DataFolder:
                 file.seek(0)
                 holder = _holder(file.read())
                 file.close()
+                which = "" if holder is None else f": process {holder.pid}, listening on {holder.listen}"
                 raise StorageError(
-                    f"Another wmsd serves the data folder {self.path} already{holder}. "
+                    f"Another wmsd serves the data folder {self.path} already{which}. "
                     "Stop it first, or give this one another folder with --data."
                 )
             fcntl.flock(file, fcntl.LOCK_UN)
             self._wait_for_commands()
         self._lock, self._is_serving = file, True
+        self._finish_swap()
         with self._borrowers_file() as borrowers:  # they have borrowed files of the previous server
             while not _locks(borrowers, fcntl.LOCK_EX):
                 self._wait_for_commands()
         self.say_listening(listen)
+
+    def _finish_swap(self) -> None:
+        """Finishes a restore that was cut off. Raises StorageError."""
+        try:
+            swapping.finish(self.path)
+        except OSError as error:
+            raise StorageError(
+                f"A restore in {self.path} was cut off, and cannot be finished: {_reason(error)}. It goes on at "
+                "the next start."
+            ) from None
 
     def _wait_for_commands(self) -> None:
         if not self._is_told_of_commands:
@@ -181,6 +206,7 @@ class DataFolder:
             file.close()
             return False
         self._lock = file
+        self._finish_swap()
         return True
 
     @property
@@ -192,6 +218,14 @@ class DataFolder:
                 return bool(json.loads(file.read())["lends"])
             except (ValueError, KeyError, TypeError):
                 return True
+
+    def server(self) -> Serving | None:
+        """The server that has the folder now."""
+        with self._lock_file() as file:
+            if _locks(file, fcntl.LOCK_SH):
+                return None
+            file.seek(0)
+            return _holder(file.read())
 
     def _lock_file(self) -> IO[str]:
         return (self.path / "server.lock").open("a+", encoding="utf-8")
@@ -239,24 +273,12 @@ def _locks(file: IO[str], kind: int) -> bool:
     return True
 
 
-def _sync(folder: Path) -> None:
-    """Makes new entries of the folder survive a power cut. Skips a folder that this user may not read."""
-    try:
-        opened = os.open(folder, os.O_RDONLY)
-    except PermissionError:
-        return
-    try:
-        os.fsync(opened)
-    finally:
-        os.close(opened)
-
-
-def _holder(text: str) -> str:
+def _holder(text: str) -> "Serving | None":
     try:
         found = json.loads(text)
-        return f": process {int(found['pid'])}, listening on {found['listen']}"
+        return Serving(int(found["pid"]), str(found["listen"]))
     except (ValueError, KeyError, TypeError):
-        return ""
+        return None
 
 
 def _reason(error: OSError) -> str:

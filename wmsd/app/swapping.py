@@ -1,0 +1,98 @@
+"""Puts several files in the places of others, all or none: also when the process is killed half-way.
+
+What is to be done is written down first, in `swap.json` in the data folder. Whoever uses the folder next finishes
+what was begun.
+"""
+
+import fcntl
+import json
+import logging
+import os
+from collections.abc import Iterable
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from wmsd.db.failures import StorageError
+
+LOG = logging.getLogger("wmsd.data")
+JOURNAL: Final = "swap.json"
+SIDES: Final = ("", "-wal", "-shm")
+"""SQLite's own files beside a file: they go with it."""
+
+
+class Rename(NamedTuple):
+    """Paths in the data folder."""
+
+    source: str
+    target: str
+
+
+def sync(folder: Path) -> None:
+    """Makes new entries of the folder survive a power cut. Skips a folder that this user may not read."""
+    try:
+        opened = os.open(folder, os.O_RDONLY)
+    except PermissionError:
+        return
+    try:
+        os.fsync(opened)
+    finally:
+        os.close(opened)
+
+
+def with_sides(data: Path, source: str, target: str) -> list[Rename]:
+    """The renames of a file, and of what stands beside it, as far as they are there."""
+    return [Rename(source + side, target + side) for side in SIDES if (data / (source + side)).exists()]
+
+
+def swap(data: Path, renames: Iterable[Rename]) -> None:
+    """Renames the files, in this order. No target may exist, unless an earlier rename moves it away. Raises
+    OSError; what was begun is then finished by `finish`.
+    """
+    journal = data / JOURNAL
+    unfinished = journal.with_name(f"{JOURNAL}.new")
+    with unfinished.open("w", encoding="utf-8") as file:
+        json.dump([list(each) for each in renames], file)
+        file.flush()
+        os.fsync(file.fileno())
+    unfinished.rename(journal)
+    sync(data)
+    finish(data)
+
+
+def is_begun(data: Path) -> bool:
+    return (data / JOURNAL).exists()
+
+
+def finish(data: Path) -> None:
+    """Finishes what `swap` has begun. Several processes may try at once. Raises StorageError and OSError."""
+    journal = data / JOURNAL
+    try:
+        file = journal.open("r+", encoding="utf-8")
+    except FileNotFoundError:
+        return
+    with file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        if not journal.exists():  # another process was first
+            return
+        try:
+            renames = [Rename(source, target) for source, target in json.load(file)]
+        except (ValueError, TypeError):
+            raise StorageError(
+                f"{journal} cannot be read, and says how a restore goes on. Nothing was changed."
+            ) from None
+        for each in renames:
+            _rename(data, each)
+        for folder in {(data / name).parent for each in renames for name in each}:
+            if folder.exists():
+                sync(folder)
+        journal.unlink()
+        sync(data)
+
+
+def _rename(data: Path, each: Rename) -> None:
+    """One that was done before is passed over: then its target is there."""
+    source, target = data / each.source, data / each.target
+    if target.exists():
+        return
+    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    source.rename(target)
