@@ -270,6 +270,31 @@ def test_commands_work_beside_the_running_server(server: Server) -> None:
     assert done(server.folder, "export", "articles", "--company", "ACME").count("\n") == 3
 
 
+def test_a_company_is_restored_from_a_backup(server: Server) -> None:
+    words = server.folder / "words"
+    words.write_text("correct horse battery\n")
+    words.chmod(0o600)
+    options = ["--folder", "mine", "--passphrase-file", str(words), "--json"]
+    archive = json.loads(done(server.folder, "backup", "create", *options))["backup"]
+    done(server.folder, "backup", "verify", archive, "--passphrase-file", str(words))
+    assert post(server, "/api/articles", {"code": "LOST", "name": "Lost"}).status == 201
+    said = json.loads(done(server.folder, "backup", "restore", archive, "--company", "DEMO", "--json"))
+    assert said["missing_events"] == 1
+    assert server.get("/api/articles?search=LOST", server.token, server.demo_id).json["data"] == []
+
+
+def test_the_server_makes_and_proves_backups_by_itself(server: Server) -> None:
+    """A minute after its start, for there is none of today."""
+    record = server.folder / "data" / "backup.json"
+
+    def is_proven() -> bool:
+        return record.exists() and json.loads(record.read_text())["proven"] is not None
+
+    assert eventually(is_proven, LONGEST + 30.0), (server.folder / "log").read_text()[-2000:]
+    assert json.loads(record.read_text())["proven"]["problems"] == []
+    assert done(server.folder, "status").splitlines()[-1].split(maxsplit=1)[1].startswith("restorable, proven ")
+
+
 def test_webhooks_are_signed_and_sent_over_tls(tmp_path: Path) -> None:
     keys = tmp_path / "keys"
     keys.mkdir()

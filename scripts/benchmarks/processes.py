@@ -88,10 +88,10 @@ def folder() -> Iterator[Path]:
 
 
 def environment(extra: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Without the settings of the person who measures: they would be measured too."""
+    """Without the settings of the person who measures, and without backups: they would be measured too."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith("WMSD_")}
     path = os.pathsep.join([str(ROOT / "scripts"), str(ROOT)])  # this checkout, also where its .venv is another's
-    return {**kept, "PYTHONPATH": path, **(extra or {})}
+    return {**kept, "PYTHONPATH": path, "WMSD_BACKUP_EVERY": "never", **(extra or {})}
 
 
 def run(command: Sequence[str | Path], cwd: Path, stdin: str = "") -> str:

@@ -9,6 +9,8 @@
                 Idempotency-Key, repeating leaves each order once.
   power-cuts    The server is killed (SIGKILL) while 32 connections post with keys, five times. After each restart
                 all that was acknowledged is there, and repeating every request leaves each order once.
+  restores      Backups and restores, of everything and of one company beside a server, are killed 100 times at any
+                moment. Each leaves the old state or the new one, whole, and no archive that cannot be read.
   webhooks      A server that sends webhooks to receivers that fail 3 times in 10 is killed 500 times during 50 000
                 orders, by a clock that runs 600 times as fast and leaps by a year, back and forth. Every
                 subscriber gets each event with the same id and body, in the order of its entity, at least once;
@@ -37,7 +39,7 @@ from collections.abc import Callable
 from typing import Final
 
 from benchmarks.processes import Failed
-from soak_runs import faults, gone_clients, hostile, last_units, one_key, power_cuts, webhooks
+from soak_runs import faults, gone_clients, hostile, last_units, one_key, power_cuts, restores, webhooks
 from soak_runs.verdict import Verdict
 
 PARTS: Final[dict[str, Callable[[int], Verdict]]] = {
@@ -45,6 +47,7 @@ PARTS: Final[dict[str, Callable[[int], Verdict]]] = {
     "one-key": one_key.run,
     "gone-clients": gone_clients.run,
     "power-cuts": power_cuts.run,
+    "restores": restores.run,
     "webhooks": webhooks.run,
     "hostile": hostile.run,
     "faults": faults.run,

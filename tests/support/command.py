@@ -34,6 +34,8 @@ KINDS = (
 )
 """In an order in which each refers only to what stands before it."""
 FIXED = {"PATH": os.environ.get("PATH", os.defpath), "PYTHONPATH": str(ROOT), "LANG": "C.UTF-8"}
+NO_BACKUPS = {"WMSD_BACKUP_EVERY": "never"}
+"""Nothing works beside a server of a test that did not ask for it."""
 LONGEST = 30.0
 WITHIN_A_SECOND = 1.5
 """A second, and what a busy machine adds to it."""
@@ -241,7 +243,7 @@ class Home:
         `limits` is run in the process, before the program. `under` is what runs the program.
         """
         log_file = self.folder / "serve.log"
-        options: dict[str, Any] = {"env": env, "preexec_fn": limits, "under": under}
+        options: dict[str, Any] = {"env": {**NO_BACKUPS, **(env or {})}, "preexec_fn": limits, "under": under}
         with log_file.open("wb") as log:
             process = self.start("serve", "--listen", "127.0.0.1:0", *arguments, stderr=log, **options)
         with process:

@@ -68,6 +68,7 @@ class Checks(Model):
     disk: Check
     webhooks: Check
     clock: Check
+    backup: Check
 
 
 class Health(Model):
@@ -111,7 +112,7 @@ async def get_index(documents: Documents) -> Reply:
 
 @open_to_all(returns=Health, limit="health", ignores_query=True, also_shown_with=503)
 async def get_health(service: HealthService, caller: Caller | None) -> Shown:
-    """Check database, cache, job queue, disk, webhooks and clock.
+    """Check database, cache, job queue, disk, webhooks, clock and backup.
 
     The status is 503 when the service as a whole cannot work. It is 200 and `degraded` when one company's file is
     unavailable, when the service has switched off a webhook subscription that failed for days, or when the clock

@@ -1,10 +1,13 @@
-"""The health check: database, cache, job queue, disk (specification section 4), webhooks and the clock."""
+"""The health check: database, cache, job queue, disk (specification section 4), webhooks, clock and backup."""
 
+import asyncio
 import shutil
 from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
+from wmsd.app.backups.scheduled import local_now
+from wmsd.app.backups.verdict import verdict
 from wmsd.app.installation import Installation
 from wmsd.app.jobs import Jobs
 from wmsd.base import timestamps
@@ -26,6 +29,7 @@ async def health(installation: Installation, jobs: Jobs, is_known: bool) -> tupl
         "disk": _disk(installation, is_known),
         "webhooks": _webhooks(jobs),
         "clock": _clock(jobs),
+        "backup": await asyncio.to_thread(_backup, jobs, is_known),
     }
     broken = [name for name, found in checks.items() if not found["ok"] and not found.get("degraded")]
     degraded = [name for name, found in checks.items() if found.get("degraded")]
@@ -77,6 +81,19 @@ def _clock(jobs: Jobs) -> dict[str, Any]:
         return {"ok": True}
     found = {"ok": not watch.was_set, "doubted_since": timestamps.to_text(watch.doubted_since)}
     return {**found, "degraded": True} if watch.was_set else found
+
+
+def _backup(jobs: Jobs, is_known: bool) -> dict[str, Any]:
+    if jobs.backups is None:
+        return {"ok": True}
+    record = jobs.backups.record()
+    found: dict[str, Any] = {"ok": verdict(jobs.backups.settings, record, local_now()).ok}
+    if not found["ok"]:
+        found["degraded"] = True
+    if is_known:
+        found["made_at"] = None if record.made is None else record.made.at
+        found["proven_at"] = None if record.proven is None or record.proven.problems else record.proven.at
+    return found
 
 
 def _disk(installation: Installation, is_known: bool) -> dict[str, Any]:

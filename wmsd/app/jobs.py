@@ -12,6 +12,7 @@ from typing import Final
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
 from wmsd.accounts import store as accounts
+from wmsd.app.backups.running import ScheduledBackups
 from wmsd.app.clock_watch import ClockWatch
 from wmsd.app.idempotency import forget_old as forget_old_keys
 from wmsd.app.installation import Installation
@@ -48,8 +49,11 @@ Job = Callable[[], Awaitable[object]]
 
 
 class Jobs:
-    def __init__(self, installation: Installation, sender: Sender) -> None:
+    def __init__(
+        self, installation: Installation, sender: Sender, backups: ScheduledBackups | None = None
+    ) -> None:
         self._installation = installation
+        self.backups = backups
         self.sender = sender
         self._clock: Clock = installation.clock
         self.clock_watch = ClockWatch(installation.platform, installation.clock)
@@ -76,6 +80,8 @@ class Jobs:
         self._every(60, self.make_reserve)
         self._every(3600, self.sweep_tokens)
         self._every(3600, self.tidy_files)
+        if backups is not None:
+            self._every(60, backups.look)
 
     async def start(self) -> None:
         await self.clock_watch.start()
@@ -84,6 +90,8 @@ class Jobs:
 
     async def stop(self) -> None:
         self._scheduler.shutdown(wait=False)
+        if self.backups is not None:
+            await self.backups.stop()
         await self.sender.stop()
         await self._run(self._installation.access.write_token_uses)
         await self._run(self.clock_watch.keep)

@@ -11,11 +11,13 @@ import os
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
+from datetime import time
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, get_origin
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SkipValidation, ValidationError
 
+from wmsd.app.backups.schedule import Keep
 from wmsd.base.memory import machine_memory
 from wmsd.base.validation import field_errors
 from wmsd.webhooks import ports
@@ -26,6 +28,7 @@ MOST_MEMORY: Final = 1024 * MEGABYTE
 
 ENVIRONMENT = "WMSD_"
 ORIGIN: Final = re.compile(r"https?://[a-z0-9.-]+(:[0-9]{1,5})?|https?://\[[0-9a-f:]+\](:[0-9]{1,5})?", re.ASCII)
+TIME_OF_DAY: Final = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]", re.ASCII)
 NOT_SETTINGS = frozenset({"WMSD_CONFIG"})
 
 
@@ -64,8 +67,15 @@ def _ports(values: list[int | str]) -> list[int | str]:
     return values
 
 
+def _time_of_day(value: str) -> str:
+    if not TIME_OF_DAY.fullmatch(value):
+        raise ValueError("must be a time of day, such as 02:30")
+    return value
+
+
 Networks = Annotated[list[str], AfterValidator(_networks)]
 PerMinute = Annotated[int, Field(ge=1, le=1_000_000_000)]
+Kept = Annotated[int, Field(ge=0, le=10_000)]
 Days = Annotated[int, Field(ge=1, le=36_500)]
 
 
@@ -189,6 +199,42 @@ class Webhooks(Section):
     ] = True
 
 
+class Backup(Section):
+    """Backups, their schedule, and which are kept."""
+
+    folder: Annotated[
+        str, Field(min_length=1, description="The folder for them: best on another disk than the data.")
+    ] = "backups"
+    every: Annotated[
+        Literal["never", "hour", "day"], Field(description="How often the server makes one: never, hour or day.")
+    ] = "day"
+    at: Annotated[
+        str,
+        AfterValidator(_time_of_day),
+        Field(description="When the day's backup is made, and the newest one proven: HH:MM, by the box's clock."),
+    ] = "02:30"
+    keep_hourly: Annotated[Kept, Field(description="Of how many hours the last backup is kept.")] = 24
+    keep_daily: Annotated[Kept, Field(description="Of how many days.")] = 7
+    keep_weekly: Annotated[Kept, Field(description="Of how many weeks.")] = 4
+    passphrase_file: Annotated[
+        str,
+        Field(description="A file with a passphrase for the keys in them; empty: the keys are left out."),
+    ] = ""
+    after: Annotated[
+        str,
+        Field(description="A command to run after each, such as a copy to elsewhere; $ARCHIVE is its path."),
+    ] = ""
+
+    @property
+    def time(self) -> time:
+        """`at`."""
+        return time.fromisoformat(self.at)
+
+    @property
+    def keep(self) -> Keep:
+        return Keep(self.keep_hourly, self.keep_daily, self.keep_weekly)
+
+
 class Returns(Section):
     """Returns."""
 
@@ -226,6 +272,7 @@ class Settings(Section):
     storage: Storage = Storage()
     tokens: Tokens = Tokens()
     webhooks: Webhooks = Webhooks()
+    backup: Backup = Backup()
     returns: Returns = Returns()
     log: Log = Log()
 

@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from yarl import URL
 
+from wmsd.app.backups.running import ScheduledBackups
 from wmsd.app.batch import BatchService, routes_of
 from wmsd.app.discovery import (
     ETSM_VERSION,
@@ -43,11 +44,11 @@ INTERNAL: Final[Sequence[Route]] = (*KERNEL, *ETSM)
 SERVED: Final[Sequence[Route]] = (*ROUTES, *INTERNAL)
 
 
-def service(installation: Installation) -> tuple[web.Application, Jobs]:
+def service(installation: Installation, backups: ScheduledBackups | None = None) -> tuple[web.Application, Jobs]:
     """The application, and the jobs to run beside it."""
     described = partial(_description, installation.abilities)
     client = new_client(installation)
-    jobs = Jobs(installation, new_sender(installation, client))
+    jobs = Jobs(installation, new_sender(installation, client), backups)
     installation.dispatcher.add_service(WebhookService(client, installation.clock, installation.vault))
     installation.dispatcher.add_service(HealthService(installation, jobs))
     installation.dispatcher.add_service(

@@ -38,6 +38,16 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "ca_file": "",
         "keep_answers": True,
     },
+    "backup": {
+        "folder": "backups",
+        "every": "day",
+        "at": "02:30",
+        "keep_hourly": 24,
+        "keep_daily": 7,
+        "keep_weekly": 4,
+        "passphrase_file": "",
+        "after": "",
+    },
     "returns": {"require_write_ability": False},
     "log": {
         "format": "human",

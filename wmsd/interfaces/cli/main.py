@@ -30,6 +30,8 @@ COMMANDS: Final = {
     "webhook": ("webhook_log", "List, test and switch webhooks, read their log, and send deliveries again."),
     "graphql": ("graphql_schema", "Write the schema of the GraphQL interface."),
     "billing": ("billing", "Count a company's events by month, for billing."),
+    "status": ("status", "Show whether all is well: server, disk, backups."),
+    "backup": ("backups", "Make, list, prove and restore backups."),
     "doctor": ("examining", "Check that every figure is right, and that the files are whole."),
     "clock": ("clock", "Show whether the clock can be trusted, and confirm that it is right."),
     "config": ("configuring", "Show and check the settings."),

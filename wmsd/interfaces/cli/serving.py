@@ -19,6 +19,8 @@ import uvloop
 
 from wmsd.accounts import first_admin
 from wmsd.app import logs
+from wmsd.app.backups.holding import Holder
+from wmsd.app.backups.running import ScheduledBackups
 from wmsd.app.installation import Installation, open_installation
 from wmsd.app.lending import Lending, listener
 from wmsd.app.settings import MEGABYTE, Settings, SettingsError
@@ -89,7 +91,10 @@ async def _serve(command_line: CommandLine, tls: ssl.SSLContext | None, with_dem
         installation.files.start_threads()
         bound_caches(settings.storage.memory)
         loaded = await _load_demo(installation) if with_demo else None
-        app, jobs = service(installation)
+        backups = ScheduledBackups(
+            _backup_command(command_line), settings.backup, command_line.folder, installation.clock
+        )
+        app, jobs = service(installation, backups)
         async with AsyncExitStack() as stack:
             try:
                 at = await stack.enter_async_context(_listening(app, settings, tls, files))
@@ -101,7 +106,8 @@ async def _serve(command_line: CommandLine, tls: ssl.SSLContext | None, with_dem
             address = _address(at, tls)
             command_line.folder.say_listening(address.partition("://")[2], lends=lent_at is not None)
             if lent_at is not None:
-                lending = Lending(command_line.folder, installation.platform, installation.files)
+                verbs = Holder(command_line.folder, installation.platform, installation.files).verbs
+                lending = Lending(command_line.folder, installation.platform, installation.files, verbs)
                 stack.push_async_callback(lending.stop)
                 await lending.start(lent_at)
             stack.push_async_callback(jobs.stop)
@@ -128,6 +134,15 @@ async def _serve(command_line: CommandLine, tls: ssl.SSLContext | None, with_dem
             logs.flush()
             note("Stopping: requests under way are finished first.")
     LOG.info("stopped")
+
+
+def _backup_command(command_line: CommandLine) -> list[str]:
+    """Starts this program again, for the work on backups."""
+    program = [sys.executable]
+    if not getattr(sys, "frozen", False):
+        program += ["-P", "-c", "from wmsd.interfaces.cli.main import main; main()"]
+    config = [] if command_line.config_file is None else ["--config", str(command_line.config_file)]
+    return [*program, "backup", "schedule", "--run", "--data", str(command_line.folder.path), *config]
 
 
 async def _prepare(installation: Installation, company_ids: Collection[int]) -> None:

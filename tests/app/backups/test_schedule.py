@@ -1,0 +1,96 @@
+"""When a backup is due, and which are kept."""
+
+from datetime import UTC, datetime, time, timedelta, timezone
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wmsd.app.backups.schedule import Every, Keep, is_due, is_proof_due, kept
+
+AT = time(2, 30)
+NOON = datetime(2026, 11, 23, 12, 0, tzinfo=UTC)
+MOMENTS = st.lists(
+    st.integers(0, 17_520).map(lambda hours: NOON - timedelta(hours=hours)), min_size=1, max_size=60
+)
+KEEPS = st.builds(Keep, *[st.integers(0, 10)] * 3)
+
+
+@pytest.mark.parametrize(
+    ("made", "due"),
+    [
+        ([], True),
+        ([NOON.replace(hour=2, minute=30)], False),
+        ([NOON.replace(hour=11)], False),
+        ([NOON.replace(hour=2, minute=29)], True),
+        ([NOON - timedelta(days=1)], True),
+        ([NOON + timedelta(days=400)], True),  # the clock was set back since
+    ],
+)
+def test_a_day_has_one_backup_from_its_time_on(made: list[datetime], due: bool) -> None:
+    assert is_due("day", AT, NOON, made) is due
+
+
+def test_before_its_time_the_day_before_counts() -> None:
+    early = NOON.replace(hour=1)
+    assert not is_due("day", AT, early, [NOON - timedelta(days=1)])
+    assert is_due("day", AT, early, [NOON - timedelta(days=2)])
+
+
+@pytest.mark.parametrize(("minute", "due"), [(0, False), (59, False), (-1, True)])
+def test_an_hour_has_one_backup(minute: int, due: bool) -> None:
+    now = NOON.replace(minute=59)
+    assert is_due("hour", AT, now, [NOON + timedelta(minutes=minute)]) is due
+
+
+def test_never_is_never() -> None:
+    assert not is_due("never", AT, NOON, [])
+    assert not is_proof_due("never", AT, NOON, None)
+
+
+@pytest.mark.parametrize("every", ["hour", "day"])
+def test_one_proof_a_day(every: Every) -> None:
+    assert is_proof_due(every, AT, NOON, None)
+    assert not is_proof_due(every, AT, NOON, NOON.replace(hour=3))
+    assert is_proof_due(every, AT, NOON, NOON.replace(hour=2, minute=0))
+    assert is_proof_due(every, AT, NOON, NOON + timedelta(days=400))
+
+
+def test_the_time_is_that_of_the_box() -> None:
+    """02:30 in Bucharest is 00:30 UTC."""
+    box = timezone(timedelta(hours=2))
+    now = datetime(2026, 11, 23, 3, 0, tzinfo=box)
+    assert not is_due("day", AT, now, [datetime(2026, 11, 23, 0, 31, tzinfo=UTC).astimezone(box)])
+    assert is_due("day", AT, now, [datetime(2026, 11, 23, 0, 29, tzinfo=UTC).astimezone(box)])
+
+
+def test_hours_days_and_weeks_are_kept() -> None:
+    made = [NOON - timedelta(hours=hours) for hours in range(24 * 60)]
+    stay = sorted(kept(made, Keep(hourly=24, daily=7, weekly=4)), reverse=True)
+    assert stay[:24] == made[:24]
+    days = [moment for moment in stay if moment.hour == 23]
+    assert [moment.day for moment in days] == [
+        22,
+        21,
+        20,
+        19,
+        18,
+        17,
+        15,
+        8,
+    ]  # the day of noon, six more, two Sundays
+    assert len(stay) == 24 + 5 + 2
+
+
+@given(MOMENTS, KEEPS)
+def test_the_newest_stays_and_nothing_is_invented(made: list[datetime], keep: Keep) -> None:
+    stay = kept(made, keep)
+    assert max(made) in stay
+    assert stay <= set(made)
+    assert len(stay) <= 1 + sum(keep)
+
+
+@given(MOMENTS, KEEPS)
+def test_to_delete_twice_deletes_no_more(made: list[datetime], keep: Keep) -> None:
+    stay = kept(made, keep)
+    assert kept(sorted(stay), keep) == stay

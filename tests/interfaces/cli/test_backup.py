@@ -1,0 +1,322 @@
+"""`wmsd backup create`, `list` and `verify`."""
+
+import json
+import subprocess
+import threading
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.backups import PASSPHRASE, add_article, back_up, manifest, rewritten, unpacked
+from tests.support.command import Home, Server, at_a_terminal, first_day, hashes
+from tests.support.programs import program as debian
+from tests.support.small_disk import fill, small_disk_at
+from wmsd.app.backups.archive import END
+from wmsd.db.sqlite import connect, sqlite3
+
+UNLIMITED = {"WMSD_LIMITS_DATA_PER_MINUTE": "1000000"}
+ARTICLES = "SELECT count(*) FROM articles"
+SAME_DISK = "is on the same disk as the data, and is lost with it."
+
+
+@pytest.fixture
+def installation(home: Home) -> Home:
+    return first_day(home)
+
+
+@pytest.fixture
+def server(installation: Home) -> Iterator[Server]:
+    with installation.serving(env=UNLIMITED) as server:
+        yield server
+
+
+def rows_in(file: Path, sql: str) -> int:
+    connection = sqlite3.connect(file)
+    try:
+        [[number]] = connection.execute(sql)
+        return int(number)
+    finally:
+        connection.close()
+
+
+def test_tar_and_sqlite_read_what_is_in_it(installation: Home, server: Server) -> None:
+    add_article(server, "A1")
+    names = unpacked(back_up(installation), installation.folder / "out")
+    assert names == ["companies/1.db", "manifest.json", "platform.db"]
+    assert rows_in(installation.folder / "out" / "companies" / "1.db", ARTICLES) == 1
+    assert rows_in(installation.folder / "out" / "platform.db", "SELECT count(*) FROM companies") == 1
+
+
+def test_the_manifest_says_what_each_file_holds(installation: Home, server: Server) -> None:
+    add_article(server, "A1")
+    said = manifest(back_up(installation))
+    platform, company = said["files"]
+    assert (platform["path"], platform["company_id"]) == ("platform.db", None)
+    assert (company["path"], company["company_id"], company["code"]) == ("companies/1.db", 1, "ACME")
+    figures = company["figures"]
+    assert figures["rows"]["articles"] == 1
+    assert figures["last_event"] == 1
+    assert figures["last_change"] > 0
+    assert figures["sums"] == dict.fromkeys(figures["sums"], 0)
+    assert said["left_out"] == []
+
+
+def test_without_a_server(installation: Home) -> None:
+    before = hashes(installation.data)
+    archive = back_up(installation)
+    assert [file["path"] for file in manifest(archive)["files"]] == ["platform.db", "companies/1.db"]
+    assert hashes(installation.data) == before
+    assert installation.ok("backup", "verify").code == 0
+
+
+def test_the_keys_are_left_out(installation: Home, server: Server) -> None:
+    out = installation.folder / "out"
+    unpacked(back_up(installation), out)
+    kept = "SELECT (SELECT count(*) FROM signing_keys) + (SELECT count(*) FROM secrets WHERE name = 'vault')"
+    assert rows_in(out / "platform.db", kept) == 0
+    secrets = installation.data / "platform.db"
+    server.stop()
+    connection = connect(secrets)
+    [[key]] = connection.execute("SELECT secret FROM signing_keys")
+    connection.close()
+    assert key.encode() not in (out / "platform.db").read_bytes()
+
+
+def test_age_opens_the_encrypted_keys(installation: Home, server: Server) -> None:
+    words = installation.write("words", f"{PASSPHRASE}\n")
+    words.chmod(0o600)
+    archive = back_up(installation, "--passphrase-file", words)
+    assert manifest(archive)["keys"] == "encrypted"
+    unpacked(archive, installation.folder / "out")
+    sealed = installation.folder / "out" / "keys.json.age"
+    command = f"{debian('age')} --decrypt {sealed}"
+    said = subprocess.run(
+        ["script", "--quiet", "--echo", "never", "--command", command, "/dev/null"],
+        input=f"{PASSPHRASE}\n",
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    keys = json.loads(said[said.index("{") :])
+    assert [len(rows) for rows in keys.values()] == [1, 2]
+
+
+def test_sealed_keys_stay_sealed(installation: Home) -> None:
+    key = installation.folder / "master.key"
+    installation.ok("key", "move", key)
+    environment = {"WMSD_SERVER_KEY_FILE": str(key)}
+    installation.ok("backup", "create", env=environment)
+    [archive] = (installation.folder / "backups").glob("*.gz")
+    assert manifest(archive)["keys"] == "sealed"
+    unpacked(archive, installation.folder / "out")
+    sealed = "SELECT count(*) FROM signing_keys WHERE secret LIKE 'sealed:%'"
+    assert rows_in(installation.folder / "out" / "platform.db", sealed) == 1
+
+
+def test_writes_go_on_meanwhile_and_nothing_of_them_is_torn(installation: Home, server: Server) -> None:
+    """Every backup has the first articles up to some number, and doctor finds nothing in it."""
+    stop = threading.Event()
+
+    def write() -> None:
+        number = 0
+        while not stop.is_set():
+            number += 1
+            add_article(server, f"A{number}")
+
+    writer = threading.Thread(target=write)
+    writer.start()
+    try:
+        for number in range(3):
+            back_up(installation, installation.folder / f"{number}.tar.gz")
+    finally:
+        stop.set()
+        writer.join()
+    for number in range(3):
+        archive = installation.folder / f"{number}.tar.gz"
+        installation.ok("backup", "verify", archive)
+        unpacked(archive, installation.folder / f"out{number}")
+        file = installation.folder / f"out{number}" / "companies" / "1.db"
+        whole = "SELECT count(*) = max(CAST(substr(code, 2) AS INTEGER)) FROM articles"
+        assert rows_in(file, whole)
+
+
+def test_a_company_that_cannot_be_read_is_left_out_and_said(installation: Home) -> None:
+    installation.ok("company", "create", "OTHER", "--name", "Other")
+    (installation.data / "companies" / "2.db").write_bytes(b"no database" * 1000)
+    done = installation.run("backup", "create", "--json")
+    assert done.code == 1
+    assert "OTHER is not in it:" in done.err
+    archive = installation.folder / done.json["backup"]
+    assert [each["code"] for each in manifest(archive)["left_out"]] == ["OTHER"]
+    refused = installation.run("backup", "verify")
+    assert refused.code == 1
+    assert "OTHER is not in it" in refused.err
+
+
+def test_a_server_leaves_a_failed_company_out_too(installation: Home) -> None:
+    installation.ok("company", "create", "OTHER", "--name", "Other")
+    (installation.data / "companies" / "2.db").write_bytes(b"no database" * 1000)
+    with installation.serving():
+        done = installation.run("backup", "create", "--json")
+        assert done.code == 1
+        assert [each["code"] for each in manifest(installation.folder / done.json["backup"])["left_out"]] == [
+            "OTHER"
+        ]
+
+
+def test_on_a_disk_of_its_own_nothing_is_warned_of(installation: Home, tmp_path: Path) -> None:
+    assert SAME_DISK in installation.ok("backup", "create").err
+    with small_disk_at(tmp_path / "disk") as disk:
+        done = installation.ok("backup", "create", "--folder", disk)
+        assert SAME_DISK not in done.err
+
+
+def test_a_full_disk_is_seen_before(installation: Home, tmp_path: Path) -> None:
+    with small_disk_at(tmp_path / "disk") as disk:
+        fill(disk, leave=100_000)
+        sentence = installation.refused("backup", "create", "--folder", disk)
+        assert sentence.startswith(f"There is no room for a backup in {disk}: it will take about")
+        assert sorted(path.name for path in disk.iterdir()) == [".lock", "other"]
+
+
+def test_a_disk_that_becomes_full_leaves_nothing(installation: Home, tmp_path: Path) -> None:
+    """What cannot be compressed takes more room than half of its size, which is what is expected of the first."""
+    path = installation.data / "companies" / "1.db"
+    connection = connect(path)
+    connection.execute("CREATE TABLE noise (bytes BLOB)")
+    connection.execute("INSERT INTO noise VALUES (randomblob(20000000))")
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()
+    with small_disk_at(tmp_path / "disk") as disk:
+        fill(disk, leave=15_000_000)
+        sentence = installation.refused("backup", "create", "--folder", disk)
+        assert sentence.endswith("cannot be written: no space left on device. None was made.")
+        assert sorted(path.name for path in disk.iterdir()) == [".lock", "other"]
+
+
+def test_a_name_is_never_overwritten(installation: Home) -> None:
+    kept = installation.write("mine.tar.gz", "precious")
+    sentence = installation.refused("backup", "create", kept)
+    assert sentence == f"{kept} is there already; it was left as it is. Name another file."
+    assert kept.read_text() == "precious"
+
+
+def test_what_a_killed_backup_has_left_is_removed(installation: Home) -> None:
+    back_up(installation)
+    folder = installation.folder / "backups"
+    (folder / ".unfinished-wmsd-2026-01-01T000000Z.tar.gz").write_bytes(b"half")
+    (folder / ".unfinished-platform.db").write_bytes(b"half")
+    installation.ok("backup", "create", folder / "second.tar.gz")
+    assert [path.name for path in folder.glob(".unfinished*")] == []
+
+
+def test_the_list_tells_of_each(installation: Home) -> None:
+    assert "There is no backup in backups." in installation.ok("backup", "list").err
+    archive = back_up(installation)
+    (row,) = installation.ok("backup", "list", "--json").json
+    assert row["backup"] == archive.name
+    assert (row["companies"], row["keys"], row["error"]) == (1, "left out", None)
+    assert archive.name in installation.ok("backup", "list").out
+
+
+def test_the_list_tells_of_one_that_is_cut_short(installation: Home) -> None:
+    archive = back_up(installation)
+    archive.write_bytes(archive.read_bytes()[:-1])
+    done = installation.run("backup", "list")
+    assert done.code == 1
+    assert archive.name in done.out
+    [sentence] = done.wrong
+    assert sentence.endswith("is not a backup of wmsd, or it is cut short: the end that wmsd writes is missing.")
+
+
+def test_a_changed_byte_is_found_or_changes_nothing(installation: Home) -> None:
+    """At many places, from the first byte to the last: some say nothing of the content, such as a
+    compressor's name.
+    """
+    archive = back_up(installation)
+    size = archive.stat().st_size
+    right = contents(archive, installation.folder / "right")
+    harmless = 0
+    for place in [*range(0, size, size // 25), *range(size - END.size, size)]:
+
+        def change(content: bytearray, place: int = place) -> None:
+            content[place] ^= 0x40
+
+        changed = rewritten(archive, change)
+        done = installation.run("backup", "verify", changed)
+        assert "Traceback" not in done.err, (place, done.err)
+        if done.code == 0:
+            harmless += 1
+            assert contents(changed, installation.folder / str(place)) == right
+    assert harmless < 10
+
+
+def contents(archive: Path, folder: Path) -> dict[str, bytes]:
+    return {name: (folder / name).read_bytes() for name in unpacked(archive, folder)}
+
+
+def test_an_archive_that_is_cut_at_any_place_is_found(installation: Home) -> None:
+    archive = back_up(installation)
+    size = archive.stat().st_size
+    for length in (0, 1, 100, size // 2, size - 100, size - 1):
+
+        def cut(content: bytearray, length: int = length) -> None:
+            del content[length:]
+
+        assert installation.run("backup", "verify", rewritten(archive, cut)).code == 1
+
+
+def test_a_wrong_passphrase_is_found_by_the_proof(installation: Home) -> None:
+    words = installation.write("words", f"{PASSPHRASE}\n")
+    others = installation.write("others", "quite another passphrase\n")
+    back_up(installation, "--passphrase-file", words)
+    assert installation.ok("backup", "verify", "--passphrase-file", words).code == 0
+    done = installation.run("backup", "verify", "--passphrase-file", others)
+    assert done.code == 1
+    assert "are not encrypted with this passphrase" in done.err
+
+
+@pytest.mark.parametrize("content", ["short", "\n", ""])
+def test_a_passphrase_that_is_too_short_is_refused(installation: Home, content: str) -> None:
+    words = installation.write("words", content)
+    sentence = installation.refused("backup", "create", "--passphrase-file", words)
+    assert sentence == (f"The passphrase in {words} is too short: its first line must have 12 letters or more.")
+
+
+def test_something_else_is_no_backup(installation: Home) -> None:
+    for content in (b"", b"text", b"\x1f\x8b" + bytes(100)):
+        other = installation.write("other.tar.gz", content)
+        sentence = installation.refused("backup", "verify", other)
+        assert sentence.startswith(f"{other} is not a backup of wmsd, or it is cut short")
+
+
+def test_there_is_no_backup(installation: Home) -> None:
+    sentence = installation.refused("backup", "verify")
+    assert sentence == "There is no backup in backups. `wmsd backup create` makes one."
+    sentence = installation.refused("backup", "verify", "nowhere.tar.gz")
+    assert sentence == "nowhere.tar.gz cannot be read: no such file or directory."
+
+
+def test_a_file_or_a_folder(installation: Home) -> None:
+    assert installation.misunderstood("backup", "create", "a.tar.gz", "--folder", "b") == (
+        "Error: Give either FILE or --folder."
+    )
+
+
+def test_two_at_once(installation: Home) -> None:
+    """The second is refused while the first works, and nothing is left of it."""
+    folder = installation.folder / "backups"
+    with installation.start("backup", "create", "--folder", folder) as first:
+        done = installation.run_fresh("backup", "create", "--folder", folder)
+        first.wait()
+    assert 0 in (first.returncode, done.code)
+    if done.code:
+        assert "Another backup is being made" in done.err or "is there already" in done.err
+
+
+def test_on_a_terminal_it_shows_how_far_it_is(installation: Home) -> None:
+    done = at_a_terminal(installation, "backup", "create")
+    assert done.code == 0
+    assert "Copying" in done.err
+    assert "100%" in done.err

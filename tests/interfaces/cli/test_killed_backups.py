@@ -1,0 +1,43 @@
+"""Backups and restores that are killed at every step that can be told apart, and at any moment."""
+
+from random import Random
+
+import pytest
+
+from tests.support.command import Home, hashes
+from tests.support.survival import Drill, killed_at_each, killed_at_random, prepared
+
+STEPS = ("rename", "fsync", "unlink", "mkdir")
+
+
+@pytest.fixture
+def drill(home: Home) -> Drill:
+    return prepared(home)
+
+
+@pytest.mark.long
+def test_a_restore_that_is_killed_at_any_step(drill: Drill) -> None:
+    met: set[str] = set()
+    for call, number in killed_at_each(drill.home, STEPS, "backup", "restore", drill.archive):
+        assert list(drill.flaws()) == [], (call, number)
+        met.add(call)
+        if drill.marks() == {0}:
+            drill.mark()
+    assert met == set(STEPS)
+    assert drill.marks() == {0}
+
+
+@pytest.mark.long
+def test_a_backup_that_is_killed_at_any_step(drill: Drill) -> None:
+    before = hashes(drill.home.data)
+    met = {call for call, _ in killed_at_each(drill.home, STEPS, "backup", "create")}
+    assert {"rename", "fsync"} <= met
+    assert hashes(drill.home.data) == before
+    assert list(drill.flaws()) == []
+    drill.home.ok("backup", "create", drill.home.folder / "backups" / "last.tar.gz")
+    assert list((drill.home.folder / "backups").glob(".unfinished*")) == []
+
+
+@pytest.mark.long
+def test_any_of_them_killed_at_any_moment(drill: Drill) -> None:
+    assert killed_at_random(drill, 8, Random(19), lambda text: None) == []

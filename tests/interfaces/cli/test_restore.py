@@ -1,0 +1,313 @@
+"""`wmsd backup restore`: everything, or one company beside a server at work."""
+
+import json
+import shutil
+import threading
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.backups import PASSPHRASE, add_article, articles, back_up, restore
+from tests.support.command import EMAIL, Home, first_day, hashes
+from tests.support.mailbox import ALLOWED, open_mailbox
+from wmsd.app.swapping import JOURNAL, Rename
+from wmsd.db.sqlite import connect, sqlite3
+
+UNLIMITED = {"WMSD_LIMITS_DATA_PER_MINUTE": "1000000"}
+
+
+@pytest.fixture
+def installation(home: Home) -> Home:
+    return first_day(home)
+
+
+@pytest.fixture
+def saved(installation: Home) -> Path:
+    """A backup with the article KEPT; LOST was added after it."""
+    with installation.serving(env=UNLIMITED) as server:
+        add_article(server, "KEPT")
+        archive = back_up(installation)
+        add_article(server, "LOST")
+    return archive
+
+
+def sql(file: Path, statement: str) -> list[Any]:
+    connection = sqlite3.connect(file)
+    try:
+        return connection.execute(statement).fetchall()
+    finally:
+        connection.close()
+
+
+def is_right(home: Home) -> bool:
+    return all(report["ok"] for report in home.ok("doctor", "--json").json)
+
+
+def test_everything_is_as_it_was_at_the_backup(installation: Home, saved: Path) -> None:
+    said = restore(installation, saved)
+    assert (said["companies"], said["missing_events"], said["keys"]) == (1, 1, "replaced")
+    assert is_right(installation)
+    with installation.serving() as server:
+        assert articles(server) == ["KEPT"]
+
+
+def test_what_was_replaced_is_kept(installation: Home, saved: Path) -> None:
+    before = hashes(installation.data)
+    replaced = Path(restore(installation, saved)["replaced"])
+    assert replaced.name.startswith("replaced-")
+    kept = hashes(installation.folder / replaced)
+    assert {name: before[name] for name in kept} == kept
+    assert set(kept) == {"platform.db", "companies/1.db"}
+    for name in kept:  # and can be put back
+        (installation.folder / replaced / name).replace(installation.data / name)
+    with installation.serving() as server:
+        assert articles(server) == ["KEPT", "LOST"]
+
+
+def test_what_is_missing_is_said_with_numbers(installation: Home, saved: Path) -> None:
+    done = installation.ok("backup", "restore", saved)
+    assert "ACME: 1 events (2 to 2) came after the backup and are missing. New ones go on after them." in done.err
+    assert "tokens and sessions go on." in done.err
+
+
+def test_numbers_go_on_after_those_that_were_given(installation: Home, saved: Path) -> None:
+    file = installation.data / "companies" / "1.db"
+    [[last_event]] = sql(file, "SELECT max(sequence) FROM events")
+    [[last_change]] = sql(file, "SELECT value FROM change_sequence")
+    restore(installation, saved)
+    with installation.serving(env=UNLIMITED) as server:
+        add_article(server, "NEW")
+    assert sql(file, "SELECT max(sequence) FROM events") == [(last_event + 1,)]
+    assert sql(file, "SELECT value FROM change_sequence")[0][0] > last_change
+
+
+def test_into_an_empty_folder_on_another_box(installation: Home, saved: Path) -> None:
+    shutil.rmtree(installation.data)
+    said = restore(installation, saved)
+    assert (said["replaced"], said["keys"], said["missing_events"]) == (None, "anew", 0)
+    assert is_right(installation)
+    with installation.serving() as server:
+        assert server.get("/api/articles")[0] == 401  # the keys are new
+        token = installation.ok("token", "create", "--user", EMAIL, "--ability", "*").out.strip()
+        assert [each["code"] for each in server.get("/api/articles", token=token)[1]["data"]] == ["KEPT"]
+
+
+def test_with_the_passphrase_tokens_go_on(installation: Home) -> None:
+    words = installation.write("words", f"{PASSPHRASE}\n")
+    archive = back_up(installation, "--passphrase-file", words)
+    shutil.rmtree(installation.data)
+    assert restore(installation, archive, "--passphrase-file", words)["keys"] == "backup"
+    with installation.serving() as server:
+        assert server.get("/api/articles")[0] == 200
+
+
+def test_a_wrong_passphrase_changes_nothing(installation: Home) -> None:
+    words = installation.write("words", f"{PASSPHRASE}\n")
+    others = installation.write("others", "quite another passphrase\n")
+    others.chmod(0o600)
+    archive = back_up(installation, "--passphrase-file", words)
+    (installation.data / "platform.db").unlink()
+    before = hashes(installation.data)
+    sentence = installation.refused("backup", "restore", archive, "--passphrase-file", others)
+    assert "are not encrypted with this passphrase" in sentence
+    assert hashes(installation.data) == before
+
+
+def test_revoked_tokens_stay_revoked(installation: Home) -> None:
+    archive = back_up(installation)
+    [[number]] = sql(installation.data / "platform.db", "SELECT id FROM tokens")
+    installation.ok("token", "revoke", str(number))
+    done = installation.ok("backup", "restore", archive)
+    assert "1 tokens that were revoked or disabled after the backup stay so." in done.err
+    with installation.serving() as server:
+        assert server.get("/api/articles")[0] == 401
+
+
+def test_a_company_that_was_made_after_the_backup(installation: Home, saved: Path) -> None:
+    installation.ok("company", "create", "LATER", "--name", "Later")
+    done = installation.ok("backup", "restore", saved)
+    assert "Not in the backup: companies/2.db." in done.err
+    assert [row["code"] for row in installation.ok("company", "list", "--json").json] == ["ACME"]
+    assert is_right(installation)
+    installation.ok("company", "create", "NEXT", "--name", "Next")
+    assert [row["id"] for row in installation.ok("company", "list", "--json").json] == [1, 3]
+
+
+def test_beside_a_server_everything_is_refused(installation: Home, saved: Path) -> None:
+    with installation.serving() as server:
+        sentence = installation.refused("backup", "restore", saved)
+        assert "Stop it first" in sentence
+        assert articles(server) == ["KEPT", "LOST"]
+
+
+def test_one_company_while_the_server_works(installation: Home, saved: Path) -> None:
+    with installation.serving(env=UNLIMITED) as server:
+        assert articles(server) == ["KEPT", "LOST"]
+        said = restore(installation, saved, "--company", "ACME")
+        assert (said["restored"], said["missing_events"]) == ("ACME", 1)
+        assert articles(server) == ["KEPT"]
+        add_article(server, "NEW")
+        assert articles(server) == ["KEPT", "NEW"]
+        kept = installation.folder / said["replaced"] / "companies" / "1.db"
+        assert sql(kept, "SELECT code FROM articles ORDER BY id") == [("KEPT",), ("LOST",)]
+        assert "the file of company 1 was restored" in server.log
+    assert is_right(installation)
+
+
+def test_one_company_without_a_server(installation: Home, saved: Path) -> None:
+    assert restore(installation, saved, "--company", "ACME")["missing_events"] == 1
+    with installation.serving() as server:
+        assert articles(server) == ["KEPT"]
+
+
+@pytest.mark.parametrize("harm", ["deleted", "cut", "zeroed", "another's"])
+def test_a_harmed_file_beside_a_server(installation: Home, saved: Path, harm: str) -> None:
+    """The company is 503 until it is restored; the other one is served all the time."""
+    installation.ok("company", "create", "OTHER", "--name", "Other", "--all-modules")
+    file, other = (installation.data / "companies" / f"{number}.db" for number in (1, 2))
+    if harm == "deleted":
+        file.unlink()
+    elif harm == "cut":
+        file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+    elif harm == "zeroed":
+        file.write_bytes(bytes(file.stat().st_size))
+    else:
+        file.write_bytes(other.read_bytes())
+    with installation.serving(env=UNLIMITED) as server:
+        assert server.get("/api/articles")[0] == 503
+        assert server.get("/api/articles", company=2)[0] == 200
+        restore(installation, saved, "--company", "ACME")
+        assert articles(server) == ["KEPT"]
+        assert server.get("/api/articles", company=2)[0] == 200
+    assert is_right(installation)
+
+
+def test_requests_meanwhile_wait_or_are_told(installation: Home, saved: Path) -> None:
+    """Each is answered, and after the restore each write that was acknowledged is in one of the two files."""
+    done, stop = list[str](), threading.Event()
+    with installation.serving(env=UNLIMITED) as server:
+
+        def write() -> None:
+            number = 0
+            while not stop.is_set():
+                number += 1
+                status, _ = server.send("POST", "/api/articles", {"code": f"W{number}", "name": "W"})
+                assert status in (201, 503), status
+                if status == 201:
+                    done.append(f"W{number}")
+
+        writer = threading.Thread(target=write)
+        writer.start()
+        replaced = []
+        for _ in range(5):
+            replaced.append(restore(installation, saved, "--company", "ACME")["replaced"])
+        stop.set()
+        writer.join()
+        there = set(articles(server))
+        for folder in replaced:
+            there |= {
+                code
+                for (code,) in sql(
+                    installation.folder / folder / "companies" / "1.db", "SELECT code FROM articles"
+                )
+            }
+    assert set(done) <= there
+    assert len(done) > 5
+    assert is_right(installation)
+
+
+def test_deliveries_go_on_with_numbers_of_their_own(installation: Home) -> None:
+    """A receiver never meets a number again, and the restored subscription keeps its credentials."""
+    with open_mailbox() as mailbox, installation.serving(env={**UNLIMITED, **ALLOWED}) as server:
+        body = {"name": "R", "url": mailbox.url, "events": ["*"], "secret": "a secret that nobody guesses, ever"}
+        assert server.send("POST", "/api/webhooks", body)[0] == 201
+        add_article(server, "KEPT")
+        mailbox.wait_for(1)
+        archive = back_up(installation)
+        add_article(server, "LOST")
+        mailbox.wait_for(2)
+        restore(installation, archive, "--company", "ACME")
+        add_article(server, "NEW")
+        sent = {letter.json["data"]["code"]: letter for letter in mailbox.wait_for(3)}
+        assert set(sent) == {"KEPT", "LOST", "NEW"}
+        numbers = {code: int(letter.headers["x-webhook-sequence"]) for code, letter in sent.items()}
+        assert numbers["KEPT"] < numbers["LOST"] < numbers["NEW"]
+
+
+def test_a_company_that_is_not_there(installation: Home, saved: Path) -> None:
+    sentence = installation.refused("backup", "restore", saved, "--company", "NOBODY")
+    assert sentence == f"{saved} has no company NOBODY. It has ACME."
+
+
+def test_another_installation_s_backup_is_refused(installation: Home, saved: Path, tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    other = first_day(Home(installation.program, tmp_path / "other"))
+    before = hashes(other.data)
+    for options in ((), ("--company", "ACME")):
+        assert "of another installation than the one in data" in other.refused(
+            "backup", "restore", saved, *options
+        )
+    assert hashes(other.data) == before
+
+
+def test_a_backup_of_a_newer_program_is_refused(installation: Home) -> None:
+    connection = connect(installation.data / "companies" / "1.db")
+    connection.execute("PRAGMA user_version = 999")
+    connection.close()
+    archive = back_up(installation)
+    before = hashes(installation.data)
+    sentence = installation.refused("backup", "restore", archive)
+    assert "has schema 999; this program knows schemas up to" in sentence
+    assert hashes(installation.data) == before
+
+
+def test_what_doctor_finds_is_refused_and_can_be_insisted_on(installation: Home, saved: Path) -> None:
+    connection = connect(installation.data / "companies" / "1.db")
+    connection.execute("UPDATE row_counts SET rows = 99 WHERE name = 'articles'")
+    connection.close()
+    archive = installation.folder / "wrong.tar.gz"
+    installation.ok("backup", "create", archive)
+    before = hashes(installation.data)
+    sentence = installation.refused("backup", "restore", archive)
+    assert "ACME in" in sentence
+    assert sentence.endswith("Restore another backup, or this one with --anyway.")
+    assert hashes(installation.data) == before
+    restore(installation, archive, "--anyway")
+
+
+def test_a_damaged_archive_changes_nothing(installation: Home, saved: Path) -> None:
+    content = bytearray(saved.read_bytes())
+    content[len(content) // 2] ^= 0xFF
+    saved.write_bytes(content)
+    before = hashes(installation.data)
+    assert "is damaged" in installation.refused("backup", "restore", saved)
+    assert hashes(installation.data) == before
+
+
+def test_a_restore_that_was_cut_off_is_finished_by_whoever_comes_next(installation: Home, saved: Path) -> None:
+    """The journal is written, and no file, or some, are in their places."""
+    done = json.loads(installation.ok("backup", "restore", saved, "--json").out)
+    aside = Path(done["replaced"]).name
+    data = installation.data
+    kept = {name: (data / aside / name) for name in ("platform.db", "companies/1.db")}
+    for steps in range(3):
+        (data / ".restoring" / "companies").mkdir(parents=True, exist_ok=True)
+        renames = []
+        for name in kept:
+            renames += [Rename(name, f"again-{steps}/{name}"), Rename(f".restoring/{name}", name)]
+            shutil.copy(data / name, data / ".restoring" / name)
+        (data / JOURNAL).write_text(json.dumps(renames))
+        for source, target in renames[:steps]:
+            (data / target).parent.mkdir(parents=True, exist_ok=True)
+            (data / source).rename(data / target)
+        installation.ok("company", "list")
+        assert not (data / JOURNAL).exists()
+        assert sorted(path.name for path in (data / f"again-{steps}").iterdir()) == ["companies", "platform.db"]
+        assert is_right(installation)
+
+
+def test_a_journal_that_cannot_be_read_is_left(installation: Home) -> None:
+    (installation.data / JOURNAL).write_text("{")
+    sentence = installation.refused("company", "list")
+    assert sentence.endswith("cannot be read, and says how a restore goes on. Nothing was changed.")

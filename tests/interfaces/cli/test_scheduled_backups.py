@@ -1,0 +1,194 @@
+"""The backups that the server makes by itself."""
+
+import asyncio
+import logging
+import shutil
+import sys
+import time
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+
+import pytest
+
+from tests.support.backups import back_up
+from tests.support.command import ROOT, Home, first_day
+from tests.support.steering import SteeredClock
+from wmsd.app.backups.record import read_record, write_record
+from wmsd.app.backups.running import ScheduledBackups
+from wmsd.app.data_folder import DataFolder
+from wmsd.app.settings import Backup
+
+DAILY = {"WMSD_BACKUP_EVERY": "day"}
+
+
+@pytest.fixture
+def installation(home: Home) -> Home:
+    return first_day(home)
+
+
+def run(home: Home, **env: str) -> None:
+    home.ok("backup", "schedule", "--run", env={**DAILY, **env})
+
+
+def names(home: Home) -> list[str]:
+    return sorted(path.name for path in (home.folder / "backups").glob("*.tar.gz"))
+
+
+def renamed(archive: Path, age: timedelta) -> Path:
+    """As if it had been made so long ago."""
+    moment = datetime.now(UTC) - age
+    return Path(shutil.copy(archive, archive.with_name(f"wmsd-{moment:%Y-%m-%dT%H%M%S}Z.tar.gz")))
+
+
+def test_a_backup_is_made_and_proven_once_a_day(installation: Home) -> None:
+    for _ in range(2):
+        run(installation)
+    assert len(names(installation)) == 1
+    record = read_record(installation.data)
+    assert record.made is not None
+    assert record.proven is not None
+    assert record.proven.problems == []
+    assert record.failed is None
+
+
+def test_what_is_shown(installation: Home) -> None:
+    run(installation)
+    shown = installation.ok("backup", "schedule", "--json", env=DAILY).json
+    assert (shown["every"], shown["at"], shown["folder"], shown["backups"]) == ("day", "02:30", "backups", 1)
+    assert (shown["ok"], shown["on_disk_of_data"]) == (True, True)
+    assert shown["verdict"].startswith("restorable, proven ")
+
+
+def test_beside_a_server_and_in_its_health(installation: Home) -> None:
+    with installation.serving(env=DAILY) as server:
+        none_yet = {"ok": True, "made_at": None, "proven_at": None}
+        assert server.get("/api/health")[1]["checks"]["backup"] == none_yet
+        run(installation)
+        check = server.get("/api/health")[1]["checks"]["backup"]
+        assert check["ok"] is True
+        assert None not in (check["made_at"], check["proven_at"])
+        assert server.get("/api/health", token="")[1]["checks"]["backup"] == {"ok": True}
+
+
+def test_a_failure_is_said_and_degrades(installation: Home) -> None:
+    installation.write("backups", "a file where the folder should be")
+    done = installation.run("backup", "schedule", "--run", env=DAILY)
+    assert done.code == 1
+    assert "The backup folder backups cannot be written" in done.err
+    with installation.serving(env=DAILY) as server:
+        status, body = server.get("/api/health")
+        assert (status, body["status"]) == (200, "degraded")
+        assert body["checks"]["backup"]["degraded"] is True
+        assert "/" not in str(body["checks"]["backup"])
+    (installation.folder / "backups").unlink()
+    run(installation)
+    assert read_record(installation.data).failed is None
+
+
+def test_old_ones_are_deleted_and_others_stay(installation: Home) -> None:
+    first = back_up(installation)
+    days = [renamed(first, timedelta(days=each)).name for each in range(1, 60)]
+    first.unlink()
+    strange = installation.write("backups/mine.tar.gz", "precious")
+    cut = installation.write("backups/wmsd-2020-01-01T000000Z.tar.gz", "cut short")
+    run(installation, WMSD_BACKUP_KEEP_HOURLY="1", WMSD_BACKUP_KEEP_DAILY="3", WMSD_BACKUP_KEEP_WEEKLY="0")
+    assert len(set(names(installation)) & set(days)) == 2
+    assert strange.exists()
+    assert cut.exists()
+
+
+def test_another_installation_s_backups_are_not_deleted(installation: Home, tmp_path: Path) -> None:
+    (tmp_path / "other").mkdir()
+    other = first_day(Home(installation.program, tmp_path / "other"))
+    foreign = back_up(other)
+    (installation.folder / "backups").mkdir()
+    old = [renamed(foreign, timedelta(days=each)) for each in (30, 40)]
+    there = [Path(shutil.copy(each, installation.folder / "backups")) for each in old]
+    run(installation, WMSD_BACKUP_KEEP_DAILY="1", WMSD_BACKUP_KEEP_WEEKLY="0", WMSD_BACKUP_KEEP_HOURLY="0")
+    assert all(each.exists() for each in there)
+
+
+def test_the_command_afterwards_has_the_path(installation: Home) -> None:
+    run(installation, WMSD_BACKUP_AFTER="cp $ARCHIVE copied.tar.gz")
+    [name] = names(installation)
+    copied = installation.folder / "copied.tar.gz"
+    assert copied.read_bytes() == (installation.folder / "backups" / name).read_bytes()
+
+
+def test_a_command_afterwards_that_fails_is_said(installation: Home) -> None:
+    done = installation.run(
+        "backup", "schedule", "--run", env={**DAILY, "WMSD_BACKUP_AFTER": "echo no route >&2; exit 3"}
+    )
+    assert done.code == 1
+    assert "The command after the backup (backup.after) ended with 3: no route" in done.err
+    assert len(names(installation)) == 1
+
+
+def scheduled(home: Home, *options: str) -> ScheduledBackups:
+    command = [sys.executable, "-P", "-c", "from wmsd.interfaces.cli.main import main; main()"]
+    settings = Backup(folder=str(home.folder / "backups"))
+    return ScheduledBackups(
+        [*command, "backup", "schedule", "--run", "--data", str(home.data), *options],
+        settings,
+        DataFolder(home.data),
+        SteeredClock(),
+    )
+
+
+async def test_the_server_starts_the_work_when_it_is_due(
+    installation: Home, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("WMSD_BACKUP_FOLDER", str(installation.folder / "backups"))
+    backups = scheduled(installation)
+    await backups.look()
+    assert len(names(installation)) == 1
+    assert "backup: restorable, proven" in caplog.text
+    caplog.clear()
+    await backups.look()
+    assert caplog.text == ""
+
+
+async def test_after_a_failure_an_hour_passes(
+    installation: Home, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("WMSD_BACKUP_FOLDER", "/dev/null/nowhere")
+    backups = scheduled(installation)
+    await backups.look()
+    assert "the next attempt is in an hour" in caplog.text
+    caplog.clear()
+    await backups.look()
+    assert caplog.text == ""
+
+
+async def test_a_stop_ends_the_work(installation: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("WMSD_BACKUP_FOLDER", str(installation.folder / "backups"))
+    monkeypatch.setenv("WMSD_BACKUP_AFTER", "sleep 60")
+    backups = scheduled(installation)
+    looking = asyncio.ensure_future(backups.look())
+    async with asyncio.timeout(20):
+        while not names(installation):  # noqa: ASYNC110  # nothing tells of it
+            await asyncio.sleep(0.05)
+    began = time.monotonic()
+    await backups.stop()
+    await looking
+    assert time.monotonic() - began < 5
+
+
+def test_a_schedule_that_cannot_be(installation: Home) -> None:
+    for name, value in (("AT", "25:00"), ("EVERY", "month"), ("KEEP_DAILY", "-1")):
+        assert installation.refusals("backup", "schedule", env={f"WMSD_BACKUP_{name}": value})
+
+
+def test_a_record_of_another_day_is_late(installation: Home) -> None:
+    run(installation)
+    record = read_record(installation.data)
+    assert record.made is not None
+    old = record.made.model_copy(update={"at": "2020-01-01T00:00:00.000Z"})
+    write_record(installation.data, record.model_copy(update={"made": old}))
+    done = installation.run("backup", "schedule", env=DAILY)
+    assert done.code == 1
+    assert "No backup since 2020-01-01" in done.err

@@ -1,0 +1,56 @@
+"""Backups as their user meets them."""
+
+import json
+import subprocess
+import tarfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from tests.support.command import Home, Server
+
+PASSPHRASE = "correct horse battery staple"
+
+
+def back_up(home: Home, *options: str | Path) -> Path:
+    """The archive of a backup that must succeed."""
+    return home.folder / str(home.ok("backup", "create", "--json", *options).json["backup"])
+
+
+def restore(home: Home, archive: Path, *options: str | Path) -> dict[str, Any]:
+    """What a restore that must succeed prints."""
+    shown: dict[str, Any] = home.ok("backup", "restore", archive, "--json", *options).json
+    return shown
+
+
+def manifest(archive: Path) -> dict[str, Any]:
+    """As somebody without wmsd reads it."""
+    with tarfile.open(archive) as tar:
+        found = tar.extractfile("manifest.json")
+        assert found is not None
+        read: dict[str, Any] = json.load(found)
+        return read
+
+
+def unpacked(archive: Path, folder: Path) -> list[str]:
+    """The names that Debian's `tar` finds, which unpacks them."""
+    folder.mkdir()
+    subprocess.run(["tar", "--extract", "--gzip", "--file", archive, "--directory", folder], check=True)
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file())
+
+
+def rewritten(archive: Path, change: Callable[[bytearray], None]) -> Path:
+    """A copy of the archive with other bytes."""
+    content = bytearray(archive.read_bytes())
+    change(content)
+    copy = archive.with_name("changed.tar.gz")
+    copy.write_bytes(content)
+    return copy
+
+
+def articles(server: Server) -> list[str]:
+    return [record["code"] for record in server.get("/api/articles?per_page=100")[1]["data"]]
+
+
+def add_article(server: Server, code: str) -> None:
+    assert server.send("POST", "/api/articles", {"code": code, "name": code})[0] == 201

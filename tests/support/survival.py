@@ -1,0 +1,138 @@
+"""Backups and restores that are killed: what is there afterwards is the old state or the new, never a part of
+one.
+"""
+
+import signal
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from typing import Final
+
+from tests.support.backups import back_up
+from tests.support.command import LONGEST, Home, first_day
+from tests.support.programs import program
+from wmsd.db.sqlite import connect_as_it_is
+
+COMPANIES: Final = ("ACME", "OTHER")
+ARTICLES: Final = 2000
+MARK: Final = "SELECT count(*) FROM articles WHERE code = 'AFTER'"
+AFTER: Final = "code,name\nAFTER,made after the backup\n"
+
+
+@dataclass
+class Drill:
+    """An installation with a backup. After it each company got an article, AFTER."""
+
+    home: Home
+    archive: Path
+
+    def marks(self) -> set[int]:
+        """How many of the companies' files have the article: {0} in the old state, {1} in the new. The next
+        command has finished what was begun.
+        """
+        self.home.ok("company", "list")
+        return {self._mark(file) for file in sorted((self.home.data / "companies").glob("*.db"))}
+
+    def _mark(self, file: Path) -> int:
+        connection = connect_as_it_is(file)
+        try:
+            [count] = connection.execute(MARK).fetchone()
+            return int(count)
+        finally:
+            connection.close()
+
+    def flaws(self) -> Iterator[str]:
+        """A sentence for each law that is broken."""
+        marks = self.marks()
+        if len(marks) != 1 or len(list((self.home.data / "companies").glob("*.db"))) != len(COMPANIES):
+            yield f"The companies are in different states: {marks}."
+        examined = self.home.run("doctor", "--json")
+        if examined.code:
+            yield f"The doctor finds {examined.out.strip() or examined.err.strip()}"
+        listed = self.home.run("backup", "list")
+        if listed.code:
+            yield f"There is an archive that cannot be read: {listed.err.strip()}"
+
+    def mark(self) -> None:
+        """Makes the new state again."""
+        for code in COMPANIES:
+            self.home.ok("import", "articles", "-", "--company", code, stdin=AFTER)
+
+
+def prepared(home: Home) -> Drill:
+    first_day(home)
+    home.ok("company", "create", COMPANIES[1], "--name", "Other", "--all-modules")
+    articles = "code,name\n" + "".join(f"A{number},Article {number}\n" for number in range(ARTICLES))
+    for code in COMPANIES:
+        home.ok("import", "articles", "-", "--company", code, stdin=articles)
+    drill = Drill(home, back_up(home, home.folder / "kept.tar.gz"))
+    drill.mark()
+    return drill
+
+
+def killed_at_each(home: Home, calls: Sequence[str], *command: str | Path) -> Iterator[tuple[str, int]]:
+    """Runs the command again and again, and kills it at the first, second, … of each of these system calls,
+    until it meets that call no more often. Yields after each kill.
+    """
+    for call in calls:
+        number = 1
+        while _is_killed(home, call, number, *command):
+            yield call, number
+            number += 1
+
+
+def _is_killed(home: Home, call: str, number: int, *command: str | Path) -> bool:
+    inject = f"inject={call}:signal=SIGKILL:when={number}"
+    tracer = [program("strace"), "-f", "-qq", "-o", "/dev/null", "-e", f"trace={call}", "-e", inject]
+    with home.start(*command, under=tracer) as process:
+        process.communicate(timeout=LONGEST)
+    return process.returncode in (-signal.SIGKILL, 128 + signal.SIGKILL)
+
+
+OF_ONE: Final = ("--company", COMPANIES[0])
+WAYS: Final = {
+    "a backup": 3,
+    "a restore of everything": 4,
+    "a restore of one company": 1,
+    "a restore beside a server": 1,
+    "the server of a restore": 1,
+}
+"""What is killed, and how often."""
+
+
+def killed_at_random(drill: Drill, kills: int, chance: Random, tell: Callable[[str], None]) -> list[str]:
+    """Kills backups and restores at any moment, until so many were at work. The sentences of broken laws."""
+    broken: list[str] = []
+    struck = 0
+    while struck < kills:
+        [way] = chance.choices(list(WAYS), list(WAYS.values()))
+        is_of_one = way not in ("a backup", "a restore of everything")
+        arguments: list[str | Path] = ["backup", "create"]
+        if way != "a backup":
+            arguments = ["backup", "restore", drill.archive, *(OF_ONE if is_of_one else ())]
+        struck += _killed(drill.home, way, arguments, chance)
+        flaws = [*drill.flaws()]
+        if is_of_one:  # the others are as they were
+            flaws = [flaw for flaw in flaws if "different states" not in flaw]
+        broken += [f"Kill {struck}, {way}: {flaw}" for flaw in flaws]
+        drill.mark()
+        tell(f"kill {struck} of {kills}, {way}: {len(broken)} laws broken")
+    return broken
+
+
+def _killed(home: Home, way: str, arguments: Sequence[str | Path], chance: Random) -> bool:
+    """Whether it was still at work."""
+    with ExitStack() as stack:
+        server = stack.enter_context(home.serving()) if "server" in way else None
+        command = stack.enter_context(home.start(*arguments))
+        time.sleep(chance.uniform(0.2, 0.7))
+        is_at_work = command.poll() is None
+        if server is not None and way == "the server of a restore":
+            server.kill()
+        else:
+            command.kill()
+        command.communicate(timeout=LONGEST)
+    return is_at_work

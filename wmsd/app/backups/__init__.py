@@ -1,0 +1,1 @@
+"""Backups of an installation: made, listed, proven and restored."""

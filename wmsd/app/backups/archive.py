@@ -1,0 +1,177 @@
+"""The archive of a backup: a tar file, compressed by gzip, that `tar` can read without wmsd.
+
+Each entry is compressed by itself, as a gzip member (RFC 1952, section 2.2): so one file can be taken out
+without reading the others, and one that could not be copied to its end is cut off again. The last entry is the
+manifest. Where it begins stands at the very end of the archive: in an empty member, as an extra field of its
+header (section 2.3.1.1), which every reader of gzip passes over. The idea is that of eStargz.
+"""
+
+import hashlib
+import os
+import struct
+import tarfile
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from datetime import datetime
+from pathlib import Path
+from typing import IO, Any, Final, Literal, NamedTuple
+
+from isal import igzip, igzip_threaded, isal_zlib
+
+from wmsd.app.backups import manifest as manifests
+from wmsd.app.backups.manifest import Manifest
+from wmsd.db.failures import StorageError
+
+LEVEL: Final = 1
+"""Of ISA-L's levels 0 to 3. The higher ones gain a few percent, and take twice the time."""
+BLOCK: Final = 512
+END: Final = struct.Struct("< 10s H 2s H Q 10s")
+"""An empty gzip member: its header, the length of the extra field, that field's id, its length and content (where
+the manifest begins), and the end of the member.
+"""
+END_HEAD: Final = bytes((0x1F, 0x8B, 8, 4, 0, 0, 0, 0, 0, 255))
+END_ID: Final = b"WM"
+END_TAIL: Final = bytes((3, 0)) + bytes(8)
+MOST_MANIFEST_BYTES: Final = 256 * 1024 * 1024
+PIECE_BYTES: Final = 1024 * 1024
+MODE: Final = 0o600
+ISAL_ERROR: Final[Any] = isal_zlib.error  # its types say that it is no class
+DAMAGES: Final = (tarfile.HeaderError, igzip.BadGzipFile, ISAL_ERROR, EOFError)
+
+
+class Added(NamedTuple):
+    """Where an entry begins in the archive, and the sum of its content."""
+
+    at: int
+    sha256: str
+
+
+class ArchiveWriter:
+    """Writes entries one after the other, then the manifest, into a file that is open for writing."""
+
+    def __init__(self, file: IO[bytes], modified: datetime) -> None:
+        self._file = file
+        self._modified = int(modified.timestamp())
+
+    def add(self, name: str, size: int, pieces: Iterable[bytes]) -> Added:
+        """Adds an entry, or nothing when that fails. Raises OSError, StorageError when there are not so many
+        bytes, and what `pieces` raises.
+        """
+        at = self._file.tell()
+        digest, left = hashlib.sha256(), size
+        try:
+            with _opened(self._file, "wb") as gzip:
+                gzip.write(self._header(name, size))
+                for piece in pieces:
+                    digest.update(piece)
+                    gzip.write(piece)
+                    left -= len(piece)
+                gzip.write(bytes(-size % BLOCK))
+            if left:
+                raise StorageError(f"{name} has {size - left} bytes, and not {size}.")
+        except BaseException:
+            self._file.seek(at)
+            self._file.truncate()
+            raise
+        return Added(at, digest.hexdigest())
+
+    def finish(self, manifest: Manifest) -> None:
+        """Writes the manifest and the end. Raises OSError."""
+        text = manifest.model_dump_json(indent=1).encode()
+        entry = self._header(manifests.NAME, len(text)) + text + bytes(-len(text) % BLOCK + 2 * BLOCK)
+        at = self._file.tell()
+        self._file.write(igzip.compress(entry, LEVEL))
+        self._file.write(END.pack(END_HEAD, 12, END_ID, 8, at, END_TAIL))
+
+    def _header(self, name: str, size: int) -> bytes:
+        info = tarfile.TarInfo(name)
+        info.size, info.mode, info.mtime = size, MODE, self._modified
+        return info.tobuf(tarfile.GNU_FORMAT)
+
+
+def read_manifest(path: Path) -> Manifest:
+    """Raises StorageError when it is no archive of ours, or cut short."""
+    with _as_sentences(path), path.open("rb") as file:
+        size = file.seek(0, os.SEEK_END)
+        file.seek(max(0, size - END.size))
+        at = _manifest_at(file.read())
+        if at is None or at >= size - END.size:
+            raise StorageError(
+                f"{path} is not a backup of wmsd, or it is cut short: the end that wmsd writes is missing."
+            )
+        file.seek(at)
+        with _opened(file, "rb") as gzip:
+            entry = _next_entry(gzip)
+            if entry is None or entry.name != manifests.NAME or entry.size > MOST_MANIFEST_BYTES:
+                raise StorageError(f"{path} is damaged: its manifest is not where it should be.")
+            return manifests.parsed(b"".join(entry.pieces()), str(path))
+
+
+def _manifest_at(end: bytes) -> int | None:
+    if len(end) != END.size:
+        return None
+    head, length, identity, field_length, at, tail = END.unpack(end)
+    is_ours = (head, length, identity, field_length, tail) == (END_HEAD, 12, END_ID, 8, END_TAIL)
+    return int(at) if is_ours else None
+
+
+def _opened(file: IO[bytes], mode: Literal["rb", "wb"]) -> Any:
+    """Compresses or decompresses on a thread. It leaves the file open."""
+    return igzip_threaded.open(file, mode, compresslevel=LEVEL, threads=1)  # type: ignore[no-untyped-call]  # it has no types
+
+
+class Entry:
+    """A file in the archive. Its bytes can be read once."""
+
+    def __init__(self, name: str, size: int, gzip: Any) -> None:
+        self.name = name
+        self.size = size
+        self._gzip = gzip
+
+    def pieces(self) -> Iterator[bytes]:
+        """Raises EOFError when the archive ends before."""
+        left = self.size
+        while left:
+            piece: bytes = self._gzip.read(min(left, PIECE_BYTES))
+            if not piece:
+                raise EOFError("it ends within a file")
+            left -= len(piece)
+            yield piece
+
+
+@contextmanager
+def opened_entry(path: Path, at: int) -> Iterator[Entry]:
+    """The entry that begins there. Raises StorageError when the archive is damaged, and for anything but a
+    file.
+    """
+    with _as_sentences(path), path.open("rb") as file:
+        file.seek(at)
+        with _opened(file, "rb") as gzip:
+            entry = _next_entry(gzip)
+            if entry is None:
+                raise EOFError("it ends before a file")
+            yield entry
+
+
+def _next_entry(gzip: Any) -> Entry | None:
+    """None at the end. Raises StorageError, EOFError and tarfile.HeaderError."""
+    head = gzip.read(BLOCK)
+    if len(head) < BLOCK:
+        raise EOFError("it ends before its last file")
+    if not any(head):
+        return None
+    info = tarfile.TarInfo.frombuf(head, "utf-8", "surrogateescape")
+    if info.type != tarfile.REGTYPE:
+        raise StorageError(f"The archive holds {info.name!r}, which is no file. It was left out.")
+    return Entry(info.name, info.size, gzip)
+
+
+@contextmanager
+def _as_sentences(path: Path) -> Iterator[None]:
+    """Whatever is wrong with the archive, in a sentence."""
+    try:
+        yield
+    except DAMAGES as error:
+        raise StorageError(f"{path} is damaged: {error}.") from None
+    except OSError as error:
+        raise StorageError(f"{path} cannot be read: {(error.strerror or str(error)).lower()}.") from None

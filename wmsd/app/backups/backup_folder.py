@@ -1,0 +1,85 @@
+"""The folder of the backups: which there are, and which are kept."""
+
+import contextlib
+import fcntl
+import os
+import re
+import shutil
+from collections.abc import Iterator
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from wmsd.db.failures import StorageError
+
+NAME: Final = re.compile(r"wmsd-(\d{4}-\d{2}-\d{2}T\d{6})Z\.tar\.gz", re.ASCII)
+MOMENT: Final = "%Y-%m-%dT%H%M%S"
+UNFINISHED: Final = ".unfinished-"
+"""How the names of files begin that are being written, and of scratch folders."""
+
+
+class BackupFolder:
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def archives(self) -> list[Path]:
+        """The archives that wmsd named, the oldest first."""
+        with contextlib.suppress(OSError):
+            return sorted(each for each in self.path.iterdir() if NAME.fullmatch(each.name))
+        return []
+
+    def new(self, name: str | None, moment: datetime) -> Path:
+        """The path of a new archive; without a name, it is named by the moment. Raises StorageError when there is
+        one already.
+        """
+        path = self.path / (name or f"wmsd-{moment.astimezone(UTC):{MOMENT}}Z.tar.gz")
+        if path.exists():
+            raise StorageError(f"{path} is there already; it was left as it is. Name another file.")
+        return path
+
+    def unfinished(self, name: str) -> Path:
+        return self.path / f"{UNFINISHED}{name}"
+
+    @contextlib.contextmanager
+    def locked(self) -> Iterator[None]:
+        """Makes the folder where there is none, and keeps other backups out of it while it lasts. What one that
+        was killed has left is removed. Raises StorageError.
+        """
+        try:
+            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            lock = os.open(self.path / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise StorageError(f"The backup folder {self.path} cannot be written: {reason}.") from None
+        try:
+            try:
+                fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            except BlockingIOError:
+                raise StorageError(
+                    f"Another backup is being made or proven in {self.path}. Wait for its end."
+                ) from None
+            for remains in self.path.glob(f"{UNFINISHED}*"):
+                _remove(remains)
+            yield
+        finally:
+            os.close(lock)
+
+    def is_on_disk_of(self, other: Path) -> bool:
+        """Whether the folder is on the same file system as `other`: one broken disk then takes both."""
+        path = self.path.absolute()
+        while not path.exists():
+            path = path.parent
+        return path.stat().st_dev == other.stat().st_dev
+
+
+def _remove(path: Path) -> None:
+    if path.is_dir() and not path.is_symlink():
+        shutil.rmtree(path, ignore_errors=True)
+    else:
+        path.unlink(missing_ok=True)
+
+
+def moment_of(archive: Path) -> datetime | None:
+    """When the archive was made, by its name."""
+    found = NAME.fullmatch(archive.name)
+    return None if found is None else datetime.strptime(found[1], MOMENT).replace(tzinfo=UTC)

@@ -1,0 +1,156 @@
+"""What a restored file takes over from the file that it replaces, so that nothing that was given out is given
+again.
+
+Whoever has seen event 120 must not meet another event 120, nor another order SO-000007. So the numbers go on
+where the replaced file had come to, and what it has shut out stays shut out. What was written after the
+backup is missing all the same, and `Missing` says how much that is.
+"""
+
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from wmsd.base import timestamps
+from wmsd.db.sqlite import connect, connect_as_it_is, log_bytes, sqlite3
+
+SEQUENCES: Final = "SELECT name, seq FROM sqlite_sequence"
+SERIES: Final = "SELECT name, last FROM series"
+LAST_CHANGE: Final = "SELECT value FROM change_sequence"
+SUBSCRIPTIONS: Final = "SELECT id, created_at, last_sequence FROM webhook_subscriptions"
+
+RAISE_SEQUENCE: Final = "UPDATE sqlite_sequence SET seq = max(seq, :value) WHERE name = :name"
+ADD_SEQUENCE: Final = """
+    INSERT INTO sqlite_sequence (name, seq)
+    SELECT :name, :value
+    WHERE NOT EXISTS (SELECT 1 FROM sqlite_sequence WHERE name = :name)
+        AND EXISTS (SELECT 1 FROM sqlite_schema WHERE type = 'table' AND name = :name)
+"""
+RAISE_SERIES: Final = """
+    INSERT INTO series (name, last) VALUES (:name, :value)
+    ON CONFLICT (name) DO UPDATE SET last = max(last, :value)
+"""
+RAISE_CHANGE: Final = "UPDATE change_sequence SET value = max(value, ?)"
+RAISE_SUBSCRIPTION: Final = """
+    UPDATE webhook_subscriptions SET last_sequence = max(last_sequence, ?) WHERE id = ? AND created_at = ?
+"""
+
+SHUT_OUT: Final = {
+    "tokens": (
+        "SELECT revoked_at, jti FROM tokens WHERE revoked_at IS NOT NULL",
+        "UPDATE tokens SET revoked_at = ? WHERE jti = ? AND revoked_at IS NULL",
+    ),
+    "platform tokens": (
+        "SELECT revoked_at, hash FROM kernel_tokens WHERE revoked_at IS NOT NULL",
+        "UPDATE kernel_tokens SET revoked_at = ? WHERE hash = ? AND revoked_at IS NULL",
+    ),
+    "users": (
+        "SELECT disabled_at, id, email FROM users WHERE disabled_at IS NOT NULL",
+        "UPDATE users SET disabled_at = ? WHERE id = ? AND email = ? AND disabled_at IS NULL",
+    ),
+    "sites": (
+        "SELECT id, created_at FROM sites WHERE token_hash IS NULL",
+        "UPDATE sites SET token_hash = NULL, previous_token_hash = NULL, previous_expires_at = NULL "
+        "WHERE id = ? AND created_at = ? AND token_hash IS NOT NULL",
+    ),
+}
+"""By what it is: who is shut out in the replaced file, and what shuts them out in the restored one."""
+
+
+class Numbers(NamedTuple):
+    """How far a file has come. `sequences` are those of SQLite, by table."""
+
+    sequences: dict[str, int]
+    series: dict[str, int]
+    last_change: int | None
+    subscriptions: list[tuple[int, str, int]]
+    """Their ids, when they were made, and the number of the last delivery."""
+
+    @property
+    def last_event(self) -> int:
+        return self.sequences.get("events", 0)
+
+
+class Missing(NamedTuple):
+    """What the replaced file had, and the restored one has not."""
+
+    events: int
+    first_event: int
+    last_event: int
+    last_change: str | None
+    """When the replaced file was last changed; None when the restored one has that change too."""
+
+
+def read_numbers(path: Path) -> Numbers | None:
+    """The numbers of a company's file, in whatever state it is; None when they cannot be read."""
+    try:
+        with closing(_opened(path)) as connection:
+            connection.execute("BEGIN")
+            return Numbers(
+                dict(connection.execute(SEQUENCES)),
+                dict(connection.execute(SERIES)),
+                connection.execute(LAST_CHANGE).fetchone()[0],
+                list(connection.execute(SUBSCRIPTIONS)),
+            )
+    except (sqlite3.Error, TypeError, ValueError):
+        return None
+
+
+def carry_on(restored: Path, numbers: Numbers) -> Missing | None:
+    """Raises the numbers of a restored company's file to these. None when nothing is missing. Raises
+    sqlite3.Error.
+    """
+    with closing(connect(restored)) as connection:
+        before_change = connection.execute(LAST_CHANGE).fetchone()[0]
+        before_event = dict(connection.execute(SEQUENCES)).get("events", 0)
+        connection.execute("BEGIN IMMEDIATE")
+        for name, value in numbers.sequences.items():
+            for statement in (RAISE_SEQUENCE, ADD_SEQUENCE):
+                connection.execute(statement, {"name": name, "value": value})
+        for name, value in numbers.series.items():
+            connection.execute(RAISE_SERIES, {"name": name, "value": value})
+        connection.execute(RAISE_CHANGE, (numbers.last_change or 0,))
+        for identity, created_at, last in numbers.subscriptions:
+            connection.execute(RAISE_SUBSCRIPTION, (last, identity, created_at))
+        connection.execute("COMMIT")
+        _write_back(connection)
+    later = (numbers.last_change or 0) > before_change
+    if not later and numbers.last_event <= before_event:
+        return None
+    return Missing(
+        max(0, numbers.last_event - before_event),
+        before_event + 1,
+        numbers.last_event,
+        timestamps.from_microseconds(numbers.last_change or 0) if later else None,
+    )
+
+
+def keep_shut_out(restored: Path, replaced: Path) -> dict[str, int]:
+    """Shuts out in a restored platform.db whom the replaced one has shut out, and lets its numbers go on.
+    Returns how many were shut out anew, by what they are. A replaced file that cannot be read changes
+    nothing.
+    """
+    found: dict[str, int] = {}
+    with closing(connect(restored)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        with suppress(sqlite3.Error), closing(_opened(replaced)) as old:
+            for name, seq in old.execute(SEQUENCES):
+                for statement in (RAISE_SEQUENCE, ADD_SEQUENCE):
+                    connection.execute(statement, {"name": name, "value": seq})
+            for what, (who, shut_out) in SHUT_OUT.items():
+                rows: list[Any] = old.execute(who).fetchall()
+                changed = sum(connection.execute(shut_out, row).rowcount for row in rows)
+                if changed:
+                    found[what] = changed
+        connection.execute("COMMIT")
+        _write_back(connection)
+    return found
+
+
+def _opened(path: Path) -> sqlite3.Connection:
+    """Leaves nothing beside a file that has no log."""
+    return connect_as_it_is(path, without_log=not log_bytes(path))
+
+
+def _write_back(connection: sqlite3.Connection) -> None:
+    """So that the file alone has everything, before it is put in its place."""
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -1,0 +1,201 @@
+"""Makes a backup: one archive with a consistent copy of every file."""
+
+import os
+import shutil
+import time
+from collections.abc import Iterable, Iterator
+from contextlib import closing, suppress
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from wmsd import __version__
+from wmsd.app.backups.archive import ArchiveWriter, read_manifest
+from wmsd.app.backups.backup_folder import BackupFolder
+from wmsd.app.backups.figures import read_figures
+from wmsd.app.backups.files import new_private
+from wmsd.app.backups.manifest import KEYS, PLATFORM, BackedUpFile, LeftOut, Manifest
+from wmsd.app.backups.passphrases import encrypted
+from wmsd.app.backups.platform_copy import KeyRows
+from wmsd.app.backups.progress import Progress, Tell, silent
+from wmsd.app.backups.source import Source, State, StateLost
+from wmsd.app.data_folder import LEAST_FREE_BYTES, DataFolder
+from wmsd.app.lending import Unanswered
+from wmsd.app.swapping import sync
+from wmsd.base import timestamps
+from wmsd.companies import store as companies
+from wmsd.db.failures import StorageError
+from wmsd.db.owner import Owner
+from wmsd.db.pinned import pin
+from wmsd.db.sqlite import bytes_on_disk, sqlite3
+
+SHARE: Final = 0.5
+"""How large an archive is expected to be, as a share of the files, where there is no earlier one."""
+MARGIN: Final = 1.25
+TRIES: Final = 5
+PIECE_BYTES: Final = 1024 * 1024
+
+
+class Made(NamedTuple):
+    path: Path
+    bytes: int
+    manifest: Manifest
+
+
+class Creation:
+    """One backup. What fails leaves nothing in the folder, and nothing is seen there before it is whole."""
+
+    def __init__(
+        self,
+        data: DataFolder,
+        source: Source,
+        folder: BackupFolder,
+        passphrase: str | None = None,
+        tell: Tell = silent,
+    ) -> None:
+        """`passphrase` encrypts the keys; without one they are left out. `tell` is called with every megabyte."""
+        self._data = data
+        self._source = source
+        self._folder = folder
+        self._passphrase = passphrase
+        self._tell = tell
+        self._files = [data.platform_file, *data.companies.glob("*.db")]
+        self._all = sum(map(bytes_on_disk, self._files))
+        self._done = 0
+
+    def make(self, name: str | None = None) -> Made:
+        """Makes the archive of that name; without one, it is named by the moment. Raises StorageError,
+        sqlite3.Error and OSError.
+        """
+        with self._folder.locked():
+            began, began_at = time.monotonic(), datetime.now(UTC)
+            path = self._folder.new(name, began_at)
+            self._check_room()
+            unfinished = self._folder.unfinished(path.name)
+            try:
+                manifest = self._write(unfinished, began, began_at)
+                unfinished.rename(path)
+                sync(path.parent)
+            except OSError as error:
+                reason = (error.strerror or str(error)).lower()
+                raise StorageError(f"The backup {path} cannot be written: {reason}. None was made.") from error
+            finally:
+                unfinished.unlink(missing_ok=True)
+            return Made(path, path.stat().st_size, manifest)
+
+    def _check_room(self) -> None:
+        needed = round(self._all * _share(self._folder.archives()) * MARGIN)
+        if self._folder.is_on_disk_of(self._data.path):
+            needed += LEAST_FREE_BYTES
+        free = shutil.disk_usage(self._folder.path).free
+        if free < needed:
+            raise StorageError(
+                f"There is no room for a backup in {self._folder.path}: it will take about "
+                f"{needed // 1_000_000} MB, and {free // 1_000_000} MB are free. Make room, or choose another "
+                "folder."
+            )
+
+    def _write(self, unfinished: Path, began: float, began_at: datetime) -> Manifest:
+        with new_private(unfinished) as file:
+            archive = ArchiveWriter(file, began_at)
+            platform, installation, codes, keys = self._add_platform(archive)
+            added = [
+                self._add_company(archive, Owner(installation, company_id, code))
+                for company_id, code in codes.items()
+            ]
+            manifest = Manifest(
+                wmsd=__version__,
+                installation=installation,
+                began_at=timestamps.to_text(began_at),
+                seconds=round(time.monotonic() - began, 3),
+                **self._add_keys(archive, keys),
+                files=[platform, *(each for each in added if isinstance(each, BackedUpFile))],
+                left_out=[each for each in added if isinstance(each, LeftOut)],
+            )
+            archive.finish(manifest)
+            file.flush()
+            os.fsync(file.fileno())
+        return manifest
+
+    def _add_platform(self, archive: ArchiveWriter) -> tuple[BackedUpFile, str, dict[int, str], KeyRows | None]:
+        """Also what platform.db says: the id of the installation, the companies' codes by their ids, and the
+        keys.
+        """
+        copy = self._folder.unfinished(PLATFORM)
+        try:
+            keys = self._source.copy_platform(copy)
+            with closing(pin(copy)) as state:
+                figures = state.read(read_figures)
+                installation, codes = state.read(lambda tx: (companies.installation(tx), companies.codes(tx)))
+            size = copy.stat().st_size
+            at, sha256 = archive.add(PLATFORM, size, self._told(PLATFORM, _pieces(copy)))
+        finally:
+            for suffix in ("", "-wal", "-shm"):
+                copy.with_name(copy.name + suffix).unlink(missing_ok=True)
+        file = BackedUpFile(path=PLATFORM, at=at, bytes=size, sha256=sha256, figures=figures)
+        return file, installation, codes, keys
+
+    def _add_keys(self, archive: ArchiveWriter, keys: KeyRows | None) -> dict[str, Any]:
+        """What the manifest says of the keys."""
+        if keys is None:
+            return {"keys": "sealed"}
+        if self._passphrase is None:
+            return {"keys": "left out"}
+        content = encrypted(keys, self._passphrase)
+        return {"keys": "encrypted", "keys_at": archive.add(KEYS, len(content), [content]).at}
+
+    def _add_company(self, archive: ArchiveWriter, owner: Owner) -> BackedUpFile | LeftOut:
+        """A company whose file cannot be read is left out: the others are saved all the same."""
+        for _ in range(TRIES):
+            done = self._done
+            try:
+                return self._try_company(archive, owner)
+            except Unanswered:
+                raise  # without the server there is nothing to copy
+            except (StorageError, sqlite3.Error) as error:
+                self._done, reason = done, " ".join(str(error).split())
+                if not isinstance(error, StateLost):
+                    break
+        return LeftOut(company_id=owner.company_id, code=owner.code, reason=reason)
+
+    def _try_company(self, archive: ArchiveWriter, owner: Owner) -> BackedUpFile:
+        name = f"companies/{owner.company_id}.db"
+        with self._source.state(self._data.path / name, owner) as state:
+            figures = state.figures()
+            at, sha256 = archive.add(name, state.bytes.bytes, _ended(self._told(owner.code, state.bytes), state))
+            return BackedUpFile(
+                path=name,
+                company_id=owner.company_id,
+                code=owner.code,
+                at=at,
+                bytes=state.bytes.bytes,
+                sha256=sha256,
+                figures=figures,
+            )
+
+    def _told(self, name: str, pieces: Iterable[bytes]) -> Iterator[bytes]:
+        self._tell(Progress(name, self._done, self._all))
+        for piece in pieces:
+            yield piece
+            self._done += len(piece)
+            self._tell(Progress(name, self._done, self._all))
+
+
+def _ended(pieces: Iterable[bytes], state: State) -> Iterator[bytes]:
+    """The pieces of a state that was held until the last of them was read. Raises StateLost."""
+    yield from pieces
+    state.end()
+
+
+def _pieces(path: Path) -> Iterator[bytes]:
+    with path.open("rb") as file:
+        while piece := file.read(PIECE_BYTES):
+            yield piece
+
+
+def _share(archives: list[Path]) -> float:
+    """How large the last archive was, as a share of what is in it."""
+    for archive in reversed(archives):
+        with suppress(StorageError):
+            return archive.stat().st_size / max(1, read_manifest(archive).bytes)
+    return SHARE

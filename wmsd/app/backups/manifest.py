@@ -1,0 +1,80 @@
+"""The manifest of a backup: what is in it. `docs/backup.md` tells of it to those who read one without wmsd."""
+
+from typing import Annotated, Final, Literal
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from wmsd.app.backups.figures import Figures
+from wmsd.db.failures import StorageError
+
+NAME: Final = "manifest.json"
+KEYS: Final = "keys.json.age"
+PLATFORM: Final = "platform.db"
+FORMAT: Final = 1
+Keys = Literal["encrypted", "sealed", "left out"]
+"""`encrypted`: in the archive, with a passphrase. `sealed`: in platform.db, sealed with the key file's secret."""
+
+
+class Part(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class BackedUpFile(Part):
+    """A file in the archive. `path` is its path in the data folder, and `at` where its entry begins."""
+
+    path: Annotated[str, Field(pattern=r"^(platform\.db|companies/[1-9][0-9]{0,17}\.db)$")]
+    company_id: int | None = None
+    code: str | None = None
+    at: Annotated[int, Field(ge=0)]
+    bytes: Annotated[int, Field(ge=0)]
+    sha256: Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+    figures: Figures
+
+
+class LeftOut(Part):
+    """A company whose file could not be read."""
+
+    company_id: int
+    code: str
+    reason: str
+
+
+class Manifest(Part):
+    format: Literal[1] = FORMAT
+    wmsd: str
+    """The version of the program that made it."""
+    installation: str
+    began_at: str
+    seconds: float
+    keys: Keys
+    keys_at: int | None = None
+    """Where the entry of the encrypted keys begins."""
+    files: list[BackedUpFile]
+    left_out: list[LeftOut] = []
+
+    @property
+    def bytes(self) -> int:
+        return sum(file.bytes for file in self.files)
+
+    def file(self, path: str) -> BackedUpFile | None:
+        return next((file for file in self.files if file.path == path), None)
+
+    def company(self, code: str) -> BackedUpFile | None:
+        return next((file for file in self.files if file.code == code), None)
+
+
+def parsed(text: bytes, archive: str) -> Manifest:
+    """Raises StorageError."""
+    try:
+        manifest = Manifest.model_validate_json(text)
+    except ValidationError as error:
+        first = error.errors()[0]
+        if first["loc"] == ("format",):
+            raise StorageError(
+                f"{archive} was made by a newer wmsd: this one reads format {FORMAT} only."
+            ) from None
+        place = ".".join(map(str, first["loc"]))
+        raise StorageError(f"{archive}: its manifest cannot be read ({place}: {first['msg']}).") from None
+    if len({file.path for file in manifest.files}) != len(manifest.files):
+        raise StorageError(f"{archive}: its manifest names a file twice.")
+    return manifest

@@ -1,0 +1,53 @@
+"""Encrypts the installation's keys in a backup with a passphrase, in the format of age
+(https://age-encryption.org/v1): Debian's `age --decrypt` opens it too.
+"""
+
+import json
+import logging
+from pathlib import Path
+from typing import Final
+
+import pyrage
+
+from wmsd.app.backups.platform_copy import KeyRows
+from wmsd.db.failures import StorageError
+
+LOG = logging.getLogger("wmsd.backup")
+LEAST_LETTERS: Final = 12
+FOR_OTHERS: Final = 0o077
+
+
+def passphrase_in(path: Path) -> str:
+    """The first line of the file. Raises StorageError."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise StorageError(f"The passphrase file {path} cannot be read: {reason}.") from None
+    except UnicodeDecodeError:
+        raise StorageError(f"The passphrase file {path} is not UTF-8 text.") from None
+    passphrase = text.partition("\n")[0].strip()
+    if len(passphrase) < LEAST_LETTERS:
+        raise StorageError(
+            f"The passphrase in {path} is too short: its first line must have {LEAST_LETTERS} letters or more."
+        )
+    if path.stat().st_mode & FOR_OTHERS:
+        LOG.warning("%s can be read by others than its owner: chmod 600 %s", path, path)
+    return passphrase
+
+
+def encrypted(keys: KeyRows, passphrase: str) -> bytes:
+    sealed: bytes = pyrage.passphrase.encrypt(json.dumps(keys, indent=1).encode(), passphrase)
+    return sealed
+
+
+def decrypted(sealed: bytes, passphrase: str) -> KeyRows:
+    """Raises StorageError when it is another passphrase."""
+    try:
+        keys: KeyRows = json.loads(pyrage.passphrase.decrypt(sealed, passphrase))
+    except (pyrage.DecryptError, ValueError):
+        raise StorageError(
+            "The keys in this backup are not encrypted with this passphrase. Name the file that was in use when "
+            "it was made, or restore without one: then keys are made anew."
+        ) from None
+    return keys

@@ -1,0 +1,58 @@
+"""A copy of platform.db without the keys that sign tokens and seal credentials, and these keys."""
+
+from contextlib import closing
+from pathlib import Path
+from typing import Final
+
+from wmsd.accounts.master_key import SEALED
+from wmsd.accounts.store import KEY_SECRETS
+from wmsd.db.failures import StorageError
+from wmsd.db.pinned import Pinned
+from wmsd.db.sqlite import connect, sqlite3
+from wmsd.db.transaction import Transaction
+
+NAMES: Final = ", ".join(f"'{name}'" for name in KEY_SECRETS)
+SIGNING_KEYS: Final = "SELECT kid, secret, created_at FROM signing_keys ORDER BY position"
+SECRETS: Final = f"SELECT name, value FROM secrets WHERE name IN ({NAMES})"
+WITHOUT_KEYS: Final = ("DELETE FROM signing_keys", f"DELETE FROM secrets WHERE name IN ({NAMES})")
+
+ADD_SIGNING_KEY: Final = "INSERT INTO signing_keys (kid, secret, created_at) VALUES (?, ?, ?)"
+ADD_SECRET: Final = "INSERT INTO secrets (name, value) VALUES (?, ?)"
+
+KeyRows = dict[str, list[list[str]]]
+"""The rows of `signing_keys` and `secrets`, by table."""
+
+
+def copy_platform(state: Pinned, path: Path) -> KeyRows | None:
+    """Writes the copy to `path`, which must not exist. Returns the keys; None where they are sealed and so stay
+    in it. Runs on a thread. Raises StorageError, sqlite3.Error and OSError.
+    """
+    keys = state.read(read_keys)
+    are_sealed = all(row[1].startswith(SEALED) for rows in keys.values() for row in rows)
+    state.copy_without(path, () if are_sealed else WITHOUT_KEYS)
+    return None if are_sealed else keys
+
+
+def read_keys(tx: Transaction) -> KeyRows:
+    """The keys as they are kept, in clear or sealed."""
+    return {
+        "signing_keys": [list(row) for row in tx.rows(SIGNING_KEYS)],
+        "secrets": [list(row) for row in tx.rows(SECRETS)],
+    }
+
+
+def put_keys(platform: Path, keys: KeyRows) -> None:
+    """Puts the keys into a copy without them. Raises StorageError when they are none, and sqlite3.Error."""
+    with closing(connect(platform)) as connection:
+        connection.execute("BEGIN IMMEDIATE")
+        for statement in WITHOUT_KEYS:
+            connection.execute(statement)
+        try:
+            for row in keys["signing_keys"]:
+                connection.execute(ADD_SIGNING_KEY, row)
+            for row in keys["secrets"]:
+                connection.execute(ADD_SECRET, row)
+        except (KeyError, TypeError, sqlite3.Error) as error:
+            raise StorageError(f"The keys in the backup cannot be used: {error}.") from None
+        connection.execute("COMMIT")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")

@@ -1,0 +1,122 @@
+"""Proves a backup: takes it apart, and examines what comes out as `wmsd doctor` would."""
+
+import fcntl
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from wmsd.app.backups.archive import read_manifest
+from wmsd.app.backups.manifest import PLATFORM, BackedUpFile, Manifest
+from wmsd.app.backups.progress import Progress, Tell
+from wmsd.app.backups.unpacking import check_room, compare, keys_of, unpack
+from wmsd.app.doctor import Findings, examine, examine_file
+from wmsd.db import migrations
+from wmsd.db.failures import StorageError
+from wmsd.db.integrity import UNREADABLE, opened_to_examine
+from wmsd.db.owner import Owner
+
+SCRATCH: Final = ".proving"
+MOST_TOLD: Final = 3
+"""How many findings of a file are told one by one."""
+
+
+class Proof(NamedTuple):
+    """`problems` are sentences; there are none when the backup can be restored."""
+
+    manifest: Manifest
+    seconds: float
+    problems: list[str]
+
+
+def prove(archive: Path, scratch_in: Path, passphrase: str | None, tell: Tell) -> Proof:
+    """Unpacks each file into a scratch folder, examines it, and compares its figures with the manifest. One file
+    at a time: the disk needs room for the largest. Raises StorageError when the archive has no manifest or the
+    disk no room, and OSError.
+    """
+    began = time.monotonic()
+    manifest = read_manifest(archive)
+    check_room(scratch_in, max((file.bytes for file in manifest.files), default=0))
+    problems = [f"{each.code} is not in it: {each.reason}" for each in manifest.left_out]
+    if manifest.file(PLATFORM) is None:
+        problems.append(f"{PLATFORM} is not in it.")
+    problems += _problems_of_keys(archive, manifest, passphrase)
+    done = 0
+    with scratch_folder(scratch_in) as scratch:
+        for file in manifest.files:
+            tell(Progress(file.code or PLATFORM, done, manifest.bytes))
+            problems += _problems_of(archive, manifest, file, scratch / "file.db")
+            done += file.bytes
+            for remains in scratch.iterdir():
+                remains.unlink()
+        tell(Progress("", done, manifest.bytes))
+    return Proof(manifest, time.monotonic() - began, problems)
+
+
+@contextmanager
+def scratch_folder(parent: Path) -> Iterator[Path]:
+    """An empty folder, which is removed at the end. What a killed one has left is removed first. Raises
+    StorageError when another process uses it.
+    """
+    path = parent / SCRATCH
+    path.mkdir(mode=0o700, exist_ok=True)
+    opened = os.open(path, os.O_RDONLY)
+    try:
+        try:
+            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise StorageError(f"Another backup is being proven in {parent}. Wait for its end.") from None
+        for remains in path.iterdir():
+            remains.unlink()
+        yield path
+        shutil.rmtree(path, ignore_errors=True)
+    finally:
+        os.close(opened)
+
+
+def _problems_of_keys(archive: Path, manifest: Manifest, passphrase: str | None) -> list[str]:
+    if manifest.keys != "encrypted" or passphrase is None:
+        return []
+    try:
+        keys_of(archive, manifest, passphrase)
+    except StorageError as error:
+        return [str(error)]
+    return []
+
+
+def _problems_of(archive: Path, manifest: Manifest, file: BackedUpFile, target: Path) -> list[str]:
+    name = file.code or PLATFORM
+    try:
+        unpack(archive, file, target)
+        found = [f"{name}: {difference}." for difference in compare(file, target)]
+        return found + [f"{name}: {finding}" for finding in examined(manifest, file, target)]
+    except (StorageError, *UNREADABLE) as error:
+        if isinstance(error, OSError) and not isinstance(error, StorageError):
+            raise
+        return [f"{name}: {' '.join(str(error).split())}"]
+
+
+def examined(manifest: Manifest, file: BackedUpFile, target: Path) -> list[str]:
+    """What doctor finds in an unpacked file, in sentences. It migrates the file, as a restore would."""
+    if file.company_id is None:
+        with opened_to_examine(target, migrations.PLATFORM) as tx:
+            return _told(examine_file(tx))
+    owner = Owner(manifest.installation, file.company_id, file.code or "")
+    with opened_to_examine(target, migrations.COMPANY, owner) as tx:
+        return _told(examine(tx))
+
+
+def _told(found: Findings) -> list[str]:
+    told = [
+        *(f"it is damaged, {damage.place}: {damage.messages[0]}." for damage in found.damages),
+        *(
+            f"{each.promise}; but {each.record}: {each.found} instead of {each.expected}."
+            for each in found.differences
+        ),
+        *(f"it could not be checked that {each.promise}: {each.reason}." for each in found.unproved),
+    ]
+    more = [f"and {len(told) - MOST_TOLD} more."] if len(told) > MOST_TOLD else []
+    return told[:MOST_TOLD] + more

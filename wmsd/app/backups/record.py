@@ -1,0 +1,63 @@
+"""What came of the last scheduled backup and of the last proof: a file in the data folder, for health and
+status.
+"""
+
+import os
+from pathlib import Path
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+FILE: Final = "backup.json"
+
+
+class Part(BaseModel):
+    model_config = ConfigDict(extra="ignore", frozen=True)
+
+
+class MadeBackup(Part):
+    at: str
+    path: str
+    bytes: int
+    seconds: float
+    installation: str
+    left_out: list[str] = []
+    """The codes of companies whose files could not be read."""
+
+
+class ProvenBackup(Part):
+    at: str
+    path: str
+    seconds: float
+    problems: list[str] = []
+
+
+class FailedBackup(Part):
+    at: str
+    error: str
+
+
+class BackupRecord(Part):
+    """`failed` is None when the last attempt went well."""
+
+    made: MadeBackup | None = None
+    proven: ProvenBackup | None = None
+    failed: FailedBackup | None = None
+
+
+def read_record(data: Path) -> BackupRecord:
+    """An empty record when there is none that can be read."""
+    try:
+        return BackupRecord.model_validate_json((data / FILE).read_bytes())
+    except (OSError, ValidationError):
+        return BackupRecord()
+
+
+def write_record(data: Path, record: BackupRecord) -> None:
+    """Raises OSError."""
+    unfinished = data / f"{FILE}.new"
+    with unfinished.open("w", encoding="utf-8") as file:
+        file.write(record.model_dump_json(indent=1))
+        file.flush()
+        os.fsync(file.fileno())
+    unfinished.rename(data / FILE)

@@ -1,0 +1,243 @@
+"""Restores a backup: everything, or one company. What is replaced is kept.
+
+First every file is unpacked beside the data, compared with the manifest and examined. Only then are the files
+put in their places, all or none (`swapping.py`), and those that were there are moved to `replaced-<moment>`.
+"""
+
+import shutil
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from wmsd.app.backups.archive import read_manifest
+from wmsd.app.backups.carrying_on import Missing, carry_on, keep_shut_out, read_numbers
+from wmsd.app.backups.manifest import PLATFORM, BackedUpFile, Manifest
+from wmsd.app.backups.platform_copy import KeyRows, put_keys, read_keys
+from wmsd.app.backups.progress import Progress, Tell, silent
+from wmsd.app.backups.proving import examined
+from wmsd.app.backups.unpacking import check_room, compare, keys_of, unpack
+from wmsd.app.data_folder import DataFolder
+from wmsd.app.swapping import Rename, swap, with_sides
+from wmsd.base import timestamps
+from wmsd.companies import store as companies
+from wmsd.db import migrations
+from wmsd.db.failures import StorageError
+from wmsd.db.pinned import pin
+from wmsd.db.sqlite import sqlite3
+
+UNPACKED: Final = ".restoring"
+REPLACED: Final = "replaced"
+
+
+class Installed(NamedTuple):
+    """What the platform.db in the data folder says, if it can be read."""
+
+    installation: str
+    codes: dict[int, str]
+    keys: KeyRows
+
+
+class Restored(NamedTuple):
+    manifest: Manifest
+    files: list[BackedUpFile]
+    replaced: Path | None
+    """Where the files are that were there before; None when there were none."""
+    missing: dict[str, Missing]
+    """By the companies' codes: what they had written after the backup, as far as that can be read."""
+    not_in_backup: list[str]
+    """The files of companies that are not in the backup. They were moved away too."""
+    shut_out: dict[str, int]
+    """Whom the replaced platform.db had shut out since, counted by what they are. They stay shut out."""
+    keys: str
+    """Where the keys come from: a key of `KEYS_FROM`."""
+
+
+class Restore:
+    """Everything in an archive, into a data folder that nobody uses meanwhile."""
+
+    def __init__(
+        self,
+        archive: Path,
+        data: DataFolder,
+        passphrase: str | None = None,
+        tell: Tell = silent,
+        anyway: bool = False,
+    ) -> None:
+        """`anyway`: also with what the examination finds wrong. Raises StorageError when it is no backup."""
+        self.archive = archive
+        self.manifest = read_manifest(archive)
+        self._data = data
+        self._passphrase = passphrase
+        self._tell = tell
+        self._anyway = anyway
+        self._moment = timestamps.for_file_name(datetime.now(UTC))
+        self._done = 0
+
+    def everything(self) -> Restored:
+        """Raises StorageError with nothing changed, and OSError."""
+        known = installed(self._data)
+        if known is not None and known.installation != self.manifest.installation:
+            raise StorageError(
+                f"{self.archive} is a backup of another installation than the one in {self._data.path}. Nothing "
+                "was changed. Restore it into an empty folder (--data)."
+            )
+        if self.manifest.file(PLATFORM) is None:
+            raise StorageError(f"{self.archive} has no {PLATFORM}: it can only restore a company (--company).")
+        self._check(self.manifest.files)
+        with self._unpacked_into() as folder:
+            for file in self.manifest.files:
+                self._unpack(file, folder)
+            missing = {
+                file.code or file.path: lost
+                for file in self.manifest.files
+                if file.company_id is not None
+                and (lost := self._carry_on(folder / file.path, self._data.path / file.path))
+            }
+            keys = self._keys(known, folder / PLATFORM)
+            shut_out = {} if known is None else keep_shut_out(folder / PLATFORM, self._data.platform_file)
+            strays = self._strays()
+            renames = [
+                *(each for path in strays for each in self._aside(path)),
+                *(each for file in self.manifest.files for each in self._put(file)),
+            ]
+            swap(self._data.path, renames)
+        replaced = self._replaced_folder()
+        return Restored(
+            self.manifest,
+            self.manifest.files,
+            replaced if replaced.exists() else None,
+            missing,
+            strays,
+            shut_out,
+            keys,
+        )
+
+    def company_file(self, code: str) -> BackedUpFile:
+        """The file of that company. Raises StorageError when it cannot be restored into this installation."""
+        file = self.manifest.company(code)
+        if file is None:
+            there = ", ".join(each.code for each in self.manifest.files if each.code) or "no company"
+            raise StorageError(f"{self.archive} has no company {code}. It has {there}.")
+        known = installed(self._data)
+        if known is None:
+            raise StorageError(
+                f"{self._data.platform_file} cannot be read, and a company needs it. Restore everything instead."
+            )
+        if known.installation != self.manifest.installation:
+            raise StorageError(
+                f"{self.archive} is a backup of another installation than the one in {self._data.path}."
+            )
+        if file.company_id not in known.codes:
+            raise StorageError(
+                f"There is no company {code} (id {file.company_id}) in this installation now. Restore everything."
+            )
+        self._check([file])
+        return file
+
+    @contextmanager
+    def company_unpacked(self, file: BackedUpFile) -> Iterator[str]:
+        """Its path in the data folder, examined and ready to be put in its place."""
+        with self._unpacked_into() as folder:
+            self._unpack(file, folder)
+            yield str((folder / file.path).relative_to(self._data.path))
+
+    @property
+    def replaced(self) -> str:
+        """The folder in the data folder for what is replaced."""
+        return f"{REPLACED}-{self._moment}"
+
+    def _replaced_folder(self) -> Path:
+        return self._data.path / self.replaced
+
+    def _check(self, files: list[BackedUpFile]) -> None:
+        """Raises StorageError for files from newer programs, and when there is no room."""
+        for file in files:
+            kind = migrations.PLATFORM if file.company_id is None else migrations.COMPANY
+            newest = len(kind.scripts())
+            if file.figures.schema_version > newest:
+                raise StorageError(
+                    f"{self.archive} was made by wmsd {self.manifest.wmsd}, and {file.path} in it has schema "
+                    f"{file.figures.schema_version}; this program knows schemas up to {newest}. Nothing was "
+                    "changed. Restore it with that version, or a newer one."
+                )
+        check_room(self._data.path, sum(file.bytes for file in files))
+
+    @contextmanager
+    def _unpacked_into(self) -> Iterator[Path]:
+        """A folder beside the data. What a killed restore has left in it is removed first."""
+        folder = self._data.path / UNPACKED
+        shutil.rmtree(folder, ignore_errors=True)
+        (folder / "companies").mkdir(mode=0o700, parents=True)
+        try:
+            yield folder
+        finally:
+            shutil.rmtree(folder, ignore_errors=True)
+
+    def _unpack(self, file: BackedUpFile, folder: Path) -> None:
+        name, target = file.code or PLATFORM, folder / file.path
+        total = sum(each.bytes for each in self.manifest.files)
+        self._tell(Progress(name, self._done, total))
+        unpack(self.archive, file, target)
+        wrong = [f"{name}: {each}." for each in compare(file, target)]
+        if wrong:
+            raise StorageError(f"{self.archive} is damaged. {' '.join(wrong)} Nothing was changed.")
+        found = examined(self.manifest, file, target)
+        if found and not self._anyway:
+            raise StorageError(
+                f"{name} in {self.archive} is not right: {' '.join(found)} Nothing was changed. Restore another "
+                "backup, or this one with --anyway."
+            )
+        self._done += file.bytes
+        self._tell(Progress(name, self._done, total))
+
+    def _keys(self, known: Installed | None, platform: Path) -> str:
+        """Puts the keys into the restored platform.db: those of the replaced one where they can be read, for a key
+        that was changed since the backup must not come back. Raises StorageError for a wrong passphrase.
+        """
+        if known is not None and known.keys["secrets"]:
+            put_keys(platform, known.keys)
+            return "replaced"
+        if self.manifest.keys == "encrypted" and self._passphrase is not None:
+            put_keys(platform, keys_of(self.archive, self.manifest, self._passphrase))
+            return "backup"
+        return "sealed" if self.manifest.keys == "sealed" else "anew"
+
+    def _carry_on(self, restored: Path, replaced: Path) -> Missing | None:
+        numbers = read_numbers(replaced) if replaced.exists() else None
+        return None if numbers is None else carry_on(restored, numbers)
+
+    def _strays(self) -> list[str]:
+        """The companies' files that the backup does not know. One that it could not read stays where it is."""
+        known = {file.path for file in self.manifest.files}
+        known |= {f"companies/{each.company_id}.db" for each in self.manifest.left_out}
+        there = [f"companies/{path.name}" for path in sorted(self._data.companies.glob("*.db"))]
+        return [name for name in there if name not in known]
+
+    def _aside(self, name: str) -> list[Rename]:
+        return with_sides(self._data.path, name, f"{self.replaced}/{name}")
+
+    def _put(self, file: BackedUpFile) -> list[Rename]:
+        return [*self._aside(file.path), Rename(f"{UNPACKED}/{file.path}", file.path)]
+
+
+def put_company(data: Path, file: str, unpacked: str, replaced: str) -> Missing | None:
+    """Puts an unpacked file in the place of a company's, which nobody has open. All are paths in the data folder,
+    `replaced` of a folder. Raises sqlite3.Error and OSError.
+    """
+    numbers = read_numbers(data / file) if (data / file).exists() else None
+    missing = None if numbers is None else carry_on(data / unpacked, numbers)
+    swap(data, [*with_sides(data, file, f"{replaced}/{file}"), Rename(unpacked, file)])
+    return missing
+
+
+def installed(data: DataFolder) -> Installed | None:
+    """Raises nothing: a file that cannot be read says nothing."""
+    if not data.platform_file.exists():
+        return None
+    try:
+        with closing(pin(data.platform_file)) as state:
+            return state.read(lambda tx: Installed(companies.installation(tx), companies.codes(tx), read_keys(tx)))
+    except (StorageError, sqlite3.Error):
+        return None

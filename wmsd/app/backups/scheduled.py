@@ -1,0 +1,167 @@
+"""The scheduled work on backups: one is made, the newest is proven, old ones are deleted, a command follows."""
+
+import logging
+import os
+import subprocess
+from collections.abc import Callable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final
+
+from wmsd.app.backups.archive import read_manifest
+from wmsd.app.backups.backup_folder import BackupFolder, moment_of
+from wmsd.app.backups.creating import Made
+from wmsd.app.backups.progress import silent
+from wmsd.app.backups.proving import Proof, prove
+from wmsd.app.backups.record import (
+    BackupRecord,
+    FailedBackup,
+    MadeBackup,
+    ProvenBackup,
+    read_record,
+    write_record,
+)
+from wmsd.app.backups.schedule import is_due, is_proof_due, kept
+from wmsd.app.data_folder import DataFolder
+from wmsd.app.settings import Backup
+from wmsd.base import timestamps
+from wmsd.db.failures import StorageError
+from wmsd.db.sqlite import sqlite3
+
+LOG = logging.getLogger("wmsd.backup")
+AFTER_SECONDS: Final = 3600.0
+ARCHIVE: Final = "ARCHIVE"
+"""The variable in which the command afterwards finds the path."""
+
+
+def local_now() -> datetime:
+    return datetime.now(UTC).astimezone()
+
+
+def is_something_due(settings: Backup, data: DataFolder) -> bool:
+    """Looks at the folder of the backups and the record. Runs on a thread."""
+    return _is_backup_due(settings) or _is_proof_due(settings, read_record(data.path))
+
+
+def _is_backup_due(settings: Backup) -> bool:
+    archives = BackupFolder(Path(settings.folder)).archives()
+    return is_due(settings.every, settings.time, local_now(), _moments(archives).values())
+
+
+def _is_proof_due(settings: Backup, record: BackupRecord) -> bool:
+    proven = None if record.proven is None else timestamps.from_text(record.proven.at).astimezone()
+    return is_proof_due(settings.every, settings.time, local_now(), proven)
+
+
+def _moments(archives: list[Path]) -> dict[Path, datetime]:
+    return {path: moment.astimezone() for path in archives if (moment := moment_of(path)) is not None}
+
+
+class Scheduled:
+    """`make` makes a backup in the folder of the settings."""
+
+    def __init__(
+        self, settings: Backup, data: DataFolder, make: Callable[[], Made], passphrase: str | None
+    ) -> None:
+        self._settings = settings
+        self._data = data
+        self._folder = BackupFolder(Path(settings.folder))
+        self._make = make
+        self._passphrase = passphrase
+
+    def run(self) -> BackupRecord:
+        """Does what is due, and writes down what came of it. Nothing is raised: what failed is in the record."""
+        record = read_record(self._data.path)
+        try:
+            record = self._done(record).model_copy(update={"failed": None})
+        except (StorageError, sqlite3.Error, OSError) as error:
+            sentence = " ".join(str(error).split())
+            LOG.error("the scheduled backup failed: %s", sentence)
+            record = read_record(self._data.path).model_copy(
+                update={"failed": FailedBackup(at=_now(), error=sentence)}
+            )
+        write_record(self._data.path, record)
+        return record
+
+    def _done(self, record: BackupRecord) -> BackupRecord:
+        made = None
+        if _is_backup_due(self._settings):
+            made = self._make()
+            record = record.model_copy(update={"made": _as_made(made)})
+            write_record(self._data.path, record)
+            LOG.info("backup %s: %d bytes, %.1f s", made.path, made.bytes, made.manifest.seconds)
+        if _is_proof_due(self._settings, record) and (archives := self._folder.archives()):
+            record = record.model_copy(update={"proven": self._prove(archives[-1])})
+            write_record(self._data.path, record)
+        self._delete_old(record)
+        if made is not None:
+            self._follow(made)
+        return record
+
+    def _prove(self, archive: Path) -> ProvenBackup:
+        proof: Proof = prove(archive, self._data.path, self._passphrase, silent)
+        for problem in proof.problems:
+            LOG.error("%s cannot be restored whole: %s", archive, problem)
+        if not proof.problems:
+            LOG.info("%s can be restored: proven in %.1f s", archive, proof.seconds)
+        return ProvenBackup(at=_now(), path=str(archive), seconds=round(proof.seconds, 1), problems=proof.problems)
+
+    def _delete_old(self, record: BackupRecord) -> None:
+        """Only backups of this installation. The one that was proven last stays until another one is."""
+        installation = None if record.made is None else record.made.installation
+        own = {
+            path: moment
+            for path, moment in _moments(self._folder.archives()).items()
+            if _installation_of(path) == installation
+        }
+        stay = kept(list(own.values()), self._settings.keep)
+        proven = None if record.proven is None or record.proven.problems else record.proven.path
+        for path, moment in own.items():
+            if moment not in stay and str(path) != proven:
+                path.unlink()
+                LOG.info("backup %s is deleted: newer ones are kept", path)
+
+    def _follow(self, made: Made) -> None:
+        """Runs the command of the settings. Raises StorageError when it fails."""
+        if not self._settings.after:
+            return
+        command = ["/bin/sh", "-c", self._settings.after]
+        try:
+            done = subprocess.run(  # noqa: S603  (the site admin's own command)
+                command,
+                env={**os.environ, ARCHIVE: str(made.path.resolve())},
+                stdin=subprocess.DEVNULL,
+                capture_output=True,
+                timeout=AFTER_SECONDS,
+                check=False,
+            )
+        except subprocess.TimeoutExpired:
+            raise StorageError(
+                f"The command after the backup (backup.after) took over {AFTER_SECONDS:.0f} s."
+            ) from None
+        if done.returncode:
+            last = done.stderr.decode(errors="replace").strip().rpartition("\n")[2]
+            raise StorageError(f"The command after the backup (backup.after) ended with {done.returncode}: {last}")
+
+
+def _installation_of(archive: Path) -> str:
+    """Empty when the archive cannot be read: it is then nobody's, and not deleted."""
+    try:
+        return read_manifest(archive).installation
+    except StorageError:
+        return ""
+
+
+def _as_made(made: Made) -> MadeBackup:
+    return MadeBackup(
+        at=made.manifest.began_at,
+        path=str(made.path),
+        bytes=made.bytes,
+        seconds=made.manifest.seconds,
+        installation=made.manifest.installation,
+        left_out=[each.code for each in made.manifest.left_out],
+    )
+
+
+def _now() -> str:
+    return timestamps.to_text(datetime.now(UTC))

@@ -1,0 +1,71 @@
+"""Takes files out of an archive, and holds them against the manifest."""
+
+import hashlib
+import os
+import shutil
+from contextlib import closing
+from pathlib import Path
+
+from wmsd.app.backups.archive import opened_entry
+from wmsd.app.backups.figures import differences, read_figures
+from wmsd.app.backups.files import new_private
+from wmsd.app.backups.manifest import KEYS, BackedUpFile, Manifest
+from wmsd.app.backups.passphrases import decrypted
+from wmsd.app.backups.platform_copy import KeyRows
+from wmsd.app.data_folder import LEAST_FREE_BYTES
+from wmsd.db.failures import StorageError
+from wmsd.db.pinned import pin
+
+
+def check_room(folder: Path, needed: int) -> None:
+    """Raises StorageError when the disk of the folder has no room for so many bytes."""
+    free = shutil.disk_usage(folder).free
+    if free < needed + LEAST_FREE_BYTES:
+        raise StorageError(
+            f"There is no room in {folder}: {(needed + LEAST_FREE_BYTES) // 1_000_000} MB are needed, and "
+            f"{free // 1_000_000} MB are free. Make room, and try again."
+        )
+
+
+def unpack(archive: Path, file: BackedUpFile, target: Path) -> None:
+    """Writes the file to `target`, which must not exist, and to the disk. Raises StorageError when it is not what
+    the manifest says, and OSError; then nothing is left of it.
+    """
+    digest = hashlib.sha256()
+    try:
+        with opened_entry(archive, file.at) as entry, new_private(target) as out:
+            if (entry.name, entry.size) != (file.path, file.bytes):
+                raise StorageError(
+                    f"{archive} is damaged: it has {entry.name!r} of {entry.size} bytes where {file.path} of "
+                    f"{file.bytes} bytes should be."
+                )
+            for piece in entry.pieces():
+                digest.update(piece)
+                out.write(piece)
+            out.flush()
+            os.fsync(out.fileno())
+        if digest.hexdigest() != file.sha256:
+            raise StorageError(f"{archive} is damaged: {file.path} does not have the sum that its manifest says.")
+    except FileExistsError:
+        raise
+    except BaseException:
+        target.unlink(missing_ok=True)
+        raise
+
+
+def compare(file: BackedUpFile, unpacked: Path) -> list[str]:
+    """How the unpacked file differs from what was counted when it was backed up. It is not migrated for that.
+    Raises sqlite3.Error and StorageError.
+    """
+    with closing(pin(unpacked)) as state:
+        return differences(file.figures, state.read(read_figures))
+
+
+def keys_of(archive: Path, manifest: Manifest, passphrase: str) -> KeyRows:
+    """The encrypted keys. Raises StorageError, also when there are none."""
+    if manifest.keys_at is None:
+        raise StorageError(f"There are no encrypted keys in {archive}: they are {manifest.keys}.")
+    with opened_entry(archive, manifest.keys_at) as entry:
+        if entry.name != KEYS or entry.size > 1_000_000:
+            raise StorageError(f"{archive} is damaged: it has {entry.name!r} where the keys should be.")
+        return decrypted(b"".join(entry.pieces()), passphrase)

@@ -1,0 +1,349 @@
+"""`wmsd backup`."""
+
+import os
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import click
+
+from wmsd.app.backups.archive import read_manifest
+from wmsd.app.backups.backup_folder import BackupFolder
+from wmsd.app.backups.creating import Creation, Made
+from wmsd.app.backups.holding import ToPut, put
+from wmsd.app.backups.manifest import Manifest
+from wmsd.app.backups.passphrases import passphrase_in
+from wmsd.app.backups.progress import Progress, Tell, silent
+from wmsd.app.backups.proving import Proof, prove
+from wmsd.app.backups.record import read_record
+from wmsd.app.backups.restoring import Restore
+from wmsd.app.backups.scheduled import Scheduled, local_now
+from wmsd.app.backups.source import FromFolder, FromServer
+from wmsd.app.backups.verdict import verdict
+from wmsd.app.lending import beside_a_server
+from wmsd.db.failures import StorageError
+from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, note, say
+from wmsd.interfaces.cli.restored import sentences_of_missing, told
+
+LOW_PRIORITY: Final = 10
+KEYS_SAID: Final = {
+    "encrypted": "encrypted with the passphrase",
+    "sealed": "sealed with the key file, of which you need a copy too",
+    "left out": "left out: after a restore tokens, sessions and credentials of webhooks must be made anew",
+}
+folder_option = click.option(
+    "--folder",
+    "folder_name",
+    metavar="DIR",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="The folder of the backups.  [default: backup.folder of the settings]",
+)
+passphrase_option = click.option(
+    "--passphrase-file",
+    "passphrase_file",
+    metavar="FILE",
+    type=click.Path(path_type=Path),
+    help="Its first line encrypts the keys.  [default: backup.passphrase_file of the settings]",
+)
+
+
+@click.group("backup")
+def backup_command() -> None:
+    """Make, list, prove and restore backups.
+
+    A backup is one archive with a consistent copy of every file, made while the server works. `tar` unpacks it and
+    `sqlite3` opens what is in it, without wmsd too.
+    """
+
+
+@backup_command.command("create")
+@click.argument("name", metavar="[FILE]", required=False, type=click.Path(path_type=Path, dir_okay=False))
+@folder_option
+@passphrase_option
+@json_option
+@installed
+def create(
+    command_line: CommandLine,
+    name: Path | None,
+    folder_name: Path | None,
+    passphrase_file: Path | None,
+    as_json: bool,
+) -> None:
+    """Make a backup of everything.
+
+    It is written into the folder of the backups and named by the moment, or to FILE. The keys of the
+    installation go in only encrypted, with a passphrase. It exits with 1 when a company's file could not be
+    read; the backup then has the others.
+    """
+    if name is not None and folder_name is not None:
+        raise click.UsageError("Give either FILE or --folder.")
+    command_line.find()
+    folder = BackupFolder(name.parent) if name is not None else _folder(command_line, folder_name)
+    passphrase = _passphrase(command_line, passphrase_file)
+    with beside_a_server(command_line.folder) as loan, _shown("Copying") as tell:
+        source = FromFolder(command_line.folder) if loan is None else FromServer(loan)
+        made = Creation(command_line.folder, source, folder, passphrase, tell).make(
+            None if name is None else name.name
+        )
+    _tell_made(command_line, folder, made, as_json)
+    if made.manifest.left_out:
+        sys.exit(1)
+
+
+def _tell_made(command_line: CommandLine, folder: BackupFolder, made: Made, as_json: bool) -> None:
+    say({"backup": str(made.path), **_described(made.path, made.manifest)}, as_json)
+    note(f"The keys of the installation are {KEYS_SAID[made.manifest.keys]}.")
+    for each in made.manifest.left_out:
+        note(f"{each.code} is not in it: {each.reason}")
+    if folder.is_on_disk_of(command_line.folder.path):
+        note(
+            f"{folder.path} is on the same disk as the data, and is lost with it. Keep a copy elsewhere, or set "
+            "backup.folder to another disk."
+        )
+
+
+@backup_command.command("list")
+@folder_option
+@json_option
+@installed
+def list_(command_line: CommandLine, folder_name: Path | None, as_json: bool) -> None:
+    """List the backups in the folder, the oldest first."""
+    command_line.say_folder()
+    folder = _folder(command_line, folder_name)
+    rows: list[dict[str, Any]] = []
+    for path in folder.archives():
+        try:
+            rows.append({"backup": path.name, **_described(path, read_manifest(path)), "error": None})
+        except StorageError as error:
+            rows.append({"backup": path.name, **dict.fromkeys(DESCRIBED), "error": str(error)})
+    shown = rows if as_json else [{name: row[name] for name in row if name != "error"} for row in rows]
+    say(shown, as_json, empty=f"There is no backup in {folder.path}.")
+    if wrong := [row["error"] for row in rows if row["error"]]:
+        fail(wrong)
+
+
+@backup_command.command("verify")
+@click.argument("name", metavar="[FILE]", required=False, type=click.Path(path_type=Path))
+@folder_option
+@passphrase_option
+@json_option
+@installed
+def verify(
+    command_line: CommandLine,
+    name: Path | None,
+    folder_name: Path | None,
+    passphrase_file: Path | None,
+    as_json: bool,
+) -> None:
+    """Prove that a backup can be restored: FILE, or the newest one.
+
+    It takes every file out of the archive, compares sums, rows and the last changes with the manifest, and
+    examines the file as `wmsd doctor` does. It needs room for the largest file, and exits with 1 when
+    something is wrong.
+    """
+    command_line.say_folder()
+    path = name or _newest(_folder(command_line, folder_name))
+    passphrase = _passphrase(command_line, passphrase_file)
+    scratch_in = command_line.folder.path if command_line.folder.is_made else path.parent
+    with _shown("Proving") as tell:
+        proof = prove(path, scratch_in, passphrase, tell)
+    _tell_proof(path, proof, as_json)
+
+
+def _tell_proof(path: Path, proof: Proof, as_json: bool) -> None:
+    seconds = round(proof.seconds, 1)
+    if as_json:
+        say(
+            {"backup": str(path), "ok": not proof.problems, "seconds": seconds, "problems": proof.problems},
+            as_json,
+        )
+    else:
+        files = f"{len(proof.manifest.files)} files, {_megabytes(proof.manifest.bytes)}"
+        verdict = "cannot be restored whole" if proof.problems else "can be restored"
+        click.echo(f"{path} {verdict}: {files}, examined in {seconds} s.")
+    if proof.problems:
+        fail(proof.problems)
+
+
+@backup_command.command("schedule")
+@click.option("--run", "is_run", is_flag=True, help="Do now what is due, as the server does.")
+@json_option
+@installed
+def schedule(command_line: CommandLine, is_run: bool, as_json: bool) -> None:
+    """Show when backups are made and what came of the last one, or do what is due.
+
+    The server makes and proves backups as the settings say, section [backup]; nothing else is needed. It
+    exits with 1 when there is no backup that can be relied on.
+    """
+    command_line.find()
+    settings = command_line.settings.backup
+    if is_run:
+        _run_scheduled(command_line)
+    record = read_record(command_line.folder.path)
+    found = verdict(settings, record, local_now())
+    folder = BackupFolder(Path(settings.folder))
+    say(
+        {
+            "every": settings.every,
+            "at": settings.at,
+            "folder": settings.folder,
+            "on_disk_of_data": folder.is_on_disk_of(command_line.folder.path),
+            "keeps": f"{settings.keep_hourly} hourly, {settings.keep_daily} daily, {settings.keep_weekly} weekly",
+            "backups": len(folder.archives()),
+            "last_backup": None if record.made is None else record.made.at,
+            "last_proof": None if record.proven is None else record.proven.at,
+            "ok": found.ok,
+            "verdict": found.sentence,
+        },
+        as_json,
+    )
+    if not found.ok:
+        fail([f"{found.sentence[0].upper()}{found.sentence[1:]}."])
+
+
+def _run_scheduled(command_line: CommandLine) -> None:
+    """Requests go first: it runs at a low priority."""
+    os.nice(LOW_PRIORITY)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that unfinished files are removed
+    passphrase = _passphrase(command_line, None)
+    folder = _folder(command_line, None)
+
+    def make() -> Made:
+        with beside_a_server(command_line.folder) as loan:
+            source = FromFolder(command_line.folder) if loan is None else FromServer(loan)
+            return Creation(command_line.folder, source, folder, passphrase).make()
+
+    Scheduled(command_line.settings.backup, command_line.folder, make, passphrase).run()
+
+
+@backup_command.command("restore")
+@click.argument("archive", metavar="FILE", type=click.Path(path_type=Path))
+@click.option("--company", "code", metavar="CODE", help="Only this one, while the others work.")
+@click.option("--anyway", is_flag=True, help="Also what the examination finds not to be right.")
+@passphrase_option
+@json_option
+@installed
+def restore(
+    command_line: CommandLine,
+    archive: Path,
+    code: str | None,
+    anyway: bool,
+    passphrase_file: Path | None,
+    as_json: bool,
+) -> None:
+    """Restore the backup FILE: everything, or one company.
+
+    Everything is restored into an empty data folder, or in place of what is there; stop the server for that. One
+    company is restored while the server works: only that company waits for a moment. Every file is unpacked,
+    compared and examined first; then all come to their places, or none. What was there before is kept in the data
+    folder, in replaced-<moment>.
+
+    Numbers of events, deliveries and documents go on where the replaced files had come to, and tokens that were
+    revoked since the backup stay revoked. It says what was written after the backup, and so is missing.
+    """
+    passphrase = _passphrase(command_line, passphrase_file)
+    command_line.say_folder()
+    with _shown("Restoring") as tell:
+        work = Restore(archive, command_line.folder, passphrase, tell, anyway)
+        shown = _everything(command_line, work) if code is None else _company(command_line, work, code)
+    say(shown, as_json)
+
+
+def _everything(command_line: CommandLine, work: Restore) -> dict[str, Any]:
+    folder = command_line.folder
+    folder.make_place()
+    folder.lock("no address")
+    try:
+        done = work.everything()
+    finally:
+        folder.unlock()
+    for sentence in told(done):
+        note(sentence)
+    return {
+        "restored": str(work.archive),
+        "made_at": done.manifest.began_at,
+        "companies": sum(file.company_id is not None for file in done.files),
+        "missing_events": sum(missing.events for missing in done.missing.values()),
+        "replaced": str(done.replaced) if done.replaced else None,
+        "keys": done.keys,
+    }
+
+
+def _company(command_line: CommandLine, work: Restore, code: str) -> dict[str, Any]:
+    command_line.find()
+    with beside_a_server(command_line.folder) as loan:
+        if loan is None:
+            command_line.folder.lock("no address")
+        else:
+            loan.borrow(command_line.folder.platform_file)
+        file = work.company_file(code)
+        with work.company_unpacked(file) as unpacked:
+            missing = put(
+                command_line.folder, loan, ToPut(file.company_id or 0, file.path, unpacked, work.replaced)
+            )
+    for sentence in sentences_of_missing({code: missing} if missing else {}):
+        note(sentence)
+    return {
+        "restored": code,
+        "from": str(work.archive),
+        "made_at": work.manifest.began_at,
+        "missing_events": missing.events if missing else 0,
+        "replaced": str(command_line.folder.path / work.replaced),
+    }
+
+
+def _newest(folder: BackupFolder) -> Path:
+    archives = folder.archives()
+    if not archives:
+        raise StorageError(f"There is no backup in {folder.path}. `wmsd backup create` makes one.")
+    return archives[-1]
+
+
+def _folder(command_line: CommandLine, named: Path | None) -> BackupFolder:
+    return BackupFolder(named or Path(command_line.settings.backup.folder))
+
+
+def _passphrase(command_line: CommandLine, named: Path | None) -> str | None:
+    set_file = command_line.settings.backup.passphrase_file
+    file = named or (Path(set_file) if set_file else None)
+    return None if file is None else passphrase_in(file)
+
+
+DESCRIBED: Final = ("made_at", "seconds", "wmsd", "companies", "data", "size", "keys")
+
+
+def _described(path: Path, manifest: Manifest) -> dict[str, Any]:
+    """The columns `DESCRIBED`."""
+    companies = sum(file.company_id is not None for file in manifest.files)
+    values = (
+        manifest.began_at,
+        manifest.seconds,
+        manifest.wmsd,
+        companies,
+        _megabytes(manifest.bytes),
+        _megabytes(path.stat().st_size),
+        manifest.keys,
+    )
+    return dict(zip(DESCRIBED, values, strict=True))
+
+
+def _megabytes(number: int) -> str:
+    return f"{number / 1_000_000:.1f} MB"
+
+
+@contextmanager
+def _shown(label: str) -> Iterator[Tell]:
+    """On a terminal, shows how far the work is."""
+    if not sys.stderr.isatty():
+        yield silent
+        return
+    with click.progressbar(length=1, label=label, file=sys.stderr, item_show_func=lambda name: name) as bar:
+
+        def tell(progress: Progress) -> None:
+            bar.length = max(progress.all, progress.done, 1)
+            bar.update(progress.done - bar.pos, progress.name)
+
+        yield tell

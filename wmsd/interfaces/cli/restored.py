@@ -1,0 +1,51 @@
+"""What a restore says when it is done: what is missing, and what must be done next."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from wmsd.app.backups.carrying_on import Missing
+from wmsd.app.backups.restoring import Restored
+
+KEYS: Final = {
+    "replaced": "The keys of the installation are those that were in the data folder: tokens and sessions go on.",
+    "backup": "The keys of the installation are those of the backup: tokens and sessions go on.",
+    "sealed": "The keys in the backup are sealed: the server needs the key file of that time (server.key_file).",
+    "anew": (
+        "The keys of the installation were not in the backup, and are made anew at the next start. Everybody "
+        "signs in again, integrators need new tokens (wmsd token create), and the credentials of every webhook "
+        "must be set again: until then its deliveries fail."
+    ),
+}
+
+
+def told(done: Restored) -> list[str]:
+    sentences = sentences_of_missing(done.missing)
+    if done.not_in_backup:
+        sentences.append(
+            f"Not in the backup: {', '.join(done.not_in_backup)}. These companies were made after it; their files "
+            f"are in {done.replaced}."
+        )
+    for each in done.manifest.left_out:
+        sentences.append(f"{each.code} was not saved in this backup ({each.reason}); its file was left as it is.")
+    for what, number in done.shut_out.items():
+        sentences.append(f"{number} {what} that were revoked or disabled after the backup stay so.")
+    if done.replaced:
+        sentences.append(f"What was there before is in {done.replaced}. Delete it when you are sure.")
+    return [*sentences, KEYS[done.keys]]
+
+
+def sentences_of_missing(missing: Mapping[str, Missing]) -> list[str]:
+    """What each company has lost."""
+    sentences = []
+    for code, lost in missing.items():
+        changed = (
+            "" if lost.last_change is None else f" The last change that is lost was made at {lost.last_change}."
+        )
+        if lost.events:
+            events = f"{lost.events} events ({lost.first_event} to {lost.last_event})"
+            sentences.append(
+                f"{code}: {events} came after the backup and are missing. New ones go on after them.{changed}"
+            )
+        elif changed:
+            sentences.append(f"{code}: what changed after the backup is missing.{changed}")
+    return sentences
