@@ -22,6 +22,7 @@ from benchmarks import (
     orders,
     pages,
     receptions,
+    survival,
     webhooks,
 )
 from benchmarks.figures import Figure, table
@@ -42,6 +43,7 @@ PARTS: Final[dict[str, Callable[[], Iterator[Figure]]]] = {
     "memory": memory.measure,
     "companies": companies.measure,
     "fairness": fairness.measure,
+    "survival": survival.measure,
     "executable": executable.measure,
 }
 ONLY: Final = (
@@ -55,7 +57,7 @@ def main() -> int:
     """0 when every goal that was measured is met, 1 otherwise."""
     options = _options()
     chosen = options.only or list(PARTS)
-    if {"articles", "orders", "webhooks", "graphql"} & set(chosen) and not has_wrk():
+    if {"articles", "orders", "webhooks", "graphql", "survival"} & set(chosen) and not has_wrk():
         print("scripts/bench needs wrk: sudo apt install wrk", file=sys.stderr)
         return 1
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that servers are stopped and folders removed

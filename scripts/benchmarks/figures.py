@@ -48,6 +48,10 @@ BESIDE_A_FLOOD: Final = "99th percentile beside a company that asks 100 times it
 BESIDE_AN_IMPORT: Final = "99th percentile beside an import of 100 000 rows"
 BESIDE_A_SLOW_LIST: Final = "99th percentile beside lists of a second"
 BESIDE_DEAD_RECEIVERS: Final = "99th percentile beside a company with 100 dead receivers"
+BACKUP_RATE: Final = "backup of 1 GB beside orders, against cp"
+ORDERS_BESIDE_A_BACKUP: Final = "orders beside a backup of 1 GB, against none"
+RESTORE_SECONDS: Final = "restore of a company of 100 MB, against cp of its file"
+P99_BESIDE_A_PROOF: Final = "99th percentile beside the proof of 1 000 companies"
 VERSION: Final = "dist/wmsd version"
 SERVE: Final = "dist/wmsd serve until healthy"
 
@@ -108,6 +112,10 @@ GOALS: Final[dict[str, Goal]] = {
     **dict.fromkeys(
         (BESIDE_A_FLOOD, BESIDE_AN_IMPORT, BESIDE_A_SLOW_LIST, BESIDE_DEAD_RECEIVERS), Goal(2, at_least=False)
     ),
+    BACKUP_RATE: Goal(0.5, at_least=True),
+    ORDERS_BESIDE_A_BACKUP: Goal(0.7, at_least=True),
+    RESTORE_SECONDS: Goal(3, at_least=False),
+    P99_BESIDE_A_PROOF: Goal(1.5, at_least=False),
     VERSION: Goal(3, at_least=False),
     SERVE: Goal(3, at_least=False),
 }

@@ -11,6 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, NamedTuple
 
+from wmsd import __version__
 from wmsd.accounts import store as accounts
 from wmsd.accounts.master_key import MasterKey
 from wmsd.app import swapping
@@ -39,6 +40,8 @@ class Serving(NamedTuple):
 
     pid: int
     listen: str
+    version: str
+    """Of the program; empty when it does not say so."""
 
 
 class DataFolder:
@@ -245,7 +248,8 @@ class DataFolder:
         assert self._lock is not None
         self._lock.seek(0)
         self._lock.truncate()
-        json.dump({"pid": os.getpid(), "listen": listen, "lends": lends}, self._lock)
+        said = {"pid": os.getpid(), "listen": listen, "lends": lends, "version": __version__}
+        json.dump(said, self._lock)
         self._lock.flush()
 
     def forget_deleted(self) -> None:
@@ -276,7 +280,7 @@ def _locks(file: IO[str], kind: int) -> bool:
 def _holder(text: str) -> "Serving | None":
     try:
         found = json.loads(text)
-        return Serving(int(found["pid"]), str(found["listen"]))
+        return Serving(int(found["pid"]), str(found["listen"]), str(found.get("version", "")))
     except (ValueError, KeyError, TypeError):
         return None
 

@@ -24,6 +24,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
+from wmsd import __version__
 from wmsd.app.data_folder import DataFolder
 from wmsd.base.problems import Problem
 from wmsd.db.company_files import CompanyFiles
@@ -146,13 +147,24 @@ class Loan:
         return said["answer"]
 
     def borrow(self, path: Path) -> None:
-        """Borrows a file until the end of the loan. Raises StorageError."""
+        """Borrows a file until the end of the loan. Raises StorageError, also when the server is of another
+        version: each of the two would write what the other does not know.
+        """
+        self._check_version()
         try:
             self.ask(LEND, str(path.relative_to(self._folder.path)))
         except Unanswered:
             raise StorageError(
                 f"The server did not lend {path}. If it was just stopped, try again; otherwise its log says why."
             ) from None
+
+    def _check_version(self) -> None:
+        server = self._folder.server()
+        if server is not None and server.version != __version__:
+            raise StorageError(
+                f"The server that runs is wmsd {server.version or 'of an older version'}, and this command is "
+                f"{__version__}. Nothing was changed. Use the program of the server, or stop it first."
+            )
 
     def end(self) -> None:
         self._answers.close()

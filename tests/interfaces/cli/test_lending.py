@@ -1,5 +1,6 @@
 """The server has its files for itself; a command that works beside it borrows what it needs."""
 
+import json
 import socket
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.command import LONGEST, Home, Program, Server, first_day
+from wmsd import __version__
 from wmsd.db.sqlite import connect, sqlite3
 
 SERVED = ("platform.db", "companies/1.db")
@@ -185,3 +187,18 @@ def test_a_disk_without_sockets(installation: Home) -> None:
         assert "FIRST" in installation.ok("export", "articles", "--company", "ACME").out
         installation.ok("import", "articles", "-", "--company", "ACME", stdin="code,name\nSECOND,Second\n")
         assert "SECOND" in [record["code"] for record in server.get("/api/articles")[1]["data"]]
+
+
+def test_a_command_of_another_version_is_told_which_one_serves(server: Server, installation: Home) -> None:
+    lock = installation.data / "server.lock"
+    said = json.loads(lock.read_text())
+    assert said["version"] == __version__
+    for version, shown in (("99.0.0", "99.0.0"), (None, "of an older version")):
+        lock.write_text(json.dumps({**said, "version": version} if version else {"pid": 1, "listen": "x"}))
+        sentence = installation.refused("company", "list")
+        assert sentence == (
+            f"The server that runs is wmsd {shown}, and this command is {__version__}. Nothing was changed. Use the "
+            "program of the server, or stop it first."
+        )
+    lock.write_text(json.dumps(said))
+    installation.ok("company", "list")
