@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, closing
 from functools import partial
 from pathlib import Path
 from types import MappingProxyType
@@ -18,10 +18,10 @@ from wmsd.base.memory import give_memory_back
 from wmsd.db.company_file import Borrow, CompanyFile
 from wmsd.db.database import Database, MakeRoom
 from wmsd.db.failures import StorageError, is_damage
-from wmsd.db.migrations import COMPANY, create, is_current
+from wmsd.db.migrations import COMPANY, create, is_current, put_in_place
 from wmsd.db.open_files import OpenFiles
-from wmsd.db.owner import Owner, WrongOwner
-from wmsd.db.sqlite import sqlite3
+from wmsd.db.owner import Owner, WrongOwner, give_away
+from wmsd.db.sqlite import connect, sqlite3
 from wmsd.db.transaction import Provision, Transaction
 from wmsd.db.unit_of_work import read_once
 from wmsd.db.worker_threads import Workers
@@ -59,7 +59,7 @@ class CompanyFiles:
         )
         self._clock = clock
         self._ids = ids
-        self._provision = provision
+        self.provision = provision
         self._make_room = make_room
         self._alone = alone
         self._borrow = borrow
@@ -83,6 +83,20 @@ class CompanyFiles:
         """Creates the file of a new company. A file that is already there, after a restore for example, is moved
         aside.
         """
+        path = self._place_of_new(company_id)
+        self._codes[company_id] = code
+        create(path, COMPANY, self.owner(company_id))
+
+    def adopt(self, company_id: int, code: str, prepared: Path) -> None:
+        """As `create`, with a file that is there already and becomes the company's. No log may be beside it."""
+        path = self._place_of_new(company_id)
+        self._codes[company_id] = code
+        with closing(connect(prepared)) as connection:
+            give_away(connection, self.owner(company_id))
+            connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        put_in_place(prepared, path)
+
+    def _place_of_new(self, company_id: int) -> Path:
         path = self.path(company_id)
         if path.exists():
             moment = timestamps.for_file_name(self._clock.now())
@@ -91,8 +105,7 @@ class CompanyFiles:
                 if stray.exists():
                     stray.rename(stray.with_name(f"{company_id}.db.orphan-{moment}{suffix}"))
             LOG.warning("a file without a company was moved aside: %s.orphan-%s", path, moment)
-        self._codes[company_id] = code
-        create(path, COMPANY, self.owner(company_id))
+        return path
 
     async def prepare(self, company_ids: Iterable[int]) -> None:
         """Migrates the files that need it, one after the other; one that is asked for meanwhile does not wait for
@@ -199,7 +212,7 @@ class CompanyFiles:
                     action,
                     self._clock,
                     self._ids,
-                    self._provision,
+                    self.provision,
                     self.file(company_id).is_alone,
                     self.owner(company_id),
                 )
@@ -269,7 +282,7 @@ class CompanyFiles:
             self._clock,
             self._ids,
             partial(self._committed, company_id),
-            self._provision,
+            self.provision,
             self._make_room,
             moved=lambda moved: self.file(company_id).stop(moved),
             alone=self._alone,

@@ -31,6 +31,12 @@ def claim(connection: sqlite3.Connection, path: Path, owner: Owner) -> None:
     check(connection, path, owner)
 
 
+def give_away(connection: sqlite3.Connection, owner: Owner) -> None:
+    """Writes down a new owner, in a copy of a file that is to be another company's. Raises sqlite3.Error."""
+    connection.execute("DELETE FROM owner")
+    connection.execute(CLAIM, owner)
+
+
 def check(connection: sqlite3.Connection | Transaction, path: Path, owner: Owner) -> None:
     """Raises WrongOwner when the file is of another company, or of another installation. Raises sqlite3.Error."""
     row = connection.execute(FIND).fetchone()

@@ -274,7 +274,7 @@ def test_a_wrong_passphrase_is_found_by_the_proof(installation: Home) -> None:
     assert installation.ok("backup", "verify", "--passphrase-file", words).code == 0
     done = installation.run("backup", "verify", "--passphrase-file", others)
     assert done.code == 1
-    assert "are not encrypted with this passphrase" in done.err
+    assert "is not encrypted with this passphrase" in done.err
 
 
 @pytest.mark.parametrize("content", ["short", "\n", ""])

@@ -48,6 +48,16 @@ OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
         "--over-receipt-pct P",
         *PLACE,
     ),
+    ("company", "export"): ("CODE", "FILE.tar.gz", "--passphrase-file FILE", "--json", *PLACE),
+    ("company", "import"): (
+        "FILE.tar.gz",
+        "--code CODE",
+        "--operator CODE",
+        "--passphrase-file FILE",
+        "--json",
+        *PLACE,
+    ),
+    ("company", "clone"): ("CODE", "NEW_CODE", "--name TEXT", "--sandbox / --no-sandbox", "--json", *PLACE),
     ("company", "show"): ("CODE", "--json", *PLACE),
     ("company", "list"): ("--json", *PLACE),
     ("operator", "create"): (

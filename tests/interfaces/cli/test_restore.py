@@ -110,7 +110,7 @@ def test_a_wrong_passphrase_changes_nothing(installation: Home) -> None:
     (installation.data / "platform.db").unlink()
     before = hashes(installation.data)
     sentence = installation.refused("backup", "restore", archive, "--passphrase-file", others)
-    assert "are not encrypted with this passphrase" in sentence
+    assert "is not encrypted with this passphrase" in sentence
     assert hashes(installation.data) == before
 
 

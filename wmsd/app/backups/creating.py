@@ -3,7 +3,7 @@
 import os
 import shutil
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -159,19 +159,7 @@ class Creation:
         return LeftOut(company_id=owner.company_id, code=owner.code, reason=reason)
 
     def _try_company(self, archive: ArchiveWriter, owner: Owner) -> BackedUpFile:
-        name = f"companies/{owner.company_id}.db"
-        with self._source.state(self._data.path / name, owner) as state:
-            figures = state.figures()
-            at, sha256 = archive.add(name, state.bytes.bytes, _ended(self._told(owner.code, state.bytes), state))
-            return BackedUpFile(
-                path=name,
-                company_id=owner.company_id,
-                code=owner.code,
-                at=at,
-                bytes=state.bytes.bytes,
-                sha256=sha256,
-                figures=figures,
-            )
+        return add_company(archive, self._source, self._data, owner, self._told)
 
     def _told(self, name: str, pieces: Iterable[bytes]) -> Iterator[bytes]:
         self._tell(Progress(name, self._done, self._all))
@@ -181,7 +169,30 @@ class Creation:
             self._tell(Progress(name, self._done, self._all))
 
 
-def _ended(pieces: Iterable[bytes], state: State) -> Iterator[bytes]:
+def add_company(
+    archive: ArchiveWriter,
+    source: Source,
+    data: DataFolder,
+    owner: Owner,
+    told: Callable[[str, Iterable[bytes]], Iterable[bytes]] = lambda _, pieces: pieces,
+) -> BackedUpFile:
+    """Adds the present state of a company's file. Raises StateLost, StorageError, sqlite3.Error and OSError."""
+    name = f"companies/{owner.company_id}.db"
+    with source.state(data.path / name, owner) as state:
+        figures = state.figures()
+        at, sha256 = archive.add(name, state.bytes.bytes, ended(told(owner.code, state.bytes), state))
+        return BackedUpFile(
+            path=name,
+            company_id=owner.company_id,
+            code=owner.code,
+            at=at,
+            bytes=state.bytes.bytes,
+            sha256=sha256,
+            figures=figures,
+        )
+
+
+def ended(pieces: Iterable[bytes], state: State) -> Iterator[bytes]:
     """The pieces of a state that was held until the last of them was read. Raises StateLost."""
     yield from pieces
     state.end()

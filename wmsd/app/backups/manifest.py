@@ -9,6 +9,8 @@ from wmsd.db.failures import StorageError
 
 NAME: Final = "manifest.json"
 KEYS: Final = "keys.json.age"
+CREDENTIALS: Final = "credentials.json.age"
+"""Of a company's webhooks, in an export of that company."""
 PLATFORM: Final = "platform.db"
 FORMAT: Final = 1
 Keys = Literal["encrypted", "sealed", "left out"]
@@ -31,6 +33,18 @@ class BackedUpFile(Part):
     figures: Figures
 
 
+class CompanyRecord(Part):
+    """What platform.db says of a company that is exported by itself."""
+
+    name: str
+    operator_code: str | None
+    sandbox: bool
+    modules: list[str]
+    requests_per_minute: int | None
+    graphql_per_minute: int | None
+    quota_megabytes: int | None
+
+
 class LeftOut(Part):
     """A company whose file could not be read."""
 
@@ -51,6 +65,8 @@ class Manifest(Part):
     """Where the entry of the encrypted keys begins."""
     files: list[BackedUpFile]
     left_out: list[LeftOut] = []
+    company: CompanyRecord | None = None
+    """Of an export of one company; None in a backup."""
 
     @property
     def bytes(self) -> int:
@@ -59,7 +75,7 @@ class Manifest(Part):
     def file(self, path: str) -> BackedUpFile | None:
         return next((file for file in self.files if file.path == path), None)
 
-    def company(self, code: str) -> BackedUpFile | None:
+    def file_of(self, code: str) -> BackedUpFile | None:
         return next((file for file in self.files if file.code == code), None)
 
 

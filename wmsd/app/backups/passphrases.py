@@ -5,11 +5,10 @@
 import json
 import logging
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 import pyrage
 
-from wmsd.app.backups.platform_copy import KeyRows
 from wmsd.db.failures import StorageError
 
 LOG = logging.getLogger("wmsd.backup")
@@ -36,18 +35,18 @@ def passphrase_in(path: Path) -> str:
     return passphrase
 
 
-def encrypted(keys: KeyRows, passphrase: str) -> bytes:
-    sealed: bytes = pyrage.passphrase.encrypt(json.dumps(keys, indent=1).encode(), passphrase)
+def encrypted(secrets: Any, passphrase: str) -> bytes:
+    """As JSON."""
+    sealed: bytes = pyrage.passphrase.encrypt(json.dumps(secrets, indent=1).encode(), passphrase)
     return sealed
 
 
-def decrypted(sealed: bytes, passphrase: str) -> KeyRows:
+def decrypted(sealed: bytes, passphrase: str) -> Any:
     """Raises StorageError when it is another passphrase."""
     try:
-        keys: KeyRows = json.loads(pyrage.passphrase.decrypt(sealed, passphrase))
+        return json.loads(pyrage.passphrase.decrypt(sealed, passphrase))
     except (pyrage.DecryptError, ValueError):
         raise StorageError(
-            "The keys in this backup are not encrypted with this passphrase. Name the file that was in use when "
-            "it was made, or restore without one: then keys are made anew."
+            "What is secret in this archive is not encrypted with this passphrase. Name the file that was in use "
+            "when it was made, or go on without one: then it must be made anew."
         ) from None
-    return keys

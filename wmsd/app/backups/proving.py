@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from wmsd.app.backups.archive import read_manifest
-from wmsd.app.backups.manifest import PLATFORM, BackedUpFile, Manifest
+from wmsd.app.backups.manifest import CREDENTIALS, KEYS, PLATFORM, BackedUpFile, Manifest
 from wmsd.app.backups.progress import Progress, Tell
-from wmsd.app.backups.unpacking import check_room, compare, keys_of, unpack
+from wmsd.app.backups.unpacking import check_room, compare, secrets_of, unpack
 from wmsd.app.doctor import Findings, examine, examine_file
 from wmsd.db import migrations
 from wmsd.db.failures import StorageError
@@ -41,7 +41,7 @@ def prove(archive: Path, scratch_in: Path, passphrase: str | None, tell: Tell) -
     manifest = read_manifest(archive)
     check_room(scratch_in, max((file.bytes for file in manifest.files), default=0))
     problems = [f"{each.code} is not in it: {each.reason}" for each in manifest.left_out]
-    if manifest.file(PLATFORM) is None:
+    if manifest.file(PLATFORM) is None and manifest.company is None:
         problems.append(f"{PLATFORM} is not in it.")
     problems += _problems_of_keys(archive, manifest, passphrase)
     done = 0
@@ -81,7 +81,7 @@ def _problems_of_keys(archive: Path, manifest: Manifest, passphrase: str | None)
     if manifest.keys != "encrypted" or passphrase is None:
         return []
     try:
-        keys_of(archive, manifest, passphrase)
+        secrets_of(archive, manifest, KEYS if manifest.company is None else CREDENTIALS, passphrase)
     except StorageError as error:
         return [str(error)]
     return []

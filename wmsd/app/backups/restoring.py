@@ -13,11 +13,11 @@ from typing import Final, NamedTuple
 
 from wmsd.app.backups.archive import read_manifest
 from wmsd.app.backups.carrying_on import Missing, carry_on, keep_shut_out, read_numbers
-from wmsd.app.backups.manifest import PLATFORM, BackedUpFile, Manifest
+from wmsd.app.backups.manifest import KEYS, PLATFORM, BackedUpFile, Manifest
 from wmsd.app.backups.platform_copy import KeyRows, put_keys, read_keys
 from wmsd.app.backups.progress import Progress, Tell, silent
 from wmsd.app.backups.proving import examined
-from wmsd.app.backups.unpacking import check_room, compare, keys_of, unpack
+from wmsd.app.backups.unpacking import check_room, compare, secrets_of, unpack
 from wmsd.app.data_folder import DataFolder
 from wmsd.app.swapping import Rename, swap, with_sides
 from wmsd.base import timestamps
@@ -116,7 +116,7 @@ class Restore:
 
     def company_file(self, code: str) -> BackedUpFile:
         """The file of that company. Raises StorageError when it cannot be restored into this installation."""
-        file = self.manifest.company(code)
+        file = self.manifest.file_of(code)
         if file is None:
             there = ", ".join(each.code for each in self.manifest.files if each.code) or "no company"
             raise StorageError(f"{self.archive} has no company {code}. It has {there}.")
@@ -200,7 +200,7 @@ class Restore:
             put_keys(platform, known.keys)
             return "replaced"
         if self.manifest.keys == "encrypted" and self._passphrase is not None:
-            put_keys(platform, keys_of(self.archive, self.manifest, self._passphrase))
+            put_keys(platform, secrets_of(self.archive, self.manifest, KEYS, self._passphrase))
             return "backup"
         return "sealed" if self.manifest.keys == "sealed" else "anew"
 

@@ -5,16 +5,18 @@ import os
 import shutil
 from contextlib import closing
 from pathlib import Path
+from typing import Any, Final
 
 from wmsd.app.backups.archive import opened_entry
 from wmsd.app.backups.figures import differences, read_figures
 from wmsd.app.backups.files import new_private
-from wmsd.app.backups.manifest import KEYS, BackedUpFile, Manifest
+from wmsd.app.backups.manifest import BackedUpFile, Manifest
 from wmsd.app.backups.passphrases import decrypted
-from wmsd.app.backups.platform_copy import KeyRows
 from wmsd.app.data_folder import LEAST_FREE_BYTES
 from wmsd.db.failures import StorageError
 from wmsd.db.pinned import pin
+
+MOST_SECRETS_BYTES: Final = 10_000_000
 
 
 def check_room(folder: Path, needed: int) -> None:
@@ -61,11 +63,13 @@ def compare(file: BackedUpFile, unpacked: Path) -> list[str]:
         return differences(file.figures, state.read(read_figures))
 
 
-def keys_of(archive: Path, manifest: Manifest, passphrase: str) -> KeyRows:
-    """The encrypted keys. Raises StorageError, also when there are none."""
+def secrets_of(archive: Path, manifest: Manifest, name: str, passphrase: str) -> Any:
+    """The encrypted keys, or the credentials of a company's webhooks. Raises StorageError, also when there
+    are none.
+    """
     if manifest.keys_at is None:
-        raise StorageError(f"There are no encrypted keys in {archive}: they are {manifest.keys}.")
+        raise StorageError(f"There is nothing encrypted in {archive}: it was made without a passphrase.")
     with opened_entry(archive, manifest.keys_at) as entry:
-        if entry.name != KEYS or entry.size > 1_000_000:
-            raise StorageError(f"{archive} is damaged: it has {entry.name!r} where the keys should be.")
+        if entry.name != name or entry.size > MOST_SECRETS_BYTES:
+            raise StorageError(f"{archive} is damaged: it has {entry.name!r} where {name} should be.")
         return decrypted(b"".join(entry.pieces()), passphrase)

@@ -55,12 +55,12 @@ def create(path: Path, kind: FileKind, owner: Owner | None = None) -> None:
         for remains in path.parent.glob(f"{unfinished.name}*"):
             remains.unlink()
         _run(unfinished, kind, create_file=True, owner=owner)
-        _put_in_place(unfinished, path)
+        put_in_place(unfinished, path)
     except (sqlite3.Error, OSError) as error:
         raise StorageError(f"{path} cannot be created: {error}.") from error
 
 
-def _put_in_place(unfinished: Path, path: Path) -> None:
+def put_in_place(unfinished: Path, path: Path) -> None:
     """Renames a finished file to its name, so that after a power failure there is the whole file or none."""
     unfinished.chmod(0o600)  # platform.db holds the keys that sign tokens
     with unfinished.open("rb") as file:

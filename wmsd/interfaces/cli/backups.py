@@ -15,16 +15,15 @@ from wmsd.app.backups.backup_folder import BackupFolder
 from wmsd.app.backups.creating import Creation, Made
 from wmsd.app.backups.holding import ToPut, put
 from wmsd.app.backups.manifest import Manifest
-from wmsd.app.backups.passphrases import passphrase_in
 from wmsd.app.backups.progress import Progress, Tell, silent
 from wmsd.app.backups.proving import Proof, prove
 from wmsd.app.backups.record import read_record
 from wmsd.app.backups.restoring import Restore
 from wmsd.app.backups.scheduled import Scheduled, local_now
-from wmsd.app.backups.source import FromFolder, FromServer
 from wmsd.app.backups.verdict import verdict
 from wmsd.app.lending import beside_a_server
 from wmsd.db.failures import StorageError
+from wmsd.interfaces.cli.backup_options import passphrase_of, passphrase_option, source_of
 from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, note, say
 from wmsd.interfaces.cli.restored import sentences_of_missing, told
 
@@ -40,13 +39,6 @@ folder_option = click.option(
     metavar="DIR",
     type=click.Path(path_type=Path, file_okay=False),
     help="The folder of the backups.  [default: backup.folder of the settings]",
-)
-passphrase_option = click.option(
-    "--passphrase-file",
-    "passphrase_file",
-    metavar="FILE",
-    type=click.Path(path_type=Path),
-    help="Its first line encrypts the keys.  [default: backup.passphrase_file of the settings]",
 )
 
 
@@ -82,9 +74,9 @@ def create(
         raise click.UsageError("Give either FILE or --folder.")
     command_line.find()
     folder = BackupFolder(name.parent) if name is not None else _folder(command_line, folder_name)
-    passphrase = _passphrase(command_line, passphrase_file)
+    passphrase = passphrase_of(command_line, passphrase_file)
     with beside_a_server(command_line.folder) as loan, _shown("Copying") as tell:
-        source = FromFolder(command_line.folder) if loan is None else FromServer(loan)
+        source = source_of(command_line, loan)
         made = Creation(command_line.folder, source, folder, passphrase, tell).make(
             None if name is None else name.name
         )
@@ -146,7 +138,7 @@ def verify(
     """
     command_line.say_folder()
     path = name or _newest(_folder(command_line, folder_name))
-    passphrase = _passphrase(command_line, passphrase_file)
+    passphrase = passphrase_of(command_line, passphrase_file)
     scratch_in = command_line.folder.path if command_line.folder.is_made else path.parent
     with _shown("Proving") as tell:
         proof = prove(path, scratch_in, passphrase, tell)
@@ -208,13 +200,12 @@ def _run_scheduled(command_line: CommandLine) -> None:
     """Requests go first: it runs at a low priority."""
     os.nice(LOW_PRIORITY)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that unfinished files are removed
-    passphrase = _passphrase(command_line, None)
+    passphrase = passphrase_of(command_line, None)
     folder = _folder(command_line, None)
 
     def make() -> Made:
         with beside_a_server(command_line.folder) as loan:
-            source = FromFolder(command_line.folder) if loan is None else FromServer(loan)
-            return Creation(command_line.folder, source, folder, passphrase).make()
+            return Creation(command_line.folder, source_of(command_line, loan), folder, passphrase).make()
 
     Scheduled(command_line.settings.backup, command_line.folder, make, passphrase).run()
 
@@ -244,7 +235,7 @@ def restore(
     Numbers of events, deliveries and documents go on where the replaced files had come to, and tokens that were
     revoked since the backup stay revoked. It says what was written after the backup, and so is missing.
     """
-    passphrase = _passphrase(command_line, passphrase_file)
+    passphrase = passphrase_of(command_line, passphrase_file)
     command_line.say_folder()
     with _shown("Restoring") as tell:
         work = Restore(archive, command_line.folder, passphrase, tell, anyway)
@@ -304,12 +295,6 @@ def _newest(folder: BackupFolder) -> Path:
 
 def _folder(command_line: CommandLine, named: Path | None) -> BackupFolder:
     return BackupFolder(named or Path(command_line.settings.backup.folder))
-
-
-def _passphrase(command_line: CommandLine, named: Path | None) -> str | None:
-    set_file = command_line.settings.backup.passphrase_file
-    file = named or (Path(set_file) if set_file else None)
-    return None if file is None else passphrase_in(file)
 
 
 DESCRIBED: Final = ("made_at", "seconds", "wmsd", "companies", "data", "size", "keys")

@@ -1,5 +1,6 @@
 """`wmsd company`, `wmsd operator`, `wmsd module`."""
 
+from pathlib import Path
 from typing import Any, Final
 
 import click
@@ -11,6 +12,8 @@ from wmsd.base.problems import invalid
 from wmsd.base.validation import check
 from wmsd.companies import actions, store
 from wmsd.companies.schema import CompanyChanges, NewCompany, NewOperator, OperatorChanges
+from wmsd.interfaces.cli import moving
+from wmsd.interfaces.cli.backup_options import passphrase_option
 from wmsd.interfaces.cli.command_line import CommandLine, installed, json_option, note, say
 from wmsd.interfaces.cli.company_data import company_database
 
@@ -178,6 +181,62 @@ def _row(company: Company) -> dict[str, Any]:
         "requests_per_minute": company.requests_per_minute,
         "modules": [module for module in MODULES if module in company.modules],
     }
+
+
+@company_command.command("export")
+@click.argument("code")
+@click.argument("file", metavar="FILE.tar.gz", type=click.Path(path_type=Path, dir_okay=False))
+@passphrase_option
+@json_option
+@installed
+def export_company(
+    command_line: CommandLine, code: str, file: Path, passphrase_file: Path | None, as_json: bool
+) -> None:
+    """Write the company CODE to FILE, for another installation.
+
+    It works beside a running server and changes nothing. With a passphrase the credentials of its webhooks go
+    along.
+    """
+    moving.export(command_line, code, file, passphrase_file, as_json)
+
+
+@company_command.command("import")
+@click.argument("file", metavar="FILE.tar.gz", type=click.Path(path_type=Path, dir_okay=False))
+@click.option("--code", "new_code", metavar="CODE", help="Its code here.  [default: the one that it had]")
+@click.option("--operator", "operator_code", metavar="CODE", help="Its operator here.  [default: none]")
+@passphrase_option
+@json_option
+@installed
+def import_company(
+    command_line: CommandLine,
+    file: Path,
+    new_code: str | None,
+    operator_code: str | None,
+    passphrase_file: Path | None,
+    as_json: bool,
+) -> None:
+    """Take over a company that `wmsd company export` wrote in another installation.
+
+    It gets a new id, and its webhooks are off: switch them on when the other installation sends no more.
+    """
+    moving.take_over(command_line, file, new_code, operator_code, passphrase_file, as_json)
+
+
+@company_command.command("clone")
+@click.argument("code")
+@click.argument("new_code")
+@click.option("--name", help="What people call the copy.  [default: the name, and (copy)]")
+@click.option("--sandbox/--no-sandbox", default=True, help="A company for trying things out, or a real one.")
+@json_option
+@installed
+def clone_company(
+    command_line: CommandLine, code: str, new_code: str, name: str | None, sandbox: bool, as_json: bool
+) -> None:
+    """Copy the company CODE to the new company NEW_CODE, to practise with.
+
+    It works beside a running server. The copy sends nothing: its webhooks are off, and what was queued is skipped.
+    """
+    moving.clone(command_line, code, new_code, name, sandbox, as_json)
 
 
 @click.group()

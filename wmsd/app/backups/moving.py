@@ -1,0 +1,220 @@
+"""One company as one file: for another installation, or as a practice twin in this one.
+
+The file is an archive like a backup, with one company in it, and what platform.db says of that company.
+"""
+
+import os
+import shutil
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from wmsd import __version__
+from wmsd.app.backups.archive import ArchiveWriter, read_manifest
+from wmsd.app.backups.creating import add_company, ended
+from wmsd.app.backups.files import new_private
+from wmsd.app.backups.manifest import CREDENTIALS, BackedUpFile, CompanyRecord, Manifest
+from wmsd.app.backups.passphrases import encrypted
+from wmsd.app.backups.proving import examined
+from wmsd.app.backups.source import Source
+from wmsd.app.backups.unpacking import check_room, compare, secrets_of, unpack
+from wmsd.app.data_folder import DataFolder
+from wmsd.app.installation import Installation
+from wmsd.app.swapping import sync
+from wmsd.base import timestamps
+from wmsd.base.context import Company
+from wmsd.companies import actions as companies
+from wmsd.companies.schema import CompanyChanges, NewCompany
+from wmsd.db.database import Database
+from wmsd.db.failures import StorageError
+from wmsd.db.migrations import COMPANY
+from wmsd.db.owner import Owner
+from wmsd.db.transaction import Transaction
+from wmsd.webhooks.moving import Credentials, seal_credentials, skip_queued, switch_all_off, unsealed_credentials
+
+UNPACKED: Final = ".taking-over"
+
+
+class Subject(NamedTuple):
+    """A company that is to be exported or copied."""
+
+    owner: Owner
+    record: CompanyRecord
+    credentials: Credentials
+    """Empty when they do not go along."""
+
+
+class Adopted(NamedTuple):
+    """A company that has come."""
+
+    id: int
+    code: str
+    webhooks: int
+    """How many are switched off now."""
+    has_credentials: bool
+
+
+async def subject(installation: Installation, code: str, with_credentials: bool) -> Subject:
+    """Raises Problem when there is no such company, and what reading its file raises."""
+    company = await installation.platform.read(lambda tx: companies.company_of_code(tx, code))
+    credentials: Credentials = []
+    if with_credentials:
+        database = await installation.files.get(company.id)
+        credentials = await database.read(unsealed_credentials)
+    return Subject(installation.files.owner(company.id), _record(company), credentials)
+
+
+def _record(company: Company) -> CompanyRecord:
+    return CompanyRecord(
+        name=company.name,
+        operator_code=None if company.operator is None else company.operator.code,
+        sandbox=company.sandbox,
+        modules=sorted(company.modules),
+        requests_per_minute=company.requests_per_minute,
+        graphql_per_minute=company.graphql_per_minute,
+        quota_megabytes=company.quota_megabytes,
+    )
+
+
+def export_company(
+    data: DataFolder, source: Source, subject: Subject, path: Path, passphrase: str | None
+) -> Manifest:
+    """Writes the company to `path`, which must not exist. Raises StorageError, sqlite3.Error and OSError."""
+    if path.exists():
+        raise StorageError(f"{path} is there already; it was left as it is. Name another file.")
+    began, began_at = time.monotonic(), datetime.now(UTC)
+    unfinished = path.with_name(f".unfinished-{path.name}")
+    unfinished.unlink(missing_ok=True)
+    try:
+        with new_private(unfinished) as file:
+            archive = ArchiveWriter(file, began_at)
+            added = add_company(archive, source, data, subject.owner)
+            secrets: dict[str, Any] = {"keys": "left out"}
+            if passphrase is not None:
+                content = encrypted(subject.credentials, passphrase)
+                secrets = {"keys": "encrypted", "keys_at": archive.add(CREDENTIALS, len(content), [content]).at}
+            manifest = Manifest(
+                wmsd=__version__,
+                installation=subject.owner.installation,
+                began_at=timestamps.to_text(began_at),
+                seconds=round(time.monotonic() - began, 3),
+                **secrets,
+                files=[added],
+                company=subject.record,
+            )
+            archive.finish(manifest)
+            file.flush()
+            os.fsync(file.fileno())
+        unfinished.rename(path)
+        sync(path.parent)
+    finally:
+        unfinished.unlink(missing_ok=True)
+    return manifest
+
+
+class Arrival(NamedTuple):
+    """A company in an archive, unpacked and examined."""
+
+    file: Path
+    record: CompanyRecord
+    code: str
+    credentials: Credentials | None
+    """None when they are not in the archive, or there is no passphrase for them."""
+
+
+@contextmanager
+def arrived(archive: Path, data: DataFolder, passphrase: str | None) -> Iterator[Arrival]:
+    """Raises StorageError when the archive has no single company, or what is in it is not right."""
+    manifest = read_manifest(archive)
+    if manifest.company is None or len(manifest.files) != 1 or manifest.files[0].code is None:
+        raise StorageError(
+            f"{archive} is no export of a company. `wmsd company export` makes one; a backup is restored by "
+            "`wmsd backup restore`."
+        )
+    [file] = manifest.files
+    _check_schema(archive, manifest, file)
+    check_room(data.path, file.bytes)
+    credentials: Credentials | None = None
+    if manifest.keys_at is not None and passphrase is not None:
+        credentials = secrets_of(archive, manifest, CREDENTIALS, passphrase)
+    with _scratch(data) as folder:
+        unpacked = folder / "company.db"
+        unpack(archive, file, unpacked)
+        wrong = [*compare(file, unpacked), *examined(manifest, file, unpacked)]
+        if wrong:
+            raise StorageError(f"{file.code} in {archive} is not right: {' '.join(wrong)} Nothing was changed.")
+        yield Arrival(unpacked, manifest.company, file.code or "", credentials)
+
+
+def _check_schema(archive: Path, manifest: Manifest, file: BackedUpFile) -> None:
+    newest = len(COMPANY.scripts())
+    if file.figures.schema_version > newest:
+        raise StorageError(
+            f"{archive} was made by wmsd {manifest.wmsd}, with schema {file.figures.schema_version}; this program "
+            f"knows schemas up to {newest}. Nothing was changed. Import it with that version, or a newer one."
+        )
+
+
+@contextmanager
+def _scratch(data: DataFolder) -> Iterator[Path]:
+    folder = data.path / f"{UNPACKED}-{os.getpid()}"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(mode=0o700)
+    try:
+        yield folder
+    finally:
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def copied(data: DataFolder, source: Source, subject: Subject) -> Iterator[Arrival]:
+    """A copy of a company of this installation. Its credentials are sealed with the same keys, and so go along."""
+    with _scratch(data) as folder:
+        target = folder / "company.db"
+        with source.state(data.companies / f"{subject.owner.company_id}.db", subject.owner) as state:
+            check_room(data.path, state.bytes.bytes)
+            with new_private(target) as file:
+                for piece in ended(state.bytes, state):
+                    file.write(piece)
+        yield Arrival(target, subject.record, subject.owner.code, None)
+
+
+async def adopt(
+    installation: Installation, arrival: Arrival, code: str, record: CompanyRecord, is_copy: bool
+) -> Adopted:
+    """Makes a company of what has arrived, under a new id. Its webhooks are off. Raises Problem and
+    StorageError.
+    """
+    database = Database(arrival.file, installation.clock, installation.ids, provision=installation.files.provision)
+    try:
+        webhooks = await database.write(lambda tx: _settle(tx, arrival.credentials, is_copy))
+    finally:
+        await database.close()
+    fields = record.model_dump()
+    new = NewCompany(code=code, **{name: fields[name] for name in NewCompany.model_fields if name != "code"})
+    limits = {
+        name: fields[name]
+        for name in CompanyChanges.model_fields
+        if name in fields and name not in ("name", "sandbox")
+    }
+
+    def make(tx: Transaction) -> int:
+        company_id = companies.create_company(
+            tx, new, lambda id, code: installation.files.adopt(id, code, arrival.file)
+        )
+        companies.change_company(tx, code, CompanyChanges(**limits))
+        return company_id
+
+    company_id = await installation.platform.write(make)
+    return Adopted(company_id, code, webhooks, arrival.credentials is not None or is_copy)
+
+
+def _settle(tx: Transaction, credentials: Credentials | None, is_copy: bool) -> int:
+    if credentials is not None:
+        seal_credentials(tx, credentials)
+    if is_copy:
+        skip_queued(tx)
+    return switch_all_off(tx)

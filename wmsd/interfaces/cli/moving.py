@@ -1,0 +1,91 @@
+"""What `wmsd company export`, `import` and `clone` do."""
+
+from pathlib import Path
+
+from wmsd.app.backups.manifest import CompanyRecord
+from wmsd.app.backups.moving import Adopted, Arrival, Subject, adopt, arrived, copied, export_company, subject
+from wmsd.app.installation import Installation
+from wmsd.app.lending import Loan, beside_a_server
+from wmsd.interfaces.cli.backup_options import passphrase_of, source_of
+from wmsd.interfaces.cli.command_line import CommandLine, note, say
+
+
+def export(command_line: CommandLine, code: str, file: Path, passphrase_file: Path | None, as_json: bool) -> None:
+    passphrase = passphrase_of(command_line, passphrase_file)
+    command_line.find()
+    with beside_a_server(command_line.folder) as loan:
+        found = _subject(command_line, loan, code, passphrase is not None)
+        manifest = export_company(command_line.folder, source_of(command_line, loan), found, file, passphrase)
+    [written] = manifest.files
+    say({"exported": code, "file": str(file), "bytes": written.bytes, "credentials": manifest.keys}, as_json)
+    note("Its tokens, users and sites are not in it: they belong to this installation.")
+    if passphrase is None:
+        note("The credentials of its webhooks are not in it either: --passphrase-file takes them along.")
+    note(f"{code} still works here. Switch its modules off (wmsd module disable) when it works elsewhere.")
+
+
+def _subject(command_line: CommandLine, loan: Loan | None, code: str, with_credentials: bool) -> Subject:
+    if loan is not None:
+        loan.borrow(command_line.folder.platform_file)
+    borrow = None if loan is None else loan.borrow
+    return command_line.run_with(borrow, lambda installation: subject(installation, code, with_credentials))
+
+
+def take_over(
+    command_line: CommandLine,
+    file: Path,
+    new_code: str | None,
+    operator_code: str | None,
+    passphrase_file: Path | None,
+    as_json: bool,
+) -> None:
+    passphrase = passphrase_of(command_line, passphrase_file)
+    command_line.find()
+    with beside_a_server(command_line.folder) as loan, arrived(file, command_line.folder, passphrase) as arrival:
+        record = arrival.record.model_copy(update={"operator_code": operator_code})
+        done = _adopt(command_line, loan, arrival, new_code or arrival.code, record, is_copy=False)
+    say({"id": done.id, "code": done.code, "name": record.name, "webhooks_off": done.webhooks}, as_json)
+    note(f"It has id {done.id} here: integrators send X-Company-Id: {done.id}.")
+    note("Ids of its records, codes, stock, history and numbers of events are as they were.")
+    note("Tokens, users and sites did not come along: make them with wmsd token, user and site.")
+    if done.webhooks:
+        credentials = "came along" if done.has_credentials else "did not come along: set them again"
+        note(
+            f"Its {done.webhooks} webhooks are off, and their credentials {credentials}. Switch each on "
+            "(wmsd webhook on) when the other installation sends no more: what is queued is sent then."
+        )
+
+
+def clone(
+    command_line: CommandLine, code: str, new_code: str, name: str | None, sandbox: bool, as_json: bool
+) -> None:
+    command_line.find()
+    with beside_a_server(command_line.folder) as loan:
+        found = _subject(command_line, loan, code, with_credentials=False)
+        record = found.record.model_copy(
+            update={"name": name or f"{found.record.name} (copy)", "sandbox": sandbox}
+        )
+        with copied(command_line.folder, source_of(command_line, loan), found) as arrival:
+            done = _adopt(command_line, loan, arrival, new_code, record, is_copy=True)
+    say({"id": done.id, "code": done.code, "name": record.name, "sandbox": sandbox}, as_json)
+    note(
+        f"It has id {done.id}. Tokens of {code} do not open it, unless they are for all companies of their users."
+    )
+    note("It sends nothing: its webhooks are off, and what was queued is skipped.")
+
+
+def _adopt(
+    command_line: CommandLine,
+    loan: Loan | None,
+    arrival: Arrival,
+    code: str,
+    record: CompanyRecord,
+    is_copy: bool,
+) -> Adopted:
+    if loan is not None:
+        loan.borrow(command_line.folder.platform_file)
+
+    async def work(installation: Installation) -> Adopted:
+        return await adopt(installation, arrival, code, record, is_copy)
+
+    return command_line.run_with(None if loan is None else loan.borrow, work)
