@@ -181,6 +181,7 @@ PAGES = (
     *(
         "/graphql",
         "/transports",
+        "/backup",
         "/security",
         "/reliability",
         "/performance",

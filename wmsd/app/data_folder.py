@@ -23,6 +23,7 @@ from wmsd.base.ids import Ids
 from wmsd.companies import store as companies
 from wmsd.db.database import Database
 from wmsd.db.failures import StorageError
+from wmsd.db.high_water import HighWaterMark
 from wmsd.db.migrations import PLATFORM, create, migrate
 from wmsd.db.sqlite import connect, sqlite3
 from wmsd.db.transaction import Transaction
@@ -296,6 +297,8 @@ class Platform(NamedTuple):
     installation: str
     codes: dict[int, str]
     """Of the companies, by id."""
+    marks: dict[int, HighWaterMark]
+    """How far their files have come."""
 
 
 async def open_platform(
@@ -329,8 +332,10 @@ async def open_platform(
             LOG.warning("The keys in %s are in clear: `wmsd key move FILE` seals them", folder.platform_file)
         if len(secrets) < len(accounts.KEY_SECRETS):
             secrets = await platform.write(make)
-        installation, codes = await platform.read(lambda tx: (companies.installation(tx), companies.codes(tx)))
-        return Platform(platform, secrets, installation, codes)
+        installation, codes, marks = await platform.read(
+            lambda tx: (companies.installation(tx), companies.codes(tx), companies.marks(tx))
+        )
+        return Platform(platform, secrets, installation, codes, marks)
     except BaseException:
         await platform.close()
         raise

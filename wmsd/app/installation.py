@@ -12,6 +12,7 @@ from wmsd.app.access_cache import AccessCache
 from wmsd.app.contributions import DEPENDENTS, OBSTACLES
 from wmsd.app.data_folder import DataFolder, open_platform
 from wmsd.app.dispatcher import Dispatcher
+from wmsd.app.high_water_marks import HighWaterMarks, go_on
 from wmsd.app.key_file import open_key
 from wmsd.app.limits import Limiter
 from wmsd.app.request_counts import RequestCounts
@@ -43,6 +44,7 @@ class Installation:
     files: CompanyFiles
     access: AccessCache
     requests: RequestCounts
+    marks: HighWaterMarks
     passwords: Passwords
     abilities: Mapping[str, str]
     """Its whitelist, and what each allows."""
@@ -88,7 +90,9 @@ async def open_installation(
     ids = ids or RandomIds()
     passwords = passwords or Passwords(ordered)
     key, whitelist = open_key(settings.server.key_file), Whitelist(abilities)
-    platform, secrets, installation, codes = await open_platform(folder, ordered, ids, key, whitelist, alone)
+    platform, secrets, installation, codes, marks = await open_platform(
+        folder, ordered, ids, key, whitelist, alone
+    )
     vault, guard = Vault(secrets["vault"]), new_guard(settings)
     files = CompanyFiles(
         folder.companies,
@@ -98,6 +102,8 @@ async def open_installation(
         folder.release_reserve,
         installation=installation,
         codes=codes,
+        marks=marks,
+        go_on=go_on,
         alone=alone,
         borrow=borrow,
     )
@@ -130,6 +136,7 @@ async def open_installation(
             files,
             access,
             requests,
+            HighWaterMarks(platform, files),
             passwords,
             abilities,
             dispatcher,

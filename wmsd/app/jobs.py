@@ -74,6 +74,7 @@ class Jobs:
         self._every(600, self.clock_watch.keep)
         self._every(60, installation.access.write_token_uses)
         self._every(60, self.write_request_counts)
+        self._every(60, installation.marks.write)
         self._every(10, installation.files.close_unused)
         self._every(TRY_AGAIN_SECONDS, self.try_failed_writes)
         self._every(TRY_AGAIN_SECONDS, self.write_logs_back)
@@ -94,6 +95,7 @@ class Jobs:
             await self.backups.stop()
         await self.sender.stop()
         await self._run(self._installation.access.write_token_uses)
+        await self._run(self._installation.marks.write)
         await self._run(self.clock_watch.keep)
 
     @property

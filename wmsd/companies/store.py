@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from wmsd.base.context import Company, Operator
+from wmsd.db.high_water import HighWaterMark
 from wmsd.db.transaction import Transaction
 
 COMPANIES: Final = """
@@ -36,6 +37,26 @@ CODES: Final = "SELECT id, code FROM companies ORDER BY id"
 def codes(tx: Transaction) -> dict[int, str]:
     """The codes of all companies, by id. Reads only the companies table."""
     return dict(tx.rows(CODES))
+
+
+MARKS: Final = "SELECT company_id, last_change, last_event FROM high_water_marks"
+HAS_MARKS: Final = "SELECT count(*) FROM sqlite_schema WHERE name = 'high_water_marks'"
+KEEP_MARK: Final = """
+    INSERT INTO high_water_marks (company_id, last_change, last_event) VALUES (?, ?, ?)
+    ON CONFLICT (company_id) DO UPDATE
+    SET last_change = max(last_change, excluded.last_change), last_event = max(last_event, excluded.last_event)
+"""
+
+
+def marks(tx: Transaction) -> dict[int, HighWaterMark]:
+    """How far each company's file has come, as far as it was noted. Empty in a file from before the table."""
+    if not tx.value(HAS_MARKS):
+        return {}
+    return {company_id: HighWaterMark(change, event) for company_id, change, event in tx.rows(MARKS)}
+
+
+def keep_marks(tx: Transaction, marks: Mapping[int, HighWaterMark]) -> None:
+    tx.executemany(KEEP_MARK, [(company_id, *mark) for company_id, mark in marks.items()])
 
 
 def _company(row: dict[str, Any]) -> Company:

@@ -17,6 +17,7 @@ from wmsd.base.complaints import Complaints
 from wmsd.base.problems import unavailable
 from wmsd.db.database import Database
 from wmsd.db.failures import CANNOT_BE_READ, FileMoved, FileOverwritten, StorageError
+from wmsd.db.high_water import HighWaterMark
 from wmsd.db.migrations import COMPANY, migrate
 from wmsd.db.owner import Owner
 from wmsd.db.sqlite import sqlite3
@@ -24,6 +25,8 @@ from wmsd.db.standing import Identity, identity
 
 LOG = logging.getLogger("wmsd.companies")
 Result = TypeVar("Result")
+GoOn = Callable[[str, Path, HighWaterMark, HighWaterMark], None]
+"""Is called with the company, a file that is older than it should be, how far it has come, and the mark."""
 Borrow = Callable[[Path], None]
 """Asks the process that has the file to share it. Raises StorageError."""
 BUSY_SECONDS: Final = 1.0
@@ -52,6 +55,8 @@ class CompanyFile:
         borrow: Borrow | None,
         written_elsewhere: Callable[[int], None],
         alone: bool,
+        mark: Callable[[], HighWaterMark | None],
+        go_on: GoOn,
     ) -> None:
         """`alone`: whether no other process may open the file while it is not lent. `written_elsewhere` is called
         when other processes may write the file, or may have written it.
@@ -68,6 +73,8 @@ class CompanyFile:
         self._borrow = borrow
         self._written_elsewhere = written_elsewhere
         self._alone = alone
+        self._mark = mark
+        self._go_on = go_on
         self._lent = 0
         self._unavailable = f"company {company_id} is unavailable"
         self._is_ready = False
@@ -144,7 +151,10 @@ class CompanyFile:
         try:
             if self._borrow is not None:
                 self._borrow(self.path)
-            migrate(self.path, COMPANY, BUSY_SECONDS, self.is_alone, self._owner)
+            mark = self._mark()
+            older = migrate(self.path, COMPANY, BUSY_SECONDS, self.is_alone, self._owner, mark)
+            if older is not None and mark is not None:
+                self._go_on(self._owner.code, self.path, older, mark)
         except StorageError as error:
             self._fail(error)
         else:

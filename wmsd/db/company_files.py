@@ -15,9 +15,10 @@ from wmsd.base.clock import OrderedClock
 from wmsd.base.complaints import FLAPPING_SECONDS, Complaints
 from wmsd.base.ids import Ids
 from wmsd.base.memory import give_memory_back
-from wmsd.db.company_file import Borrow, CompanyFile
+from wmsd.db.company_file import Borrow, CompanyFile, GoOn
 from wmsd.db.database import Database, MakeRoom
 from wmsd.db.failures import StorageError, is_damage
+from wmsd.db.high_water import HighWaterMark
 from wmsd.db.migrations import COMPANY, create, is_current, put_in_place
 from wmsd.db.open_files import OpenFiles
 from wmsd.db.owner import Owner, WrongOwner, give_away
@@ -33,6 +34,10 @@ LOOKERS: Final = 8
 """The most files that are checked at once. Each check may wait as long as another program has the file."""
 
 
+def _leave_as_it_is(company: str, path: Path, found: HighWaterMark, mark: HighWaterMark) -> None:
+    """What is done about an older file where nobody cares."""
+
+
 class CompanyFiles:
     def __init__(
         self,
@@ -44,14 +49,21 @@ class CompanyFiles:
         *,
         installation: str = "",
         codes: Mapping[int, str] = MappingProxyType({}),
+        marks: Mapping[int, HighWaterMark] = MappingProxyType({}),
+        go_on: GoOn = _leave_as_it_is,
         alone: bool = False,
         borrow: Borrow | None = None,
     ) -> None:
-        """`installation` is the id that its files have. `codes`: of the companies that there are. `alone`: whether
-        no other process may open the files while they are not lent.
+        """`installation` is the id that its files have. `codes`: of the companies that there are. `marks`:
+        how far their files have come, as far as it is known; `go_on` is called for one that is less far.
+        `alone`: whether no other process may open the files while they are not lent.
         """
         self.installation = installation
         self._codes = dict(codes)
+        self.marks = dict(marks)
+        self._go_on = go_on
+        self.changed: set[int] = set()
+        """The companies that were written since somebody last took their high-water marks."""
         self.folder = folder
         self.after_commit: Callable[[int], None] | None = None
         self._told = Complaints(
@@ -142,6 +154,11 @@ class CompanyFiles:
         """Whether the company's file is open."""
         file = self._files.get(company_id)
         return file is not None and file.database is not None and file.database.is_open
+
+    def open_database(self, company_id: int) -> Database | None:
+        """The company's database, if its file is open."""
+        file = self._files.get(company_id)
+        return file.database if file is not None and self.is_open(company_id) else None
 
     async def visit(self, company_id: int, work: Callable[[Database], Awaitable[None]]) -> None:
         """Does the work in the company's database. Raises as `get` does, and what the work raises."""
@@ -268,11 +285,14 @@ class CompanyFiles:
                 self._borrow,
                 lambda company_id: self._written_elsewhere.add(company_id),
                 self._alone,
+                lambda: self.marks.get(company_id),
+                self._go_on,
             )
             self._files[company_id] = file
         return file
 
     def _committed(self, company_id: int) -> None:
+        self.changed.add(company_id)
         if self.after_commit is not None:
             self.after_commit(company_id)
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from wmsd.base import timestamps
+from wmsd.db.high_water import HighWaterMark
 from wmsd.db.sqlite import connect, connect_as_it_is, log_bytes, sqlite3
 
 SEQUENCES: Final = "SELECT name, seq FROM sqlite_sequence"
@@ -93,6 +94,18 @@ def read_numbers(path: Path) -> Numbers | None:
             )
     except (sqlite3.Error, TypeError, ValueError):
         return None
+
+
+def numbers_of(replaced: Path, mark: HighWaterMark | None) -> Numbers | None:
+    """How far a replaced file has come: as it says itself, or as far as is known otherwise. None: nobody knows."""
+    found = read_numbers(replaced) if replaced.exists() else None
+    if mark is None:
+        return found
+    known = found or Numbers({}, {}, None, [])
+    return known._replace(
+        sequences={**known.sequences, "events": max(known.last_event, mark.last_event)},
+        last_change=max(known.last_change or 0, mark.last_change),
+    )
 
 
 def carry_on(restored: Path, numbers: Numbers) -> Missing | None:

@@ -17,7 +17,7 @@ from wmsd import __version__
 from wmsd.app.backups.carrying_on import Missing
 from wmsd.app.backups.figures import read_figures
 from wmsd.app.backups.platform_copy import KeyRows, copy_platform
-from wmsd.app.backups.restoring import put_company
+from wmsd.app.backups.restoring import installed, put_company
 from wmsd.app.data_folder import DataFolder
 from wmsd.app.lending import Loan, Session, Verb
 from wmsd.db.company_files import CompanyFiles
@@ -103,8 +103,8 @@ class Holder:
             raise StorageError(
                 f"The server that runs is wmsd {__version__}, and this command {asked.version}. Use the same one."
             )
-        file = self._files.file(asked.company_id)
-        put = partial(put_company, self._folder.path, asked.file, asked.unpacked, asked.replaced)
+        file, mark = self._files.file(asked.company_id), self._files.marks.get(asked.company_id)
+        put = partial(put_company, self._folder.path, asked.file, asked.unpacked, asked.replaced, mark)
         missing = await file.replace(put)
         LOG.warning(
             "the file of company %d was restored; the one before is in %s", asked.company_id, asked.replaced
@@ -134,6 +134,8 @@ def put(folder: DataFolder, loan: Loan | None, asked: ToPut) -> Missing | None:
     folder. Raises StorageError, sqlite3.Error and OSError.
     """
     if loan is None:
-        return put_company(folder.path, asked.file, asked.unpacked, asked.replaced)
+        known = installed(folder)
+        mark = None if known is None else known.marks.get(asked.company_id)
+        return put_company(folder.path, asked.file, asked.unpacked, asked.replaced, mark)
     said = loan.ask("put_company", asked._asdict(), LONG_SECONDS)
     return None if said is None else Missing(**said)

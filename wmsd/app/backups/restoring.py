@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from wmsd.app.backups.archive import read_manifest
-from wmsd.app.backups.carrying_on import Missing, carry_on, keep_shut_out, read_numbers
+from wmsd.app.backups.carrying_on import Missing, carry_on, keep_shut_out, numbers_of
 from wmsd.app.backups.manifest import KEYS, PLATFORM, BackedUpFile, Manifest
 from wmsd.app.backups.platform_copy import KeyRows, put_keys, read_keys
 from wmsd.app.backups.progress import Progress, Tell, silent
@@ -24,6 +24,7 @@ from wmsd.base import timestamps
 from wmsd.companies import store as companies
 from wmsd.db import migrations
 from wmsd.db.failures import StorageError
+from wmsd.db.high_water import HighWaterMark
 from wmsd.db.pinned import pin
 from wmsd.db.sqlite import sqlite3
 
@@ -37,6 +38,7 @@ class Installed(NamedTuple):
     installation: str
     codes: dict[int, str]
     keys: KeyRows
+    marks: dict[int, HighWaterMark]
 
 
 class Restored(NamedTuple):
@@ -92,8 +94,7 @@ class Restore:
             missing = {
                 file.code or file.path: lost
                 for file in self.manifest.files
-                if file.company_id is not None
-                and (lost := self._carry_on(folder / file.path, self._data.path / file.path))
+                if file.company_id is not None and (lost := self._carry_on(folder / file.path, file, known))
             }
             keys = self._keys(known, folder / PLATFORM)
             shut_out = {} if known is None else keep_shut_out(folder / PLATFORM, self._data.platform_file)
@@ -204,8 +205,9 @@ class Restore:
             return "backup"
         return "sealed" if self.manifest.keys == "sealed" else "anew"
 
-    def _carry_on(self, restored: Path, replaced: Path) -> Missing | None:
-        numbers = read_numbers(replaced) if replaced.exists() else None
+    def _carry_on(self, restored: Path, file: BackedUpFile, known: Installed | None) -> Missing | None:
+        mark = None if known is None else known.marks.get(file.company_id or 0)
+        numbers = numbers_of(self._data.path / file.path, mark)
         return None if numbers is None else carry_on(restored, numbers)
 
     def _strays(self) -> list[str]:
@@ -222,11 +224,11 @@ class Restore:
         return [*self._aside(file.path), Rename(f"{UNPACKED}/{file.path}", file.path)]
 
 
-def put_company(data: Path, file: str, unpacked: str, replaced: str) -> Missing | None:
+def put_company(data: Path, file: str, unpacked: str, replaced: str, mark: HighWaterMark | None) -> Missing | None:
     """Puts an unpacked file in the place of a company's, which nobody has open. All are paths in the data folder,
     `replaced` of a folder. Raises sqlite3.Error and OSError.
     """
-    numbers = read_numbers(data / file) if (data / file).exists() else None
+    numbers = numbers_of(data / file, mark)
     missing = None if numbers is None else carry_on(data / unpacked, numbers)
     swap(data, [*with_sides(data, file, f"{replaced}/{file}"), Rename(unpacked, file)])
     return missing
@@ -238,6 +240,10 @@ def installed(data: DataFolder) -> Installed | None:
         return None
     try:
         with closing(pin(data.platform_file)) as state:
-            return state.read(lambda tx: Installed(companies.installation(tx), companies.codes(tx), read_keys(tx)))
+            return state.read(
+                lambda tx: Installed(
+                    companies.installation(tx), companies.codes(tx), read_keys(tx), companies.marks(tx)
+                )
+            )
     except (StorageError, sqlite3.Error):
         return None

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from wmsd.db.failures import StorageError, is_delay, is_of_disk
+from wmsd.db.high_water import HighWaterMark, read_mark
 from wmsd.db.owner import Owner, claim
 from wmsd.db.raw_files import first_bytes
 from wmsd.db.sqlite import BUSY_SECONDS, connect, log_bytes, sqlite3
@@ -79,9 +80,10 @@ def migrate(
     busy_seconds: float = BUSY_SECONDS,
     alone: bool = False,
     owner: Owner | None = None,
-) -> None:
+    mark: HighWaterMark | None = None,
+) -> HighWaterMark | None:
     """Brings a file up to this program's schema. Raises StorageError when that fails, with the file unchanged, and
-    when it is not its owner's.
+    when it is not its owner's. Returns how far a file has come that is older than the `mark`.
 
     If another program has the file locked, it waits for `busy_seconds`. `alone`: no other
     process can open it meanwhile.
@@ -97,7 +99,7 @@ def migrate(
             f"{path} cannot be used: it is no file. It was left as it is; restore the file from a backup."
         )
     try:
-        _run(path, kind, create_file=False, busy_seconds=busy_seconds, alone=alone, owner=owner)
+        return _run(path, kind, create_file=False, busy_seconds=busy_seconds, alone=alone, owner=owner, mark=mark)
     except sqlite3.DatabaseError as error:
         remedy = "Restore it from a backup."
         if not os.access(path, os.W_OK):
@@ -116,7 +118,8 @@ def _run(
     busy_seconds: float = BUSY_SECONDS,
     alone: bool = False,
     owner: Owner | None = None,
-) -> None:
+    mark: HighWaterMark | None = None,
+) -> HighWaterMark | None:
     if not create_file and not is_current(path, kind):
         _check(path, kind, busy_seconds)
     connection = connect(path, create=create_file, busy_seconds=busy_seconds, alone=alone)
@@ -134,6 +137,9 @@ def _run(
             connection.execute("COMMIT")
         if owner is not None:
             claim(connection, path, owner)
+        if mark is not None and (found := read_mark(connection)).last_change < mark.last_change:
+            return found
+        return None
     finally:
         connection.close()
 

@@ -1,0 +1,63 @@
+"""Keeps how far each company's file has come in `platform.db`, so that an older copy in its place is noticed.
+
+A mark is written within a minute of a change, so it is never ahead of the file, and little behind.
+"""
+
+import asyncio
+import logging
+from contextlib import suppress
+from pathlib import Path
+from typing import Final
+
+from wmsd.app.backups.carrying_on import carry_on, numbers_of
+from wmsd.base import timestamps
+from wmsd.companies import store as companies
+from wmsd.db.company_files import CompanyFiles
+from wmsd.db.database import Database
+from wmsd.db.failures import STORAGE_FAILURES
+from wmsd.db.high_water import HighWaterMark, read_mark
+
+LOG = logging.getLogger("wmsd.companies")
+OLDER: Final = (
+    "company %s: %s is older than what was written here: it goes up to %s, and %d events (%d to %d) after it are "
+    "missing. It is served; numbers go on after those that were given. If that is not what you want, restore a "
+    "newer one"
+)
+
+
+class HighWaterMarks:
+    def __init__(self, platform: Database, files: CompanyFiles) -> None:
+        self._platform = platform
+        self._files = files
+        self._writing = asyncio.Lock()
+
+    async def write(self) -> None:
+        """Writes the marks of what has changed. What cannot be read now is read the next time."""
+        async with self._writing:
+            asked, self._files.changed = self._files.changed, set()
+            found: dict[int, HighWaterMark] = {}
+            for company_id in asked:
+                with suppress(*STORAGE_FAILURES):
+                    if (database := self._files.open_database(company_id)) is not None:
+                        found[company_id] = await database.read(read_mark)
+            if found:
+                await self._platform.write(lambda tx: companies.keep_marks(tx, found), is_quiet=True)
+                self._files.marks.update(found)
+            self._files.changed |= asked - set(found)
+
+
+def go_on(company: str, path: Path, found: HighWaterMark, mark: HighWaterMark) -> None:
+    """Lets the numbers of an older file go on after the mark, and says what is missing. Raises sqlite3.Error."""
+    numbers = numbers_of(path, mark)
+    assert numbers is not None
+    carry_on(path, numbers)
+    missing = max(0, mark.last_event - found.last_event)
+    LOG.warning(
+        OLDER,
+        company,
+        path,
+        timestamps.from_microseconds(found.last_change),
+        missing,
+        found.last_event + 1,
+        mark.last_event,
+    )
