@@ -329,6 +329,19 @@ def test_what_doctor_finds_is_refused_and_can_be_insisted_on(installation: Home,
     restore(installation, archive, "--anyway")
 
 
+def test_what_was_proven_is_not_examined_again(installation: Home) -> None:
+    """Its sum says that these are the bytes that the proof has examined."""
+    archive = back_up(installation)
+    for is_proven in (False, True):
+        if is_proven:
+            installation.ok("backup", "verify", archive)
+        restore(installation, archive)
+    content = bytearray(archive.read_bytes())
+    content[len(content) // 2] ^= 0xFF
+    archive.write_bytes(content)
+    assert "is damaged" in installation.refused("backup", "restore", archive)
+
+
 def test_a_damaged_archive_changes_nothing(installation: Home, saved: Path) -> None:
     content = bytearray(saved.read_bytes())
     content[len(content) // 2] ^= 0xFF

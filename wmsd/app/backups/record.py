@@ -9,6 +9,7 @@ from typing import Final
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 FILE: Final = "backup.json"
+MOST_SOUND: Final = 100
 
 
 class Part(BaseModel):
@@ -43,6 +44,13 @@ class BackupRecord(Part):
     made: MadeBackup | None = None
     proven: ProvenBackup | None = None
     failed: FailedBackup | None = None
+    sound: list[str] = []
+    """When the archives were made that were proven without a problem: the newest proofs last."""
+
+    def with_sound(self, made_at: str) -> "BackupRecord":
+        """Also this archive is sound."""
+        others = [each for each in self.sound if each != made_at]
+        return self.model_copy(update={"sound": [*others, made_at][-MOST_SOUND:]})
 
 
 def read_record(data: Path) -> BackupRecord:

@@ -91,20 +91,24 @@ class Scheduled:
             write_record(self._data.path, record)
             LOG.info("backup %s: %d bytes, %.1f s", made.path, made.bytes, made.manifest.seconds)
         if _is_proof_due(self._settings, record) and (archives := self._folder.archives()):
-            record = record.model_copy(update={"proven": self._prove(archives[-1])})
+            record = self._prove(archives[-1], record)
             write_record(self._data.path, record)
         self._delete_old(record)
         if made is not None:
             self._follow(made)
         return record
 
-    def _prove(self, archive: Path) -> ProvenBackup:
+    def _prove(self, archive: Path, record: BackupRecord) -> BackupRecord:
         proof: Proof = prove(archive, self._data.path, self._passphrase, silent)
         for problem in proof.problems:
             LOG.error("%s cannot be restored whole: %s", archive, problem)
         if not proof.problems:
             LOG.info("%s can be restored: proven in %.1f s", archive, proof.seconds)
-        return ProvenBackup(at=_now(), path=str(archive), seconds=round(proof.seconds, 1), problems=proof.problems)
+        proven = ProvenBackup(
+            at=_now(), path=str(archive), seconds=round(proof.seconds, 1), problems=proof.problems
+        )
+        record = record.model_copy(update={"proven": proven})
+        return record if proof.problems else record.with_sound(proof.manifest.began_at)
 
     def _delete_old(self, record: BackupRecord) -> None:
         """Only backups of this installation. The one that was proven last stays until another one is."""

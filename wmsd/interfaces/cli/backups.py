@@ -17,7 +17,7 @@ from wmsd.app.backups.holding import ToPut, put
 from wmsd.app.backups.manifest import Manifest
 from wmsd.app.backups.progress import Progress, Tell, silent
 from wmsd.app.backups.proving import Proof, prove
-from wmsd.app.backups.record import read_record
+from wmsd.app.backups.record import read_record, write_record
 from wmsd.app.backups.restoring import Restore
 from wmsd.app.backups.scheduled import Scheduled, local_now
 from wmsd.app.backups.verdict import verdict
@@ -142,6 +142,9 @@ def verify(
     scratch_in = command_line.folder.path if command_line.folder.is_made else path.parent
     with _shown("Proving") as tell:
         proof = prove(path, scratch_in, passphrase, tell)
+    if command_line.folder.is_made and not proof.problems:
+        record = read_record(command_line.folder.path)
+        write_record(command_line.folder.path, record.with_sound(proof.manifest.began_at))
     _tell_proof(path, proof, as_json)
 
 
