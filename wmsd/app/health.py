@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from datetime import datetime
 from typing import Any
 
-from wmsd.app.backups.scheduled import local_now
+from wmsd.app.backups.due import local_now
 from wmsd.app.backups.verdict import verdict
 from wmsd.app.installation import Installation
 from wmsd.app.jobs import Jobs

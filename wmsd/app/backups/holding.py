@@ -17,7 +17,6 @@ from wmsd import __version__
 from wmsd.app.backups.carrying_on import Missing
 from wmsd.app.backups.figures import read_figures
 from wmsd.app.backups.platform_copy import KeyRows, copy_platform
-from wmsd.app.backups.restoring import installed, put_company
 from wmsd.app.data_folder import DataFolder
 from wmsd.app.lending import Loan, Session, Verb
 from wmsd.db.company_files import CompanyFiles
@@ -98,6 +97,8 @@ class Holder:
 
     async def _put_company(self, session: Session, argument: Any) -> dict[str, Any] | None:
         """Puts an unpacked file in the place of a company's. `argument` has the fields of `ToPut`."""
+        from wmsd.app.backups.restoring import put_company  # imported here: a start does not need it
+
         asked = ToPut(**argument)
         if asked.version != __version__:
             raise StorageError(
@@ -133,6 +134,8 @@ def put(folder: DataFolder, loan: Loan | None, asked: ToPut) -> Missing | None:
     """The command's side of `put_company`: the server does it where one runs. Otherwise nobody else may use the
     folder. Raises StorageError, sqlite3.Error and OSError.
     """
+    from wmsd.app.backups.restoring import installed, put_company  # for the same reason
+
     if loan is None:
         known = installed(folder)
         mark = None if known is None else known.marks.get(asked.company_id)

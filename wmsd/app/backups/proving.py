@@ -7,17 +7,19 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from wmsd.app.backups.archive import read_manifest
 from wmsd.app.backups.manifest import CREDENTIALS, KEYS, PLATFORM, BackedUpFile, Manifest
 from wmsd.app.backups.progress import Progress, Tell
 from wmsd.app.backups.unpacking import check_room, compare, secrets_of, unpack
-from wmsd.app.doctor import Findings, examine, examine_file
 from wmsd.db import migrations
 from wmsd.db.failures import StorageError
 from wmsd.db.integrity import UNREADABLE, opened_to_examine
 from wmsd.db.owner import Owner
+
+if TYPE_CHECKING:
+    from wmsd.app.doctor import Findings
 
 SCRATCH: Final = ".proving"
 MOST_TOLD: Final = 3
@@ -101,6 +103,8 @@ def _problems_of(archive: Path, manifest: Manifest, file: BackedUpFile, target: 
 
 def examined(manifest: Manifest, file: BackedUpFile, target: Path) -> list[str]:
     """What doctor finds in an unpacked file, in sentences. It migrates the file, as a restore would."""
+    from wmsd.app.doctor import examine, examine_file  # imported here: a start and a restore do not need it
+
     if file.company_id is None:
         with opened_to_examine(target, migrations.PLATFORM) as tx:
             return _told(examine_file(tx))
@@ -109,7 +113,7 @@ def examined(manifest: Manifest, file: BackedUpFile, target: Path) -> list[str]:
         return _told(examine(tx))
 
 
-def _told(found: Findings) -> list[str]:
+def _told(found: "Findings") -> list[str]:
     told = [
         *(f"it is damaged, {damage.place}: {damage.messages[0]}." for damage in found.damages),
         *(

@@ -9,8 +9,8 @@ from collections.abc import Sequence
 from contextlib import suppress
 from typing import Final
 
+from wmsd.app.backups.due import is_something_due, local_now
 from wmsd.app.backups.record import BackupRecord, read_record
-from wmsd.app.backups.scheduled import is_something_due, local_now
 from wmsd.app.backups.verdict import verdict
 from wmsd.app.data_folder import DataFolder
 from wmsd.app.settings import Backup

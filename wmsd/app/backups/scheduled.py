@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Final
 
 from wmsd.app.backups.archive import read_manifest
-from wmsd.app.backups.backup_folder import BackupFolder, moment_of
+from wmsd.app.backups.backup_folder import BackupFolder
 from wmsd.app.backups.creating import Made
+from wmsd.app.backups.due import is_backup_due, is_proof_due_now, moments
 from wmsd.app.backups.progress import silent
 from wmsd.app.backups.proving import Proof, prove
 from wmsd.app.backups.record import (
@@ -21,7 +22,7 @@ from wmsd.app.backups.record import (
     read_record,
     write_record,
 )
-from wmsd.app.backups.schedule import is_due, is_proof_due, kept
+from wmsd.app.backups.schedule import kept
 from wmsd.app.data_folder import DataFolder
 from wmsd.app.settings import Backup
 from wmsd.base import timestamps
@@ -32,29 +33,6 @@ LOG = logging.getLogger("wmsd.backup")
 AFTER_SECONDS: Final = 3600.0
 ARCHIVE: Final = "ARCHIVE"
 """The variable in which the command afterwards finds the path."""
-
-
-def local_now() -> datetime:
-    return datetime.now(UTC).astimezone()
-
-
-def is_something_due(settings: Backup, data: DataFolder) -> bool:
-    """Looks at the folder of the backups and the record. Runs on a thread."""
-    return _is_backup_due(settings) or _is_proof_due(settings, read_record(data.path))
-
-
-def _is_backup_due(settings: Backup) -> bool:
-    archives = BackupFolder(Path(settings.folder)).archives()
-    return is_due(settings.every, settings.time, local_now(), _moments(archives).values())
-
-
-def _is_proof_due(settings: Backup, record: BackupRecord) -> bool:
-    proven = None if record.proven is None else timestamps.from_text(record.proven.at).astimezone()
-    return is_proof_due(settings.every, settings.time, local_now(), proven)
-
-
-def _moments(archives: list[Path]) -> dict[Path, datetime]:
-    return {path: moment.astimezone() for path in archives if (moment := moment_of(path)) is not None}
 
 
 class Scheduled:
@@ -85,12 +63,12 @@ class Scheduled:
 
     def _done(self, record: BackupRecord) -> BackupRecord:
         made = None
-        if _is_backup_due(self._settings):
+        if is_backup_due(self._settings):
             made = self._make()
             record = record.model_copy(update={"made": _as_made(made)})
             write_record(self._data.path, record)
             LOG.info("backup %s: %d bytes, %.1f s", made.path, made.bytes, made.manifest.seconds)
-        if _is_proof_due(self._settings, record) and (archives := self._folder.archives()):
+        if is_proof_due_now(self._settings, record) and (archives := self._folder.archives()):
             record = self._prove(archives[-1], record)
             write_record(self._data.path, record)
         self._delete_old(record)
@@ -115,7 +93,7 @@ class Scheduled:
         installation = None if record.made is None else record.made.installation
         own = {
             path: moment
-            for path, moment in _moments(self._folder.archives()).items()
+            for path, moment in moments(self._folder.archives()).items()
             if _installation_of(path) == installation
         }
         stay = kept(list(own.values()), self._settings.keep)

@@ -13,13 +13,14 @@ import click
 from wmsd.app.backups.archive import read_manifest
 from wmsd.app.backups.backup_folder import BackupFolder
 from wmsd.app.backups.creating import Creation, Made
+from wmsd.app.backups.due import local_now
 from wmsd.app.backups.holding import ToPut, put
 from wmsd.app.backups.manifest import Manifest
 from wmsd.app.backups.progress import Progress, Tell, silent
 from wmsd.app.backups.proving import Proof, prove
 from wmsd.app.backups.record import read_record, write_record
 from wmsd.app.backups.restoring import Restore
-from wmsd.app.backups.scheduled import Scheduled, local_now
+from wmsd.app.backups.scheduled import Scheduled
 from wmsd.app.backups.verdict import verdict
 from wmsd.app.lending import beside_a_server
 from wmsd.db.failures import StorageError

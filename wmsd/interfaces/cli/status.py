@@ -6,8 +6,8 @@ from typing import Any
 import click
 
 from wmsd import __version__
+from wmsd.app.backups.due import local_now
 from wmsd.app.backups.record import read_record
-from wmsd.app.backups.scheduled import local_now
 from wmsd.app.backups.verdict import verdict
 from wmsd.app.health import LEAST_FREE_BYTES
 from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, say
