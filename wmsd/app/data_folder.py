@@ -185,10 +185,7 @@ class DataFolder:
         try:
             swapping.finish(self.path)
         except OSError as error:
-            raise StorageError(
-                f"A restore in {self.path} was cut off, and cannot be finished: {_reason(error)}. It goes on at "
-                "the next start."
-            ) from None
+            raise swapping.SwapUnfinished(self.path, error) from None
 
     def _wait_for_commands(self) -> None:
         if not self._is_told_of_commands:

@@ -46,7 +46,7 @@ def with_sides(data: Path, source: str, target: str) -> list[Rename]:
 
 def swap(data: Path, renames: Iterable[Rename]) -> None:
     """Renames the files, in this order. No target may exist, unless an earlier rename moves it away. Raises
-    OSError; what was begun is then finished by `finish`.
+    OSError with nothing changed, and SwapUnfinished.
     """
     journal = data / JOURNAL
     unfinished = journal.with_name(f"{JOURNAL}.new")
@@ -55,8 +55,22 @@ def swap(data: Path, renames: Iterable[Rename]) -> None:
         file.flush()
         os.fsync(file.fileno())
     unfinished.rename(journal)
-    sync(data)
-    finish(data)
+    try:
+        sync(data)
+        finish(data)
+    except OSError as error:
+        raise SwapUnfinished(data, error) from error
+
+
+class SwapUnfinished(StorageError):
+    """Some files are in their places, and some are not yet."""
+
+    def __init__(self, data: Path, error: OSError) -> None:
+        reason = (error.strerror or str(error)).lower()
+        super().__init__(
+            f"The files in {data} could not all be put in their places: {reason}. Nothing is lost: it goes on at "
+            "the next start, or with the next command. Look at the disk first."
+        )
 
 
 def is_begun(data: Path) -> bool:

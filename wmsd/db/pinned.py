@@ -73,7 +73,10 @@ class Pinned:
             for statement in statements:
                 memory.execute(statement)
             path.touch(0o600, exist_ok=False)
-            memory.execute("VACUUM INTO ?", (str(path),))
+            try:
+                memory.execute("VACUUM INTO ?", (str(path),))
+            except sqlite3.Error as error:
+                raise StorageError(f"{path} cannot be written: {error}.") from error
         finally:
             memory.close()
 

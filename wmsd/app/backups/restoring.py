@@ -21,7 +21,7 @@ from wmsd.app.backups.proving import examined
 from wmsd.app.backups.record import read_record
 from wmsd.app.backups.unpacking import check_room, compare, secrets_of, unpack
 from wmsd.app.data_folder import DataFolder
-from wmsd.app.swapping import Rename, swap, with_sides
+from wmsd.app.swapping import Rename, finish, is_begun, swap, with_sides
 from wmsd.base import timestamps
 from wmsd.companies import store as companies
 from wmsd.db import migrations
@@ -171,12 +171,17 @@ class Restore:
     def _unpacked_into(self) -> Iterator[Path]:
         """A folder beside the data. What a killed restore has left in it is removed first."""
         folder = self._data.path / UNPACKED
+        finish(self._data.path)  # what an earlier restore has unpacked may be needed yet
         shutil.rmtree(folder, ignore_errors=True)
-        (folder / "companies").mkdir(mode=0o700, parents=True)
         try:
+            (folder / "companies").mkdir(mode=0o700, parents=True)
             yield folder
+        except OSError as error:
+            reason = (error.strerror or str(error)).lower()
+            raise StorageError(f"{self._data.path} cannot be written: {reason}. Nothing was changed.") from error
         finally:
-            shutil.rmtree(folder, ignore_errors=True)
+            if not is_begun(self._data.path):
+                shutil.rmtree(folder, ignore_errors=True)
 
     def _unpack(self, file: BackedUpFile, folder: Path) -> None:
         name, target = file.code or PLATFORM, folder / file.path

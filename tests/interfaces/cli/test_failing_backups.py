@@ -1,0 +1,70 @@
+"""Backups and restores on disks that fail: strace puts the errors in. What was there stays as it was, and it
+is said.
+"""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.support.backups import manifest
+from tests.support.command import Done, Home, hashes
+from tests.support.programs import program
+from tests.support.survival import Drill, prepared
+
+
+@pytest.fixture
+def drill(home: Home) -> Drill:
+    return prepared(home)
+
+
+def run(home: Home, inject: str, *command: str | Path, path: Path | None = None) -> Done:
+    """The command, with these system calls of its failing; `path`: those about this file only."""
+    call = inject.partition(":")[0]
+    only = [] if path is None else ["-P", str(path)]
+    tracer = [program("strace"), "-f", "-qq", "-o", "/dev/null", "-e", f"trace={call}", "-e", f"inject={inject}"]
+    return home.run_fresh(*command, under=[*tracer, *only])
+
+
+def archives(home: Home) -> list[str]:
+    return sorted(path.name for path in (home.folder / "backups").glob("*.gz"))
+
+
+@pytest.mark.parametrize("inject", ["fsync:error=EIO", "rename:error=EIO"])
+def test_a_backup_that_does_not_reach_the_disk_is_none(drill: Drill, inject: str) -> None:
+    done = run(drill.home, inject, "backup", "create")
+    assert done.code == 1
+    assert re.search(r"cannot be written: (input/output|disk I/O) error\.", done.err)
+    assert archives(drill.home) == []
+    assert [path.name for path in (drill.home.folder / "backups").iterdir()] == [".lock"]
+
+
+def test_a_file_that_cannot_be_read_is_left_out(drill: Drill) -> None:
+    file = drill.home.data / "companies" / "2.db"
+    done = run(drill.home, "pread64:error=EIO", "backup", "create", path=file)
+    assert done.code == 1
+    assert "OTHER is not in it" in done.err
+    [name] = archives(drill.home)
+    said = manifest(drill.home.folder / "backups" / name)
+    assert [file["code"] for file in said["files"]] == [None, "ACME"]
+
+
+@pytest.mark.parametrize("inject", ["fsync:error=EIO:when=1", "fsync:error=ENOSPC:when=2", "mkdir:error=EROFS"])
+def test_a_restore_that_cannot_unpack_changes_nothing(drill: Drill, inject: str) -> None:
+    before = hashes(drill.home.data)
+    done = run(drill.home, inject, "backup", "restore", drill.archive)
+    assert done.code == 1
+    assert "Traceback" not in done.err
+    assert hashes(drill.home.data) == before
+    assert drill.marks() == {1}
+
+
+@pytest.mark.parametrize("number", range(2, 6))
+def test_a_restore_that_is_cut_off_by_the_disk_goes_on_later(drill: Drill, number: int) -> None:
+    """Each of the renames that put files in their places: the first is that of the journal."""
+    done = run(drill.home, f"rename:error=EIO:when={number}", "backup", "restore", drill.archive)
+    assert done.code == 1
+    assert "Traceback" not in done.err
+    assert "Nothing is lost: it goes on at the next start" in done.err
+    assert drill.marks() == {0}
+    assert list(drill.flaws()) == []
