@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from wmsd.app.private_files import new_private_folder
 from wmsd.db.failures import StorageError
 
 LOG = logging.getLogger("wmsd.data")
@@ -81,7 +82,7 @@ def finish(data: Path) -> None:
     """Finishes what `swap` has begun. Several processes may try at once. Raises StorageError and OSError."""
     journal = data / JOURNAL
     try:
-        file = journal.open("r+", encoding="utf-8")
+        file = journal.open(encoding="utf-8")
     except FileNotFoundError:
         return
     with file:
@@ -108,5 +109,11 @@ def _rename(data: Path, each: Rename) -> None:
     source, target = data / each.source, data / each.target
     if target.exists():
         return
-    target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+    _make_folders(target.parent)
     source.rename(target)
+
+
+def _make_folders(folder: Path) -> None:
+    if not folder.exists():
+        _make_folders(folder.parent)
+        new_private_folder(folder)

@@ -1,6 +1,7 @@
 """`wmsd backup restore`: everything, or one company beside a server at work."""
 
 import json
+import os
 import shutil
 import threading
 from collections.abc import Callable
@@ -377,3 +378,15 @@ def test_a_journal_that_cannot_be_read_is_left(installation: Home) -> None:
     (installation.data / JOURNAL).write_text("{")
     sentence = installation.refused("company", "list")
     assert sentence.endswith("cannot be read, and says how a restore goes on. Nothing was changed.")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+def test_what_root_restores_is_the_service_s(installation: Home, saved: Path) -> None:
+    for path in (installation.data, *installation.data.rglob("*")):
+        os.chown(path, 1234, 1234)
+    restore(installation, saved)
+    replaced = Path(restore(installation, saved, "--company", "ACME")["replaced"])
+    data = installation.data
+    made = [data / "platform.db", data / "companies" / "1.db", installation.folder / replaced]
+    made += list((installation.folder / replaced).rglob("*"))
+    assert {path.stat().st_uid for path in made} == {1234}

@@ -102,10 +102,22 @@ def test_another_installation_s_backups_are_not_deleted(installation: Home, tmp_
     other = first_day(Home(installation.program, tmp_path / "other"))
     foreign = back_up(other)
     (installation.folder / "backups").mkdir()
-    old = [renamed(foreign, timedelta(days=each)) for each in (30, 40)]
+    old = [foreign, *(renamed(foreign, timedelta(days=each)) for each in (30, 40))]
     there = [Path(shutil.copy(each, installation.folder / "backups")) for each in old]
+    time.sleep(1.1)  # names tell seconds
     run(installation, WMSD_BACKUP_KEEP_DAILY="1", WMSD_BACKUP_KEEP_WEEKLY="0", WMSD_BACKUP_KEEP_HOURLY="0")
     assert all(each.exists() for each in there)
+    assert len(names(installation)) == len(there) + 1
+
+
+def test_a_passphrase_file_that_is_gone_is_a_failure(installation: Home) -> None:
+    done = installation.run(
+        "backup", "schedule", "--run", env={**DAILY, "WMSD_BACKUP_PASSPHRASE_FILE": "/nowhere/words"}
+    )
+    assert done.code == 1
+    record = read_record(installation.data)
+    assert record.failed is not None
+    assert record.failed.error.startswith("The passphrase file /nowhere/words cannot be read")
 
 
 def test_the_command_afterwards_has_the_path(installation: Home) -> None:
@@ -161,6 +173,15 @@ async def test_after_a_failure_an_hour_passes(
     caplog.clear()
     await backups.look()
     assert caplog.text == ""
+
+
+async def test_a_process_that_cannot_say_what_failed(installation: Home, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    backups = scheduled(installation, "--no-such-option")
+    await backups.look()
+    failed = backups.record().failed
+    assert failed is not None
+    assert "No such option" in failed.error
 
 
 async def test_a_stop_ends_the_work(installation: Home, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -47,7 +47,8 @@ class BackupFolder:
         """
         try:
             self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
-            lock = os.open(self.path / ".lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            # Only to read: a command of another user may have made it.
+            lock = os.open(self.path / ".lock", os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             raise StorageError(f"The backup folder {self.path} cannot be written: {reason}.") from None

@@ -13,7 +13,6 @@ from wmsd import __version__
 from wmsd.app.backups.archive import ArchiveWriter, read_manifest
 from wmsd.app.backups.backup_folder import BackupFolder
 from wmsd.app.backups.figures import read_figures
-from wmsd.app.backups.files import new_private
 from wmsd.app.backups.manifest import KEYS, PLATFORM, BackedUpFile, LeftOut, Manifest
 from wmsd.app.backups.passphrases import encrypted
 from wmsd.app.backups.platform_copy import KeyRows
@@ -21,6 +20,7 @@ from wmsd.app.backups.progress import Progress, Tell, silent
 from wmsd.app.backups.source import Source, State, StateLost
 from wmsd.app.data_folder import LEAST_FREE_BYTES, DataFolder
 from wmsd.app.lending import Unanswered
+from wmsd.app.private_files import new_private
 from wmsd.app.swapping import sync
 from wmsd.base import timestamps
 from wmsd.companies import store as companies
@@ -33,6 +33,7 @@ SHARE: Final = 0.5
 """How large an archive is expected to be, as a share of the files, where there is no earlier one."""
 MARGIN: Final = 1.25
 TRIES: Final = 5
+COPY: Final = ".platform-copy-"
 PIECE_BYTES: Final = 1024 * 1024
 
 
@@ -121,7 +122,9 @@ class Creation:
         """Also what platform.db says: the id of the installation, the companies' codes by their ids, and the
         keys.
         """
-        copy = self._folder.unfinished(PLATFORM)
+        copy = self._data.path / f"{COPY}{os.getpid()}.db"  # where the server may write, whoever runs this
+        for remains in self._data.path.glob(f"{COPY}*"):
+            remains.unlink()
         try:
             keys = self._source.copy_platform(copy)
             with closing(pin(copy)) as state:

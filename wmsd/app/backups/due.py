@@ -3,7 +3,6 @@
 from datetime import UTC, datetime
 from pathlib import Path
 
-from wmsd.app.backups.backup_folder import BackupFolder, moment_of
 from wmsd.app.backups.record import BackupRecord, read_record
 from wmsd.app.backups.schedule import is_due, is_proof_due
 from wmsd.app.data_folder import DataFolder
@@ -18,19 +17,18 @@ def local_now() -> datetime:
 
 def is_something_due(settings: Backup, data: DataFolder) -> bool:
     """Looks at the disk: call it on a thread."""
-    return is_backup_due(settings) or is_proof_due_now(settings, read_record(data.path))
+    record = read_record(data.path)
+    return is_backup_due(settings, record) or is_proof_due_now(settings, record)
 
 
-def is_backup_due(settings: Backup) -> bool:
-    archives = BackupFolder(Path(settings.folder)).archives()
-    return is_due(settings.every, settings.time, local_now(), moments(archives).values())
+def is_backup_due(settings: Backup, record: BackupRecord) -> bool:
+    """Only the last scheduled one counts: another installation may keep its backups in the same folder."""
+    made = record.made
+    is_there = made is not None and Path(made.path).exists()
+    moments = [timestamps.from_text(made.at).astimezone()] if made is not None and is_there else []
+    return is_due(settings.every, settings.time, local_now(), moments)
 
 
 def is_proof_due_now(settings: Backup, record: BackupRecord) -> bool:
     proven = None if record.proven is None else timestamps.from_text(record.proven.at).astimezone()
     return is_proof_due(settings.every, settings.time, local_now(), proven)
-
-
-def moments(archives: list[Path]) -> dict[Path, datetime]:
-    """When each was made, by its name."""
-    return {path: moment.astimezone() for path in archives if (moment := moment_of(path)) is not None}

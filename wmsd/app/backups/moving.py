@@ -15,7 +15,6 @@ from typing import Any, Final, NamedTuple
 from wmsd import __version__
 from wmsd.app.backups.archive import ArchiveWriter, read_manifest
 from wmsd.app.backups.creating import add_company, ended
-from wmsd.app.backups.files import new_private
 from wmsd.app.backups.manifest import CREDENTIALS, BackedUpFile, CompanyRecord, Manifest
 from wmsd.app.backups.passphrases import encrypted
 from wmsd.app.backups.proving import examined
@@ -23,6 +22,7 @@ from wmsd.app.backups.source import Source
 from wmsd.app.backups.unpacking import check_room, compare, secrets_of, unpack
 from wmsd.app.data_folder import DataFolder
 from wmsd.app.installation import Installation
+from wmsd.app.private_files import new_private, new_private_folder
 from wmsd.app.swapping import sync
 from wmsd.base import timestamps
 from wmsd.base.context import Company
@@ -162,7 +162,7 @@ def _check_schema(archive: Path, manifest: Manifest, file: BackedUpFile) -> None
 def _scratch(data: DataFolder) -> Iterator[Path]:
     folder = data.path / f"{UNPACKED}-{os.getpid()}"
     shutil.rmtree(folder, ignore_errors=True)
-    folder.mkdir(mode=0o700)
+    new_private_folder(folder)
     try:
         yield folder
     finally:

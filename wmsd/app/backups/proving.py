@@ -5,7 +5,7 @@ import os
 import shutil
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Final, NamedTuple
 
@@ -13,6 +13,7 @@ from wmsd.app.backups.archive import read_manifest
 from wmsd.app.backups.manifest import CREDENTIALS, KEYS, PLATFORM, BackedUpFile, Manifest
 from wmsd.app.backups.progress import Progress, Tell
 from wmsd.app.backups.unpacking import check_room, compare, secrets_of, unpack
+from wmsd.app.private_files import new_private_folder
 from wmsd.db import migrations
 from wmsd.db.failures import StorageError
 from wmsd.db.integrity import UNREADABLE, opened_to_examine
@@ -64,7 +65,8 @@ def scratch_folder(parent: Path) -> Iterator[Path]:
     StorageError when another process uses it.
     """
     path = parent / SCRATCH
-    path.mkdir(mode=0o700, exist_ok=True)
+    with suppress(FileExistsError):
+        new_private_folder(path)
     opened = os.open(path, os.O_RDONLY)
     try:
         try:

@@ -21,6 +21,7 @@ from wmsd.app.backups.proving import examined
 from wmsd.app.backups.record import read_record
 from wmsd.app.backups.unpacking import check_room, compare, secrets_of, unpack
 from wmsd.app.data_folder import DataFolder
+from wmsd.app.private_files import new_private_folder
 from wmsd.app.swapping import Rename, finish, is_begun, swap, with_sides
 from wmsd.base import timestamps
 from wmsd.companies import store as companies
@@ -174,7 +175,8 @@ class Restore:
         finish(self._data.path)  # what an earlier restore has unpacked may be needed yet
         shutil.rmtree(folder, ignore_errors=True)
         try:
-            (folder / "companies").mkdir(mode=0o700, parents=True)
+            new_private_folder(folder)
+            new_private_folder(folder / "companies")
             yield folder
         except OSError as error:
             reason = (error.strerror or str(error)).lower()

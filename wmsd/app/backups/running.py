@@ -10,10 +10,11 @@ from contextlib import suppress
 from typing import Final
 
 from wmsd.app.backups.due import is_something_due, local_now
-from wmsd.app.backups.record import BackupRecord, read_record
+from wmsd.app.backups.record import BackupRecord, FailedBackup, read_record, write_record
 from wmsd.app.backups.verdict import verdict
 from wmsd.app.data_folder import DataFolder
 from wmsd.app.settings import Backup
+from wmsd.base import timestamps
 from wmsd.base.clock import Clock
 
 LOG = logging.getLogger("wmsd.backup")
@@ -60,9 +61,16 @@ class ScheduledBackups:
             for line in [each for each in lines if each.startswith(SAID)] or lines[-1:]:
                 LOG.error("%s", line.removeprefix(SAID))
             self._not_before = self._clock.monotonic() + AFTER_A_FAILURE_SECONDS
+            if verdict(self.settings, self.record(), local_now()).ok:  # it could not say so itself
+                self._note_failure(lines[-1] if lines else f"it ended with {code}")
             LOG.error("the work on backups ended with %d; the next attempt is in an hour", code)
         else:
             LOG.info("backup: %s", verdict(self.settings, self.record(), local_now()).sentence)
+
+    def _note_failure(self, last_line: str) -> None:
+        failed = FailedBackup(at=timestamps.to_text(self._clock.now()), error=last_line.removeprefix(SAID))
+        with suppress(OSError):
+            write_record(self._data.path, self.record().model_copy(update={"failed": failed}))
 
     def record(self) -> BackupRecord:
         return read_record(self._data.path)

@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Final
 
 from wmsd.app.backups.archive import read_manifest
-from wmsd.app.backups.backup_folder import BackupFolder
+from wmsd.app.backups.backup_folder import BackupFolder, moment_of
 from wmsd.app.backups.creating import Made
-from wmsd.app.backups.due import is_backup_due, is_proof_due_now, moments
+from wmsd.app.backups.due import is_backup_due, is_proof_due_now
 from wmsd.app.backups.progress import silent
 from wmsd.app.backups.proving import Proof, prove
 from wmsd.app.backups.record import (
@@ -39,7 +39,7 @@ class Scheduled:
     """`make` makes a backup in the folder of the settings."""
 
     def __init__(
-        self, settings: Backup, data: DataFolder, make: Callable[[], Made], passphrase: str | None
+        self, settings: Backup, data: DataFolder, make: Callable[[], Made], passphrase: Callable[[], str | None]
     ) -> None:
         self._settings = settings
         self._data = data
@@ -63,13 +63,13 @@ class Scheduled:
 
     def _done(self, record: BackupRecord) -> BackupRecord:
         made = None
-        if is_backup_due(self._settings):
+        if is_backup_due(self._settings, record):
             made = self._make()
             record = record.model_copy(update={"made": _as_made(made)})
             write_record(self._data.path, record)
             LOG.info("backup %s: %d bytes, %.1f s", made.path, made.bytes, made.manifest.seconds)
-        if is_proof_due_now(self._settings, record) and (archives := self._folder.archives()):
-            record = self._prove(archives[-1], record)
+        if record.made is not None and is_proof_due_now(self._settings, record):
+            record = self._prove(Path(record.made.path), record)
             write_record(self._data.path, record)
         self._delete_old(record)
         if made is not None:
@@ -77,7 +77,7 @@ class Scheduled:
         return record
 
     def _prove(self, archive: Path, record: BackupRecord) -> BackupRecord:
-        proof: Proof = prove(archive, self._data.path, self._passphrase, silent)
+        proof: Proof = prove(archive, self._data.path, self._passphrase(), silent)
         for problem in proof.problems:
             LOG.error("%s cannot be restored whole: %s", archive, problem)
         if not proof.problems:
@@ -92,9 +92,9 @@ class Scheduled:
         """Only backups of this installation. The one that was proven last stays until another one is."""
         installation = None if record.made is None else record.made.installation
         own = {
-            path: moment
-            for path, moment in moments(self._folder.archives()).items()
-            if _installation_of(path) == installation
+            path: moment.astimezone()
+            for path in self._folder.archives()
+            if (moment := moment_of(path)) is not None and _installation_of(path) == installation
         }
         stay = kept(list(own.values()), self._settings.keep)
         proven = None if record.proven is None or record.proven.problems else record.proven.path

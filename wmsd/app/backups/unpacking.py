@@ -9,10 +9,10 @@ from typing import Any, Final
 
 from wmsd.app.backups.archive import opened_entry
 from wmsd.app.backups.figures import differences, read_figures
-from wmsd.app.backups.files import new_private
 from wmsd.app.backups.manifest import BackedUpFile, Manifest
 from wmsd.app.backups.passphrases import decrypted
 from wmsd.app.data_folder import LEAST_FREE_BYTES
+from wmsd.app.private_files import new_private
 from wmsd.db.failures import StorageError
 from wmsd.db.pinned import pin
 

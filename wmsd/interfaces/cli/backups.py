@@ -204,12 +204,14 @@ def _run_scheduled(command_line: CommandLine) -> None:
     """Requests go first: it runs at a low priority."""
     os.nice(LOW_PRIORITY)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that unfinished files are removed
-    passphrase = passphrase_of(command_line, None)
     folder = _folder(command_line, None)
+
+    def passphrase() -> str | None:
+        return passphrase_of(command_line, None)
 
     def make() -> Made:
         with beside_a_server(command_line.folder) as loan:
-            return Creation(command_line.folder, source_of(command_line, loan), folder, passphrase).make()
+            return Creation(command_line.folder, source_of(command_line, loan), folder, passphrase()).make()
 
     Scheduled(command_line.settings.backup, command_line.folder, make, passphrase).run()
 

@@ -1,0 +1,28 @@
+"""Files that only their owner may read."""
+
+import os
+from contextlib import suppress
+from pathlib import Path
+from typing import IO
+
+
+def new_private(path: Path) -> IO[bytes]:
+    """A new file of the folder's owner, open for writing. Raises OSError, such as FileExistsError."""
+    file = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    give_to_owner_of(path.parent, path)
+    return os.fdopen(file, "wb")
+
+
+def new_private_folder(path: Path) -> None:
+    """A new folder of the owner of the one that it is in. Raises OSError."""
+    path.mkdir(mode=0o700)
+    give_to_owner_of(path.parent, path)
+
+
+def give_to_owner_of(folder: Path, path: Path) -> None:
+    """What root makes beside a service of another user is to be that user's. Nobody else can do this, or
+    needs it.
+    """
+    owner = folder.stat()
+    with suppress(PermissionError):
+        os.chown(path, owner.st_uid, owner.st_gid, follow_symlinks=False)
