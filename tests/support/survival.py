@@ -73,13 +73,15 @@ def prepared(home: Home) -> Drill:
     return drill
 
 
-def killed_at_each(home: Home, calls: Sequence[str], *command: str | Path) -> Iterator[tuple[str, int]]:
+def killed_at_each(
+    home: Home, calls: Sequence[str], command: Callable[[], Sequence[str | Path]]
+) -> Iterator[tuple[str, int]]:
     """Runs the command again and again, and kills it at the first, second, … of each of these system calls,
     until it meets that call no more often. Yields after each kill.
     """
     for call in calls:
         number = 1
-        while _is_killed(home, call, number, *command):
+        while _is_killed(home, call, number, *command()):
             yield call, number
             number += 1
 

@@ -1,5 +1,6 @@
 """Backups and restores that are killed at every step that can be told apart, and at any moment."""
 
+from itertools import count
 from random import Random
 
 import pytest
@@ -18,7 +19,7 @@ def drill(home: Home) -> Drill:
 @pytest.mark.long
 def test_a_restore_that_is_killed_at_any_step(drill: Drill) -> None:
     met: set[str] = set()
-    for call, number in killed_at_each(drill.home, STEPS, "backup", "restore", drill.archive):
+    for call, number in killed_at_each(drill.home, STEPS, lambda: ("backup", "restore", drill.archive)):
         assert list(drill.flaws()) == [], (call, number)
         met.add(call)
         if drill.marks() == {0}:
@@ -30,7 +31,8 @@ def test_a_restore_that_is_killed_at_any_step(drill: Drill) -> None:
 @pytest.mark.long
 def test_a_backup_that_is_killed_at_any_step(drill: Drill) -> None:
     before = hashes(drill.home.data)
-    met = {call for call, _ in killed_at_each(drill.home, STEPS, "backup", "create")}
+    names = (f"backups/{number}.tar.gz" for number in count())
+    met = {call for call, _ in killed_at_each(drill.home, STEPS, lambda: ("backup", "create", next(names)))}
     assert {"rename", "fsync"} <= met
     assert hashes(drill.home.data) == before
     assert list(drill.flaws()) == []
