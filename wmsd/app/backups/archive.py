@@ -30,6 +30,8 @@ END: Final = struct.Struct("< 10s H 2s H Q 10s")
 the manifest begins), and the end of the member.
 """
 END_HEAD: Final = bytes((0x1F, 0x8B, 8, 4, 0, 0, 0, 0, 0, 255))
+MEMBER_HEAD: Final = bytes((0x1F, 0x8B, 8, 0))
+"""Of every other member: deflate, and no flags."""
 END_ID: Final = b"WM"
 END_TAIL: Final = bytes((3, 0)) + bytes(8)
 MOST_MANIFEST_BYTES: Final = 256 * 1024 * 1024
@@ -99,7 +101,7 @@ def read_manifest(path: Path) -> Manifest:
             raise StorageError(
                 f"{path} is not a backup of wmsd, or it is cut short: the end that wmsd writes is missing."
             )
-        file.seek(at)
+        _seek_member(file, at)
         with _opened(file, "rb") as gzip:
             entry = _next_entry(gzip)
             if entry is None or entry.name != manifests.NAME or entry.size > MOST_MANIFEST_BYTES:
@@ -129,7 +131,7 @@ class Entry:
         self._gzip = gzip
 
     def pieces(self) -> Iterator[bytes]:
-        """Raises EOFError when the archive ends before."""
+        """Raises EOFError when the archive ends before, and BadGzipFile for a wrong sum."""
         left = self.size
         while left:
             piece: bytes = self._gzip.read(min(left, PIECE_BYTES))
@@ -137,6 +139,7 @@ class Entry:
                 raise EOFError("it ends within a file")
             left -= len(piece)
             yield piece
+        self._gzip.read(-self.size % BLOCK + 1)  # past the end of the member, so that its sum is checked
 
 
 @contextmanager
@@ -145,12 +148,20 @@ def opened_entry(path: Path, at: int) -> Iterator[Entry]:
     file.
     """
     with _as_sentences(path), path.open("rb") as file:
-        file.seek(at)
+        _seek_member(file, at)
         with _opened(file, "rb") as gzip:
             entry = _next_entry(gzip)
             if entry is None:
                 raise EOFError("it ends before a file")
             yield entry
+
+
+def _seek_member(file: IO[bytes], at: int) -> None:
+    """Raises EOFError when no member begins there with the header that this module writes."""
+    file.seek(at)
+    if file.read(len(MEMBER_HEAD)) != MEMBER_HEAD:
+        raise EOFError("no file begins where one should")
+    file.seek(at)
 
 
 def _next_entry(gzip: Any) -> Entry | None:
