@@ -24,7 +24,7 @@ from wmsd.companies import store as companies
 from wmsd.db.database import Database
 from wmsd.db.failures import StorageError
 from wmsd.db.high_water import HighWaterMark
-from wmsd.db.migrations import PLATFORM, create, migrate
+from wmsd.db.migrations import PLATFORM, Before, create, migrate, only_by_a_server
 from wmsd.db.sqlite import connect, sqlite3
 from wmsd.db.transaction import Transaction
 
@@ -43,6 +43,8 @@ class Serving(NamedTuple):
     listen: str
     version: str
     """Of the program; empty when it does not say so."""
+    is_ready: bool = True
+    """Whether it listens already."""
 
 
 class DataFolder:
@@ -84,9 +86,9 @@ class DataFolder:
         except OSError as error:
             raise StorageError(f"The data folder {self.path} cannot be made: {_reason(error)}.") from None
 
-    def open(self) -> None:
+    def open(self, before_migration: Before = only_by_a_server) -> None:
         """Checks `platform.db` and migrates it to this program's version. Raises StorageError."""
-        migrate(self.platform_file, PLATFORM)
+        migrate(self.platform_file, PLATFORM, before=before_migration)
         connection = connect(self.platform_file)
         try:
             verdict = connection.execute("PRAGMA quick_check(1)").fetchone()[0]
@@ -178,7 +180,7 @@ class DataFolder:
         with self._borrowers_file() as borrowers:  # they have borrowed files of the previous server
             while not _locks(borrowers, fcntl.LOCK_EX):
                 self._wait_for_commands()
-        self.say_listening(listen)
+        self.say_listening(listen, is_ready=False)
 
     def _finish_swap(self) -> None:
         """Finishes a restore that was cut off. Raises StorageError."""
@@ -241,12 +243,12 @@ class DataFolder:
                 f"{path} cannot be opened: {_reason(error)}. Make the user that runs wmsd its owner."
             ) from None
 
-    def say_listening(self, listen: str, lends: bool = True) -> None:
+    def say_listening(self, listen: str, lends: bool = True, is_ready: bool = True) -> None:
         """Writes down who serves the folder, for the error of a second server, and whether it lends files."""
         assert self._lock is not None
         self._lock.seek(0)
         self._lock.truncate()
-        said = {"pid": os.getpid(), "listen": listen, "lends": lends, "version": __version__}
+        said = {"pid": os.getpid(), "listen": listen, "lends": lends, "version": __version__, "is_ready": is_ready}
         json.dump(said, self._lock)
         self._lock.flush()
 
@@ -278,7 +280,8 @@ def _locks(file: IO[str], kind: int) -> bool:
 def _holder(text: str) -> "Serving | None":
     try:
         found = json.loads(text)
-        return Serving(int(found["pid"]), str(found["listen"]), str(found.get("version", "")))
+        is_ready = bool(found.get("is_ready", True))
+        return Serving(int(found["pid"]), str(found["listen"]), str(found.get("version", "")), is_ready)
     except (ValueError, KeyError, TypeError):
         return None
 

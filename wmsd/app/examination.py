@@ -13,7 +13,7 @@ from wmsd.companies import store as companies
 from wmsd.db.company_file import Borrow
 from wmsd.db.failures import StorageError
 from wmsd.db.integrity import UNREADABLE, missing_end, opened_to_examine
-from wmsd.db.migrations import COMPANY, PLATFORM, FileKind
+from wmsd.db.migrations import COMPANY, PLATFORM, FileKind, only_by_a_server
 from wmsd.db.owner import Owner
 from wmsd.db.transaction import Transaction
 
@@ -64,7 +64,7 @@ class Examination:
     def _of_platform(self, read: Callable[[Transaction], Result]) -> Result | None:
         try:
             self._get(self._folder.platform_file)
-            with opened_to_examine(self._folder.platform_file, PLATFORM) as tx:
+            with opened_to_examine(self._folder.platform_file, PLATFORM, None, only_by_a_server) as tx:
                 return read(tx)
         except (StorageError, *UNREADABLE):
             return None
@@ -100,7 +100,7 @@ class Examination:
         try:
             self._get(path)
             missing = missing_end(path)
-            with opened_to_examine(path, kind, owner) as tx:
+            with opened_to_examine(path, kind, owner, only_by_a_server) as tx:
                 findings = look(tx)
             findings.damages[:0] = missing
             return Report(name, company, path, findings)

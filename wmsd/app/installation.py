@@ -28,6 +28,7 @@ from wmsd.db.company_file import Borrow
 from wmsd.db.company_files import CompanyFiles
 from wmsd.db.database import Database
 from wmsd.db.failures import STORAGE_FAILURES
+from wmsd.db.migrations import Before, only_by_a_server
 from wmsd.documents.dependents import Dependents
 from wmsd.webhooks.guard import Guard
 
@@ -79,11 +80,12 @@ async def open_installation(
     passwords: Passwords | None = None,
     alone: bool = False,
     borrow: Borrow | None = None,
+    before_migration: Before = only_by_a_server,
 ) -> AsyncIterator[Installation]:
     """Opens the files of a data folder that was opened before, and closes every connection at the end.
 
     `alone`: no other process may open the files, except those that are lent. `borrow` gets files from a running
-    server.
+    server. `before_migration` is called before a company's file of an older schema is migrated.
     """
     ordered = OrderedClock(clock or SystemClock())
     abilities = abilities_in_force(settings.returns.require_write_ability)
@@ -106,6 +108,7 @@ async def open_installation(
         go_on=go_on,
         alone=alone,
         borrow=borrow,
+        before_migration=before_migration,
     )
     access, requests = AccessCache(platform, ordered), RequestCounts(platform, ordered)
     platform.after_commit = access.forget

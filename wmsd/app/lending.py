@@ -121,6 +121,7 @@ class Lending:
             lend, take_back = self._platform.lend, self._platform.take_back
         else:
             file = self._files.file(int(str(name).removeprefix("companies/").removesuffix(".db")))
+            await file.can_be_used()  # a command migrates nothing, and looks at damaged files too
             lend, take_back = file.lend, file.take_back
         session.ends.push_async_callback(take_back)
         await lend()

@@ -9,10 +9,12 @@ import json
 import logging
 import os
 from collections.abc import Iterable
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, NamedTuple
 
 from wmsd.app.private_files import new_private_folder
+from wmsd.base import timestamps
 from wmsd.db.failures import StorageError
 
 LOG = logging.getLogger("wmsd.data")
@@ -38,6 +40,11 @@ def sync(folder: Path) -> None:
         os.fsync(opened)
     finally:
         os.close(opened)
+
+
+def replaced_folder() -> str:
+    """The name of a new folder in the data folder, for files that are replaced now."""
+    return f"replaced-{timestamps.for_file_name(datetime.now(UTC))}"
 
 
 def with_sides(data: Path, source: str, target: str) -> list[Rename]:

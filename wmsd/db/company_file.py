@@ -18,7 +18,7 @@ from wmsd.base.problems import unavailable
 from wmsd.db.database import Database
 from wmsd.db.failures import CANNOT_BE_READ, FileMoved, FileOverwritten, StorageError
 from wmsd.db.high_water import HighWaterMark
-from wmsd.db.migrations import COMPANY, migrate
+from wmsd.db.migrations import COMPANY, Before, migrate
 from wmsd.db.owner import Owner
 from wmsd.db.sqlite import sqlite3
 from wmsd.db.standing import Identity, identity
@@ -57,6 +57,7 @@ class CompanyFile:
         alone: bool,
         mark: Callable[[], HighWaterMark | None],
         go_on: GoOn,
+        before_migration: Before,
     ) -> None:
         """`alone`: whether no other process may open the file while it is not lent. `written_elsewhere` is called
         when other processes may write the file, or may have written it.
@@ -75,6 +76,7 @@ class CompanyFile:
         self._alone = alone
         self._mark = mark
         self._go_on = go_on
+        self._before_migration = before_migration
         self._lent = 0
         self._unavailable = f"company {company_id} is unavailable"
         self._is_ready = False
@@ -152,7 +154,9 @@ class CompanyFile:
             if self._borrow is not None:
                 self._borrow(self.path)
             mark = self._mark()
-            older = migrate(self.path, COMPANY, BUSY_SECONDS, self.is_alone, self._owner, mark)
+            older = migrate(
+                self.path, COMPANY, BUSY_SECONDS, self.is_alone, self._owner, mark, self._before_migration
+            )
             if older is not None and mark is not None:
                 self._go_on(self._owner.code, self.path, older, mark)
         except StorageError as error:

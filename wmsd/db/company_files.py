@@ -19,7 +19,7 @@ from wmsd.db.company_file import Borrow, CompanyFile, GoOn
 from wmsd.db.database import Database, MakeRoom
 from wmsd.db.failures import StorageError, is_damage
 from wmsd.db.high_water import HighWaterMark
-from wmsd.db.migrations import COMPANY, create, is_current, put_in_place
+from wmsd.db.migrations import COMPANY, Before, create, is_current, only_by_a_server, put_in_place
 from wmsd.db.open_files import OpenFiles
 from wmsd.db.owner import Owner, WrongOwner, give_away
 from wmsd.db.sqlite import connect, sqlite3
@@ -53,10 +53,12 @@ class CompanyFiles:
         go_on: GoOn = _leave_as_it_is,
         alone: bool = False,
         borrow: Borrow | None = None,
+        before_migration: Before = only_by_a_server,
     ) -> None:
         """`installation` is the id that its files have. `codes`: of the companies that there are. `marks`:
         how far their files have come, as far as it is known; `go_on` is called for one that is less far.
-        `alone`: whether no other process may open the files while they are not lent.
+        `alone`: whether no other process may open the files while they are not lent. `before_migration` is called
+        before a file of an older schema is migrated.
         """
         self.installation = installation
         self._codes = dict(codes)
@@ -75,6 +77,7 @@ class CompanyFiles:
         self._make_room = make_room
         self._alone = alone
         self._borrow = borrow
+        self._before_migration = before_migration
         self.open = OpenFiles()
         self._written_elsewhere: set[int] = set()
         """The companies whose files other processes may have written."""
@@ -287,6 +290,7 @@ class CompanyFiles:
                 self._alone,
                 lambda: self.marks.get(company_id),
                 self._go_on,
+                self._before_migration,
             )
             self._files[company_id] = file
         return file

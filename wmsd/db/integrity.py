@@ -13,7 +13,7 @@ from wmsd.base.clock import OrderedClock, SystemClock
 from wmsd.base.context import PROGRAM
 from wmsd.base.ids import RandomIds
 from wmsd.db.failures import StorageError, is_delay
-from wmsd.db.migrations import FileKind, migrate
+from wmsd.db.migrations import Before, FileKind, at_once, migrate
 from wmsd.db.owner import Owner
 from wmsd.db.raw_files import first_bytes
 from wmsd.db.sqlite import connect, connect_as_it_is, log_bytes, sqlite3
@@ -48,12 +48,14 @@ class Damage:
 
 
 @contextmanager
-def opened_to_examine(path: Path, kind: FileKind, owner: Owner | None = None) -> Iterator[Transaction]:
+def opened_to_examine(
+    path: Path, kind: FileKind, owner: Owner | None = None, before_migration: Before = at_once
+) -> Iterator[Transaction]:
     """Opens a snapshot of the file, after migrating it; of a damaged file, everything that can still be read.
 
     Raises StorageError, also when the file is not its owner's, and sqlite3.Error.
     """
-    connection = _opened(path, kind, owner)
+    connection = _opened(path, kind, owner, before_migration)
     try:
         connection.execute("PRAGMA query_only = ON")
         connection.execute("BEGIN")
@@ -63,9 +65,9 @@ def opened_to_examine(path: Path, kind: FileKind, owner: Owner | None = None) ->
         connection.close()
 
 
-def _opened(path: Path, kind: FileKind, owner: Owner | None) -> sqlite3.Connection:
+def _opened(path: Path, kind: FileKind, owner: Owner | None, before: Before) -> sqlite3.Connection:
     try:
-        migrate(path, kind, owner=owner)
+        migrate(path, kind, owner=owner, before=before)
     except StorageError as error:
         if not _has_readable_parts(error.__cause__):
             raise

@@ -19,8 +19,9 @@ from wmsd.app.backups.manifest import CREDENTIALS, BackedUpFile, CompanyRecord, 
 from wmsd.app.backups.passphrases import encrypted
 from wmsd.app.backups.proving import examined
 from wmsd.app.backups.source import Source
-from wmsd.app.backups.unpacking import check_room, compare, secrets_of, unpack
+from wmsd.app.backups.unpacking import compare, secrets_of, unpack
 from wmsd.app.data_folder import DataFolder
+from wmsd.app.disk_space import check_room
 from wmsd.app.installation import Installation
 from wmsd.app.private_files import new_private, new_private_folder
 from wmsd.app.swapping import sync

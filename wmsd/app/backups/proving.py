@@ -12,7 +12,8 @@ from typing import TYPE_CHECKING, Final, NamedTuple
 from wmsd.app.backups.archive import read_manifest
 from wmsd.app.backups.manifest import CREDENTIALS, KEYS, PLATFORM, BackedUpFile, Manifest
 from wmsd.app.backups.progress import Progress, Tell
-from wmsd.app.backups.unpacking import check_room, compare, secrets_of, unpack
+from wmsd.app.backups.unpacking import compare, secrets_of, unpack
+from wmsd.app.disk_space import check_room
 from wmsd.app.private_files import new_private_folder
 from wmsd.db import migrations
 from wmsd.db.failures import StorageError

@@ -8,7 +8,6 @@ those that were there are moved to `replaced-<moment>`.
 import shutil
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -19,11 +18,11 @@ from wmsd.app.backups.platform_copy import KeyRows, put_keys, read_keys
 from wmsd.app.backups.progress import Progress, Tell, silent
 from wmsd.app.backups.proving import examined
 from wmsd.app.backups.record import read_record
-from wmsd.app.backups.unpacking import check_room, compare, secrets_of, unpack
+from wmsd.app.backups.unpacking import compare, secrets_of, unpack
 from wmsd.app.data_folder import DataFolder
+from wmsd.app.disk_space import check_room
 from wmsd.app.private_files import new_private_folder
-from wmsd.app.swapping import Rename, finish, is_begun, swap, with_sides
-from wmsd.base import timestamps
+from wmsd.app.swapping import Rename, finish, is_begun, replaced_folder, swap, with_sides
 from wmsd.companies import store as companies
 from wmsd.db import migrations
 from wmsd.db.failures import StorageError
@@ -32,7 +31,6 @@ from wmsd.db.pinned import pin
 from wmsd.db.sqlite import sqlite3
 
 UNPACKED: Final = ".restoring"
-REPLACED: Final = "replaced"
 
 
 class Installed(NamedTuple):
@@ -77,7 +75,8 @@ class Restore:
         self._passphrase = passphrase
         self._tell = tell
         self._anyway = anyway
-        self._moment = timestamps.for_file_name(datetime.now(UTC))
+        self.replaced = replaced_folder()
+        """The folder in the data folder for what is replaced."""
         self._done = 0
 
     def everything(self) -> Restored:
@@ -146,11 +145,6 @@ class Restore:
         with self._unpacked_into() as folder:
             self._unpack(file, folder)
             yield str((folder / file.path).relative_to(self._data.path))
-
-    @property
-    def replaced(self) -> str:
-        """The folder in the data folder for what is replaced."""
-        return f"{REPLACED}-{self._moment}"
 
     def _replaced_folder(self) -> Path:
         return self._data.path / self.replaced

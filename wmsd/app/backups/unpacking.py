@@ -2,7 +2,6 @@
 
 import hashlib
 import os
-import shutil
 from contextlib import closing
 from pathlib import Path
 from typing import Any, Final
@@ -11,22 +10,11 @@ from wmsd.app.backups.archive import opened_entry
 from wmsd.app.backups.figures import differences, read_figures
 from wmsd.app.backups.manifest import BackedUpFile, Manifest
 from wmsd.app.backups.passphrases import decrypted
-from wmsd.app.data_folder import LEAST_FREE_BYTES
 from wmsd.app.private_files import new_private
 from wmsd.db.failures import StorageError
 from wmsd.db.pinned import pin
 
 MOST_SECRETS_BYTES: Final = 10_000_000
-
-
-def check_room(folder: Path, needed: int) -> None:
-    """Raises StorageError when the disk of the folder has no room for so many bytes."""
-    free = shutil.disk_usage(folder).free
-    if free < needed + LEAST_FREE_BYTES:
-        raise StorageError(
-            f"There is no room in {folder}: {(needed + LEAST_FREE_BYTES) // 1_000_000} MB are needed, and "
-            f"{free // 1_000_000} MB are free. Make room, and try again."
-        )
 
 
 def unpack(archive: Path, file: BackedUpFile, target: Path) -> None:

@@ -1,17 +1,19 @@
-"""Migrations. Each kind of file has a folder of scripts `NNNN_what.sql`, run in the order of their numbers, each
-in its own transaction. `PRAGMA user_version` is the number of the last one; `application_id` is the kind of file.
+"""Migrations. Each kind of file has a folder of scripts `NNNN_what.sql`, run in the order of their numbers. Those
+that a file needs run in one transaction. `PRAGMA user_version` is the number of the last one; `application_id` is
+the kind of file.
 """
 
 import os
 import stat
 import struct
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Final
 
-from wmsd.db.failures import StorageError, is_delay, is_of_disk
+from wmsd.db.failures import StorageError, is_damage, is_delay, is_of_disk
 from wmsd.db.high_water import HighWaterMark, read_mark
 from wmsd.db.owner import Owner, claim
 from wmsd.db.raw_files import first_bytes
@@ -44,6 +46,23 @@ WITH_LOG: Final = 2
 """The version of a file with a write-ahead log."""
 PLATFORM: Final = FileKind("platform", 0x776D7370)
 COMPANY: Final = FileKind("company", 0x776D7363)
+
+Before = Callable[[Path], None]
+"""Is called before a file is migrated, while nobody has it open. It may raise StorageError; then nothing is
+changed.
+"""
+
+
+def at_once(path: Path) -> None:
+    """The file may be migrated as it is: it is a copy."""
+
+
+def only_by_a_server(path: Path) -> None:
+    """For commands: a server keeps a copy of each file before it migrates it."""
+    raise StorageError(
+        f"{path} is of an older wmsd, and only a server brings it up to date: it keeps a copy before. Start "
+        "`wmsd serve`, then try again. Nothing was changed."
+    )
 
 
 def create(path: Path, kind: FileKind, owner: Owner | None = None) -> None:
@@ -81,12 +100,13 @@ def migrate(
     alone: bool = False,
     owner: Owner | None = None,
     mark: HighWaterMark | None = None,
+    before: Before = at_once,
 ) -> HighWaterMark | None:
     """Brings a file up to this program's schema. Raises StorageError when that fails, with the file unchanged, and
     when it is not its owner's. Returns how far a file has come that is older than the `mark`.
 
     If another program has the file locked, it waits for `busy_seconds`. `alone`: no other
-    process can open it meanwhile.
+    process can open it meanwhile. `before` is called if the file has an older schema.
     """
     try:
         mode = path.stat().st_mode
@@ -99,7 +119,7 @@ def migrate(
             f"{path} cannot be used: it is no file. It was left as it is; restore the file from a backup."
         )
     try:
-        return _run(path, kind, create_file=False, busy_seconds=busy_seconds, alone=alone, owner=owner, mark=mark)
+        return _run(path, kind, False, busy_seconds, alone, owner, mark, before)
     except sqlite3.DatabaseError as error:
         remedy = "Restore it from a backup."
         if not os.access(path, os.W_OK):
@@ -119,29 +139,48 @@ def _run(
     alone: bool = False,
     owner: Owner | None = None,
     mark: HighWaterMark | None = None,
+    before: Before = at_once,
 ) -> HighWaterMark | None:
-    if not create_file and not is_current(path, kind):
-        _check(path, kind, busy_seconds)
+    known = len(kind.scripts())
+    if not create_file and not is_current(path, kind) and _check(path, kind, busy_seconds) < known:
+        before(path)
     connection = connect(path, create=create_file, busy_seconds=busy_seconds, alone=alone)
     try:
         if not create_file:
             _check_kind(connection, path, kind)
-        for script in kind.scripts()[_version(connection) :]:
-            number = int(script.name[:4])
-            connection.execute("BEGIN EXCLUSIVE")
-            if _version(connection) < number:  # another process may have come first
-                connection.execute(f"PRAGMA application_id = {kind.application_id}")
-                for statement in _statements(script.read_text(encoding="utf-8")):
-                    connection.execute(statement)
-                connection.execute(f"PRAGMA user_version = {number}")
-            connection.execute("COMMIT")
-        if owner is not None:
+        if _version(connection) < known:
+            _run_scripts(connection, path, kind, owner)
+        elif owner is not None:
             claim(connection, path, owner)
         if mark is not None and (found := read_mark(connection)).last_change < mark.last_change:
             return found
         return None
     finally:
         connection.close()
+
+
+def _run_scripts(connection: sqlite3.Connection, path: Path, kind: FileKind, owner: Owner | None) -> None:
+    """All scripts that the file needs, or none of them. Raises StorageError when one does not suit the file's
+    content, and when it is not its owner's, and sqlite3.Error.
+    """
+    connection.execute("BEGIN EXCLUSIVE")
+    version = _version(connection)  # another process may have come first
+    connection.execute(f"PRAGMA application_id = {kind.application_id}")
+    for script in kind.scripts()[version:]:
+        try:
+            for statement in _statements(script.read_text(encoding="utf-8")):
+                connection.execute(statement)
+        except sqlite3.Error as error:
+            if is_damage(error) or is_delay(error) or is_of_disk(error):
+                raise
+            raise StorageError(
+                f"{path} cannot be brought up to date: its content does not suit {script.name} ({error}). It was "
+                "left as it is. Go on with the wmsd that it was made by, and report this."
+            ) from error
+    connection.execute(f"PRAGMA user_version = {len(kind.scripts())}")
+    if owner is not None:
+        claim(connection, path, owner)
+    connection.execute("COMMIT")
 
 
 def is_current(path: Path, kind: FileKind) -> bool:
@@ -167,19 +206,26 @@ def is_current(path: Path, kind: FileKind) -> bool:
     return is_whole and is_ours and version == len(kind.scripts())
 
 
+def version_of(path: Path) -> int:
+    """The number of a file's last migration. Raises sqlite3.Error."""
+    with closing(connect(path, read_only=True)) as connection:
+        return _version(connection)
+
+
 def _version(connection: sqlite3.Connection) -> int:
     version: int = connection.execute("PRAGMA user_version").fetchone()[0]
     return version
 
 
-def _check(path: Path, kind: FileKind, busy_seconds: float) -> None:
+def _check(path: Path, kind: FileKind, busy_seconds: float) -> int:
     """Checks the file without writing: is the log beside it its own, is it ours, can it be read, is it no newer
-    than this program?
+    than this program? Returns its version.
     """
     check_log(path)
     connection = connect(path, read_only=True, busy_seconds=busy_seconds)
     try:
         _check_kind(connection, path, kind)
+        return _version(connection)
     finally:
         connection.close()
 

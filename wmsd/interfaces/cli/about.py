@@ -14,4 +14,10 @@ from wmsd import __version__
 @click.option("--json", "as_json", is_flag=True, help="Print JSON.")
 def version_command(config: Path | None, data: Path | None, as_json: bool) -> None:
     """Show the version."""
-    click.echo(json.dumps({"name": "wmsd", "version": __version__}) if as_json else f"wmsd {__version__}")
+    if as_json:
+        from wmsd.db.migrations import COMPANY, PLATFORM  # imported here: the version alone is quicker
+
+        schemas = {kind.name: len(kind.scripts()) for kind in (PLATFORM, COMPANY)}
+        click.echo(json.dumps({"name": "wmsd", "version": __version__, "schemas": schemas}))
+    else:
+        click.echo(f"wmsd {__version__}")

@@ -3,8 +3,6 @@
 import os
 import signal
 import sys
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
@@ -16,7 +14,6 @@ from wmsd.app.backups.creating import Creation, Made
 from wmsd.app.backups.due import local_now
 from wmsd.app.backups.holding import ToPut, put
 from wmsd.app.backups.manifest import Manifest
-from wmsd.app.backups.progress import Progress, Tell, silent
 from wmsd.app.backups.proving import Proof, prove
 from wmsd.app.backups.record import read_record, write_record
 from wmsd.app.backups.restoring import Restore
@@ -26,6 +23,7 @@ from wmsd.app.lending import beside_a_server
 from wmsd.db.failures import StorageError
 from wmsd.interfaces.cli.backup_options import passphrase_of, passphrase_option, source_of
 from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, note, say
+from wmsd.interfaces.cli.progress_bar import shown
 from wmsd.interfaces.cli.restored import sentences_of_missing, told
 
 LOW_PRIORITY: Final = 10
@@ -76,7 +74,7 @@ def create(
     command_line.find()
     folder = BackupFolder(name.parent) if name is not None else _folder(command_line, folder_name)
     passphrase = passphrase_of(command_line, passphrase_file)
-    with beside_a_server(command_line.folder) as loan, _shown("Copying") as tell:
+    with beside_a_server(command_line.folder) as loan, shown("Copying") as tell:
         source = source_of(command_line, loan)
         made = Creation(command_line.folder, source, folder, passphrase, tell).make(
             None if name is None else name.name
@@ -141,7 +139,7 @@ def verify(
     path = name or _newest(_folder(command_line, folder_name))
     passphrase = passphrase_of(command_line, passphrase_file)
     scratch_in = command_line.folder.path if command_line.folder.is_made else path.parent
-    with _shown("Proving") as tell:
+    with shown("Proving") as tell:
         proof = prove(path, scratch_in, passphrase, tell)
     if command_line.folder.is_made and not proof.problems:
         record = read_record(command_line.folder.path)
@@ -243,10 +241,10 @@ def restore(
     """
     passphrase = passphrase_of(command_line, passphrase_file)
     command_line.say_folder()
-    with _shown("Restoring") as tell:
+    with shown("Restoring") as tell:
         work = Restore(archive, command_line.folder, passphrase, tell, anyway)
-        shown = _everything(command_line, work) if code is None else _company(command_line, work, code)
-    say(shown, as_json)
+        restored = _everything(command_line, work) if code is None else _company(command_line, work, code)
+    say(restored, as_json)
 
 
 def _everything(command_line: CommandLine, work: Restore) -> dict[str, Any]:
@@ -323,18 +321,3 @@ def _described(path: Path, manifest: Manifest) -> dict[str, Any]:
 
 def _megabytes(number: int) -> str:
     return f"{number / 1_000_000:.1f} MB"
-
-
-@contextmanager
-def _shown(label: str) -> Iterator[Tell]:
-    """On a terminal, shows how far the work is."""
-    if not sys.stderr.isatty():
-        yield silent
-        return
-    with click.progressbar(length=1, label=label, file=sys.stderr, item_show_func=lambda name: name) as bar:
-
-        def tell(progress: Progress) -> None:
-            bar.length = max(progress.all, progress.done, 1)
-            bar.update(progress.done - bar.pos, progress.name)
-
-        yield tell

@@ -22,8 +22,12 @@ from wmsd.app import logs
 from wmsd.app.backups.holding import Holder
 from wmsd.app.backups.running import ScheduledBackups
 from wmsd.app.installation import Installation, open_installation
-from wmsd.app.lending import Lending, listener
+from wmsd.app.lending import Lending, Session, Verb, listener
 from wmsd.app.settings import MEGABYTE, Settings, SettingsError
+from wmsd.app.upgrades import trial as trials
+from wmsd.app.upgrades.changing_over import START_AGAIN
+from wmsd.app.upgrades.kept_copies import KeptCopies
+from wmsd.app.upgrades.trial import Trial
 from wmsd.app.watchdog import Watchdog
 from wmsd.base.addresses import networks
 from wmsd.base.complaints import Complaints
@@ -69,27 +73,48 @@ def serve_command(command_line: CommandLine, listen: str | None, with_demo: bool
         folder.make()
     folder.check_writable()
     folder.lock(settings.server.listen)
+    trial: Trial | None = None
     try:
-        folder.open()
+        trial = trials.begin(folder)
+        folder.open(KeptCopies(folder).keep)
         folder.make_reserve()
-        uvloop.run(_serve(command_line, tls, with_demo))
+        is_to_start_again = uvloop.run(_serve(command_line, tls, with_demo, trial))
+    except Exception as error:
+        if trial is None or not trial.fail(error):
+            raise
+        is_to_start_again = True
     finally:
         folder.unlock()
+    if is_to_start_again:
+        _start_again()
+        raise StorageError("The program cannot be started again. Start it by hand.")
 
 
-async def _serve(command_line: CommandLine, tls: ssl.SSLContext | None, with_demo: bool) -> None:
+async def _serve(
+    command_line: CommandLine, tls: ssl.SSLContext | None, with_demo: bool, trial: Trial | None
+) -> bool:
+    """Serves until it is told to end. Returns whether the program is to be started again."""
     settings = command_line.settings
     files = raise_file_limit()
     asyncio.get_running_loop().set_exception_handler(_unhandled(Complaints(LOG, (RuntimeError,))))
     stop = _stop()
     lent_at = listener(command_line.folder)
-    async with open_installation(settings, command_line.folder, alone=lent_at is not None) as installation:
+    start_again = asyncio.Event()
+    async with open_installation(
+        settings,
+        command_line.folder,
+        alone=lent_at is not None,
+        before_migration=KeptCopies(command_line.folder).keep,
+    ) as installation:
         await installation.platform.open()
         company_ids = await installation.access.companies()
         bounds = FileBounds.within(settings.storage.memory, for_companies(files))
         installation.files.open.bounds = bounds
         installation.files.start_threads()
         bound_caches(settings.storage.memory)
+        if trial is not None:
+            await trial.check(installation.files, company_ids)
+            trial.succeed()
         loaded = await _load_demo(installation) if with_demo else None
         backups = ScheduledBackups(
             _backup_command(command_line), settings.backup, command_line.folder, installation.clock
@@ -107,7 +132,12 @@ async def _serve(command_line: CommandLine, tls: ssl.SSLContext | None, with_dem
             command_line.folder.say_listening(address.partition("://")[2], lends=lent_at is not None)
             if lent_at is not None:
                 verbs = Holder(command_line.folder, installation.platform, installation.files).verbs
-                lending = Lending(command_line.folder, installation.platform, installation.files, verbs)
+                lending = Lending(
+                    command_line.folder,
+                    installation.platform,
+                    installation.files,
+                    {**verbs, START_AGAIN: _ending(stop, start_again)},
+                )
                 stack.push_async_callback(lending.stop)
                 await lending.start(lent_at)
             stack.push_async_callback(jobs.stop)
@@ -132,8 +162,21 @@ async def _serve(command_line: CommandLine, tls: ssl.SSLContext | None, with_dem
                 LOG.warning(sentence)
             await stop.wait()
             logs.flush()
-            note("Stopping: requests under way are finished first.")
+            note(
+                "Starting again, with the program that is there now: requests under way are finished first."
+                if start_again.is_set()
+                else "Stopping: requests under way are finished first."
+            )
     LOG.info("stopped")
+    return start_again.is_set()
+
+
+def _ending(stop: asyncio.Event, start_again: asyncio.Event) -> Verb:
+    async def end(session: Session, argument: Any) -> None:
+        start_again.set()
+        stop.set()
+
+    return end
 
 
 def _backup_command(command_line: CommandLine) -> list[str]:

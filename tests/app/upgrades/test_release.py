@@ -1,0 +1,187 @@
+"""Who made a program is checked before it runs: by a signature of minisign, or a sum that a person has
+compared.
+"""
+
+import hashlib
+import stat
+import subprocess
+from pathlib import Path
+from typing import Final
+
+import minisign
+import pytest
+
+from wmsd import __version__
+from wmsd.app.upgrades import release
+from wmsd.app.upgrades.program_file import ProgramFile
+from wmsd.app.upgrades.release import check, described
+from wmsd.db.failures import StorageError
+
+SAYS: Final = (
+    '#!/bin/sh\necho \'{{"name": "wmsd", "version": "{}", "schemas": {{"platform": 1, "company": 1}}}}\'\n'
+)
+PAIR: Final = minisign.KeyPair.generate()
+
+
+class Offer:
+    """A program that is offered as an upgrade, in a folder with its signature and the maker's key."""
+
+    def __init__(self, folder: Path, version: str = "99.0.0") -> None:
+        self.file = folder / "wmsd-new"
+        self.file.write_text(SAYS.format(version))
+        self.key = folder / "maker.pub"
+        self.key.write_bytes(bytes(PAIR.public_key))
+        self.program = ProgramFile(folder / "bin" / "wmsd")
+        self.program.path.parent.mkdir()
+        self.program.path.write_text("the program of now")
+        self.program.path.chmod(0o755)
+        self.sign(f"wmsd {version}")
+
+    @property
+    def sha256(self) -> str:
+        return hashlib.sha256(self.file.read_bytes()).hexdigest()
+
+    def sign(self, comment: str, pair: minisign.KeyPair = PAIR, content: bytes | None = None) -> None:
+        signature = pair.secret_key.sign(content or self.file.read_bytes(), trusted_comment=comment)
+        self.file.with_name("wmsd-new.minisig").write_bytes(bytes(signature) + b"\n")
+
+    def unsigned(self) -> None:
+        self.file.with_name("wmsd-new.minisig").unlink()
+
+    def checked(self, key: Path | None, sha256: str | None = None) -> str:
+        """What is said of the program when it is good."""
+        taken = self.program.take(self.file)
+        return check(self.file, self.program.new, taken, key, sha256).sentence
+
+    def described(self) -> str:
+        taken = self.program.take(self.file)
+        return described(self.program, check(self.file, self.program.new, taken, self.key, None)).version
+
+
+@pytest.fixture
+def offer(tmp_path: Path) -> Offer:
+    return Offer(tmp_path)
+
+
+def refused(offer: Offer, key: Path | None, sha256: str | None = None) -> str:
+    with pytest.raises(StorageError) as found:
+        offer.checked(key, sha256)
+    assert offer.program.path.read_text() == "the program of now"
+    return str(found.value)
+
+
+def test_a_signed_program_is_taken(offer: Offer) -> None:
+    assert offer.checked(offer.key) == "its signature is right (wmsd 99.0.0)"
+    assert offer.described() == "99.0.0"
+    assert stat.S_IMODE(offer.program.new.stat().st_mode) == 0o700
+
+
+def test_debians_minisign_makes_such_signatures(offer: Offer, tmp_path: Path) -> None:
+    made = ["minisign", "-G", "-W", "-f", "-p", tmp_path / "debian.pub", "-s", tmp_path / "debian.key"]
+    signed = ["minisign", "-S", "-s", tmp_path / "debian.key", "-t", "wmsd 99.0.0", "-m", offer.file]
+    for command in (made, signed):
+        subprocess.run([*map(str, command)], check=True, stdout=subprocess.DEVNULL)
+    assert offer.checked(tmp_path / "debian.pub") == "its signature is right (wmsd 99.0.0)"
+    verified = ["minisign", "-V", "-p", offer.key, "-m", offer.file]
+    offer.sign("wmsd 99.0.0")
+    subprocess.run([*map(str, verified)], check=True, stdout=subprocess.DEVNULL)
+
+
+def test_a_changed_program_is_refused(offer: Offer) -> None:
+    with offer.file.open("a") as file:
+        file.write("rm -rf /\n")
+    assert "is not the signature of" in refused(offer, offer.key)
+
+
+def test_the_signature_of_another_is_refused(offer: Offer) -> None:
+    offer.sign("wmsd 99.0.0", minisign.KeyPair.generate())
+    assert "is not the signature of" in refused(offer, offer.key)
+
+
+def test_a_changed_comment_is_refused(offer: Offer) -> None:
+    path = offer.file.with_name("wmsd-new.minisig")
+    path.write_text(path.read_text().replace("wmsd 99.0.0", "wmsd 99.0.1"))
+    assert "is not the signature of" in refused(offer, offer.key)
+
+
+@pytest.mark.parametrize("content", [b"", b"\n", b"no signature", b"\xff" * 200, b"untrusted comment: x\n" * 4])
+def test_what_is_no_signature_is_refused(offer: Offer, content: bytes) -> None:
+    offer.file.with_name("wmsd-new.minisig").write_bytes(content)
+    assert "minisig" in refused(offer, offer.key)
+
+
+def test_a_file_that_was_signed_as_something_else_is_refused(offer: Offer) -> None:
+    offer.sign("another program 99.0.0")
+    assert "which is not a version of wmsd" in refused(offer, offer.key)
+
+
+def test_an_older_program_under_a_newer_name_is_refused(offer: Offer) -> None:
+    offer.sign("wmsd 100.0.0")
+    with pytest.raises(StorageError, match=r"says that it is wmsd 99\.0\.0, and it was signed as 100\.0\.0"):
+        offer.described()
+
+
+@pytest.mark.parametrize("version", [__version__, "0.0.1", f"{__version__}-rc1"])
+def test_what_is_not_newer_is_no_upgrade(tmp_path: Path, version: str) -> None:
+    with pytest.raises(StorageError, match="that is no upgrade"):
+        Offer(tmp_path, version).described()
+
+
+@pytest.mark.parametrize(("older", "newer"), [("1.9.1", "1.10.0"), ("2.0.0-rc1", "2.0.0"), ("1.0.0", "1.0.1-rc1")])
+def test_versions_are_compared_by_their_numbers(older: str, newer: str) -> None:
+    assert release._parts(older) < release._parts(newer)
+
+
+@pytest.mark.parametrize("content", ["#!/bin/sh\nexit 3\n", "#!/bin/sh\necho '{}'\n", "no program", "#!/bin/sh\n"])
+def test_what_does_not_run_is_refused(offer: Offer, content: str) -> None:
+    offer.file.write_text(content)
+    offer.sign("wmsd 99.0.0")
+    with pytest.raises(StorageError, match="does not run on this machine, or is no wmsd"):
+        offer.described()
+
+
+def test_a_program_without_a_signature_is_refused(offer: Offer) -> None:
+    offer.unsigned()
+    assert (
+        refused(offer, offer.key)
+        == f"{offer.file}.minisig is missing: the signature of {offer.file}. Put it beside it."
+    )
+
+
+def test_without_a_key_it_says_the_sum_that_is_to_be_compared(offer: Offer) -> None:
+    assert f"--sha256 {offer.sha256}" in refused(offer, None)
+    assert offer.checked(None, offer.sha256) == "its SHA-256 is the one that you gave"
+    offer.unsigned()
+    assert offer.checked(None, offer.sha256.upper().lower()) == "its SHA-256 is the one that you gave"
+
+
+def test_another_sum_is_refused(offer: Offer) -> None:
+    assert "is not the program that was published" in refused(offer, None, "0" * 64)
+    offer.file.with_name("wmsd-new.sha256").write_text(f"{'1' * 64}  wmsd-new\n")
+    assert "wmsd-new.sha256 says 1111" in refused(offer, offer.key)
+    offer.file.with_name("wmsd-new.sha256").write_text(f"{offer.sha256}  wmsd-new\n")
+    assert offer.checked(offer.key) == "its signature is right (wmsd 99.0.0)"
+
+
+def test_what_is_no_key_is_said(offer: Offer) -> None:
+    offer.key.write_text("no key\n")
+    assert refused(offer, offer.key) == f"{offer.key} is not a public key of minisign: invalid number of lines."
+    assert "No such file or directory" in refused(offer, offer.key.with_name("none.pub"))
+
+
+def test_a_program_that_is_not_there_is_said(offer: Offer) -> None:
+    offer.file.unlink()
+    assert refused(offer, offer.key) == f"{offer.file} is no file."
+
+
+def test_there_is_a_whole_program_at_every_moment(offer: Offer) -> None:
+    program = offer.program
+    program.take(offer.file)
+    program.put_new()
+    assert program.path.read_bytes() == offer.file.read_bytes()
+    assert program.previous.read_text() == "the program of now"
+    assert stat.S_IMODE(program.path.stat().st_mode) == 0o755
+    for _ in range(2):  # also when it is done twice
+        program.put_back()
+        assert program.path.read_text() == "the program of now"
+        assert not program.previous.exists()

@@ -1,0 +1,142 @@
+"""The command looks on while a server starts again with a newer program, and steps in when that does not even
+start.
+"""
+
+import json
+import os
+import signal
+import urllib.request
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.backups import add_article
+from tests.support.command import LONGEST, Home, Server, first_day
+from tests.support.newer_wmsd import ROOT, VERSION, newer_wmsd
+from wmsd import __version__
+from wmsd.app.data_folder import DataFolder, Serving
+from wmsd.app.lending import beside_a_server
+from wmsd.app.upgrades import changing_over
+from wmsd.app.upgrades.changing_over import ChangeOver
+from wmsd.app.upgrades.journal import Upgrade, read_upgrade
+from wmsd.app.upgrades.program_file import ProgramFile
+from wmsd.db.failures import StorageError
+
+SERVING = "wmsd/interfaces/cli/serving.py"
+ENDS = "\nraise SystemExit('not on this machine')\n"
+HANGS = """
+def _hang(*_: object, **__: object) -> None:
+    time.sleep(600)
+
+
+raise_file_limit = _hang
+"""
+
+
+@pytest.fixture
+def installation(home: Home) -> Home:
+    return first_day(home)
+
+
+@pytest.fixture
+def program_file(installation: Home) -> ProgramFile:
+    """A link to a source tree stands for the executable."""
+    link = ProgramFile(installation.folder / "program")
+    link.path.symlink_to(ROOT)
+    return link
+
+
+@pytest.fixture
+def serving(installation: Home, program_file: ProgramFile) -> Iterator[Server]:
+    with installation.serving(env={"PYTHONPATH": str(program_file.path)}) as server:
+        add_article(server, "KEPT")
+        yield server
+        found = DataFolder(installation.data).server()
+        if found is not None and found.pid != server.process.pid:  # the command has started it
+            os.kill(found.pid, signal.SIGTERM)
+
+
+class LinkedProgram(ProgramFile):
+    """Links have no owner and no mode to be kept."""
+
+    def put_new(self) -> None:
+        self.previous.symlink_to(ROOT)
+        self.new.replace(self.path)
+
+
+def change_over(home: Home, tree: Path, seconds: float, reason: str | None = None) -> Serving:
+    folder, program = DataFolder(home.data), LinkedProgram(home.folder / "program")
+    program.new.symlink_to(tree)
+    server = folder.server()
+    assert server is not None
+    upgrade = Upgrade(
+        from_version=__version__,
+        to_version=VERSION,
+        program=str(program.path),
+        began_at="2026-11-23T12:00:00.000Z",
+    )
+    change = ChangeOver(folder, program, upgrade, server, seconds)
+    with beside_a_server(folder) as loan:
+        assert loan is not None
+        change.begin(loan)
+    return change.finish(lambda server: reason)
+
+
+def refused(home: Home, tree: Path, seconds: float, reason: str | None = None) -> str:
+    with pytest.raises(StorageError) as found:
+        change_over(home, tree, seconds, reason)
+    return str(found.value)
+
+
+def serves_again(home: Home) -> None:
+    server = DataFolder(home.data).server()
+    assert server is not None
+    assert server.version == __version__
+    found = read_upgrade(home.data)
+    assert found is not None
+    assert found.outcome == "went back"
+    assert (home.folder / "program").resolve() == ROOT
+    headers = {"Authorization": f"Bearer {(home.folder / 'token').read_text()}", "X-Company-Id": "1"}
+    with urllib.request.urlopen(
+        urllib.request.Request(f"http://{server.listen}/api/articles", headers=headers), timeout=LONGEST
+    ) as answer:
+        assert [article["code"] for article in json.load(answer)["data"]] == ["KEPT"]
+
+
+def test_the_server_starts_again_in_the_same_process(installation: Home, serving: Server, tmp_path: Path) -> None:
+    found = change_over(installation, newer_wmsd(tmp_path / "newer"), LONGEST)
+    assert (found.version, found.pid) == (VERSION, serving.process.pid)
+
+
+def test_a_program_that_ends_at_once_is_replaced_by_the_one_before(
+    installation: Home, serving: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(changing_over, "GRACE_SECONDS", 1.0)
+    said = refused(installation, newer_wmsd(tmp_path / "newer", patches={SERVING: ENDS}), LONGEST)
+    assert said == (
+        f"wmsd {VERSION} does not serve: It did not serve within 30 s. wmsd {__version__} serves again, with the "
+        "files as they were."
+    )
+    assert "not on this machine" in (installation.data / f"upgrade-{VERSION}.log").read_text()
+    serves_again(installation)
+
+
+def test_a_program_that_hangs_is_ended(
+    installation: Home, serving: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(changing_over, "GRACE_SECONDS", 1.0)
+    monkeypatch.setattr(changing_over, "STOP_SECONDS", 1.0)
+    said = refused(installation, newer_wmsd(tmp_path / "newer", patches={SERVING: HANGS}), 5.0)
+    assert said.startswith(f"wmsd {VERSION} does not serve: It did not serve within 5 s.")
+    serves_again(installation)
+
+
+def test_one_that_serves_and_is_not_healthy_goes_back_too(
+    installation: Home, serving: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(changing_over, "GRACE_SECONDS", 1.0)
+    said = refused(installation, newer_wmsd(tmp_path / "newer"), LONGEST, reason="Its health check says: no.")
+    assert said.startswith(f"wmsd {VERSION} does not serve: Its health check says: no. wmsd {__version__} serves")
+    serves_again(installation)
+    assert list(installation.data.glob("replaced-*/companies/1.db"))  # what was written meanwhile is kept
