@@ -130,6 +130,7 @@ def test_a_program_that_hangs_is_ended(
     said = refused(installation, newer_wmsd(tmp_path / "newer", patches={SERVING: HANGS}), 5.0)
     assert said.startswith(f"wmsd {VERSION} does not serve: It did not serve within 5 s.")
     serves_again(installation)
+    assert installation.run("status", "--json").json["upgrade"] == f"from {__version__} to {VERSION}: went back"
 
 
 def test_one_that_serves_and_is_not_healthy_goes_back_too(

@@ -10,6 +10,7 @@ from wmsd.app.backups.due import local_now
 from wmsd.app.backups.record import read_record
 from wmsd.app.backups.verdict import verdict
 from wmsd.app.health import LEAST_FREE_BYTES
+from wmsd.app.upgrades.journal import read_upgrade
 from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, say
 
 
@@ -35,7 +36,12 @@ def status_command(command_line: CommandLine, as_json: bool) -> None:
         "disk": f"{_megabytes(usage.free)} free, {usage.free * 100 // usage.total} percent",
         "backup": backups.sentence,
     }
+    upgrade = read_upgrade(folder.path)
+    if upgrade is not None:
+        shown["upgrade"] = f"from {upgrade.from_version} to {upgrade.to_version}: {upgrade.outcome}"
     wrong = []
+    if upgrade is not None and upgrade.outcome == "under way":
+        wrong.append("An upgrade is under way: start the server, which goes on with it.")
     if usage.free < LEAST_FREE_BYTES:
         wrong.append(f"The disk of {folder.path} is nearly full: make room.")
     if not backups.ok:
