@@ -235,6 +235,15 @@ class Backup(Section):
         return Keep(self.keep_hourly, self.keep_daily, self.keep_weekly)
 
 
+class Replica(Section):
+    """Continuous replication, by a Litestream that runs beside the server."""
+
+    enabled: Annotated[
+        bool,
+        Field(description="Whether it runs: the server's files are then open to other programs of this machine."),
+    ] = False
+
+
 class Returns(Section):
     """Returns."""
 
@@ -273,6 +282,7 @@ class Settings(Section):
     tokens: Tokens = Tokens()
     webhooks: Webhooks = Webhooks()
     backup: Backup = Backup()
+    replica: Replica = Replica()
     returns: Returns = Returns()
     log: Log = Log()
 

@@ -10,7 +10,7 @@ from tests.support.faults.fault import NOBODY, Fault, Running
 
 STEPS: Final = {
     "a second": timedelta(seconds=1),
-    "a minute": timedelta(minutes=1),
+    "59 seconds": timedelta(seconds=59),
     "an hour": timedelta(hours=1),
     "a day": timedelta(days=1),
     "30 days": timedelta(days=30),
@@ -19,7 +19,7 @@ STEPS: Final = {
     "ten years": timedelta(days=3650),
 }
 UNTOLD: Final = timedelta(minutes=1)
-"""Up to here a step is none."""
+"""Up to here a step is none. A step of just as much is one or none, by the microseconds between two looks."""
 
 
 @contextmanager

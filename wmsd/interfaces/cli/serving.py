@@ -103,7 +103,7 @@ async def _serve(
     async with open_installation(
         settings,
         command_line.folder,
-        alone=lent_at is not None,
+        alone=lent_at is not None and not settings.replica.enabled,
         before_migration=KeptCopies(command_line.folder).keep,
     ) as installation:
         await installation.platform.open()
