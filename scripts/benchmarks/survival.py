@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from benchmarks import replication
 from benchmarks.figures import (
     BACKUP_RATE,
     ORDERS_BESIDE_A_BACKUP,
@@ -41,6 +42,7 @@ ORDER_SECONDS: Final = 3
 
 def measure() -> Iterator[Figure]:
     yield from _large()
+    yield from replication.measure()
     yield from _many()
 
 

@@ -1,4 +1,6 @@
-"""The health check: database, cache, job queue, disk (specification section 4), webhooks, clock and backup."""
+"""The health check: database, cache, job queue, disk (specification section 4), webhooks, clock, backup,
+replica.
+"""
 
 import asyncio
 import shutil
@@ -31,6 +33,8 @@ async def health(installation: Installation, jobs: Jobs, is_known: bool) -> tupl
         "clock": _clock(jobs),
         "backup": await asyncio.to_thread(_backup, jobs, is_known),
     }
+    if installation.settings.replica.enabled:
+        checks["replica"] = await asyncio.to_thread(_replica, installation, is_known)
     broken = [name for name, found in checks.items() if not found["ok"] and not found.get("degraded")]
     degraded = [name for name, found in checks.items() if found.get("degraded")]
     status = "unavailable" if broken else "degraded" if degraded else "ok"
@@ -93,6 +97,18 @@ def _backup(jobs: Jobs, is_known: bool) -> dict[str, Any]:
     if is_known:
         found["made_at"] = None if record.made is None else record.made.at
         found["proven_at"] = None if record.proven is None or record.proven.problems else record.proven.at
+    return found
+
+
+def _replica(installation: Installation, is_known: bool) -> dict[str, Any]:
+    from wmsd.app.replicas.verdict import verdict as verdict_of_replica  # imported here: few have one
+
+    judged = verdict_of_replica(installation.folder)
+    found: dict[str, Any] = {"ok": judged.ok}
+    if not judged.ok:
+        found["degraded"] = True
+    if is_known:
+        found["files_behind"] = len(judged.behind)
     return found
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from wmsd.app.private_files import new_private_folder
+from wmsd.app.replicas.configuration import SOCKET
 from wmsd.base import timestamps
 from wmsd.db.failures import StorageError
 
@@ -102,6 +103,7 @@ def finish(data: Path) -> None:
             raise StorageError(
                 f"{journal} cannot be read, and says how a restore goes on. Nothing was changed."
             ) from None
+        _have_replicas_let_go(data, renames)
         for each in renames:
             _rename(data, each)
         for folder in {(data / name).parent for each in renames for name in each}:
@@ -109,6 +111,13 @@ def finish(data: Path) -> None:
                 sync(folder)
         journal.unlink()
         sync(data)
+
+
+def _have_replicas_let_go(data: Path, renames: Iterable[Rename]) -> None:
+    if (data / SOCKET).exists():
+        from wmsd.app.replicas.litestream import let_go  # imported here: few have one
+
+        let_go(data, [data / each.source for each in renames if each.source.endswith(".db")])
 
 
 def _rename(data: Path, each: Rename) -> None:

@@ -6,12 +6,14 @@ import pytest
 
 from tests.support.command import Home
 from wmsd import __version__
+from wmsd.db.migrations import COMPANY, PLATFORM
 
 
 def test_version(home: Home) -> None:
     done = home.run("version")
     assert (done.code, done.out, done.err) == (0, f"wmsd {__version__}\n", "")
-    assert home.run("version", "--json").json == {"name": "wmsd", "version": __version__}
+    schemas = {kind.name: len(kind.scripts()) for kind in (PLATFORM, COMPANY)}
+    assert home.run("version", "--json").json == {"name": "wmsd", "version": __version__, "schemas": schemas}
 
 
 def imported(home: Home, *arguments: str) -> set[str]:

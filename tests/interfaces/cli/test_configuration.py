@@ -48,6 +48,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "passphrase_file": "",
         "after": "",
     },
+    "replica": {"enabled": False},
     "returns": {"require_write_ability": False},
     "log": {
         "format": "human",

@@ -60,6 +60,17 @@ OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("company", "clone"): ("CODE", "NEW_CODE", "--name TEXT", "--sandbox / --no-sandbox", "--json", *PLACE),
     ("company", "show"): ("CODE", "--json", *PLACE),
     ("company", "list"): ("--json", *PLACE),
+    ("replica", "config"): ("REPLICA", *PLACE),
+    ("replica", "status"): ("--json", *PLACE),
+    ("replica", "restore"): ("REPLICA", "--litestream FILE", "--json", *PLACE),
+    ("upgrade",): (
+        "FILE",
+        "--public-key FILE",
+        "--sha256 HEX",
+        "--only-rehearse",
+        "--json",
+        *PLACE,
+    ),
     ("operator", "create"): (
         "CODE",
         "--name TEXT",

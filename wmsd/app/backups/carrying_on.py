@@ -7,6 +7,7 @@ backup is missing all the same, and `Missing` says how much that is.
 """
 
 from contextlib import closing, suppress
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
@@ -34,6 +35,17 @@ RAISE_CHANGE: Final = "UPDATE change_sequence SET value = max(value, ?)"
 RAISE_SUBSCRIPTION: Final = """
     UPDATE webhook_subscriptions SET last_sequence = max(last_sequence, ?) WHERE id = ? AND created_at = ?
 """
+
+JUMP: Final = 10_000
+"""More than a box writes in the seconds that a replica is behind."""
+JUMPS: Final = {
+    "sqlite_sequence": "UPDATE sqlite_sequence SET seq = seq + :jump",
+    "series": "UPDATE series SET last = last + :jump",
+    "change_sequence": "UPDATE change_sequence SET value = max(value, :now)",
+    "webhook_subscriptions": "UPDATE webhook_subscriptions SET last_sequence = last_sequence + :jump",
+}
+"""By table."""
+TABLES: Final = "SELECT name FROM sqlite_schema WHERE type = 'table'"
 
 SHUT_OUT: Final = {
     "tokens": (
@@ -135,6 +147,20 @@ def carry_on(restored: Path, numbers: Numbers) -> Missing | None:
         numbers.last_event,
         timestamps.from_microseconds(numbers.last_change or 0) if later else None,
     )
+
+
+def jump_ahead(connection: sqlite3.Connection) -> None:
+    """Lets every number of a file go on well after those that it may have given and forgotten. Raises
+    sqlite3.Error.
+    """
+    now = timestamps.microseconds(datetime.now(UTC))
+    tables = {name for (name,) in connection.execute(TABLES)}
+    connection.execute("BEGIN IMMEDIATE")
+    for table, statement in JUMPS.items():
+        if table in tables:
+            connection.execute(statement, {"jump": JUMP, "now": now})
+    connection.execute("COMMIT")
+    _write_back(connection)
 
 
 def keep_shut_out(restored: Path, replaced: Path) -> dict[str, int]:

@@ -32,6 +32,7 @@ COMMANDS: Final = {
     "billing": ("billing", "Count a company's events by month, for billing."),
     "status": ("status", "Show whether all is well: server, disk, backups."),
     "backup": ("backups", "Make, list, prove and restore backups."),
+    "replica": ("replica", "Keep a second copy, a second or two behind, and serve from it."),
     "upgrade": ("upgrading", "Upgrade to a newer program, rehearsed on copies."),
     "doctor": ("examining", "Check that every figure is right, and that the files are whole."),
     "clock": ("clock", "Show whether the clock can be trusted, and confirm that it is right."),

@@ -10,6 +10,7 @@ from wmsd.app.backups.due import local_now
 from wmsd.app.backups.record import read_record
 from wmsd.app.backups.verdict import verdict
 from wmsd.app.health import LEAST_FREE_BYTES
+from wmsd.app.replicas.verdict import verdict as verdict_of_replica
 from wmsd.app.upgrades.journal import read_upgrade
 from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, say
 
@@ -28,6 +29,7 @@ def status_command(command_line: CommandLine, as_json: bool) -> None:
     usage = shutil.disk_usage(folder.path)
     backups = verdict(command_line.settings.backup, read_record(folder.path), local_now())
     files = [folder.platform_file, *folder.companies.glob("*.db")]
+    wrong: list[str] = []
     shown: dict[str, Any] = {
         "version": __version__,
         "server": "none runs" if server is None else f"process {server.pid}, listening on {server.listen}",
@@ -36,10 +38,13 @@ def status_command(command_line: CommandLine, as_json: bool) -> None:
         "disk": f"{_megabytes(usage.free)} free, {usage.free * 100 // usage.total} percent",
         "backup": backups.sentence,
     }
+    if command_line.settings.replica.enabled:
+        replica = verdict_of_replica(folder)
+        shown["replica"] = replica.sentence
+        wrong += [] if replica.ok else [f"Replica: {replica.sentence.rstrip('.')}."]
     upgrade = read_upgrade(folder.path)
     if upgrade is not None:
         shown["upgrade"] = f"from {upgrade.from_version} to {upgrade.to_version}: {upgrade.outcome}"
-    wrong = []
     if upgrade is not None and upgrade.outcome == "under way":
         wrong.append("An upgrade is under way: start the server, which goes on with it.")
     if usage.free < LEAST_FREE_BYTES:

@@ -1,0 +1,131 @@
+"""Takes a replica into an empty data folder: on the spare box, when the other one is gone.
+
+What was written in the last second or two may be missing, and nobody knows how much it was. So every number jumps
+ahead: no event, delivery or document code that somebody has seen is given again with other content.
+"""
+
+import shutil
+import time
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from wmsd.app.backups.carrying_on import jump_ahead
+from wmsd.app.data_folder import DataFolder
+from wmsd.app.private_files import give_to_owner_of, new_private_folder
+from wmsd.app.replicas.configuration import COMPANIES, url_of
+from wmsd.app.replicas.litestream import restore
+from wmsd.app.swapping import Rename, swap
+from wmsd.base import timestamps
+from wmsd.companies import store as companies
+from wmsd.db.failures import StorageError
+from wmsd.db.high_water import HighWaterMark
+from wmsd.db.owner import Owner, check
+from wmsd.db.pinned import pin
+from wmsd.db.sqlite import connect, sqlite3
+
+SCRATCH: Final = ".replica"
+AT_ONCE: Final = 4
+COME_TO: Final = """
+    SELECT value, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'events'), 0) FROM change_sequence
+"""
+
+
+class Taken(NamedTuple):
+    """A company as the replica had it."""
+
+    code: str
+    last_change: str
+    last_event: int
+    known_missing: int
+    """How many events are known to be missing. The last minute's are not known."""
+
+
+class NotTaken(NamedTuple):
+    code: str
+    reason: str
+
+
+class TakenOver(NamedTuple):
+    taken: list[Taken]
+    failed: list[NotTaken]
+    seconds: float
+
+
+Tell = Callable[[str, int, int], None]
+"""Is called with a company's code, how many are done, and how many there are."""
+
+
+class Replica:
+    def __init__(self, program: Path, address: str, data: DataFolder) -> None:
+        """`program` is Litestream's."""
+        self._program = program
+        self._url = url_of(address)
+        self._data = data
+        self._scratch = data.path / SCRATCH
+
+    def take_over(self, tell: Tell) -> TakenOver:
+        """Takes everything into the data folder, which must be empty, and which nobody may use meanwhile. A
+        company that cannot be taken is left out. Raises StorageError and OSError, with the folder as it was.
+        """
+        began = time.monotonic()
+        if self._data.is_made or any(self._data.companies.glob("*.db")):
+            raise StorageError(
+                f"{self._data.path} holds data already. Nothing was changed. Take the replica into an empty "
+                "folder (--data)."
+            )
+        shutil.rmtree(self._scratch, ignore_errors=True)
+        for folder in (self._scratch, self._scratch / COMPANIES):
+            new_private_folder(folder)
+        try:
+            platform = self._data.platform_file.name
+            restore(self._program, f"{self._url}/{platform}", self._scratch / platform)
+            owners, marks = self._known(self._scratch / platform)
+            found: list[Taken | NotTaken] = []
+            with ThreadPoolExecutor(AT_ONCE) as threads:
+                for each in threads.map(lambda owner: self._company(owner, marks.get(owner.company_id)), owners):
+                    found.append(each)
+                    tell(each.code, len(found), len(owners))
+            files = sorted(self._scratch.rglob("*.db"), reverse=True)  # platform.db last: it makes the folder one
+            for file in files:
+                give_to_owner_of(self._data.path, file)
+            names = [str(file.relative_to(self._scratch)) for file in files]
+            swap(self._data.path, [Rename(f"{SCRATCH}/{name}", name) for name in sorted(names)])
+        finally:
+            shutil.rmtree(self._scratch, ignore_errors=True)
+        return TakenOver(
+            [each for each in found if isinstance(each, Taken)],
+            [each for each in found if isinstance(each, NotTaken)],
+            time.monotonic() - began,
+        )
+
+    def _known(self, platform: Path) -> tuple[list[Owner], dict[int, HighWaterMark]]:
+        """Whose files there must be, and how far they had come a minute before, at the most."""
+        try:
+            with closing(connect(platform)) as connection:
+                jump_ahead(connection)
+            with closing(pin(platform)) as state:
+                installation, codes, marks = state.read(
+                    lambda tx: (companies.installation(tx), companies.codes(tx), companies.marks(tx))
+                )
+        except sqlite3.Error as error:
+            raise StorageError(f"The platform.db of the replica cannot be used: {error}.") from error
+        return [Owner(installation, company_id, code) for company_id, code in codes.items()], marks
+
+    def _company(self, owner: Owner, mark: HighWaterMark | None) -> Taken | NotTaken:
+        name = f"{COMPANIES}/{owner.company_id}.db"
+        target = self._scratch / name
+        try:
+            restore(self._program, f"{self._url}/{name}", target)
+            with closing(connect(target)) as connection:
+                check(connection, target, owner)
+                last_change, last_event = connection.execute(COME_TO).fetchone()
+                jump_ahead(connection)
+        except (StorageError, sqlite3.Error) as error:
+            for remains in target.parent.glob(f"{target.name}*"):
+                remains.unlink()
+            return NotTaken(owner.code, " ".join(str(error).split()))
+        known_missing = 0 if mark is None else max(0, mark.last_event - last_event)
+        return Taken(owner.code, timestamps.from_microseconds(last_change), last_event, known_missing)
