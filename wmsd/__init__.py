@@ -1,3 +1,3 @@
 """wmsd: the warehouse service that a small site can own."""
 
-__version__ = "0.1.0"
+__version__ = "1.0.0"
