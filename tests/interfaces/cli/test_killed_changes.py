@@ -1,0 +1,105 @@
+"""Companies that move and files that are brought up to date, killed at every step that can be told apart."""
+
+import os
+import shutil
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import closing
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from tests.support.command import LONGEST, Home, first_day
+from tests.support.newer_wmsd import VERSION, newer_wmsd
+from tests.support.programs import program
+from tests.support.survival import killed_at_each
+from wmsd.app.data_folder import DataFolder
+from wmsd.db.sqlite import connect_as_it_is
+
+STEPS = ("rename", "fsync", "mkdir")
+ARTICLES = 50
+COUNT = "SELECT count(*) FROM articles"
+HAS_PALLETS = "SELECT count(*) FROM sqlite_schema WHERE name = 'pallets'"
+
+
+def answer(file: Path, sql: str) -> int:
+    with closing(connect_as_it_is(file)) as connection:
+        return int(connection.execute(sql).fetchone()[0])
+
+
+@pytest.fixture
+def installation(home: Home) -> Home:
+    first_day(home)
+    rows = "".join(f"A{number},Article {number}\n" for number in range(ARTICLES))
+    home.ok("import", "articles", "-", "--company", "ACME", stdin="code,name\n" + rows)
+    return home
+
+
+@pytest.mark.long
+def test_a_company_that_arrives_is_there_wholly_or_not_at_all(installation: Home) -> None:
+    file = installation.folder / "acme.tar.gz"
+    installation.ok("company", "export", "ACME", file)
+    codes = (f"GUEST{number}" for number in count())
+    code = ""
+
+    def arrive() -> tuple[str | Path, ...]:
+        nonlocal code
+        code = next(codes)
+        return ("company", "import", file, "--code", code)
+
+    met: set[str] = set()
+    for call, number in killed_at_each(installation, STEPS, arrive):
+        met.add(call)
+        listed = {each["code"]: each["id"] for each in installation.ok("company", "list", "--json").json}
+        if code in listed:
+            assert answer(installation.data / "companies" / f"{listed[code]}.db", COUNT) == ARTICLES, (
+                call,
+                number,
+            )
+        reports = installation.run("doctor", "--json").json
+        assert all(report["ok"] for report in reports), (call, number, reports)
+    assert {"rename", "fsync"} <= met
+    installation.ok("company", "import", file, "--code", "LAST")
+
+
+def killed_servers(home: Home, tree: Path, pristine: Path) -> Iterator[str]:
+    """A newer server that starts on the same files again and again, and is killed at each of the steps."""
+    for call in STEPS:
+        for number in count(1):
+            shutil.rmtree(home.data)
+            shutil.copytree(pristine, home.data)
+            inject = f"inject={call}:signal=SIGKILL:when={number}"
+            tracer = [program("strace"), "-f", "-qq", "-o", "/dev/null", "-e", f"trace={call}", "-e", inject]
+            command = ("serve", "--listen", "127.0.0.1:0")
+            with home.start(
+                *command, under=tracer, env={"PYTHONPATH": str(tree)}, stderr=subprocess.STDOUT
+            ) as server:
+                assert server.stdout is not None
+                lines = iter(server.stdout)
+                has_served = any("files of 1 companies are up to date" in line for line in lines)
+                found = DataFolder(home.data).server()
+                if found is not None:
+                    os.kill(found.pid, signal.SIGTERM)
+                server.communicate(timeout=LONGEST)
+            if has_served:
+                break
+            yield f"{call} {number}"
+
+
+@pytest.mark.long
+def test_a_file_is_brought_up_to_date_wholly_or_not_at_all(installation: Home, tmp_path: Path) -> None:
+    tree, pristine = newer_wmsd(tmp_path / "newer"), tmp_path / "pristine"
+    shutil.copytree(installation.data, pristine, ignore=shutil.ignore_patterns("*.socket", "*-wal", "*-shm"))
+    steps: list[str] = []
+    for step in killed_servers(installation, tree, pristine):
+        steps.append(step)
+        for name in ("platform.db", "companies/1.db"):
+            file, copy = installation.data / name, installation.data / f"before-{VERSION}" / name
+            if answer(file, HAS_PALLETS):
+                assert copy.read_bytes() == (pristine / name).read_bytes(), step
+        assert answer(installation.data / "companies" / "1.db", COUNT) == ARTICLES, step
+        with installation.serving(env={"PYTHONPATH": str(tree)}) as server:
+            assert server.get("/api/articles")[1]["meta"]["total"] == ARTICLES, step
+    assert len(steps) > len(STEPS)
