@@ -31,7 +31,9 @@ def config(command_line: CommandLine, address: str) -> None:
     REPLICA is a folder, such as one of another box, or an address that begins with sftp:// or s3://.
     """
     command_line.find()
-    click.echo(configuration(command_line.folder.path, address), nl=False)
+    folder = command_line.folder
+    number = len(list(folder.companies.glob("*.db")))
+    click.echo(configuration(folder.path, address, number), nl=False)
     if not command_line.settings.replica.enabled:
         note("The server must share its files for that: set replica.enabled = true, and start it again.")
 
