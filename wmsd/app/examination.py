@@ -1,17 +1,20 @@
 """Examines every file of an installation by itself: damage in one does not stop the others."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
 from wmsd.app import clock_watch
 from wmsd.app.data_folder import DataFolder
-from wmsd.app.doctor import Findings, examine, examine_file
+from wmsd.app.doctor import Difference, Findings, examine, examine_file
+from wmsd.base import timestamps
 from wmsd.base.steadiness import Known
 from wmsd.companies import store as companies
 from wmsd.db.company_file import Borrow
 from wmsd.db.failures import StorageError
+from wmsd.db.high_water import HighWaterMark, read_mark
 from wmsd.db.integrity import UNREADABLE, missing_end, opened_to_examine
 from wmsd.db.migrations import COMPANY, PLATFORM, FileKind, only_by_a_server
 from wmsd.db.owner import Owner
@@ -36,6 +39,18 @@ class Report:
         return self.findings is not None and self.findings.are_none
 
 
+def _older(tx: Transaction, mark: HighWaterMark | None) -> Iterator[Difference]:
+    """Whether the file is an older copy of what stood in its place."""
+    with suppress(*UNREADABLE):
+        if mark is not None and (found := read_mark(tx)).last_change < mark.last_change:
+            yield Difference(
+                "the file has everything that was written to it",
+                f"the last change (event {found.last_event}, where {mark.last_event} was noted)",
+                timestamps.from_microseconds(mark.last_change),
+                timestamps.from_microseconds(found.last_change),
+            )
+
+
 class Examination:
     """Examines one data folder. It needs only the files, not an opened installation, and changes nothing.
 
@@ -47,6 +62,8 @@ class Examination:
         self._borrow = borrow
         self._installation: str | None = None
         """The id that its files have; None as long as it is not known."""
+        self._marks: dict[int, HighWaterMark] = {}
+        """How far they had come, as far as that is known."""
 
     def platform(self) -> Report:
         path = self._folder.platform_file
@@ -55,6 +72,7 @@ class Examination:
     def companies(self) -> dict[int, str] | None:
         """The companies' codes by id; None when `platform.db` cannot be read."""
         self._installation = self._of_platform(companies.installation)
+        self._marks = self._of_platform(companies.marks) or {}
         return self._of_platform(companies.codes)
 
     def clock(self) -> Known | None:
@@ -86,7 +104,14 @@ class Examination:
         path = self._folder.companies / f"{company_id}.db"
         name = code or f"company {company_id}"
         owner = None if self._installation is None else Owner(self._installation, company_id, name)
-        return self._report(name, code, path, COMPANY, examine, owner)
+        mark = self._marks.get(company_id)
+
+        def look(tx: Transaction) -> Findings:
+            findings = examine(tx)
+            findings.differences += _older(tx, mark)
+            return findings
+
+        return self._report(name, code, path, COMPANY, look, owner)
 
     def _report(
         self,

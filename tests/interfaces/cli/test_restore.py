@@ -225,6 +225,12 @@ def test_an_older_file_in_its_place_is_served_and_said(installation: Home) -> No
         for number in range(3):
             add_article(server, f"LOST{number}")
     file.write_bytes(older)
+    examined = installation.run("doctor")
+    assert examined.code == 1
+    assert (
+        "ACME: the file has everything that was written to it; but the last change (event 1, where 4 was noted): "
+        in examined.out
+    )
     with installation.serving(env=UNLIMITED) as server:
         assert articles(server) == ["KEPT"]
         assert "company ACME: data/companies/1.db is older than what was written here" in server.log

@@ -21,16 +21,13 @@ from wmsd.app.swapping import Rename, swap
 from wmsd.base import timestamps
 from wmsd.companies import store as companies
 from wmsd.db.failures import StorageError
-from wmsd.db.high_water import HighWaterMark
+from wmsd.db.high_water import HighWaterMark, read_mark
 from wmsd.db.owner import Owner, check
 from wmsd.db.pinned import pin
 from wmsd.db.sqlite import connect, sqlite3
 
 SCRATCH: Final = ".replica"
 AT_ONCE: Final = 4
-COME_TO: Final = """
-    SELECT value, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'events'), 0) FROM change_sequence
-"""
 
 
 class Taken(NamedTuple):
@@ -121,7 +118,7 @@ class Replica:
             restore(self._program, f"{self._url}/{name}", target)
             with closing(connect(target)) as connection:
                 check(connection, target, owner)
-                last_change, last_event = connection.execute(COME_TO).fetchone()
+                last_change, last_event = read_mark(connection)
                 jump_ahead(connection)
         except (StorageError, sqlite3.Error) as error:
             for remains in target.parent.glob(f"{target.name}*"):
