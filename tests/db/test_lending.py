@@ -1,8 +1,13 @@
 """A file that this process has alone is shared while it is lent, whatever goes on in it."""
 
 import asyncio
+import shutil
 import subprocess
 import sys
+import threading
+import time
+from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -11,8 +16,10 @@ from tests.support.command import ROOT
 from tests.support.world import World
 from wmsd.db import migrations
 from wmsd.db.company_files import CompanyFiles
+from wmsd.db.failures import StorageError
 from wmsd.db.migrations import FileKind
-from wmsd.db.sqlite import sqlite3
+from wmsd.db.sqlite import connect, sqlite3
+from wmsd.db.transaction import Transaction
 
 LOOK = """
 import sys
@@ -89,4 +96,118 @@ async def test_it_is_alone_from_its_first_look_on(world: World, monkeypatch: pyt
     await files.file(world.company).lend()
     await files.get(world.company)
     assert was_shared == [False, True]
+    await files.close()
+
+
+async def add(files: CompanyFiles, company_id: int, code: str) -> None:
+    database = await files.get(company_id)
+    await database.write(
+        lambda tx: tx.execute(
+            "INSERT INTO clients (code, name, active, created_at, updated_at) VALUES (?, '', 1, '', '')", (code,)
+        )
+    )
+
+
+def codes_in(path: Path) -> list[str]:
+    with closing(connect(path)) as connection:
+        return [code for (code,) in connection.execute("SELECT code FROM clients ORDER BY code")]
+
+
+def replaced_slowly(path: Path, began: threading.Event) -> Callable[[], None]:
+    """Puts a copy in the file's place, and takes a while."""
+
+    def put() -> None:
+        copy = path.with_name("copy.db")
+        shutil.copy(path, copy)
+        began.set()
+        time.sleep(0.3)
+        for suffix in ("-wal", "-shm"):
+            path.with_name(path.name + suffix).unlink(missing_ok=True)
+        path.rename(path.with_name("before.db"))
+        copy.rename(path)
+
+    return put
+
+
+async def test_what_a_borrower_writes_is_in_the_file_that_is_served(world: World) -> None:
+    """It waits while another file comes in the place of the one that it asks for."""
+    files = files_alone(world)
+    path, began = files.path(world.company), threading.Event()
+    await (await world.database()).close()
+    file = files.file(world.company)
+    await add(files, world.company, "BEFORE")
+    replacing = asyncio.ensure_future(file.replace(replaced_slowly(path, began)))
+    await asyncio.to_thread(began.wait)
+    lending = asyncio.ensure_future(file.lend())
+    await asyncio.wait([replacing, lending])
+    assert isinstance(replacing.exception(), StorageError) or lending.done()
+    with closing(connect(path)) as connection:
+        connection.execute("UPDATE clients SET code = 'BORROWED'")
+    await file.take_back()
+    database = await files.get(world.company)
+    assert await database.read(lambda tx: tx.rows("SELECT code FROM clients")) == [("BORROWED",)]
+    await files.close()
+
+
+async def test_requests_wait_while_a_failed_file_is_replaced(world: World) -> None:
+    files = files_alone(world)
+    path, began = files.path(world.company), threading.Event()
+    await (await world.database()).close()
+    await add(files, world.company, "BEFORE")
+    database = await files.get(world.company)
+    slow = asyncio.ensure_future(database.write(lambda tx: time.sleep(0.2)))
+    await asyncio.sleep(0.05)
+    files.suspect(world.company, StorageError("it failed"))
+    asking = [asyncio.ensure_future(add(files, world.company, f"MEANWHILE-{number}")) for number in range(3)]
+    replacing = asyncio.ensure_future(files.file(world.company).replace(replaced_slowly(path, began)))
+    await asyncio.sleep(0)
+    asking += [asyncio.ensure_future(add(files, world.company, f"LATER-{number}")) for number in range(3)]
+    await asyncio.wait([slow, replacing, *asking])
+    assert replacing.exception() is None
+    await add(files, world.company, "AFTER")
+    acknowledged = [name for name, each in zip(NAMES, asking, strict=True) if each.exception() is None]
+    await files.close()
+    assert set(acknowledged) <= {*codes_in(path), *codes_in(path.with_name("before.db"))}
+    assert "AFTER" in codes_in(path)
+
+
+NAMES = [f"{when}-{number}" for when in ("MEANWHILE", "LATER") for number in range(3)]
+
+
+async def test_each_borrower_is_told_when_it_has_the_file(world: World) -> None:
+    files = files_alone(world)
+    path = files.path(world.company)
+    await (await world.database()).close()
+    database = await files.get(world.company)
+    file = files.file(world.company)
+    async with database.pinned():
+        lending = [asyncio.ensure_future(file.lend()) for _ in range(2)]
+        await asyncio.sleep(0.2)
+        assert [each.done() for each in lending] == [False, False]
+    await asyncio.wait(lending)
+    assert await seen_by_another_process(path) == "open"
+    await file.take_back()
+    await file.take_back()
+    await add(files, world.company, "A")
+    assert await seen_by_another_process(path) == "database is locked"
+    await files.close()
+
+
+async def test_a_look_at_every_file_is_over_before_one_is_lent(world: World) -> None:
+    files = files_alone(world)
+    path, looks = files.path(world.company), threading.Event()
+    await (await world.database()).close()
+
+    def look(tx: Transaction) -> int:
+        looks.set()
+        time.sleep(0.3)
+        return 1
+
+    looking = asyncio.ensure_future(files.read_each([world.company], look))
+    await asyncio.to_thread(looks.wait)
+    await files.file(world.company).lend()
+    await files.get(world.company)
+    assert await seen_by_another_process(path) == "open"
+    assert await looking == {world.company: 1}
+    await files.file(world.company).take_back()
     await files.close()

@@ -1,6 +1,8 @@
 """A state of a file that is held: its bytes can be copied while others write."""
 
 import asyncio
+import shutil
+from contextlib import closing
 from functools import partial
 from pathlib import Path
 
@@ -12,6 +14,7 @@ from wmsd.db.database import Database
 from wmsd.db.failures import StorageError
 from wmsd.db.pinned import Extent, Pinned
 from wmsd.db.sqlite import connect, connect_as_it_is, log_bytes
+from wmsd.db.standing import Identity, identity
 from wmsd.db.state_bytes import StateBytes
 from wmsd.db.transaction import Transaction
 
@@ -160,3 +163,25 @@ async def test_a_log_that_is_shorter_than_the_state_is_refused(database: Databas
         with pytest.raises(StorageError, match="changed while it was copied"):
             state.begin(longer)
         state.close()
+
+
+async def test_a_log_that_is_cut_meanwhile_is_said(database: Database, tmp_path: Path) -> None:
+    await write(database, "A", "B")
+    async with database.pinned() as held:
+        extent, log = held.extent, database.path.with_name("1.db-wal")
+        whole = log.read_bytes()
+        assert extent.log_bytes == len(whole) > 0
+        for left in (0, 31, 40, len(whole) - 1):
+            copied = tmp_path / f"cut-{left}"
+            copied.mkdir()
+            shutil.copy(database.path, copied / "1.db")
+            (copied / "1.db-wal").write_bytes(whole[:left])
+            with closing(StateBytes(copied / "1.db")) as state, pytest.raises(StorageError, match="1.db-wal"):
+                state.begin(extent._replace(file=found(copied / "1.db")))
+                b"".join(state)
+
+
+def found(path: Path) -> Identity:
+    identity_of = identity(path)
+    assert identity_of is not None
+    return identity_of

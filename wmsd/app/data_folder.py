@@ -15,6 +15,7 @@ from wmsd import __version__
 from wmsd.accounts import store as accounts
 from wmsd.accounts.master_key import MasterKey
 from wmsd.app import swapping
+from wmsd.app.private_files import give_to_owner_of
 from wmsd.app.swapping import sync
 from wmsd.base.access import Whitelist
 from wmsd.base.clock import OrderedClock
@@ -31,6 +32,7 @@ from wmsd.db.transaction import Transaction
 LOG = logging.getLogger("wmsd.data")
 LEAST_FREE_BYTES = 32 * 1024 * 1024
 AGAIN_SECONDS = 0.1
+SAID_BYTES = 1000
 RESERVE_BYTES = 16 * 1024 * 1024
 """The size of the file that is deleted when the disk is full."""
 NO_RESERVE = "there is no reserve for a full disk"
@@ -45,6 +47,8 @@ class Serving(NamedTuple):
     """Of the program; empty when it does not say so."""
     is_ready: bool = True
     """Whether it listens already."""
+    lends: bool = True
+    """Whether it lends its files. Otherwise it shares them with every process."""
 
 
 class DataFolder:
@@ -176,6 +180,7 @@ class DataFolder:
             fcntl.flock(file, fcntl.LOCK_UN)
             self._wait_for_commands()
         self._lock, self._is_serving = file, True
+        file.truncate(0)  # what the server before this one has said
         self._finish_swap()
         with self._borrowers_file() as borrowers:  # they have borrowed files of the previous server
             while not _locks(borrowers, fcntl.LOCK_EX):
@@ -212,16 +217,6 @@ class DataFolder:
         self._finish_swap()
         return True
 
-    @property
-    def is_lent(self) -> bool:
-        """Whether the server that has the folder lends its files. Otherwise it shares them with every process."""
-        with self._lock_file() as file:
-            file.seek(0)
-            try:
-                return bool(json.loads(file.read())["lends"])
-            except (ValueError, KeyError, TypeError):
-                return True
-
     def server(self) -> Serving | None:
         """The server that has the folder now."""
         with self._lock_file() as file:
@@ -231,13 +226,18 @@ class DataFolder:
             return _holder(file.read())
 
     def _lock_file(self) -> IO[str]:
-        return (self.path / "server.lock").open("a+", encoding="utf-8")
+        return self._opened("server.lock", os.O_RDWR, "r+")
 
     def _borrowers_file(self) -> IO[str]:
-        """Opens the file only to read: a command of another user may have made it."""
-        path = self.path / "borrowers.lock"
+        return self._opened("borrowers.lock", os.O_RDONLY, "r")
+
+    def _opened(self, name: str, flags: int, mode: str) -> IO[str]:
+        """A file to lock. Nobody else may open it: whoever has it open can lock it too."""
+        path = self.path / name
         try:
-            return os.fdopen(os.open(path, os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o644), encoding="utf-8")
+            opened = os.open(path, flags | os.O_CREAT | os.O_CLOEXEC, 0o600)
+            give_to_owner_of(self.path, path)
+            return os.fdopen(opened, mode, encoding="utf-8")
         except OSError as error:
             raise StorageError(
                 f"{path} cannot be opened: {_reason(error)}. Make the user that runs wmsd its owner."
@@ -246,11 +246,8 @@ class DataFolder:
     def say_listening(self, listen: str, lends: bool = True, is_ready: bool = True) -> None:
         """Writes down who serves the folder, for the error of a second server, and whether it lends files."""
         assert self._lock is not None
-        self._lock.seek(0)
-        self._lock.truncate()
-        said = {"pid": os.getpid(), "listen": listen, "lends": lends, "version": __version__, "is_ready": is_ready}
-        json.dump(said, self._lock)
-        self._lock.flush()
+        said = Serving(os.getpid(), listen, __version__, is_ready, lends)._asdict()
+        os.pwrite(self._lock.fileno(), json.dumps(said).ljust(SAID_BYTES).encode(), 0)  # at once, for who reads
 
     def forget_deleted(self) -> None:
         """Removes all traces of deleted and changed data from `platform.db`. Nobody else may have it open."""
@@ -280,9 +277,14 @@ def _locks(file: IO[str], kind: int) -> bool:
 def _holder(text: str) -> "Serving | None":
     try:
         found = json.loads(text)
-        is_ready = bool(found.get("is_ready", True))
-        return Serving(int(found["pid"]), str(found["listen"]), str(found.get("version", "")), is_ready)
-    except (ValueError, KeyError, TypeError):
+        return Serving(
+            int(found["pid"]),
+            str(found["listen"]),
+            str(found.get("version", "")),
+            bool(found.get("is_ready", True)),
+            bool(found.get("lends", True)),
+        )
+    except (ValueError, KeyError, TypeError, AttributeError):
         return None
 
 

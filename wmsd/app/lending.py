@@ -18,14 +18,14 @@ import os
 import socket
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import AsyncExitStack, contextmanager, suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
 from wmsd import __version__
-from wmsd.app.data_folder import DataFolder
+from wmsd.app.data_folder import DataFolder, Serving
 from wmsd.base.problems import Problem
 from wmsd.db.company_files import CompanyFiles
 from wmsd.db.database import Database
@@ -84,16 +84,29 @@ class Lending:
         self._files = files
         self._verbs = {LEND: self._lend, **verbs}
         self._server: asyncio.Server | None = None
+        self._sessions: set[asyncio.Task[None]] = set()
 
     async def start(self, listener: socket.socket) -> None:
         self._server = await asyncio.start_unix_server(self._serve, sock=listener, limit=LONGEST_LINE)
 
     async def stop(self) -> None:
+        """Takes back what is lent: the files are closed next."""
         if self._server is not None:
             self._server.close()
             (self._folder.path / SOCKET).unlink(missing_ok=True)
+        for session in self._sessions:
+            session.cancel()
+        if self._sessions:
+            await asyncio.wait(self._sessions)
 
     async def _serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        session = asyncio.ensure_future(self._answer_all(reader, writer))
+        self._sessions.add(session)
+        session.add_done_callback(self._sessions.discard)
+        with suppress(asyncio.CancelledError):
+            await asyncio.shield(session)
+
+    async def _answer_all(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         async with AsyncExitStack() as ends:
             ends.callback(writer.close)
             session = Session(ends)
@@ -102,7 +115,7 @@ class Lending:
                     [(verb, argument)] = json.loads(line).items()
                     writer.write(json.dumps(await self._answer(session, verb, argument)).encode() + b"\n")
                     await writer.drain()
-            except (OSError, ValueError, KeyError, AttributeError):
+            except (OSError, ValueError, KeyError, TypeError, AttributeError):
                 pass  # the command is gone, or it is no command of ours
             except Exception:
                 LOG.exception("a command beside this server got no answer")
@@ -120,7 +133,10 @@ class Lending:
         if name == self._folder.platform_file.name:
             lend, take_back = self._platform.lend, self._platform.take_back
         else:
-            file = self._files.file(int(str(name).removeprefix("companies/").removesuffix(".db")))
+            company_id = int(str(name).removeprefix("companies/").removesuffix(".db"))
+            if not self._files.path(company_id).exists():
+                raise StorageError(f"{self._files.path(company_id)} is missing. Restore it from a backup.")
+            file = self._files.file(company_id)
             await file.can_be_used()  # a command migrates nothing, and looks at damaged files too
             lend, take_back = file.lend, file.take_back
         session.ends.push_async_callback(take_back)
@@ -148,24 +164,13 @@ class Loan:
         return said["answer"]
 
     def borrow(self, path: Path) -> None:
-        """Borrows a file until the end of the loan. Raises StorageError, also when the server is of another
-        version: each of the two would write what the other does not know.
-        """
-        self._check_version()
+        """Borrows a file until the end of the loan. Raises StorageError."""
         try:
             self.ask(LEND, str(path.relative_to(self._folder.path)))
         except Unanswered:
             raise StorageError(
                 f"The server did not lend {path}. If it was just stopped, try again; otherwise its log says why."
             ) from None
-
-    def _check_version(self) -> None:
-        server = self._folder.server()
-        if server is not None and server.version != __version__:
-            raise StorageError(
-                f"The server that runs is wmsd {server.version or 'of an older version'}, and this command is "
-                f"{__version__}. Nothing was changed. Use the program of the server, or stop it first."
-            )
 
     def end(self) -> None:
         self._answers.close()
@@ -186,7 +191,8 @@ def beside_a_server(folder: DataFolder) -> Iterator[Loan | None]:
     """The loan of the server that has the folder.
 
     None when there is no server; then none can start meanwhile. Also None beside a server that cannot lend: it
-    shares its files with every process. Raises StorageError when the server cannot be reached.
+    shares its files with every process. Raises StorageError when the server cannot be reached, and when it is of
+    another version: each of the two would write what the other does not know.
     """
     until = time.monotonic() + START_SECONDS
     while True:
@@ -197,9 +203,12 @@ def beside_a_server(folder: DataFolder) -> Iterator[Loan | None]:
                 folder.unlock()
             return
         connection = _connected(folder)
+        server = folder.server()
+        if connection is not None or (server is not None and not server.lends):
+            _check_version(server)
         if connection is not None:
             break
-        if not folder.is_lent:
+        if server is not None and not server.lends:
             yield None
             return
         if time.monotonic() > until:
@@ -211,6 +220,14 @@ def beside_a_server(folder: DataFolder) -> Iterator[Loan | None]:
             yield loan
     finally:
         loan.end()
+
+
+def _check_version(server: Serving | None) -> None:
+    if server is not None and server.version != __version__:
+        raise StorageError(
+            f"The server that runs is wmsd {server.version or 'of an older version'}, and this command is "
+            f"{__version__}. Nothing was changed. Use the program of the server, or stop it first."
+        )
 
 
 def _connected(folder: DataFolder) -> socket.socket | None:

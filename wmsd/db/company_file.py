@@ -6,6 +6,7 @@ requests for this company wait for it.
 
 import asyncio
 import logging
+import threading
 from collections.abc import Callable
 from concurrent.futures import Executor
 from pathlib import Path
@@ -29,6 +30,7 @@ GoOn = Callable[[str, Path, HighWaterMark, HighWaterMark], None]
 """Is called with the company, a file that is older than it should be, how far it has come, and the mark."""
 Borrow = Callable[[Path], None]
 """Asks the process that has the file to share it. Raises StorageError."""
+VISIT_SECONDS: Final = 0.005
 BUSY_SECONDS: Final = 1.0
 """How long to wait for another program that has the file locked; the next request tries again."""
 MOVED: Final = (
@@ -78,6 +80,10 @@ class CompanyFile:
         self._go_on = go_on
         self._before_migration = before_migration
         self._lent = 0
+        self._changing = asyncio.Lock()
+        """Held while the file is looked at, lent or replaced: one after the other."""
+        self.visiting = threading.Lock()
+        """Held by a thread that reads the file with a connection of its own."""
         self._unavailable = f"company {company_id} is unavailable"
         self._is_ready = False
         self._looking: asyncio.Future[None] | None = None
@@ -100,16 +106,20 @@ class CompanyFile:
         self._told.over(self._unavailable)
         if self.database is None:
             self.database = self._new_database()
-            for _ in range(self._lent):
-                await self.database.lend()
+            await self.database.share(self.is_lent)
         return self.database
 
     async def lend(self) -> None:
-        """Shares the file with other processes, until `take_back` was called as often."""
+        """Shares the file with other processes, until `take_back` was called as often. Waits while another file
+        comes in its place.
+        """
         self._lent += 1
         self._written_elsewhere(self._company_id)
-        if self.database is not None:
-            await self.database.lend()
+        async with self._changing:
+            while self.visiting.locked():  # noqa: ASYNC110  (a thread has it for milliseconds)
+                await asyncio.sleep(VISIT_SECONDS)
+            if self.database is not None:
+                await self.database.share(self.is_lent)
 
     @property
     def is_lent(self) -> bool:
@@ -125,7 +135,7 @@ class CompanyFile:
     async def take_back(self) -> None:
         self._lent -= 1
         if self.database is not None:
-            await self.database.take_back()
+            await self.database.share(self.is_lent)
 
     async def can_be_used(self) -> bool:
         """Whether the file can be used. A failed file is checked again, once for all who ask in the meantime."""
@@ -138,8 +148,9 @@ class CompanyFile:
     async def _look_again(self) -> None:
         had_failed = self.failure is not None
         try:
-            await self._has_left()
-            await asyncio.get_running_loop().run_in_executor(self._executor, self._look)
+            async with self._changing:
+                await self._has_left()
+                await asyncio.get_running_loop().run_in_executor(self._executor, self._look)
             if had_failed and self._is_ready:
                 self._written_elsewhere(self._company_id)
         finally:
@@ -189,24 +200,21 @@ class CompanyFile:
         """Closes the file and calls `put`, on a thread, which puts another in its place. Whoever asks for the
         company meanwhile waits. Raises StorageError while a command uses the file, and what `put` raises.
         """
-        if self.is_lent:
-            raise StorageError(f"A command is at work in {self.path}. Wait for its end, and try again.")
-        if self._looking is not None:
-            await asyncio.wait([self._looking])
-        await self._has_left()
-        database, self.database = self.database, None
-        self._is_ready, self._missed, self._overwritten = False, None, None
-        replacing = asyncio.ensure_future(self._put(database, put))
-        self._leaving = asyncio.ensure_future(asyncio.wait([replacing]))
-        return await asyncio.shield(replacing)
+        return await asyncio.shield(asyncio.ensure_future(self._replace(put)))
 
-    async def _put(self, database: Database | None, put: Callable[[], Result]) -> Result:
-        if database is not None:
-            await database.retire()
-        try:
-            return await asyncio.get_running_loop().run_in_executor(self._executor, put)
-        finally:
-            self._written_elsewhere(self._company_id)
+    async def _replace(self, put: Callable[[], Result]) -> Result:
+        async with self._changing:
+            if self.is_lent:
+                raise StorageError(f"A command is at work in {self.path}. Wait for its end, and try again.")
+            await self._has_left()
+            database, self.database = self.database, None
+            self._is_ready, self._missed, self._overwritten = False, None, None
+            if database is not None:
+                await database.retire()
+            try:
+                return await asyncio.get_running_loop().run_in_executor(self._executor, put)
+            finally:
+                self._written_elsewhere(self._company_id)
 
     def _leave(self, is_kept: bool) -> None:
         database, self.database = self.database, None
@@ -235,13 +243,15 @@ class CompanyFile:
 
     async def _has_left(self) -> None:
         """Waits until the file is closed, before it is opened again."""
-        if self._leaving is not None:
-            await asyncio.wait([self._leaving])
-            self._leaving = None
+        while (leaving := self._leaving) is not None:
+            await asyncio.wait([leaving])
+            if self._leaving is leaving:
+                self._leaving = None
 
     async def close(self) -> None:
         if self._looking is not None:
             await asyncio.wait([self._looking])
-        await self._has_left()
-        if self.database is not None:
-            await self.database.close()
+        async with self._changing:
+            await self._has_left()
+            if self.database is not None:
+                await self.database.close()

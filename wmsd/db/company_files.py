@@ -226,16 +226,17 @@ class CompanyFiles:
         errors: dict[int, Exception] = {}
         for company_id in company_ids:
             try:
-                path = self.path(company_id)
-                found[company_id] = read_once(
-                    path,
-                    action,
-                    self._clock,
-                    self._ids,
-                    self.provision,
-                    self.file(company_id).is_alone,
-                    self.owner(company_id),
-                )
+                path, file = self.path(company_id), self.file(company_id)
+                with file.visiting:
+                    found[company_id] = read_once(
+                        path,
+                        action,
+                        self._clock,
+                        self._ids,
+                        self.provision,
+                        file.is_alone,
+                        self.owner(company_id),
+                    )
             except (sqlite3.Error, WrongOwner) as error:
                 errors[company_id] = error
         return found, errors

@@ -80,6 +80,9 @@ class Database:
         self._own_workers = Workers() if workers is None else None
         self._workers = workers or self._own_workers or Workers()
         self._lent = 0
+        self._is_to_be_shared = False
+        self._is_shared = False
+        """Whether its connections are those of a file that other processes use too."""
         self._openings = 0
         self._keeps_reader = False
         self._writer: ConnectionQueue | None = None
@@ -251,6 +254,7 @@ class Database:
             and not self._handed_over
             and self._pins.are_none
             and not self._opening.locked()
+            and not self._sharing.locked()
             and all(queue.is_idle for queue in self._queues())
         )
 
@@ -290,6 +294,11 @@ class Database:
 
     async def close(self) -> None:
         """Waits for work in progress, then closes. The log of a file that was overwritten is moved aside."""
+        self._keeps_reader = False
+        async with self._sharing:  # a state may be about to be held
+            await self._close()
+
+    async def _close(self) -> None:
         log_keeper = None
         if self.is_open and self._is_overwritten():
             log_keeper = await asyncio.to_thread(keep_log, self.path, self._clock.now())
@@ -396,7 +405,7 @@ class Database:
         """Call it before a connection is opened. Whether this process is to have the file alone."""
         if self._is_retired:
             raise FileMoved(self.path)
-        alone = self._alone and not self._lent
+        alone = self._alone and not self._is_shared
         if not self.is_open:
             self.standing.begin(alone)
         return alone
@@ -404,29 +413,34 @@ class Database:
     async def lend(self) -> None:
         """Shares the file with other processes, until `take_back` was called as often."""
         self._lent += 1
-        if self._lent == 1:
-            await self._open_anew()
+        await self.share(True)
 
     async def take_back(self) -> None:
         self._lent -= 1
-        if self._lent == 0:
-            await self._open_anew()
+        await self.share(self._lent > 0)
 
-    async def _open_anew(self) -> None:
-        """Closes all connections together. Work that comes in the meantime waits until that is done."""
+    async def share(self, is_shared: bool) -> None:
+        """Has the file open so that other processes may use it too, or so that none may, from the return on."""
+        self._is_to_be_shared = is_shared
         async with self._sharing:
-            await self._pins.end(PATIENCE_SECONDS)
-            async with self._opening:
-                self._openings += 1
-                self._inline_reader.is_paused = True
-                try:
-                    await self._inline_reader.close()
-                    await self._close_queues()
-                finally:
-                    self._inline_reader.is_paused = False
+            if self._is_shared != self._is_to_be_shared:
+                await self._pins.end(PATIENCE_SECONDS)
+                await self._open_anew()
         if self._keeps_reader:
             with suppress(Exception):  # whoever needs it next is told
                 await self._reader()
+
+    async def _open_anew(self) -> None:
+        """Closes all connections together. Work that comes in the meantime waits until that is done."""
+        async with self._opening:
+            self._openings += 1
+            self._inline_reader.is_paused = True
+            try:
+                await self._inline_reader.close()
+                await self._close_queues()
+                self._is_shared = self._is_to_be_shared
+            finally:
+                self._inline_reader.is_paused = False
 
     @asynccontextmanager
     async def pinned(self) -> AsyncIterator[Pinned]:

@@ -84,9 +84,12 @@ class Pinned:
         """Breaks off what is being read."""
         connection, self._connection = self._connection, None
         if connection is not None:
-            connection.interrupt()
-            with self._lock:
+            while not self._lock.acquire(timeout=AGAIN_SECONDS):  # it may be between two statements
+                connection.interrupt()
+            try:
                 connection.close()
+            finally:
+                self._lock.release()
 
 
 def pin(path: Path, *, alone: bool = False) -> Pinned:
@@ -94,13 +97,16 @@ def pin(path: Path, *, alone: bool = False) -> Pinned:
 
     It waits until no other connection writes, for a moment. Raises sqlite3.Error and StorageError.
     """
+    found = identity(path)
+    if found is None:
+        raise StorageError(f"{path} is missing.")
     connection = connect(path, alone=alone)
     try:
         connection.execute("PRAGMA query_only = ON")
-        found = identity(path)
-        if found is None:
-            raise StorageError(f"{path} is missing.")
-        return Pinned(path, connection, Extent(found, _begin(connection, path, alone)))
+        held = Pinned(path, connection, Extent(found, _begin(connection, path, alone)))
+        if identity(path) != found:
+            raise StorageError(f"{path} was replaced while its state was taken.")
+        return held
     except BaseException:
         connection.close()
         raise

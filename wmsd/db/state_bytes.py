@@ -62,7 +62,10 @@ class StateBytes:
         """Notes the last content of each page in the log. Returns the number of pages of the state."""
         self._log_file = self._opened.enter_context(FileIO(_log(self.path)))
         log, pages = self._log_file.fileno(), 0
-        page_bytes, salts = LOG_HEADER.unpack(os.pread(log, LOG_HEADER_BYTES, 0))
+        header = os.pread(log, LOG_HEADER_BYTES, 0)
+        if len(header) < LOG_HEADER_BYTES:
+            raise StorageError(f"{_log(self.path)} was cut while it was copied.")
+        page_bytes, salts = LOG_HEADER.unpack(header)
         for place in range(LOG_HEADER_BYTES, log_bytes, FRAME_HEADER_BYTES + page_bytes):
             head = os.pread(log, FRAME_HEADER_BYTES, place)
             number, pages, found = FRAME_HEADER.unpack(head) if len(head) == FRAME_HEADER_BYTES else (0, 0, b"")
@@ -91,7 +94,10 @@ class StateBytes:
         for number in in_log:
             assert self._log_file is not None
             at = (number - first) * size
-            piece[at : at + size] = os.pread(self._log_file.fileno(), size, self._pages[number])
+            page = os.pread(self._log_file.fileno(), size, self._pages[number])
+            if len(page) < size:
+                raise StorageError(f"{_log(self.path)} was cut while it was copied.")
+            piece[at : at + size] = page
         return bytes(piece)
 
     def close(self) -> None:

@@ -13,6 +13,10 @@ from tests.support.command import Home, Server, at_a_terminal, first_day, hashes
 from tests.support.programs import program as debian
 from tests.support.small_disk import fill, small_disk_at
 from wmsd.app.backups.archive import END
+from wmsd.app.backups.source import FromServer, StateLost
+from wmsd.app.data_folder import DataFolder
+from wmsd.app.lending import beside_a_server
+from wmsd.db.owner import Owner
 from wmsd.db.sqlite import connect, sqlite3
 
 UNLIMITED = {"WMSD_LIMITS_DATA_PER_MINUTE": "1000000"}
@@ -320,3 +324,20 @@ def test_on_a_terminal_it_shows_how_far_it_is(installation: Home) -> None:
     assert done.code == 0
     assert "Copying" in done.err
     assert "100%" in done.err
+
+
+def test_a_state_that_is_lost_while_it_is_counted_is_taken_again(installation: Home) -> None:
+    """A command that borrows the file has to wait for the state at first, and then takes it away."""
+    with installation.serving():
+        folder = DataFolder(installation.data)
+        with beside_a_server(folder) as loan, beside_a_server(folder) as other:
+            assert loan is not None
+            assert other is not None
+            source, file = FromServer(loan), installation.data / "companies" / "1.db"
+            owner = Owner("", 1, "ACME")
+            with pytest.raises(StateLost), source.state(file, owner) as state:
+                other.borrow(file)  # after ten seconds
+                state.figures()
+            with source.state(file, owner) as state:
+                assert state.figures().rows["articles"] >= 0
+                state.end()

@@ -1,12 +1,14 @@
 """The server has its files for itself; a command that works beside it borrows what it needs."""
 
+import fcntl
 import json
+import shutil
 import socket
 import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -202,3 +204,71 @@ def test_a_command_of_another_version_is_told_which_one_serves(server: Server, i
         )
     lock.write_text(json.dumps(said))
     installation.ok("company", "list")
+
+
+def asked(installation: Home, *lines: str) -> tuple[socket.socket, list[dict[str, object]]]:
+    """A session that stays open, and the answers to its lines."""
+    session = socket.socket(socket.AF_UNIX)
+    session.settimeout(LONGEST)
+    session.connect(str(installation.data / "server.socket"))
+    answers = session.makefile("r")
+    said = []
+    for line in lines:
+        session.sendall(f"{line}\n".encode())
+        said.append(json.loads(answers.readline()))
+    return session, said
+
+
+def test_a_server_ends_while_a_command_has_its_files(installation: Home, server: Server) -> None:
+    requests = ('{"lend": "platform.db"}', '{"lend": "companies/1.db"}')
+    session, said = asked(installation, *requests)
+    held, _ = asked(installation, '{"hold": 1}')
+    assert said == [{"answer": None}, {"answer": None}]
+    assert server.stop() == 0
+    assert "Traceback" not in server.log
+    assert " error " not in server.log
+    with closing(session), closing(held), installation.serving() as other:
+        assert other.get("/api/articles")[0] == 200
+
+
+def test_what_is_not_there_is_not_lent(installation: Home, server: Server) -> None:
+    session, said = asked(installation, '{"lend": "companies/999.db"}')
+    with closing(session):
+        assert said == [{"error": "data/companies/999.db is missing. Restore it from a backup."}]
+    for nonsense in ('{"hold": [1]}', '{"lend": []}', '{"lend": "companies/x.db"}', "[]", "1", '{"steal": 1}'):
+        with closing(socket.socket(socket.AF_UNIX)) as session:
+            session.settimeout(LONGEST)
+            session.connect(str(installation.data / "server.socket"))
+            session.sendall(f"{nonsense}\n".encode())
+            assert session.recv(100) == b"", nonsense
+    assert server.stop() == 0
+    assert " error " not in server.log
+
+
+def test_a_server_of_another_version_that_shares_its_files_is_left_alone(installation: Home) -> None:
+    said = {"pid": 1, "listen": "127.0.0.1:1", "lends": False, "version": "0.0.1"}
+    with (installation.data / "server.lock").open("r+") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        lock.truncate(0)
+        json.dump(said, lock)
+        lock.flush()
+        assert installation.refused("company", "list").startswith("The server that runs is wmsd 0.0.1, and ")
+        lock.seek(0)
+        lock.truncate(0)
+        json.dump({**said, "version": __version__}, lock)
+        lock.flush()
+        installation.ok("company", "list")
+
+
+def test_two_first_starts_at_once_make_one_installation(home: Home) -> None:
+    home.data.mkdir()
+    arguments = ("company", "create", "ACME", "--name", "Acme", "--init", "--all-modules")
+    for _ in range(3):
+        shutil.rmtree(home.data)
+        with ExitStack() as stack:
+            started = [stack.enter_context(home.start(*arguments)) for _ in range(3)]
+            for each in started:
+                each.communicate(timeout=LONGEST)
+        assert sorted(each.returncode for each in started).count(0) >= 1
+        assert [each["code"] for each in home.ok("company", "list", "--json").json] == ["ACME"]
+        assert sorted(path.name for path in home.data.glob("platform.db*")) == ["platform.db"]

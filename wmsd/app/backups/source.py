@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol
 from wmsd.app.backups.figures import Figures, read_figures
 from wmsd.app.backups.platform_copy import KeyRows, copy_platform
 from wmsd.app.data_folder import DataFolder
-from wmsd.app.lending import Loan
+from wmsd.app.lending import Loan, Unanswered
 from wmsd.db.failures import StorageError
 from wmsd.db.owner import Owner, check
 from wmsd.db.pinned import Extent, pin
@@ -71,10 +71,21 @@ class FromServer:
         said = self._loan.ask("hold", owner.company_id)
         try:
             with closing(StateBytes(path)) as found:
-                found.begin(_extent(said))
-                yield State(found, self._figures, lambda: bool(self._loan.ask("release")))
+                try:
+                    found.begin(_extent(said))
+                    yield State(found, self._figures, self._release)
+                except Unanswered:
+                    raise
+                except StorageError:
+                    if self._release():
+                        raise
+                    raise StateLost(path) from None
         finally:
             self._loan.ask("release")
+
+    def _release(self) -> bool:
+        """Whether the state was held until now."""
+        return bool(self._loan.ask("release"))
 
     def _figures(self) -> Figures:
         return Figures.model_validate(self._loan.ask("figures", None, LONG_SECONDS))

@@ -65,6 +65,19 @@ class CommandLine:
                 "with --data."
             )
 
+    def make_folder(self) -> None:
+        """Makes the data folder where there is none. Raises StorageError."""
+        folder = self.folder
+        if folder.is_made:
+            return
+        folder.make_place()
+        folder.lock("no address")  # two who make it would each take the other's unfinished files for remains
+        try:
+            if not folder.is_made:
+                folder.make()
+        finally:
+            folder.unlock()
+
     def say_folder(self) -> None:
         note(f"Data folder: {self.folder.path.resolve()}")
 

@@ -64,8 +64,8 @@ def create_company(
     )
     if errors := actions.check_modules(chosen):
         raise invalid(errors)
-    if init and not command_line.folder.is_made:
-        command_line.folder.make()
+    if init:
+        command_line.make_folder()
 
     async def work(installation: Installation) -> int:
         return await installation.platform.write(

@@ -69,12 +69,13 @@ def serve_command(command_line: CommandLine, listen: str | None, with_demo: bool
     command_line.say_folder()
     folder, settings = command_line.folder, command_line.settings
     tls = _tls(settings)
-    if not folder.is_made:
-        folder.make()
+    folder.make_place()
     folder.check_writable()
     folder.lock(settings.server.listen)
     trial: Trial | None = None
     try:
+        if not folder.is_made:
+            folder.make()
         trial = trials.begin(folder)
         folder.open(KeptCopies(folder).keep)
         folder.make_reserve()
