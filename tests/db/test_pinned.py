@@ -176,7 +176,7 @@ async def test_a_log_that_is_cut_meanwhile_is_said(database: Database, tmp_path:
             copied.mkdir()
             shutil.copy(database.path, copied / "1.db")
             (copied / "1.db-wal").write_bytes(whole[:left])
-            with closing(StateBytes(copied / "1.db")) as state, pytest.raises(StorageError, match="1.db-wal"):
+            with closing(StateBytes(copied / "1.db")) as state, pytest.raises(StorageError, match=r"1\.db-wal"):
                 state.begin(extent._replace(file=found(copied / "1.db")))
                 b"".join(state)
 
