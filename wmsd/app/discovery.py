@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Literal
 
+from pydantic import Field
+
 from wmsd import __version__
 from wmsd.app.call import Call, Reply
 from wmsd.app.health import health
@@ -69,6 +71,7 @@ class Checks(Model):
     webhooks: Check
     clock: Check
     backup: Check
+    replica: Check | None = Field(default=None, description="Only where replication is switched on.")
 
 
 class Health(Model):
