@@ -182,6 +182,8 @@ PAGES = (
         "/graphql",
         "/transports",
         "/backup",
+        "/replica",
+        "/upgrade",
         "/security",
         "/reliability",
         "/performance",
