@@ -48,6 +48,16 @@ def rewritten(archive: Path, change: Callable[[bytearray], None]) -> Path:
     return copy
 
 
+def damage(archive: Path) -> None:
+    """Overwrites some bytes in the middle. A single one may be where it makes no difference: in a long run of
+    zeros, the distance that they are repeated from.
+    """
+    content = bytearray(archive.read_bytes())
+    middle = len(content) // 2
+    content[middle : middle + 64] = bytes(range(64))
+    archive.write_bytes(content)
+
+
 def articles(server: Server) -> list[str]:
     return [record["code"] for record in server.get("/api/articles?per_page=100")[1]["data"]]
 

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.backups import PASSPHRASE, add_article, articles, back_up, unpacked
+from tests.support.backups import PASSPHRASE, add_article, articles, back_up, damage, unpacked
 from tests.support.command import EMAIL, Home, first_day, hashes
 from tests.support.mailbox import ALLOWED, open_mailbox
 
@@ -150,9 +150,7 @@ def test_an_export_can_be_proven(home_of_acme: Home) -> None:
 
 def test_a_damaged_export_is_refused(home_of_acme: Home, elsewhere: Home) -> None:
     file = exported(home_of_acme)
-    content = bytearray(file.read_bytes())
-    content[len(content) // 2] ^= 0xFF
-    file.write_bytes(content)
+    damage(file)
     before = hashes(elsewhere.data)
     assert "is damaged" in elsewhere.refused("company", "import", file, "--code", "GUEST")
     assert hashes(elsewhere.data) == before

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.backups import PASSPHRASE, add_article, articles, back_up, restore
+from tests.support.backups import PASSPHRASE, add_article, articles, back_up, damage, restore
 from tests.support.command import EMAIL, Home, first_day, hashes
 from tests.support.mailbox import ALLOWED, open_mailbox
 from wmsd.app.swapping import JOURNAL, Rename
@@ -343,16 +343,12 @@ def test_what_was_proven_is_not_examined_again(installation: Home) -> None:
         if is_proven:
             installation.ok("backup", "verify", archive)
         restore(installation, archive)
-    content = bytearray(archive.read_bytes())
-    content[len(content) // 2] ^= 0xFF
-    archive.write_bytes(content)
+    damage(archive)
     assert "is damaged" in installation.refused("backup", "restore", archive)
 
 
 def test_a_damaged_archive_changes_nothing(installation: Home, saved: Path) -> None:
-    content = bytearray(saved.read_bytes())
-    content[len(content) // 2] ^= 0xFF
-    saved.write_bytes(content)
+    damage(saved)
     before = hashes(installation.data)
     assert "is damaged" in installation.refused("backup", "restore", saved)
     assert hashes(installation.data) == before
