@@ -5,13 +5,24 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any, Protocol
 
-from wmsd.accounts import store, tokens
+from wmsd.accounts import sessions, store, tokens
 from wmsd.accounts.master_key import MasterKey
 from wmsd.accounts.passwords import Origin, Passwords
-from wmsd.accounts.rules import Token, User, abilities_of_new_user, caller_of, check_abilities, grant
-from wmsd.accounts.schema import CurrentUser, IssuedToken, Message, NewUser, SignIn
+from wmsd.accounts.rules import Token, User, abilities_of_new_user, check_abilities, grant
+from wmsd.accounts.schema import (
+    BegunSession,
+    CurrentUser,
+    IssuedToken,
+    Message,
+    NewUser,
+    Profile,
+    Sessions,
+    SignIn,
+    SignInToPages,
+)
 from wmsd.base import timestamps
 from wmsd.base.access import ABILITIES, EVERYTHING, Whitelist
+from wmsd.base.context import Caller
 from wmsd.base.operation import operation
 from wmsd.base.problems import FieldErrors, Problem, invalid, not_found
 from wmsd.companies import store as companies
@@ -40,6 +51,11 @@ class FromAddress(Protocol):
     def address(self) -> str: ...
 
 
+class FromBrowser(FromAddress, Protocol):
+    @property
+    def agent(self) -> str: ...
+
+
 @operation(
     tag="Authentication",
     answer="object",
@@ -57,15 +73,7 @@ async def issue_token(service: SignInService, body: SignIn, call: FromAddress) -
     failure on, each starts a pause of up to 60 s. During a pause even the right password is refused.
     """
 
-    def look_up(tx: Transaction) -> tuple[User | None, Origin]:
-        is_known = store.has_signed_in_from(tx, body.email, call.address)
-        return store.user_by_email(tx, body.email), Origin(body.email, call.address, is_known)
-
-    user, origin = await service.platform.read(look_up)
-    known = user if user is not None and not user.disabled else None
-    good = await service.passwords.check(origin, body.password, known.password_hash if known else None)
-    if not good or known is None:
-        raise Problem("UNAUTHORIZED", "The e-mail address or the password is wrong.")
+    known = await _known(service, body.email, body.password, call.address)
     abilities = grant(known, body.abilities, service.whitelist)
 
     def issue(tx: Transaction) -> str:
@@ -82,6 +90,100 @@ async def issue_token(service: SignInService, body: SignIn, call: FromAddress) -
 
     token = await service.platform.write(issue, is_quiet=True)  # a new token is in no cache
     return {"token": token, "abilities": abilities}
+
+
+async def _known(service: SignInService, email: str, password: str, address: str) -> User:
+    """The user with this password. Raises Problem (401, and 503 for too many at once)."""
+
+    def look_up(tx: Transaction) -> tuple[User | None, Origin]:
+        is_known = store.has_signed_in_from(tx, email, address)
+        return store.user_by_email(tx, email), Origin(email, address, is_known)
+
+    user, origin = await service.platform.read(look_up)
+    known = user if user is not None and not user.disabled else None
+    good = await service.passwords.check(origin, password, known.password_hash if known else None)
+    if not good or known is None:
+        raise Problem("UNAUTHORIZED", "The e-mail address or the password is wrong.")
+    return known
+
+
+@operation(
+    tag="Sessions",
+    answer="object",
+    returns=BegunSession,
+    scope="platform",
+    limit="sign-in",
+    signed_in=False,
+    codes=("UNAUTHORIZED", "SERVICE_UNAVAILABLE"),
+    max_body=16 * 1024,
+)
+async def begin_session(service: SignInService, body: SignInToPages, call: FromBrowser) -> dict[str, object]:
+    """Sign in to the pages with an e-mail address and a password."""
+    known = await _known(service, body.email, body.password, call.address)
+
+    def begin(tx: Transaction) -> str:
+        store.note_sign_in(tx, known.id, call.address)
+        companies.audit(tx, "session.begin", known.email)
+        return sessions.begin(tx, known.id, call.address, call.agent)
+
+    return {"secret": await service.platform.write(begin, is_quiet=True)}
+
+
+@operation(tag="Sessions", answer="object", returns=Profile, scope="platform")
+def get_profile(tx: Transaction, caller: Caller) -> dict[str, object]:
+    """Get who is signed in."""
+    assert caller.actor.user_id is not None
+    user = store.user_by_id(tx, caller.actor.user_id)
+    if user is None:  # deleted since the session was checked
+        raise Problem("UNAUTHORIZED", "You are not signed in any more.")
+    return {"name": user.name, "email": user.email, "role": user.role}
+
+
+@operation(tag="Sessions", answer="object", returns=Sessions, scope="platform")
+def list_sessions(tx: Transaction, caller: Caller) -> dict[str, object]:
+    """List where the user is signed in; the session that was used last comes first."""
+    assert caller.actor.user_id is not None
+    return {
+        "data": [
+            {
+                "id": each.id,
+                "made_at": timestamps.to_text(each.made_at),
+                "seen_at": timestamps.to_text(each.seen_at),
+                "address": each.address,
+                "agent": each.agent,
+                "is_this": each.id == caller.session_id,
+            }
+            for each in sessions.of_user(tx, caller.actor.user_id)
+        ]
+    }
+
+
+@operation(tag="Sessions", answer="object", returns=Message, scope="platform", writes=True)
+def end_session(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
+    """End a session of the user."""
+    assert caller.actor.user_id is not None
+    if not sessions.end(tx, id, caller.actor.user_id):
+        raise not_found("session")
+    companies.audit(tx, "session.end", caller.actor.name)
+    return {"message": "The session is ended."}
+
+
+@operation(tag="Sessions", answer="object", returns=Message, scope="platform", writes=True)
+def end_this_session(tx: Transaction, caller: Caller) -> dict[str, object]:
+    """Sign out."""
+    if caller.actor.user_id is not None and caller.session_id is not None:
+        sessions.end(tx, caller.session_id, caller.actor.user_id)
+        companies.audit(tx, "session.end", caller.actor.name)
+    return {"message": "You are signed out."}
+
+
+@operation(tag="Sessions", answer="object", returns=Message, scope="platform", writes=True)
+def end_other_sessions(tx: Transaction, caller: Caller) -> dict[str, object]:
+    """End all sessions of the user but this one."""
+    assert caller.actor.user_id is not None
+    ended = sessions.end_all(tx, caller.actor.user_id, caller.session_id)
+    companies.audit(tx, f"session.end {ended} others", caller.actor.name)
+    return {"message": f"{ended} sessions are ended."}
 
 
 @operation(tag="Authentication", answer="object", returns=Message, scope="platform", writes=True)
@@ -114,13 +216,12 @@ def get_user(tx: Transaction) -> dict[str, object]:
 
 
 @operation(tag="Authentication", answer="object", returns=CompanyList, scope="platform", codes=("FORBIDDEN",))
-def list_companies(tx: Transaction, operator_id: int | None) -> dict[str, object]:
+def list_companies(tx: Transaction, caller: Caller, operator_id: int | None) -> dict[str, object]:
     """List the companies that the token may use.
 
     `X-Three-Pl-Id` narrows the list to the companies of one operator.
     """
-    caller = caller_of(*_current(tx), tx.now)
-    usable = [company for company in companies.companies(tx) if caller and caller.may_use(company.id)]
+    usable = [company for company in companies.companies(tx) if caller.may_use(company.id)]
     if operator_id is not None:
         usable = [c for c in usable if c.operator is not None and c.operator.id == operator_id]
         if not usable:
@@ -206,6 +307,7 @@ def disable_user(tx: Transaction, email: str) -> None:
     user = user_of_email(tx, email)
     store.disable_user(tx, user.id)
     store.forget_sign_ins(tx, user.id)
+    sessions.end_all(tx, user.id)
     companies.audit(tx, "user.disable", user.email)
 
 
@@ -215,6 +317,7 @@ def set_password(tx: Transaction, email: str, password_hash: str, *, keep_tokens
     """
     user = user_of_email(tx, email)
     store.set_password(tx, user.id, password_hash)
+    sessions.end_all(tx, user.id)
     companies.audit(tx, "user.set-password", user.email)
     ended = 0 if keep_tokens else store.revoke_signed_in(tx, user.id)
     if ended:

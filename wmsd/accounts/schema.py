@@ -27,6 +27,38 @@ class IssuedToken(Model):
     abilities: list[Ability]
 
 
+class SignInToPages(Input):
+    email: Annotated[str, Field(min_length=1, max_length=254)]
+    password: Password
+
+
+class BegunSession(Model):
+    """The secret of a session, for the browser's cookie."""
+
+    secret: str
+
+
+class Profile(Model):
+    """Who is signed in."""
+
+    name: str
+    email: str
+    role: Role
+
+
+class SessionShown(Model):
+    id: Id
+    made_at: Timestamp
+    seen_at: Timestamp
+    address: str
+    agent: str
+    is_this: bool
+
+
+class Sessions(Model):
+    data: list[SessionShown]
+
+
 class Message(Model):
     message: str
 

@@ -12,10 +12,11 @@ from datetime import datetime
 from functools import partial
 from typing import Any, Final, TypeVar
 
-from wmsd.accounts import kernel_tokens
+from wmsd.accounts import kernel_tokens, sessions
 from wmsd.accounts import store as accounts
 from wmsd.accounts.kernel_tokens import Accepted
 from wmsd.accounts.rules import Token, User, caller_of
+from wmsd.accounts.sessions import Lifetimes, Session
 from wmsd.accounts.tokens import jti_of
 from wmsd.base import timestamps
 from wmsd.base.clock import Clock
@@ -36,9 +37,11 @@ KERNEL = Caller(Actor("kernel"), frozenset(), frozenset())
 
 
 class AccessCache:
-    def __init__(self, platform: Database, clock: Clock) -> None:
+    def __init__(self, platform: Database, clock: Clock, lifetimes: Lifetimes) -> None:
+        """`lifetimes`: of sessions."""
         self._platform = platform
         self._clock = clock
+        self._lifetimes = lifetimes
         self._version: tuple[int, int, int] | None = None
         self._access_version: int | None = None
         self._generation = 0
@@ -50,12 +53,19 @@ class AccessCache:
         self._site_keys: list[Key] | None = None
         self._kernel_tokens: tuple[Accepted, ...] | None = None
         self._uses: dict[int, datetime] = {}
+        self._sessions: dict[str, tuple[Session, Caller]] = {}
+        """By the hashes of their secrets."""
+        self._seen: dict[int, tuple[datetime, str]] = {}
+        """When sessions were used last and from which address, by id."""
+        self._noted: dict[int, datetime] = {}
+        """The same, as it is written down."""
 
     def forget(self) -> None:
         self._generation += 1
         self._keys, self._companies = None, None
         self._site_keys, self._kernel_tokens = None, None
         self._callers.clear()
+        self._sessions.clear()
         self._reads.clear()  # what is being read may be from before the change
 
     async def forget_if_changed(self) -> bool:
@@ -122,6 +132,41 @@ class AccessCache:
                 self._callers.clear()
             self._callers[token] = caller
         return caller
+
+    async def session_caller(self, secret: str, address: str) -> Caller:
+        """The person with this session. Raises Problem (401)."""
+        hash_ = sessions.hash_of(secret)
+        found = self._sessions.get(hash_)
+        if found is None:
+            generation = self._generation
+            read = await self._read_once(hash_, lambda tx: sessions.find(tx, hash_))
+            if read is None or read[1].disabled:
+                raise unauthorized("You are not signed in any more.")
+            found = read[0], sessions.caller_of(*read)
+            if generation == self._generation:
+                if len(self._sessions) >= MOST_TOKENS:
+                    self._sessions.clear()
+                self._sessions[hash_] = found
+        session, caller = found
+        now = self._clock.now()
+        seen_at, _ = self._seen.get(session.id, (session.seen_at, ""))
+        if session.is_over(max(seen_at, session.seen_at), now, self._lifetimes):
+            raise unauthorized("You were signed out, because you did nothing for a while.")
+        self._seen[session.id] = now, address
+        return caller
+
+    async def write_session_uses(self) -> None:
+        """Writes when sessions were used last, as `write_token_uses` does."""
+        seen = {each: at for each, at in self._seen.items() if self._noted.get(each) != at[0]}
+        if seen:
+            rows = [(timestamps.to_text(moment), address, each) for each, (moment, address) in seen.items()]
+            await self._platform.write(lambda tx: sessions.note_seen(tx, rows), is_quiet=True)
+            self._noted.update({each: moment for each, (moment, _) in seen.items()})
+        ended = await self._platform.write(lambda tx: sessions.end_old(tx, self._lifetimes), is_quiet=True)
+        if ended:
+            self._seen.clear()
+            self._noted.clear()
+            self._sessions.clear()
 
     async def site_caller(self, token: str | None) -> Caller:
         """The site that the bearer token belongs to. Raises Problem (401)."""

@@ -27,14 +27,15 @@ class Admission:
 
     async def admit(self, call: Call) -> tuple[Caller | None, Company | None]:
         """The caller and the company. A refusal counts against the address unless another request carries it."""
-        if not call.operation.signed_in and not ("company" in call.operation.takes and call.token):
+        has_credential = call.token or call.session
+        if not call.operation.signed_in and not ("company" in call.operation.takes and has_credential):
             return None, None
         try:
             if call.operation.scope == "site":
                 return await self._admit_site(call)
             if call.operation.scope == "kernel":
                 return await self._access.kernel(call.token), None
-            caller = await self._access.caller(call.token)
+            caller = await self._caller(call)
             if call.operation.scope == "platform" and not (call.company and "company" in call.operation.takes):
                 return caller, None
             company = await self._company(call, caller)
@@ -43,7 +44,8 @@ class Admission:
             declared = call.operation.ability
             needed = needed_ability(declared, self._abilities)
             if declared is not None and caller.abilities.isdisjoint({declared, needed}):
-                raise forbidden(f"This token lacks the ability {needed}.")
+                whose = "This token" if call.session is None else "You"
+                raise forbidden(f"{whose} {'lacks' if call.session is None else 'lack'} the ability {needed}.")
             _check_modules(call.operation, company)
             return caller, company
         except Problem as problem:
@@ -52,6 +54,11 @@ class Admission:
                     f"refused:{call.address}", self._limits.refused_per_minute, self._clock.monotonic()
                 )
             raise
+
+    async def _caller(self, call: Call) -> Caller:
+        if call.session is not None:
+            return await self._access.session_caller(call.session, call.address)
+        return await self._access.caller(call.token)
 
     async def _admit_site(self, call: Call) -> tuple[Caller, Company]:
         """Takes the company from the bearer token; the headers that name a company are ignored."""
@@ -85,6 +92,9 @@ class Admission:
                 assert company is not None
                 default = limits.sandbox_per_minute if company.sandbox else limits.data_per_minute
                 key, limit = f"company:{company.id}", company.requests_per_minute or default
+            case "user" if call.session is not None:
+                assert caller is not None
+                key, limit = f"session:{caller.session_id}", limits.pages_per_minute
             case "user":
                 assert caller is not None
                 key, limit = f"user:{caller.actor.user_id}", limits.data_per_minute
@@ -111,10 +121,10 @@ class Admission:
             return {}
         return self._limiter.unchanged(*call.counted, self._clock.monotonic()).headers()
 
-    async def known_caller(self, token: str | None) -> Caller | None:
+    async def known_caller(self, call: Call) -> Caller | None:
         """The caller of an operation that needs no token; None without a valid one, or if it cannot be checked."""
         try:
-            return await self._access.caller(token)
+            return await self._caller(call)
         except (Problem, sqlite3.Error):
             return None
 

@@ -40,6 +40,10 @@ class Call:
     query: Mapping[str, str] = field(default_factory=dict)
     load_body: LoadBody | None = None
     token: str | None = None
+    session: str | None = None
+    """The secret of the session of a person at the pages, instead of a token."""
+    agent: str = ""
+    """The program that asks, by its own word."""
     company: str | None = None
     operator: str | None = None
     idempotency_key: str | None = None

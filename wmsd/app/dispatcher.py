@@ -219,7 +219,7 @@ class Dispatcher:
         assert operation.needs is not None
         service = self._services[operation.needs]
         if "caller" in operation.takes and not operation.signed_in:
-            inputs["caller"] = await self._admission.known_caller(call.token)
+            inputs["caller"] = await self._admission.known_caller(call)
         if not operation.writes:
             return reply_of(call, company, await operation.action(service, **inputs), inputs, self._signer)
         assert company is not None

@@ -110,7 +110,10 @@ async def open_installation(
         borrow=borrow,
         before_migration=before_migration,
     )
-    access, requests = AccessCache(platform, ordered), RequestCounts(platform, ordered)
+    access, requests = (
+        AccessCache(platform, ordered, settings.sessions.lifetimes),
+        RequestCounts(platform, ordered),
+    )
     platform.after_commit = access.forget
     storage = Storage(folder, settings.storage.quota_megabytes, ordered)
     dispatcher = Dispatcher(

@@ -73,6 +73,7 @@ class Jobs:
         self._every(1, self.watch_the_clock)
         self._every(600, self.clock_watch.keep)
         self._every(60, installation.access.write_token_uses)
+        self._every(60, installation.access.write_session_uses)
         self._every(60, self.write_request_counts)
         self._every(60, installation.marks.write)
         self._every(10, installation.files.close_unused)
@@ -95,6 +96,7 @@ class Jobs:
             await self.backups.stop()
         await self.sender.stop()
         await self._run(self._installation.access.write_token_uses)
+        await self._run(self._installation.access.write_session_uses)
         await self._run(self._installation.marks.write)
         await self._run(self.clock_watch.keep)
 

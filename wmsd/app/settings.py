@@ -11,12 +11,13 @@ import os
 import re
 import tomllib
 from collections.abc import Iterable, Mapping
-from datetime import time
+from datetime import time, timedelta
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, get_origin
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SkipValidation, ValidationError
 
+from wmsd.accounts.sessions import Lifetimes
 from wmsd.app.backups.schedule import Keep
 from wmsd.base.memory import machine_memory
 from wmsd.base.validation import field_errors
@@ -128,6 +129,7 @@ class Limits(Section):
     data_per_minute: Annotated[PerMinute, Field(description="Data requests of a company.")] = 60
     sandbox_per_minute: Annotated[PerMinute, Field(description="Data requests of a sandbox company.")] = 12
     graphql_per_minute: Annotated[PerMinute, Field(description="GraphQL requests of a company.")] = 30
+    pages_per_minute: Annotated[PerMinute, Field(description="What one browser asks for at the pages.")] = 600
     auth_per_minute: Annotated[PerMinute, Field(description="Sign-ins from one address.")] = 10
     refused_per_minute: Annotated[
         PerMinute, Field(description="Requests without a valid token or access, from one address.")
@@ -173,6 +175,21 @@ class Tokens(Section):
         Days, Field(description="Days that a token lasts, unless its maker says otherwise.")
     ] = 90
     most_days: Annotated[Days, Field(description="The most days that a token may last.")] = 3650
+
+
+class Sessions(Section):
+    """People who are signed in to the pages."""
+
+    idle_hours: Annotated[
+        int, Field(ge=1, le=720, description="Hours after which somebody who does nothing is signed out.")
+    ] = 12
+    most_days: Annotated[
+        int, Field(ge=1, le=365, description="Days after which everybody has to sign in again.")
+    ] = 7
+
+    @property
+    def lifetimes(self) -> Lifetimes:
+        return Lifetimes(timedelta(hours=self.idle_hours), timedelta(days=self.most_days))
 
 
 class Webhooks(Section):
@@ -280,6 +297,7 @@ class Settings(Section):
     limits: Limits = Limits()
     storage: Storage = Storage()
     tokens: Tokens = Tokens()
+    sessions: Sessions = Sessions()
     webhooks: Webhooks = Webhooks()
     backup: Backup = Backup()
     replica: Replica = Replica()

@@ -67,6 +67,8 @@ class Caller:
     expires_at: datetime | None = None
     site: TransportSite | None = None
     """The site of the bearer token, which may use only the operations of sites."""
+    session_id: int | None = None
+    """The session of a person at the pages."""
 
     def may_use(self, company_id: int) -> bool:
         return self.company_ids is None or company_id in self.company_ids

@@ -27,6 +27,7 @@ TAGS: Final[Mapping[str, Tag]] = {
     "Receptions": Tag("reception", "What arrived of purchase orders."),
     "Returns": Tag("return", "What customers sent back."),
     "Sales orders": Tag("sales order", "What is ordered, reserved and shipped."),
+    "Sessions": Tag("session", "People who are signed in to the pages."),
     "Stock": Tag("stock record", "What is where: quantity, reserved, quarantined and available."),
     "Transports": Tag("transport", "Orders that leave together, planned by a transport planner."),
     "Warehouses": Tag("warehouse", "Where goods are stored."),

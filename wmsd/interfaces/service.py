@@ -31,6 +31,7 @@ from wmsd.interfaces.http.requests import read_query
 from wmsd.interfaces.http.server import add_not_found, make_app
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.kernel.routes import ROUTES as KERNEL
+from wmsd.interfaces.pages import routes as house
 from wmsd.interfaces.rest_v1.routes import ROUTES as V1
 from wmsd.interfaces.rest_v2.routes import ROUTES as V2
 from wmsd.webhooks.lazy_client import LazyClient
@@ -72,6 +73,7 @@ def service(installation: Installation, backups: ScheduledBackups | None = None)
     app.cleanup_ctx.append(partial(_closed, client))
     graphql.add_to(app, installation)
     pages.add_to(app, installation, partial(_reference, installation.abilities))
+    house.add_to(app, installation)
     add_not_found(app)
     return app, jobs
 

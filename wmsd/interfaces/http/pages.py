@@ -57,7 +57,7 @@ def _framed(title: str, body: str) -> str:
 
 
 async def _home(request: web.Request) -> web.Response:
-    raise web.HTTPFound("/docs")
+    raise web.HTTPFound("/today")
 
 
 async def _guide(guide: Mapping[str, Prepared], request: web.Request) -> web.Response:
@@ -168,8 +168,8 @@ def _form(code: str, sent: dict[str, str], errors: FieldErrors) -> str:
 
 def _done(email: str) -> str:
     return (
-        f"<h1>Welcome</h1><p>{html.escape(email)} is the admin of this installation. Next, at the command line, "
-        "make a company and a token:</p><pre>wmsd company create ACME --name 'Acme' --all-modules\n"
+        f'<h1>Welcome</h1><p>{html.escape(email)} is the admin of this installation.</p><p><a href="/sign-in">Sign in'
+        "</a></p><p>Then, at the command line, make a company and a token:</p><pre>wmsd company create ACME --name 'Acme' --all-modules\n"
         f"wmsd token create --user {html.escape(email)} --ability '*' --company ACME</pre>"
         '<p><a href="/docs">Read the guide</a></p>'
     )

@@ -1,0 +1,223 @@
+"""People sign in to the pages with their password; a session ends when it should, and no other site can use it."""
+
+import re
+
+import pytest
+
+from tests.interfaces.pages.visitor import Visitor
+from tests.support.world import PASSWORD, World
+from wmsd.accounts import actions as accounts
+
+EMAIL = "ana@example.com"
+HOUR = 3600
+
+
+@pytest.fixture
+async def visitor(world: World) -> Visitor:
+    await world.new_user(EMAIL, "platform-admin")
+    return Visitor(world)
+
+
+async def signed_in(world: World, agent: str = "Tests/1.0") -> Visitor:
+    visitor = Visitor(world, agent=agent)
+    seen = await visitor.sign_in(EMAIL, PASSWORD)
+    assert (seen.status, seen.goes_to) == (303, "/today"), seen.text
+    return visitor
+
+
+async def is_in(visitor: Visitor) -> bool:
+    seen = await visitor.get("/today")
+    assert seen.status == 200 or seen.goes_to == "/sign-in?next=/today"
+    return seen.status == 200
+
+
+async def test_who_is_not_signed_in_signs_in_and_comes_back(visitor: Visitor) -> None:
+    refused = await visitor.get("/account")
+    assert (refused.status, refused.goes_to) == (303, "/sign-in?next=/account")
+    form = await visitor.get(refused.goes_to)
+    assert (form.status, form.heading) == (200, "Sign in to wmsd")
+    assert 'name="next" value="/account"' in form.text
+    done = await visitor.sign_in(EMAIL, PASSWORD, "/account")
+    assert (done.status, done.goes_to) == (303, "/account")
+    account = await visitor.get("/account")
+    assert (account.status, account.heading) == (200, EMAIL)
+
+
+async def test_the_first_page_shows_the_companies_of_the_user(visitor: Visitor) -> None:
+    await visitor.world.new_company("OTHER")
+    await visitor.world.new_user("ion@example.com", "member", ["OTHER"])
+    await visitor.sign_in("ion@example.com", PASSWORD)
+    seen = await visitor.get("/today")
+    assert (seen.status, seen.heading) == (200, "Today")
+    assert re.findall(r"<td>(Company \w+)</td>", seen.text) == ["Company OTHER"]
+
+
+@pytest.mark.parametrize(
+    ("email", "password"), [(EMAIL, "a guess"), ("nobody@example.com", PASSWORD), (EMAIL.upper(), "a guess")]
+)
+async def test_a_wrong_password_is_told_and_the_address_kept(visitor: Visitor, email: str, password: str) -> None:
+    seen = await visitor.sign_in(email, password)
+    assert seen.status == 401
+    assert "The e-mail address or the password is wrong." in seen.text
+    assert f'value="{email}"' in seen.text
+    assert password not in seen.text
+    assert visitor.cookies == {}
+
+
+async def test_missing_fields_are_named(visitor: Visitor) -> None:
+    seen = await visitor.sign_in("", "")
+    assert seen.status == 422
+    assert seen.text.count('aria-invalid="true"') == 2
+    assert 'id="email-error"' in seen.text
+
+
+async def test_script_in_a_field_is_text(visitor: Visitor) -> None:
+    seen = await visitor.sign_in('"><script>alert(1)</script>', "x", '/"><script>alert(2)</script>')
+    assert "<script" not in seen.text
+    assert "&#34;&gt;&lt;script&gt;alert(1)" in seen.text
+
+
+@pytest.mark.parametrize(
+    "elsewhere", ["https://evil.example", "//evil.example", "/\\evil.example", "javascript:1"]
+)
+async def test_nobody_is_led_elsewhere(visitor: Visitor, elsewhere: str) -> None:
+    assert (await visitor.sign_in(EMAIL, PASSWORD, elsewhere)).goes_to == "/today"
+    assert (await visitor.get(f"/sign-in?next={elsewhere}")).goes_to == "/today"
+
+
+async def test_a_form_of_another_site_is_refused(visitor: Visitor) -> None:
+    fields = {"email": EMAIL, "password": PASSWORD}
+    for site in ("cross-site", "same-site", "none"):
+        seen = await visitor.post("/sign-in", fields, site=site)
+        assert (seen.status, seen.heading) == (403, "That is not allowed")
+    for headers in ({}, {"Origin": "https://evil.example"}, {"Origin": "null"}):
+        assert (await visitor.post("/sign-in", fields, headers, site="")).status == 403
+    assert visitor.cookies == {}
+    own = {"Origin": visitor.world.base_url}
+    assert (await visitor.post("/sign-in", fields, own, site="")).status == 303
+
+
+async def test_a_form_without_the_token_of_its_session_is_refused(visitor: Visitor) -> None:
+    await visitor.sign_in(EMAIL, PASSWORD)
+    other = await signed_in(visitor.world)
+    foreign = (await other.get("/account")).form_token
+    for fields in ({}, {"form_token": ""}, {"form_token": foreign}, {"form_token": "é"}):
+        assert (await visitor.post("/sign-out", fields)).status == 403
+        assert (await visitor.post("/account/sessions", {"which": "others", **fields})).status == 403
+    assert await is_in(visitor)
+    assert await is_in(other)
+
+
+async def test_signing_out_ends_the_session(visitor: Visitor) -> None:
+    await visitor.sign_in(EMAIL, PASSWORD)
+    stolen = Visitor(visitor.world, dict(visitor.cookies))
+    assert await is_in(stolen)
+    token = (await visitor.get("/account")).form_token
+    done = await visitor.post("/sign-out", {"form_token": token})
+    assert (done.goes_to, visitor.cookies) == ("/sign-in", {})
+    assert not await is_in(stolen)
+
+
+async def test_a_new_sign_in_is_a_new_session(visitor: Visitor) -> None:
+    """A session that somebody has planted in a browser is not taken over."""
+    visitor.cookies["wmsd"] = "planted"
+    await visitor.sign_in(EMAIL, PASSWORD)
+    first = visitor.cookies["wmsd"]
+    assert first != "planted"
+    await visitor.sign_in(EMAIL, PASSWORD)
+    assert visitor.cookies["wmsd"] != first
+
+
+async def test_sessions_are_listed_and_ended(visitor: Visitor) -> None:
+    await visitor.sign_in(EMAIL, PASSWORD)
+    phone, tablet = await signed_in(visitor.world, "Phone <1>"), await signed_in(visitor.world, "Tablet")
+    seen = await visitor.get("/account")
+    assert "Phone &lt;1&gt;" in seen.text
+    assert seen.text.count("this browser") == 1
+    ids = re.findall(r'name="which" value="(\d+)"', seen.text)
+    assert len(ids) == 2
+    await visitor.post("/account/sessions", {"form_token": seen.form_token, "which": ids[0]})
+    assert [await is_in(phone), await is_in(tablet), await is_in(visitor)].count(False) == 1
+    await visitor.post("/account/sessions", {"form_token": seen.form_token, "which": "others"})
+    assert [await is_in(phone), await is_in(tablet), await is_in(visitor)] == [False, False, True]
+
+
+async def test_nobody_ends_the_session_of_another(visitor: Visitor) -> None:
+    await visitor.world.new_user("ion@example.com", "member")
+    await visitor.sign_in(EMAIL, PASSWORD)
+    other = Visitor(visitor.world)
+    await other.sign_in("ion@example.com", PASSWORD)
+    token = (await other.get("/account")).form_token
+    for which in ("1", "0", "x", "99999999999999999999"):
+        await other.post("/account/sessions", {"form_token": token, "which": which})
+    assert await is_in(visitor)
+
+
+async def test_an_idle_session_ends_and_so_does_an_old_one(visitor: Visitor) -> None:
+    await visitor.sign_in(EMAIL, PASSWORD)
+    world = visitor.world
+    for _ in range(13):
+        world.clock.advance(12 * HOUR - 1)
+        assert await is_in(visitor)
+        await world.installation.access.write_session_uses()
+    world.clock.advance(12 * HOUR)
+    assert not await is_in(visitor)
+
+    again = await signed_in(world)
+    world.clock.advance(12 * HOUR)
+    assert not await is_in(again)
+    await world.installation.access.write_session_uses()
+    assert await world.installation.platform.read(lambda tx: tx.value("SELECT count(*) FROM sessions")) == 0
+
+
+async def test_a_new_password_and_a_disabled_user_end_every_session(visitor: Visitor) -> None:
+    world = visitor.world
+    await visitor.sign_in(EMAIL, PASSWORD)
+    hash_ = await world.installation.passwords.hash(PASSWORD)
+    await world.installation.platform.write(lambda tx: accounts.set_password(tx, EMAIL, hash_))
+    assert not await is_in(visitor)
+    await visitor.sign_in(EMAIL, PASSWORD)
+    await world.installation.platform.write(lambda tx: accounts.disable_user(tx, EMAIL))
+    assert not await is_in(visitor)
+    assert (await visitor.sign_in(EMAIL, PASSWORD)).status == 401
+
+
+async def test_a_session_is_no_token_and_a_token_no_session(visitor: Visitor) -> None:
+    await visitor.sign_in(EMAIL, PASSWORD)
+    secret, world = visitor.cookies["wmsd"], visitor.world
+    for headers in ({"Cookie": f"wmsd={secret}"}, {"Authorization": f"Bearer {secret}"}):
+        assert (await world.send("GET", "/api/user", token="", headers=headers)).status == 401
+    assert not await is_in(Visitor(world, {"wmsd": world.token}))
+
+
+async def test_the_secret_is_kept_nowhere(visitor: Visitor) -> None:
+    await visitor.sign_in(EMAIL, PASSWORD)
+    secret = visitor.cookies["wmsd"].encode()
+    for path in visitor.world.installation.folder.path.rglob("platform.db*"):
+        assert secret not in path.read_bytes()
+
+
+async def test_pages_are_private_and_cannot_be_framed(visitor: Visitor) -> None:
+    await visitor.sign_in(EMAIL, PASSWORD)
+    for browser, path in ((visitor, "/today"), (visitor, "/account"), (Visitor(visitor.world), "/sign-in")):
+        headers = (await browser.get(path)).headers
+        assert headers["Cache-Control"] == "no-store"
+        assert "frame-ancestors 'none'" in headers["Content-Security-Policy"]
+        assert "unsafe" not in headers["Content-Security-Policy"]
+
+
+async def test_the_stylesheet_is_kept_for_good(visitor: Visitor) -> None:
+    page = await visitor.get("/sign-in")
+    found = re.search(r'href="(/pages/look-[0-9a-f]{12}\.css)"', page.text)
+    assert found
+    sheet = await visitor.get(found[1])
+    assert (sheet.status, sheet.headers["Cache-Control"]) == (200, "public, max-age=31536000, immutable")
+    assert sheet.headers["Content-Type"] == "text/css; charset=utf-8"
+    for name in ("look.css", "..%2frouting.py", "look-000000000000.css"):
+        assert (await visitor.get(f"/pages/{name}")).status == 404
+
+
+async def test_who_tries_many_passwords_waits(visitor: Visitor) -> None:
+    answers = [(await visitor.sign_in(EMAIL, f"guess {number}")).status for number in range(12)]
+    assert 429 in answers
+    assert "Too many" in (await visitor.sign_in(EMAIL, PASSWORD)).text

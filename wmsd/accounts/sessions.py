@@ -1,0 +1,113 @@
+"""Sessions of people who are signed in to the pages (the browser has the secret, in a cookie).
+
+A session ends when it was not used for some hours, when it is some days old, when its user is disabled or gets
+another password, and when somebody ends it.
+"""
+
+import hashlib
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime, timedelta
+from typing import Any, Final, NamedTuple
+
+from wmsd.accounts import store
+from wmsd.accounts.rules import User
+from wmsd.base import timestamps
+from wmsd.base.context import Actor, Caller
+from wmsd.db.transaction import Transaction
+
+LONGEST_AGENT: Final = 200
+COLUMNS: Final = "id, user_id, made_at, seen_at, address, agent"
+BY_HASH: Final = f"SELECT {COLUMNS} FROM sessions WHERE hash = ?"
+OF_USER: Final = f"SELECT {COLUMNS} FROM sessions WHERE user_id = ? ORDER BY seen_at DESC, id DESC"
+INSERT: Final = """
+    INSERT INTO sessions (hash, user_id, made_at, seen_at, address, agent)
+    VALUES (:hash, :user_id, :now, :now, :address, :agent)
+"""
+END: Final = "DELETE FROM sessions WHERE id = ? AND user_id = ?"
+END_ALL: Final = "DELETE FROM sessions WHERE user_id = ? AND id IS NOT ?"
+NOTE_SEEN: Final = "UPDATE sessions SET seen_at = ?, address = ? WHERE id = ?"
+END_OLD: Final = "DELETE FROM sessions WHERE made_at <= ? OR seen_at <= ?"
+
+
+class Lifetimes(NamedTuple):
+    """How long a session lasts unused, and in all."""
+
+    idle: timedelta
+    most: timedelta
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    id: int
+    user_id: int
+    made_at: datetime
+    seen_at: datetime
+    address: str
+    agent: str
+
+    def is_over(self, seen_at: datetime, now: datetime, lifetimes: Lifetimes) -> bool:
+        """`seen_at`: when it was used last."""
+        return now >= self.made_at + lifetimes.most or now >= seen_at + lifetimes.idle
+
+
+def begin(tx: Transaction, user_id: int, address: str, agent: str) -> str:
+    """Begins a session. Returns its secret, of which only the hash is kept."""
+    secret = tx.ids.secret()
+    tx.insert(
+        INSERT,
+        {
+            "hash": hash_of(secret),
+            "user_id": user_id,
+            "now": tx.timestamp,
+            "address": address,
+            "agent": agent[:LONGEST_AGENT],
+        },
+    )
+    return secret
+
+
+def find(tx: Transaction, hash_: str) -> tuple[Session, User] | None:
+    row = tx.record(BY_HASH, (hash_,))
+    user = store.user_by_id(tx, row["user_id"]) if row else None
+    return None if row is None or user is None else (_session(row), user)
+
+
+def of_user(tx: Transaction, user_id: int) -> list[Session]:
+    """The one that was used last comes first."""
+    return [_session(row) for row in tx.records(OF_USER, (user_id,))]
+
+
+def end(tx: Transaction, session_id: int, user_id: int) -> bool:
+    """Returns whether the user had this session."""
+    return tx.execute(END, (session_id, user_id)).rowcount > 0
+
+
+def end_all(tx: Transaction, user_id: int, but: int | None = None) -> int:
+    """Ends all sessions of a user, but for one. Returns how many."""
+    return tx.execute(END_ALL, (user_id, but)).rowcount
+
+
+def end_old(tx: Transaction, lifetimes: Lifetimes) -> int:
+    """Removes those that are over. Returns how many."""
+    oldest = [timestamps.to_text(tx.now - lifetime) for lifetime in (lifetimes.most, lifetimes.idle)]
+    return tx.execute(END_OLD, oldest).rowcount
+
+
+def note_seen(tx: Transaction, seen: Iterable[tuple[str, str, int]]) -> None:
+    """When, from which address, and the session's id."""
+    tx.executemany(NOTE_SEEN, seen)
+
+
+def caller_of(session: Session, user: User) -> Caller:
+    """The caller with all that the user may do now."""
+    return Caller(Actor(user.email, user.id), user.may_do, user.may_use, session_id=session.id)
+
+
+def hash_of(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()
+
+
+def _session(row: dict[str, Any]) -> Session:
+    moments = {name: timestamps.from_text(row[name]) for name in ("made_at", "seen_at")}
+    return Session(**{**row, **moments})

@@ -1,0 +1,112 @@
+"""What a browser sends: its cookie, and forms that no other site can send for it.
+
+The cookie is not sent with requests that another site begins (SameSite=Strict). A form must also come from a
+page of this very origin, which the browser says itself (Sec-Fetch-Site, or else Origin), and hold the token
+of its session.
+"""
+
+import hashlib
+import hmac
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+from urllib.parse import parse_qsl
+
+from wmsd.base.addresses import Network
+from wmsd.base.problems import Problem
+from wmsd.interfaces.http import requests
+from wmsd.interfaces.http.web import web
+
+COOKIE: Final = "wmsd"
+COOKIE_OVER_TLS: Final = "__Host-wmsd"
+LONGEST_SECRET: Final = 200
+LARGEST_FORM: Final = 64 * 1024
+MOST_FIELDS: Final = 200
+FORM_TOKEN: Final = "form_token"
+LONGEST_NEXT: Final = 500
+
+
+@dataclass(frozen=True, slots=True)
+class Browser:
+    request: web.Request
+    origin: str
+    """The scheme and the host that it has reached, as `https://wms.example.com`."""
+    address: str
+    secret: str | None
+    """Of its session, as it says."""
+
+    @property
+    def has_tls(self) -> bool:
+        return self.origin.startswith("https:")
+
+    @property
+    def is_local(self) -> bool:
+        """Whether it runs on the box itself, so that nobody can listen."""
+        return self.address in ("127.0.0.1", "::1", "::/64")
+
+    @property
+    def form_token(self) -> str:
+        return form_token(self.secret or "")
+
+
+def form_token(secret: str) -> str:
+    """What a form of this session holds. It tells nothing of the secret."""
+    return hmac.new(secret.encode(), b"form", hashlib.sha256).hexdigest()
+
+
+def read(request: web.Request, trusted: Sequence[Network]) -> Browser:
+    origin = requests.origin(request, trusted)
+    name = COOKIE_OVER_TLS if origin.startswith("https:") else COOKIE
+    secret = request.cookies.get(name)
+    if secret is not None and not 0 < len(secret) <= LONGEST_SECRET:
+        secret = None
+    return Browser(request, origin, requests.client_address(request, trusted), secret)
+
+
+def give(answer: web.Response, browser: Browser, secret: str) -> None:
+    """Gives the browser the session with this secret. Its end is decided here, not by the cookie."""
+    _set(answer, browser, secret, None)
+
+
+def take(answer: web.Response, browser: Browser) -> None:
+    """Takes the session away."""
+    _set(answer, browser, "", 0)
+
+
+def _set(answer: web.Response, browser: Browser, secret: str, max_age: int | None) -> None:
+    name = COOKIE_OVER_TLS if browser.has_tls else COOKIE
+    answer.set_cookie(
+        name, secret, max_age=max_age, path="/", httponly=True, samesite="Strict", secure=browser.has_tls
+    )
+
+
+async def form(browser: Browser, with_token: bool = True) -> dict[str, str]:
+    """The fields of a form of this origin, and of this session. Raises Problem: 403, 415, 413, 408, 400."""
+    request = browser.request
+    _check_origin(browser)
+    if request.content_type != "application/x-www-form-urlencoded":
+        raise Problem("VALIDATION_FAILED", "Send the form of this page as a browser does.", status=415)
+    try:
+        raw = (await requests.body(request, LARGEST_FORM)).decode()
+        fields = dict(parse_qsl(raw, keep_blank_values=True, max_num_fields=MOST_FIELDS, errors="strict"))
+    except ValueError:
+        raise Problem("VALIDATION_FAILED", "The form cannot be read; send it again.", status=400) from None
+    token = fields.pop(FORM_TOKEN, "")
+    if with_token and not hmac.compare_digest(token.encode(), browser.form_token.encode()):
+        raise Problem("FORBIDDEN", "This form is of another session. Open the page again.")
+    return fields
+
+
+def _check_origin(browser: Browser) -> None:
+    """Raises Problem (403) unless a page of this origin has sent it."""
+    headers = browser.request.headers
+    site = headers.get("Sec-Fetch-Site")
+    is_own = site == "same-origin" if site is not None else headers.get("Origin") == browser.origin != ""
+    if not is_own:
+        raise Problem("FORBIDDEN", "This form was not sent from a page of this service.")
+
+
+def own_path(text: str, otherwise: str) -> str:
+    """A path of this service, to go on to. Anything else would lead to another site."""
+    is_path = text.startswith("/") and not text.startswith(("//", "/\\")) and len(text) <= LONGEST_NEXT
+    return text if is_path and text.isascii() and text.isprintable() else otherwise

@@ -1,0 +1,45 @@
+"""The addresses of the pages."""
+
+from functools import partial
+from typing import Final
+
+from wmsd.app.installation import Installation
+from wmsd.base.problems import Problem
+from wmsd.interfaces.http.server import Handler, add_open
+from wmsd.interfaces.http.web import web
+from wmsd.interfaces.pages import assets
+from wmsd.interfaces.pages.account import ACCOUNT, Account
+from wmsd.interfaces.pages.door import SIGN_IN, Door
+from wmsd.interfaces.pages.rendering import page
+from wmsd.interfaces.pages.signing_in import HOME, SigningIn
+from wmsd.interfaces.pages.today import Today
+
+HEADINGS: Final = {403: "That is not allowed", 413: "That is too much", 408: "That took too long"}
+OTHER: Final = "That cannot be done"
+
+
+def add_to(app: web.Application, installation: Installation) -> None:
+    door = Door(installation)
+    signing_in, account, today = SigningIn(door), Account(door), Today(door)
+    for method, path, handler in (
+        ("GET", "/pages/{name}", assets.serve),
+        ("GET", SIGN_IN, signing_in.show),
+        ("POST", SIGN_IN, signing_in.sign_in),
+        ("POST", "/sign-out", signing_in.sign_out),
+        ("GET", HOME, today.show),
+        ("GET", ACCOUNT, account.show),
+        ("POST", "/account/sessions", account.end),
+    ):
+        add_open(app, method, path, partial(_in_words, handler))
+
+
+async def _in_words(handler: Handler, request: web.Request) -> web.StreamResponse:
+    """Shows a refusal as a page."""
+    try:
+        return await handler(request)
+    except Problem as problem:
+        shown = page(
+            "refused", problem.status, heading=HEADINGS.get(problem.status, OTHER), message=problem.message
+        )
+        shown.headers.update(problem.headers)
+        return shown

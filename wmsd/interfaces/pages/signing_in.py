@@ -1,0 +1,68 @@
+"""Signing in and out."""
+
+from wmsd.accounts import actions as accounts
+from wmsd.interfaces.http.web import web
+from wmsd.interfaces.pages import browser as browsers
+from wmsd.interfaces.pages.browser import own_path
+from wmsd.interfaces.pages.door import SIGN_IN, Door
+from wmsd.interfaces.pages.rendering import go_to, page
+
+HOME = "/today"
+FIELDS = (
+    ("email", "E-mail address", "email", "username"),
+    ("password", "Password", "password", "current-password"),
+)
+"""Their names, what they are called, their types, and what browsers fill them with."""
+
+
+class SigningIn:
+    def __init__(self, door: Door) -> None:
+        self._door = door
+
+    async def show(self, request: web.Request) -> web.Response:
+        browser = self._door.browser(request)
+        if browser.secret is not None and (await self._door.ask(browser, accounts.get_profile)).is_good:
+            return go_to(own_path(request.query.get("next", ""), HOME))
+        return _form(browser.has_tls, next_path=request.query.get("next", ""))
+
+    async def sign_in(self, request: web.Request) -> web.Response:
+        """Begins a new session, whatever the browser had before."""
+        browser = self._door.browser(request)
+        sent = await browsers.form(browser, with_token=False)
+        next_path = sent.get("next", "")
+        document = {"email": sent.get("email", ""), "password": sent.get("password", "")}
+        answer = await self._door.ask(browser, accounts.begin_session, document)
+        if not answer.is_good:
+            return _form(browser.has_tls, answer.status, next_path, document["email"], answer.body)
+        done = go_to(own_path(next_path, HOME))
+        browsers.give(done, browser, answer.body["secret"])
+        return done
+
+    async def sign_out(self, request: web.Request) -> web.Response:
+        browser = self._door.browser(request)
+        await browsers.form(browser)
+        if browser.secret is not None:
+            await self._door.ask(browser, accounts.end_this_session)
+        done = go_to(SIGN_IN)
+        browsers.take(done, browser)
+        return done
+
+
+def _form(
+    has_tls: bool,
+    status: int = 200,
+    next_path: str = "",
+    email: str = "",
+    refused: dict[str, object] | None = None,
+) -> web.Response:
+    return page(
+        "sign_in",
+        status,
+        fields=FIELDS,
+        focus="password" if email else "email",
+        has_tls=has_tls,
+        next_path=own_path(next_path, ""),
+        email=email,
+        message=None if refused is None else refused["message"],
+        errors={} if refused is None else refused.get("errors", {}),
+    )
