@@ -168,8 +168,10 @@ def _form(code: str, sent: dict[str, str], errors: FieldErrors) -> str:
 
 def _done(email: str) -> str:
     return (
-        f'<h1>Welcome</h1><p>{html.escape(email)} is the admin of this installation.</p><p><a href="/sign-in">Sign in'
-        "</a></p><p>Then, at the command line, make a company and a token:</p><pre>wmsd company create ACME --name 'Acme' --all-modules\n"
+        f"<h1>Welcome</h1><p>{html.escape(email)} is the admin of this installation.</p>"
+        '<p><a href="/sign-in">Sign in</a></p>'
+        "<p>Then, at the command line, make a company and a token:</p>"
+        "<pre>wmsd company create ACME --name 'Acme' --all-modules\n"
         f"wmsd token create --user {html.escape(email)} --ability '*' --company ACME</pre>"
         '<p><a href="/docs">Read the guide</a></p>'
     )
