@@ -221,3 +221,11 @@ async def test_who_tries_many_passwords_waits(visitor: Visitor) -> None:
     answers = [(await visitor.sign_in(EMAIL, f"guess {number}")).status for number in range(12)]
     assert 429 in answers
     assert "Too many" in (await visitor.sign_in(EMAIL, PASSWORD)).text
+
+
+async def test_what_is_wrong_is_said_with_what_to_do(visitor: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
+    await visitor.sign_in(EMAIL, PASSWORD)
+    assert "What is wrong" not in (await visitor.get("/today")).text
+    monkeypatch.setattr("wmsd.app.health.LEAST_FREE_BYTES", 10**18)
+    seen = await visitor.get("/today")
+    assert "The disk is nearly full. Make room." in seen.text

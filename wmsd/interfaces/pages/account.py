@@ -15,8 +15,8 @@ class Account:
 
     async def show(self, request: web.Request) -> web.Response:
         person = await self._door.person(request)
-        sessions = await self._door.ask(person.browser, accounts.list_sessions)
-        return page("account", person=person, current="account", sessions=sessions.body["data"])
+        sessions = await self._door.need(person.browser, accounts.list_sessions)
+        return page("account", person=person, current="account", sessions=sessions["data"])
 
     async def end(self, request: web.Request) -> web.Response:
         """Ends the session that the form names, or all others."""

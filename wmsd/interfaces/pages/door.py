@@ -11,6 +11,7 @@ from wmsd.app.call import Call, Loaded
 from wmsd.app.installation import Installation
 from wmsd.base.addresses import Network
 from wmsd.base.operation import Operation
+from wmsd.base.problems import Problem
 from wmsd.interfaces.http.request_log import CALL, REQUEST_ID
 from wmsd.interfaces.http.server import trusted_proxies
 from wmsd.interfaces.http.web import web
@@ -79,6 +80,13 @@ class Door:
             call.load_body = load
         reply = await self._dispatcher.dispatch(call)
         return Answer(reply.status, json.loads(reply.body) if reply.body else None)
+
+    async def need(self, browser: Browser, operation: Operation, also: int = 200) -> Any:
+        """The body of a good answer; `also` is another good status. Raises Problem for a refusal."""
+        answer = await self.ask(browser, operation)
+        if not answer.is_good and answer.status != also:
+            raise Problem(answer.body["code"], answer.body["message"], status=answer.status)
+        return answer.body
 
     async def person(self, request: web.Request) -> Person:
         """Who is signed in. Raises HTTPSeeOther: who is not goes to the page for that, and then comes back."""

@@ -15,16 +15,16 @@ class Today:
 
     async def show(self, request: web.Request) -> web.Response:
         person = await self._door.person(request)
-        health = await self._door.ask(person.browser, get_health)
-        companies = await self._door.ask(person.browser, accounts.list_companies)
+        health = await self._door.need(person.browser, get_health, also=503)
+        companies = await self._door.need(person.browser, accounts.list_companies)
         return page(
             "today",
             person=person,
             current="today",
-            health=health.body["status"],
-            troubles=troubles(health.body["checks"]),
-            backup=health.body["checks"]["backup"],
-            companies=companies.body["data"],
+            health=health["status"],
+            troubles=troubles(health["checks"]),
+            backup=health["checks"]["backup"],
+            companies=companies["data"],
         )
 
 
