@@ -1,11 +1,12 @@
 """People sign in to the pages with their password; a session ends when it should, and no other site can use it."""
 
 import re
+from pathlib import Path
 
 import pytest
 
 from tests.interfaces.pages.visitor import Visitor
-from tests.support.world import PASSWORD, World
+from tests.support.world import PASSWORD, World, open_world
 from wmsd.accounts import actions as accounts
 
 EMAIL = "ana@example.com"
@@ -229,3 +230,13 @@ async def test_what_is_wrong_is_said_with_what_to_do(visitor: Visitor, monkeypat
     monkeypatch.setattr("wmsd.app.health.LEAST_FREE_BYTES", 10**18)
     seen = await visitor.get("/today")
     assert "The disk is nearly full. Make room." in seen.text
+
+
+async def test_who_asks_too_often_is_told_on_a_page(tmp_path: Path) -> None:
+    async with open_world(tmp_path / "data", {"limits": {"open_per_minute": 5}}) as world:
+        await world.new_user(EMAIL, "platform-admin")
+        visitor = Visitor(world)
+        await visitor.sign_in(EMAIL, PASSWORD)
+        for _ in range(5):
+            seen = await visitor.get("/today")
+        assert (seen.status, "Too many requests" in seen.text) == (429, True)
