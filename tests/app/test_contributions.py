@@ -16,6 +16,7 @@ from wmsd.base.operation import Operation
 from wmsd.documents.kind import DocumentKind
 from wmsd.interfaces.graphql.fields import COLLECTIONS, MUTATIONS, QUERIES, REFERENCES
 from wmsd.interfaces.graphql.http import ROUTES as GRAPHQL
+from wmsd.interfaces.pages.routes import ASKED
 from wmsd.interfaces.service import SERVED
 
 NOT_ASKED_FOR = {f"find_{kind.table.name}" for kind in DOCUMENTS}
@@ -58,6 +59,7 @@ def operations() -> list[Operation]:
 def test_every_operation_can_be_asked_for() -> None:
     served = {route.operation.name for route in (*SERVED, *GRAPHQL)}
     served |= {field.operation.name for field in (*QUERIES, *MUTATIONS)}
+    served |= {each.name for each in ASKED}
     served |= {each.find.name for each in REFERENCES} | {each.find.name for each in COLLECTIONS}
     assert {each.name for each in operations()} - served <= NOT_ASKED_FOR
 

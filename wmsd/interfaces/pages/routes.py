@@ -3,6 +3,8 @@
 from functools import partial
 from typing import Final
 
+from wmsd.accounts import actions as accounts
+from wmsd.app.discovery import get_health
 from wmsd.app.installation import Installation
 from wmsd.base.problems import Problem
 from wmsd.interfaces.http.server import Handler, add_open
@@ -14,6 +16,17 @@ from wmsd.interfaces.pages.rendering import page
 from wmsd.interfaces.pages.signing_in import HOME, SigningIn
 from wmsd.interfaces.pages.today import Today
 
+ASKED: Final = (
+    accounts.begin_session,
+    accounts.end_other_sessions,
+    accounts.end_session,
+    accounts.end_this_session,
+    accounts.get_profile,
+    accounts.list_companies,
+    accounts.list_sessions,
+    get_health,
+)
+"""The operations that pages ask for. Some of them have no other way in."""
 HEADINGS: Final = {403: "That is not allowed", 413: "That is too much", 408: "That took too long"}
 OTHER: Final = "That cannot be done"
 
