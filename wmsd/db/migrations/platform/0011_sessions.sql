@@ -12,7 +12,7 @@ CREATE TABLE sessions (
 
 CREATE INDEX sessions_by_user ON sessions (user_id, id);
 
-CREATE TRIGGER sessions_change_access AFTER DELETE ON sessions
+CREATE TRIGGER access_version_sessions_deleted AFTER DELETE ON sessions
 BEGIN
     UPDATE access_version SET version = version + 1;
 END;
