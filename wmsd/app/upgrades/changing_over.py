@@ -37,6 +37,7 @@ class HowStarted(NamedTuple):
     """The first one is the path of the program."""
     folder: str
     environment: dict[str, str]
+    owner: int
     user: dict[str, Any]
     """Whose process it was, as `subprocess` takes it; empty when it is ours."""
 
@@ -63,6 +64,7 @@ def how_started(pid: int) -> HowStarted:
         arguments,
         folder,
         {**environment, "PYINSTALLER_RESET_ENVIRONMENT": "1"},
+        owner.st_uid,
         {} if is_ours else {"user": owner.st_uid, "group": owner.st_gid, "extra_groups": []},
     )
 
@@ -172,8 +174,11 @@ class ChangeOver:
         server = self._data.server()
         if server is None:
             return
-        with suppress(ProcessLookupError):
-            os.kill(server.pid, sign)
+        with suppress(ProcessLookupError, FileNotFoundError):
+            if (
+                Path("/proc") / str(server.pid)
+            ).stat().st_uid == self._started.owner:  # not what a file says alone
+                os.kill(server.pid, sign)
         until = time.monotonic() + STOP_SECONDS
         while self._data.server() is not None and time.monotonic() < until:
             time.sleep(LOOK_SECONDS)
