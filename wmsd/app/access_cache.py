@@ -162,11 +162,14 @@ class AccessCache:
             rows = [(timestamps.to_text(moment), address, each) for each, (moment, address) in seen.items()]
             await self._platform.write(lambda tx: sessions.note_seen(tx, rows), is_quiet=True)
             self._noted.update({each: moment for each, (moment, _) in seen.items()})
+
+    async def sweep_sessions(self) -> int:
+        """Removes the sessions that are over. Returns how many."""
         ended = await self._platform.write(lambda tx: sessions.end_old(tx, self._lifetimes), is_quiet=True)
         if ended:
-            self._seen.clear()
-            self._noted.clear()
-            self._sessions.clear()
+            for kept in (self._seen, self._noted, self._sessions):
+                kept.clear()
+        return ended
 
     async def site_caller(self, token: str | None) -> Caller:
         """The site that the bearer token belongs to. Raises Problem (401)."""

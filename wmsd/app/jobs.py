@@ -166,6 +166,9 @@ class Jobs:
         swept = await self._installation.platform.write(accounts.sweep_expired_tokens)
         if swept:
             LOG.info("swept %d expired tokens", swept)
+        await self._installation.access.write_session_uses()
+        if ended := await self._installation.access.sweep_sessions():
+            LOG.info("swept %d sessions that were over", ended)
 
     async def tidy_files(self) -> None:
         """Tidies each open file, and once a day every file: so a company that nobody uses costs next to nothing.

@@ -127,6 +127,7 @@ async def test_a_new_sign_in_is_a_new_session(visitor: Visitor) -> None:
     assert first != "planted"
     await visitor.sign_in(EMAIL, PASSWORD)
     assert visitor.cookies["wmsd"] != first
+    assert not await is_in(Visitor(visitor.world, {"wmsd": first}))
 
 
 async def test_sessions_are_listed_and_ended(visitor: Visitor) -> None:
@@ -167,7 +168,7 @@ async def test_an_idle_session_ends_and_so_does_an_old_one(visitor: Visitor) -> 
     again = await signed_in(world)
     world.clock.advance(12 * HOUR)
     assert not await is_in(again)
-    await world.installation.access.write_session_uses()
+    await world.jobs.sweep_tokens()
     assert await world.installation.platform.read(lambda tx: tx.value("SELECT count(*) FROM sessions")) == 0
 
 

@@ -26,7 +26,7 @@ class SigningIn:
         return _form(browser.has_tls, next_path=request.query.get("next", ""))
 
     async def sign_in(self, request: web.Request) -> web.Response:
-        """Begins a new session, whatever the browser had before."""
+        """Begins a new session, and ends the one that the browser had before."""
         browser = self._door.browser(request)
         sent = await browsers.form(browser, with_token=False)
         next_path = sent.get("next", "")
@@ -34,6 +34,8 @@ class SigningIn:
         answer = await self._door.ask(browser, accounts.begin_session, document)
         if not answer.is_good:
             return _form(browser.has_tls, answer.status, next_path, document["email"], answer.body)
+        if browser.secret is not None:
+            await self._door.ask(browser, accounts.end_this_session)
         done = go_to(own_path(next_path, HOME))
         browsers.give(done, browser, answer.body["secret"])
         return done
