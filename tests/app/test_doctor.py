@@ -6,7 +6,7 @@ import pytest
 
 from tests.support.goods import LOTTED, SERIAL, Store
 from tests.support.shop import Shop
-from wmsd.app.doctor import Findings, examine
+from wmsd.app.doctor import CHECKS, Findings, examine
 from wmsd.db.transaction import Transaction
 
 
@@ -197,3 +197,31 @@ async def test_each_kind_of_damage_to_lots_is_named(lots: Store, damage: str) ->
         await database.write(partial(Transaction.execute, sql=statement))
     findings = await database.read_long(examine)
     assert expected in [(d.promise, d.record, d.expected, d.found) for d in findings.differences]
+
+
+LOOPS = ("SCAN ", "SEARCH ")
+
+
+def scans_within_loops(tx: Transaction, sql: str) -> list[str]:
+    """The scans of a whole table, or of a subquery's result, that SQLite repeats for each row of another."""
+    repeated, outer = [], set()
+    for _, parent, _, step in tx.rows(f"EXPLAIN QUERY PLAN {sql}"):
+        if not step.startswith(LOOPS) or "CONSTANT ROW" in step:
+            continue
+        if parent in outer and step.startswith("SCAN ") and "VIRTUAL TABLE" not in step:
+            repeated.append(step)
+        outer.add(parent)
+    return repeated
+
+
+async def test_a_check_of_a_large_file_reads_no_table_again_for_each_row_of_another(busy: Shop) -> None:
+    def repeated(tx: Transaction) -> dict[str, list[str]]:
+        return {check.promise: scans for check in CHECKS if (scans := scans_within_loops(tx, check.differing))}
+
+    assert await (await busy.world.database()).read(repeated) == {}
+
+
+async def test_the_plan_of_a_full_join_would_be_noticed(busy: Shop) -> None:
+    last = "SELECT article_id, max(id) AS id FROM stock GROUP BY article_id"
+    sql = f"SELECT 1 FROM ({last}) FULL JOIN ({last}) USING (article_id)"
+    assert await (await busy.world.database()).read(lambda tx: scans_within_loops(tx, sql))

@@ -23,6 +23,7 @@ from wmsd.base.context import Company
 from wmsd.db.database import Database
 from wmsd.db.failures import STORAGE_FAILURES, FileMoved, is_damage
 from wmsd.db.sqlite import LOG_BYTES, log_bytes, sqlite3
+from wmsd.db.statistics import refresh_statistics
 from wmsd.outbox.store import forget_old as forget_old_events
 from wmsd.webhooks.results import count_failing, pass_over
 from wmsd.webhooks.retention import forget_old as forget_old_deliveries
@@ -36,10 +37,6 @@ NOTICE_CHANGES_SECONDS = 0.5
 SENDER_TICK_SECONDS = 0.5
 TRY_AGAIN_SECONDS = 5.0
 A_DAY_SECONDS: Final = 86_400.0
-REFRESH_STATISTICS: Final = "PRAGMA optimize = 0x10012"
-"""Of tables that have grown or shrunk much, those too that the connection has not read yet (0x10000), from samples
-(0x10).
-"""
 LIBRARY_LOGS: Final = {
     "apscheduler.scheduler": logging.ERROR,  # it warns at each tick when one takes longer
     "apscheduler.executors.default": logging.CRITICAL,  # `_run` logs errors; a job cut off by a stop is none
@@ -207,7 +204,7 @@ class Jobs:
         elif await database.write(count_failing, is_quiet=True):
             self.sender.committed(company.id)  # it audits what was switched off
         if is_daily:
-            await database.write(lambda tx: tx.execute(REFRESH_STATISTICS), is_quiet=True)
+            await database.write(refresh_statistics, is_quiet=True)
 
 
 def _with_large_logs(databases: Iterable[Database]) -> list[Database]:

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable
 
-from wmsd.base.checking import Check
+from wmsd.base.checking import Check, unequal_sums
 from wmsd.base.quantity import SCALE
 from wmsd.documents.table import DocumentTable
 
@@ -15,23 +15,20 @@ def listed(names: Iterable[str]) -> str:
 def status_checks(table: DocumentTable) -> tuple[Check, Check]:
     noun, name, counts = table.noun, table.name, table.tally
     partner = "partner_id" if counts.by_partner else "0 AS partner_id"
-    named = "'partner ' || coalesce(kept.partner_id, counted.partner_id) || ', ' || " if counts.by_partner else ""
+    named = "'partner ' || partner_id || ', ' || " if counts.by_partner else ""
     reached = f"""
         SELECT code, json_extract(status_history, '$[#-1].status'), status FROM {name}
         WHERE status IS NOT json_extract(status_history, '$[#-1].status')
     """
-    counted = f"""
-        WITH counted AS (SELECT status, {partner}, count(*) AS rows FROM {name} GROUP BY 2, 1),
-            kept AS (SELECT status, {partner}, rows FROM {counts.table})
-        SELECT {named}'status ' || coalesce(kept.status, counted.status),
-            coalesce(counted.rows, 0), coalesce(kept.rows, 0)
-        FROM kept
-        FULL JOIN counted ON counted.status = kept.status AND counted.partner_id = kept.partner_id
-        WHERE coalesce(counted.rows, 0) <> coalesce(kept.rows, 0)
-    """
+    counted = unequal_sums(
+        "status, partner_id",
+        f"SELECT status, {partner}, count(*) AS amount FROM {name} GROUP BY 1, 2",
+        f"SELECT status, {partner}, rows AS amount FROM {counts.table}",
+    )
+    counts_differ = f"SELECT {named}'status ' || status, expected, found FROM ({counted})"
     return (
         Check(f"the status of a {noun} is the last that it reached", reached, in_millionths=False),
-        Check(f"{noun}s are as many as their counts say", counted, in_millionths=False),
+        Check(f"{noun}s are as many as their counts say", counts_differ, in_millionths=False),
     )
 
 
@@ -61,62 +58,53 @@ def reservation_checks(table: DocumentTable, statuses: Iterable[str]) -> tuple[C
     noun, name, lines = table.noun, table.name, table.line_table
     their_lines = f"{name} JOIN {lines.name} AS line ON line.{lines.document} = {name}.id"
     is_open = f"{name}.status IN ({listed(statuses)})"
-    is_theirs = f"holder_kind = '{table.entity}'"
-    quantities = f"""
-        WITH wanted AS (
-            SELECT {name}.id AS document_id, stock.id AS stock_id, sum(line.quantity) AS quantity
+    is_held = f"holder_kind = '{table.entity}'"
+    quantities = unequal_sums(
+        "document_id, stock_id",
+        f"""
+            SELECT {name}.id AS document_id, stock.id AS stock_id, line.quantity AS amount
             FROM {their_lines}
             LEFT JOIN stock ON stock.article_id = line.article_id AND stock.warehouse_id = line.warehouse_id
-            WHERE {is_open} GROUP BY {name}.id, stock.id
-        ), held AS (
-            SELECT holder_id AS document_id, stock_id, quantity FROM reservations WHERE {is_theirs}
-        )
-        SELECT {name}.code, coalesce(wanted.quantity, 0), coalesce(held.quantity, 0)
-        FROM wanted FULL JOIN held ON held.document_id = wanted.document_id AND held.stock_id = wanted.stock_id
-        JOIN {name} ON {name}.id = coalesce(wanted.document_id, held.document_id)
-        WHERE wanted.quantity IS NOT held.quantity
-    """
-    serials = f"""
-        WITH named AS (
-            SELECT {name}.id AS document_id, line.article_id, each.value AS serial
+            WHERE {is_open}
+        """,
+        f"SELECT holder_id AS document_id, stock_id, quantity AS amount FROM reservations WHERE {is_held}",
+    )
+    serials = unequal_sums(
+        "document_id, article_id, serial",
+        f"""
+            SELECT DISTINCT {name}.id AS document_id, line.article_id, each.value AS serial, 1 AS amount
             FROM {their_lines} CROSS JOIN json_each(line.serials) AS each
             WHERE {is_open} AND line.serials IS NOT NULL
-        ), held AS (
-            SELECT holder_id AS document_id, article_id, serial FROM stock_serials WHERE {is_theirs}
-        )
-        SELECT {name}.code || ', serial ' || coalesce(named.serial, held.serial),
-            iif(named.serial IS NULL, 'free', 'held'), iif(held.serial IS NULL, 'free', 'held')
-        FROM named FULL JOIN held ON held.document_id = named.document_id
-            AND held.article_id = named.article_id AND held.serial = named.serial
-        JOIN {name} ON {name}.id = coalesce(named.document_id, held.document_id)
-        WHERE named.serial IS NULL OR held.serial IS NULL
+        """,
+        f"SELECT holder_id AS document_id, article_id, serial, 1 AS amount FROM stock_serials WHERE {is_held}",
+    )
+    lots = unequal_sums(
+        "document_id, lot_id",
+        f"""
+            SELECT {name}.id AS document_id, stock_lots.id AS lot_id, line.quantity AS amount FROM {their_lines}
+            JOIN stock ON stock.article_id = line.article_id AND stock.warehouse_id = line.warehouse_id
+            JOIN stock_lots ON stock_lots.stock_id = stock.id AND stock_lots.lot_number = line.lot_number
+            WHERE {is_open} AND line.lot_number IS NOT NULL AND line.serials IS NULL
+            UNION ALL
+            SELECT held.holder_id, stock_lots.id, {SCALE} FROM stock_serials AS held
+            JOIN stock_lots ON stock_lots.stock_id = held.stock_id AND stock_lots.lot_number = held.lot_number
+            WHERE held.{is_held}
+        """,
+        f"SELECT holder_id AS document_id, lot_id, quantity AS amount FROM lot_reservations WHERE {is_held}",
+    )
+    of_document = f"CROSS JOIN {name} ON {name}.id = document_id"
+    quantities_differ = f"SELECT {name}.code, expected, found FROM ({quantities}) {of_document}"
+    serials_differ = f"""
+        SELECT {name}.code || ', serial ' || serial, iif(expected, 'held', 'free'), iif(found, 'held', 'free')
+        FROM ({serials}) {of_document}
     """
-    lots = f"""
-        WITH named AS (
-            SELECT document_id, lot_id, sum(quantity) AS quantity FROM (
-                SELECT {name}.id AS document_id, stock_lots.id AS lot_id, line.quantity FROM {their_lines}
-                JOIN stock ON stock.article_id = line.article_id AND stock.warehouse_id = line.warehouse_id
-                JOIN stock_lots ON stock_lots.stock_id = stock.id AND stock_lots.lot_number = line.lot_number
-                WHERE {is_open} AND line.lot_number IS NOT NULL AND line.serials IS NULL
-                UNION ALL
-                SELECT held.holder_id, stock_lots.id, {SCALE} FROM stock_serials AS held
-                JOIN stock_lots ON stock_lots.stock_id = held.stock_id AND stock_lots.lot_number = held.lot_number
-                WHERE held.{is_theirs}
-            )
-            GROUP BY document_id, lot_id
-        ), held AS (
-            SELECT holder_id AS document_id, lot_id, quantity FROM lot_reservations WHERE {is_theirs}
-        )
-        SELECT {name}.code || ', lot ' || stock_lots.lot_number,
-            coalesce(named.quantity, 0), coalesce(held.quantity, 0)
-        FROM named FULL JOIN held ON held.document_id = named.document_id AND held.lot_id = named.lot_id
-        JOIN {name} ON {name}.id = coalesce(named.document_id, held.document_id)
-        JOIN stock_lots ON stock_lots.id = coalesce(named.lot_id, held.lot_id)
-        WHERE named.quantity IS NOT held.quantity
+    lots_differ = f"""
+        SELECT {name}.code || ', lot ' || stock_lots.lot_number, expected, found
+        FROM ({lots}) {of_document} CROSS JOIN stock_lots ON stock_lots.id = lot_id
     """
     says, otherwise = f"an open {noun} holds", "any other"
     return (
-        Check(f"{says} what its lines say, {otherwise} nothing", quantities),
-        Check(f"{says} the serials that its lines name, {otherwise} none", serials, in_millionths=False),
-        Check(f"{says} of a lot what its lines name of it, {otherwise} nothing", lots),
+        Check(f"{says} what its lines say, {otherwise} nothing", quantities_differ),
+        Check(f"{says} the serials that its lines name, {otherwise} none", serials_differ, in_millionths=False),
+        Check(f"{says} of a lot what its lines name of it, {otherwise} nothing", lots_differ),
     )

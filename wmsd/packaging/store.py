@@ -182,8 +182,10 @@ def recorded_data(tx: Transaction, movement_id: int) -> str:
     return text
 
 
-NET_OF_DOCUMENT: Final = """
-    SELECT packaging_type_id, partner_id, sum(iif(direction = 'OUT', quantity, -quantity)) AS net
+OWED: Final = "iif(direction = 'OUT', quantity, -quantity)"
+"""SQL: what a movement, or the packaging of a transport, adds to what the partner owes."""
+NET_OF_DOCUMENT: Final = f"""
+    SELECT packaging_type_id, partner_id, sum({OWED}) AS net
     FROM packaging_movements WHERE document_type = ? AND document_id = ?
     GROUP BY packaging_type_id, partner_id HAVING net <> 0 ORDER BY packaging_type_id, partner_id
 """

@@ -1,11 +1,8 @@
-"""Doctor's checks of stock: balances match their movements, and lots and serials are parts of them.
-
-To compare two tables, a check adds both up under one key: one pass and one sort, however large they are.
-"""
+"""Doctor's checks of stock: balances match their movements, and lots and serials are parts of them."""
 
 from typing import Final
 
-from wmsd.base.checking import Check
+from wmsd.base.checking import Check, unequal_sums
 from wmsd.base.quantity import SCALE
 
 NAMED: Final = """
@@ -26,18 +23,12 @@ def _sum(balance: str, table: str, column: str) -> str:
 
 
 def _sum_of_lot(balance: str) -> str:
+    keys = "stock_id, lot_number"
+    moved = f"SELECT {keys}, {balance} AS amount FROM stock_movements WHERE lot_number IS NOT NULL"
+    kept = f"SELECT {keys}, {balance} AS amount FROM stock_lots"
     return f"""
         SELECT {NAMED} || {OF_LOT}, expected, found
-        FROM (
-            SELECT stock_id, lot_number, sum(expected) AS expected, sum(found) AS found
-            FROM (
-                SELECT stock_id, lot_number, {balance} AS expected, 0 AS found
-                FROM stock_movements WHERE lot_number IS NOT NULL
-                UNION ALL SELECT stock_id, lot_number, 0, {balance} FROM stock_lots
-            )
-            GROUP BY stock_id, lot_number HAVING sum(expected) <> sum(found)
-        )
-        CROSS JOIN stock ON stock.id = stock_id
+        FROM ({unequal_sums(keys, moved, kept)}) CROSS JOIN stock ON stock.id = stock_id
     """
 
 
@@ -73,19 +64,13 @@ LOTS_TOGETHER: Final = " UNION ALL ".join(
 )
 
 
-def _sum_of_serial(moved: str, there: str) -> str:
+def _sum_of_serial(moved_amount: str, kept_amount: str) -> str:
+    keys = "stock_id, lot_number, serial"
+    moved = f"SELECT {keys}, {moved_amount} AS amount FROM stock_movements WHERE serial IS NOT NULL"
+    kept = f"SELECT {keys}, {kept_amount} AS amount FROM stock_serials"
     return f"""
         SELECT {NAMED} || {OF_LOT} || ', serial ' || serial, expected, found
-        FROM (
-            SELECT stock_id, lot_number, serial, sum(expected) AS expected, sum(found) AS found
-            FROM (
-                SELECT stock_id, lot_number, serial, {moved} AS expected, 0 AS found
-                FROM stock_movements WHERE serial IS NOT NULL
-                UNION ALL SELECT stock_id, lot_number, serial, 0, {there} FROM stock_serials
-            )
-            GROUP BY stock_id, lot_number, serial HAVING sum(expected) <> sum(found)
-        )
-        CROSS JOIN stock ON stock.id = stock_id
+        FROM ({unequal_sums(keys, moved, kept)}) CROSS JOIN stock ON stock.id = stock_id
     """
 
 

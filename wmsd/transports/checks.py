@@ -2,7 +2,8 @@
 
 from typing import Final
 
-from wmsd.base.checking import Check
+from wmsd.base.checking import Check, unequal_sums
+from wmsd.packaging.store import OWED
 from wmsd.transports.packaging import ENTITY
 from wmsd.transports.rules import OVER
 
@@ -10,24 +11,15 @@ NAMED: Final = """
     (SELECT transports.transport_ecc || ' of ' || warehouses.code FROM transports
      JOIN warehouses ON warehouses.id = transports.warehouse_id WHERE transports.id = transport_id)
 """
+KEYS: Final = "transport_id, packaging_type_id, partner_id"
+PACKED: Final = f"SELECT {KEYS}, {OWED} AS amount FROM transport_packaging WHERE partner_id IS NOT NULL"
+MOVED: Final = f"""
+    SELECT document_id AS transport_id, packaging_type_id, partner_id, {OWED} AS amount
+    FROM packaging_movements WHERE document_type = '{ENTITY}'
+"""
 PACKAGING: Final = f"""
-    WITH packed AS (
-        SELECT transport_id, packaging_type_id, partner_id,
-            sum(iif(direction = 'OUT', quantity, -quantity)) AS quantity
-        FROM transport_packaging WHERE partner_id IS NOT NULL
-        GROUP BY transport_id, packaging_type_id, partner_id
-    ), moved AS (
-        SELECT document_id AS transport_id, packaging_type_id, partner_id,
-            sum(iif(direction = 'OUT', quantity, -quantity)) AS quantity
-        FROM packaging_movements WHERE document_type = '{ENTITY}'
-        GROUP BY document_id, packaging_type_id, partner_id
-    ), compared AS (
-        SELECT transport_id, packaging_type_id, coalesce(packed.quantity, 0) AS expected,
-            coalesce(moved.quantity, 0) AS found
-        FROM packed FULL JOIN moved USING (transport_id, packaging_type_id, partner_id)
-    )
     SELECT {NAMED} || ', ' || (SELECT code FROM packaging_types WHERE id = packaging_type_id), expected, found
-    FROM compared WHERE expected <> found
+    FROM ({unequal_sums(KEYS, PACKED, MOVED)})
 """
 POSTED: Final = f"""
     SELECT {NAMED} || ', packaging ' || packed.id,

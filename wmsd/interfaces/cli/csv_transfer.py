@@ -15,6 +15,7 @@ from wmsd.app.installation import Installation
 from wmsd.base.importing import CellError, ImportRefused, Outcome
 from wmsd.base.validation import check
 from wmsd.db.staging import Staging
+from wmsd.db.statistics import refresh_statistics
 from wmsd.interfaces.cli import stock_changes
 from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, note, say
 from wmsd.interfaces.cli.company_data import company_database
@@ -104,7 +105,7 @@ def _options(kind: str, **given: object) -> dict[str, object]:
 def _take_in(staging: Staging, kind: str, file: IO[bytes], dry_run: bool, options: dict[str, object]) -> Outcome:
     with ShownProgress(kind, file) as progress:
         outcome = import_beside(staging, KINDS[kind], progress.lines(), dry_run, progress, **options)
-    staging.write(lambda tx: tx.execute("PRAGMA optimize"))
+    staging.write(refresh_statistics)
     return outcome
 
 
