@@ -22,9 +22,18 @@ No other party's names in that zone wait for them, for it may be as wide as co.u
 Lookup = Callable[[str], list[str]]
 
 
+class LookupFailed(OSError):
+    """This machine could not look a name up: that says nothing of the name."""
+
+
 def system_lookup(host: str) -> list[str]:
-    """Raises OSError or UnicodeError."""
-    found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_ADDRCONFIG)
+    """Raises gaierror, UnicodeError, and LookupFailed when this machine lacks something."""
+    try:
+        found = socket.getaddrinfo(host, None, type=socket.SOCK_STREAM, flags=socket.AI_ADDRCONFIG)
+    except socket.gaierror:
+        raise
+    except OSError as error:  # the number need not be the cause's: libnss-mdns, for one, overwrites it
+        raise LookupFailed(*error.args) from error
     return list(dict.fromkeys(str(entry[4][0]) for entry in found))
 
 

@@ -8,6 +8,7 @@ from typing import Final
 
 from wmsd.base.certificates import left_unread
 from wmsd.base.complaints import Complaints
+from wmsd.webhooks.dns_resolver import LookupFailed
 from wmsd.webhooks.targets import literal
 from wmsd.webhooks.tls import AuthoritiesError
 from wmsd.webhooks.wire import MOST_BYTES, Attempt, NotAllowed, Phase
@@ -55,7 +56,7 @@ def out_of_time(attempt: Attempt, seconds: float) -> str:
 def is_shortage(error: Exception) -> bool:
     """Whether this machine lacked files, threads or memory, so that the receiver is not to blame."""
     return any(
-        isinstance(cause, MemoryError)
+        isinstance(cause, MemoryError | LookupFailed)
         or (isinstance(cause, OSError) and cause.errno in SHORTAGES)
         or (isinstance(cause, RuntimeError) and "start new thread" in str(cause))
         for cause in _causes(error)
