@@ -12,9 +12,10 @@ from wmsd.app.contributions import DEPENDENTS, OBSTACLES
 from wmsd.app.csv_transfer import KINDS
 from wmsd.app.doctor import CHECKS
 from wmsd.app.kinds import DOCUMENTS
+from wmsd.app.references import REFERENCES
 from wmsd.base.operation import Operation
 from wmsd.documents.kind import DocumentKind
-from wmsd.interfaces.graphql.fields import COLLECTIONS, MUTATIONS, QUERIES, REFERENCES
+from wmsd.interfaces.graphql.fields import COLLECTIONS, MUTATIONS, QUERIES
 from wmsd.interfaces.graphql.http import ROUTES as GRAPHQL
 from wmsd.interfaces.pages.routes import ASKED
 from wmsd.interfaces.service import SERVED

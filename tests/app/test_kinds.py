@@ -9,11 +9,11 @@ from tests.support.command import ROOT
 from tests.support.world import World
 from tests.test_layers import OWNERS
 from wmsd.app.kinds import DOCUMENTS
+from wmsd.app.references import REFERENCES
 from wmsd.base.access import ABILITIES
 from wmsd.base.tags import TAGS
 from wmsd.documents.kind import DocumentKind
 from wmsd.interfaces.cli.main import COMMANDS
-from wmsd.interfaces.graphql.fields import REFERENCES
 from wmsd.interfaces.service import ROUTES
 from wmsd.outbox.events import EVENTS
 

@@ -25,10 +25,11 @@ from tests.support.two_tenants import (
     sample_of,
 )
 from tests.support.world import ETSM, UNLIMITED, World, all_rows, open_world
+from wmsd.app.references import REFERENCES
 from wmsd.base.access import MODULES, SUFFICES
 from wmsd.base.operation import Operation
 from wmsd.base.route import Route
-from wmsd.interfaces.graphql.fields import COLLECTIONS, MUTATIONS, QUERIES, REFERENCES, TYPE_NAMES
+from wmsd.interfaces.graphql.fields import COLLECTIONS, MUTATIONS, QUERIES, TYPE_NAMES
 from wmsd.interfaces.graphql.http import ROUTES as GRAPHQL_ROUTES
 from wmsd.interfaces.graphql.types import Types
 from wmsd.interfaces.rest_v1.routes import ROUTES as V1

@@ -10,6 +10,7 @@ from wmsd.accounts.master_key import MasterKey
 from wmsd.accounts.passwords import Origin, Passwords
 from wmsd.accounts.rules import Token, User, abilities_of_new_user, check_abilities, grant
 from wmsd.accounts.schema import (
+    Access,
     BegunSession,
     CurrentUser,
     IssuedToken,
@@ -21,8 +22,8 @@ from wmsd.accounts.schema import (
     SignInToPages,
 )
 from wmsd.base import timestamps
-from wmsd.base.access import ABILITIES, EVERYTHING, Whitelist
-from wmsd.base.context import Caller
+from wmsd.base.access import ABILITIES, EVERYTHING, Whitelist, needed_ability
+from wmsd.base.context import Caller, Company
 from wmsd.base.operation import operation
 from wmsd.base.problems import FieldErrors, Problem, invalid, not_found
 from wmsd.companies import store as companies
@@ -137,6 +138,19 @@ def get_profile(tx: Transaction, caller: Caller) -> dict[str, object]:
     if user is None:  # deleted since the session was checked
         raise Problem("UNAUTHORIZED", "You are not signed in any more.")
     return {"name": user.name, "email": user.email, "role": user.role}
+
+
+@operation(tag="Sessions", answer="object", returns=Access, scope="platform", codes=("COMPANY_REQUIRED",))
+def get_access(tx: Transaction, caller: Caller, company: Company | None) -> dict[str, object]:
+    """Get a company, and what the person may do there now."""
+    if company is None:
+        raise Problem("COMPANY_REQUIRED", "Say which company it is.")
+    in_force = tx.service(Whitelist).abilities
+    return {
+        "company": {"id": company.id, "name": company.name, "code": company.code},
+        "modules": sorted(company.modules),
+        "abilities": [name for name in ABILITIES if needed_ability(name, in_force) in caller.abilities],
+    }
 
 
 @operation(tag="Sessions", answer="object", returns=Sessions, scope="platform")

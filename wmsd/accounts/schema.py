@@ -7,6 +7,7 @@ from pydantic import Field
 from wmsd.accounts.strength import LONGEST
 from wmsd.base.access import ABILITIES, EVERYTHING, Role
 from wmsd.base.fields import Email, Id, Input, Model, Name, Timestamp, choice
+from wmsd.companies.schema import CompanyShown
 
 Password = Annotated[str, Field(min_length=1, max_length=LONGEST)]
 Ability = Annotated[str, choice("Ability", [EVERYTHING, *ABILITIES])]
@@ -44,6 +45,14 @@ class Profile(Model):
     name: str
     email: str
     role: Role
+
+
+class Access(Model):
+    """A company, and what the person may do there."""
+
+    company: CompanyShown
+    modules: list[str]
+    abilities: list[Ability]
 
 
 class SessionShown(Model):

@@ -46,7 +46,7 @@ class Admission:
             if declared is not None and caller.abilities.isdisjoint({declared, needed}):
                 whose = "This token" if call.session is None else "You"
                 raise forbidden(f"{whose} {'lacks' if call.session is None else 'lack'} the ability {needed}.")
-            _check_modules(call.operation, company)
+            _check_modules(call.operation, company, () if call.session is not None else ("api",))
             return caller, company
         except Problem as problem:
             if problem.status != 503 and not call.is_inner:
@@ -66,7 +66,7 @@ class Admission:
         assert caller.site is not None
         call.company, call.operator = str(caller.site.company_id), None
         company = await self._company(call, caller)
-        _check_modules(call.operation, company)
+        _check_modules(call.operation, company, ("api",))
         return caller, company
 
     async def _company(self, call: Call, caller: Caller) -> Company:
@@ -88,13 +88,13 @@ class Admission:
         """Counts the request. Returns the headers with what is left of the limit."""
         limits = self._limits
         match "none" if call.is_counted else call.operation.limit:
+            case "company" | "user" if call.session is not None:  # people never use up what programs may ask for
+                assert caller is not None
+                key, limit, company = f"session:{caller.session_id}", limits.pages_per_minute, None
             case "company":
                 assert company is not None
                 default = limits.sandbox_per_minute if company.sandbox else limits.data_per_minute
                 key, limit = f"company:{company.id}", company.requests_per_minute or default
-            case "user" if call.session is not None:
-                assert caller is not None
-                key, limit = f"session:{caller.session_id}", limits.pages_per_minute
             case "user":
                 assert caller is not None
                 key, limit = f"user:{caller.actor.user_id}", limits.data_per_minute
@@ -133,8 +133,8 @@ class Admission:
         self._limiter.take(f"open:{address}", self._limits.open_per_minute, self._clock.monotonic())
 
 
-def _check_modules(operation: Operation, company: Company) -> None:
-    for module in ("api", operation.module):
+def _check_modules(operation: Operation, company: Company, also: tuple[str, ...]) -> None:
+    for module in (*also, None if operation.module == "api" else operation.module):
         if module is not None and module not in company.modules:
             raise forbidden(f"The module {module} is off for this company.")
 

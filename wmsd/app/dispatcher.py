@@ -146,7 +146,10 @@ class Dispatcher:
         if operation.needs is not None:
             key = await self._key(call, caller, company, loaded) if operation.writes else None
             return self._flow(call, company, inputs, key, actor)
-        database = self._platform if company is None else await self._files.get(company.id)
+        if company is None or operation.scope == "platform":
+            database = self._platform
+        else:
+            database = await self._files.get(company.id)
         if not operation.writes:
             query = inputs.get("query")
             is_search = isinstance(query, Query) and query.is_search

@@ -50,7 +50,7 @@ async def test_the_first_page_shows_the_companies_of_the_user(visitor: Visitor) 
     await visitor.sign_in("ion@example.com", PASSWORD)
     seen = await visitor.get("/today")
     assert (seen.status, seen.heading) == (200, "Today")
-    assert re.findall(r"<td>(Company \w+)</td>", seen.text) == ["Company OTHER"]
+    assert re.findall(r">(Company \w+)</a></td>", seen.text) == ["Company OTHER"]
 
 
 @pytest.mark.parametrize(
@@ -234,10 +234,19 @@ async def test_what_is_wrong_is_said_with_what_to_do(visitor: Visitor, monkeypat
 
 
 async def test_who_asks_too_often_is_told_on_a_page(tmp_path: Path) -> None:
-    async with open_world(tmp_path / "data", {"limits": {"open_per_minute": 5}}) as world:
+    async with open_world(tmp_path / "data", {"limits": {"pages_per_minute": 8}}) as world:
         await world.new_user(EMAIL, "platform-admin")
         visitor = Visitor(world)
         await visitor.sign_in(EMAIL, PASSWORD)
         for _ in range(5):
             seen = await visitor.get("/today")
         assert (seen.status, "Too many requests" in seen.text) == (429, True)
+
+
+async def test_who_is_not_signed_in_is_counted_by_address(tmp_path: Path) -> None:
+    async with open_world(tmp_path / "data", {"limits": {"open_per_minute": 5}}) as world:
+        await world.new_user(EMAIL, "platform-admin")
+        signed = await signed_in(world)
+        told = [(await Visitor(world).get("/today")).status for _ in range(6)]
+        assert told == [303] * 4 + [429] * 2
+        assert await is_in(signed)

@@ -77,32 +77,6 @@ MUTATIONS: Final = tuple(
 
 
 @dataclass(frozen=True, slots=True)
-class Reference:
-    """A field with the record whose id is in another field: `article` beside `article_id`.
-
-    `find` is the operation that finds records by ids: one call for all that an answer refers to.
-    """
-
-    name: str
-    id_field: str
-    find: Operation
-
-
-REFERENCES: Final[tuple[Reference, ...]] = (
-    Reference("article", "article_id", articles.find_articles),
-    Reference("partner", "partner_id", directory.find_partners),
-    Reference("client", "client_id", directory.find_clients),
-    Reference("warehouse", "warehouse_id", directory.find_warehouses),
-    *(
-        Reference(kind.table.entity, f"{kind.table.entity}_id", kind.reading.by_ids)
-        for kind in DOCUMENTS
-        if any(kind.table is referred for other in DOCUMENTS for referred in other.table.references.values())
-    ),
-)
-"""Every type with the `id_field` has the reference."""
-
-
-@dataclass(frozen=True, slots=True)
 class Collection:
     """A field with the first records that refer to this one, such as an article's `stock`."""
 

@@ -21,17 +21,9 @@ from graphql import (
 )
 from pydantic import BaseModel
 
+from wmsd.app.references import REFERENCES, Reference
 from wmsd.base.operation import Operation
-from wmsd.interfaces.graphql.fields import (
-    COLLECTIONS,
-    MUTATIONS,
-    QUERIES,
-    REFERENCES,
-    TYPE_NAMES,
-    Collection,
-    Field,
-    Reference,
-)
+from wmsd.interfaces.graphql.fields import COLLECTIONS, MUTATIONS, QUERIES, TYPE_NAMES, Collection, Field
 from wmsd.interfaces.graphql.types import Plain, Types, own_description, plain
 
 SOURCE: Final = "wmsd"

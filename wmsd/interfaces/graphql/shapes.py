@@ -17,7 +17,8 @@ from graphql import (
 from graphql.execution.values import VariableValues, get_argument_values, get_directive_values
 from graphql.language import FragmentSpreadNode, InlineFragmentNode, SelectionSetNode
 
-from wmsd.interfaces.graphql.fields import Collection, Reference
+from wmsd.app.references import Reference
+from wmsd.interfaces.graphql.fields import Collection
 from wmsd.interfaces.graphql.limits import MOST_OBJECTS
 from wmsd.interfaces.graphql.schema import MOST, Embedded, Leaf, source_of
 

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import Any
 from urllib.parse import quote
 
@@ -30,6 +31,12 @@ class Answer:
     def is_good(self) -> bool:
         return self.status < 400
 
+    def needed(self) -> Any:
+        """The body. Raises Problem for a refusal."""
+        if not self.is_good:
+            raise Problem(self.body["code"], self.body["message"], status=self.status)
+        return self.body
+
 
 @dataclass(frozen=True, slots=True)
 class Person:
@@ -56,8 +63,12 @@ class Door:
         document: Mapping[str, object] | None = None,
         path: Mapping[str, str] | None = None,
         query: Mapping[str, str] | None = None,
+        company_id: str | None = None,
+        is_counted: bool = False,
     ) -> Answer:
-        """The answer of the operation to this person. `document` is the body."""
+        """The answer of the operation to this person. `document` is the body. `is_counted`: the limit has counted
+        it already, with what it is a part of.
+        """
         request = browser.request
         call = request[CALL] = Call(
             operation=operation,
@@ -69,6 +80,8 @@ class Door:
             path=path or {},
             query=query or {},
             session=browser.secret,
+            company=company_id,
+            is_counted=is_counted,
             agent=request.headers.get("User-Agent", ""),
         )
         if document is not None:
@@ -79,21 +92,22 @@ class Door:
 
             call.load_body = load
         reply = await self._dispatcher.dispatch(call)
-        return Answer(reply.status, json.loads(reply.body) if reply.body else None)
+        return Answer(reply.status, json.loads(reply.body, parse_float=Decimal) if reply.body else None)
 
     async def need(self, browser: Browser, operation: Operation, also: int = 200) -> Any:
         """The body of a good answer; `also` is another good status. Raises Problem for a refusal."""
         answer = await self.ask(browser, operation)
-        if not answer.is_good and answer.status != also:
-            raise Problem(answer.body["code"], answer.body["message"], status=answer.status)
-        return answer.body
+        return answer.body if answer.status == also else answer.needed()
 
     async def person(self, request: web.Request) -> Person:
-        """Who is signed in. Raises HTTPSeeOther: who is not goes to the page for that, and then comes back."""
+        """Who is signed in. Raises HTTPSeeOther: who is not goes to the page for that, and then comes back. Raises
+        Problem (429).
+        """
         browser = self.browser(request)
         if browser.secret is not None:
             found = await self.ask(browser, accounts.get_profile)
-            if found.is_good:
-                return Person(browser, **found.body)
+            if found.status != 401:
+                return Person(browser, **found.needed())
+        self._dispatcher.count_open(browser.address)
         came_for = request.path_qs if request.method == "GET" else "/"
         raise web.HTTPSeeOther(f"{SIGN_IN}?next={quote(came_for, safe='')}")

@@ -1,10 +1,12 @@
 """Makes pages of templates. Whatever comes from outside is escaped, and what a template lacks is an error."""
 
+from decimal import Decimal
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from wmsd.interfaces.http.web import web
+from wmsd.interfaces.pages import words
 from wmsd.interfaces.pages.assets import address_of
 
 if TYPE_CHECKING:
@@ -33,13 +35,18 @@ def _environment() -> "Environment":
         lstrip_blocks=True,
     )
     environment.globals["asset"] = address_of
-    environment.filters["moment"] = _moment
+    environment.filters |= {"moment": _moment, "figure": _figure, "status": words.status}
     return environment
 
 
 def _moment(text: str) -> str:
     """A time of the API in short: it is UTC, and says so."""
     return f"{text[:10]} {text[11:16]} UTC"
+
+
+def _figure(value: Decimal | int) -> str:
+    """A number in groups of three digits, which a narrow blank separates."""
+    return f"{value:,}".replace(",", "\u202f")
 
 
 def page(template: str, status: int = 200, **values: Any) -> web.Response:

@@ -7,10 +7,11 @@ from wmsd.accounts import actions as accounts
 from wmsd.app.discovery import get_health
 from wmsd.app.installation import Installation
 from wmsd.base.problems import Problem
-from wmsd.interfaces.http.server import Handler, add_open
+from wmsd.interfaces.http.server import Handler, add, add_open
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import assets
 from wmsd.interfaces.pages.account import ACCOUNT, Account
+from wmsd.interfaces.pages.browsing import Browsing
 from wmsd.interfaces.pages.door import SIGN_IN, Door
 from wmsd.interfaces.pages.rendering import page
 from wmsd.interfaces.pages.signing_in import HOME, SigningIn
@@ -21,29 +22,46 @@ ASKED: Final = (
     accounts.end_other_sessions,
     accounts.end_session,
     accounts.end_this_session,
+    accounts.get_access,
     accounts.get_profile,
     accounts.list_companies,
     accounts.list_sessions,
     get_health,
 )
 """The operations that pages ask for. Some of them have no other way in."""
-HEADINGS: Final = {403: "That is not allowed", 413: "That is too much", 408: "That took too long"}
+HEADINGS: Final = {
+    403: "That is not allowed",
+    404: "There is nothing here",
+    413: "That is too much",
+    408: "That took too long",
+}
 OTHER: Final = "That cannot be done"
+A_COMPANY: Final = "/companies/{company:[0-9]{1,15}}"
+A_RESOURCE: Final = f"{A_COMPANY}/{{resource:[a-z-]+}}"
 
 
 def add_to(app: web.Application, installation: Installation) -> None:
     door = Door(installation)
-    signing_in, account, today = SigningIn(door), Account(door), Today(door)
-    for method, path, handler in (
+    signing_in, account, today, browsing = SigningIn(door), Account(door), Today(door), Browsing(door)
+    for_all: tuple[tuple[str, str, Handler], ...] = (
         ("GET", "/pages/{name}", assets.serve),
         ("GET", SIGN_IN, signing_in.show),
         ("POST", SIGN_IN, signing_in.sign_in),
         ("POST", "/sign-out", signing_in.sign_out),
+    )
+    for_people: tuple[tuple[str, str, Handler], ...] = (
         ("GET", HOME, today.show),
         ("GET", ACCOUNT, account.show),
         ("POST", "/account/sessions", account.end),
-    ):
+        ("GET", A_COMPANY, browsing.company),
+        ("GET", f"{A_RESOURCE}.csv", browsing.csv),
+        ("GET", A_RESOURCE, browsing.list),
+        ("GET", f"{A_RESOURCE}/{{id:[0-9]{{1,15}}}}", browsing.record),
+    )
+    for method, path, handler in for_all:
         add_open(app, method, path, partial(_in_words, handler))
+    for method, path, handler in for_people:
+        add(app, method, path, partial(_in_words, handler))
 
 
 async def _in_words(handler: Handler, request: web.Request) -> web.StreamResponse:

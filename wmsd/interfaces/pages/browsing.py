@@ -1,0 +1,189 @@
+"""The records of a company: lists with filters, each record by itself, and lists as CSV files."""
+
+import csv
+import io
+from collections.abc import AsyncIterator, Mapping
+from datetime import UTC, datetime
+from typing import Any, Final
+from urllib.parse import urlencode
+
+from wmsd.base import cells
+from wmsd.base.problems import Problem
+from wmsd.interfaces.http.web import web
+from wmsd.interfaces.pages import filters
+from wmsd.interfaces.pages.door import Answer, Door
+from wmsd.interfaces.pages.fields import Field, properties_of
+from wmsd.interfaces.pages.referred import referred
+from wmsd.interfaces.pages.rendering import HEADERS, go_to, page
+from wmsd.interfaces.pages.resources import Resource, resource_of
+from wmsd.interfaces.pages.workplace import Workplace, workplace
+from wmsd.interfaces.rest_v1.routes import ROUTES as V1
+from wmsd.interfaces.rest_v2.routes import ROUTES as V2
+
+PER_PAGE: Final = 50
+PER_CHUNK: Final = 500
+HEADING: Final = ("id", "code", "name")
+LAST: Final = ("created_at", "updated_at")
+PLACE: Final = ("page", "cursor")
+"""Parameters that say where in a list one is."""
+ROUTE_OF: Final = {route.operation.name: route for route in (*V2, *V1)}
+
+
+class Browsing:
+    def __init__(self, door: Door) -> None:
+        self._door = door
+
+    async def company(self, request: web.Request) -> web.Response:
+        """Goes on to the first of what the person may read there."""
+        at = await workplace(self._door, request)
+        if not at.resources:
+            raise Problem("FORBIDDEN", f"You may read nothing of {at.name} yet. A site admin gives you abilities.")
+        return go_to(f"{at.address}/{at.resources[0].name}")
+
+    async def list(self, request: web.Request) -> web.Response:
+        at, resource = await self._at(request)
+        sent = await filters.read(at, resource, request.query)
+        orders = _orders(resource)
+        ordered = {"sort": resource.sort} if orders else {}
+        query = {**ordered, **sent.query, "per_page": str(PER_PAGE)}
+        answer = await at.ask(resource.listing, query=query)
+        if not answer.is_good and answer.status != 422:
+            answer.needed()
+        errors = {**(answer.body.get("errors", {}) if not answer.is_good else {}), **sent.errors}
+        body: Mapping[str, Any] = {"data": []} if errors else answer.body
+        return page(
+            "list",
+            422 if errors else 200,
+            person=at.person,
+            at=at,
+            current=resource.name,
+            resource=resource,
+            records=body["data"],
+            referred=await referred(at, resource.listed, body["data"]),
+            total=body.get("meta", {}).get("total"),
+            filters=filters.filters_of(resource),
+            given=request.query,
+            is_filtered=any(request.query.get(each.name) for each in filters.filters_of(resource)),
+            errors=errors,
+            orders=orders,
+            sort=query.get("sort"),
+            pages=_pages(request, body),
+            csv=_address(f"{at.address}/{resource.name}.csv", request.query),
+            sorted_by=lambda order: _address(request.path, {**request.query, "sort": order}),
+        )
+
+    async def record(self, request: web.Request) -> web.Response:
+        at, resource = await self._at(request)
+        if resource.one is None:
+            raise Problem("NOT_FOUND", "There is no such page.")
+        record = await at.need(resource.one, path={"id": request.match_info["id"]})
+        fields = list(resource.fields.values())
+        route = ROUTE_OF.get(resource.one.name)
+        return page(
+            "record",
+            person=at.person,
+            at=at,
+            current=resource.name,
+            resource=resource,
+            record=record,
+            referred=await referred(at, fields, [record]),
+            facts=sorted((each for each in fields if _is_fact(each, record)), key=lambda each: each.name in LAST),
+            tables=[field for field in fields if field.kind == "table" and record.get(field.name)],
+            path=None if route is None else route.path.replace("{id}", str(record["id"])),
+        )
+
+    async def csv(self, request: web.Request) -> web.StreamResponse:
+        """Every record of the list, with the fields that have one value. What a spreadsheet would run as a formula
+        is written so that it is text.
+        """
+        at, resource = await self._at(request)
+        sent = await filters.read(at, resource, request.query)
+        if sent.errors:
+            raise Problem("VALIDATION_FAILED", "Correct the filters of the list first.")
+        first = await at.ask(resource.walking, query=_of_walk(resource, sent.query))
+        first.needed()
+        name = f"{resource.name}-{at.code}-{datetime.now(UTC):%Y-%m-%d}.csv"
+        response = web.StreamResponse(headers={**HEADERS, "Content-Disposition": f'attachment; filename="{name}"'})
+        response.content_type = "text/csv"
+        response.charset = "utf-8"
+        await response.prepare(request)
+        names = [field.name for field in resource.fields.values() if field.kind not in ("table", "facts")]
+        await response.write(_lines([names]))
+        async for records in _chunks(at, resource, sent.query, first):
+            await response.write(_lines([[cells.write(each.get(name)) for name in names] for each in records]))
+        await response.write_eof()
+        return response
+
+    async def _at(self, request: web.Request) -> tuple[Workplace, Resource]:
+        at = await workplace(self._door, request)
+        return at, resource_of(request.match_info["resource"])
+
+
+def _is_fact(field: Field, record: Mapping[str, Any]) -> bool:
+    """What the heading does not say."""
+    return field.kind != "table" and field.name not in HEADING and record.get(field.name) not in (None, [])
+
+
+def _orders(resource: Resource) -> list[str]:
+    """The fields that a list can be ordered by."""
+    query = resource.listing.query
+    assert query is not None
+    sort = properties_of(query).get("sort", {})
+    return [order for order in sort.get("enum", ()) if not order.startswith("-")]
+
+
+def _address(path: str, query: Mapping[str, str], **changes: object) -> str:
+    """The address of the list from its beginning, or from where the changes say."""
+    kept = {name: value for name, value in query.items() if value and name not in PLACE}
+    sent = urlencode({**kept, **changes})
+    return f"{path}?{sent}" if sent else path
+
+
+def _pages(request: web.Request, body: Mapping[str, Any]) -> dict[str, object]:
+    """The addresses of the pages before and after this one, and which records it shows."""
+    if "meta" in body:
+        meta = body["meta"]
+        first = (meta["current_page"] - 1) * meta["per_page"] + 1
+        last = first + len(body["data"]) - 1
+        return {
+            "first": first,
+            "last": last,
+            "before": _address(request.path, request.query, page=meta["current_page"] - 1)
+            if meta["current_page"] > 1
+            else None,
+            "after": _address(request.path, request.query, page=meta["current_page"] + 1)
+            if last < meta["total"]
+            else None,
+        }
+    cursor = body.get("next_cursor")
+    return {
+        "first": None,
+        "before": _address(request.path, request.query) if request.query.get("cursor") else None,
+        "after": _address(request.path, request.query, cursor=cursor) if cursor else None,
+    }
+
+
+def _of_walk(resource: Resource, query: Mapping[str, str]) -> dict[str, str]:
+    walked = resource.walking.query
+    assert walked is not None
+    known = {name: value for name, value in query.items() if name in walked.model_fields and name not in PLACE}
+    return {**known, "per_page": str(PER_CHUNK)}
+
+
+async def _chunks(
+    at: Workplace, resource: Resource, query: Mapping[str, str], answer: Answer
+) -> AsyncIterator[list[Mapping[str, Any]]]:
+    while True:
+        yield answer.body["data"]
+        cursor = answer.body["next_cursor"]
+        if cursor is None:
+            return
+        again = {**_of_walk(resource, query), "cursor": cursor}
+        answer = await at.ask(resource.walking, query=again, is_counted=True)
+        answer.needed()
+
+
+def _lines(rows: list[list[str]]) -> bytes:
+    text = io.StringIO()
+    csv.writer(text).writerows(rows)
+    return text.getvalue().encode()

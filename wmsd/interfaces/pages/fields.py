@@ -1,0 +1,109 @@
+"""The fields of a record as people see them: their names, and how their values are shown. They follow from
+the model that the interfaces show.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, Final, Literal
+
+from pydantic import BaseModel
+
+from wmsd.app.references import REFERENCES
+
+Kind = Literal[
+    "text", "integer", "number", "flag", "moment", "date", "status", "reference", "list", "facts", "table"
+]
+BY_FORMAT: Final[Mapping[str, Kind]] = {"date-time": "moment", "date": "date"}
+BY_TYPE: Final[Mapping[str, Kind]] = {
+    "integer": "integer",
+    "number": "number",
+    "boolean": "flag",
+    "object": "facts",
+}
+REFERRING: Final = {reference.id_field: reference for reference in REFERENCES}
+NAMES: Final[Mapping[str, str]] = {
+    "at": "When",
+    "barcodes": "Further barcodes",
+    "created_at": "Created",
+    "due_at": "Due",
+    "external_ref": "External reference",
+    "height_mm": "Height, mm",
+    "id": "Id",
+    "length_mm": "Length, mm",
+    "min_stock": "Minimum stock",
+    "over_receipt_pct": "Over-receipt, %",
+    "packaging_type_id": "Packaging type",
+    "po_item_id": "Item of the order",
+    "tax_id": "Tax number",
+    "track_lot": "Tracked by lot",
+    "track_serial": "Tracked by serial",
+    "transport_ecc": "Transport",
+    "um3pl_factor": "Units in a 3PL unit",
+    "unit_3pl": "3PL unit",
+    "updated_at": "Changed",
+    "url": "Address",
+    "weight_kg": "Weight, kg",
+    "width_mm": "Width, mm",
+}
+"""Names that do not follow from the field's own."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    name: str
+    text: str
+    """Its name for people."""
+    kind: Kind
+    of: tuple["Field", ...] = ()
+    """The fields of what it holds."""
+    choices: tuple[str, ...] = ()
+    """The only values that it has."""
+
+
+@cache
+def fields_of(model: type[BaseModel]) -> Mapping[str, Field]:
+    schema = model.model_json_schema(mode="serialization")
+    return {field.name: field for field in _fields(schema, schema.get("$defs", {}))}
+
+
+def name_of(field: str) -> str:
+    """The name for people of a field."""
+    return NAMES.get(field) or field.removesuffix("_id").replace("_", " ").capitalize()
+
+
+def properties_of(model: type[BaseModel]) -> Mapping[str, Mapping[str, Any]]:
+    """The JSON schema of each field, without null and without references to others."""
+    schema = model.model_json_schema(mode="serialization")
+    return dict(_properties(schema, schema.get("$defs", {})))
+
+
+def _properties(schema: Mapping[str, Any], parts: Mapping[str, Any]) -> Iterable[tuple[str, Mapping[str, Any]]]:
+    return ((name, _plain(each, parts)) for name, each in schema.get("properties", {}).items())
+
+
+def _fields(schema: Mapping[str, Any], parts: Mapping[str, Any]) -> Iterable[Field]:
+    return [_field(name, each, parts) for name, each in _properties(schema, parts)]
+
+
+def _field(name: str, schema: Mapping[str, Any], parts: Mapping[str, Any]) -> Field:
+    text, choices = name_of(name), tuple(schema.get("enum", ()))
+    if name in REFERRING:
+        return Field(name, text, "reference")
+    if name == "status":
+        return Field(name, text, "status", choices=choices)
+    if schema.get("type") == "array":
+        of = tuple(_fields(_plain(schema.get("items", {}), parts), parts))
+        return Field(name, text, "table" if of else "list", of)
+    kind = BY_FORMAT.get(schema.get("format", "")) or BY_TYPE.get(schema.get("type", ""), "text")
+    return Field(name, text, kind, tuple(_fields(schema, parts)) if kind == "facts" else (), choices)
+
+
+def _plain(schema: Mapping[str, Any], parts: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The schema without null, and without references to others."""
+    for option in schema.get("anyOf", ()):
+        if option.get("type") != "null":
+            return _plain(option, parts)
+    if "$ref" in schema:
+        return _plain(parts[schema["$ref"].rpartition("/")[2]], parts)
+    return schema

@@ -1,0 +1,85 @@
+"""The filters of a list, as a form asks for them. They follow from the operation's query parameters."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Final, Literal
+
+from wmsd.interfaces.pages.fields import REFERRING, name_of, properties_of
+from wmsd.interfaces.pages.resources import REFERRED, Resource
+from wmsd.interfaces.pages.workplace import Workplace
+
+Asks = Literal["text", "choice", "flag", "moment", "code"]
+NAMES: Final = {"search": "Search", "updated_since": "Changed since", "since": "Since", "active": "Active"}
+NO_FORM_FOR: Final = frozenset({"after"})
+"""Filters for programs."""
+
+
+@dataclass(frozen=True, slots=True)
+class Filter:
+    name: str
+    """In the address."""
+    text: str
+    asks: Asks
+    parameter: str
+    """Of the operation."""
+    choices: tuple[str, ...] = ()
+    most: int | None = None
+    """The most characters that it takes."""
+
+
+def filters_of(resource: Resource) -> list[Filter]:
+    query = resource.listing.query
+    assert query is not None
+    schemas = properties_of(query)
+    return [found for name in query.filter_names() if (found := _filter(resource, name, schemas[name]))]  # type: ignore[attr-defined]
+
+
+def _filter(resource: Resource, name: str, schema: Mapping[str, object]) -> Filter | None:
+    if name in REFERRED:
+        return Filter(REFERRING[name].name, name_of(name), "code", name)
+    if name in NO_FORM_FOR or name.endswith("_id"):
+        return None
+    text = NAMES.get(name) or name_of(name)
+    shown = resource.fields.get(name)
+    choices = tuple(schema.get("enum", ())) or (shown.choices if shown else ())  # type: ignore[arg-type]
+    if choices:
+        return Filter(name, text, "choice", name, choices)
+    if schema.get("type") == "boolean":
+        return Filter(name, text, "flag", name)
+    if schema.get("format") == "date-time":
+        return Filter(name, text, "moment", name)
+    return Filter(name, text, "text", name, most=schema.get("maxLength"))  # type: ignore[arg-type]
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """What the address asks for: the query of the operation, and a sentence for each filter that is wrong."""
+
+    query: dict[str, str]
+    errors: dict[str, list[str]]
+
+
+async def read(workplace: Workplace, resource: Resource, given: Mapping[str, str]) -> Sent:
+    """A code that a person typed becomes the id that the operation asks for."""
+    sent = Sent({}, {})
+    query = resource.listing.query
+    assert query is not None
+    for name in query.model_fields:
+        if given.get(name):
+            sent.query[name] = given[name]
+    for each in filters_of(resource):
+        value = given.get(each.name, "").strip()
+        if each.asks == "moment" and value:
+            sent.query[each.parameter] = value if value.endswith("Z") or "+" in value else f"{value}Z"
+        if each.asks == "code" and value:
+            found = await _id_of(workplace, REFERRED[each.parameter], value)
+            if found is None:
+                sent.errors[each.name] = [f"{value} is the code of none"]
+            else:
+                sent.query[each.parameter] = str(found)
+    return sent
+
+
+async def _id_of(workplace: Workplace, resource: Resource, code: str) -> int | None:
+    answer = await workplace.need(resource.listing, query={"code": code}, is_counted=True)
+    return answer["data"][0]["id"] if answer["data"] else None
