@@ -22,7 +22,6 @@ from wmsd.interfaces.rest_v2.routes import ROUTES as V2
 
 PER_PAGE: Final = 50
 PER_CHUNK: Final = 500
-HEADING: Final = ("id", "code", "name")
 LAST: Final = ("created_at", "updated_at")
 PLACE: Final = ("page", "cursor")
 """Parameters that say where in a list one is."""
@@ -44,7 +43,7 @@ class Browsing:
         at, resource = await self._at(request)
         sent = await filters.read(at, resource, request.query)
         orders = _orders(resource)
-        ordered = {"sort": resource.sort} if orders else {}
+        ordered = {"sort": resource.sort} if resource.sort.lstrip("-") in orders else {}
         query = {**ordered, **sent.query, "per_page": str(PER_PAGE)}
         answer = await at.ask(resource.listing, query=query)
         if not answer.is_good and answer.status != 422:
@@ -58,6 +57,7 @@ class Browsing:
             at=at,
             current=resource.name,
             resource=resource,
+            done=_done(request, resource),
             records=body["data"],
             referred=await referred(at, resource.listed, body["data"]),
             total=body.get("meta", {}).get("total"),
@@ -85,9 +85,12 @@ class Browsing:
             at=at,
             current=resource.name,
             resource=resource,
+            done=_done(request, resource),
             record=record,
             referred=await referred(at, fields, [record]),
-            facts=sorted((each for each in fields if _is_fact(each, record)), key=lambda each: each.name in LAST),
+            facts=sorted(
+                (each for each in fields if _is_fact(resource, each, record)), key=lambda each: each.name in LAST
+            ),
             tables=[field for field in fields if field.kind == "table" and record.get(field.name)],
             path=None if route is None else route.path.replace("{id}", str(record["id"])),
         )
@@ -119,9 +122,18 @@ class Browsing:
         return at, resource_of(request.match_info["resource"])
 
 
-def _is_fact(field: Field, record: Mapping[str, Any]) -> bool:
+def _done(request: web.Request, resource: Resource) -> str:
+    """What to say of the act that led here."""
+    return next((act.done for act in resource.acts if act.name == request.query.get("done")), "")
+
+
+def _is_fact(resource: Resource, field: Field, record: Mapping[str, Any]) -> bool:
     """What the heading does not say."""
-    return field.kind != "table" and field.name not in HEADING and record.get(field.name) not in (None, [])
+    return (
+        field.kind != "table"
+        and field.name not in ("id", "name", resource.key)
+        and record.get(field.name) not in (None, [])
+    )
 
 
 def _orders(resource: Resource) -> list[str]:

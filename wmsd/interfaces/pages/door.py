@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
-from typing import Any
+from typing import Any, TypedDict, Unpack
 from urllib.parse import quote
 
 from wmsd.accounts import actions as accounts
@@ -22,10 +22,24 @@ from wmsd.interfaces.pages.browser import Browser
 SIGN_IN = "/sign-in"
 
 
+class Sent(TypedDict, total=False):
+    """What goes with an operation. `document` is the body. `is_counted`: the limit has counted it already,
+    with what it is a part of.
+    """
+
+    document: Mapping[str, object]
+    path: Mapping[str, str]
+    query: Mapping[str, str]
+    if_match: str | None
+    idempotency_key: str | None
+    is_counted: bool
+
+
 @dataclass(frozen=True, slots=True)
 class Answer:
     status: int
     body: Any
+    etag: str | None = None
 
     @property
     def is_good(self) -> bool:
@@ -57,18 +71,9 @@ class Door:
         return browsers.read(request, self._trusted)
 
     async def ask(
-        self,
-        browser: Browser,
-        operation: Operation,
-        document: Mapping[str, object] | None = None,
-        path: Mapping[str, str] | None = None,
-        query: Mapping[str, str] | None = None,
-        company_id: str | None = None,
-        is_counted: bool = False,
+        self, browser: Browser, operation: Operation, company_id: str | None = None, **sent: Unpack[Sent]
     ) -> Answer:
-        """The answer of the operation to this person. `document` is the body. `is_counted`: the limit has counted
-        it already, with what it is a part of.
-        """
+        """The answer of the operation to this person."""
         request = browser.request
         call = request[CALL] = Call(
             operation=operation,
@@ -77,22 +82,25 @@ class Door:
             address=browser.address,
             request_id=request[REQUEST_ID],
             origin=browser.origin,
-            path=path or {},
-            query=query or {},
+            path=sent.get("path", {}),
+            query=sent.get("query", {}),
+            if_match=sent.get("if_match"),
+            idempotency_key=sent.get("idempotency_key"),
+            is_counted=sent.get("is_counted", False),
             session=browser.secret,
             company=company_id,
-            is_counted=is_counted,
             agent=request.headers.get("User-Agent", ""),
         )
-        if document is not None:
-            sent = dict(document)
+        if "document" in sent:
+            document = dict(sent["document"])
 
             async def load() -> Loaded:
-                return Loaded(sent, {})
+                return Loaded(document, {})
 
             call.load_body = load
         reply = await self._dispatcher.dispatch(call)
-        return Answer(reply.status, json.loads(reply.body, parse_float=Decimal) if reply.body else None)
+        body = json.loads(reply.body, parse_float=Decimal) if reply.body else None
+        return Answer(reply.status, body, reply.headers.get("ETag"))
 
     async def need(self, browser: Browser, operation: Operation, also: int = 200) -> Any:
         """The body of a good answer; `also` is another good status. Raises Problem for a refusal."""

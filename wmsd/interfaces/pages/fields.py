@@ -24,6 +24,7 @@ BY_TYPE: Final[Mapping[str, Kind]] = {
 REFERRING: Final = {reference.id_field: reference for reference in REFERENCES}
 NAMES: Final[Mapping[str, str]] = {
     "at": "When",
+    "auth_type": "Authentication",
     "barcodes": "Further barcodes",
     "created_at": "Created",
     "due_at": "Due",
@@ -103,7 +104,12 @@ def _plain(schema: Mapping[str, Any], parts: Mapping[str, Any]) -> Mapping[str, 
     """The schema without null, and without references to others."""
     for option in schema.get("anyOf", ()):
         if option.get("type") != "null":
-            return _plain(option, parts)
+            return _plain({**option, **_without(schema, "anyOf")}, parts)
     if "$ref" in schema:
-        return _plain(parts[schema["$ref"].rpartition("/")[2]], parts)
+        referred = parts[schema["$ref"].rpartition("/")[2]]
+        return _plain({**referred, **_without(schema, "$ref")}, parts)
     return schema
+
+
+def _without(schema: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return {key: value for key, value in schema.items() if key != name}

@@ -72,14 +72,9 @@ async def read(workplace: Workplace, resource: Resource, given: Mapping[str, str
         if each.asks == "moment" and value:
             sent.query[each.parameter] = value if value.endswith("Z") or "+" in value else f"{value}Z"
         if each.asks == "code" and value:
-            found = await _id_of(workplace, REFERRED[each.parameter], value)
+            found = await workplace.id_of(REFERRED[each.parameter], value)
             if found is None:
                 sent.errors[each.name] = [f"{value} is the code of none"]
             else:
                 sent.query[each.parameter] = str(found)
     return sent
-
-
-async def _id_of(workplace: Workplace, resource: Resource, code: str) -> int | None:
-    answer = await workplace.need(resource.listing, query={"code": code}, is_counted=True)
-    return answer["data"][0]["id"] if answer["data"] else None

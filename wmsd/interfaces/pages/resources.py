@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, Literal
 
 from pydantic import BaseModel
 
 from wmsd.app.kinds import DOCUMENTS
+from wmsd.app.webhooks import test_webhook
 from wmsd.articles import actions as articles
 from wmsd.base.operation import Operation
 from wmsd.base.problems import not_found
@@ -16,6 +17,32 @@ from wmsd.interfaces.pages.fields import REFERRING, Field, fields_of
 from wmsd.outbox import actions as outbox
 from wmsd.packaging import actions as packaging
 from wmsd.stock import actions as stock
+from wmsd.webhooks import actions as webhooks
+
+
+@dataclass(frozen=True, slots=True)
+class Act:
+    """What a person may do with a record, or to make one: an operation with the form of its body.
+
+    `says` stands above the button, `done` above what it leads to: the record, or the list.
+    """
+
+    name: str
+    """In addresses."""
+    text: str
+    """On the button."""
+    operation: Operation
+    says: str = ""
+    done: str = ""
+    goes_to: Literal["record", "list", "deliveries"] = "record"
+    changes: bool = False
+    """Whether the form begins with the record's own values."""
+    is_final: bool = False
+    """Whether nobody can undo it."""
+
+    @property
+    def makes_one(self) -> bool:
+        return not self.operation.path_types
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +62,9 @@ class Resource:
     """The column that leads to the record."""
     sort: str = "code"
     """The order that people expect, if it can be ordered."""
+    acts: tuple[Act, ...] = ()
+    log: str = ""
+    """The name of the page, below that of a record, that tells what became of it."""
 
     @property
     def model(self) -> type[BaseModel]:
@@ -44,6 +74,13 @@ class Resource:
     @property
     def fields(self) -> Mapping[str, Field]:
         return fields_of(self.model)
+
+    def act(self, name: str, makes_one: bool) -> Act:
+        """Raises Problem (404)."""
+        for act in self.acts:
+            if act.name == name and act.makes_one == makes_one:
+                return act
+        raise not_found("page")
 
     @property
     def listed(self) -> list[Field]:
@@ -65,6 +102,40 @@ def _of_documents(kind: DocumentKind) -> Resource:
     )
 
 
+WEBHOOK_ACTS: Final = (
+    Act(
+        "new",
+        "New webhook",
+        webhooks.create_webhook,
+        "A webhook tells another program what happens here, as it happens.",
+        "The webhook is made. Send a test to see whether it arrives.",
+    ),
+    Act(
+        "test",
+        "Send a test",
+        test_webhook,
+        "Sends one event webhook.test and waits for the answer, up to 10 seconds.",
+        "The test was sent. Here is what came back.",
+        goes_to="deliveries",
+    ),
+    Act("change", "Change", webhooks.update_webhook, done="The webhook is changed.", changes=True),
+    Act(
+        "rotate-secret",
+        "New secret",
+        webhooks.rotate_webhook_secret,
+        "For 24 hours deliveries are signed with both, the old and the new, so that the receiver can change over.",
+        "The new secret signs from now on; the old one too, for 24 hours.",
+    ),
+    Act(
+        "remove",
+        "Remove",
+        webhooks.delete_webhook,
+        "What is still to be sent is not sent any more, and the log of deliveries is deleted.",
+        "The webhook is removed.",
+        "list",
+        is_final=True,
+    ),
+)
 DIRECTORY: Final = ("code", "name", "active", "updated_at")
 RESOURCES: Final = (
     *map(_of_documents, DOCUMENTS),
@@ -84,6 +155,10 @@ RESOURCES: Final = (
         articles.walk_articles,
         ("code", "name", "unit", "barcode", "min_stock", "active", "updated_at"),
         articles.get_article,
+        acts=(
+            Act("new", "New article", articles.create_article, done="The article is made."),
+            Act("change", "Change", articles.update_article, done="The article is changed.", changes=True),
+        ),
     ),
     Resource(
         "packaging",
@@ -118,6 +193,17 @@ RESOURCES: Final = (
         directory.walk_warehouses,
         DIRECTORY,
         directory.get_warehouse,
+    ),
+    Resource(
+        "webhooks",
+        "Webhooks",
+        webhooks.list_webhooks,
+        webhooks.walk_webhooks,
+        ("name", "url", "active", "last_delivery", "failing_since"),
+        webhooks.get_webhook,
+        key="name",
+        acts=WEBHOOK_ACTS,
+        log="deliveries",
     ),
     Resource(
         "events",

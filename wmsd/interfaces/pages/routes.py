@@ -11,7 +11,9 @@ from wmsd.interfaces.http.server import Handler, add, add_open
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import assets
 from wmsd.interfaces.pages.account import ACCOUNT, Account
+from wmsd.interfaces.pages.acting import Acting
 from wmsd.interfaces.pages.browsing import Browsing
+from wmsd.interfaces.pages.deliveries import Deliveries
 from wmsd.interfaces.pages.door import SIGN_IN, Door
 from wmsd.interfaces.pages.rendering import page
 from wmsd.interfaces.pages.signing_in import HOME, SigningIn
@@ -38,11 +40,14 @@ HEADINGS: Final = {
 OTHER: Final = "That cannot be done"
 A_COMPANY: Final = "/companies/{company:[0-9]{1,15}}"
 A_RESOURCE: Final = f"{A_COMPANY}/{{resource:[a-z-]+}}"
+DELIVERIES: Final = f"{A_COMPANY}/webhooks/{{id:[0-9]{{1,15}}}}/deliveries"
+A_RECORD: Final = f"{A_RESOURCE}/{{id:[0-9]{{1,15}}}}"
 
 
 def add_to(app: web.Application, installation: Installation) -> None:
     door = Door(installation)
     signing_in, account, today, browsing = SigningIn(door), Account(door), Today(door), Browsing(door)
+    acting, deliveries = Acting(door), Deliveries(door)
     for_all: tuple[tuple[str, str, Handler], ...] = (
         ("GET", "/pages/{name}", assets.serve),
         ("GET", SIGN_IN, signing_in.show),
@@ -56,7 +61,13 @@ def add_to(app: web.Application, installation: Installation) -> None:
         ("GET", A_COMPANY, browsing.company),
         ("GET", f"{A_RESOURCE}.csv", browsing.csv),
         ("GET", A_RESOURCE, browsing.list),
-        ("GET", f"{A_RESOURCE}/{{id:[0-9]{{1,15}}}}", browsing.record),
+        ("GET", A_RECORD, browsing.record),
+        ("GET", DELIVERIES, deliveries.list),
+        ("POST", DELIVERIES, deliveries.again),
+        ("GET", f"{A_RESOURCE}/{{act:new}}", acting.show),
+        ("POST", f"{A_RESOURCE}/{{act:new}}", acting.do),
+        ("GET", f"{A_RECORD}/{{act:[a-z-]+}}", acting.show),
+        ("POST", f"{A_RECORD}/{{act:[a-z-]+}}", acting.do),
     )
     for method, path, handler in for_all:
         add_open(app, method, path, partial(_in_words, handler))

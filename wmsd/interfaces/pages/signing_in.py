@@ -31,7 +31,7 @@ class SigningIn:
         sent = await browsers.form(browser, with_token=False)
         next_path = sent.get("next", "")
         document = {"email": sent.get("email", ""), "password": sent.get("password", "")}
-        answer = await self._door.ask(browser, accounts.begin_session, document)
+        answer = await self._door.ask(browser, accounts.begin_session, document=document)
         if not answer.is_good:
             return _form(browser.has_tls, answer.status, next_path, document["email"], answer.body)
         if browser.secret is not None:

@@ -1,15 +1,14 @@
 """A company as the person at the pages may use it."""
 
-from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Unpack
 
 from wmsd.accounts import actions as accounts
 from wmsd.base.operation import Operation
 from wmsd.base.problems import Problem
 from wmsd.interfaces.http.web import web
-from wmsd.interfaces.pages.door import Answer, Door, Person
-from wmsd.interfaces.pages.resources import REFERRED, RESOURCES, Resource
+from wmsd.interfaces.pages.door import Answer, Door, Person, Sent
+from wmsd.interfaces.pages.resources import REFERRED, RESOURCES, Act, Resource
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,27 +39,21 @@ class Workplace:
         is_on = operation.module in (None, "api") or operation.module in self.modules
         return is_on and (operation.ability is None or operation.ability in self.abilities)
 
-    async def ask(
-        self,
-        operation: Operation,
-        document: Mapping[str, object] | None = None,
-        path: Mapping[str, str] | None = None,
-        query: Mapping[str, str] | None = None,
-        is_counted: bool = False,
-    ) -> Answer:
-        return await self.door.ask(
-            self.person.browser, operation, document, path, query, company_id=self.id, is_counted=is_counted
-        )
+    def acts(self, resource: Resource, makes_one: bool) -> list[Act]:
+        """What the person may do here with a record, or to make one."""
+        return [act for act in resource.acts if act.makes_one == makes_one and self.may(act.operation)]
 
-    async def need(
-        self,
-        operation: Operation,
-        path: Mapping[str, str] | None = None,
-        query: Mapping[str, str] | None = None,
-        is_counted: bool = False,
-    ) -> Any:
+    async def ask(self, operation: Operation, **sent: Unpack[Sent]) -> Answer:
+        return await self.door.ask(self.person.browser, operation, self.id, **sent)
+
+    async def need(self, operation: Operation, **sent: Unpack[Sent]) -> Any:
         """The body of a good answer. Raises Problem for a refusal."""
-        return (await self.ask(operation, None, path, query, is_counted)).needed()
+        return (await self.ask(operation, **sent)).needed()
+
+    async def id_of(self, resource: Resource, code: str) -> int | None:
+        """The id of the record with this code; None when there is none."""
+        found = await self.need(resource.listing, query={"code": code}, is_counted=True)
+        return found["data"][0]["id"] if found["data"] else None
 
 
 async def workplace(door: Door, request: web.Request) -> Workplace:

@@ -1,0 +1,141 @@
+"""What people do with records: each act is an operation, with a form for its body."""
+
+import secrets
+from collections.abc import Mapping
+from typing import Any, Final
+
+from wmsd.interfaces.http.web import web
+from wmsd.interfaces.pages import browser as browsers
+from wmsd.interfaces.pages.browser import FORM_TOKEN
+from wmsd.interfaces.pages.door import Answer, Door, Sent
+from wmsd.interfaces.pages.forms import (
+    FormField,
+    Typed,
+    defaults,
+    document_of,
+    errors_by_field,
+    form_of,
+    typed_in,
+    typed_of,
+)
+from wmsd.interfaces.pages.referred import referred
+from wmsd.interfaces.pages.rendering import go_to, page
+from wmsd.interfaces.pages.resources import Act, Resource, resource_of
+from wmsd.interfaces.pages.workplace import Workplace, workplace
+
+KEY: Final = "idempotency_key"
+IF_MATCH: Final = "if_match"
+CHANGED_MEANWHILE: Final = (
+    "Somebody has changed it since you opened this form. Open it anew, and change what is there now."
+)
+
+
+class Acting:
+    def __init__(self, door: Door) -> None:
+        self._door = door
+
+    async def show(self, request: web.Request) -> web.Response:
+        at, resource, act = await self._at(request)
+        fields = form_of(act.operation.body)
+        record = await self._record(at, resource, request)
+        typed = defaults(fields)
+        if act.changes and record is not None:
+            shown = await referred(at, resource.fields.values(), [record.body])
+            typed = typed_of(fields, record.body, shown)
+        hidden = {KEY: secrets.token_urlsafe(16)}
+        if record is not None and record.etag is not None and act.operation.precondition is not None:
+            hidden[IF_MATCH] = record.etag
+        return self._form(at, resource, act, None if record is None else record.body, typed, hidden)
+
+    async def do(self, request: web.Request) -> web.Response:
+        at, resource, act = await self._at(request)
+        sent = await browsers.form(at.person.browser)
+        body = act.operation.body
+        typed = typed_in(form_of(body), sent)
+        going: Sent = {KEY: sent.get(KEY) or None, IF_MATCH: sent.get(IF_MATCH) or None}
+        if "id" in request.match_info:
+            going["path"] = {"id": request.match_info["id"]}
+        errors: dict[str, list[str]] = {}
+        if body is not None:
+            going["document"], errors = await document_of(at, body, typed, act.changes)
+        if not errors:
+            answer = await at.ask(act.operation, **going)
+            if answer.is_good:
+                return go_to(f"{_after(at, resource, act, request, answer)}?done={act.name}")
+            errors = answer.body.get("errors", {})
+        else:
+            answer = Answer(422, {"message": "Correct what is marked."})
+        record = await self._record(at, resource, request)
+        hidden = {name: sent[name] for name in (KEY, IF_MATCH) if sent.get(name)}
+        message = CHANGED_MEANWHILE if answer.status == 412 else answer.body["message"]
+        return self._form(
+            at,
+            resource,
+            act,
+            None if record is None else record.body,
+            typed,
+            hidden,
+            answer.status,
+            message,
+            errors,
+        )
+
+    def _form(
+        self,
+        at: Workplace,
+        resource: Resource,
+        act: Act,
+        record: Mapping[str, Any] | None,
+        typed: Typed,
+        hidden: Mapping[str, str],
+        status: int = 200,
+        message: str = "",
+        errors: Mapping[str, list[str]] = {},
+    ) -> web.Response:
+        fields = form_of(act.operation.body)
+        by_field, others = errors_by_field(fields, errors)
+        return page(
+            "form",
+            status,
+            person=at.person,
+            at=at,
+            current=resource.name,
+            resource=resource,
+            act=act,
+            record=record,
+            fields=fields,
+            typed=typed,
+            hidden={**hidden, FORM_TOKEN: at.person.browser.form_token},
+            message=message,
+            errors=by_field,
+            others=others,
+            focus=_focus(fields, by_field),
+        )
+
+    async def _at(self, request: web.Request) -> tuple[Workplace, Resource, Act]:
+        at = await workplace(self._door, request)
+        resource = resource_of(request.match_info["resource"])
+        return at, resource, resource.act(request.match_info["act"], makes_one="id" not in request.match_info)
+
+    async def _record(self, at: Workplace, resource: Resource, request: web.Request) -> Answer | None:
+        """The record that the act is about. Raises Problem when it cannot be read."""
+        if "id" not in request.match_info or resource.one is None:
+            return None
+        answer = await at.ask(resource.one, path={"id": request.match_info["id"]}, is_counted=True)
+        answer.needed()
+        return answer
+
+
+def _focus(fields: tuple[FormField, ...], errors: Mapping[str, object]) -> str:
+    """The first field that is wrong, or the first of all."""
+    names = [field.name for field in fields]
+    return next((name for name in names if name in errors), names[0] if names else "")
+
+
+def _after(at: Workplace, resource: Resource, act: Act, request: web.Request, answer: Answer) -> str:
+    """The address that the act leads to."""
+    of_list = f"{at.address}/{resource.name}"
+    if act.goes_to == "list":
+        return of_list
+    record_id = request.match_info.get("id") or answer.body["id"]
+    return f"{of_list}/{record_id}{'/deliveries' if act.goes_to == 'deliveries' else ''}"
