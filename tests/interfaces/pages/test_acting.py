@@ -149,7 +149,9 @@ async def test_script_in_every_field_is_text(visitor: Visitor) -> None:
     script = '"></textarea><script>alert(1)</script>'
     for path in (NEW_ARTICLE, CHANGE, NEW_WEBHOOK):
         fields = form_of(await visitor.get(path))
-        hidden = {name: fields[name] for name in ("form_token", "idempotency_key", "if_match") if name in fields}
+        hidden: dict[str, str] = {
+            name: fields[name] for name in ("form_token", "idempotency_key", "if_match") if name in fields
+        }
         seen = await visitor.post(path, {**dict.fromkeys(fields, script), **hidden})
         assert (seen.status, "<script" in seen.text) == (422, False)
 
