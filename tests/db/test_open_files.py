@@ -4,13 +4,14 @@ import asyncio
 import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from tests.support.steering import CountedIds, SteeredClock
 from wmsd.base.clock import OrderedClock
 from wmsd.base.problems import Problem
-from wmsd.db import inline_reader, open_files
+from wmsd.db import company_file, inline_reader, open_files, raw_files, sqlite
 from wmsd.db.company_files import CompanyFiles
 from wmsd.db.database import Database
 from wmsd.db.open_files import (
@@ -21,6 +22,7 @@ from wmsd.db.open_files import (
     UNUSED_SECONDS,
     FileBounds,
 )
+from wmsd.db.migrations import CheckedFile, open_checked
 from wmsd.db.sqlite import connect
 from wmsd.db.transaction import Transaction
 
@@ -56,6 +58,71 @@ async def test_a_company_that_is_used_now_and_then_has_one_connection(files: Fil
     await (await files.get(1)).write(lambda tx: tx.value("SELECT 1"))
     await files.use(1)
     assert (files.open.connections, len(files.open)) == (2, 2)
+
+
+@pytest.fixture
+def openings(monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """The names of the files that connections are opened to."""
+    found: list[str] = []
+
+    def note(path: Path) -> None:
+        found.append(path.name)
+        raw_files.note_opened(path)
+
+    monkeypatch.setattr(sqlite, "note_opened", note)
+    return found
+
+
+async def test_its_first_use_opens_a_file_once(files: Files, openings: list[str]) -> None:
+    await files.use(1)
+    await (await files.get(1)).write(lambda tx: tx.value("SELECT 1"))
+    assert openings == ["1.db"]
+
+
+async def test_those_who_come_first_together_open_a_file_once(files: Files, openings: list[str]) -> None:
+    databases = await asyncio.gather(*(files.get(1) for _ in range(20)))
+    assert len(set(databases)) == 1
+    assert openings == ["1.db"]
+
+
+async def test_a_file_that_is_only_looked_at_is_closed_again(files: Files) -> None:
+    assert await files.file(1).can_be_used()
+    assert (files.open.connections, files.are_open) == (0, set())
+    with connect(files.path(1), alone=True) as connection:
+        assert connection.execute("SELECT count(*) FROM articles").fetchone() == (0,)
+
+
+async def test_a_file_that_was_left_with_a_log_is_served_whole(files: Files) -> None:
+    """As after a power cut: the log that is there is written back before another begins."""
+    path = files.path(1)
+    with connect(path) as connection:
+        connection.execute("UPDATE change_sequence SET value = 41")
+        left = {each: each.read_bytes() for each in (path, path.with_name("1.db-wal"))}
+    connection.close()
+    for each, content in left.items():
+        each.write_bytes(content)
+    database = await files.get(1)
+    assert await database.read(lambda tx: tx.value("SELECT value FROM change_sequence")) == 41
+
+
+async def test_a_file_that_is_replaced_during_its_first_look_is_looked_at_anew(
+    files: Files, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What is written then is in the file that has the name."""
+
+    def open_and_replace(*arguments: Any) -> CheckedFile:
+        monkeypatch.undo()
+        checked = open_checked(*arguments)
+        copy = files.path(1).with_name("copy")
+        copy.write_bytes(files.path(1).read_bytes())
+        copy.rename(files.path(1))
+        return checked
+
+    monkeypatch.setattr(company_file, "open_checked", open_and_replace)
+    database = await files.get(1)
+    await database.write(lambda tx: tx.execute("UPDATE change_sequence SET value = 7"))
+    with connect(files.path(1), read_only=True) as connection:
+        assert connection.execute("SELECT value FROM change_sequence").fetchone() == (7,)
 
 
 async def test_those_that_were_not_used_for_longest_are_closed_first(files: Files) -> None:

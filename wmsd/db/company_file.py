@@ -9,6 +9,7 @@ import logging
 import threading
 from collections.abc import Callable
 from concurrent.futures import Executor
+from functools import partial
 from pathlib import Path
 from typing import Any, Final, TypeVar
 
@@ -16,13 +17,14 @@ from wmsd.base import timestamps
 from wmsd.base.clock import Clock
 from wmsd.base.complaints import Complaints
 from wmsd.base.problems import unavailable
-from wmsd.db.database import Database
+from wmsd.db.database import Database, prepare_writer
 from wmsd.db.failures import CANNOT_BE_READ, FileMoved, FileOverwritten, StorageError
 from wmsd.db.high_water import HighWaterMark
-from wmsd.db.migrations import COMPANY, Before, migrate
+from wmsd.db.migrations import COMPANY, Before, CheckedFile, open_checked
+from wmsd.db.open_files import OpenFiles
 from wmsd.db.owner import Owner
-from wmsd.db.sqlite import sqlite3
-from wmsd.db.standing import Identity, identity
+from wmsd.db.sqlite import log_bytes, sqlite3
+from wmsd.db.standing import Identity, Standing, identity
 
 LOG = logging.getLogger("wmsd.companies")
 Result = TypeVar("Result")
@@ -60,6 +62,7 @@ class CompanyFile:
         mark: Callable[[], HighWaterMark | None],
         go_on: GoOn,
         before_migration: Before,
+        open_files: OpenFiles,
     ) -> None:
         """`alone`: whether no other process may open the file while it is not lent. `written_elsewhere` is called
         when other processes may write the file, or may have written it.
@@ -79,6 +82,7 @@ class CompanyFile:
         self._mark = mark
         self._go_on = go_on
         self._before_migration = before_migration
+        self._open_files = open_files
         self._lent = 0
         self._changing = asyncio.Lock()
         """Held while the file is looked at, lent or replaced: one after the other."""
@@ -101,7 +105,7 @@ class CompanyFile:
             self.database = None
             self._is_ready = False
             self._written_elsewhere(self._company_id)
-        if not await self.can_be_used():
+        if not await self._is_usable(stays_open=True):
             raise unavailable(CANNOT_BE_READ, 60)
         self._told.over(self._unavailable)
         if self.database is None:
@@ -139,41 +143,69 @@ class CompanyFile:
 
     async def can_be_used(self) -> bool:
         """Whether the file can be used. A failed file is checked again, once for all who ask in the meantime."""
+        return await self._is_usable(stays_open=False)
+
+    async def _is_usable(self, stays_open: bool) -> bool:
         if not self._is_ready:
             if self._looking is None:
-                self._looking = asyncio.ensure_future(self._look_again())
+                self._looking = asyncio.ensure_future(self._look_again(stays_open))
             await asyncio.shield(self._looking)
         return self._is_ready
 
-    async def _look_again(self) -> None:
+    async def _look_again(self, stays_open: bool) -> None:
+        """`stays_open`: whether the file is to be used at once. Then the connection of the look is its first."""
         had_failed = self.failure is not None
         try:
             async with self._changing:
                 await self._has_left()
-                await asyncio.get_running_loop().run_in_executor(self._executor, self._look)
+                await (self._look_to_use() if stays_open else self._look_for(None))
             if had_failed and self._is_ready:
                 self._written_elsewhere(self._company_id)
         finally:
             self._looking = None
 
-    def _look(self) -> None:
-        """Brings the file up to this program's schema, or notes what is wrong with it. Runs on any thread."""
+    async def _look_to_use(self) -> None:
+        database = self._new_database()
+        with self._open_files.room_for(database) as has_room:
+            await self._look_for(database if has_room else None)
+
+    async def _look_for(self, database: Database | None) -> None:
+        if database is not None:
+            await database.share(self.is_lent)
+            database.begin()
+        look = partial(self._look, database)
+        connection = await asyncio.get_running_loop().run_in_executor(self._executor, look)
+        if database is not None and connection is not None:
+            self.database = database
+            database.take_writer(connection)
+
+    def _look(self, database: Database | None) -> sqlite3.Connection | None:
+        """Brings the file up to this program's schema, or notes what is wrong with it. Returns its connection when
+        there was nothing to do and the database is to have it. Runs on any thread.
+        """
         found = identity(self.path)
         if self._missed not in (None, found) or (self._overwritten is not None and found == self._overwritten):
-            return
+            return None
+        has_log = log_bytes(self.path) > 0  # to be written back, which closing does
         try:
             if self._borrow is not None:
                 self._borrow(self.path)
             mark = self._mark()
-            older = migrate(
+            checked = open_checked(
                 self.path, COMPANY, BUSY_SECONDS, self.is_alone, self._owner, mark, self._before_migration
             )
-            if older is not None and mark is not None:
-                self._go_on(self._owner.code, self.path, older, mark)
+            stays_open = database is not None and not has_log and _is_as_it_was(checked, database.standing)
+            if stays_open:
+                prepare_writer(checked.connection)
+            else:
+                checked.connection.close()
+            if checked.older is not None and mark is not None:
+                self._go_on(self._owner.code, self.path, checked.older, mark)
         except StorageError as error:
             self._fail(error)
-        else:
-            self.failure, self._missed, self._overwritten, self._is_ready = None, None, None, True
+            return None
+        self.failure, self._missed, self._overwritten, self._is_ready = None, None, None, True
+        return checked.connection if stays_open else None
 
     def suspect(self, error: Exception) -> None:
         """Closes a file that failed in use; it is checked before it is used again."""
@@ -255,3 +287,12 @@ class CompanyFile:
             await self._has_left()
             if self.database is not None:
                 await self.database.close()
+
+
+def _is_as_it_was(checked: CheckedFile, standing: Standing) -> bool:
+    """Whether the file is what it was before it was opened, and as far as it should be."""
+    try:
+        standing.check_file()
+    except FileMoved:
+        return False
+    return checked.is_as_it_was and checked.older is None

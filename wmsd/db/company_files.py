@@ -292,6 +292,7 @@ class CompanyFiles:
                 lambda: self.marks.get(company_id),
                 self._go_on,
                 self._before_migration,
+                self.open,
             )
             self._files[company_id] = file
         return file

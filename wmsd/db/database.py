@@ -95,7 +95,7 @@ class Database:
             provision,
             self.standing,
             self._hand_over,
-            self._begin,
+            self.begin,
             writer=lambda: self._writer if self._own_workers is None else None,
             threads=self._workers.readers,
             counted=self._counted,
@@ -362,16 +362,27 @@ class Database:
             return self._writer
         async with self._opening:
             if self._writer is None:
-                commits = CommitGroup(self._clock, self._ids, self._provision, self.standing)
-                self._writer, self._log = (
-                    await self._open(self._workers.writers, commits, read_only=False),
-                    commits.log,
-                )
-                self._writer.after_group = self._committed
-                self._writer.before_work = self._inline_reader.release
-                self._writer.when_idle = self._inline_reader.go_on
-                self._counted(1)
+                commits = self._commits()
+                writer = await self._open(self._workers.writers, commits, read_only=False)
+                return self._begin_to_write(writer, commits)
             return self._writer
+
+    def take_writer(self, connection: sqlite3.Connection) -> None:
+        """Writes with this connection, which was opened after `begin`, while the database had none."""
+        self.last_used = self._clock.monotonic()
+        commits = self._commits()
+        self._begin_to_write(ConnectionQueue(connection, self._workers.writers, commits), commits)
+
+    def _commits(self) -> CommitGroup:
+        return CommitGroup(self._clock, self._ids, self._provision, self.standing)
+
+    def _begin_to_write(self, writer: ConnectionQueue, commits: CommitGroup) -> ConnectionQueue:
+        writer.after_group = self._committed
+        writer.before_work = self._inline_reader.release
+        writer.when_idle = self._inline_reader.go_on
+        self._writer, self._log = writer, commits.log
+        self._counted(1)
+        return writer
 
     async def _reader(self) -> ConnectionQueue:
         """A reader that is free, or the last one. Raises what opening raises when there is none."""
@@ -401,8 +412,8 @@ class Database:
     def _free_reader(self) -> ConnectionQueue | None:
         return next((reader for reader in self._readers if not reader.is_held_up), None)
 
-    def _begin(self) -> bool:
-        """Call it before a connection is opened. Whether this process is to have the file alone."""
+    def begin(self) -> bool:
+        """Call it before a connection is opened. Whether this process is to have the file alone. Raises FileMoved."""
         if self._is_retired:
             raise FileMoved(self.path)
         alone = self._alone and not self._is_shared
@@ -451,7 +462,7 @@ class Database:
         async with self._sharing:
             await self.open_writer()
             self.standing.check()
-            held = await self._pins.begin(self.path, self._begin())
+            held = await self._pins.begin(self.path, self.begin())
         try:
             yield held
         finally:
@@ -462,7 +473,7 @@ class Database:
         return await self._workers.readers.run(partial(held.read, action))
 
     async def _open(self, workers: WorkerThreads, run_group: GroupRunner, read_only: bool) -> ConnectionQueue:
-        connect = partial(_opened, self.path, read_only, self._begin())
+        connect = partial(_opened, self.path, read_only, self.begin())
         open_queue = ConnectionQueue.open if self._own_workers is None else ConnectionQueue.open_owned
         return await open_queue(workers, connect, run_group)
 
@@ -473,5 +484,9 @@ def _opened(path: Path, read_only: bool, alone: bool) -> sqlite3.Connection:
     if read_only:
         connection.execute("PRAGMA query_only = ON")
     else:
-        connection.execute("PRAGMA busy_timeout = 0")  # the event loop reads with it; see `begin_to_write`
+        prepare_writer(connection)
     return connection
+
+
+def prepare_writer(connection: sqlite3.Connection) -> None:
+    connection.execute("PRAGMA busy_timeout = 0")  # the event loop reads with it; see `begin_to_write`

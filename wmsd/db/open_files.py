@@ -8,6 +8,7 @@ import logging
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
 from itertools import islice
 from typing import Final
@@ -115,9 +116,16 @@ class OpenFiles:
         if database in self._closings:
             await asyncio.wait([self._closings[database]])
         await self._await_room()
+        with self.room_for(database):
+            await database.open()
+
+    @contextmanager
+    def room_for(self, database: Database) -> Iterator[bool]:
+        """Keeps room for its first connection meanwhile. Whether there is any."""
+        has_room = self._has_room(1)
         self._reserved.add(database)
         try:
-            await database.open()
+            yield has_room
         finally:
             self._reserved.discard(database)
 

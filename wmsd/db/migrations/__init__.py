@@ -74,7 +74,8 @@ def create(path: Path, kind: FileKind, owner: Owner | None = None) -> None:
         path.parent.mkdir(parents=True, exist_ok=True)
         for remains in path.parent.glob(f"{unfinished.name}*"):
             remains.unlink()
-        _run(unfinished, kind, create_file=True, owner=owner)
+        with closing(connect(unfinished, create=True)) as connection:
+            _run_scripts(connection, unfinished, kind, owner)
         put_in_place(unfinished, path)
     except (sqlite3.Error, OSError) as error:
         raise StorageError(f"{path} cannot be created: {error}.") from error
@@ -93,7 +94,30 @@ def put_in_place(unfinished: Path, path: Path) -> None:
         os.close(folder)
 
 
+@dataclass(frozen=True, slots=True)
+class CheckedFile:
+    """A file of this program's schema, and of its owner, which is open."""
+
+    connection: sqlite3.Connection
+    is_as_it_was: bool
+    """Whether nothing had to be written to it."""
+    older: HighWaterMark | None = None
+    """How far it has come, when that is less far than it should be."""
+
+
 def migrate(
+    path: Path,
+    kind: FileKind,
+    busy_seconds: float = BUSY_SECONDS,
+    alone: bool = False,
+    owner: Owner | None = None,
+    before: Before = at_once,
+) -> None:
+    """Brings a file up to this program's schema, and closes it. Takes and raises the same as `open_checked`."""
+    open_checked(path, kind, busy_seconds, alone, owner, before=before).connection.close()
+
+
+def open_checked(
     path: Path,
     kind: FileKind,
     busy_seconds: float = BUSY_SECONDS,
@@ -101,12 +125,12 @@ def migrate(
     owner: Owner | None = None,
     mark: HighWaterMark | None = None,
     before: Before = at_once,
-) -> HighWaterMark | None:
-    """Brings a file up to this program's schema. Raises StorageError when that fails, with the file unchanged, and
-    when it is not its owner's. Returns how far a file has come that is older than the `mark`.
+) -> CheckedFile:
+    """Opens a file and brings it up to this program's schema. Raises StorageError when that fails, with the file
+    unchanged, and when it is not its owner's. `mark` is how far it should have come.
 
-    If another program has the file locked, it waits for `busy_seconds`. `alone`: no other
-    process can open it meanwhile. `before` is called if the file has an older schema.
+    If another program has the file locked, it waits for `busy_seconds`. `alone`: no other process can open it
+    meanwhile. `before` is called if the file has an older schema.
     """
     try:
         mode = path.stat().st_mode
@@ -119,7 +143,9 @@ def migrate(
             f"{path} cannot be used: it is no file. It was left as it is; restore the file from a backup."
         )
     try:
-        return _run(path, kind, False, busy_seconds, alone, owner, mark, before)
+        if not is_current(path, kind) and _check(path, kind, busy_seconds) < len(kind.scripts()):
+            before(path)
+        return _open(path, kind, busy_seconds, alone, owner, mark)
     except sqlite3.DatabaseError as error:
         remedy = "Restore it from a backup."
         if not os.access(path, os.W_OK):
@@ -131,32 +157,29 @@ def migrate(
         raise StorageError(f"{path} cannot be used: {error}. Nothing was changed. {remedy}") from error
 
 
-def _run(
+def _open(
     path: Path,
     kind: FileKind,
-    create_file: bool,
-    busy_seconds: float = BUSY_SECONDS,
-    alone: bool = False,
-    owner: Owner | None = None,
-    mark: HighWaterMark | None = None,
-    before: Before = at_once,
-) -> HighWaterMark | None:
-    known = len(kind.scripts())
-    if not create_file and not is_current(path, kind) and _check(path, kind, busy_seconds) < known:
-        before(path)
-    connection = connect(path, create=create_file, busy_seconds=busy_seconds, alone=alone)
+    busy_seconds: float,
+    alone: bool,
+    owner: Owner | None,
+    mark: HighWaterMark | None,
+) -> CheckedFile:
+    connection = connect(path, busy_seconds=busy_seconds, alone=alone)
     try:
-        if not create_file:
-            _check_kind(connection, path, kind)
-        if _version(connection) < known:
+        _check_kind(connection, path, kind)
+        was_current = _version(connection) == len(kind.scripts())
+        if not was_current:
             _run_scripts(connection, path, kind, owner)
         elif owner is not None:
             claim(connection, path, owner)
+        is_as_it_was = was_current and not connection.total_changes
         if mark is not None and (found := read_mark(connection)).last_change < mark.last_change:
-            return found
-        return None
-    finally:
+            return CheckedFile(connection, is_as_it_was, found)
+        return CheckedFile(connection, is_as_it_was)
+    except BaseException:
         connection.close()
+        raise
 
 
 def _run_scripts(connection: sqlite3.Connection, path: Path, kind: FileKind, owner: Owner | None) -> None:
