@@ -14,6 +14,7 @@ from wmsd.base.problems import Problem
 from wmsd.db import company_file, inline_reader, open_files, raw_files, sqlite
 from wmsd.db.company_files import CompanyFiles
 from wmsd.db.database import Database
+from wmsd.db.migrations import CheckedFile, open_checked
 from wmsd.db.open_files import (
     CONNECTION_BYTES,
     LEAST_CONNECTIONS,
@@ -22,7 +23,6 @@ from wmsd.db.open_files import (
     UNUSED_SECONDS,
     FileBounds,
 )
-from wmsd.db.migrations import CheckedFile, open_checked
 from wmsd.db.sqlite import connect
 from wmsd.db.transaction import Transaction
 

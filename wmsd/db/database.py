@@ -413,7 +413,9 @@ class Database:
         return next((reader for reader in self._readers if not reader.is_held_up), None)
 
     def begin(self) -> bool:
-        """Call it before a connection is opened. Whether this process is to have the file alone. Raises FileMoved."""
+        """Call it before a connection is opened. Whether this process is to have the file alone. Raises
+        FileMoved.
+        """
         if self._is_retired:
             raise FileMoved(self.path)
         alone = self._alone and not self._is_shared
