@@ -33,7 +33,7 @@ class Case:
 
 
 def caller(world: World) -> Awaitable[object]:
-    return world.installation.access.caller(world.token)
+    return world.installation.access.caller(world.token, "127.0.0.1")
 
 
 CASES = {
@@ -156,7 +156,7 @@ async def test_a_second_token_is_looked_up_by_the_keys_that_are_known(
 
     monkeypatch.setattr(accounts, "signing_keys", counted)
     for token in tokens:
-        await world.installation.access.caller(token)
+        await world.installation.access.caller(token, "127.0.0.1")
     assert reads == 1
 
 
@@ -196,7 +196,7 @@ async def test_bookkeeping_makes_nothing_be_read_again(world: World) -> None:
 
 BOOKKEEPING = {
     *("access_version", "audit", "clock", "high_water_marks", "installation", "log", "request_counts", "secrets"),
-    "sign_in_addresses",
+    *("sign_in_addresses", "invitations"),
 }
 """Tables of the platform that decide nothing about who may do what."""
 
@@ -287,9 +287,9 @@ async def test_it_remembers_so_many_tokens_and_no_more(world: World, monkeypatch
     monkeypatch.setattr(access_cache, "MOST_TOKENS", 3)
     access, entries = world.installation.access, []
     for _ in range(5):
-        await access.caller(await world.new_token("admin@example.com"))  # which it forgets all at
+        await access.caller(await world.new_token("admin@example.com"), "127.0.0.1")  # which it forgets all at
     tokens = [await world.new_token("admin@example.com") for _ in range(5)]
     for token in tokens:
-        await access.caller(token)
+        await access.caller(token, "127.0.0.1")
         entries.append(access.entries)
     assert entries == [1, 2, 3, 1, 2]

@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any, Protocol
 
 from wmsd.accounts import sessions, store, tokens
+from wmsd.accounts.invitations import NO_PASSWORD
 from wmsd.accounts.master_key import MasterKey
 from wmsd.accounts.passwords import Origin, Passwords
 from wmsd.accounts.rules import Token, User, abilities_of_new_user, check_abilities, grant
@@ -23,7 +24,7 @@ from wmsd.accounts.schema import (
 )
 from wmsd.base import timestamps
 from wmsd.base.access import ABILITIES, EVERYTHING, Whitelist, needed_ability
-from wmsd.base.context import Caller, Company
+from wmsd.base.context import Actor, Caller, Company
 from wmsd.base.operation import operation
 from wmsd.base.problems import FieldErrors, Problem, invalid, not_found
 from wmsd.companies import store as companies
@@ -87,7 +88,7 @@ async def issue_token(service: SignInService, body: SignIn, call: FromAddress) -
             company_ids=None,
             lifetime=service.lifetime,
             signed_in=True,
-        )
+        ).token
 
     token = await service.platform.write(issue, is_quiet=True)  # a new token is in no cache
     return {"token": token, "abilities": abilities}
@@ -102,10 +103,15 @@ async def _known(service: SignInService, email: str, password: str, address: str
 
     user, origin = await service.platform.read(look_up)
     known = user if user is not None and not user.disabled else None
-    good = await service.passwords.check(origin, password, known.password_hash if known else None)
+    good = await service.passwords.check(origin, password, _password_hash(known))
     if not good or known is None:
         raise Problem("UNAUTHORIZED", "The e-mail address or the password is wrong.")
     return known
+
+
+def _password_hash(user: User | None) -> str | None:
+    """None where no password is right. The check then takes as long as any other."""
+    return None if user is None or user.password_hash == NO_PASSWORD else user.password_hash
 
 
 @operation(
@@ -127,7 +133,8 @@ async def begin_session(service: SignInService, body: SignInToPages, call: FromB
         companies.audit(tx, "session.begin", known.email)
         return sessions.begin(tx, known.id, call.address, call.agent)
 
-    return {"secret": await service.platform.write(begin, is_quiet=True)}
+    actor = Actor(known.email, known.id, address=call.address)
+    return {"secret": await service.platform.write(begin, actor, is_quiet=True)}
 
 
 @operation(tag="Sessions", answer="object", returns=Profile, scope="platform")
@@ -299,7 +306,7 @@ def create_token(
         company_ids=company_ids,
         lifetime=lifetime,
         signed_in=False,
-    )
+    ).token
 
 
 def _usable(tx: Transaction, user: User, code: str) -> int:

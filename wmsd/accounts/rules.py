@@ -31,6 +31,16 @@ class User:
         return None if self.role == "platform-admin" else self.company_ids
 
 
+def may_manage(caller: Caller, user: User) -> bool:
+    """Whether an admin may change a user: a platform admin everybody, a company admin whoever works in its own
+    companies only.
+    """
+    if caller.role != "company-admin":
+        return caller.role == "platform-admin"
+    own = caller.company_ids or frozenset()
+    return user.role != "platform-admin" and bool(user.company_ids) and user.company_ids <= own
+
+
 @dataclass(frozen=True, slots=True)
 class Token:
     id: int

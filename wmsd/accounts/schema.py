@@ -5,8 +5,9 @@ from typing import Annotated
 from pydantic import Field
 
 from wmsd.accounts.strength import LONGEST
-from wmsd.base.access import ABILITIES, EVERYTHING, Role
-from wmsd.base.fields import Email, Id, Input, Model, Name, Timestamp, choice
+from wmsd.base.access import ABILITIES, EVERYTHING, ROLES, Role
+from wmsd.base.fields import Email, EmptyIsNull, Id, Input, Model, Name, Recorded, Timestamp, choice
+from wmsd.base.listing import CursorQuery, PageQuery, Query, QueryFlag, SortedBy
 from wmsd.companies.schema import CompanyShown
 
 Password = Annotated[str, Field(min_length=1, max_length=LONGEST)]
@@ -88,9 +89,167 @@ class CurrentUser(Model):
     token: CurrentToken
 
 
-class NewUser(Input):
-    email: Email
+RoleChoice = Annotated[Role, Field(description="; ".join(f"{name}: {what}" for name, what in ROLES.items()))]
+CompanyCodes = Annotated[
+    list[str], Field(max_length=10_000, description="The codes of its companies. A platform admin has all.")
+]
+Abilities = Annotated[
+    list[Ability],
+    Field(max_length=50, description="Of a member; without any, it may read. Admins need none."),
+]
+
+
+class UserSettings(Input):
+    """What can be changed of a user."""
+
     name: Name
+    role: RoleChoice
+    company_codes: CompanyCodes = []
+    abilities: Abilities = []
+
+
+class UserSettingsPatch(UserSettings, partial=True):
+    pass
+
+
+class UserEmail(Input):
+    email: Email
+
+
+class NewUser(UserSettings, UserEmail):
+    """The e-mail address comes first."""
+
+
+class UserRecord(Recorded):
+    """A user as admins see it."""
+
+    email: str
+    name: str
     role: Role
-    company_codes: list[str] = []
-    abilities: list[str] = []
+    company_codes: list[str]
+    abilities: list[Ability]
+    active: bool
+    invited_until: Timestamp | None
+    """Until when a link to a password of its own can be used."""
+    last_seen_at: Timestamp | None
+    """When it was last at the pages."""
+
+
+class UserFilters(Query):
+    search: Annotated[str, Field(max_length=64)] | None = None
+    role: Role | None = None
+    active: QueryFlag | None = None
+
+
+class UserQuery(UserFilters, PageQuery):
+    sort: Annotated[str, SortedBy("id", "email", "name")] = "id"
+
+
+class UserCursorQuery(UserFilters, CursorQuery):
+    pass
+
+
+class Invitation(Model):
+    """The code of a link to a password of one's own. It is shown only this once."""
+
+    id: Id
+    """Of the user."""
+    email: str
+    code: str
+    expires_at: Timestamp
+
+
+LinkCode = Annotated[str, Field(min_length=1, max_length=200)]
+
+
+class InvitationQuery(Query):
+    code: LinkCode
+
+
+class Invited(Model):
+    """Whom a link is for."""
+
+    name: str
+    email: str
+
+
+class ChosenPassword(Input):
+    code: LinkCode
+    password: Password
+    again: Annotated[str, Field(max_length=LONGEST)]
+
+
+class AbilityOfUser(Model):
+    ability: Ability
+    opens: str
+    allowed: bool
+    because: str
+
+
+class CompanyOfUser(CompanyShown):
+    modules_off: list[str]
+    """What its modules keep everybody from."""
+
+
+class UserRights(Model):
+    """What a user may do now, and why."""
+
+    abilities: list[AbilityOfUser]
+    companies: list[CompanyOfUser]
+    companies_in_all: int
+
+
+class TokenRecord(Model):
+    """An API token as people see it. Its text is shown only once, when it is made."""
+
+    id: Id
+    name: str
+    user: str
+    abilities: list[Ability]
+    company_codes: list[str] | None
+    """null: all that its user may use."""
+    active: bool
+    created_at: Timestamp
+    expires_at: Timestamp
+    last_used_at: Timestamp | None
+    last_used_from: str | None
+    signed_in: bool
+    """Whether it was made by signing in with a password."""
+
+
+class TokenFilters(Query):
+    user: Annotated[str, Field(max_length=254)] | None = None
+    active: QueryFlag | None = None
+
+
+class TokenQuery(TokenFilters, PageQuery):
+    sort: Annotated[str, SortedBy("id")] = "-id"
+
+
+class TokenCursorQuery(TokenFilters, CursorQuery):
+    pass
+
+
+class TokenToMake(Input):
+    name: Annotated[Name, Field(description="What it is for.")]
+    abilities: Annotated[AbilityNames, Field(description="What it may do: no more than its user.")]
+    company_codes: Annotated[
+        list[str], Field(max_length=1000, description="The codes of its companies; empty: all of its user.")
+    ] = []
+    days: Annotated[
+        int | None, Field(ge=1, le=36_500, description="How long it lasts; empty: as the settings say.")
+    ] = None
+    user: Annotated[
+        str | None, EmptyIsNull, Field(max_length=254, description="The e-mail address of its user; empty: you.")
+    ] = None
+
+
+class MadeToken(Model):
+    """A new token. It is shown only this once."""
+
+    id: Id
+    token: str
+    abilities: list[Ability]
+    company_id: Id | None
+    """A company that it may use."""
+    expires_at: Timestamp

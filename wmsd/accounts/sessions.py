@@ -101,7 +101,7 @@ def note_seen(tx: Transaction, seen: Iterable[tuple[str, str, int]]) -> None:
 
 def caller_of(session: Session, user: User) -> Caller:
     """The caller with all that the user may do now."""
-    return Caller(Actor(user.email, user.id), user.may_do, user.may_use, session_id=session.id)
+    return Caller(Actor(user.email, user.id), user.may_do, user.may_use, session_id=session.id, role=user.role)
 
 
 def hash_of(secret: str) -> str:

@@ -1,7 +1,7 @@
 """The SQL of users, tokens and keys."""
 
 import json
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final
 
 from wmsd.accounts.master_key import SEALED, MasterKey
@@ -79,6 +79,12 @@ def insert_user(
 
 
 SET_PASSWORD: Final = "UPDATE users SET password_hash = ?, updated_at = ? WHERE id = ?"
+UPDATE_USER: Final = """
+    UPDATE users SET name = :name, role = :role, abilities = :abilities, updated_at = :now WHERE id = :id
+"""
+TAKE_COMPANIES: Final = "DELETE FROM user_companies WHERE user_id = ?"
+ENABLE: Final = "UPDATE users SET disabled_at = NULL, updated_at = ? WHERE id = ? AND disabled_at IS NOT NULL"
+REVOKE_ALL: Final = "UPDATE tokens SET revoked_at = ? WHERE user_id = ? AND revoked_at IS NULL"
 DISABLE: Final = "UPDATE users SET disabled_at = ?, updated_at = ? WHERE id = ? AND disabled_at IS NULL"
 ADMINS: Final = "SELECT count(*) FROM users WHERE role = 'platform-admin' AND disabled_at IS NULL"
 
@@ -91,8 +97,32 @@ def disable_user(tx: Transaction, user_id: int) -> bool:
     return tx.execute(DISABLE, (tx.timestamp, tx.timestamp, user_id)).rowcount > 0
 
 
+def enable_user(tx: Transaction, user_id: int) -> bool:
+    return tx.execute(ENABLE, (tx.timestamp, user_id)).rowcount > 0
+
+
+def update_user(
+    tx: Transaction, user_id: int, *, name: str, role: str, abilities: Sequence[str], company_ids: Iterable[int]
+) -> None:
+    row = {"id": user_id, "name": name, "role": role, "abilities": dumps(list(abilities)), "now": tx.timestamp}
+    tx.execute(UPDATE_USER, row)
+    tx.execute(TAKE_COMPANIES, (user_id,))
+    tx.executemany(GIVE_COMPANY, [(user_id, company_id) for company_id in company_ids])
+
+
+def revoke_tokens_of(tx: Transaction, user_id: int) -> int:
+    """Revokes all tokens of a user; answers how many."""
+    return tx.execute(REVOKE_ALL, (tx.timestamp, user_id)).rowcount
+
+
+def active_admins(tx: Transaction) -> int:
+    """How many platform admins are active."""
+    found: int = tx.value(ADMINS)
+    return found
+
+
 def has_admin(tx: Transaction) -> bool:
-    return bool(tx.value(ADMINS))
+    return active_admins(tx) > 0
 
 
 TOKEN_COLUMNS: Final = "id, user_id, name, abilities, company_ids, expires_at, revoked_at"
@@ -155,7 +185,10 @@ REVOKE_SIGNED_IN: Final = """
     UPDATE tokens SET revoked_at = :now
     WHERE user_id = :user_id AND signed_in AND revoked_at IS NULL AND expires_at > :now
 """
-NOTE_USE: Final = "UPDATE tokens SET last_used_at = max(coalesce(last_used_at, ''), ?) WHERE id = ?"
+NOTE_USE: Final = """
+    UPDATE tokens SET last_used_at = :at, last_used_from = :address
+    WHERE id = :id AND coalesce(last_used_at, '') <= :at
+"""
 SWEEP: Final = "DELETE FROM tokens WHERE expires_at <= ?"
 LIST_TOKENS: Final = """
     SELECT tokens.id, users.email AS user, tokens.name, tokens.abilities, tokens.company_ids, tokens.created_at,
@@ -173,8 +206,9 @@ def revoke_signed_in(tx: Transaction, user_id: int) -> int:
     return tx.execute(REVOKE_SIGNED_IN, {"user_id": user_id, "now": tx.timestamp}).rowcount
 
 
-def note_token_uses(tx: Transaction, used_at: Iterable[tuple[str, int]]) -> None:
-    tx.executemany(NOTE_USE, used_at)
+def note_token_uses(tx: Transaction, uses: Iterable[Mapping[str, object]]) -> None:
+    """Each use has the token's `id`, when it was (`at`), and its `address`."""
+    tx.executemany(NOTE_USE, uses)
 
 
 def sweep_expired_tokens(tx: Transaction) -> int:

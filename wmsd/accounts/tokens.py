@@ -6,6 +6,7 @@ PyJWT is imported when the first token is seen: it imports all of `cryptography`
 import base64
 from collections.abc import Mapping, Sequence
 from datetime import timedelta
+from typing import NamedTuple
 
 from wmsd.accounts import store
 from wmsd.base import timestamps
@@ -14,6 +15,14 @@ from wmsd.db.transaction import Transaction
 ALGORITHM = "HS256"
 ISSUER = "wmsd"
 LONGEST_TOKEN = 4096
+
+
+class Issued(NamedTuple):
+    """A new token. `token` is shown only once."""
+
+    id: int
+    token: str
+    expires_at: str
 
 
 def issue(
@@ -25,8 +34,8 @@ def issue(
     company_ids: Sequence[int] | None,
     lifetime: timedelta,
     signed_in: bool,
-) -> str:
-    """Inserts the token's row and answers the token. `company_ids` None means every company of its user.
+) -> Issued:
+    """Inserts the token's row. `company_ids` None means every company of its user.
 
     `signed_in`: it was made by signing in with a password, not by an admin.
     """
@@ -34,7 +43,7 @@ def issue(
 
     jti = tx.ids.unique()
     expires = tx.now + lifetime
-    store.insert_token(
+    token_id = store.insert_token(
         tx,
         jti=jti,
         user_id=user_id,
@@ -52,7 +61,8 @@ def issue(
         "iat": int(tx.now.timestamp()),
         "exp": int(expires.timestamp()),
     }
-    return jwt.encode(claims, secret, algorithm=ALGORITHM, headers={"kid": kid})
+    token = jwt.encode(claims, secret, algorithm=ALGORITHM, headers={"kid": kid})
+    return Issued(token_id, token, timestamps.to_text(expires))
 
 
 def jti_of(token: str, keys: Mapping[str, str]) -> str | None:

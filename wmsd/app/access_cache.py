@@ -52,7 +52,8 @@ class AccessCache:
         self._callers: dict[str, Caller] = {}
         self._site_keys: list[Key] | None = None
         self._kernel_tokens: tuple[Accepted, ...] | None = None
-        self._uses: dict[int, datetime] = {}
+        self._uses: dict[int, tuple[datetime, str]] = {}
+        """When tokens were used last and from which address, by id."""
         self._sessions: dict[str, tuple[Session, Caller]] = {}
         """By the hashes of their secrets."""
         self._seen: dict[int, tuple[datetime, str]] = {}
@@ -101,8 +102,8 @@ class AccessCache:
     def entries(self) -> int:
         return len(self._callers) + len(self._companies or ())
 
-    async def caller(self, token: str | None) -> Caller:
-        """Raises Problem (401)."""
+    async def caller(self, token: str | None, address: str) -> Caller:
+        """Who has this token, and comes from this address. Raises Problem (401)."""
         if not token:
             raise unauthorized("This needs a token: send Authorization: Bearer <token>.")
         caller = self._callers.get(token) or await self._look_up(token)
@@ -110,7 +111,7 @@ class AccessCache:
         if caller.expires_at is not None and caller.expires_at <= now:
             raise unauthorized()
         if caller.actor.token_id is not None:
-            self._uses[caller.actor.token_id] = now
+            self._uses[caller.actor.token_id] = now, address
         return caller
 
     async def _look_up(self, token: str) -> Caller:
@@ -218,7 +219,10 @@ class AccessCache:
         """Writes the times of last use. A job calls it once a minute, so that a read never causes a write."""
         uses, self._uses = self._uses, {}
         if uses:
-            rows = [(timestamps.to_text(moment), token_id) for token_id, moment in uses.items()]
+            rows = [
+                {"id": token_id, "at": timestamps.to_text(moment), "address": address}
+                for token_id, (moment, address) in uses.items()
+            ]
             try:
                 await self._platform.write(lambda tx: accounts.note_token_uses(tx, rows), is_quiet=True)
             except BaseException:

@@ -6,7 +6,7 @@ from wmsd.app.decoding import ID, operator_id
 from wmsd.app.limits import Limiter
 from wmsd.app.request_counts import RequestCounts
 from wmsd.app.settings import Settings
-from wmsd.base.access import abilities_in_force, needed_ability
+from wmsd.base.access import ROLES, abilities_in_force, has_role, needed_ability
 from wmsd.base.clock import Clock
 from wmsd.base.context import Caller, Company
 from wmsd.base.operation import Operation
@@ -36,6 +36,9 @@ class Admission:
             if call.operation.scope == "kernel":
                 return await self._access.kernel(call.token), None
             caller = await self._caller(call)
+            if call.operation.scope == "installation":
+                _check_role(call.operation, caller)
+                return caller, None
             if call.operation.scope == "platform" and not (call.company and "company" in call.operation.takes):
                 return caller, None
             company = await self._company(call, caller)
@@ -58,7 +61,7 @@ class Admission:
     async def _caller(self, call: Call) -> Caller:
         if call.session is not None:
             return await self._access.session_caller(call.session, call.address)
-        return await self._access.caller(call.token)
+        return await self._access.caller(call.token, call.address)
 
     async def _admit_site(self, call: Call) -> tuple[Caller, Company]:
         """Takes the company from the bearer token; the headers that name a company are ignored."""
@@ -131,6 +134,13 @@ class Admission:
     def count_open(self, address: str) -> None:
         """Counts a request that needs no token and no operation, such as a page. Raises Problem (429)."""
         self._limiter.take(f"open:{address}", self._limits.open_per_minute, self._clock.monotonic())
+
+
+def _check_role(operation: Operation, caller: Caller) -> None:
+    assert operation.role is not None
+    if not has_role(caller.role, operation.role):
+        needed = operation.role.replace("-", " ")
+        raise forbidden(f"Only a {needed} may do this: {ROLES[operation.role]}.")
 
 
 def _check_modules(operation: Operation, company: Company, also: tuple[str, ...]) -> None:

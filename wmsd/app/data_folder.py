@@ -17,7 +17,6 @@ from wmsd.accounts.master_key import MasterKey
 from wmsd.app import swapping
 from wmsd.app.private_files import give_to_owner_of
 from wmsd.app.swapping import sync
-from wmsd.base.access import Whitelist
 from wmsd.base.clock import OrderedClock
 from wmsd.base.complaints import Complaints
 from wmsd.base.ids import Ids
@@ -27,7 +26,7 @@ from wmsd.db.failures import StorageError
 from wmsd.db.high_water import HighWaterMark
 from wmsd.db.migrations import PLATFORM, Before, create, migrate, only_by_a_server
 from wmsd.db.sqlite import connect, sqlite3
-from wmsd.db.transaction import Transaction
+from wmsd.db.transaction import Provision, Transaction
 
 LOG = logging.getLogger("wmsd.data")
 LEAST_FREE_BYTES = 32 * 1024 * 1024
@@ -304,9 +303,10 @@ class Platform(NamedTuple):
 
 
 async def open_platform(
-    folder: DataFolder, clock: OrderedClock, ids: Ids, key: MasterKey, whitelist: Whitelist, alone: bool
+    folder: DataFolder, clock: OrderedClock, ids: Ids, key: MasterKey, services: Provision, alone: bool
 ) -> Platform:
-    """Opens the platform's database. The secrets are made at the first opening.
+    """Opens the platform's database, whose transactions have the key and the services. The secrets are made at the
+    first opening.
 
     Raises StorageError when the secrets are sealed with another key than `key`.
     """
@@ -314,7 +314,7 @@ async def open_platform(
         folder.platform_file,
         clock,
         ids,
-        provision={MasterKey: key, Whitelist: whitelist},
+        provision={MasterKey: key, **services},
         make_room=folder.release_reserve,
         uses_reserve=True,  # revoking a token must work even on a full disk
         alone=alone,

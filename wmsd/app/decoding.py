@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from wmsd.app.call import Call, Loaded
 from wmsd.base.context import Company
-from wmsd.base.cursor import CursorSigner
+from wmsd.base.cursor import INSTALLATION, CursorSigner
 from wmsd.base.field_errors import FieldError, problem_of
 from wmsd.base.listing import CursorQuery, NoQuery
 from wmsd.base.operation import Operation
@@ -32,7 +32,6 @@ def decode(call: Call, company: Company | None, loaded: Loaded | None, signer: C
         sent = settable(operation, document)
         inputs["body"] = _collect(errors, lambda: check(model, sent, model.own_text_errors(text_errors)))
     if operation.answer == "cursor" and not errors:
-        assert company is not None
         inputs["position"] = _collect(errors, lambda: _position(signer, operation, inputs["query"], company))
     if "operator_id" in operation.takes:
         inputs["operator_id"] = _collect(errors, lambda: operator_id(call.operator))
@@ -57,11 +56,12 @@ def settable(operation: Operation, document: Mapping[str, Any]) -> dict[str, Any
     return {name: value for name, value in document.items() if name not in operation.read_only}
 
 
-def _position(signer: CursorSigner, operation: Operation, query: CursorQuery, company: Company) -> int:
+def _position(signer: CursorSigner, operation: Operation, query: CursorQuery, company: Company | None) -> int:
     if query.cursor is None:
         return 0
+    company_id = INSTALLATION if company is None else company.id
     try:
-        return signer.position(query.cursor, company.id, operation.name, query.filters())
+        return signer.position(query.cursor, company_id, operation.name, query.filters())
     except ValueError as error:
         raise invalid({"cursor": [str(error)]}) from None
 

@@ -7,7 +7,7 @@ fails authentication or access never uses up a company's limit (decisions, secti
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -147,7 +147,7 @@ class Dispatcher:
             key = await self._key(call, caller, company, loaded) if operation.writes else None
             return self._flow(call, company, inputs, key, actor)
         if company is None or operation.scope == "platform":
-            database = self._platform
+            database, actor = self._platform, replace(actor, address=call.address)
         else:
             database = await self._files.get(company.id)
         if not operation.writes:

@@ -8,6 +8,7 @@ from datetime import timedelta
 
 from wmsd.accounts.actions import SignInService
 from wmsd.accounts.passwords import Passwords
+from wmsd.accounts.token_administration import TokenLifetimes
 from wmsd.app.access_cache import AccessCache
 from wmsd.app.contributions import DEPENDENTS, OBSTACLES
 from wmsd.app.data_folder import DataFolder, open_platform
@@ -24,6 +25,7 @@ from wmsd.base.clock import Clock, OrderedClock, SystemClock
 from wmsd.base.cursor import CursorSigner
 from wmsd.base.ids import Ids, RandomIds
 from wmsd.base.vault import Vault
+from wmsd.companies.administration import CompanyFileMaker
 from wmsd.db.company_file import Borrow
 from wmsd.db.company_files import CompanyFiles
 from wmsd.db.database import Database
@@ -91,9 +93,13 @@ async def open_installation(
     abilities = abilities_in_force(settings.returns.require_write_ability)
     ids = ids or RandomIds()
     passwords = passwords or Passwords(ordered)
-    key, whitelist = open_key(settings.server.key_file), Whitelist(abilities)
+    services: dict[type, object] = {
+        Whitelist: Whitelist(abilities),
+        TokenLifetimes: TokenLifetimes(settings.tokens.lifetime_days, settings.tokens.most_days),
+        CompanyFileMaker: CompanyFileMaker(lambda company_id, code: files.create(company_id, code)),
+    }
     platform, secrets, installation, codes, marks = await open_platform(
-        folder, ordered, ids, key, whitelist, alone
+        folder, ordered, ids, open_key(settings.server.key_file), services, alone
     )
     vault, guard = Vault(secrets["vault"]), new_guard(settings)
     files = CompanyFiles(

@@ -54,7 +54,8 @@ def check(tx: Transaction, call: Call, inputs: Mapping[str, Any]) -> None:
     precondition = call.operation.precondition
     if call.if_match is None or precondition is None:
         return
-    by = {name: inputs[name] for name in (*call.operation.path_types, "site", "company") if name in inputs}
+    context = ("caller",) if call.operation.scope == "installation" else ("site", "company")
+    by = {name: inputs[name] for name in (*call.operation.path_types, *context) if name in inputs}
     current = etag(precondition(tx, **by).json)
     wanted = _tags(call.if_match)
     if current not in wanted and wanted != ["*"]:

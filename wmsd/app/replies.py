@@ -9,7 +9,7 @@ from wmsd.app import preconditions
 from wmsd.app.call import Call, Reply
 from wmsd.app.links import cursor_links, last_page_of, page_links
 from wmsd.base.context import Company
-from wmsd.base.cursor import CursorSigner
+from wmsd.base.cursor import INSTALLATION, CursorSigner
 from wmsd.base.listing import PageQuery, Query
 from wmsd.base.results import CursorPage, Page, Record, Records, Shown, Text
 from wmsd.base.strict_json import dumps
@@ -43,10 +43,9 @@ def reply_of(
             shown = Listed(_page(result, query), _as_of(query, as_of), "}}")
             return _of_list(call, shown, page_links(call, result.total, query))
         case CursorPage(records=records, end_position=position, has_more=has_more, positions=positions):
-            assert company is not None
-            query = inputs["query"]
+            query, company_id = inputs["query"], INSTALLATION if company is None else company.id
             sign = partial(
-                signer.sign, company_id=company.id, list_name=call.operation.name, filters=query.filters()
+                signer.sign, company_id=company_id, list_name=call.operation.name, filters=query.filters()
             )
             end = sign(position)
             next_cursor = end if has_more else None

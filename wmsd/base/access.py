@@ -47,6 +47,13 @@ ROLES: Final[dict[Role, str]] = {
     "company-admin": "everything, in its companies",
     "member": "its own abilities, in its companies",
 }
+"""From the role that may do most to the one that may do least."""
+
+
+def has_role(role: Role | None, least: Role) -> bool:
+    """Whether somebody of this role may do what needs the role `least`."""
+    ranked = list(ROLES)
+    return role is not None and ranked.index(role) <= ranked.index(least)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,8 @@
 from dataclasses import dataclass, field
 from datetime import datetime
 
+from wmsd.base.access import Role
+
 
 @dataclass(frozen=True, slots=True)
 class Operator:
@@ -50,6 +52,8 @@ class Actor:
     name: str
     user_id: int | None = None
     token_id: int | None = None
+    address: str | None = None
+    """The network address that the request came from, where audits keep it."""
 
 
 PROGRAM = Actor("wmsd")
@@ -69,6 +73,8 @@ class Caller:
     """The site of the bearer token, which may use only the operations of sites."""
     session_id: int | None = None
     """The session of a person at the pages."""
+    role: Role | None = None
+    """The role of the person at the pages."""
 
     def may_use(self, company_id: int) -> bool:
         return self.company_ids is None or company_id in self.company_ids

@@ -11,8 +11,13 @@ import hmac
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Final
 
 SIGNATURE_BYTES = 12
+
+
+INSTALLATION: Final = 0
+"""Stands for the company in a cursor of a list that belongs to none. No company has this id."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,14 +12,14 @@ from typing import Annotated, Any, Final, Literal, get_args, get_origin, get_typ
 
 from pydantic import BaseModel
 
-from wmsd.base.access import ABILITIES, MODULES
+from wmsd.base.access import ABILITIES, MODULES, Role
 from wmsd.base.context import Company
 from wmsd.base.field_errors import FieldError
 from wmsd.base.fields import Input, Recorded
 from wmsd.base.results import Record
 from wmsd.base.tags import TAGS
 
-Scope = Literal["company", "platform", "kernel", "site"]
+Scope = Literal["company", "platform", "installation", "kernel", "site"]
 Limit = Literal["company", "user", "graphql", "sign-in", "open", "health", "none"]
 Answer = Literal["record", "page", "cursor", "records", "nothing", "object"]
 CONTEXT: Final = frozenset({"caller", "company", "site", "call", "database"})
@@ -48,6 +48,7 @@ class Operation:
     ability: str | None
     module: str | None
     scope: Scope
+    role: Role | None
     limit: Limit
     signed_in: bool
     writes: bool
@@ -74,6 +75,7 @@ def operation(
     ability: str | None = None,
     module: str | None = "api",
     scope: Scope = "company",
+    role: Role | None = None,
     limit: Limit | None = None,
     signed_in: bool = True,
     writes: bool = False,
@@ -97,6 +99,9 @@ def operation(
     site of the bearer token (scope "site", which no other token opens). Every other parameter is a part of the
     path.
 
+    What is done to the installation itself (scope "installation") is for people who are signed in, with `role` or
+    one that may do more.
+
     An async function is a flow: it waits for something, so it opens its own units of work. Its first parameter is
     the service that has what it needs. A flow that `writes` takes the company's `database` and returns its last
     unit of work: the dispatcher stores the answer, under its Idempotency-Key, in that transaction. The `caller` of
@@ -113,6 +118,7 @@ def operation(
     assert tag in TAGS, tag
     assert ability is None or ability in ABILITIES, ability
     assert module is None or module in MODULES, module
+    assert (role is not None) == (scope == "installation"), role
 
     def declare(action: Callable[..., Any]) -> Operation:
         hints = get_type_hints(action, include_extras=True)
@@ -135,6 +141,7 @@ def operation(
             ability=ability,
             module=module if scope in ("company", "site") else None,
             scope=scope,
+            role=role,
             limit=limit or ("company" if scope in ("company", "site") else "user"),
             signed_in=signed_in,
             writes=writes,

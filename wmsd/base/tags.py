@@ -12,6 +12,7 @@ class Tag(NamedTuple):
 
 
 TAGS: Final[Mapping[str, Tag]] = {
+    "Administration": Tag("record", "People, companies and tokens of the installation, at the pages of admins."),
     "Articles": Tag("article", "What is stored: codes, measures, barcodes, and how each article is tracked."),
     "Authentication": Tag("token", "Getting and revoking tokens, and who a token belongs to."),
     "Batch": Tag("batch", "Several requests in one."),

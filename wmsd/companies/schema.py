@@ -1,10 +1,16 @@
 """Operators and companies: their fields (decisions, section 2)."""
 
-from typing import Annotated
+from typing import Annotated, Any
 
 from pydantic import Field
 
-from wmsd.base.fields import Code, Id, Input, Model, Name
+from wmsd.base.access import MODULES
+from wmsd.base.fields import Code, EmptyIsNull, Id, Input, Model, Name, Recorded, Timestamp, choice
+from wmsd.base.listing import CursorQuery, PageQuery, Query, QueryTimestamp, SortedBy
+
+Sandbox = Annotated[bool, Field(description="For trying things out: lower limits, and marked deliveries.")]
+SandboxWebhooks = Annotated[bool, Field(description="Whether its sandbox companies may send webhooks.")]
+Module = Annotated[str, choice("Module", MODULES)]
 
 
 class CompanyShown(Model):
@@ -21,19 +27,36 @@ class CompanyList(Model):
     data: list[CompanyShown]
 
 
+class OperatorShown(Recorded):
+    """A third-party-logistics operator, which runs the warehouses of companies."""
+
+    code: Code
+    name: Name
+    sandbox: Sandbox
+    sandbox_webhooks: SandboxWebhooks
+
+
 class NewOperator(Input):
     code: Code
     name: Name
-    sandbox: bool = False
-    sandbox_webhooks: bool = False
+    sandbox: Sandbox = False
+    sandbox_webhooks: SandboxWebhooks = False
 
 
 class OperatorChanges(Input):
     """The changeable fields of an operator; None leaves a field as it is."""
 
     name: Name | None = None
-    sandbox: bool | None = None
-    sandbox_webhooks: bool | None = None
+    sandbox: Sandbox | None = None
+    sandbox_webhooks: SandboxWebhooks | None = None
+
+
+OperatorCode = Annotated[
+    Code | None, EmptyIsNull, Field(description="The code of the operator that runs its warehouse.")
+]
+Modules = Annotated[list[Module], Field(description="What it may use; `api` for programs.")]
+OwnLimit = Annotated[int, Field(ge=1, le=1_000_000_000)] | None
+Search = Annotated[str, Field(max_length=64)]
 
 
 RequestsPerMinute = Annotated[int, Field(ge=0, le=1_000_000_000)]
@@ -42,9 +65,108 @@ RequestsPerMinute = Annotated[int, Field(ge=0, le=1_000_000_000)]
 class NewCompany(Input):
     code: Code
     name: Name
-    operator_code: Code | None = None
-    sandbox: bool = False
-    modules: list[str] = []
+    operator_code: OperatorCode = None
+    sandbox: Sandbox = False
+    modules: Modules = []
+
+
+class CompanyToMake(NewCompany):
+    """A new company; all modules are on unless some are named."""
+
+    modules: Modules = [*MODULES]
+
+
+class CompanySettings(Input):
+    """What can be changed of a company. A limit that is null is that of the installation."""
+
+    name: Name
+    operator_code: OperatorCode = None
+    sandbox: Sandbox = False
+    modules: Modules = []
+    requests_per_minute: Annotated[
+        OwnLimit, Field(description="Its own limit of data requests; empty: that of the installation.")
+    ] = None
+    graphql_per_minute: Annotated[OwnLimit, Field(description="Its own limit of GraphQL requests.")] = None
+    quota_megabytes: Annotated[
+        OwnLimit, Field(description="How large its file may grow; empty: as the installation says.")
+    ] = None
+
+
+class CompanySettingsPatch(CompanySettings, partial=True):
+    pass
+
+
+class CompanyRecord(Recorded):
+    """A company as admins see it."""
+
+    code: Code
+    name: Name
+    operator_code: Code | None
+    sandbox: Sandbox
+    modules: list[Module]
+    requests_per_minute: int | None
+    graphql_per_minute: int | None
+    quota_megabytes: int | None
+
+
+class CompanyFilters(Query):
+    code: str | None = None
+    operator_code: str | None = None
+    search: Search | None = None
+
+
+class CompanyQuery(CompanyFilters, PageQuery):
+    sort: Annotated[str, SortedBy("id", "code", "name")] = "id"
+
+
+class CompanyCursorQuery(CompanyFilters, CursorQuery):
+    pass
+
+
+class OperatorFilters(Query):
+    code: str | None = None
+
+
+class OperatorQuery(OperatorFilters, PageQuery):
+    sort: Annotated[str, SortedBy("id", "code", "name")] = "id"
+
+
+class OperatorCursorQuery(OperatorFilters, CursorQuery):
+    pass
+
+
+class Change(Model):
+    """What a field was, and what it became."""
+
+    before: Any
+    after: Any
+
+
+class AuditEntry(Model):
+    """Something that was done to the installation: who did it, from where, and what was before and after."""
+
+    id: Id
+    at: Timestamp
+    actor: str
+    action: str
+    subject: str
+    address: str | None
+    details: dict[str, Change] | None
+
+
+class AuditFilters(Query):
+    actor: str | None = None
+    action: Annotated[str | None, Field(max_length=64)] = None
+    subject: str | None = None
+    since: QueryTimestamp | None = None
+
+
+class AuditQuery(AuditFilters, PageQuery):
+    sort: Annotated[str, SortedBy("id")] = "-id"
+
+
+class AuditCursorQuery(AuditFilters, CursorQuery):
+    pass
 
 
 class CompanyChanges(Input):

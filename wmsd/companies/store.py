@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Any, Final
 
 from wmsd.base.context import Company, Operator
+from wmsd.base.strict_json import dumps
 from wmsd.db.high_water import HighWaterMark
 from wmsd.db.transaction import Transaction
 
@@ -149,9 +150,31 @@ def set_module(tx: Transaction, company_id: int, module: str, enabled: bool) -> 
     return tx.execute(sql, (company_id, module)).rowcount > 0
 
 
-AUDIT: Final = "INSERT INTO audit (at, actor, action, subject) VALUES (?, ?, ?, ?)"
+AUDIT: Final = """
+    INSERT INTO audit (at, actor, action, subject, address, details)
+    VALUES (:at, :actor, :action, :subject, :address, :details)
+"""
 
 
-def audit(tx: Transaction, action: str, subject: str) -> None:
-    """Records a change of the installation itself: actor, action and subject."""
-    tx.execute(AUDIT, (tx.timestamp, tx.actor.name, action, subject))
+def audit(tx: Transaction, action: str, subject: str, details: Mapping[str, object] | None = None) -> None:
+    """Records a change of the installation itself. `details` are the fields that are changed, each with its value
+    before and after.
+    """
+    row = {
+        "at": tx.timestamp,
+        "actor": tx.actor.name,
+        "action": action,
+        "subject": subject,
+        "address": tx.actor.address,
+        "details": dumps(details) if details else None,
+    }
+    tx.execute(AUDIT, row)
+
+
+def differences(before: Mapping[str, object], after: Mapping[str, object]) -> dict[str, object]:
+    """Each field that differs, with its value before and after."""
+    return {
+        name: {"before": before.get(name), "after": value}
+        for name, value in after.items()
+        if before.get(name) != value
+    }

@@ -90,7 +90,8 @@ class Listing:
     """The SQL of a list. `filters` maps a query parameter to its condition, which names the parameter.
 
     A parameter whose value is a tuple matches any of its members. `order` is a unique column. `count` is the row
-    of `row_counts` with the total of the list without filters. `at_once` is how many records one statement makes:
+    of `row_counts` with the total of the list without filters; where it is empty the rows are counted, as the
+    platform's tables are small. `at_once` is how many records one statement makes:
     fewer if they can be large, since their size is unknown before they are made.
     """
 
@@ -134,7 +135,7 @@ class Listing:
         )
 
     def _total(self, tx: Transaction, values: Mapping[str, object]) -> int:
-        if not values:
+        if not values and self.count:
             return tx.value("SELECT rows FROM row_counts WHERE name = ?", (self.count,)) or 0
         if self.tally is not None and self.tally.applies(values):
             return self.tally.total(tx, values)

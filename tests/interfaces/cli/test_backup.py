@@ -87,6 +87,22 @@ def test_the_keys_are_left_out(installation: Home, server: Server) -> None:
     assert key.encode() not in (out / "platform.db").read_bytes()
 
 
+def test_no_session_and_no_link_comes_to_life_again(installation: Home) -> None:
+    """One that has ended since would count again after a restore."""
+    moments = "'2026-01-01T00:00:00.000Z'"
+    connection = connect(installation.data / "platform.db")
+    connection.execute(f"INSERT INTO invitations SELECT id, 'hash', {moments} FROM users LIMIT 1")
+    connection.execute(
+        "INSERT INTO sessions (hash, user_id, made_at, seen_at, address, agent) "
+        f"SELECT 'hash', id, {moments}, {moments}, '', '' FROM users LIMIT 1"
+    )
+    connection.close()
+    kept = "SELECT (SELECT count(*) FROM sessions) + (SELECT count(*) FROM invitations)"
+    assert rows_in(installation.data / "platform.db", kept) == 2
+    unpacked(back_up(installation), installation.folder / "out")
+    assert rows_in(installation.folder / "out" / "platform.db", kept) == 0
+
+
 def test_age_opens_the_encrypted_keys(installation: Home, server: Server) -> None:
     words = installation.write("words", f"{PASSPHRASE}\n")
     words.chmod(0o600)

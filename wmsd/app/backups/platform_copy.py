@@ -1,4 +1,6 @@
-"""A copy of platform.db without the keys that sign tokens and seal credentials, and these keys."""
+"""A copy of platform.db without sessions, links and the keys that sign tokens and seal credentials, and these
+keys.
+"""
 
 from contextlib import closing
 from pathlib import Path
@@ -14,6 +16,8 @@ from wmsd.db.transaction import Transaction
 NAMES: Final = ", ".join(f"'{name}'" for name in KEY_SECRETS)
 SIGNING_KEYS: Final = "SELECT kid, secret, created_at FROM signing_keys ORDER BY position"
 SECRETS: Final = f"SELECT name, value FROM secrets WHERE name IN ({NAMES})"
+WITHOUT_OPEN_DOORS: Final = ("DELETE FROM sessions", "DELETE FROM invitations")
+"""A session that has ended, or a link that was used, must not come to life again with a restored copy."""
 WITHOUT_KEYS: Final = ("DELETE FROM signing_keys", f"DELETE FROM secrets WHERE name IN ({NAMES})")
 
 ADD_SIGNING_KEY: Final = "INSERT INTO signing_keys (kid, secret, created_at) VALUES (?, ?, ?)"
@@ -29,7 +33,7 @@ def copy_platform(state: Pinned, path: Path) -> KeyRows | None:
     """
     keys = state.read(read_keys)
     are_sealed = all(row[1].startswith(SEALED) for rows in keys.values() for row in rows)
-    state.copy_without(path, () if are_sealed else WITHOUT_KEYS)
+    state.copy_without(path, (*WITHOUT_OPEN_DOORS, *(() if are_sealed else WITHOUT_KEYS)))
     return None if are_sealed else keys
 
 

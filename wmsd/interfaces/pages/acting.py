@@ -20,7 +20,7 @@ from wmsd.interfaces.pages.forms import (
 )
 from wmsd.interfaces.pages.referred import referred
 from wmsd.interfaces.pages.rendering import go_to, page
-from wmsd.interfaces.pages.resources import Act, Resource, resource_of
+from wmsd.interfaces.pages.resources import Act, Resource
 from wmsd.interfaces.pages.workplace import Workplace, workplace
 
 KEY: Final = "idempotency_key"
@@ -60,6 +60,8 @@ class Acting:
             going["document"], errors = await document_of(at, body, typed, act.changes)
         if not errors:
             answer = await at.ask(act.operation, **going)
+            if answer.is_good and act.goes_to == "once":
+                return self._once(at, resource, act, answer.body)
             if answer.is_good:
                 return go_to(f"{_after(at, resource, act, request, answer)}?done={act.name}")
             errors = answer.body.get("errors", {})
@@ -79,6 +81,9 @@ class Acting:
             message,
             errors,
         )
+
+    def _once(self, at: Workplace, resource: Resource, act: Act, made: Mapping[str, Any]) -> web.Response:
+        return page(act.template, person=at.person, at=at, current=resource.name, resource=resource, made=made)
 
     def _form(
         self,
@@ -114,7 +119,7 @@ class Acting:
 
     async def _at(self, request: web.Request) -> tuple[Workplace, Resource, Act]:
         at = await workplace(self._door, request)
-        resource = resource_of(request.match_info["resource"])
+        resource = at.resource(request.match_info["resource"])
         return at, resource, resource.act(request.match_info["act"], makes_one="id" not in request.match_info)
 
     async def _record(self, at: Workplace, resource: Resource, request: web.Request) -> Answer | None:

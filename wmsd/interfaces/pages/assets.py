@@ -12,7 +12,7 @@ from wmsd.interfaces.http.web import web
 FOLDER: Final = Path(__file__).parent / "static"
 ADDRESS: Final = "/pages/"
 FOR_GOOD: Final = "public, max-age=31536000, immutable"
-TYPES: Final = {".css": "text/css", ".svg": "image/svg+xml"}
+TYPES: Final = {".css": "text/css", ".js": "text/javascript", ".svg": "image/svg+xml"}
 
 
 @cache

@@ -15,7 +15,7 @@ from wmsd.interfaces.pages.door import Answer, Door
 from wmsd.interfaces.pages.fields import Field, properties_of
 from wmsd.interfaces.pages.referred import referred
 from wmsd.interfaces.pages.rendering import HEADERS, go_to, page
-from wmsd.interfaces.pages.resources import Resource, resource_of
+from wmsd.interfaces.pages.resources import Resource
 from wmsd.interfaces.pages.workplace import Workplace, workplace
 from wmsd.interfaces.rest_v1.routes import ROUTES as V1
 from wmsd.interfaces.rest_v2.routes import ROUTES as V2
@@ -32,7 +32,7 @@ class Browsing:
     def __init__(self, door: Door) -> None:
         self._door = door
 
-    async def company(self, request: web.Request) -> web.Response:
+    async def first(self, request: web.Request) -> web.Response:
         """Goes on to the first of what the person may read there."""
         at = await workplace(self._door, request)
         if not at.resources:
@@ -119,7 +119,7 @@ class Browsing:
 
     async def _at(self, request: web.Request) -> tuple[Workplace, Resource]:
         at = await workplace(self._door, request)
-        return at, resource_of(request.match_info["resource"])
+        return at, at.resource(request.match_info["resource"])
 
 
 def _done(request: web.Request, resource: Resource) -> str:

@@ -7,13 +7,12 @@ from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import browser as browsers
 from wmsd.interfaces.pages.door import Door
 from wmsd.interfaces.pages.rendering import go_to, page
-from wmsd.interfaces.pages.resources import BY_NAME
+from wmsd.interfaces.pages.resources import WEBHOOKS
 from wmsd.interfaces.pages.workplace import Workplace, workplace
 from wmsd.webhooks import actions as webhooks
 from wmsd.webhooks.schema import DELIVERY_STATUSES
 
 PER_PAGE: Final = 50
-WEBHOOKS: Final = BY_NAME["webhooks"]
 OPEN: Final = frozenset({"pending", "held"})
 """Statuses of deliveries that are still to be sent."""
 CHOSEN: Final = "delivery:"

@@ -10,6 +10,7 @@ from urllib.parse import quote
 from wmsd.accounts import actions as accounts
 from wmsd.app.call import Call, Loaded
 from wmsd.app.installation import Installation
+from wmsd.base.access import Role
 from wmsd.base.addresses import Network
 from wmsd.base.operation import Operation
 from wmsd.base.problems import Problem
@@ -59,7 +60,7 @@ class Person:
     browser: Browser
     name: str
     email: str
-    role: str
+    role: Role
 
 
 class Door:

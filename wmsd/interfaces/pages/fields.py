@@ -12,7 +12,18 @@ from pydantic import BaseModel
 from wmsd.app.references import REFERENCES
 
 Kind = Literal[
-    "text", "integer", "number", "flag", "moment", "date", "status", "reference", "list", "facts", "table"
+    "text",
+    "integer",
+    "number",
+    "flag",
+    "moment",
+    "date",
+    "status",
+    "reference",
+    "list",
+    "facts",
+    "table",
+    "changes",
 ]
 BY_FORMAT: Final[Mapping[str, Kind]] = {"date-time": "moment", "date": "date"}
 BY_TYPE: Final[Mapping[str, Kind]] = {
@@ -26,16 +37,23 @@ NAMES: Final[Mapping[str, str]] = {
     "at": "When",
     "auth_type": "Authentication",
     "barcodes": "Further barcodes",
+    "company_codes": "Companies",
     "created_at": "Created",
     "due_at": "Due",
+    "email": "E-mail address",
     "external_ref": "External reference",
+    "graphql_per_minute": "GraphQL requests a minute",
     "height_mm": "Height, mm",
     "id": "Id",
     "length_mm": "Length, mm",
     "min_stock": "Minimum stock",
     "over_receipt_pct": "Over-receipt, %",
     "packaging_type_id": "Packaging type",
+    "operator_code": "Operator",
     "po_item_id": "Item of the order",
+    "quota_megabytes": "Quota, MB",
+    "requests_per_minute": "Requests a minute",
+    "signed_in": "Made by signing in",
     "tax_id": "Tax number",
     "track_lot": "Tracked by lot",
     "track_serial": "Tracked by serial",
@@ -91,6 +109,9 @@ def _field(name: str, schema: Mapping[str, Any], parts: Mapping[str, Any]) -> Fi
     text, choices = name_of(name), tuple(schema.get("enum", ()))
     if name in REFERRING:
         return Field(name, text, "reference")
+    of_each = schema.get("additionalProperties")
+    if isinstance(of_each, dict) and "after" in _plain(of_each, parts).get("properties", {}):
+        return Field(name, text, "changes")
     if name == "status":
         return Field(name, text, "status", choices=choices)
     if schema.get("type") == "array":

@@ -15,6 +15,8 @@ from wmsd.interfaces.pages.workplace import Workplace
 
 Asks = Literal["text", "long", "number", "flag", "choice", "several", "secret", "lines", "pairs", "code", "date"]
 SECRETS: Final = frozenset({"secret", "token", "password"})
+MOST_DIGITS: Final = 18
+"""Of a whole number. Those of more are refused as any other that is too large."""
 LONG: Final = 4000
 """A text that may have as many characters is asked for in several lines."""
 BETWEEN: Final = "."
@@ -31,7 +33,7 @@ class FormField:
     choices: tuple[str, ...] = ()
     most: int | None = None
     """The most characters that it takes."""
-    default: str | bool = ""
+    default: str | bool | tuple[str, ...] = ""
 
     def shown(self, typed: "Typed") -> str:
         """What the form begins with."""
@@ -62,7 +64,6 @@ def _fields(properties: Mapping[str, Mapping[str, Any]], required: set[str]) -> 
 
 def _field(name: str, schema: Mapping[str, Any], is_required: bool) -> FormField:
     asks, choices = _asks(name, schema)
-    default = schema.get("default")
     return FormField(
         REFERRING[name].name if asks == "code" else name,
         name_of(name),
@@ -71,8 +72,14 @@ def _field(name: str, schema: Mapping[str, Any], is_required: bool) -> FormField
         is_required=is_required,
         choices=choices,
         most=schema.get("maxLength"),
-        default=default if isinstance(default, str | bool) else "",
+        default=_default(schema.get("default")),
     )
+
+
+def _default(value: object) -> str | bool | tuple[str, ...]:
+    if isinstance(value, list):
+        return tuple(value)
+    return value if isinstance(value, str | bool) else ""
 
 
 def _asks(name: str, schema: Mapping[str, Any]) -> tuple[Asks, tuple[str, ...]]:
@@ -102,7 +109,13 @@ def _asks(name: str, schema: Mapping[str, Any]) -> tuple[Asks, tuple[str, ...]]:
 
 def defaults(fields: Iterable[FormField]) -> Typed:
     """What the form of a new record begins with."""
-    return {field.name: field.default for field in fields if field.default != ""}
+    typed: Typed = {}
+    for field in fields:
+        if isinstance(field.default, tuple):
+            typed |= {f"{field.name}:{choice}": True for choice in field.default}
+        elif field.default != "":
+            typed[field.name] = field.default
+    return typed
 
 
 def typed_of(fields: Iterable[FormField], record: Mapping[str, Any], referred: Mapping[Any, Any]) -> Typed:
@@ -183,12 +196,14 @@ async def _value(at: Workplace, field: FormField, typed: Typed) -> object:
     return value
 
 
-def _number(text: str) -> Decimal:
+def _number(text: str) -> int | Decimal:
     """A decimal comma is one too."""
     try:
-        return Decimal(text.strip().replace(",", "."))
+        number = Decimal(text.strip().replace(",", "."))
     except InvalidOperation:
         raise ValueError("must be a number, such as 12.5") from None
+    is_whole = number.is_finite() and number.adjusted() < MOST_DIGITS and number == number.to_integral_value()
+    return int(number) if is_whole else number
 
 
 def _pairs(text: str) -> dict[str, str]:

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import words
+from wmsd.interfaces.pages.administration import administered_by
 from wmsd.interfaces.pages.assets import address_of
+from wmsd.interfaces.pages.fields import name_of
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -15,8 +17,8 @@ if TYPE_CHECKING:
 FOLDER: Final = Path(__file__).parent / "templates"
 HEADERS: Final = {
     "Cache-Control": "no-store",
-    "Content-Security-Policy": "default-src 'none'; style-src 'self'; img-src 'self'; form-action 'self'; "
-    "frame-ancestors 'none'; base-uri 'none'",
+    "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
+    "form-action 'self'; frame-ancestors 'none'; base-uri 'none'",
     "Referrer-Policy": "same-origin",
     "X-Content-Type-Options": "nosniff",
 }
@@ -34,8 +36,14 @@ def _environment() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals["asset"] = address_of
-    environment.filters |= {"moment": _moment, "figure": _figure, "status": words.status}
+    environment.globals |= {"asset": address_of, "administered_by": administered_by}
+    environment.filters |= {
+        "moment": _moment,
+        "figure": _figure,
+        "status": words.status,
+        "choice": words.choice,
+        "name_of": name_of,
+    }
     return environment
 
 

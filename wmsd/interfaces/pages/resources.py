@@ -34,7 +34,9 @@ class Act:
     operation: Operation
     says: str = ""
     done: str = ""
-    goes_to: Literal["record", "list", "deliveries"] = "record"
+    goes_to: Literal["record", "list", "deliveries", "once"] = "record"
+    """`once`: a page of the `template` that shows the answer. Nobody can see it again."""
+    template: str = ""
     changes: bool = False
     """Whether the form begins with the record's own values."""
     is_final: bool = False
@@ -63,8 +65,8 @@ class Resource:
     sort: str = "code"
     """The order that people expect, if it can be ordered."""
     acts: tuple[Act, ...] = ()
-    log: str = ""
-    """The name of the page, below that of a record, that tells what became of it."""
+    further: tuple[str, str, str] | None = None
+    """A page below that of a record: its name in addresses, its title, and what it tells."""
 
     @property
     def model(self) -> type[BaseModel]:
@@ -74,6 +76,12 @@ class Resource:
     @property
     def fields(self) -> Mapping[str, Field]:
         return fields_of(self.model)
+
+    @property
+    def operations(self) -> list[Operation]:
+        """All that its pages ask for."""
+        reading = [self.listing, self.walking, *([] if self.one is None else [self.one])]
+        return [*reading, *(act.operation for act in self.acts)]
 
     def act(self, name: str, makes_one: bool) -> Act:
         """Raises Problem (404)."""
@@ -136,6 +144,17 @@ WEBHOOK_ACTS: Final = (
         is_final=True,
     ),
 )
+WEBHOOKS: Final = Resource(
+    "webhooks",
+    "Webhooks",
+    webhooks.list_webhooks,
+    webhooks.walk_webhooks,
+    ("name", "url", "active", "last_delivery", "failing_since"),
+    webhooks.get_webhook,
+    key="name",
+    acts=WEBHOOK_ACTS,
+    further=("deliveries", "Deliveries", "what was sent, and what came back"),
+)
 DIRECTORY: Final = ("code", "name", "active", "updated_at")
 RESOURCES: Final = (
     *map(_of_documents, DOCUMENTS),
@@ -194,17 +213,7 @@ RESOURCES: Final = (
         DIRECTORY,
         directory.get_warehouse,
     ),
-    Resource(
-        "webhooks",
-        "Webhooks",
-        webhooks.list_webhooks,
-        webhooks.walk_webhooks,
-        ("name", "url", "active", "last_delivery", "failing_since"),
-        webhooks.get_webhook,
-        key="name",
-        acts=WEBHOOK_ACTS,
-        log="deliveries",
-    ),
+    WEBHOOKS,
     Resource(
         "events",
         "Events",
@@ -214,7 +223,6 @@ RESOURCES: Final = (
         key="id",
     ),
 )
-BY_NAME: Final = {resource.name: resource for resource in RESOURCES}
 REFERRED: Final = {
     id_field: resource
     for id_field, reference in REFERRING.items()
@@ -222,10 +230,3 @@ REFERRED: Final = {
     if resource.one is not None and resource.model is reference.find.returns
 }
 """The resource that a field refers to."""
-
-
-def resource_of(name: str) -> Resource:
-    """Raises Problem (404)."""
-    if name not in BY_NAME:
-        raise not_found("page")
-    return BY_NAME[name]

@@ -4,6 +4,7 @@ from functools import partial
 from typing import Final
 
 from wmsd.accounts import actions as accounts
+from wmsd.accounts import choosing_password, user_administration
 from wmsd.app.discovery import get_health
 from wmsd.app.installation import Installation
 from wmsd.base.problems import Problem
@@ -12,14 +13,21 @@ from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import assets
 from wmsd.interfaces.pages.account import ACCOUNT, Account
 from wmsd.interfaces.pages.acting import Acting
+from wmsd.interfaces.pages.administration import ADMINISTRATION
 from wmsd.interfaces.pages.browsing import Browsing
 from wmsd.interfaces.pages.deliveries import Deliveries
 from wmsd.interfaces.pages.door import SIGN_IN, Door
 from wmsd.interfaces.pages.rendering import page
+from wmsd.interfaces.pages.rights import Rights
 from wmsd.interfaces.pages.signing_in import HOME, SigningIn
 from wmsd.interfaces.pages.today import Today
+from wmsd.interfaces.pages.welcome import WELCOME, Welcome
 
 ASKED: Final = (
+    *(each for resource in ADMINISTRATION for each in resource.operations),
+    choosing_password.choose_password,
+    choosing_password.get_invited,
+    user_administration.get_user_rights,
     accounts.begin_session,
     accounts.end_other_sessions,
     accounts.end_session,
@@ -38,41 +46,54 @@ HEADINGS: Final = {
     408: "That took too long",
 }
 OTHER: Final = "That cannot be done"
-A_COMPANY: Final = "/companies/{company:[0-9]{1,15}}"
-A_RESOURCE: Final = f"{A_COMPANY}/{{resource:[a-z-]+}}"
-DELIVERIES: Final = f"{A_COMPANY}/webhooks/{{id:[0-9]{{1,15}}}}/deliveries"
-A_RECORD: Final = f"{A_RESOURCE}/{{id:[0-9]{{1,15}}}}"
+ID: Final = "[0-9]{1,15}"
+A_COMPANY: Final = f"/companies/{{company:{ID}}}"
+ADMIN: Final = "/admin"
+DELIVERIES: Final = f"{A_COMPANY}/webhooks/{{id:{ID}}}/deliveries"
 
 
 def add_to(app: web.Application, installation: Installation) -> None:
     door = Door(installation)
     signing_in, account, today, browsing = SigningIn(door), Account(door), Today(door), Browsing(door)
     acting, deliveries = Acting(door), Deliveries(door)
+    rights, welcome = Rights(door), Welcome(door)
     for_all: tuple[tuple[str, str, Handler], ...] = (
         ("GET", "/pages/{name}", assets.serve),
         ("GET", SIGN_IN, signing_in.show),
         ("POST", SIGN_IN, signing_in.sign_in),
         ("POST", "/sign-out", signing_in.sign_out),
+        ("GET", WELCOME, welcome.show),
+        ("POST", WELCOME, welcome.choose),
     )
     for_people: tuple[tuple[str, str, Handler], ...] = (
         ("GET", HOME, today.show),
         ("GET", ACCOUNT, account.show),
         ("POST", "/account/sessions", account.end),
-        ("GET", A_COMPANY, browsing.company),
-        ("GET", f"{A_RESOURCE}.csv", browsing.csv),
-        ("GET", A_RESOURCE, browsing.list),
-        ("GET", A_RECORD, browsing.record),
         ("GET", DELIVERIES, deliveries.list),
         ("POST", DELIVERIES, deliveries.again),
-        ("GET", f"{A_RESOURCE}/{{act:new}}", acting.show),
-        ("POST", f"{A_RESOURCE}/{{act:new}}", acting.do),
-        ("GET", f"{A_RECORD}/{{act:[a-z-]+}}", acting.show),
-        ("POST", f"{A_RECORD}/{{act:[a-z-]+}}", acting.do),
+        ("GET", f"{ADMIN}/users/{{id:{ID}}}/rights", rights.show),
+        *(each for place in (A_COMPANY, ADMIN) for each in _of_records(place, browsing, acting)),
     )
     for method, path, handler in for_all:
         add_open(app, method, path, partial(_in_words, handler))
     for method, path, handler in for_people:
         add(app, method, path, partial(_in_words, handler))
+
+
+def _of_records(place: str, browsing: Browsing, acting: Acting) -> tuple[tuple[str, str, Handler], ...]:
+    """The addresses of the records of a place: a company, or the installation."""
+    resource = f"{place}/{{resource:[a-z-]+}}"
+    record = f"{resource}/{{id:{ID}}}"
+    return (
+        ("GET", place, browsing.first),
+        ("GET", f"{resource}.csv", browsing.csv),
+        ("GET", resource, browsing.list),
+        ("GET", record, browsing.record),
+        ("GET", f"{resource}/{{act:new}}", acting.show),
+        ("POST", f"{resource}/{{act:new}}", acting.do),
+        ("GET", f"{record}/{{act:[a-z-]+}}", acting.show),
+        ("POST", f"{record}/{{act:[a-z-]+}}", acting.do),
+    )
 
 
 async def _in_words(handler: Handler, request: web.Request) -> web.StreamResponse:

@@ -23,7 +23,8 @@ class SigningIn:
         browser = self._door.browser(request)
         if browser.secret is not None and (await self._door.ask(browser, accounts.get_profile)).is_good:
             return go_to(own_path(request.query.get("next", ""), HOME))
-        return _form(browser.has_tls, next_path=request.query.get("next", ""))
+        done = "Your password is set. Sign in with it." if request.query.get("done") == "password" else ""
+        return _form(browser.has_tls, next_path=request.query.get("next", ""), done=done)
 
     async def sign_in(self, request: web.Request) -> web.Response:
         """Begins a new session, and ends the one that the browser had before."""
@@ -56,6 +57,7 @@ def _form(
     next_path: str = "",
     email: str = "",
     refused: dict[str, object] | None = None,
+    done: str = "",
 ) -> web.Response:
     return page(
         "sign_in",
@@ -65,6 +67,7 @@ def _form(
         has_tls=has_tls,
         next_path=own_path(next_path, ""),
         email=email,
+        done=done,
         message=None if refused is None else refused["message"],
         errors={} if refused is None else refused.get("errors", {}),
     )

@@ -1,50 +1,60 @@
-"""A company as the person at the pages may use it."""
+"""Where a person at the pages works: in a company, or at the installation itself."""
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
-from typing import Any, Unpack
+from typing import Any, ClassVar, Unpack
 
 from wmsd.accounts import actions as accounts
+from wmsd.base.access import has_role
 from wmsd.base.operation import Operation
-from wmsd.base.problems import Problem
+from wmsd.base.problems import Problem, not_found
 from wmsd.interfaces.http.web import web
+from wmsd.interfaces.pages.administration import ADMINISTRATION
 from wmsd.interfaces.pages.door import Answer, Door, Person, Sent
 from wmsd.interfaces.pages.resources import REFERRED, RESOURCES, Act, Resource
 
 
 @dataclass(frozen=True, slots=True)
-class Workplace:
+class Workplace(ABC):
     door: Door
     person: Person
-    id: str
     name: str
     code: str
-    modules: frozenset[str]
-    abilities: frozenset[str]
+
+    ALL: ClassVar[tuple[Resource, ...]]
+    """What there is, whoever asks."""
 
     @property
+    @abstractmethod
     def address(self) -> str:
-        return f"/companies/{self.id}"
+        """The address that those of its pages begin with."""
+
+    @abstractmethod
+    def may(self, operation: Operation) -> bool:
+        """Whether the person may use the operation here. The operation decides it again."""
+
+    @abstractmethod
+    async def ask(self, operation: Operation, **sent: Unpack[Sent]) -> Answer: ...
 
     @property
     def resources(self) -> list[Resource]:
         """What the person may read here."""
-        return [resource for resource in RESOURCES if self.may(resource.listing)]
+        return [resource for resource in self.ALL if self.may(resource.listing)]
+
+    def resource(self, name: str) -> Resource:
+        """Raises Problem (404)."""
+        for resource in self.ALL:
+            if resource.name == name:
+                return resource
+        raise not_found("page")
 
     def resource_referred(self, field: str) -> Resource:
         """What a field refers to."""
         return REFERRED[field]
 
-    def may(self, operation: Operation) -> bool:
-        """Whether the person may use the operation here. The operation decides it again."""
-        is_on = operation.module in (None, "api") or operation.module in self.modules
-        return is_on and (operation.ability is None or operation.ability in self.abilities)
-
     def acts(self, resource: Resource, makes_one: bool) -> list[Act]:
         """What the person may do here with a record, or to make one."""
         return [act for act in resource.acts if act.makes_one == makes_one and self.may(act.operation)]
-
-    async def ask(self, operation: Operation, **sent: Unpack[Sent]) -> Answer:
-        return await self.door.ask(self.person.browser, operation, self.id, **sent)
 
     async def need(self, operation: Operation, **sent: Unpack[Sent]) -> Any:
         """The body of a good answer. Raises Problem for a refusal."""
@@ -56,7 +66,51 @@ class Workplace:
         return found["data"][0]["id"] if found["data"] else None
 
 
+@dataclass(frozen=True, slots=True)
+class CompanyWorkplace(Workplace):
+    id: str
+    modules: frozenset[str]
+    abilities: frozenset[str]
+
+    ALL = RESOURCES
+
+    @property
+    def address(self) -> str:
+        return f"/companies/{self.id}"
+
+    def may(self, operation: Operation) -> bool:
+        is_on = operation.module in (None, "api") or operation.module in self.modules
+        return is_on and (operation.ability is None or operation.ability in self.abilities)
+
+    async def ask(self, operation: Operation, **sent: Unpack[Sent]) -> Answer:
+        return await self.door.ask(self.person.browser, operation, self.id, **sent)
+
+
+@dataclass(frozen=True, slots=True)
+class AdminWorkplace(Workplace):
+    """Where people, companies and tokens are."""
+
+    ALL = ADMINISTRATION
+
+    @property
+    def address(self) -> str:
+        return "/admin"
+
+    def may(self, operation: Operation) -> bool:
+        return operation.role is not None and has_role(self.person.role, operation.role)
+
+    async def ask(self, operation: Operation, **sent: Unpack[Sent]) -> Answer:
+        return await self.door.ask(self.person.browser, operation, **sent)
+
+
 async def workplace(door: Door, request: web.Request) -> Workplace:
+    """The one of the address. Raises HTTPSeeOther for who is not signed in, and Problem (404)."""
+    if "company" in request.match_info:
+        return await company_workplace(door, request)
+    return AdminWorkplace(door, await door.person(request), name="Administration", code="wmsd")
+
+
+async def company_workplace(door: Door, request: web.Request) -> CompanyWorkplace:
     """The company of the address. Raises HTTPSeeOther for who is not signed in, and Problem (404)."""
     person = await door.person(request)
     company_id = request.match_info["company"]
@@ -65,7 +119,7 @@ async def workplace(door: Door, request: web.Request) -> Workplace:
         raise Problem("NOT_FOUND", "There is no such company, or you may not use it.")
     found = answer.needed()
     company = found["company"]
-    return Workplace(
+    return CompanyWorkplace(
         door=door,
         person=person,
         id=str(company["id"]),

@@ -1,0 +1,111 @@
+"""The SQL of the lists and records of users and tokens that admins see."""
+
+from typing import Final
+
+from wmsd.accounts.schema import TokenFilters, TokenRecord, UserFilters, UserRecord
+from wmsd.base.context import Caller
+from wmsd.base.listing import CursorQuery, PageQuery, Query
+from wmsd.base.results import CursorPage, Page, Record
+from wmsd.base.strict_json import dumps
+from wmsd.db.listing import Listing, conditions
+from wmsd.db.record import record_sql
+from wmsd.db.transaction import Transaction
+
+WITHIN: Final = "within"
+"""A filter that no caller sends: the ids of a company admin's companies."""
+OWN: Final = "own"
+"""A filter that no caller sends: the id of the user who asks, beside whom it manages."""
+IS_MANAGED: Final = f"""
+    users.role <> 'platform-admin'
+    AND EXISTS (SELECT 1 FROM user_companies WHERE user_id = users.id)
+    AND NOT EXISTS (
+        SELECT 1 FROM user_companies
+        WHERE user_id = users.id AND company_id NOT IN (SELECT value FROM json_each(:{WITHIN}))
+    )
+"""
+"""As `rules.may_manage` says of a company admin."""
+CODES: Final = """
+    SELECT json_group_array(companies.code ORDER BY companies.code) FROM companies WHERE companies.id IN
+"""
+USER: Final = record_sql(
+    UserRecord,
+    {
+        "company_codes": f"({CODES} (SELECT company_id FROM user_companies WHERE user_id = users.id))",
+        "active": "disabled_at IS NULL",
+        "invited_until": "(SELECT expires_at FROM invitations WHERE user_id = users.id)",
+        "last_seen_at": "(SELECT max(seen_at) FROM sessions WHERE user_id = users.id)",
+    },
+)
+USERS: Final = Listing(
+    "users",
+    "id",
+    conditions(
+        UserFilters,
+        search="instr(lower(email || ' ' || name), lower(:search))",
+        active="(disabled_at IS NULL) = :active",
+    )
+    | {WITHIN: IS_MANAGED},
+    "",
+)
+EMAIL: Final = "(SELECT users.email FROM users WHERE users.id = tokens.user_id)"
+IS_ACTIVE: Final = "revoked_at IS NULL AND (SELECT disabled_at IS NULL FROM users WHERE users.id = tokens.user_id)"
+TOKEN: Final = record_sql(
+    TokenRecord,
+    {
+        "user": EMAIL,
+        "company_codes": f"iif(company_ids IS NULL, NULL, ({CODES} (SELECT value FROM json_each(company_ids))))",
+        "active": IS_ACTIVE,
+    },
+)
+TOKENS: Final = Listing(
+    "tokens",
+    "id",
+    conditions(TokenFilters, user=f"{EMAIL} = lower(:user)", active=f"({IS_ACTIVE}) = :active")
+    | {
+        WITHIN: f"""
+            (user_id = :{OWN} OR EXISTS (SELECT 1 FROM users WHERE users.id = tokens.user_id AND {IS_MANAGED}))
+        """,
+        OWN: f"(:{OWN} IS NOT NULL)",
+    },
+    "",
+)
+
+
+def users(tx: Transaction, query: PageQuery, caller: Caller) -> Page:
+    """Those whom the caller may manage."""
+    return USERS.page(tx, USER, query, query.filters() | _managed_by(caller))
+
+
+def users_after(tx: Transaction, query: CursorQuery, position: int, caller: Caller) -> CursorPage:
+    return USERS.after(tx, USER, query, position, query.filters() | _managed_by(caller))
+
+
+def _managed_by(caller: Caller) -> dict[str, object]:
+    if caller.role == "platform-admin":
+        return {}
+    own = caller.company_ids if caller.role == "company-admin" else None
+    return {WITHIN: dumps(sorted(own or ()))}
+
+
+def user(tx: Transaction, user_id: int) -> Record | None:
+    text = tx.value(f"SELECT {USER} FROM users WHERE id = ?", (user_id,))
+    return None if text is None else Record(user_id, text)
+
+
+def tokens(tx: Transaction, query: PageQuery, caller: Caller) -> Page:
+    """The caller's own, and those of whom it may manage."""
+    return TOKENS.page(tx, TOKEN, query, _tokens_of(query, caller))
+
+
+def tokens_after(tx: Transaction, query: CursorQuery, position: int, caller: Caller) -> CursorPage:
+    return TOKENS.after(tx, TOKEN, query, position, _tokens_of(query, caller))
+
+
+def _tokens_of(query: Query, caller: Caller) -> dict[str, object]:
+    managed = _managed_by(caller)
+    return query.filters() | (managed | {OWN: caller.actor.user_id} if managed else {})
+
+
+def token(tx: Transaction, token_id: int) -> Record | None:
+    text = tx.value(f"SELECT {TOKEN} FROM tokens WHERE id = ?", (token_id,))
+    return None if text is None else Record(token_id, text)

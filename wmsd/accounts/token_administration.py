@@ -1,0 +1,116 @@
+"""API tokens at the pages: everybody makes and revokes their own, admins also those of the people they manage."""
+
+from dataclasses import dataclass
+from datetime import timedelta
+from functools import partial
+
+from wmsd.accounts import records, store, tokens
+from wmsd.accounts.rules import User, grant, may_manage
+from wmsd.accounts.schema import MadeToken, Message, TokenCursorQuery, TokenQuery, TokenRecord, TokenToMake
+from wmsd.base.access import Whitelist
+from wmsd.base.context import Caller
+from wmsd.base.operation import operation
+from wmsd.base.problems import FieldErrors, invalid, not_found
+from wmsd.base.results import CursorPage, Page, Record
+from wmsd.companies import store as companies
+from wmsd.db.transaction import Transaction
+
+for_everybody = partial(operation, tag="Administration", scope="installation", role="member")
+
+
+@dataclass(frozen=True, slots=True)
+class TokenLifetimes:
+    """How many days a token lasts, unless its maker says otherwise, and at the most."""
+
+    usual: int
+    most: int
+
+
+@for_everybody(answer="page", returns=TokenRecord)
+def list_token_records(tx: Transaction, caller: Caller, query: TokenQuery) -> Page:
+    """List one's own tokens, and those of the people one manages. The newest comes first."""
+    return records.tokens(tx, query, caller)
+
+
+@for_everybody(answer="cursor", returns=TokenRecord)
+def walk_token_records(tx: Transaction, caller: Caller, query: TokenCursorQuery, position: int) -> CursorPage:
+    """List them by cursor."""
+    return records.tokens_after(tx, query, position, caller)
+
+
+def _record(tx: Transaction, caller: Caller, id: int) -> Record:
+    """Raises Problem (404), also for a token of somebody whom the caller may not manage."""
+    found = store.token_and_user(tx, id=id)
+    record = None if found is None or not _may_use(caller, found[1]) else records.token(tx, id)
+    if record is None:
+        raise not_found("token")
+    return record
+
+
+def _may_use(caller: Caller, user: User) -> bool:
+    return user.id == caller.actor.user_id or may_manage(caller, user)
+
+
+@for_everybody(answer="record", returns=TokenRecord)
+def get_token_record(tx: Transaction, caller: Caller, id: int) -> Record:
+    """Get a token, without its text."""
+    return _record(tx, caller, id)
+
+
+@for_everybody(answer="object", returns=MadeToken, codes=("FORBIDDEN",), writes=True)
+def make_token(tx: Transaction, caller: Caller, body: TokenToMake) -> dict[str, object]:
+    """Make a token. It may do no more than its user, whatever it is given. It is shown only this once."""
+    lifetimes = tx.service(TokenLifetimes)
+    days = lifetimes.usual if body.days is None else body.days
+    errors: FieldErrors = {}
+    if days > lifetimes.most:
+        errors["days"] = [f"must be {lifetimes.most} at the most (tokens.most_days in the settings)"]
+    user = _user(tx, caller, body.user)
+    if user is None:
+        errors["user"] = ["is not the e-mail address of an active user whom you manage"]
+        raise invalid(errors)
+    usable = {each.code: each.id for each in companies.companies(tx) if _is_usable(user, each.id)}
+    for place, code in enumerate(body.company_codes):
+        if code not in usable:
+            errors[f"company_codes.{place}"] = [f"{code} is not a company that {user.email} may use"]
+    if errors:
+        raise invalid(errors)
+    abilities = grant(user, body.abilities, tx.service(Whitelist).abilities)
+    chosen = [usable[code] for code in dict.fromkeys(body.company_codes)]
+    issued = tokens.issue(
+        tx,
+        user_id=user.id,
+        name=body.name,
+        abilities=abilities,
+        company_ids=chosen or None,
+        lifetime=timedelta(days=days),
+        signed_in=False,
+    )
+    companies.audit(tx, f"token.create {body.name}", user.email)
+    return {
+        **issued._asdict(),
+        "abilities": abilities,
+        "company_id": next(iter(chosen or usable.values()), None),
+    }
+
+
+def _is_usable(user: User, company_id: int) -> bool:
+    return user.may_use is None or company_id in user.may_use
+
+
+def _user(tx: Transaction, caller: Caller, email: str | None) -> User | None:
+    """Whose token it becomes: the caller's own, or that of an active user whom the caller manages."""
+    if email is None:
+        assert caller.actor.user_id is not None
+        return store.user_by_id(tx, caller.actor.user_id)
+    user = store.user_by_email(tx, email)
+    return user if user is not None and not user.disabled and _may_use(caller, user) else None
+
+
+@for_everybody(answer="object", returns=Message, writes=True)
+def revoke_token_record(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
+    """Revoke a token. It is refused from the next request on."""
+    _record(tx, caller, id)
+    if store.revoke_token(tx, id):
+        companies.audit(tx, "token.revoke", str(id))
+    return {"message": "The token is revoked."}

@@ -1,0 +1,223 @@
+"""What admins do with users at the pages: invite, change, shut out and let in again."""
+
+import json
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Final
+
+from wmsd.accounts import invitations, records, sessions, store
+from wmsd.accounts.actions import create_user
+from wmsd.accounts.rules import User, abilities_of_new_user, check_abilities, may_manage
+from wmsd.accounts.schema import (
+    Invitation,
+    Message,
+    NewUser,
+    UserCursorQuery,
+    UserQuery,
+    UserRecord,
+    UserRights,
+    UserSettings,
+    UserSettingsPatch,
+)
+from wmsd.base.access import ABILITIES, MODULES, ROLES, Role, Whitelist
+from wmsd.base.context import Caller
+from wmsd.base.operation import operation
+from wmsd.base.problems import FieldErrors, Problem, invalid, not_found
+from wmsd.base.results import CursorPage, Page, Record
+from wmsd.companies import store as companies
+from wmsd.db.transaction import Transaction
+
+for_admins = partial(operation, tag="Administration", scope="installation", role="company-admin")
+MOST_COMPANIES_TOLD: Final = 200
+
+
+@for_admins(answer="page", returns=UserRecord)
+def list_users(tx: Transaction, caller: Caller, query: UserQuery) -> Page:
+    """List the users whom an admin may change."""
+    return records.users(tx, query, caller)
+
+
+@for_admins(answer="cursor", returns=UserRecord)
+def walk_users(tx: Transaction, caller: Caller, query: UserCursorQuery, position: int) -> CursorPage:
+    """List them by cursor."""
+    return records.users_after(tx, query, position, caller)
+
+
+def _record(tx: Transaction, caller: Caller, id: int) -> Record:
+    _managed(tx, caller, id)
+    found = records.user(tx, id)
+    assert found is not None
+    return found
+
+
+def _managed(tx: Transaction, caller: Caller, user_id: int) -> User:
+    """Raises Problem (404) for a user whom the caller may not manage, as for one that does not exist."""
+    user = store.user_by_id(tx, user_id)
+    if user is None or not may_manage(caller, user):
+        raise not_found("user")
+    return user
+
+
+@for_admins(answer="record", returns=UserRecord)
+def get_user_record(tx: Transaction, caller: Caller, id: int) -> Record:
+    """Get a user."""
+    return _record(tx, caller, id)
+
+
+@for_admins(answer="object", returns=Invitation, writes=True)
+def invite_user(tx: Transaction, caller: Caller, body: NewUser) -> dict[str, object]:
+    """Make a user, with a link at which it chooses a password. The link is shown only this once."""
+    errors = _errors_of(tx, caller, body, ())
+    try:
+        user_id = create_user(tx, body, invitations.NO_PASSWORD, tx.service(Whitelist).abilities)
+    except Problem as problem:
+        raise invalid({**problem.errors, **errors}) from None
+    if errors:
+        raise invalid(errors)
+    return _offered(tx, user_id, body.email.lower())
+
+
+def _offered(tx: Transaction, user_id: int, email: str) -> dict[str, object]:
+    code, expires_at = invitations.offer(tx, user_id)
+    return {"id": user_id, "email": email, "code": code, "expires_at": expires_at}
+
+
+@for_admins(answer="object", returns=Invitation, writes=True)
+def renew_invitation(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
+    """Make a link at which a user chooses a new password, because it has forgotten its own. The password that it
+    has stays until then.
+    """
+    user = _managed(tx, caller, id)
+    if user.disabled:
+        raise Problem("INVALID_STATUS", "This user is shut out. Let it in again first.")
+    companies.audit(tx, "user.link", user.email)
+    return _offered(tx, user.id, user.email)
+
+
+@for_admins(answer="record", returns=UserRecord, writes=True, precondition=_record)
+def change_user(tx: Transaction, caller: Caller, id: int, body: UserSettingsPatch) -> Record:
+    """Change a user: what it may do changes with its next request, also for its tokens."""
+    user, before = _managed(tx, caller, id), json.loads(_record(tx, caller, id).json)
+    settings = UserSettings(**{name: before[name] for name in UserSettings.model_fields} | body.given())
+    if settings.role == "platform-admin" and "company_codes" not in body.given():
+        settings = settings.model_copy(update={"company_codes": []})
+    errors = _errors_of(tx, caller, settings, before["company_codes"])
+    errors |= check_abilities(settings.abilities, tx.service(Whitelist).abilities)
+    if settings.role != "platform-admin":
+        errors |= _last_admin(tx, user, "role")
+    ids = {company.code: company.id for company in companies.companies(tx)}
+    for place, code in enumerate(settings.company_codes):
+        if code not in ids:
+            errors[f"company_codes.{place}"] = [f"{code} is not a company of this installation"]
+    if errors:
+        raise invalid(errors)
+    store.update_user(
+        tx,
+        id,
+        name=settings.name,
+        role=settings.role,
+        abilities=abilities_of_new_user(settings.role, settings.abilities),
+        company_ids=sorted({ids[code] for code in settings.company_codes}),
+    )
+    after = records.user(tx, id)
+    assert after is not None
+    shown = {name: json.loads(after.json)[name] for name in UserSettings.model_fields}
+    companies.audit(tx, "user.change", user.email, companies.differences(before, shown))
+    return after
+
+
+def _errors_of(
+    tx: Transaction, caller: Caller, settings: UserSettings, kept: tuple[str, ...] | list[str]
+) -> FieldErrors:
+    """What this admin may not give."""
+    errors: FieldErrors = {}
+    if settings.role == "platform-admin":
+        if caller.role != "platform-admin":
+            errors["role"] = ["must not be platform-admin: only a platform admin makes another one"]
+        if settings.company_codes:
+            errors["company_codes"] = ["must be empty: a platform admin may use every company"]
+    elif caller.company_ids is not None:
+        own = {company.code for company in companies.companies(tx) if caller.may_use(company.id)}
+        if not settings.company_codes:
+            errors["company_codes"] = ["must name one of your companies at least"]
+        for place, code in enumerate(settings.company_codes):
+            if code not in own and code not in kept:
+                errors[f"company_codes.{place}"] = [f"{code} is not one of your companies"]
+    return errors
+
+
+def _last_admin(tx: Transaction, user: User, field: str) -> FieldErrors:
+    is_last = user.role == "platform-admin" and not user.disabled and store.active_admins(tx) == 1
+    return {field: [f"must stay as it is: {user.email} is the last platform admin"]} if is_last else {}
+
+
+@for_admins(answer="object", returns=Message, writes=True)
+def shut_out_user(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
+    """Shut a user out. Its sessions end, and its tokens are refused from the next request on."""
+    user = _managed(tx, caller, id)
+    if errors := _last_admin(tx, user, "user"):
+        raise invalid(errors)
+    if store.disable_user(tx, user.id):
+        store.forget_sign_ins(tx, user.id)
+        sessions.end_all(tx, user.id)
+        invitations.end(tx, user.id)
+        companies.audit(tx, "user.disable", user.email)
+    return {"message": f"{user.email} is shut out."}
+
+
+@for_admins(answer="object", returns=Message, writes=True)
+def let_in_user(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
+    """Let a user in again who was shut out. Its password and its tokens that were not revoked count again."""
+    user = _managed(tx, caller, id)
+    if store.enable_user(tx, user.id):
+        companies.audit(tx, "user.enable", user.email)
+    return {"message": f"{user.email} may come in again."}
+
+
+@for_admins(answer="object", returns=Message, writes=True)
+def end_user_access(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
+    """Sign a user out everywhere, and revoke all its tokens. It may sign in again."""
+    user = _managed(tx, caller, id)
+    ended, revoked = sessions.end_all(tx, user.id), store.revoke_tokens_of(tx, user.id)
+    companies.audit(tx, f"user.end-access {ended} sessions, {revoked} tokens", user.email)
+    return {"message": f"Sessions that were ended: {ended}. Tokens that were revoked: {revoked}."}
+
+
+@for_admins(answer="object", returns=UserRights)
+def get_user_rights(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
+    """Tell what a user may do now, and why."""
+    user = _managed(tx, caller, id)
+    whitelist = tx.service(Whitelist).abilities
+    usable = [each for each in companies.companies(tx) if user.may_use is None or each.id in user.may_use]
+    return {
+        "abilities": [_right(user, name) for name in ABILITIES if name in whitelist],
+        "companies": [
+            {
+                "id": each.id,
+                "name": each.name,
+                "code": each.code,
+                "modules_off": [module for module in MODULES if module not in each.modules],
+            }
+            for each in usable[:MOST_COMPANIES_TOLD]
+        ],
+        "companies_in_all": len(usable),
+    }
+
+
+def _right(user: User, ability: str) -> Mapping[str, Any]:
+    allowed = not user.disabled and ability in user.may_do
+    return {
+        "ability": ability,
+        "opens": ABILITIES[ability],
+        "allowed": allowed,
+        "because": _because(user, ability),
+    }
+
+
+def _because(user: User, ability: str) -> str:
+    if user.disabled:
+        return "The user is shut out."
+    if user.role != "member":
+        role: Role = user.role
+        return f"A {role.replace('-', ' ')} may do {ROLES[role]}."
+    return "The user has this ability." if ability in user.may_do else "The user lacks this ability."

@@ -1,0 +1,149 @@
+"""The records of the installation itself: people, tokens, companies, operators, the audit."""
+
+from typing import Final
+
+from wmsd.accounts import token_administration as tokens
+from wmsd.accounts import user_administration as users
+from wmsd.base.access import Role, has_role
+from wmsd.companies import administration as companies
+from wmsd.interfaces.pages.resources import Act, Resource
+
+USER_ACTS: Final = (
+    Act(
+        "new",
+        "Invite somebody",
+        users.invite_user,
+        "You get a link to send. Whoever has it chooses a password, and can sign in from then on.",
+        goes_to="once",
+        template="invited",
+    ),
+    Act("change", "Change", users.change_user, done="The user is changed.", changes=True),
+    Act(
+        "link",
+        "Link to a new password",
+        users.renew_invitation,
+        "For somebody who has forgotten a password, or has lost the link of an invitation. The password of today "
+        "stays until the link is used.",
+        goes_to="once",
+        template="invited",
+    ),
+    Act(
+        "end-access",
+        "Sign out everywhere",
+        users.end_user_access,
+        "All sessions of this user end, and all its tokens are revoked. Programs with these tokens stop working.",
+        "The sessions are ended, and the tokens are revoked.",
+        is_final=True,
+    ),
+    Act(
+        "shut-out",
+        "Shut out",
+        users.shut_out_user,
+        "This user can do nothing any more, and neither can its tokens. What it has done stays. You can let it in "
+        "again.",
+        "The user is shut out.",
+        is_final=True,
+    ),
+    Act(
+        "let-in",
+        "Let in again",
+        users.let_in_user,
+        "The password counts again, and so do the tokens that were not revoked.",
+        "The user may come in again.",
+    ),
+)
+COMPANY_ACTS: Final = (
+    Act(
+        "new",
+        "New company",
+        companies.create_company_record,
+        "A company is a tenant with a file of its own. Nobody else sees its data.",
+        "The company is made.",
+    ),
+    Act("change", "Change", companies.change_company_record, done="The company is changed.", changes=True),
+)
+OPERATOR_ACTS: Final = (
+    Act(
+        "new",
+        "New operator",
+        companies.create_operator_record,
+        "An operator runs the warehouses of several companies.",
+        "The operator is made.",
+    ),
+    Act("change", "Change", companies.change_operator_record, done="The operator is changed.", changes=True),
+)
+TOKEN_ACTS: Final = (
+    Act(
+        "new",
+        "New token",
+        tokens.make_token,
+        "A token lets a program act for a user. It may do no more than its user may do now.",
+        goes_to="once",
+        template="token",
+    ),
+    Act(
+        "revoke",
+        "Revoke",
+        tokens.revoke_token_record,
+        "The token is refused from the next request on. Programs that use it stop working.",
+        "The token is revoked.",
+        is_final=True,
+    ),
+)
+ADMINISTRATION: Final = (
+    Resource(
+        "users",
+        "People",
+        users.list_users,
+        users.walk_users,
+        ("email", "name", "role", "company_codes", "active", "last_seen_at"),
+        users.get_user_record,
+        key="email",
+        sort="email",
+        acts=USER_ACTS,
+        further=("rights", "Rights", "what this user may do, and why"),
+    ),
+    Resource(
+        "tokens",
+        "Tokens",
+        tokens.list_token_records,
+        tokens.walk_token_records,
+        ("name", "user", "abilities", "active", "expires_at", "last_used_at", "last_used_from"),
+        tokens.get_token_record,
+        key="name",
+        sort="-id",
+        acts=TOKEN_ACTS,
+    ),
+    Resource(
+        "companies",
+        "Companies",
+        companies.list_company_records,
+        companies.walk_company_records,
+        ("code", "name", "operator_code", "sandbox", "modules", "updated_at"),
+        companies.get_company_record,
+        acts=COMPANY_ACTS,
+    ),
+    Resource(
+        "operators",
+        "Operators",
+        companies.list_operator_records,
+        companies.walk_operator_records,
+        ("code", "name", "sandbox", "sandbox_webhooks", "updated_at"),
+        companies.get_operator_record,
+        acts=OPERATOR_ACTS,
+    ),
+    Resource(
+        "audit",
+        "Audit",
+        companies.list_audit,
+        companies.walk_audit,
+        ("at", "actor", "action", "subject", "address", "details"),
+        key="at",
+        sort="-id",
+    ),
+)
+
+
+def administered_by(role: Role) -> list[Resource]:
+    """What somebody of this role may see."""
+    return [each for each in ADMINISTRATION if each.listing.role and has_role(role, each.listing.role)]
