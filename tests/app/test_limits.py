@@ -121,7 +121,7 @@ async def test_a_503_uses_up_no_address(tmp_path: Path) -> None:
 async def test_a_503_that_says_who_asks_cannot_be_told_uses_up_no_address(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def cannot_tell(token: str | None) -> Caller:
+    async def cannot_tell(token: str | None, address: str) -> Caller:
         raise unavailable("The server cannot use its disk now.")
 
     async with open_world(tmp_path / "data", {"limits": {"refused_per_minute": 1}}) as world:

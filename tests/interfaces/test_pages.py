@@ -1,16 +1,14 @@
-"""Pages for people: the first admin's link, and the guide."""
+"""The guide."""
 
 import asyncio
 import re
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.support.world import World, open_world
+from tests.support.world import World
 from wmsd import docs
-from wmsd.accounts import first_admin
-from wmsd.accounts import store as accounts
 from wmsd.app.prepared import Prepared
 from wmsd.base import strict_json
 from wmsd.base.problems import STATUS_OF_CODE
@@ -21,110 +19,12 @@ from wmsd.interfaces.service import SERVED
 EXAMPLE = re.compile(r"curl -X ([A-Z]+) \S*?(/api/\S+)[^`]*?-d '([^']*)'")
 LINK = re.compile(r'href="(/docs[^"#]*)')
 PLACE = re.compile(r'href="(/docs[^"#]*#[^"]+)"')
-FORM = {"name": "Ana", "email": "ana@example.com", "password": "a long password", "again": "a long password"}
-
-
-@pytest.fixture
-async def fresh(tmp_path: Path) -> AsyncIterator[World]:
-    """An installation that has no admin yet."""
-    async with open_world(tmp_path / "data") as world:
-        await world.installation.platform.write(lambda tx: tx.execute("UPDATE users SET disabled_at = 'x'"))
-        yield world
-
-
-async def offer(world: World) -> str:
-    code = await world.installation.platform.write(first_admin.offer)
-    assert code is not None
-    return code
-
-
-async def send(world: World, code: str, **changes: str) -> tuple[int, str]:
-    form = {**FORM, "code": code, **changes}
-    async with world.session.post(f"{world.base_url}/first-admin", data=form) as response:
-        return response.status, await response.text()
 
 
 async def look(world: World, path: str) -> tuple[int, str]:
     async with world.session.get(f"{world.base_url}{path}") as response:
         assert response.headers.get("Content-Security-Policy") or response.status == 404
         return response.status, await response.text()
-
-
-async def test_the_link_makes_the_first_admin_once(fresh: World) -> None:
-    code = await offer(fresh)
-    assert (await look(fresh, f"/first-admin?code={code}"))[0] == 200
-    assert (await look(fresh, f"/first-admin?code={code}"))[0] == 200, "looking does not use it up"
-    status, page = await send(fresh, code)
-    assert status == 200
-    assert "ana@example.com" in page
-    assert (await send(fresh, code))[0] == 404
-    assert (await look(fresh, f"/first-admin?code={code}"))[0] == 404
-    body = {"email": "ana@example.com", "password": FORM["password"], "abilities": ["*"]}
-    await fresh.call("POST", "/api/auth/token", body, token="", company="")
-    assert await fresh.installation.platform.write(first_admin.offer) is None
-
-
-@pytest.mark.parametrize(
-    ("changes", "says"),
-    [
-        ({"password": "short", "again": "short"}, "must have from 10 to 1024 characters"),
-        ({"password": "1234567890", "again": "1234567890"}, "is too easy to guess"),
-        ({"password": "ana@example.com", "again": "ana@example.com"}, "is too easy to guess"),
-        ({"again": "another password"}, "is not the same as the password"),
-        ({"email": "ana"}, "must be an e-mail address"),
-        ({"name": ""}, "must have at least 1 character"),
-        ({"email": "admin@example.com"}, "is taken by another user"),
-        ({"name": "<script>alert(1)</script>", "email": "x"}, "&lt;script&gt;"),
-    ],
-)
-async def test_bad_input_shows_the_form_again_with_its_errors(
-    fresh: World, changes: dict[str, str], says: str
-) -> None:
-    code = await offer(fresh)
-    status, page = await send(fresh, code, **changes)
-    assert (status, says in page) == (422, True), page
-    assert "<script>alert" not in page
-    assert FORM["password"] not in page
-    assert not await fresh.installation.platform.read(accounts.has_admin)
-    assert (await send(fresh, code))[0] == 200
-
-
-async def test_a_wrong_or_old_link_does_nothing(fresh: World) -> None:
-    code = await offer(fresh)
-    assert (await look(fresh, "/first-admin"))[0] == 404
-    assert (await look(fresh, "/first-admin?code=guess"))[0] == 404
-    assert (await send(fresh, "guess"))[0] == 404
-    fresh.clock.advance(86_400)
-    assert (await send(fresh, code))[0] == 404
-    newer, newest = await offer(fresh), await offer(fresh)
-    assert (await send(fresh, newer))[0] == 404
-    assert (await send(fresh, newest))[0] == 200
-
-
-async def test_a_form_is_not_read_when_nobody_waits_for_it(world: World) -> None:
-    """With an admin there is no form: the rest of the body is not even asked for."""
-    connection = await world.caller.connect()
-    await connection.send(b"POST /first-admin HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n")
-    assert await connection.begin_to_read() == 404
-    await connection.close()
-
-
-@pytest.mark.parametrize(
-    ("body", "kind", "status"),
-    [
-        (b"code=" + b"x" * 9000, "application/x-www-form-urlencoded", 413),
-        (b"--x--\r\n", "multipart/form-data; boundary=x", 415),
-        (b"{}", "application/json", 415),
-        (b"code=%ff", "application/x-www-form-urlencoded", 400),
-        (b"&".join(b"a%d=1" % place for place in range(20)), "application/x-www-form-urlencoded", 400),
-        (b"\xff=1", "application/x-www-form-urlencoded", 400),
-    ],
-)
-async def test_a_form_that_no_browser_sends_is_refused(fresh: World, body: bytes, kind: str, status: int) -> None:
-    await offer(fresh)
-    answer = await fresh.send("POST", "/first-admin", raw=body, headers={"Content-Type": kind})
-    assert answer.status == status
-    assert answer.raw.endswith(b"\n")
 
 
 @pytest.mark.parametrize("path", ["/docs", "/docs/api", "/openapi.json", "/api/v2/openapi.json", "/api"])

@@ -39,6 +39,7 @@ def fetch(url: str, token: str = "", company_id: int = 0, form: dict[str, str] |
     headers = {"Authorization": f"Bearer {token}"} if token else {}
     headers |= {"X-Company-Id": str(company_id)} if company_id else {}
     sent = urllib.parse.urlencode(form).encode() if form is not None else None
+    headers |= {"Sec-Fetch-Site": "same-origin"} if form is not None else {}
     request = urllib.request.Request(url, data=sent, headers=headers)
     opener = urllib.request.build_opener(urllib.request.ProxyHandler({}))
     try:

@@ -15,7 +15,6 @@ from wmsd.accounts.schema import (
     BegunSession,
     CurrentUser,
     IssuedToken,
-    Message,
     NewUser,
     Profile,
     Sessions,
@@ -28,7 +27,7 @@ from wmsd.base.context import Actor, Caller, Company
 from wmsd.base.operation import operation
 from wmsd.base.problems import FieldErrors, Problem, invalid, not_found
 from wmsd.companies import store as companies
-from wmsd.companies.schema import CompanyList
+from wmsd.companies.schema import CompanyList, Message
 from wmsd.db.database import Database
 from wmsd.db.transaction import Transaction
 
@@ -144,7 +143,8 @@ def get_profile(tx: Transaction, caller: Caller) -> dict[str, object]:
     user = store.user_by_id(tx, caller.actor.user_id)
     if user is None:  # deleted since the session was checked
         raise Problem("UNAUTHORIZED", "You are not signed in any more.")
-    return {"name": user.name, "email": user.email, "role": user.role}
+    called = companies.installation_name(tx)
+    return {"name": user.name, "email": user.email, "role": user.role, "installation": called}
 
 
 @operation(tag="Sessions", answer="object", returns=Access, scope="platform", codes=("COMPANY_REQUIRED",))

@@ -4,18 +4,18 @@ import asyncio
 
 from wmsd.accounts import invitations, sessions, store
 from wmsd.accounts.actions import FromAddress, SignInService
-from wmsd.accounts.rules import User
-from wmsd.accounts.schema import ChosenPassword, InvitationQuery, Invited, Message
-from wmsd.accounts.strength import password_errors
+from wmsd.accounts.schema import ChosenPassword, Invited, LinkQuery
+from wmsd.accounts.strength import chosen_password_errors
 from wmsd.base.context import Actor
 from wmsd.base.operation import operation
-from wmsd.base.problems import FieldErrors, invalid
+from wmsd.base.problems import invalid
 from wmsd.companies import store as companies
+from wmsd.companies.schema import Message
 from wmsd.db.transaction import Transaction
 
 
 @operation(tag="Sessions", answer="object", returns=Invited, scope="platform", limit="open", signed_in=False)
-def get_invited(tx: Transaction, query: InvitationQuery) -> dict[str, object]:
+def get_invited(tx: Transaction, query: LinkQuery) -> dict[str, object]:
     """Get whom a link is for."""
     user = invitations.invited(tx, query.code)
     return {"name": user.name, "email": user.email}
@@ -35,7 +35,7 @@ async def choose_password(service: SignInService, body: ChosenPassword, call: Fr
     signing in.
     """
     user = await service.platform.read(lambda tx: invitations.invited(tx, body.code))
-    if errors := await asyncio.to_thread(_errors_of, body, user):
+    if errors := await asyncio.to_thread(chosen_password_errors, body.password, body.again, user.email, user.name):
         raise invalid(errors)
     password_hash = await service.passwords.hash(body.password)
 
@@ -49,9 +49,3 @@ async def choose_password(service: SignInService, body: ChosenPassword, call: Fr
 
     await service.platform.write(choose, Actor(user.email, user.id, address=call.address))
     return {"message": "Your password is set. Sign in with it."}
-
-
-def _errors_of(body: ChosenPassword, user: User) -> FieldErrors:
-    if errors := password_errors(body.password, user.email, user.name):
-        return errors
-    return {} if body.password == body.again else {"again": ["is not the same as the password"]}

@@ -1,51 +1,75 @@
-"""The one-time link with which a new installation gets its first admin. Only its hash is stored."""
+"""The one-time link with which a new installation gets its first admin."""
 
-import hashlib
-import hmac
+import asyncio
 from datetime import timedelta
+from typing import Final
 
-from wmsd.accounts import store
-from wmsd.accounts.actions import create_user
-from wmsd.accounts.schema import NewUser
-from wmsd.base import timestamps
-from wmsd.base.problems import Problem
+from wmsd.accounts import sessions, store
+from wmsd.accounts.actions import FromBrowser, SignInService, create_user
+from wmsd.accounts.one_time_links import OneTimeLink
+from wmsd.accounts.schema import BegunSession, FirstAdmin, LinkQuery, NewUser, Wanted
+from wmsd.accounts.strength import chosen_password_errors
+from wmsd.base.context import Actor
+from wmsd.base.operation import operation
+from wmsd.base.problems import Problem, invalid
+from wmsd.companies import store as companies
+from wmsd.companies.schema import Message
 from wmsd.db.transaction import Transaction
 
-SECRET = "first-admin"
-LIFETIME = timedelta(hours=24)
+LINK: Final = OneTimeLink("first-admin", timedelta(hours=24))
 
 
 def offer(tx: Transaction) -> str | None:
     """Makes a new code in place of any earlier one; None when there is an admin already."""
     if store.has_admin(tx):
-        store.drop_secret(tx, SECRET)
+        LINK.end(tx)
         return None
-    code = tx.ids.secret()
-    store.set_secret(tx, SECRET, f"{timestamps.to_text(tx.now + LIFETIME)} {_digest(code)}")
-    return code
+    return LINK.offer(tx)
 
 
-def is_offered(tx: Transaction) -> bool:
-    """Whether there is a link and no admin yet."""
-    return store.secret(tx, SECRET) is not None and not store.has_admin(tx)
+@operation(tag="Sessions", answer="object", returns=Message, scope="platform", limit="open", signed_in=False)
+def look_for_first_admin(tx: Transaction, query: LinkQuery) -> dict[str, object]:
+    """Tell whether the link to become the first admin can be used."""
+    _check(tx, query.code)
+    return {"message": "This installation has no admin yet."}
 
 
-def is_open(tx: Transaction, code: str) -> bool:
-    kept = store.secret(tx, SECRET)
-    if kept is None or not is_offered(tx):
-        return False
-    until, digest = kept.split(" ")
-    return tx.timestamp < until and hmac.compare_digest(digest, _digest(code))
+@operation(tag="Sessions", answer="object", returns=Wanted, scope="platform", limit="open", signed_in=False)
+def is_first_admin_wanted(tx: Transaction) -> dict[str, object]:
+    """Tell whether this installation waits for its first admin."""
+    return {"wanted": LINK.is_offered(tx) and not store.has_admin(tx)}
 
 
-def redeem(tx: Transaction, code: str, new: NewUser, password_hash: str) -> int:
-    """Creates the first admin and answers its id. Raises Problem (404) when the link is used, old or wrong."""
-    if not is_open(tx, code):
-        raise Problem("NOT_FOUND", "This link was used already or is no longer valid.")
-    user_id = create_user(tx, new, password_hash)
-    store.drop_secret(tx, SECRET)
-    return user_id
+def _check(tx: Transaction, code: str) -> None:
+    """Raises Problem (404) when the link is used, old or wrong, and when there is an admin."""
+    if store.has_admin(tx):
+        raise Problem("NOT_FOUND", "This installation has an admin already.")
+    LINK.check(tx, code)
 
 
-def _digest(code: str) -> str:
-    return hashlib.sha256(code.encode()).hexdigest()
+@operation(
+    tag="Sessions",
+    answer="object",
+    returns=BegunSession,
+    scope="platform",
+    limit="sign-in",
+    signed_in=False,
+    max_body=16 * 1024,
+)
+async def make_first_admin(service: SignInService, body: FirstAdmin, call: FromBrowser) -> dict[str, object]:
+    """Become the first admin, and sign in."""
+    await service.platform.read(lambda tx: _check(tx, body.code))
+    if errors := await asyncio.to_thread(chosen_password_errors, body.password, body.again, body.email, body.name):
+        raise invalid(errors)
+    password_hash = await service.passwords.hash(body.password)
+    new = NewUser(email=body.email, name=body.name, role="platform-admin")
+
+    def make(tx: Transaction) -> str:
+        _check(tx, body.code)  # somebody else may have been quicker
+        user_id = create_user(tx, new, password_hash)
+        LINK.end(tx)
+        store.note_sign_in(tx, user_id, call.address)
+        companies.audit(tx, "session.begin", body.email.lower())
+        return sessions.begin(tx, user_id, call.address, call.agent)
+
+    return {"secret": await service.platform.write(make, Actor(body.email.lower(), address=call.address))}

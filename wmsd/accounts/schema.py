@@ -41,11 +41,13 @@ class BegunSession(Model):
 
 
 class Profile(Model):
-    """Who is signed in."""
+    """Who is signed in, and where."""
 
     name: str
     email: str
     role: Role
+    installation: str
+    """What people call this installation."""
 
 
 class Access(Model):
@@ -67,10 +69,6 @@ class SessionShown(Model):
 
 class Sessions(Model):
     data: list[SessionShown]
-
-
-class Message(Model):
-    message: str
 
 
 class CurrentToken(Model):
@@ -162,8 +160,19 @@ class Invitation(Model):
 LinkCode = Annotated[str, Field(min_length=1, max_length=200)]
 
 
-class InvitationQuery(Query):
+class LinkQuery(Query):
     code: LinkCode
+
+
+class UsedLink(Input):
+    code: LinkCode
+
+
+class FirstAdmin(UsedLink):
+    name: Name
+    email: Email
+    password: Password
+    again: Password
 
 
 class Invited(Model):
@@ -173,10 +182,13 @@ class Invited(Model):
     email: str
 
 
-class ChosenPassword(Input):
-    code: LinkCode
+class Wanted(Model):
+    wanted: bool
+
+
+class ChosenPassword(UsedLink):
     password: Password
-    again: Annotated[str, Field(max_length=LONGEST)]
+    again: Password
 
 
 class AbilityOfUser(Model):

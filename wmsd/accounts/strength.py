@@ -1,4 +1,4 @@
-"""The one rule for new passwords, for the command line and the first admin's page."""
+"""The one rule for new passwords, for the command line and the pages."""
 
 import re
 import threading
@@ -25,6 +25,13 @@ def password_errors(password: str, email: str, name: str) -> FieldErrors:
     if _is_easy(password, email, name):
         return {"password": ["is too easy to guess: choose four words that do not belong together"]}
     return {}
+
+
+def chosen_password_errors(password: str, again: str, email: str, name: str) -> FieldErrors:
+    """As `password_errors`, for one that was typed twice."""
+    if errors := password_errors(password, email, name):
+        return errors
+    return {} if password == again else {"again": ["is not the same as the password"]}
 
 
 def _is_easy(password: str, email: str, name: str) -> bool:

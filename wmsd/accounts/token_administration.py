@@ -6,13 +6,14 @@ from functools import partial
 
 from wmsd.accounts import records, store, tokens
 from wmsd.accounts.rules import User, grant, may_manage
-from wmsd.accounts.schema import MadeToken, Message, TokenCursorQuery, TokenQuery, TokenRecord, TokenToMake
+from wmsd.accounts.schema import MadeToken, TokenCursorQuery, TokenQuery, TokenRecord, TokenToMake
 from wmsd.base.access import Whitelist
 from wmsd.base.context import Caller
 from wmsd.base.operation import operation
 from wmsd.base.problems import FieldErrors, invalid, not_found
 from wmsd.base.results import CursorPage, Page, Record
 from wmsd.companies import store as companies
+from wmsd.companies.schema import Message
 from wmsd.db.transaction import Transaction
 
 for_everybody = partial(operation, tag="Administration", scope="installation", role="member")

@@ -10,7 +10,6 @@ from wmsd.accounts.actions import create_user
 from wmsd.accounts.rules import User, abilities_of_new_user, check_abilities, may_manage
 from wmsd.accounts.schema import (
     Invitation,
-    Message,
     NewUser,
     UserCursorQuery,
     UserQuery,
@@ -25,6 +24,7 @@ from wmsd.base.operation import operation
 from wmsd.base.problems import FieldErrors, Problem, invalid, not_found
 from wmsd.base.results import CursorPage, Page, Record
 from wmsd.companies import store as companies
+from wmsd.companies.schema import Message
 from wmsd.db.transaction import Transaction
 
 for_admins = partial(operation, tag="Administration", scope="installation", role="company-admin")

@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Final
 
 from wmsd.accounts import actions as accounts
+from wmsd.accounts import demo_link
 from wmsd.accounts import store as users
+from wmsd.accounts.demo_link import EMAIL
 from wmsd.accounts.schema import NewUser
 from wmsd.app.csv_transfer import KINDS, import_csv
 from wmsd.app.installation import Installation
@@ -20,7 +22,6 @@ from wmsd.db.transaction import Transaction
 DATA: Final = Path(__file__).parent / "demo_data"
 ORDER: Final = ("warehouses", "partners", "articles", "stock")
 CODE: Final = "DEMO"
-EMAIL: Final = "demo@example.com"
 TOKEN_LIFETIME: Final = timedelta(days=7)
 
 
@@ -29,6 +30,8 @@ class Loaded:
     company_id: int
     company_name: str
     token: str
+    link_code: str
+    """Of the link that opens the demo in a browser."""
 
 
 async def load(installation: Installation) -> Loaded:
@@ -45,7 +48,8 @@ async def load(installation: Installation) -> Loaded:
             continue
         lines = (DATA / f"{kind}.csv").read_bytes().splitlines(keepends=True)
         await database.write(partial(import_csv, kind=KINDS[kind], lines=lines))
-    return Loaded(company.id, company.name, await _token(installation))
+    token = await _token(installation)
+    return Loaded(company.id, company.name, token, await installation.platform.write(demo_link.LINK.offer))
 
 
 def _has_any(kind: str, tx: Transaction) -> bool:

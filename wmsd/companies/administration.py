@@ -21,6 +21,8 @@ from wmsd.companies.schema import (
     CompanyRecord,
     CompanySettingsPatch,
     CompanyToMake,
+    InstallationName,
+    Message,
     NewOperator,
     OperatorChanges,
     OperatorCursorQuery,
@@ -100,6 +102,15 @@ def change_company_record(tx: Transaction, caller: Caller, id: int, body: Compan
 
 def _operator_or_none(tx: Transaction, code: str | None) -> Operator | None:
     return next((operator for operator in store.operators(tx) if operator.code == code), None)
+
+
+@for_platform_admins(answer="object", returns=Message, writes=True)
+def name_installation(tx: Transaction, body: InstallationName) -> dict[str, object]:
+    """Name the installation."""
+    before = store.installation_name(tx)
+    store.name_installation(tx, body.name)
+    store.audit(tx, "installation.name", body.name, store.differences({"name": before}, {"name": body.name}))
+    return {"message": f"This installation is called {body.name}."}
 
 
 @for_platform_admins(answer="page", returns=OperatorShown)

@@ -21,6 +21,12 @@ class CompanyShown(Model):
     code: Code
 
 
+class Message(Model):
+    """What was done."""
+
+    message: str
+
+
 class CompanyList(Model):
     """The companies that a token may use."""
 
@@ -68,6 +74,10 @@ class NewCompany(Input):
     operator_code: OperatorCode = None
     sandbox: Sandbox = False
     modules: Modules = []
+
+
+class InstallationName(Input):
+    name: Annotated[Name, Field(description="What people call this installation; it stands on every page.")]
 
 
 class CompanyToMake(NewCompany):

@@ -32,6 +32,20 @@ def installation(tx: Transaction) -> str:
     return found
 
 
+INSTALLATION_NAME: Final = "SELECT name FROM installation"
+NAME_INSTALLATION: Final = "UPDATE installation SET name = ?"
+UNNAMED: Final = "wmsd"
+
+
+def installation_name(tx: Transaction) -> str:
+    """What people call this installation; `wmsd` until somebody names it."""
+    return tx.value(INSTALLATION_NAME) or UNNAMED
+
+
+def name_installation(tx: Transaction, name: str) -> None:
+    tx.execute(NAME_INSTALLATION, (name,))
+
+
 CODES: Final = "SELECT id, code FROM companies ORDER BY id"
 
 

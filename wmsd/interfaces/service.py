@@ -72,7 +72,7 @@ def service(installation: Installation, backups: ScheduledBackups | None = None)
     app = make_app(installation, jobs, SERVED)
     app.cleanup_ctx.append(partial(_closed, client))
     graphql.add_to(app, installation)
-    pages.add_to(app, installation, partial(_reference, installation.abilities))
+    pages.add_to(app, partial(_reference, installation.abilities))
     house.add_to(app, installation)
     add_not_found(app)
     return app, jobs

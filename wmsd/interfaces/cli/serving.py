@@ -40,8 +40,8 @@ from wmsd.interfaces.cli.command_line import CommandLine, installed, note
 from wmsd.interfaces.cli.exposure import risks
 from wmsd.interfaces.http.connections import Bounds
 from wmsd.interfaces.http.listening import bounded_by_files, for_companies, listening, raise_file_limit
-from wmsd.interfaces.http.pages import FIRST_ADMIN
 from wmsd.interfaces.http.web import web
+from wmsd.interfaces.pages.first_run import DEMO, FIRST_ADMIN
 from wmsd.interfaces.service import service
 
 if TYPE_CHECKING:
@@ -247,6 +247,7 @@ async def _greet(installation: Installation, address: str, loaded: "Loaded | Non
     if loaded is not None:
         lines += [
             f"Demo company: {loaded.company_name}, id {loaded.company_id}",
+            f"Open it:      {address}{DEMO}?code={loaded.link_code}   (works once, for a day)",
             f"Token:        {loaded.token}",
             "",
             "Try it:",

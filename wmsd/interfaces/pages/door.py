@@ -61,6 +61,8 @@ class Person:
     name: str
     email: str
     role: Role
+    installation: str
+    """What people call it."""
 
 
 class Door:

@@ -4,10 +4,11 @@ from functools import partial
 from typing import Final
 
 from wmsd.accounts import actions as accounts
-from wmsd.accounts import choosing_password, user_administration
+from wmsd.accounts import choosing_password, demo_link, first_admin, user_administration
 from wmsd.app.discovery import get_health
 from wmsd.app.installation import Installation
 from wmsd.base.problems import Problem
+from wmsd.companies import administration
 from wmsd.interfaces.http.server import Handler, add, add_open
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import assets
@@ -17,6 +18,7 @@ from wmsd.interfaces.pages.administration import ADMINISTRATION
 from wmsd.interfaces.pages.browsing import Browsing
 from wmsd.interfaces.pages.deliveries import Deliveries
 from wmsd.interfaces.pages.door import SIGN_IN, Door
+from wmsd.interfaces.pages.first_run import DEMO, FIRST_ADMIN, START, FirstRun
 from wmsd.interfaces.pages.rendering import page
 from wmsd.interfaces.pages.rights import Rights
 from wmsd.interfaces.pages.signing_in import HOME, SigningIn
@@ -25,8 +27,14 @@ from wmsd.interfaces.pages.welcome import WELCOME, Welcome
 
 ASKED: Final = (
     *(each for resource in ADMINISTRATION for each in resource.operations),
+    administration.name_installation,
     choosing_password.choose_password,
     choosing_password.get_invited,
+    demo_link.look_for_demo,
+    demo_link.open_demo,
+    first_admin.is_first_admin_wanted,
+    first_admin.look_for_first_admin,
+    first_admin.make_first_admin,
     user_administration.get_user_rights,
     accounts.begin_session,
     accounts.end_other_sessions,
@@ -56,17 +64,23 @@ def add_to(app: web.Application, installation: Installation) -> None:
     door = Door(installation)
     signing_in, account, today, browsing = SigningIn(door), Account(door), Today(door), Browsing(door)
     acting, deliveries = Acting(door), Deliveries(door)
-    rights, welcome = Rights(door), Welcome(door)
+    rights, welcome, first_run = Rights(door), Welcome(door), FirstRun(door)
     for_all: tuple[tuple[str, str, Handler], ...] = (
         ("GET", "/pages/{name}", assets.serve),
         ("GET", SIGN_IN, signing_in.show),
         ("POST", SIGN_IN, signing_in.sign_in),
         ("POST", "/sign-out", signing_in.sign_out),
+        ("GET", FIRST_ADMIN, first_run.show_first_admin),
+        ("POST", FIRST_ADMIN, first_run.make_first_admin),
+        ("GET", DEMO, first_run.show_demo),
+        ("POST", DEMO, first_run.open_demo),
         ("GET", WELCOME, welcome.show),
         ("POST", WELCOME, welcome.choose),
     )
     for_people: tuple[tuple[str, str, Handler], ...] = (
         ("GET", HOME, today.show),
+        ("GET", START, first_run.show_steps),
+        ("POST", START, first_run.name),
         ("GET", ACCOUNT, account.show),
         ("POST", "/account/sessions", account.end),
         ("GET", DELIVERIES, deliveries.list),

@@ -1,0 +1,185 @@
+"""Into a new installation: the one-time links, and the first steps."""
+
+import re
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+
+from tests.interfaces.pages.test_acting import sent
+from tests.interfaces.pages.test_administration import shown_once
+from tests.interfaces.pages.test_browsing import signed_in, text_of
+from tests.interfaces.pages.visitor import Seen, Visitor
+from tests.support.world import World, open_world
+from wmsd.accounts import demo_link, first_admin
+from wmsd.accounts import store as accounts
+from wmsd.app import demo
+
+FORM = {"name": "Ana", "email": "ana@example.com", "password": "a long password", "again": "a long password"}
+
+
+@pytest.fixture
+async def fresh(tmp_path: Path) -> AsyncIterator[World]:
+    """An installation that has no admin yet."""
+    async with open_world(tmp_path / "data") as world:
+        await world.installation.platform.write(lambda tx: tx.execute("UPDATE users SET disabled_at = 'x'"))
+        yield world
+
+
+async def offer(world: World) -> str:
+    code = await world.installation.platform.write(first_admin.offer)
+    assert code is not None
+    return code
+
+
+async def became_admin(visitor: Visitor, code: str, **changes: str) -> Seen:
+    return await visitor.post("/first-admin", {**FORM, "code": code, **changes})
+
+
+async def status_of(world: World, code: str, **changes: str) -> int:
+    return (await became_admin(Visitor(world), code, **changes)).status
+
+
+def steps_done(seen: Seen) -> list[str]:
+    """The titles of the steps that are done."""
+    assert seen.status == 200, seen.text
+    return re.findall(r">done</span><h2>(.*?)</h2>", seen.text)
+
+
+async def test_the_link_makes_the_first_admin_once_and_signs_in(fresh: World) -> None:
+    code, visitor = await offer(fresh), Visitor(fresh)
+    for _ in range(2):  # looking does not use it up
+        assert (await visitor.get(f"/first-admin?code={code}")).heading == "The first admin"
+    done = await became_admin(visitor, code)
+    assert (done.status, done.goes_to) == (303, "/start")
+    assert (await visitor.get("/start")).heading == "First steps"
+    assert await status_of(fresh, code) == 404
+    assert (await Visitor(fresh).get(f"/first-admin?code={code}")).heading == "This link does not work any more"
+    body = {"email": "ana@example.com", "password": FORM["password"], "abilities": ["*"]}
+    await fresh.call("POST", "/api/auth/token", body, token="", company="")
+    assert await fresh.installation.platform.write(first_admin.offer) is None
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"password": "short", "again": "short"}, "must have from 10 to 1024 characters"),
+        ({"password": "1234567890", "again": "1234567890"}, "is too easy to guess"),
+        ({"password": "ana@example.com", "again": "ana@example.com"}, "is too easy to guess"),
+        ({"again": "another password"}, "is not the same as the password"),
+        ({"email": "ana"}, "must be an e-mail address"),
+        ({"name": ""}, "must have at least 1 character"),
+        ({"email": "admin@example.com"}, "is taken by another user"),
+        ({"name": "<script>alert(1)</script>", "email": "x"}, "&lt;script&gt;"),
+    ],
+)
+async def test_bad_input_shows_the_form_again_with_its_errors(
+    fresh: World, changes: dict[str, str], says: str
+) -> None:
+    code = await offer(fresh)
+    seen = await became_admin(Visitor(fresh), code, **changes)
+    assert (seen.status, says in seen.text) == (422, True), seen.text
+    assert "<script>" not in seen.text
+    assert FORM["password"] not in seen.text
+    assert not await fresh.installation.platform.read(accounts.has_admin)
+    assert await status_of(fresh, code) == 303
+
+
+async def test_a_wrong_or_old_link_does_nothing(fresh: World) -> None:
+    code = await offer(fresh)
+    for path in ("/first-admin", "/first-admin?code=guess", "/first-admin?code=%00", "/demo", "/demo?code=guess"):
+        assert (await Visitor(fresh).get(path)).status == 404, path
+    assert await status_of(fresh, "guess") == 404
+    fresh.clock.advance(86_400)
+    assert await status_of(fresh, code) == 404
+    newer, newest = await offer(fresh), await offer(fresh)
+    assert await status_of(fresh, newer) == 404
+    assert await status_of(fresh, newest) == 303
+
+
+async def test_no_other_site_sends_the_form(fresh: World) -> None:
+    code = await offer(fresh)
+    refused = await Visitor(fresh).post("/first-admin", {**FORM, "code": code}, site="cross-site")
+    assert refused.status == 403
+    assert not await fresh.installation.platform.read(accounts.has_admin)
+
+
+async def test_a_form_is_not_read_when_nobody_waits_for_it(world: World) -> None:
+    """With an admin there is no form: the rest of the body is not even asked for."""
+    connection = await world.caller.connect()
+    await connection.send(b"POST /first-admin HTTP/1.1\r\nHost: x\r\nContent-Length: 1000000000\r\n\r\n")
+    assert await connection.begin_to_read() == 404
+    await connection.close()
+
+
+@pytest.mark.parametrize(
+    ("body", "kind", "status"),
+    [
+        (b"code=" + b"x" * 70_000, "application/x-www-form-urlencoded", 413),
+        (b"--x--\r\n", "multipart/form-data; boundary=x", 415),
+        (b"{}", "application/json", 415),
+        (b"code=%ff", "application/x-www-form-urlencoded", 400),
+        (b"&".join(b"a%d=1" % place for place in range(300)), "application/x-www-form-urlencoded", 400),
+        (b"\xff=1", "application/x-www-form-urlencoded", 400),
+    ],
+)
+async def test_a_form_that_no_browser_sends_is_refused(fresh: World, body: bytes, kind: str, status: int) -> None:
+    await offer(fresh)
+    headers = {"Content-Type": kind, "Sec-Fetch-Site": "same-origin"}
+    assert (await fresh.send("POST", "/first-admin", raw=body, headers=headers)).status == status
+
+
+async def test_the_steps_lead_to_a_program_with_a_token(fresh: World) -> None:
+    await fresh.installation.platform.write(lambda tx: tx.execute("UPDATE companies SET code = 'ELSEWHERE'"))
+    visitor = Visitor(fresh)
+    await became_admin(visitor, await offer(fresh))
+    first = await visitor.get("/start")
+    assert steps_done(first) == ["Make the first company"], "the tests' world has one"
+    named = await visitor.post("/start", {"form_token": first.form_token, "name": "Hub Cluj"})
+    assert (named.status, named.goes_to) == (303, "/start")
+    assert '<div class="name">Hub Cluj</div>' in (await visitor.get("/today")).text
+    assert (await sent(visitor, "/companies/1/articles/new", code="A1", name="First")).status == 303
+    made = shown_once(await sent(visitor, "/admin/tokens/new", **{"name": "Shop", "abilities:*": "on"}))
+    seen = await visitor.get("/start")
+    assert steps_done(seen) == [
+        "Name the house",
+        "Make the first company",
+        "See its first article",
+        "Give a program a token",
+    ]
+    assert "There is A1 , First." in text_of(seen.text)
+    answer = await fresh.send("GET", "/api/articles", token=made["token"])
+    assert [each["code"] for each in answer.body["data"]] == ["A1"]
+
+
+@pytest.mark.parametrize("name", ["", " x", "x" * 256, "a\nb"])
+async def test_a_name_that_does_not_do_is_kept_and_told(world: World, name: str) -> None:
+    visitor = await signed_in(world)
+    token = (await visitor.get("/start")).form_token
+    refused = await visitor.post("/start", {"form_token": token, "name": name})
+    assert (refused.status, 'id="name-error"' in refused.text) == (422, True)
+    assert '<div class="name">wmsd</div>' in refused.text
+
+
+async def test_the_steps_are_for_platform_admins(world: World) -> None:
+    member = await signed_in(world, "ACME", abilities=["articles:read"])
+    assert (await member.get("/start")).status == 403
+
+
+async def test_the_demo_opens_signed_in_by_its_own_link(world: World) -> None:
+    loaded = await demo.load(world.installation)
+    visitor = Visitor(world)
+    path = f"/demo?code={loaded.link_code}"
+    for _ in range(2):  # looking does not use it up
+        assert (await visitor.get(path)).heading == "The demo"
+    done = await visitor.post("/demo", {"code": loaded.link_code})
+    assert (done.status, done.goes_to) == (303, "/today")
+    assert "Demo Trading" in (await visitor.get("/today")).text
+    assert (await Visitor(world).get(path)).status == 404
+    assert (await Visitor(world).post("/demo", {"code": loaded.link_code})).status == 404
+
+
+async def test_a_new_start_of_the_demo_ends_the_link_before(world: World) -> None:
+    first = await world.installation.platform.write(demo_link.LINK.offer)
+    await demo.load(world.installation)
+    assert (await Visitor(world).post("/demo", {"code": first})).status == 404
