@@ -117,6 +117,8 @@ class UserEmail(Input):
 class NewUser(UserSettings, UserEmail):
     """The e-mail address comes first."""
 
+    role: RoleChoice = "member"
+
 
 class UserRecord(Recorded):
     """A user as admins see it."""

@@ -401,8 +401,8 @@ async def test_what_somebody_else_has_changed_is_not_overwritten(admin: Visitor)
 
 async def test_every_ability_and_module_says_what_it_opens(admin: Visitor) -> None:
     users, companies = await admin.get("/admin/users/new"), await admin.get("/admin/companies/new")
-    assert f"stock:read: {ABILITIES['stock:read']}" in text_of(users.text)
-    assert f"inbound: {MODULES['inbound']}" in text_of(companies.text)
+    assert f"stock:read {ABILITIES['stock:read']}" in text_of(users.text)
+    assert f"inbound {MODULES['inbound']}" in text_of(companies.text)
 
 
 async def test_script_in_what_people_are_called_is_text(admin: Visitor) -> None:

@@ -25,6 +25,7 @@ USER_ACTS: Final = (
         "For somebody who has forgotten a password, or has lost the link of an invitation. The password of today "
         "stays until the link is used.",
         goes_to="once",
+        when=("active", True),
         template="invited",
     ),
     Act(
@@ -43,6 +44,7 @@ USER_ACTS: Final = (
         "again.",
         "The user is shut out.",
         is_final=True,
+        when=("active", True),
     ),
     Act(
         "let-in",
@@ -50,6 +52,7 @@ USER_ACTS: Final = (
         users.let_in_user,
         "The password counts again, and so do the tokens that were not revoked.",
         "The user may come in again.",
+        when=("active", False),
     ),
 )
 COMPANY_ACTS: Final = (
@@ -88,6 +91,7 @@ TOKEN_ACTS: Final = (
         "The token is refused from the next request on. Programs that use it stop working.",
         "The token is revoked.",
         is_final=True,
+        when=("active", True),
     ),
 )
 ADMINISTRATION: Final = (

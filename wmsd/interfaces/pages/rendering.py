@@ -41,7 +41,7 @@ def _environment() -> "Environment":
         "moment": _moment,
         "figure": _figure,
         "status": words.status,
-        "choice": words.choice,
+        "opens": words.opens,
         "name_of": name_of,
     }
     return environment

@@ -41,10 +41,16 @@ class Act:
     """Whether the form begins with the record's own values."""
     is_final: bool = False
     """Whether nobody can undo it."""
+    when: tuple[str, object] | None = None
+    """The field and the value of the records that it is for; None: of all."""
 
     @property
     def makes_one(self) -> bool:
         return not self.operation.path_types
+
+    def fits(self, record: Mapping[str, object]) -> bool:
+        """Whether it makes sense for the record."""
+        return self.when is None or record.get(self.when[0]) == self.when[1]
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,7 +20,7 @@ def status(code: str) -> str:
     return STATUSES.get(code, code)
 
 
-def choice(name: str) -> str:
-    """One of several choices, with what it opens where that is known."""
-    opens = "everything" if name == EVERYTHING else ABILITIES.get(name) or MODULES.get(name)
-    return name if opens in (None, name) else f"{name}: {opens}"
+def opens(name: str) -> str:
+    """What an ability or a module opens, where its name does not say it already."""
+    found = "everything" if name == EVERYTHING else ABILITIES.get(name) or MODULES.get(name, "")
+    return "" if found == name else found

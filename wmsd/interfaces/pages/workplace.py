@@ -1,6 +1,7 @@
 """Where a person at the pages works: in a company, or at the installation itself."""
 
 from abc import ABC, abstractmethod
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Unpack
 
@@ -52,9 +53,13 @@ class Workplace(ABC):
         """What a field refers to."""
         return REFERRED[field]
 
-    def acts(self, resource: Resource, makes_one: bool) -> list[Act]:
-        """What the person may do here with a record, or to make one."""
-        return [act for act in resource.acts if act.makes_one == makes_one and self.may(act.operation)]
+    def acts(self, resource: Resource, record: Mapping[str, object] | None = None) -> list[Act]:
+        """What the person may do here with the record; without one, to make one."""
+        return [
+            act
+            for act in resource.acts
+            if act.makes_one == (record is None) and self.may(act.operation) and act.fits(record or {})
+        ]
 
     async def need(self, operation: Operation, **sent: Unpack[Sent]) -> Any:
         """The body of a good answer. Raises Problem for a refusal."""
