@@ -237,10 +237,12 @@ class Home:
         env: Mapping[str, str] | None = None,
         limits: Callable[[], None] | None = None,
         under: Sequence[str] = (),
+        last_line: str = "Guide:",
     ) -> Iterator[Server]:
         """A real server on a free port of loopback, stopped at the end if it still runs.
 
-        `limits` is run in the process, before the program. `under` is what runs the program.
+        `limits` is run in the process, before the program. `under` is what runs the program. `last_line`: what the
+        last line of the greeting begins with.
         """
         log_file = self.folder / "serve.log"
         options: dict[str, Any] = {"env": {**NO_BACKUPS, **(env or {})}, "preexec_fn": limits, "under": under}
@@ -250,7 +252,7 @@ class Home:
             hung = threading.Timer(LONGEST, process.kill)
             hung.start()
             try:
-                greeting = list(_greeting(process))
+                greeting = list(_greeting(process, last_line))
                 hung.cancel()
                 assert greeting, log_file.read_text(encoding="utf-8")
                 address = greeting[0].removeprefix("wmsd serves ")
@@ -321,12 +323,12 @@ class Tenant:
         return [{name: unguarded(cell) for name, cell in row.items()} for row in rows]
 
 
-def _greeting(process: subprocess.Popen[str]) -> Iterator[str]:
-    """The lines on standard output, up to the one that follows when everything is up."""
+def _greeting(process: subprocess.Popen[str], last: str) -> Iterator[str]:
+    """The lines on standard output, up to one that follows when everything is up."""
     assert process.stdout is not None
     for line in process.stdout:
         yield line.rstrip("\n")
-        if line.startswith("Guide:"):
+        if line.startswith(last):
             return
 
 

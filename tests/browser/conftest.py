@@ -1,0 +1,76 @@
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.support.chromium import chromium, opened
+from tests.support.command import Home, Program, Server
+
+UNLIMITED = {"WMSD_LIMITS_PAGES_PER_MINUTE": "100000", "WMSD_LIMITS_OPEN_PER_MINUTE": "100000"}
+ADMIN = {"name": "Ana Pop", "email": "ana@example.com", "password": "correct horse battery"}
+
+
+@dataclass(frozen=True)
+class House:
+    """A server with the demo, and Ana, who is its admin and signed in."""
+
+    server: Server
+    state: Any
+    """The cookies of Ana's browser."""
+
+    @property
+    def address(self) -> str:
+        return self.server.address
+
+    def link(self, name: str) -> str:
+        """A link of the greeting."""
+        (line,) = [each for each in self.server.greeting if each.startswith(name)]
+        return re.findall(r"http\S+", line)[0]
+
+
+@pytest.fixture(scope="package")
+def browser() -> Iterator[Browser]:
+    with chromium() as opened_browser:
+        yield opened_browser
+
+
+@pytest.fixture(scope="package")
+def house(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterator[House]:
+    folder: Path = tmp_path_factory.mktemp("browser")
+    program = Program(folder)
+    home = Home(program, folder / "home")
+    home.folder.mkdir()
+    try:
+        with home.serving("--demo", env=UNLIMITED, last_line="curl") as server:
+            made = House(server, None)
+            with opened(browser, server.address) as page:
+                page.goto(made.link("First admin"))
+                become_admin(page)
+                yield House(server, page.context.storage_state())
+    finally:
+        program.end()
+
+
+@pytest.fixture
+def page(browser: Browser, house: House) -> Iterator[Page]:
+    """Ana's."""
+    with opened(browser, house.address, storage_state=house.state) as opened_page:
+        yield opened_page
+
+
+@pytest.fixture
+def stranger(browser: Browser, house: House) -> Iterator[Page]:
+    """Of somebody who is not signed in."""
+    with opened(browser, house.address) as opened_page:
+        yield opened_page
+
+
+def become_admin(page: Page) -> None:
+    for name, text in {**ADMIN, "again": ADMIN["password"]}.items():
+        page.fill(f"#{name}", text)
+    page.click("text=Make me the admin")
+    assert page.title() == "First steps · wmsd"

@@ -1,0 +1,72 @@
+"""Every page on a phone, a tablet and a screen, by day and by night: nothing keeps anybody out, nothing is too wide or
+too heavy. A screenshot of each is left in `build/screenshots`, for people to look at.
+"""
+
+from collections.abc import Iterator
+
+import pytest
+from playwright.sync_api import Browser, Page
+
+from tests.browser.conftest import House
+from tests.support.chromium import (
+    HEAVIEST,
+    HEAVIEST_SCRIPT,
+    SCREENSHOTS,
+    barriers,
+    is_wider_than_the_screen,
+    opened,
+    weights,
+)
+from wmsd.interfaces.pages.administration import ADMINISTRATION
+from wmsd.interfaces.pages.resources import RESOURCES
+
+PAGES = (
+    *("/today", "/start", "/account", "/companies/1/articles/1", "/companies/1/articles/1/change"),
+    *("/companies/1/partners/1", "/companies/1/warehouses/1", "/admin/users/1", "/admin/users/1/change"),
+    *("/admin/users/1/rights", "/admin/companies/1", "/admin/companies/1/change", "/admin/tokens/1"),
+    *("/admin/users/new", "/admin/tokens/new", "/admin/companies/new", "/companies/1/webhooks/new"),
+    *(f"/companies/1/{each.name}" for each in RESOURCES),
+    *(f"/admin/{each.name}" for each in ADMINISTRATION),
+    *("/companies/99/articles", "/companies/1/articles?min_stock=x"),
+)
+FOR_STRANGERS = ("/sign-in", "/welcome?code=x", "/first-admin?code=x", "/demo?code=x")
+SCREENS = {"phone": 390, "tablet": 820, "screen": 1440}
+
+
+@pytest.fixture(params=[(name, scheme) for name in SCREENS for scheme in ("light", "dark")], ids="-".join)
+def seen(request: pytest.FixtureRequest, browser: Browser, house: House) -> Iterator[tuple[str, Page]]:
+    """How it is looked at, and a page of Ana's."""
+    screen, scheme = request.param
+    viewport = {"width": SCREENS[screen], "height": 900}
+    with opened(
+        browser, house.address, storage_state=house.state, viewport=viewport, color_scheme=scheme
+    ) as page:
+        yield f"{screen}-{scheme}", page
+
+
+def test_nothing_keeps_anybody_out(seen: tuple[str, Page]) -> None:
+    how, page = seen
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    wrong = {}
+    for path in (*PAGES, *FOR_STRANGERS):
+        if path == FOR_STRANGERS[0]:
+            page.context.clear_cookies()
+        page.goto(path)
+        name = path.strip("/").replace("/", "_").partition("?")[0]
+        page.screenshot(path=SCREENSHOTS / f"{name}-{how}.png", full_page=True)
+        found = [*barriers(page), *(["it is too wide"] if is_wider_than_the_screen(page) else [])]
+        if found:
+            wrong[path] = found
+    assert wrong == {}
+
+
+def test_every_page_is_light(browser: Browser, house: House) -> None:
+    context = browser.new_context(base_url=house.address, storage_state=house.state)
+    heavy = {}
+    for path in PAGES:
+        found = weights(context, path)
+        scripts = sum(size for address, size in found.items() if address.endswith(".js"))
+        if sum(found.values()) > HEAVIEST or scripts > HEAVIEST_SCRIPT:
+            heavy[path] = found
+    context.close()
+    assert heavy == {}

@@ -1,0 +1,156 @@
+"""What people do at the pages, in a real browser."""
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.conftest import ADMIN, House
+from tests.support.chromium import opened
+
+PASSWORD = "four words that differ"
+
+
+def sign_in(page: Page, email: str, password: str) -> None:
+    page.goto("/sign-in")
+    page.fill("#email", email)
+    page.fill("#password", password)
+    page.click("button")
+
+
+def test_from_nothing_to_the_first_answer_of_the_api(page: Page, house: House) -> None:
+    page.goto("/start")
+    page.fill("#name", "Hub Cluj")
+    page.click("text=Name it")
+    expect(page.locator(".rail .name")).to_have_text("Hub Cluj")
+    page.goto("/admin/companies/new")
+    page.fill("#code", "NOVA")
+    page.fill("#name", "Nova")
+    page.click("main button")
+    expect(page.locator(".note.good")).to_have_text("The company is made.")
+    number = int(page.url.partition("?")[0].rpartition("/")[2])
+    page.goto(f"/companies/{number}/articles/new")
+    page.fill("#code", "A1")
+    page.fill("#name", "First")
+    page.click("main button")
+    expect(page.locator("h1")).to_have_text("A1")
+    page.goto("/admin/tokens/new")
+    page.fill("#name", "Shop")
+    page.check("[name='abilities:articles:read']")
+    page.fill("#company_codes", "NOVA")
+    page.click("main button")
+    token = page.inner_text("#token")
+    status, answer = house.server.get("/api/articles", token=token, company=number)
+    assert (status, [each["code"] for each in answer["data"]]) == (200, ["A1"])
+    page.click("text=To the token")
+    page.click("text=Revoke")
+    page.click("main button")
+    expect(page.locator(".note.good")).to_have_text("The token is revoked.")
+    assert house.server.get("/api/articles", token=token, company=number)[0] == 401
+
+
+def test_the_copy_button_copies(browser: Browser, house: House) -> None:
+    permissions = ["clipboard-read", "clipboard-write"]
+    with opened(browser, house.address, storage_state=house.state, permissions=permissions) as page:
+        page.goto("/admin/tokens/new")
+        page.fill("#name", "Copied")
+        page.check("[name='abilities:stock:read']")
+        page.click("main button")
+        page.click("[data-copy=token]")
+        expect(page.locator("[data-copy=token]")).to_have_text("Copied")
+        assert page.evaluate("navigator.clipboard.readText()") == page.inner_text("#token")
+
+
+def test_somebody_who_is_invited_may_read_and_not_change(page: Page, stranger: Page) -> None:
+    page.goto("/admin/users/new")
+    page.fill("#email", "ion@example.com")
+    page.fill("#name", "Ion")
+    page.fill("#company_codes", "DEMO")
+    page.check("[name='abilities:articles:read']")
+    page.click("main button")
+    stranger.goto(page.inner_text("#link"))
+    stranger.fill("#password", PASSWORD)
+    stranger.fill("#again", PASSWORD)
+    stranger.click("text=Set the password")
+    expect(stranger.locator(".note.good")).to_have_text("Your password is set. Sign in with it.")
+    sign_in(stranger, "ion@example.com", PASSWORD)
+    stranger.click("text=Demo Trading")
+    expect(stranger.locator("h1")).to_have_text("Articles")
+    assert stranger.locator("text=New article").count() == 0
+    refused = stranger.goto("/companies/1/articles/new")
+    assert refused is not None
+    assert refused.status == 200, "the form is shown; the operation decides"
+    stranger.fill("#code", "X")
+    stranger.fill("#name", "X")
+    stranger.click("main button")
+    expect(stranger.locator("[role=alert]")).to_contain_text("lack the ability articles:write")
+    assert stranger.input_value("#code") == "X"
+
+
+def test_the_demo_opens_by_its_link(stranger: Page, house: House) -> None:
+    stranger.goto(house.link("Open it"))
+    stranger.click("text=Open the demo")
+    expect(stranger.locator("h1")).to_have_text("Today")
+    expect(stranger.locator("text=Demo Trading").first).to_be_visible()
+
+
+def test_by_keyboard_alone(stranger: Page) -> None:
+    stranger.goto("/sign-in?next=/companies/1/articles")
+    stranger.keyboard.type(ADMIN["email"])
+    stranger.keyboard.press("Tab")
+    stranger.keyboard.type(ADMIN["password"])
+    stranger.keyboard.press("Enter")
+    expect(stranger.locator("h1")).to_have_text("Articles")
+    stranger.keyboard.press("Tab")
+    assert stranger.evaluate("document.activeElement.textContent") == "To the content"
+    stranger.keyboard.press("Enter")
+    for _ in range(20):
+        stranger.keyboard.press("Tab")
+        if stranger.evaluate("document.activeElement.textContent") == "New article":
+            break
+    stranger.keyboard.press("Enter")
+    expect(stranger.locator("h1")).to_have_text("New article")
+    stranger.keyboard.type("KEYS")
+    stranger.keyboard.press("Tab")
+    stranger.keyboard.type("By keys")
+    stranger.keyboard.press("Enter")
+    expect(stranger.locator("h1")).to_have_text("KEYS")
+
+
+@pytest.mark.parametrize("width", [390, 1440])
+def test_without_javascript(browser: Browser, house: House, width: int) -> None:
+    viewport = {"width": width, "height": 900}
+    with opened(browser, house.address, java_script_enabled=False, viewport=viewport) as page:
+        sign_in(page, ADMIN["email"], ADMIN["password"])
+        page.goto("/companies/1/articles/new")
+        page.fill("#code", f"PLAIN-{width}")
+        page.fill("#name", "")
+        page.fill("#name", "Without a script")
+        page.click("main button")
+        expect(page.locator("h1")).to_have_text(f"PLAIN-{width}")
+        page.goto("/admin/tokens/new")
+        page.fill("#name", "Plain")
+        page.check("[name='abilities:stock:read']")
+        page.click("main button")
+        expect(page.locator("#token")).to_be_visible()
+        expect(page.locator("[data-copy=token]")).to_be_hidden()
+
+
+def test_a_wrong_form_keeps_what_was_typed_and_begins_at_the_first_mistake(page: Page) -> None:
+    page.goto("/companies/1/articles/new")
+    page.fill("#code", "WRONG")
+    page.fill("#name", "Wrong")
+    page.fill("#min_stock", "many")
+    page.fill("#weight_kg", "heavy")
+    page.click("main button")
+    expect(page.locator("#min_stock")).to_be_focused()
+    assert (page.input_value("#code"), page.input_value("#min_stock")) == ("WRONG", "many")
+    assert page.locator("[aria-invalid=true]").count() == 2
+
+
+def test_signing_out_ends_what_the_browser_could_see(browser: Browser, house: House) -> None:
+    with opened(browser, house.address) as page:
+        sign_in(page, ADMIN["email"], ADMIN["password"])
+        expect(page.locator("h1")).to_have_text("Today")
+        page.click("text=Sign out")
+        page.go_back()
+        page.reload()
+        expect(page.locator("h1")).to_have_text("Sign in to wmsd")

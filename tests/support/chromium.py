@@ -1,0 +1,75 @@
+"""Debian's Chromium, driven by Playwright, and what it must never show."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+
+from tests.support.programs import program
+
+ROOT: Final = Path(__file__).parents[2]
+SCREENSHOTS: Final = ROOT / "build" / "screenshots"
+SERIOUS: Final = ("serious", "critical")
+HEAVIEST: Final = 100_000
+"""Bytes of a page with all that it loads."""
+HEAVIEST_SCRIPT: Final = 15_000
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    executable = program("chromium")
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])  # CI runs as root
+        try:
+            yield browser
+        finally:
+            browser.close()
+
+
+@contextmanager
+def opened(browser: Browser, address: str, **options: Any) -> Iterator[Page]:
+    """A page in a context of its own. At the end, nothing may have gone wrong in it."""
+    context = browser.new_context(base_url=address, **options)
+    try:
+        page = context.new_page()
+        told = watch(page)
+        yield page
+        assert told == []
+    finally:
+        context.close()
+
+
+def watch(page: Page) -> list[str]:
+    """What goes wrong in the page: errors of scripts, and what the content security policy forbids."""
+    told: list[str] = []
+    page.on("pageerror", lambda error: told.append(str(error)))
+    page.on("console", lambda message: told.append(message.text) if "Content Security" in message.text else None)
+    return told
+
+
+def barriers(page: Page) -> list[str]:
+    """What axe finds that keeps people out."""
+    found = Axe().run(page).response["violations"]
+    return [
+        f"{each['id']}: {node['html'][:200]}"
+        for each in found
+        if each["impact"] in SERIOUS
+        for node in each["nodes"][:3]
+    ]
+
+
+def is_wider_than_the_screen(page: Page) -> bool:
+    return bool(page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth"))
+
+
+def weights(context: BrowserContext, path: str) -> dict[str, int]:
+    """The bytes of the page and of each thing that it loads, as they are without compression."""
+    page = context.new_page()
+    found: dict[str, int] = {}
+    page.on("response", lambda response: found.setdefault(response.url, len(response.body())))
+    page.goto(path, wait_until="networkidle")
+    page.close()
+    return found
