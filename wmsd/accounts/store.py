@@ -83,6 +83,18 @@ DISABLE: Final = "UPDATE users SET disabled_at = ?, updated_at = ? WHERE id = ? 
 ADMINS: Final = "SELECT count(*) FROM users WHERE role = 'platform-admin' AND disabled_at IS NULL"
 
 
+SET_RIGHTS: Final = "UPDATE users SET role = ?, abilities = ?, updated_at = ? WHERE id = ?"
+TAKE_COMPANIES: Final = "DELETE FROM user_companies WHERE user_id = ?"
+
+
+def set_rights(
+    tx: Transaction, user_id: int, role: str, abilities: Sequence[str], company_ids: Iterable[int]
+) -> None:
+    tx.execute(SET_RIGHTS, (role, dumps(list(abilities)), tx.timestamp, user_id))
+    tx.execute(TAKE_COMPANIES, (user_id,))
+    tx.executemany(GIVE_COMPANY, [(user_id, company_id) for company_id in sorted(company_ids)])
+
+
 def set_password(tx: Transaction, user_id: int, password_hash: str) -> None:
     tx.execute(SET_PASSWORD, (password_hash, tx.timestamp, user_id))
 

@@ -17,7 +17,11 @@ from wmsd.interfaces.pages.deliveries import Deliveries
 from wmsd.interfaces.pages.door import SIGN_IN, Door
 from wmsd.interfaces.pages.rendering import page
 from wmsd.interfaces.pages.signing_in import HOME, SigningIn
+from wmsd.interfaces.pages.signing_on import BACK, TO_PROVIDER, SigningOn
 from wmsd.interfaces.pages.today import Today
+from wmsd.interfaces.pages.trying import TRY, Trying
+from wmsd.sign_on import actions as sign_on
+from wmsd.sign_on.trying import try_sign_on
 
 ASKED: Final = (
     accounts.begin_session,
@@ -29,6 +33,10 @@ ASKED: Final = (
     accounts.list_companies,
     accounts.list_sessions,
     get_health,
+    sign_on.begin_sign_on,
+    sign_on.finish_sign_on,
+    sign_on.list_providers,
+    try_sign_on,
 )
 """The operations that pages ask for. Some of them have no other way in."""
 HEADINGS: Final = {
@@ -48,6 +56,7 @@ def add_to(app: web.Application, installation: Installation) -> None:
     door = Door(installation)
     signing_in, account, today, browsing = SigningIn(door), Account(door), Today(door), Browsing(door)
     acting, deliveries = Acting(door), Deliveries(door)
+    signing_on, trying = SigningOn(door), Trying(door)
     for_all: tuple[tuple[str, str, Handler], ...] = (
         ("GET", "/pages/{name}", assets.serve),
         ("GET", SIGN_IN, signing_in.show),
@@ -55,6 +64,10 @@ def add_to(app: web.Application, installation: Installation) -> None:
         ("POST", "/sign-out", signing_in.sign_out),
     )
     for_people: tuple[tuple[str, str, Handler], ...] = (
+        ("GET", TO_PROVIDER, signing_on.begin),
+        ("GET", BACK, signing_on.end),
+        ("GET", TRY, trying.show),
+        ("POST", TRY, trying.do),
         ("GET", HOME, today.show),
         ("GET", ACCOUNT, account.show),
         ("POST", "/account/sessions", account.end),
