@@ -184,6 +184,7 @@ PAGES = (
         "/backup",
         "/replica",
         "/upgrade",
+        "/sign-on",
         "/security",
         "/reliability",
         "/performance",

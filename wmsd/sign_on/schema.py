@@ -8,7 +8,8 @@ from wmsd.base.access import Role
 from wmsd.base.fields import Code, Input, Model
 
 Kept = Annotated[str, Field(max_length=4096)]
-LONGEST_SAMPLE = 32 * 1024
+LONGEST_SAMPLE = 16 * 1024
+"""As a form it becomes up to three times as long."""
 
 
 class ProviderShown(Model):
