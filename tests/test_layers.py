@@ -12,6 +12,7 @@ OWNERS = {
     "companies": ("companies", "company_modules", "operators", "audit"),
     "accounts": ("users", "user_companies", "tokens", "kernel_tokens", "signing_keys", "sign_in_addresses"),
     "transport_sites": ("sites",),
+    "sign_on": ("sign_on_identities",),
     "directory": ("clients", "partners", "warehouses"),
     "articles": ("articles", "article_search"),
     "stock": (

@@ -84,6 +84,7 @@ PAGES = (
         "/backup",
         "/replica",
         "/upgrade",
+        "/sign-on",
         "/security",
         "/reliability",
         "/performance",

@@ -27,8 +27,8 @@ BODY = b'{"event":"stock.updated"}'
 @pytest.mark.parametrize(
     ("error", "sentence"),
     [
-        (socket.gaierror(socket.EAI_NONAME, "x"), NOWHERE.format(host="a.test")),
-        (UnicodeError("label too long"), NOWHERE.format(host="a.test")),
+        (socket.gaierror(socket.EAI_NONAME, "x"), NOWHERE.format(host="a.test", section="webhooks")),
+        (UnicodeError("label too long"), NOWHERE.format(host="a.test", section="webhooks")),
         (
             socket.gaierror(socket.EAI_AGAIN, "x"),
             "The name a.test cannot be looked up at the moment: its name server does not answer.",
@@ -64,7 +64,7 @@ async def test_nobody_is_told_what_a_name_leads_to_nor_whether_there_is_such_a_n
         for host in (*hosts, "unknown.lan"):
             for _ in range(3):
                 answer = await client.post(f"http://{host}/", HEADERS, BODY)
-                assert (answer.status, answer.error) == (None, NOWHERE.format(host=host))
+                assert (answer.status, answer.error) == (None, NOWHERE.format(host=host, section="webhooks"))
     told = [record.getMessage() for record in caplog.records]
     assert len(told) == len(hosts) + 1
     for addresses, line in zip(INNER.values(), told, strict=False):

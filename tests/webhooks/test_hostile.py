@@ -125,7 +125,7 @@ async def test_rebinding_between_the_check_and_the_dial(canary: Canary) -> None:
         first, second, third = [await client.post(url, {}, b"{}") for _ in range(3)]
     assert first.error == f"rebinding.test refused the connection at port {canary.port}."
     for found in (second, third):
-        assert found.error == NOWHERE.format(host="rebinding.test")
+        assert found.error == NOWHERE.format(host="rebinding.test", section="webhooks")
     assert (canary.connections, len(scripted.asked)) == (0, 3)
 
 
@@ -136,7 +136,7 @@ async def test_the_own_port_is_never_dialled(canary: Canary) -> None:
         found = await client.post(f"http://127.0.0.1:{canary.port}/", {}, b"{}")
         assert found.error == f"127.0.0.1 at port {canary.port} is this service itself."
         found = await client.post(f"http://own.test:{canary.port}/", {}, b"{}")
-        assert found.error == NOWHERE.format(host="own.test")
+        assert found.error == NOWHERE.format(host="own.test", section="webhooks")
     assert canary.connections == 0
 
 

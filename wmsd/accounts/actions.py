@@ -6,7 +6,6 @@ from datetime import timedelta
 from typing import Any, Protocol
 
 from wmsd.accounts import sessions, store, tokens
-from wmsd.accounts.invitations import NO_PASSWORD
 from wmsd.accounts.master_key import MasterKey
 from wmsd.accounts.passwords import Origin, Passwords
 from wmsd.accounts.rules import Token, User, abilities_of_new_user, check_abilities, grant
@@ -102,15 +101,10 @@ async def _known(service: SignInService, email: str, password: str, address: str
 
     user, origin = await service.platform.read(look_up)
     known = user if user is not None and not user.disabled else None
-    good = await service.passwords.check(origin, password, _password_hash(known))
+    good = await service.passwords.check(origin, password, known.password_hash if known else None)
     if not good or known is None:
         raise Problem("UNAUTHORIZED", "The e-mail address or the password is wrong.")
     return known
-
-
-def _password_hash(user: User | None) -> str | None:
-    """None where no password is right. The check then takes as long as any other."""
-    return None if user is None or user.password_hash == NO_PASSWORD else user.password_hash
 
 
 @operation(

@@ -13,8 +13,6 @@ from wmsd.base.problems import Problem
 from wmsd.db.transaction import Transaction
 
 LIFETIME: Final = timedelta(days=7)
-NO_PASSWORD: Final = "!"
-"""Stands for the hash of a password that nobody has chosen yet. No password has it."""
 OFFER: Final = "INSERT OR REPLACE INTO invitations (user_id, hash, expires_at) VALUES (?, ?, ?)"
 FIND: Final = "SELECT user_id FROM invitations WHERE hash = ? AND expires_at > ?"
 END: Final = "DELETE FROM invitations WHERE user_id = ?"

@@ -8,7 +8,7 @@ import asyncio
 import math
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from argon2 import PasswordHasher
 from argon2.exceptions import InvalidHashError, VerificationError
@@ -21,6 +21,11 @@ AT_ONCE = 2
 MOST_WAITING = 8
 QUEUE_SECONDS = 2
 """Seconds after which a full queue is empty again, roughly."""
+
+NO_PASSWORD: Final = ""
+"""In place of a hash: of a user who signs in through a provider, or was invited and has not chosen one yet. No
+password is right for it.
+"""
 
 Result = TypeVar("Result")
 
@@ -105,7 +110,7 @@ class Passwords:
             self._hasher.verify(password_hash or self._nobody, password)
         except (VerificationError, InvalidHashError):
             return False
-        return password_hash is not None
+        return bool(password_hash)
 
 
 def _too_soon(why: str, seconds: int) -> Problem:

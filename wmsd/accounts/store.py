@@ -79,14 +79,23 @@ def insert_user(
 
 
 SET_PASSWORD: Final = "UPDATE users SET password_hash = ?, updated_at = ? WHERE id = ?"
-UPDATE_USER: Final = """
-    UPDATE users SET name = :name, role = :role, abilities = :abilities, updated_at = :now WHERE id = :id
-"""
-TAKE_COMPANIES: Final = "DELETE FROM user_companies WHERE user_id = ?"
+RENAME_USER: Final = "UPDATE users SET name = ?, updated_at = ? WHERE id = ?"
 ENABLE: Final = "UPDATE users SET disabled_at = NULL, updated_at = ? WHERE id = ? AND disabled_at IS NOT NULL"
 REVOKE_ALL: Final = "UPDATE tokens SET revoked_at = ? WHERE user_id = ? AND revoked_at IS NULL"
 DISABLE: Final = "UPDATE users SET disabled_at = ?, updated_at = ? WHERE id = ? AND disabled_at IS NULL"
 ADMINS: Final = "SELECT count(*) FROM users WHERE role = 'platform-admin' AND disabled_at IS NULL"
+
+
+SET_RIGHTS: Final = "UPDATE users SET role = ?, abilities = ?, updated_at = ? WHERE id = ?"
+TAKE_COMPANIES: Final = "DELETE FROM user_companies WHERE user_id = ?"
+
+
+def set_rights(
+    tx: Transaction, user_id: int, role: str, abilities: Sequence[str], company_ids: Iterable[int]
+) -> None:
+    tx.execute(SET_RIGHTS, (role, dumps(list(abilities)), tx.timestamp, user_id))
+    tx.execute(TAKE_COMPANIES, (user_id,))
+    tx.executemany(GIVE_COMPANY, [(user_id, company_id) for company_id in sorted(company_ids)])
 
 
 def set_password(tx: Transaction, user_id: int, password_hash: str) -> None:
@@ -101,13 +110,8 @@ def enable_user(tx: Transaction, user_id: int) -> bool:
     return tx.execute(ENABLE, (tx.timestamp, user_id)).rowcount > 0
 
 
-def update_user(
-    tx: Transaction, user_id: int, *, name: str, role: str, abilities: Sequence[str], company_ids: Iterable[int]
-) -> None:
-    row = {"id": user_id, "name": name, "role": role, "abilities": dumps(list(abilities)), "now": tx.timestamp}
-    tx.execute(UPDATE_USER, row)
-    tx.execute(TAKE_COMPANIES, (user_id,))
-    tx.executemany(GIVE_COMPANY, [(user_id, company_id) for company_id in company_ids])
+def rename_user(tx: Transaction, user_id: int, name: str) -> None:
+    tx.execute(RENAME_USER, (name, tx.timestamp, user_id))
 
 
 def revoke_tokens_of(tx: Transaction, user_id: int) -> int:

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from wmsd.accounts import invitations, records, sessions, store
 from wmsd.accounts.actions import create_user
+from wmsd.accounts.passwords import NO_PASSWORD
 from wmsd.accounts.rules import User, abilities_of_new_user, check_abilities, may_manage
 from wmsd.accounts.schema import (
     Invitation,
@@ -69,7 +70,7 @@ def invite_user(tx: Transaction, caller: Caller, body: NewUser) -> dict[str, obj
     """Make a user, with a link at which it chooses a password. The link is shown only this once."""
     errors = _errors_of(tx, caller, body, ())
     try:
-        user_id = create_user(tx, body, invitations.NO_PASSWORD, tx.service(Whitelist).abilities)
+        user_id = create_user(tx, body, NO_PASSWORD, tx.service(Whitelist).abilities)
     except Problem as problem:
         raise invalid({**problem.errors, **errors}) from None
     if errors:
@@ -111,14 +112,9 @@ def change_user(tx: Transaction, caller: Caller, id: int, body: UserSettingsPatc
             errors[f"company_codes.{place}"] = [f"{code} is not a company of this installation"]
     if errors:
         raise invalid(errors)
-    store.update_user(
-        tx,
-        id,
-        name=settings.name,
-        role=settings.role,
-        abilities=abilities_of_new_user(settings.role, settings.abilities),
-        company_ids=sorted({ids[code] for code in settings.company_codes}),
-    )
+    abilities = abilities_of_new_user(settings.role, settings.abilities)
+    store.rename_user(tx, id, settings.name)
+    store.set_rights(tx, id, settings.role, abilities, {ids[code] for code in settings.company_codes})
     after = records.user(tx, id)
     assert after is not None
     shown = {name: json.loads(after.json)[name] for name in UserSettings.model_fields}

@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
+from typing import Literal
 
 from wmsd.accounts.actions import SignInService
 from wmsd.accounts.passwords import Passwords
@@ -57,11 +58,12 @@ class Installation:
     storage: Storage
 
 
-def new_guard(settings: Settings) -> Guard:
-    """The guard over outgoing connections, from the settings. The service may never dial itself."""
+def new_guard(settings: Settings, section: Literal["webhooks", "sign_on"] = "webhooks") -> Guard:
+    """The guard over outgoing connections, from that section. The service may never dial itself."""
     own_port = int(settings.server.listen.rpartition(":")[2])
-    given = settings.webhooks
-    return Guard(given.allow_networks, given.allow_http, [own_port] if own_port else [], given.allow_ports)
+    given = settings.webhooks if section == "webhooks" else settings.sign_on
+    own_ports = [own_port] if own_port else []
+    return Guard(given.allow_networks, given.allow_http, own_ports, given.allow_ports, section)
 
 
 async def _write_last(requests: RequestCounts) -> None:

@@ -13,14 +13,16 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from datetime import time, timedelta
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, get_origin
+from typing import Annotated, Any, Final, Literal, get_args, get_origin
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SkipValidation, ValidationError
+from pydantic.fields import FieldInfo
 
 from wmsd.accounts.sessions import Lifetimes
 from wmsd.app.backups.schedule import Keep
 from wmsd.base.memory import machine_memory
 from wmsd.base.validation import field_errors
+from wmsd.sign_on.providers import Provider, check_providers
 from wmsd.webhooks import ports
 
 MEGABYTE: Final = 1_000_000
@@ -216,6 +218,31 @@ class Webhooks(Section):
     ] = True
 
 
+class SignOn(Section):
+    """People who sign in through an OpenID provider; the guide says how (/docs/sign-on)."""
+
+    allow_networks: Annotated[
+        Networks, Field(description="Private networks that providers may be in, as CIDR.")
+    ] = []
+    allow_ports: Annotated[
+        list[Annotated[int | str, SkipValidation]],  # as for webhooks
+        AfterValidator(_ports),
+        Field(
+            description='Ports that providers in these networks may have: 8443, or a range such as "8000-8999".'
+        ),
+    ] = list(ports.WEB)
+    allow_http: Annotated[bool, Field(description="Allow http: to these networks.")] = False
+    ca_file: Annotated[
+        str,
+        Field(description="A PEM file of private certificate authorities to trust beside the public ones."),
+    ] = ""
+    providers: Annotated[
+        list[Provider],
+        AfterValidator(check_providers),
+        Field(description="The providers: a table for each, such as the one below."),
+    ] = []
+
+
 class Backup(Section):
     """Backups, their schedule, and which are kept."""
 
@@ -298,6 +325,7 @@ class Settings(Section):
     storage: Storage = Storage()
     tokens: Tokens = Tokens()
     sessions: Sessions = Sessions()
+    sign_on: SignOn = SignOn()
     webhooks: Webhooks = Webhooks()
     backup: Backup = Backup()
     replica: Replica = Replica()
@@ -355,6 +383,8 @@ def _from_environment(environment: Mapping[str, str]) -> Values:
         if name not in known:
             raise SettingsError(f"the environment: {name} is not a setting{_nearest(name, known)}")
         section, key = known[name]
+        if _table_of(_section(section).model_fields[key]) is not None:
+            raise SettingsError(f"the environment: {name} holds tables, which only the configuration file can.")
         is_list = get_origin(_section(section).model_fields[key].annotation) is list
         values.setdefault(section, {})[key] = (
             [part.strip() for part in text.split(",") if part.strip()] if is_list else text
@@ -428,7 +458,28 @@ def example() -> str:
         lines += ["", f"# {model.__doc__}", f"[{section}]"]
         for key, field in model.model_fields.items():
             lines += [f"# {field.description}", f"# {key} = {_toml(field.default)}"]
+            if (table := _table_of(field)) is not None:
+                lines += ["#", *_example_table(f"{section}.{key}", table)]
     return "\n".join(lines) + "\n"
+
+
+def _table_of(field: FieldInfo) -> type[BaseModel] | None:
+    """What its members are, if it is a list of tables."""
+    members = get_args(field.annotation) if get_origin(field.annotation) is list else ()
+    return members[0] if members and isinstance(members[0], type) and issubclass(members[0], BaseModel) else None
+
+
+def _example_table(name: str, table: type[BaseModel]) -> list[str]:
+    """A table with all that can stand in it. The `#   ` keeps it apart from settings with their defaults."""
+    lines = [f"#   # {table.__doc__}", f"#   [[{name}]]"]
+    inner: list[str] = []
+    for key, field in table.model_fields.items():
+        if (members := _table_of(field)) is not None:
+            inner += ["#", *_example_table(f"{name}.{key}", members)]
+            continue
+        value = field.examples[0] if field.examples else field.default
+        lines.append(f"#   {key} = {_toml(value)}  # {field.description}")
+    return lines + inner
 
 
 def _toml(value: Any) -> str:
@@ -443,5 +494,22 @@ def as_toml(settings: Settings) -> str:
     """The settings in force, as a TOML file."""
     lines: list[str] = []
     for section, keys in settings.model_dump().items():
-        lines += [f"[{section}]", *(f"{key} = {_toml(value)}" for key, value in keys.items()), ""]
+        lines += _as_table(section, keys)
     return "\n".join(lines)
+
+
+def _as_table(name: str, keys: Mapping[str, Any], brackets: str = "[{}]") -> list[str]:
+    """Its values, and then the tables in it."""
+    tables = {
+        key: value for key, value in keys.items() if value and isinstance(value, list) and _are_tables(value)
+    }
+    values = [f"{key} = {_toml(value)}" for key, value in keys.items() if key not in tables]
+    lines = [brackets.format(name), *values, ""]
+    for key, members in tables.items():
+        for member in members:
+            lines += _as_table(f"{name}.{key}", member, "[[{}]]")
+    return lines
+
+
+def _are_tables(values: list[Any]) -> bool:
+    return all(isinstance(value, dict) for value in values)

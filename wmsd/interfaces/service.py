@@ -22,6 +22,7 @@ from wmsd.app.installation import Installation
 from wmsd.app.jobs import Jobs
 from wmsd.app.kernel import KERNEL_VERSION, KernelService
 from wmsd.app.prepared import as_json
+from wmsd.app.sign_on import new_sign_on_client, new_sign_on_service
 from wmsd.app.webhooks import WebhookService, new_client, new_sender
 from wmsd.base.route import Route
 from wmsd.interfaces.etsm.routes import ROUTES as ETSM
@@ -51,6 +52,8 @@ def service(installation: Installation, backups: ScheduledBackups | None = None)
     client = new_client(installation)
     jobs = Jobs(installation, new_sender(installation, client), backups)
     installation.dispatcher.add_service(WebhookService(client, installation.clock, installation.vault))
+    provider_client = new_sign_on_client(installation)
+    installation.dispatcher.add_service(new_sign_on_service(installation, provider_client))
     installation.dispatcher.add_service(HealthService(installation, jobs))
     installation.dispatcher.add_service(
         Documents(
@@ -70,7 +73,7 @@ def service(installation: Installation, backups: ScheduledBackups | None = None)
         BatchService(installation.dispatcher, routes_of(V2), lambda path: read_query(URL(path, encoded=True)))
     )
     app = make_app(installation, jobs, SERVED)
-    app.cleanup_ctx.append(partial(_closed, client))
+    app.cleanup_ctx.extend(partial(_closed, each) for each in (client, provider_client))
     graphql.add_to(app, installation)
     pages.add_to(app, partial(_reference, installation.abilities))
     house.add_to(app, installation)

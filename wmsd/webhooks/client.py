@@ -1,4 +1,6 @@
-"""The client that may be pointed at any URL: one request, one deadline, and an answer of which 2 kB are read."""
+"""The client that may be pointed at any URL: one request, one deadline, and an answer of which only so much is
+read.
+"""
 
 import asyncio
 import logging
@@ -87,8 +89,11 @@ class GuardedClient:
         ca_file: str = "",
         deadline: float = DEADLINE_SECONDS,
         resolver: DnsResolver | None = None,
+        wanted: int | None = None,
     ) -> None:
+        """`wanted`: how many bytes of a body, if not WANTED_BYTES."""
         self._guard = guard
+        self._wanted = wanted or WANTED_BYTES
         self._ca_file = ca_file
         self._deadlines = Deadlines(deadline)
         self._resolver = resolver or DnsResolver()
@@ -131,12 +136,12 @@ class GuardedClient:
             raise _short() from cause
         if target is None:
             return Answer(None, {}, b"", False, 0.0, errors)
-        attempt = Attempt(target.scheme, target.raw_host or "", target.port or 0, headers, party)
+        attempt = Attempt(target.scheme, target.raw_host or "", target.port or 0, headers, party, self._wanted)
         error = await self._in_time(attempt, method, target, body)
         return Answer(
             attempt.status,
             attempt.headers,
-            bytes(attempt.body[:WANTED_BYTES]),
+            bytes(attempt.body[: attempt.wanted]),
             attempt.is_cut,
             time.monotonic() - started,
             error,
@@ -156,7 +161,7 @@ class GuardedClient:
                 raise _short() from error
             if deadline.has_passed:
                 return failures.out_of_time(attempt, self._deadlines.seconds)
-            return failures.sentence(error, attempt, self._complaints)
+            return failures.sentence(error, attempt, self._complaints, self._guard.section)
         finally:
             ATTEMPT.reset(token)
             if attempt.wire is not None:
@@ -208,7 +213,7 @@ class GuardedClient:
                 cookie_jar=aiohttp.DummyCookieJar(),
                 timeout=aiohttp.ClientTimeout(),
                 auto_decompress=False,
-                read_bufsize=2 * WANTED_BYTES,
+                read_bufsize=2 * self._wanted,
             )
         )
 
@@ -219,9 +224,9 @@ class GuardedClient:
 
 async def _read(response: aiohttp.ClientResponse, attempt: Attempt) -> None:
     attempt.status, attempt.headers, attempt.phase = response.status, response.headers, Phase.BODY
-    while len(attempt.body) <= WANTED_BYTES and not response.content.at_eof():
-        attempt.body += await response.content.read(WANTED_BYTES + 1 - len(attempt.body))
-    attempt.is_whole = len(attempt.body) <= WANTED_BYTES
+    while len(attempt.body) <= attempt.wanted and not response.content.at_eof():
+        attempt.body += await response.content.read(attempt.wanted + 1 - len(attempt.body))
+    attempt.is_whole = len(attempt.body) <= attempt.wanted
 
 
 def _short() -> Problem:

@@ -11,7 +11,7 @@ from wmsd.base.complaints import Complaints
 from wmsd.webhooks.dns_resolver import LookupFailed
 from wmsd.webhooks.targets import literal
 from wmsd.webhooks.tls import AuthoritiesError
-from wmsd.webhooks.wire import MOST_BYTES, Attempt, NotAllowed, Phase
+from wmsd.webhooks.wire import Attempt, NotAllowed, Phase
 
 with left_unread():
     import aiohttp
@@ -19,7 +19,7 @@ with left_unread():
 NOWHERE: Final = (
     "There is no address for the name {host} that may be dialled: either nobody knows the name, or it leads where "
     "this installation sends nothing. Its administrator finds which in the log of the service, and what it allows "
-    "in webhooks.allow_networks and webhooks.allow_ports."
+    "in {section}.allow_networks and {section}.allow_ports."
 )
 """One sentence for both. Otherwise anybody who may write a URL could find out the names in this network."""
 BY_ERRNO: Final = {
@@ -38,7 +38,7 @@ BY_VERIFY_CODE: Final = {
     **dict.fromkeys(
         (2, 18, 19, 20, 21),
         "The certificate of {host} is from an authority that is not known here; "
-        "webhooks.ca_file can hold a private one.",
+        "{section}.ca_file can hold a private one.",
     ),
 }
 """By OpenSSL's X509_V_ERR_… codes."""
@@ -63,15 +63,17 @@ def is_shortage(error: Exception) -> bool:
     )
 
 
-def sentence(error: Exception, attempt: Attempt, complaints: Complaints) -> str:
-    """The sentence for the person in charge of the receiver. `complaints` logs the details for the admin."""
+def sentence(error: Exception, attempt: Attempt, complaints: Complaints, section: str) -> str:
+    """The sentence for the person in charge of the receiver. `complaints` logs the details for the admin; what may
+    be dialled stands in that `section` of the settings.
+    """
     found = _known(error, attempt)
     if found is None:
         complaints.failed(f"an attempt at {attempt.host} failed within this service", error)
         found = "The attempt failed within this service."
     elif found is NOWHERE:
         complaints.failed(f"nothing is sent to {attempt.host} at port {attempt.port}", _innermost(error))
-    return found.format(host=attempt.host, port=attempt.port)
+    return found.format(host=attempt.host, port=attempt.port, section=section)
 
 
 def _known(error: Exception, attempt: Attempt) -> str | None:
@@ -89,7 +91,7 @@ def _known(error: Exception, attempt: Attempt) -> str | None:
     if isinstance(error, aiohttp.ClientResponseError):
         return _http_sentence(error)
     if attempt.wire is not None and attempt.wire.is_flooded:
-        return f"{{host}} sent more than {MOST_BYTES // 1024} kB without an answer in it."
+        return f"{{host}} sent more than {attempt.most // 1024} kB without an answer in it."
     if isinstance(error, aiohttp.ClientError | OSError | TimeoutError):
         return _connection_sentence(error, attempt)
     return None

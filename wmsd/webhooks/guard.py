@@ -104,8 +104,11 @@ class Guard:
         allow_http: bool = False,
         own_ports: Collection[int] = (),
         allow_ports: Sequence[int | str] = ports.WEB,
+        section: str = "webhooks",
     ) -> None:
+        """`section` of the settings they are from, for sentences."""
         self.allow_http = allow_http
+        self.section = section
         self._listed = [ip_network(network) for network in allow_networks]
         self._own_ports = frozenset(own_ports)
         self._allow_ports = ports.parsed(allow_ports)
@@ -139,13 +142,14 @@ class Guard:
             case Rule.NEVER:
                 return f"{ip} is {found.says}: no receiver may have it."
             case Rule.BY_NETWORK if not self._is_listed(ip):
-                return f"{ip} is {found.says}; webhooks.allow_networks does not list its network."
+                return f"{ip} is {found.says}; {self.section}.allow_networks does not list its network."
             case Rule.ONE_BY_ONE if not self._is_listed_itself(ip):
                 return (
-                    f"{ip} is {found.says}; webhooks.allow_networks does not list {ip}/{ip.max_prefixlen} itself."
+                    f"{ip} is {found.says}; {self.section}.allow_networks does not list "
+                    f"{ip}/{ip.max_prefixlen} itself."
                 )
         if not any(port in allowed for allowed in self._allow_ports):
-            return f"{ip} is {found.says}; webhooks.allow_ports does not list port {port}."
+            return f"{ip} is {found.says}; {self.section}.allow_ports does not list port {port}."
         return None
 
     def _about_scheme(self, ip: Address, scheme: str) -> str | None:
@@ -154,7 +158,7 @@ class Guard:
         if scheme != "http" or not self.allow_http:
             return f"{scheme}: is not allowed; receivers are https:."
         if not self._is_listed(ip):
-            return f"http: is only for networks in webhooks.allow_networks, and {ip} is in none of them."
+            return f"http: is only for networks in {self.section}.allow_networks, and {ip} is in none of them."
         return None
 
     def _about_self(self, ip: Address, port: int) -> str | None:

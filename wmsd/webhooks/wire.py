@@ -19,7 +19,7 @@ with left_unread():
     from aiohttp.abc import AbstractResolver, ResolveResult
 
 WANTED_BYTES: Final = 2048
-"""Of a body."""
+"""Of the body that a receiver of webhooks answers with."""
 MOST_BYTES: Final = 65_536
 """Of one answer, head and framing included. An honest one of which 2 kB are wanted needs fewer."""
 LATER_SECONDS: Final = 1.0
@@ -49,6 +49,8 @@ class Attempt:
     port: int
     sent: Mapping[str, str]
     party: int
+    wanted: int = WANTED_BYTES
+    """Bytes of the body."""
     phase: Phase = Phase.NAME
     is_dialled: bool = False
     wire: "Wire | None" = None
@@ -58,11 +60,16 @@ class Attempt:
     is_whole: bool = False
 
     @property
+    def most(self) -> int:
+        """Bytes of the answer in all, head and framing included."""
+        return max(MOST_BYTES, 2 * self.wanted)
+
+    @property
     def is_cut(self) -> bool:
         """Whether there is more of the body than was wanted: one byte is read to see it."""
         if self.status is None or self.is_whole:
             return False
-        return len(self.body) > WANTED_BYTES or (self.wire is not None and self.wire.is_flooded)
+        return len(self.body) > self.wanted or (self.wire is not None and self.wire.is_flooded)
 
     @property
     def may_be_stale(self) -> bool:
@@ -103,10 +110,14 @@ class Wire(asyncio.Protocol):
 
     @property
     def is_flooded(self) -> bool:
-        return self.received > MOST_BYTES
+        return self.received > self._most
+
+    @property
+    def _most(self) -> int:
+        return MOST_BYTES if self._attempt is None else self._attempt.most
 
     def data_received(self, data: bytes) -> None:
-        room = MOST_BYTES - self.received
+        room = self._most - self.received
         self.received += len(data)
         if room <= 0 or self in self._idle:
             self.break_off()

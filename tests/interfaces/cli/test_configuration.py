@@ -9,6 +9,7 @@ import pytest
 
 from tests.support.command import ROOT, Home
 from wmsd.app.settings import Settings, declared, example
+from wmsd.sign_on.providers import Provider, Rule
 
 DEFAULTS: dict[str, dict[str, Any]] = {
     "server": {
@@ -33,6 +34,13 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "storage": {"quota_megabytes": 0, "memory_megabytes": 0},
     "tokens": {"lifetime_days": 90, "most_days": 3650},
     "sessions": {"idle_hours": 12, "most_days": 7},
+    "sign_on": {
+        "allow_networks": [],
+        "allow_ports": [80, 443],
+        "allow_http": False,
+        "ca_file": "",
+        "providers": [],
+    },
     "webhooks": {
         "allow_networks": [],
         "allow_ports": [80, 443],
@@ -70,6 +78,68 @@ def test_the_example_is_true() -> None:
     assert tomllib.loads(text) == {section: {} for section in DEFAULTS}
     uncommented = tomllib.loads(re.sub(r"^# (\w+ = )", r"\1", text, flags=re.MULTILINE))
     assert uncommented == DEFAULTS == Settings().model_dump()
+
+
+def test_the_table_in_the_example_is_a_good_provider(home: Home) -> None:
+    text = (ROOT / "config.example.toml").read_text(encoding="utf-8")
+    table = "\n".join(line.removeprefix("#   ") for line in text.splitlines() if line.startswith("#   "))
+    table = table.replace("create_users = false", "create_users = true")
+    home.write("config.toml", table)
+    assert home.ok("config", "check").err.splitlines()[-1] == "The settings are good."
+    [provider] = tomllib.loads(table)["sign_on"]["providers"]
+    assert set(provider) == set(Provider.model_fields)
+    assert set(provider["rules"][0]) == set(Rule.model_fields)
+
+
+PROVIDER = '[[sign_on.providers]]\nname = "main"\nissuer = "https://login.example.com"\nclient_id = "wmsd"\n'
+RULE = '[[sign_on.providers.rules]]\nclaim = "groups"\nvalue = "a"\n'
+
+
+@pytest.mark.parametrize(
+    ("written", "says"),
+    [
+        (PROVIDER.replace("main", "Main Street"), "sign_on.providers.0.name must have 1 to 32 lower-case letters"),
+        (PROVIDER.replace("https://", "ldap://"), "sign_on.providers.0.issuer must be a URL without ? and #"),
+        (PROVIDER.replace("client_id", "client"), "sign_on.providers.0.client_id is required."),
+        (PROVIDER + PROVIDER, "sign_on.providers holds two with the name main."),
+        (PROVIDER + "create_users = true\n", "sign_on.providers.0 has no rules, which create_users"),
+        (PROVIDER + RULE, "sign_on.providers.0 has rules that nothing uses: set create_users or follow_rules."),
+        (PROVIDER + 'client_secret = "a"\nclient_secret_file = "b"\n', "has both client_secret and client_secret"),
+        (PROVIDER + 'scopes = ["email"]\n', 'sign_on.providers.0.scopes must hold "openid"'),
+        (
+            PROVIDER + RULE + 'role = "god"\n',
+            "rules.0.role must be 'platform-admin', 'company-admin' or 'member'.",
+        ),
+        (
+            PROVIDER + RULE + 'abilities = ["*"]\n',
+            "sign_on.providers.0.rules.0.abilities holds '*'; the abilities",
+        ),
+        (
+            PROVIDER + RULE + 'role = "platform-admin"\ncompanies = ["A"]\n',
+            "rules.0 names companies, and a platform",
+        ),
+        (PROVIDER + RULE + 'role = "company-admin"\nabilities = ["stock:read"]\n', "which only members have"),
+        ('[sign_on]\nproviders = ["main"]\n', "sign_on.providers.0 must be an object."),
+    ],
+)
+def test_a_wrong_provider_is_told(home: Home, written: str, says: str) -> None:
+    home.write("config.toml", written)
+    run = home.run("config", "check")
+    assert (run.code, says in run.err) == (1, True), run.err
+
+
+def test_providers_are_shown_without_their_secrets(home: Home) -> None:
+    home.write("config.toml", PROVIDER + 'client_secret = "hush"\ncreate_users = true\n' + RULE + RULE)
+    shown = home.ok("config", "show").out
+    assert "hush" not in shown
+    [provider] = tomllib.loads(shown)["sign_on"]["providers"]
+    assert (provider["name"], provider["client_secret"], len(provider["rules"])) == ("main", "(not shown)", 2)
+    assert "hush" not in home.ok("config", "show", "--json").out
+
+
+def test_providers_are_no_text_of_the_environment(home: Home) -> None:
+    run = home.run("config", "check", env={"WMSD_SIGN_ON_PROVIDERS": "main"})
+    assert (run.code, "which only the configuration file can" in run.err) == (1, True)
 
 
 def test_every_key_of_the_example_has_a_comment() -> None:

@@ -2,11 +2,13 @@
 
 import base64
 import json
+from contextlib import closing
 from typing import Any
 
 import pytest
 
 from tests.support.command import EMAIL, PASSWORD, Home, at_a_terminal
+from wmsd.db.sqlite import sqlite3
 
 WRONG_LENGTH = "password must have from 10 to 1024 characters."
 
@@ -223,3 +225,17 @@ def test_a_token_is_revoked_once(shared: Home) -> None:
     assert shared.refused("token", "revoke", "999999") == "There is no such token as 999999."
     for wrong in ("0", "-1", "one", "99999999999999999999"):
         assert shared.misunderstood("token", "revoke", "--", wrong).startswith("Error: Invalid value for 'ID'")
+
+
+def test_a_user_is_parted_from_its_accounts_at_providers(shared: Home) -> None:
+    make(shared, "linked@example.com", "--role", "member", "--company", "ACME")
+    with closing(sqlite3.connect(shared.data / "platform.db")) as platform:
+        platform.execute(
+            "INSERT INTO sign_on_identities SELECT 'https://login.example.com', 'subject', id, created_at "
+            "FROM users WHERE email = 'linked@example.com'"
+        )
+        platform.commit()
+    told = shared.ok("user", "unlink", "linked@example.com").err
+    assert "linked@example.com was linked with 1 accounts" in told
+    assert "linked with 0 accounts" in shared.ok("user", "unlink", "Linked@example.com").err
+    assert shared.refused("user", "unlink", "no@example.com") == "There is no such user as no@example.com."

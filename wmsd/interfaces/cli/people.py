@@ -17,6 +17,7 @@ from wmsd.base.problems import invalid
 from wmsd.base.validation import check
 from wmsd.companies import store as companies
 from wmsd.interfaces.cli.command_line import CommandLine, installed, json_option, note, say
+from wmsd.sign_on import actions as sign_on
 
 ABILITIES_HELP = (
     f"What it may do; repeat it for several. One of: {', '.join(abilities_in_force(False))}, or * for everything; "
@@ -117,6 +118,21 @@ def disable_user(command_line: CommandLine, email: str) -> None:
 
     command_line.run(work)
     note(f"{email} is disabled; its tokens are refused.")
+
+
+@user_command.command("unlink")
+@click.argument("email")
+@installed
+def unlink_user(command_line: CommandLine, email: str) -> None:
+    """Part the user EMAIL from its accounts at providers, and end its sessions.
+
+    The next account that comes with its e-mail address is linked with it.
+    """
+
+    async def work(installation: Installation) -> int:
+        return await installation.platform.write(lambda tx: sign_on.unlink_user(tx, email))
+
+    note(f"{email} was linked with {command_line.run(work)} accounts, and is so no longer.")
 
 
 @user_command.command("set-password")

@@ -2,7 +2,8 @@
 
 The cookie is not sent with requests that another site begins (SameSite=Strict). A form must also come from a
 page of this very origin, which the browser says itself (Sec-Fetch-Site, or else Origin), and hold the token
-of its session.
+of its session. Only what is kept of a sign-on under way is sent when the provider leads the browser back
+(SameSite=Lax); it opens nothing by itself.
 """
 
 import hashlib
@@ -19,6 +20,8 @@ from wmsd.interfaces.http.web import web
 
 COOKIE: Final = "wmsd"
 COOKIE_OVER_TLS: Final = "__Host-wmsd"
+SIGN_ON: Final = "-sign-on"
+"""What follows the cookie's name for a sign-on that is under way."""
 LONGEST_SECRET: Final = 200
 LARGEST_FORM: Final = 64 * 1024
 MOST_FIELDS: Final = 200
@@ -74,10 +77,42 @@ def take(answer: web.Response, browser: Browser) -> None:
 
 
 def _set(answer: web.Response, browser: Browser, secret: str, max_age: int | None) -> None:
-    name = COOKIE_OVER_TLS if browser.has_tls else COOKIE
     answer.set_cookie(
-        name, secret, max_age=max_age, path="/", httponly=True, samesite="Strict", secure=browser.has_tls
+        _cookie(browser),
+        secret,
+        max_age=max_age,
+        path="/",
+        httponly=True,
+        samesite="Strict",
+        secure=browser.has_tls,
     )
+
+
+def _cookie(browser: Browser) -> str:
+    return COOKIE_OVER_TLS if browser.has_tls else COOKIE
+
+
+def kept_sign_on(browser: Browser) -> str | None:
+    """What the browser keeps of a sign-on."""
+    return browser.request.cookies.get(_cookie(browser) + SIGN_ON)
+
+
+def keep_sign_on(answer: web.Response, browser: Browser, kept: str, seconds: int) -> None:
+    """Has the browser keep it for so many seconds; 0: no longer."""
+    answer.set_cookie(
+        _cookie(browser) + SIGN_ON,
+        kept,
+        max_age=seconds,
+        path="/",
+        httponly=True,
+        samesite="Lax",
+        secure=browser.has_tls,
+    )
+
+
+def begins_elsewhere(browser: Browser) -> bool:
+    """Whether a page of another site has led or made the browser ask for this."""
+    return browser.request.headers.get("Sec-Fetch-Site", "none") not in ("same-origin", "none")
 
 
 async def form(browser: Browser, with_token: bool = True) -> dict[str, str]:

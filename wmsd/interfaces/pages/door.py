@@ -110,6 +110,10 @@ class Door:
         answer = await self.ask(browser, operation)
         return answer.body if answer.status == also else answer.needed()
 
+    def count_open(self, browser: Browser) -> None:
+        """Counts a request that asks for no operation. Raises Problem (429)."""
+        self._dispatcher.count_open(browser.address)
+
     async def person(self, request: web.Request) -> Person:
         """Who is signed in. Raises HTTPSeeOther: who is not goes to the page for that, and then comes back. Raises
         Problem (429).
@@ -119,6 +123,6 @@ class Door:
             found = await self.ask(browser, accounts.get_profile)
             if found.status != 401:
                 return Person(browser, **found.needed())
-        self._dispatcher.count_open(browser.address)
+        self.count_open(browser)
         came_for = request.path_qs if request.method == "GET" else "/"
         raise web.HTTPSeeOther(f"{SIGN_IN}?next={quote(came_for, safe='')}")

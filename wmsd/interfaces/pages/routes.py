@@ -22,8 +22,12 @@ from wmsd.interfaces.pages.first_run import DEMO, FIRST_ADMIN, START, FirstRun
 from wmsd.interfaces.pages.rendering import page
 from wmsd.interfaces.pages.rights import Rights
 from wmsd.interfaces.pages.signing_in import HOME, SigningIn
+from wmsd.interfaces.pages.signing_on import BACK, TO_PROVIDER, SigningOn
 from wmsd.interfaces.pages.today import Today
+from wmsd.interfaces.pages.trying import TRY, Trying
 from wmsd.interfaces.pages.welcome import WELCOME, Welcome
+from wmsd.sign_on import actions as sign_on
+from wmsd.sign_on.trying import try_sign_on
 
 ASKED: Final = (
     *(each for resource in ADMINISTRATION for each in resource.operations),
@@ -45,6 +49,10 @@ ASKED: Final = (
     accounts.list_companies,
     accounts.list_sessions,
     get_health,
+    sign_on.begin_sign_on,
+    sign_on.finish_sign_on,
+    sign_on.list_providers,
+    try_sign_on,
 )
 """The operations that pages ask for. Some of them have no other way in."""
 HEADINGS: Final = {
@@ -65,6 +73,7 @@ def add_to(app: web.Application, installation: Installation) -> None:
     signing_in, account, today, browsing = SigningIn(door), Account(door), Today(door), Browsing(door)
     acting, deliveries = Acting(door), Deliveries(door)
     rights, welcome, first_run = Rights(door), Welcome(door), FirstRun(door)
+    signing_on, trying = SigningOn(door), Trying(door)
     for_all: tuple[tuple[str, str, Handler], ...] = (
         ("GET", "/pages/{name}", assets.serve),
         ("GET", SIGN_IN, signing_in.show),
@@ -78,6 +87,10 @@ def add_to(app: web.Application, installation: Installation) -> None:
         ("POST", WELCOME, welcome.choose),
     )
     for_people: tuple[tuple[str, str, Handler], ...] = (
+        ("GET", TO_PROVIDER, signing_on.begin),
+        ("GET", BACK, signing_on.end),
+        ("GET", TRY, trying.show),
+        ("POST", TRY, trying.do),
         ("GET", HOME, today.show),
         ("GET", START, first_run.show_steps),
         ("POST", START, first_run.name),

@@ -1,11 +1,14 @@
 """Signing in and out."""
 
+from urllib.parse import quote
+
 from wmsd.accounts import actions as accounts
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import browser as browsers
-from wmsd.interfaces.pages.browser import own_path
+from wmsd.interfaces.pages.browser import Browser, own_path
 from wmsd.interfaces.pages.door import SIGN_IN, Door
 from wmsd.interfaces.pages.rendering import go_to, page
+from wmsd.sign_on.actions import list_providers
 
 HOME = "/today"
 FIELDS = (
@@ -24,7 +27,7 @@ class SigningIn:
         if browser.secret is not None and (await self._door.ask(browser, accounts.get_profile)).is_good:
             return go_to(own_path(request.query.get("next", ""), HOME))
         done = "Your password is set. Sign in with it." if request.query.get("done") == "password" else ""
-        return _form(browser.has_tls, next_path=request.query.get("next", ""), done=done)
+        return await self._form(browser, next_path=request.query.get("next", ""), done=done)
 
     async def sign_in(self, request: web.Request) -> web.Response:
         """Begins a new session, and ends the one that the browser had before."""
@@ -34,7 +37,7 @@ class SigningIn:
         document = {"email": sent.get("email", ""), "password": sent.get("password", "")}
         answer = await self._door.ask(browser, accounts.begin_session, document=document)
         if not answer.is_good:
-            return _form(browser.has_tls, answer.status, next_path, document["email"], answer.body)
+            return await self._form(browser, answer.status, next_path, document["email"], answer.body)
         if browser.secret is not None:
             await self._door.ask(browser, accounts.end_this_session)
         done = go_to(own_path(next_path, HOME))
@@ -50,24 +53,30 @@ class SigningIn:
         browsers.take(done, browser)
         return done
 
+    async def _form(
+        self,
+        browser: Browser,
+        status: int = 200,
+        next_path: str = "",
+        email: str = "",
+        refused: dict[str, object] | None = None,
+        done: str = "",
+    ) -> web.Response:
+        providers = await self._door.need(browser, list_providers)
+        return page(
+            "sign_in",
+            status,
+            fields=FIELDS,
+            focus="password" if email else "email",
+            providers=providers["data"],
+            next_path=own_path(next_path, ""),
+            email=email,
+            done=done,
+            message=None if refused is None else refused["message"],
+            errors={} if refused is None else refused.get("errors", {}),
+        )
 
-def _form(
-    has_tls: bool,
-    status: int = 200,
-    next_path: str = "",
-    email: str = "",
-    refused: dict[str, object] | None = None,
-    done: str = "",
-) -> web.Response:
-    return page(
-        "sign_in",
-        status,
-        fields=FIELDS,
-        focus="password" if email else "email",
-        has_tls=has_tls,
-        next_path=own_path(next_path, ""),
-        email=email,
-        done=done,
-        message=None if refused is None else refused["message"],
-        errors={} if refused is None else refused.get("errors", {}),
-    )
+
+def to_sign_in(next_path: str) -> str:
+    """The address of the page for signing in, from which one goes on to that path."""
+    return f"{SIGN_IN}?next={quote(next_path, safe='')}" if next_path else SIGN_IN

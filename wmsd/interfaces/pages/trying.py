@@ -1,0 +1,59 @@
+"""The page where a platform admin tries who would come in through a provider, and why."""
+
+from typing import Any, Final
+
+from wmsd.base.problems import forbidden
+from wmsd.interfaces.http.web import web
+from wmsd.interfaces.pages import browser as browsers
+from wmsd.interfaces.pages.door import Door, Person
+from wmsd.interfaces.pages.rendering import page
+from wmsd.sign_on.actions import list_providers
+from wmsd.sign_on.trying import try_sign_on
+
+TRY: Final = "/sign-on/try"
+
+
+class Trying:
+    def __init__(self, door: Door) -> None:
+        self._door = door
+
+    async def show(self, request: web.Request) -> web.Response:
+        return await self._page(await self._admin(request), {})
+
+    async def do(self, request: web.Request) -> web.Response:
+        person = await self._admin(request)
+        typed = await browsers.form(person.browser)
+        sample = {name: typed.get(name, "").strip() for name in ("provider", "claims")}
+        answer = await self._door.ask(person.browser, try_sign_on, document=sample)
+        if answer.is_good:
+            return await self._page(person, typed, found=answer.body)
+        return await self._page(person, typed, answer.status, answer.body)
+
+    async def _admin(self, request: web.Request) -> Person:
+        """Who is signed in. Raises what `person` raises, and Problem (403): others need not see the form."""
+        person = await self._door.person(request)
+        if person.role != "platform-admin":
+            raise forbidden("Only platform admins may try who comes in.")
+        return person
+
+    async def _page(
+        self,
+        person: Person,
+        typed: dict[str, str],
+        status: int = 200,
+        refused: dict[str, Any] | None = None,
+        found: dict[str, Any] | None = None,
+    ) -> web.Response:
+        providers = await self._door.need(person.browser, list_providers)
+        refused = refused or {}
+        return page(
+            "try_sign_on",
+            status,
+            person=person,
+            current="sign-on",
+            providers=providers["data"],
+            typed=typed,
+            found=found,
+            message=refused.get("message"),
+            errors=refused.get("errors", {}),
+        )

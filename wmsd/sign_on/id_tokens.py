@@ -1,0 +1,127 @@
+"""Verifies ID tokens (OpenID Connect Core 1.0, section 3.1.3.7) with the keys of their provider.
+
+PyJWT is imported when the first one is seen, as in `accounts/tokens.py`. Times are checked here, by the clock of
+the installation.
+"""
+
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from typing import Any, Final, NamedTuple
+
+LONGEST: Final = 32 * 1024
+LEEWAY_SECONDS: Final = 60
+LONGEST_SUBJECT: Final = 255
+ALGORITHMS: Final[Mapping[str, tuple[str, str | None]]] = {
+    **{f"{family}{bits}": ("RSA", None) for family in ("RS", "PS") for bits in (256, 384, 512)},
+    "ES256": ("EC", "P-256"),
+    "ES384": ("EC", "P-384"),
+    "ES512": ("EC", "P-521"),
+    "EdDSA": ("OKP", "Ed25519"),
+}
+"""Those that are accepted, with the type and the curve of their keys. Whoever knows the public keys, or nothing at
+all, can sign with the others of JWS.
+"""
+NEEDED: Final = ("iss", "sub", "aud", "exp", "iat", "nonce")
+
+
+class BadToken(Exception):
+    """The message goes on from "the ID token"."""
+
+
+class Expected(NamedTuple):
+    issuer: str
+    client_id: str
+    nonce: str
+
+
+class Head(NamedTuple):
+    algorithm: str
+    kid: str | None
+
+
+def head_of(token: object) -> Head:
+    """What the token says of its signature. Raises BadToken."""
+    import jwt
+
+    if not isinstance(token, str) or len(token) > LONGEST:
+        raise BadToken(f"is none, or longer than {LONGEST // 1024} kB")
+    try:
+        head = jwt.get_unverified_header(token)
+    except (jwt.PyJWTError, ValueError, TypeError, RecursionError):
+        raise BadToken("cannot be read") from None
+    algorithm, kid = head.get("alg"), head.get("kid")
+    if not isinstance(algorithm, str) or algorithm not in ALGORITHMS:
+        raise BadToken("is signed by an algorithm that is not accepted")
+    return Head(algorithm, kid if isinstance(kid, str) else None)
+
+
+def verified(token: str, head: Head, keys: Sequence[dict[str, Any]], expected: Expected, now: datetime) -> Any:
+    """The claims of the token. Raises BadToken."""
+    import jwt
+
+    key = _key(head, keys)
+    try:
+        claims = jwt.decode(
+            token,
+            jwt.PyJWK(key, algorithm=head.algorithm),
+            algorithms=[head.algorithm],
+            audience=expected.client_id,
+            issuer=expected.issuer,
+            options={
+                "require": list(NEEDED),
+                "verify_exp": False,
+                "verify_iat": False,
+                "verify_nbf": False,
+                "enforce_minimum_key_length": True,
+            },
+        )
+    except jwt.InvalidAudienceError:
+        raise BadToken("is for another client") from None
+    except jwt.InvalidIssuerError:
+        raise BadToken("is from another issuer") from None
+    except jwt.MissingRequiredClaimError as error:
+        raise BadToken(f"lacks the claim {error.claim}") from None
+    except (jwt.PyJWTError, ValueError, TypeError, OverflowError, RecursionError):
+        raise BadToken("has no good signature") from None
+    _check(claims, expected, now.timestamp())
+    return claims
+
+
+def _key(head: Head, keys: Sequence[dict[str, Any]]) -> dict[str, Any]:
+    """The provider's key for this signature: the one of its id, or the only one that suits."""
+    kind, curve = ALGORITHMS[head.algorithm]
+    suitable = [
+        key
+        for key in keys
+        if key.get("kty") == kind
+        and (curve is None or key.get("crv") == curve)
+        and key.get("use", "sig") == "sig"
+        and key.get("alg", head.algorithm) == head.algorithm
+        and head.kid in (None, key.get("kid"))
+    ]
+    if len(suitable) != 1:
+        raise BadToken("is signed with a key that the provider does not publish")
+    return suitable[0]
+
+
+def _check(claims: Mapping[str, Any], expected: Expected, now: float) -> None:
+    audience, party = claims["aud"], claims.get("azp")
+    if (isinstance(audience, list) and len(audience) > 1) or party is not None:
+        _need(party == expected.client_id, "was made for another client")
+    _need(claims["nonce"] == expected.nonce, "answers another sign-on")
+    ends, made, begins = claims["exp"], claims["iat"], claims.get("nbf", 0)
+    _need(all(map(_is_time, (ends, made, begins))), "has times that are none")
+    _need(now < ends + LEEWAY_SECONDS, "has expired")
+    _need(max(made, begins) <= now + LEEWAY_SECONDS, "is from the future: look at the clocks")
+    subject = claims["sub"]
+    is_subject = isinstance(subject, str) and 0 < len(subject) <= LONGEST_SUBJECT
+    _need(is_subject and subject.isascii() and subject.isprintable(), "names no subject that can be used")
+
+
+def _is_time(value: object) -> bool:
+    return isinstance(value, int | float) and not isinstance(value, bool)
+
+
+def _need(holds: bool, otherwise: str) -> None:
+    if not holds:
+        raise BadToken(otherwise)
