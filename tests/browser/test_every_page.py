@@ -1,5 +1,5 @@
-"""Every page on a phone, a tablet and a screen, by day and by night: nothing keeps anybody out, nothing is too wide or
-too heavy. A screenshot of each is left in `build/screenshots`, for people to look at.
+"""Every page on a phone, a tablet and a screen, by day and by night: nothing keeps anybody out, nothing is too wide
+or too heavy. A screenshot of each is left in `build/screenshots`, for people to look at.
 """
 
 from collections.abc import Iterator
@@ -38,9 +38,7 @@ def seen(request: pytest.FixtureRequest, browser: Browser, house: House) -> Iter
     """How it is looked at, and a page of Ana's."""
     screen, scheme = request.param
     viewport = {"width": SCREENS[screen], "height": 900}
-    with opened(
-        browser, house.address, storage_state=house.state, viewport=viewport, color_scheme=scheme
-    ) as page:
+    with opened(browser, house.address, storage_state=house.state, viewport=viewport, color_scheme=scheme) as page:
         yield f"{screen}-{scheme}", page
 
 

@@ -81,6 +81,7 @@ PAGES = (
     *(
         "/graphql",
         "/transports",
+        "/administration",
         "/backup",
         "/replica",
         "/upgrade",
