@@ -85,6 +85,29 @@ async def test_those_who_come_first_together_open_a_file_once(files: Files, open
     assert openings == ["1.db"]
 
 
+async def test_who_comes_while_the_look_ends_gets_the_same_database(
+    files: Files, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Two would each write the log back, and each take the other for another program."""
+    has_looked, goes_on = asyncio.Event(), asyncio.Event()
+    run = asyncio.get_running_loop().run_in_executor
+
+    async def look_and_wait(executor: Any, look: Any) -> Any:
+        found = await run(executor, look)
+        has_looked.set()
+        await goes_on.wait()
+        return found
+
+    monkeypatch.setattr(asyncio.get_running_loop(), "run_in_executor", look_and_wait)
+    first = asyncio.ensure_future(files.get(1))
+    await has_looked.wait()
+    second = asyncio.ensure_future(files.get(1))
+    await asyncio.sleep(0)
+    goes_on.set()
+    assert await first is await second
+    assert files.open.connections == 1
+
+
 async def test_a_file_that_is_only_looked_at_is_closed_again(files: Files) -> None:
     assert await files.file(1).can_be_used()
     assert (files.open.connections, files.are_open) == (0, set())

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from functools import partial
 from pathlib import Path
-from typing import Any, Final, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 from wmsd.base import timestamps
 from wmsd.base.clock import Clock
@@ -42,6 +42,13 @@ OVERWRITTEN: Final = (
     "Nothing more is read from it or written to it. Restore the company from a backup, or start wmsd again to "
     "serve what is there."
 )
+
+
+class Looked(NamedTuple):
+    """What a look at a file has found, and its connection if it is still open."""
+
+    is_usable: bool
+    connection: sqlite3.Connection | None = None
 
 
 class CompanyFile:
@@ -138,6 +145,7 @@ class CompanyFile:
 
     async def take_back(self) -> None:
         self._lent -= 1
+        self._written_elsewhere(self._company_id)
         if self.database is not None:
             await self.database.share(self.is_lent)
 
@@ -174,18 +182,19 @@ class CompanyFile:
             await database.share(self.is_lent)
             database.begin()
         look = partial(self._look, database)
-        connection = await asyncio.get_running_loop().run_in_executor(self._executor, look)
-        if database is not None and connection is not None:
+        found = await asyncio.get_running_loop().run_in_executor(self._executor, look)
+        if database is not None and found.connection is not None:
             self.database = database
-            database.take_writer(connection)
+            database.take_writer(found.connection)
+        self._is_ready = found.is_usable  # last: whoever sees it opens the file if there is no database yet
 
-    def _look(self, database: Database | None) -> sqlite3.Connection | None:
-        """Brings the file up to this program's schema, or notes what is wrong with it. Returns its connection when
-        there was nothing to do and the database is to have it. Runs on any thread.
+    def _look(self, database: Database | None) -> Looked:
+        """Brings the file up to this program's schema, or notes what is wrong with it. Leaves it open when there
+        was nothing to do and the database is to have the connection. Runs on any thread.
         """
         found = identity(self.path)
         if self._missed not in (None, found) or (self._overwritten is not None and found == self._overwritten):
-            return None
+            return Looked(False)
         has_log = log_bytes(self.path) > 0  # to be written back, which closing does
         try:
             if self._borrow is not None:
@@ -203,9 +212,9 @@ class CompanyFile:
                 self._go_on(self._owner.code, self.path, checked.older, mark)
         except StorageError as error:
             self._fail(error)
-            return None
-        self.failure, self._missed, self._overwritten, self._is_ready = None, None, None, True
-        return checked.connection if stays_open else None
+            return Looked(False)
+        self.failure, self._missed, self._overwritten = None, None, None
+        return Looked(True, checked.connection if stays_open else None)
 
     def suspect(self, error: Exception) -> None:
         """Closes a file that failed in use; it is checked before it is used again."""
