@@ -35,7 +35,7 @@ def _environment() -> "Environment":
         lstrip_blocks=True,
     )
     environment.globals["asset"] = address_of
-    environment.filters |= {"moment": _moment, "figure": _figure, "status": words.status}
+    environment.filters |= {"moment": _moment, "figure": figure, "status": words.status}
     return environment
 
 
@@ -44,7 +44,7 @@ def _moment(text: str) -> str:
     return f"{text[:10]} {text[11:16]} UTC"
 
 
-def _figure(value: Decimal | int) -> str:
+def figure(value: Decimal | int) -> str:
     """A number in groups of three digits, which a narrow blank separates."""
     return f"{value:,}".replace(",", "\u202f")
 

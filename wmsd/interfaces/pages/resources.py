@@ -63,6 +63,8 @@ class Resource:
     sort: str = "code"
     """The order that people expect, if it can be ordered."""
     acts: tuple[Act, ...] = ()
+    under: tuple[str, ...] = ()
+    """The resources whose records of this one are listed under it."""
     log: str = ""
     """The name of the page, below that of a record, that tells what became of it."""
 
@@ -145,7 +147,8 @@ RESOURCES: Final = (
         stock.list_stock,
         stock.walk_stock,
         ("article", "warehouse", "quantity", "reserved", "quarantined", "available", "updated_at"),
-        key="article",
+        stock.explain_stock,
+        key="quantity",
         sort="id",
     ),
     Resource(
@@ -155,6 +158,7 @@ RESOURCES: Final = (
         articles.walk_articles,
         ("code", "name", "unit", "barcode", "min_stock", "active", "updated_at"),
         articles.get_article,
+        under=("stock",),
         acts=(
             Act("new", "New article", articles.create_article, done="The article is made."),
             Act("change", "Change", articles.update_article, done="The article is changed.", changes=True),

@@ -18,6 +18,8 @@ from wmsd.interfaces.pages.door import SIGN_IN, Door
 from wmsd.interfaces.pages.rendering import page
 from wmsd.interfaces.pages.signing_in import HOME, SigningIn
 from wmsd.interfaces.pages.today import Today
+from wmsd.interfaces.pages.why import Why
+from wmsd.stock import actions as stock
 
 ASKED: Final = (
     accounts.begin_session,
@@ -29,6 +31,10 @@ ASKED: Final = (
     accounts.list_companies,
     accounts.list_sessions,
     get_health,
+    stock.explain_stock,
+    stock.find_stock,
+    stock.list_stock_holders,
+    stock.list_stock_movements,
 )
 """The operations that pages ask for. Some of them have no other way in."""
 HEADINGS: Final = {
@@ -41,13 +47,14 @@ OTHER: Final = "That cannot be done"
 A_COMPANY: Final = "/companies/{company:[0-9]{1,15}}"
 A_RESOURCE: Final = f"{A_COMPANY}/{{resource:[a-z-]+}}"
 DELIVERIES: Final = f"{A_COMPANY}/webhooks/{{id:[0-9]{{1,15}}}}/deliveries"
+STOCK: Final = f"{A_COMPANY}/stock/{{id:[0-9]{{1,15}}}}"
 A_RECORD: Final = f"{A_RESOURCE}/{{id:[0-9]{{1,15}}}}"
 
 
 def add_to(app: web.Application, installation: Installation) -> None:
     door = Door(installation)
     signing_in, account, today, browsing = SigningIn(door), Account(door), Today(door), Browsing(door)
-    acting, deliveries = Acting(door), Deliveries(door)
+    acting, deliveries, why = Acting(door), Deliveries(door), Why(door)
     for_all: tuple[tuple[str, str, Handler], ...] = (
         ("GET", "/pages/{name}", assets.serve),
         ("GET", SIGN_IN, signing_in.show),
@@ -61,6 +68,8 @@ def add_to(app: web.Application, installation: Installation) -> None:
         ("GET", A_COMPANY, browsing.company),
         ("GET", f"{A_RESOURCE}.csv", browsing.csv),
         ("GET", A_RESOURCE, browsing.list),
+        ("GET", STOCK, why.show),
+        ("GET", f"{STOCK}/movements", why.movements),
         ("GET", A_RECORD, browsing.record),
         ("GET", DELIVERIES, deliveries.list),
         ("POST", DELIVERIES, deliveries.again),
