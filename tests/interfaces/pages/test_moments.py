@@ -36,7 +36,14 @@ def test_one_goes_back_to_the_beginning_and_no_further() -> None:
     assert earlier("0001-01-01T00:00:00.000Z", begun) == []
 
 
-@pytest.mark.parametrize("text", ["2026-11-02T10:00Z", "2026-11-02T10:00+02:00"])
-def test_what_says_its_offset_is_left_as_it_is(text: str) -> None:
+@pytest.mark.parametrize(
+    "text",
+    ["2026-11-02T10:00Z", "2026-11-02T10:00+02:00", "2026-11-02T10:00-02:00", "2026-11-02T10:00 02:00", "x"],
+)
+def test_what_says_its_offset_or_is_none_is_left_as_it_is(text: str) -> None:
     assert of_browser(text) == text
-    assert of_browser("2026-11-02T10:00") == "2026-11-02T10:00Z"
+
+
+@pytest.mark.parametrize("text", ["2026-11-02", "2026-11-02T00:00", "2026-11-02 00:00:00.000"])
+def test_what_says_no_offset_is_in_utc(text: str) -> None:
+    assert of_browser(text) == "2026-11-02T00:00:00+00:00"

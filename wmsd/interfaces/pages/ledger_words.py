@@ -133,6 +133,6 @@ def _beside(group: Mapping[str, Any], words: Words) -> str:
 
 
 def _why(told: Mapping[str, Any]) -> str:
-    """By whom, and the reason, where all have the same."""
-    by = f", by {told['actor']}" if told["actor"] else ""
+    """By whom, and the reason, where all have the same. A document tells by itself who has moved it."""
+    by = f", by {told['actor']}" if told["actor"] and not told.get("documents") else ""
     return by + (f": {told['reason']}" if told["reason"] else "")

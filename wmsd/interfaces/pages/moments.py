@@ -13,8 +13,14 @@ MONTHS: Final = (
 
 
 def of_browser(text: str) -> str:
-    """A moment as a browser's field sends it, without an offset, as the API reads it."""
-    return text if text.endswith("Z") or "+" in text else f"{text}Z"
+    """A moment as a browser's field sends it, without an offset, as the API reads it. What is no moment stays as
+    it is: the operation says what is wrong.
+    """
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError:
+        return text
+    return text if moment.tzinfo else moment.replace(tzinfo=UTC).isoformat()
 
 
 def for_browser(text: str) -> str:
