@@ -11,6 +11,8 @@ from wmsd.interfaces.pages.rendering import figure
 from wmsd.stock.schema import MovementKind
 
 MINUS: Final = "\N{MINUS SIGN}"
+CLOSE: Final = "\N{NO-BREAK SPACE}"
+"""Keeps a sign and its number in one line."""
 Number = Decimal | int
 
 
@@ -61,7 +63,7 @@ class Sentence:
 
 def signed(value: Number) -> str:
     """With its sign, as `+ 48`."""
-    return f"+ {figure(value)}" if value >= 0 else f"{MINUS} {figure(-value)}"
+    return f"+{CLOSE}{figure(value)}" if value >= 0 else f"{MINUS}{CLOSE}{figure(-value)}"
 
 
 def beginning(stock: Mapping[str, Any]) -> str:
@@ -133,6 +135,8 @@ def _beside(group: Mapping[str, Any], words: Words) -> str:
 
 
 def _why(told: Mapping[str, Any]) -> str:
-    """By whom, and the reason, where all have the same. A document tells by itself who has moved it."""
-    by = f", by {told['actor']}" if told["actor"] and not told.get("documents") else ""
+    """By whom, and the reason, where all have the same. A document tells both by itself."""
+    if told.get("documents"):
+        return ""
+    by = f", by {told['actor']}" if told["actor"] else ""
     return by + (f": {told['reason']}" if told["reason"] else "")
