@@ -2,15 +2,29 @@
 
 from functools import partial
 
+from wmsd.base.listing import IdsQuery
 from wmsd.base.operation import operation
-from wmsd.base.results import CursorPage, Page, Records
+from wmsd.base.problems import invalid, not_found
+from wmsd.base.results import CursorPage, Page, Records, Text
 from wmsd.db.transaction import Transaction
-from wmsd.stock import store
+from wmsd.stock import explanation, history, store
 from wmsd.stock.adjusting import change_parts
 from wmsd.stock.contents import UNNAMED, Contents, Parts
 from wmsd.stock.counting import KIND
+from wmsd.stock.reservations import holders_of
 from wmsd.stock.rules import Counted, Fault, count_parts
-from wmsd.stock.schema import DetailedStockRecord, StockCursorQuery, StockOfArticlesQuery, StockQuery, StockRecord
+from wmsd.stock.schema import (
+    DetailedStockRecord,
+    ExplanationQuery,
+    StockCursorQuery,
+    StockExplanation,
+    StockHolder,
+    StockMovement,
+    StockMovementQuery,
+    StockOfArticlesQuery,
+    StockQuery,
+    StockRecord,
+)
 
 reading = partial(operation, tag="Stock", returns=StockRecord, module="stock", ability="stock:read")
 
@@ -35,6 +49,42 @@ def walk_stock(tx: Transaction, query: StockCursorQuery, position: int) -> Curso
 def find_stock_of_articles(tx: Transaction, query: StockOfArticlesQuery) -> Records:
     """Find the stock records of some articles."""
     return store.find_of_articles(tx, query)
+
+
+@reading(answer="records")
+def find_stock(tx: Transaction, query: IdsQuery) -> Records:
+    """Find stock records by their ids."""
+    return store.find(tx, query.ids)
+
+
+@operation(tag="Stock", answer="object", returns=StockExplanation, module="stock", ability="stock:read")
+def explain_stock(tx: Transaction, id: int, query: ExplanationQuery) -> Text:
+    """Explain a quantity by the ledger, now or at a past moment."""
+    if query.at is not None and query.at > tx.timestamp:
+        raise invalid({"at": ["is in the future"]})
+    found = explanation.explain(tx, id, query.at)
+    if found is None:
+        raise not_found("stock record")
+    return found
+
+
+@operation(tag="Stock", answer="cursor", returns=StockMovement, module="stock", ability="stock:read")
+def list_stock_movements(tx: Transaction, id: int, query: StockMovementQuery, position: int) -> CursorPage:
+    """List the movements of a stock record, the newest first."""
+    _check_there(tx, id)
+    return history.before(tx, id, query, position)
+
+
+@operation(tag="Stock", answer="records", returns=StockHolder, module="stock", ability="stock:read")
+def list_stock_holders(tx: Transaction, id: int) -> Records:
+    """List the open documents that hold a stock record, the oldest first: at most 20."""
+    _check_there(tx, id)
+    return holders_of(tx, id)
+
+
+def _check_there(tx: Transaction, stock_id: int) -> None:
+    if not history.is_there(tx, stock_id):
+        raise not_found("stock record")
 
 
 def count_stock(tx: Transaction, article_id: int, warehouse_id: int, counted: int, reason: str) -> bool:

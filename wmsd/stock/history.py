@@ -3,8 +3,12 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
+from wmsd.base.results import CursorPage
 from wmsd.base.strict_json import dumps
+from wmsd.db.listing import fitting
+from wmsd.db.record import record_sql
 from wmsd.db.transaction import Transaction
+from wmsd.stock.schema import StockMovement, StockMovementQuery
 
 OF_DOCUMENT: Final = """
     movement.document_id = :document_id AND movement.kind IN (SELECT value FROM json_each(:kinds))
@@ -77,3 +81,36 @@ def _are_few(tx: Transaction, given: list[str], filters: Mapping[str, object]) -
     where = " AND ".join(CONDITIONS[name] for name in given)
     few: bool = tx.value(f"SELECT count(*) < {FEW} FROM (SELECT 1 FROM stock WHERE {where} LIMIT {FEW})", filters)
     return few
+
+
+IS_THERE: Final = "SELECT EXISTS (SELECT 1 FROM stock WHERE id = ?)"
+
+
+def is_there(tx: Transaction, stock_id: int) -> bool:
+    """Whether there is a stock record with this id."""
+    return bool(tx.value(IS_THERE, (stock_id,)))
+
+
+BEFORE: Final = f"""
+    SELECT id, {record_sql(StockMovement)} FROM stock_movements INDEXED BY stock_movements_by_stock
+    WHERE stock_id = :stock_id AND id < :position AND id > :after AND id <= :until
+        AND (:kind IS NULL OR kind = :kind)
+    ORDER BY id DESC LIMIT :limit
+"""
+BEYOND_ALL: Final = 2**62
+
+
+def before(tx: Transaction, stock_id: int, query: StockMovementQuery, position: int) -> CursorPage:
+    """The movements before the position, the newest first; position 0 is the end of the ledger."""
+    given = {
+        "stock_id": stock_id,
+        "position": position or BEYOND_ALL,
+        "after": query.after or 0,
+        "until": query.until or BEYOND_ALL,
+        "kind": query.kind,
+        "limit": query.per_page + 1,
+    }
+    found = tx.rows(BEFORE, given)
+    page = found[: fitting([text for _, text in found[: query.per_page]])]
+    records, positions = (",".join(texts) for texts in ([text for _, text in page], [str(id) for id, _ in page]))
+    return CursorPage(records, page[-1][0] if page else position, len(found) > len(page), positions)

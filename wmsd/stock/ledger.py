@@ -1,16 +1,16 @@
 """The only way to change a quantity: it posts a movement to ledger, balance, lot and serial together."""
 
 from collections.abc import Sequence
-from typing import Final, Literal, NamedTuple
+from typing import Final, NamedTuple
 
 from wmsd.base.strict_json import dumps
 from wmsd.db.transaction import Transaction
 from wmsd.stock import lots, store
 from wmsd.stock.events import emit_at_end
 from wmsd.stock.lots import Part
+from wmsd.stock.schema import MovementKind
 
-Kind = Literal["loading", "unloading", "receipt", "return", "count", "adjustment", "quarantine", "release"]
-"""The kind of a movement. The guide's page on stock says what makes each."""
+Kind = MovementKind
 
 
 class Movement(NamedTuple):

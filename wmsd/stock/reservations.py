@@ -5,11 +5,14 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, NamedTuple
 
+from wmsd.base.results import Records
 from wmsd.base.strict_json import dumps
 from wmsd.db.changes import changed
+from wmsd.db.record import record_sql
 from wmsd.db.transaction import Transaction
 from wmsd.stock import store
 from wmsd.stock.events import emit_at_end
+from wmsd.stock.schema import StockHolder
 
 
 class Holder(NamedTuple):
@@ -58,6 +61,21 @@ def reservations_of(tx: Transaction, kind: str, document_ids: Sequence[int]) -> 
         document_id: Reservation(parts["stock"], parts["lot"], frozenset(parts["serial"]))
         for document_id, parts in found.items()
     }
+
+
+MOST_HOLDERS: Final = 20
+HOLDERS: Final = f"""
+    SELECT group_concat(record, ',') FROM (
+        SELECT {record_sql(StockHolder, {"id": "holder_id", "kind": "holder_kind"})} AS record
+        FROM reservations WHERE stock_id = ? ORDER BY holder_id, holder_kind LIMIT {MOST_HOLDERS}
+    )
+"""
+"""It reads all reservations: there are only those of open documents."""
+
+
+def holders_of(tx: Transaction, stock_id: int) -> Records:
+    """The documents that hold a stock record, those with the smallest ids."""
+    return Records(tx.value(HOLDERS, (stock_id,)) or "")
 
 
 def set_reservation(tx: Transaction, holder: Holder, wanted: Reservation) -> None:

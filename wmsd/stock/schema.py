@@ -19,7 +19,10 @@ from wmsd.base.fields import (
     SignedAmount,
     Timestamp,
 )
-from wmsd.base.listing import ChangedAfter, CursorQuery, Ids, PageQuery, Query, QueryId
+from wmsd.base.listing import ChangedAfter, CursorQuery, Ids, PageQuery, Query, QueryId, QueryTimestamp
+
+MovementKind = Literal["loading", "unloading", "receipt", "return", "count", "adjustment", "quarantine", "release"]
+"""The kind of a movement. The guide's page on stock says what makes each."""
 
 
 class StockRecord(Model):
@@ -144,3 +147,102 @@ class StockCountRow(Input):
     serial: OptionalLabel = None
     quarantined: Amount | None = None
     reason: Annotated[Name | None, EmptyIsNull] = None
+
+
+class StockMovement(Model):
+    """A movement of a stock record, as the ledger has it."""
+
+    id: Id
+    occurred_at: Timestamp
+    kind: MovementKind
+    quantity: Annotated[SignedAmount, Field(description="What the quantity gained, or lost.")]
+    quarantined: Annotated[SignedAmount, Field(description="What of it entered quarantine, or left it.")]
+    destroyed: Annotated[Amount, Field(description="What came back and was destroyed. It is in no quantity.")]
+    lot_number: Label | None
+    serial: Label | None
+    document_id: Id | None
+    reason: Name | None
+    actor: Name
+
+
+class StockMovementQuery(CursorQuery):
+    """`after` and `until` are ids of movements: those after the one, up to the other and with it."""
+
+    kind: MovementKind | None = None
+    after: QueryId | None = None
+    until: QueryId | None = None
+
+
+class ExplanationQuery(Query):
+    at: Annotated[QueryTimestamp | None, Field(description="A past moment; now when it is left out.")] = None
+
+
+class StockGroup(Model):
+    """The movements of one kind. What is not the same for all of them is null."""
+
+    kind: MovementKind
+    quantity: SignedAmount
+    quarantined: SignedAmount
+    destroyed: Amount
+    movements: int
+    documents: int
+    document_ids: Annotated[list[Id], Field(description="Of one document or two; none when there are more.")]
+    first_at: Timestamp
+    last_at: Timestamp
+    lot_number: Label | None
+    reason: Name | None
+    actor: Name | None
+
+
+class LastCount(Model):
+    """The stock count that an explanation begins with."""
+
+    at: Timestamp
+    difference: Annotated[SignedAmount, Field(description="By how much the count changed the quantity.")]
+    reason: Name | None
+    actor: Name | None
+
+
+class StockLevel(Model):
+    at: Timestamp
+    quantity: Annotated[Amount, Field(description="From this moment on.")]
+
+
+class StockExplanation(Model):
+    """Why the quantity is what it is: `quantity = begins_with + the quantities of all groups`.
+
+    `count` is null when none was counted: then it begins with 0. What was reserved in the past is not recorded:
+    `reserved`, `available` and `holders` are null at a past moment. The groups are of the movements after the id
+    `after`, up to `until`. `levels` are at most 121, the first one where the chart begins.
+    """
+
+    id: Id
+    article_id: Id
+    article_code: Code
+    article_name: Name
+    unit: Label
+    warehouse_id: Id
+    warehouse_code: Code
+    warehouse_name: Name
+    at: Timestamp
+    quantity: Amount
+    quarantined: Amount
+    reserved: Amount | None
+    available: Amount | None
+    holders: Annotated[int | None, Field(description="How many documents hold what is reserved.")]
+    min_stock: Amount | None
+    begins_with: Amount
+    count: LastCount | None
+    groups: list[StockGroup]
+    after: int
+    until: int
+    levels: list[StockLevel]
+    created_at: Timestamp
+
+
+class StockHolder(Model):
+    """An open document that holds stock. `kind` is the first part of its events' names."""
+
+    kind: Label
+    id: Id
+    quantity: Quantity

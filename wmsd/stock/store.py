@@ -64,6 +64,10 @@ def page(tx: Transaction, query: PageQuery) -> Page:
     return LISTING.page(tx, RECORD, query, query.filters())
 
 
+def find(tx: Transaction, ids: Sequence[int]) -> Records:
+    return LISTING.of(tx, RECORD, "stock.id", ids)
+
+
 LOTS: Final = f"""(
     SELECT json_group_array({record_sql(Lot, {"available": "quantity - reserved - quarantined"})} ORDER BY id)
     FROM stock_lots WHERE stock_id = stock.id AND quantity > 0

@@ -156,7 +156,7 @@ async def test_a_record_shows_its_fields_its_lines_and_its_call(visitor: Visitor
 
 
 @pytest.mark.parametrize(
-    "path", ["sales-orders/99", "stock/1", "nothing", "nothing/1", "nothing.csv", "articles/0"]
+    "path", ["sales-orders/99", "stock/99", "events/1", "nothing", "nothing/1", "nothing.csv", "articles/0"]
 )
 async def test_what_is_not_there_is_told(visitor: Visitor, path: str) -> None:
     seen = await visitor.get(f"/companies/1/{path}")

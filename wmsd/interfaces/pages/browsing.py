@@ -16,6 +16,7 @@ from wmsd.interfaces.pages.fields import Field, properties_of
 from wmsd.interfaces.pages.referred import referred
 from wmsd.interfaces.pages.rendering import HEADERS, go_to, page
 from wmsd.interfaces.pages.resources import Resource
+from wmsd.interfaces.pages.under import records_under
 from wmsd.interfaces.pages.workplace import Workplace, workplace
 from wmsd.interfaces.rest_v1.routes import ROUTES as V1
 from wmsd.interfaces.rest_v2.routes import ROUTES as V2
@@ -92,6 +93,7 @@ class Browsing:
                 (each for each in fields if _is_fact(resource, each, record)), key=lambda each: each.name in LAST
             ),
             tables=[field for field in fields if field.kind == "table" and record.get(field.name)],
+            under=await records_under(at, resource, record["id"]),
             path=None if route is None else route.path.replace("{id}", str(record["id"])),
         )
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Final, Literal
 
 from wmsd.interfaces.pages.fields import REFERRING, name_of, properties_of
+from wmsd.interfaces.pages.moments import of_browser
 from wmsd.interfaces.pages.resources import REFERRED, Resource
 from wmsd.interfaces.pages.workplace import Workplace
 
@@ -70,7 +71,7 @@ async def read(workplace: Workplace, resource: Resource, given: Mapping[str, str
     for each in filters_of(resource):
         value = given.get(each.name, "").strip()
         if each.asks == "moment" and value:
-            sent.query[each.parameter] = value if value.endswith("Z") or "+" in value else f"{value}Z"
+            sent.query[each.parameter] = of_browser(value)
         if each.asks == "code" and value:
             found = await workplace.id_of(REFERRED[each.parameter], value)
             if found is None:

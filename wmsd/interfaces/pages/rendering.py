@@ -39,7 +39,7 @@ def _environment() -> "Environment":
     environment.globals |= {"asset": address_of, "administered_by": administered_by}
     environment.filters |= {
         "moment": _moment,
-        "figure": _figure,
+        "figure": figure,
         "status": words.status,
         "opens": words.opens,
         "name_of": name_of,
@@ -52,7 +52,7 @@ def _moment(text: str) -> str:
     return f"{text[:10]} {text[11:16]} UTC"
 
 
-def _figure(value: Decimal | int) -> str:
+def figure(value: Decimal | int) -> str:
     """A number in groups of three digits, which a narrow blank separates."""
     return f"{value:,}".replace(",", "\u202f")
 

@@ -73,6 +73,8 @@ class Resource:
     acts: tuple[Act, ...] = ()
     further: tuple[str, str, str] | None = None
     """A page below that of a record: its name in addresses, its title, and what it tells."""
+    under: tuple[str, ...] = ()
+    """The resources whose records of this one are listed under it."""
 
     @property
     def model(self) -> type[BaseModel]:
@@ -170,7 +172,8 @@ RESOURCES: Final = (
         stock.list_stock,
         stock.walk_stock,
         ("article", "warehouse", "quantity", "reserved", "quarantined", "available", "updated_at"),
-        key="article",
+        stock.explain_stock,
+        key="quantity",
         sort="id",
     ),
     Resource(
@@ -180,6 +183,7 @@ RESOURCES: Final = (
         articles.walk_articles,
         ("code", "name", "unit", "barcode", "min_stock", "active", "updated_at"),
         articles.get_article,
+        under=("stock",),
         acts=(
             Act("new", "New article", articles.create_article, done="The article is made."),
             Act("change", "Change", articles.update_article, done="The article is changed.", changes=True),
@@ -229,6 +233,7 @@ RESOURCES: Final = (
         key="id",
     ),
 )
+BY_NAME: Final = {resource.name: resource for resource in RESOURCES}
 REFERRED: Final = {
     id_field: resource
     for id_field, reference in REFERRING.items()

@@ -26,8 +26,10 @@ from wmsd.interfaces.pages.signing_on import BACK, TO_PROVIDER, SigningOn
 from wmsd.interfaces.pages.today import Today
 from wmsd.interfaces.pages.trying import TRY, Trying
 from wmsd.interfaces.pages.welcome import WELCOME, Welcome
+from wmsd.interfaces.pages.why import Why
 from wmsd.sign_on import actions as sign_on
 from wmsd.sign_on.trying import try_sign_on
+from wmsd.stock import actions as stock
 
 ASKED: Final = (
     *(each for resource in ADMINISTRATION for each in resource.operations),
@@ -53,6 +55,10 @@ ASKED: Final = (
     sign_on.finish_sign_on,
     sign_on.list_providers,
     try_sign_on,
+    stock.explain_stock,
+    stock.find_stock,
+    stock.list_stock_holders,
+    stock.list_stock_movements,
 )
 """The operations that pages ask for. Some of them have no other way in."""
 HEADINGS: Final = {
@@ -66,6 +72,7 @@ ID: Final = "[0-9]{1,15}"
 A_COMPANY: Final = f"/companies/{{company:{ID}}}"
 ADMIN: Final = "/admin"
 DELIVERIES: Final = f"{A_COMPANY}/webhooks/{{id:{ID}}}/deliveries"
+STOCK: Final = f"{A_COMPANY}/stock/{{id:{ID}}}"
 
 
 def add_to(app: web.Application, installation: Installation) -> None:
@@ -74,6 +81,7 @@ def add_to(app: web.Application, installation: Installation) -> None:
     acting, deliveries = Acting(door), Deliveries(door)
     rights, welcome, first_run = Rights(door), Welcome(door), FirstRun(door)
     signing_on, trying = SigningOn(door), Trying(door)
+    why = Why(door)
     for_all: tuple[tuple[str, str, Handler], ...] = (
         ("GET", "/pages/{name}", assets.serve),
         ("GET", SIGN_IN, signing_in.show),
@@ -96,6 +104,8 @@ def add_to(app: web.Application, installation: Installation) -> None:
         ("POST", START, first_run.name),
         ("GET", ACCOUNT, account.show),
         ("POST", "/account/sessions", account.end),
+        ("GET", STOCK, why.show),
+        ("GET", f"{STOCK}/movements", why.movements),
         ("GET", DELIVERIES, deliveries.list),
         ("POST", DELIVERIES, deliveries.again),
         ("GET", f"{ADMIN}/users/{{id:{ID}}}/rights", rights.show),
