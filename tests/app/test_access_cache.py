@@ -196,7 +196,7 @@ async def test_bookkeeping_makes_nothing_be_read_again(world: World) -> None:
 
 BOOKKEEPING = {
     *("access_version", "audit", "clock", "high_water_marks", "installation", "log", "request_counts", "secrets"),
-    *("sign_in_addresses", "invitations"),
+    *("sign_in_addresses", "invitations", "company_figures"),
 }
 """Tables of the platform that decide nothing about who may do what."""
 

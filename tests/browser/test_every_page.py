@@ -1,5 +1,5 @@
-"""Every page on a phone, a tablet and a screen, by day and by night: nothing keeps anybody out, nothing is too wide
-or too heavy. A screenshot of each is left in `build/screenshots`, for people to look at.
+"""Every page on a phone, a tablet and a screen, by day and by night: nothing keeps anybody out, and nothing is too
+wide or too heavy. A screenshot of each is left in `build/screenshots`, for people to look at.
 """
 
 from collections.abc import Iterator
@@ -20,8 +20,10 @@ from tests.support.chromium import (
 from wmsd.interfaces.pages.administration import ADMINISTRATION
 from wmsd.interfaces.pages.resources import RESOURCES
 
+pytestmark = pytest.mark.long
 PAGES = (
     *("/today", "/start", "/account", "/companies/1/articles/1", "/companies/1/articles/1/change"),
+    *("/companies/1/stock/1", "/companies/1/stock/1/movements", "/sign-on/try"),
     *("/companies/1/partners/1", "/companies/1/warehouses/1", "/admin/users/1", "/admin/users/1/change"),
     *("/admin/users/1/rights", "/admin/companies/1", "/admin/companies/1/change", "/admin/tokens/1"),
     *("/admin/users/new", "/admin/tokens/new", "/admin/companies/new", "/companies/1/webhooks/new"),

@@ -19,7 +19,7 @@ class Admission:
         self, settings: Settings, clock: Clock, access: AccessCache, requests: RequestCounts, limiter: Limiter
     ) -> None:
         self._limits = settings.limits
-        self._abilities = abilities_in_force(settings.returns.require_write_ability)
+        self.in_force = abilities_in_force(settings.returns.require_write_ability)
         self._clock = clock
         self._access = access
         self._requests = requests
@@ -45,7 +45,7 @@ class Admission:
             if call.operation.scope == "platform":
                 return caller, company
             declared = call.operation.ability
-            needed = needed_ability(declared, self._abilities)
+            needed = needed_ability(declared, self.in_force)
             if declared is not None and caller.abilities.isdisjoint({declared, needed}):
                 whose = "This token" if call.session is None else "You"
                 raise forbidden(f"{whose} {'lacks' if call.session is None else 'lack'} the ability {needed}.")
@@ -96,8 +96,7 @@ class Admission:
                 key, limit, company = f"session:{caller.session_id}", limits.pages_per_minute, None
             case "company":
                 assert company is not None
-                default = limits.sandbox_per_minute if company.sandbox else limits.data_per_minute
-                key, limit = f"company:{company.id}", company.requests_per_minute or default
+                key, limit = self._of_company(company)
             case "user":
                 assert caller is not None
                 key, limit = f"user:{caller.actor.user_id}", limits.data_per_minute
@@ -117,6 +116,16 @@ class Admission:
         if company is not None:
             self._requests.note(company.id)
         return allowance.headers()
+
+    def _of_company(self, company: Company) -> tuple[str, int]:
+        """The key and the limit of its data requests."""
+        default = self._limits.sandbox_per_minute if company.sandbox else self._limits.data_per_minute
+        return f"company:{company.id}", company.requests_per_minute or default
+
+    def used(self, company: Company) -> tuple[int, int]:
+        """The data requests of the company in the last minute, and its limit."""
+        key, limit = self._of_company(company)
+        return self._limiter.used(key, self._clock.monotonic()), limit
 
     def unchanged(self, call: Call) -> dict[str, str]:
         """Counts a tenth of a request: its caller has the answer already. Returns the headers as `take` does."""

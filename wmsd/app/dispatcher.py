@@ -71,7 +71,7 @@ class Dispatcher:
         signer: CursorSigner,
         services: Mapping[type, object],
     ) -> None:
-        self._admission = Admission(settings, clock, access, requests, limiter)
+        self.admission = Admission(settings, clock, access, requests, limiter)
         self._refusals = Refusals(files, clock)
         self._platform = platform
         self._files = files
@@ -101,10 +101,10 @@ class Dispatcher:
         """Does everything before the unit of work and begins it. Units run in the order of their beginning."""
         pending_call = PendingCall(call, {})
         try:
-            caller, company = call.caller, call.tenant = await self._admission.admit(call)
+            caller, company = call.caller, call.tenant = await self.admission.admit(call)
             self._refusals.note_admitted()
             call.company = None if company is None else str(company.id)  # not what the header said
-            pending_call.headers = self._admission.take(call, caller, company)
+            pending_call.headers = self.admission.take(call, caller, company)
             pending_call.pending = await self._start(call, caller, company)
         except Exception as error:  # every refusal is an answer
             pending_call.refused = self._refusals.reply(call, error)
@@ -125,14 +125,14 @@ class Dispatcher:
         headers = pending_call.headers
         call = pending_call.call
         if call.method == "GET" and (unchanged := preconditions.unchanged(call.if_none_match, reply)) is not None:
-            headers = self._admission.unchanged(call)
+            headers = self.admission.unchanged(call)
             reply = unchanged
         reply.headers = {**call.route_headers, **headers, **reply.headers}
         return reply
 
     def count_open(self, address: str) -> None:
         """Counts a request that needs no token and no operation, such as a page. Raises Problem (429)."""
-        self._admission.count_open(address)
+        self.admission.count_open(address)
 
     async def _start(self, call: Call, caller: Caller | None, company: Company | None) -> Awaitable[Reply]:
         """Decodes the request and passes the unit of work to the company's file."""
@@ -222,7 +222,7 @@ class Dispatcher:
         assert operation.needs is not None
         service = self._services[operation.needs]
         if "caller" in operation.takes and not operation.signed_in:
-            inputs["caller"] = await self._admission.known_caller(call)
+            inputs["caller"] = await self.admission.known_caller(call)
         if not operation.writes:
             return reply_of(call, company, await operation.action(service, **inputs), inputs, self._signer)
         assert company is not None

@@ -29,12 +29,15 @@ class HighWaterMarks:
     def __init__(self, platform: Database, files: CompanyFiles) -> None:
         self._platform = platform
         self._files = files
+        self._changed = files.watch()
+        """The companies that were written since their marks were."""
         self._writing = asyncio.Lock()
 
     async def write(self) -> None:
         """Writes the marks of what has changed. What cannot be read now is read the next time."""
         async with self._writing:
-            asked, self._files.changed = self._files.changed, set()
+            asked = set(self._changed)
+            self._changed -= asked
             found: dict[int, HighWaterMark] = {}
             for company_id in asked:
                 with suppress(*STORAGE_FAILURES):
@@ -43,7 +46,7 @@ class HighWaterMarks:
             if found:
                 await self._platform.write(lambda tx: companies.keep_marks(tx, found), is_quiet=True)
                 self._files.marks.update(found)
-            self._files.changed |= asked - set(found)
+            self._changed |= asked - set(found)
 
 
 def go_on(company: str, path: Path, found: HighWaterMark, mark: HighWaterMark) -> None:

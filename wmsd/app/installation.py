@@ -20,6 +20,8 @@ from wmsd.app.limits import Limiter
 from wmsd.app.request_counts import RequestCounts
 from wmsd.app.settings import Settings
 from wmsd.app.storage import Storage
+from wmsd.app.today.actions import TodayService
+from wmsd.app.today.keeping import TodayFigures
 from wmsd.articles.tracking import Obstacles
 from wmsd.base.access import Whitelist, abilities_in_force
 from wmsd.base.clock import Clock, OrderedClock, SystemClock
@@ -56,6 +58,7 @@ class Installation:
     vault: Vault
     guard: Guard
     storage: Storage
+    today: TodayFigures
 
 
 def new_guard(settings: Settings, section: Literal["webhooks", "sign_on"] = "webhooks") -> Guard:
@@ -140,6 +143,8 @@ async def open_installation(
             ),
         },
     )
+    today = TodayFigures(platform, files, access, ordered)
+    dispatcher.add_service(TodayService(today, access, dispatcher.admission))
     try:
         yield Installation(
             settings,
@@ -157,6 +162,7 @@ async def open_installation(
             vault,
             guard,
             storage,
+            today,
         )
     finally:
         await _write_last(requests)

@@ -73,6 +73,7 @@ class Jobs:
         self._every(60, installation.access.write_session_uses)
         self._every(60, self.write_request_counts)
         self._every(60, installation.marks.write)
+        self._every(1, self.keep_today)
         self._every(10, installation.files.close_unused)
         self._every(TRY_AGAIN_SECONDS, self.try_failed_writes)
         self._every(TRY_AGAIN_SECONDS, self.write_logs_back)
@@ -95,6 +96,7 @@ class Jobs:
         await self._run(self._installation.access.write_token_uses)
         await self._run(self._installation.access.write_session_uses)
         await self._run(self._installation.marks.write)
+        await self._run(self._installation.today.write)
         await self._run(self.clock_watch.keep)
 
     @property
@@ -153,6 +155,10 @@ class Jobs:
     async def make_reserve(self) -> None:
         """Makes the reserve again when there is room after the disk was full."""
         await asyncio.to_thread(self._installation.folder.make_reserve)
+
+    async def keep_today(self) -> None:
+        """Reads the figures of the page Today where something has changed."""
+        await self._installation.today.keep()
 
     async def write_request_counts(self) -> None:
         await self._installation.requests.write()

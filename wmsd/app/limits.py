@@ -100,6 +100,15 @@ class Limiter:
         if window.count >= limit:
             raise self._refusal(window, limit, now)
 
+    def used(self, key: str, now: float) -> int:
+        """How many requests the window has now."""
+        windows = self._kinds.get(key.partition(":")[0])
+        window = None if windows is None else windows.get(key)
+        if window is None:
+            return 0
+        window.forget_until(now - WINDOW + ROUNDING)
+        return window.count
+
     def _window(self, key: str, now: float) -> Window:
         kind = key.partition(":")[0]
         windows = self._kinds.get(kind)

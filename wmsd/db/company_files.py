@@ -64,8 +64,7 @@ class CompanyFiles:
         self._codes = dict(codes)
         self.marks = dict(marks)
         self._go_on = go_on
-        self.changed: set[int] = set()
-        """The companies that were written since somebody last took their high-water marks."""
+        self._watching: list[set[int]] = []
         self.folder = folder
         self.after_commit: Callable[[int], None] | None = None
         self._told = Complaints(
@@ -287,7 +286,7 @@ class CompanyFiles:
                 self._clock,
                 self._told,
                 self._borrow,
-                lambda company_id: self._written_elsewhere.add(company_id),
+                self._note_written_elsewhere,
                 self._alone,
                 lambda: self.marks.get(company_id),
                 self._go_on,
@@ -297,8 +296,22 @@ class CompanyFiles:
             self._files[company_id] = file
         return file
 
+    def watch(self) -> set[int]:
+        """A set that gets the companies to whose files something is written. Whoever watches removes them."""
+        watching: set[int] = set()
+        self._watching.append(watching)
+        return watching
+
+    def _note_written(self, company_id: int) -> None:
+        for watching in self._watching:
+            watching.add(company_id)
+
+    def _note_written_elsewhere(self, company_id: int) -> None:
+        self._written_elsewhere.add(company_id)
+        self._note_written(company_id)
+
     def _committed(self, company_id: int) -> None:
-        self.changed.add(company_id)
+        self._note_written(company_id)
         if self.after_commit is not None:
             self.after_commit(company_id)
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Annotated, Any, Final, get_args
+from typing import Annotated, Any, Final, NamedTuple, get_args
 
 from pydantic import Field, WithJsonSchema, create_model
 
@@ -28,6 +28,13 @@ OF_NO_COLUMN: Final = frozenset({"status", "packaging"})
 """Fields of a body that are no columns: a status is changed by a transition, packaging has its own ledger."""
 
 
+class Due(NamedTuple):
+    """By which date a document should be dealt with: it is late in these statuses after it."""
+
+    field: str
+    statuses: tuple[str, ...]
+
+
 @dataclass(frozen=True)
 class DocumentTable:
     """`body` is what a caller may set. Its field `status` has the statuses; a document begins in its default.
@@ -48,6 +55,7 @@ class DocumentTable:
     references: Mapping[str, "DirectoryKind | DocumentTable"]
     filters: Mapping[str, Any]
     payload: tuple[str, ...]
+    due: Due | None = None
 
     def __post_init__(self) -> None:
         check_shown(self.body, self.shown, but=OF_NO_COLUMN)

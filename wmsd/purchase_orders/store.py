@@ -7,7 +7,7 @@ from wmsd.base.listing import QueryId
 from wmsd.db.transaction import Transaction
 from wmsd.directory.store import PARTNERS, WAREHOUSES
 from wmsd.documents.lines import LineTable
-from wmsd.documents.table import DocumentTable
+from wmsd.documents.table import DocumentTable, Due
 from wmsd.purchase_orders.schema import PurchaseOrder, PurchaseOrderFields, PurchaseOrderItem
 
 ORDER_ITEMS: Final = LineTable(
@@ -23,6 +23,7 @@ ORDERS: Final = DocumentTable(
     references={"partner": PARTNERS, "warehouse": WAREHOUSES},
     filters={"partner_id": QueryId},
     payload=("partner_id", "warehouse_id"),
+    due=Due("expected_date", ("CREAT", "PARTIAL")),
 )
 
 RECEIVABLE: Final = """

@@ -8,7 +8,7 @@ from wmsd.base.strict_json import dumps
 from wmsd.db.transaction import Transaction
 from wmsd.directory.store import CLIENTS, PARTNERS, WAREHOUSES
 from wmsd.documents.lines import LineTable
-from wmsd.documents.table import DocumentTable
+from wmsd.documents.table import DocumentTable, Due
 from wmsd.sales_orders.schema import SalesOrder, SalesOrderFields, SalesOrderLine
 
 ORDER_LINES: Final = LineTable(
@@ -27,6 +27,7 @@ ORDERS: Final = DocumentTable(
     references={"partner": PARTNERS, "warehouse": WAREHOUSES, "client": CLIENTS},
     filters={"partner_id": QueryId},
     payload=("partner_id", "warehouse_id"),
+    due=Due("requested_date", ("CREAT", "IN_LUCRU")),
 )
 
 LOADS: Final = """

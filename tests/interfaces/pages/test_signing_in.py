@@ -234,7 +234,7 @@ async def test_what_is_wrong_is_said_with_what_to_do(visitor: Visitor, monkeypat
 
 
 async def test_who_asks_too_often_is_told_on_a_page(tmp_path: Path) -> None:
-    async with open_world(tmp_path / "data", {"limits": {"pages_per_minute": 8}}) as world:
+    async with open_world(tmp_path / "data", {"limits": {"pages_per_minute": 4}}) as world:
         await world.new_user(EMAIL, "platform-admin")
         visitor = Visitor(world)
         await visitor.sign_in(EMAIL, PASSWORD)

@@ -7,6 +7,7 @@ from wmsd.accounts import actions as accounts
 from wmsd.accounts import choosing_password, demo_link, first_admin, user_administration
 from wmsd.app.discovery import get_health
 from wmsd.app.installation import Installation
+from wmsd.app.today.actions import get_today
 from wmsd.base.problems import Problem
 from wmsd.companies import administration
 from wmsd.interfaces.http.server import Handler, add, add_open
@@ -48,7 +49,7 @@ ASKED: Final = (
     accounts.end_this_session,
     accounts.get_access,
     accounts.get_profile,
-    accounts.list_companies,
+    get_today,
     accounts.list_sessions,
     get_health,
     sign_on.begin_sign_on,

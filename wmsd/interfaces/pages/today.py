@@ -1,12 +1,18 @@
-"""The first page: whether the house is well, and every company of the person."""
+"""The first page: whether the house is well, and every company of the person, the oldest trouble first."""
 
-from typing import Any
+from typing import Any, Final
+from urllib.parse import urlencode
 
-from wmsd.accounts import actions as accounts
 from wmsd.app.discovery import get_health
+from wmsd.app.kinds import DOCUMENTS
+from wmsd.app.today.actions import get_today
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages.door import Door
 from wmsd.interfaces.pages.rendering import page
+
+PER_PAGE: Final = 100
+PAGES_OF: Final = {kind.table.name: kind.table.name.replace("_", "-") for kind in DOCUMENTS}
+"""In addresses, by the name of the kind."""
 
 
 class Today:
@@ -16,7 +22,15 @@ class Today:
     async def show(self, request: web.Request) -> web.Response:
         person = await self._door.person(request)
         health = await self._door.need(person.browser, get_health, also=503)
-        companies = await self._door.need(person.browser, accounts.list_companies)
+        asked = {name: request.query[name] for name in ("search", "page") if request.query.get(name)}
+        answer = await self._door.ask(
+            person.browser, get_today, query={**asked, "per_page": str(PER_PAGE)}, is_counted=True
+        )
+        if answer.status == 422:  # a page that there is not, or a search that is too long
+            answer = await self._door.ask(person.browser, get_today, query={"per_page": str(PER_PAGE)})
+            asked = {}
+        today = answer.needed()
+        number = int(asked.get("page", 1))
         return page(
             "today",
             person=person,
@@ -24,8 +38,16 @@ class Today:
             health=health["status"],
             troubles=troubles(health["checks"]),
             backup=health["checks"]["backup"],
-            companies=companies["data"],
+            today=today,
+            search=asked.get("search", ""),
+            before=_address(asked, number - 1) if number > 1 else None,
+            after=_address(asked, number + 1) if number * PER_PAGE < today["companies_in_all"] else None,
+            pages_of=PAGES_OF,
         )
+
+
+def _address(asked: dict[str, str], number: int) -> str:
+    return f"/today?{urlencode({**asked, 'page': number})}"
 
 
 WHAT_IS_WRONG = {

@@ -1,0 +1,114 @@
+"""The figures of one company, read in its file from counts that triggers keep, and from indexes of what is due."""
+
+from typing import Final
+
+from pydantic import BaseModel
+
+from wmsd.app.kinds import DOCUMENTS
+from wmsd.db.transaction import Transaction
+from wmsd.documents.table import DocumentTable
+from wmsd.outbox.store import counts as counts_of_events
+from wmsd.receptions.kind import RECEPTIONS
+from wmsd.returns.kind import RETURNS
+
+MOST_TOLD: Final = 5
+"""Of the documents of a kind that are late, the oldest first."""
+TABLES: Final = tuple(kind.table for kind in DOCUMENTS)
+DUE: Final = tuple(table for table in TABLES if table.due is not None)
+OPEN_IN: Final = {RECEPTIONS.table.name: ("CREAT", "IN_LUCRU"), RETURNS.table.name: ("RECEPTIONAT",)}
+"""Statuses in which somebody still has something to do, of kinds that are never due."""
+GIVEN_UP: Final = "SELECT rows FROM webhook_delivery_counts WHERE status = 'exhausted'"
+LOW: Final = "SELECT count(*) FROM stock INDEXED BY stock_low WHERE is_low = 1"
+
+
+class LateDocument(BaseModel):
+    id: int
+    code: str
+    status: str
+    due: str
+    partner: str | None
+
+
+class Late(BaseModel):
+    """Documents of a kind that should have been dealt with before today."""
+
+    number: int
+    oldest: list[LateDocument]
+
+
+class CompanyFigures(BaseModel):
+    """`day` is the day they were read on. They hold until `next_due` is over: then more is late."""
+
+    day: str
+    month: str
+    next_due: str | None
+    late: dict[str, Late]
+    """By the name of the kind."""
+    by_status: dict[str, dict[str, int]]
+    """By the name of the kind."""
+    given_up: int
+    low: int
+    events: int
+    """In the month."""
+
+    def holds(self, today: str) -> bool:
+        """Whether they are those of today, as long as nothing is written to the file."""
+        return self.next_due is None or self.next_due >= today
+
+
+def read(tx: Transaction, today: str) -> CompanyFigures:
+    """`today` is a date, such as 2026-11-24."""
+    month = today[:7]
+    coming = [due for table in DUE if (due := tx.value(next_sql(table), {"today": today})) is not None]
+    return CompanyFigures(
+        day=today,
+        month=month,
+        next_due=min(coming, default=None),
+        late={table.name: _late(tx, table, today) for table in DUE},
+        by_status={table.name: dict(tx.rows(BY_STATUS.format(table.tally.table))) for table in TABLES},
+        given_up=tx.value(GIVEN_UP),
+        low=tx.value(LOW),
+        events=sum(counts_of_events(tx, month).get(month, {}).values()),
+    )
+
+
+BY_STATUS: Final = "SELECT status, sum(rows) FROM {} GROUP BY status"
+
+
+def _late(tx: Transaction, table: DocumentTable, today: str) -> Late:
+    told = tx.records(oldest_sql(table), {"today": today, "most": MOST_TOLD})
+    return Late(
+        number=tx.value(late_sql(table), {"today": today}),
+        oldest=[LateDocument(**row) for row in told],
+    )
+
+
+def late_sql(table: DocumentTable) -> str:
+    return f"SELECT count(*) FROM {_open(table)} AND {_field(table)} < :today"
+
+
+def oldest_sql(table: DocumentTable) -> str:
+    return f"""
+        SELECT id, code, status, {_field(table)} AS due,
+            (SELECT name FROM partners WHERE partners.id = {table.name}.partner_id) AS partner
+        FROM {_open(table)} AND {_field(table)} < :today ORDER BY {_field(table)}, id LIMIT :most
+    """
+
+
+def next_sql(table: DocumentTable) -> str:
+    return f"SELECT min({_field(table)}) FROM {_open(table)} AND {_field(table)} >= :today"
+
+
+def _field(table: DocumentTable) -> str:
+    assert table.due is not None
+    return table.due.field
+
+
+def _open(table: DocumentTable) -> str:
+    """Those that are still to be dealt with, by their index."""
+    assert table.due is not None
+    statuses = ", ".join(f"'{status}'" for status in table.due.statuses)
+    return (
+        f"{table.name} INDEXED BY {table.name}_by_{table.due.field} "
+        f"WHERE {table.due.field} IS NOT NULL AND status IN ({statuses})"
+    )

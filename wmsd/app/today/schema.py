@@ -1,0 +1,56 @@
+"""What the page Today is told: each company with its figures, and what is late in all of them."""
+
+from typing import Annotated
+
+from pydantic import Field
+
+from wmsd.base.fields import Id, Model
+from wmsd.base.listing import PageQuery
+
+
+class TodayQuery(PageQuery):
+    search: Annotated[str, Field(max_length=64)] | None = None
+
+
+class CompanyToday(Model):
+    """A company as somebody may see it. Where an ability or a module lacks, a figure is null."""
+
+    id: Id
+    code: str
+    name: str
+    sandbox: bool
+    late_orders: int | None
+    orders_in_work: int | None
+    orders_loaded: int | None
+    late_inbound: int | None
+    returns_undecided: int | None
+    given_up: int | None
+    low: int | None
+    events: int | None
+    requests: int
+    """In the last minute."""
+    limit: int
+    """Of requests a minute."""
+
+
+class LateToday(Model):
+    """A document that should have been dealt with before today."""
+
+    kind: str
+    id: Id
+    code: str
+    status: str
+    due: str
+    partner: str | None
+    company_id: Id
+    company: str
+
+
+class Today(Model):
+    """`totals` are those of all companies that somebody may use, not only of this page."""
+
+    day: str
+    companies: list[CompanyToday]
+    companies_in_all: int
+    totals: dict[str, int]
+    late: list[LateToday]

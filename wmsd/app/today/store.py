@@ -1,0 +1,28 @@
+"""The kept figures of all companies, in `platform.db`."""
+
+from collections.abc import Mapping
+from typing import Final
+
+from wmsd.app.today.figures import CompanyFigures
+from wmsd.db.transaction import Transaction
+
+ALL: Final = "SELECT company_id, figures, read_at FROM company_figures"
+KEEP: Final = """
+    INSERT INTO company_figures (company_id, figures, read_at) VALUES (?, ?, ?)
+    ON CONFLICT (company_id) DO UPDATE SET figures = excluded.figures, read_at = excluded.read_at
+"""
+
+
+def kept(tx: Transaction) -> dict[int, tuple[CompanyFigures, str]]:
+    """The figures of each company, and when they were read. Those of another version are left out."""
+    found = {}
+    for company_id, text, read_at in tx.rows(ALL):
+        try:
+            found[company_id] = CompanyFigures.model_validate_json(text), read_at
+        except ValueError:  # they are read anew
+            continue
+    return found
+
+
+def keep(tx: Transaction, figures: Mapping[int, CompanyFigures]) -> None:
+    tx.executemany(KEEP, [(each, found.model_dump_json(), tx.timestamp) for each, found in figures.items()])
