@@ -6,10 +6,10 @@ from pydantic import Field
 
 from wmsd.accounts.strength import LONGEST
 from wmsd.base.access import ABILITIES, EVERYTHING, Role
-from wmsd.base.fields import Email, Id, Input, Model, Name, Timestamp, choice
+from wmsd.base.fields import Email, Id, Input, Model, Name, Sealed, Timestamp, choice
 from wmsd.companies.schema import CompanyShown
 
-Password = Annotated[str, Field(min_length=1, max_length=LONGEST)]
+Password = Annotated[str, Field(min_length=1, max_length=LONGEST), Sealed]
 Ability = Annotated[str, choice("Ability", [EVERYTHING, *ABILITIES])]
 AbilityNames = Annotated[list[Ability], Field(min_length=1, max_length=50)]
 

@@ -39,6 +39,7 @@ class Admission:
             if call.operation.scope == "platform" and not (call.company and "company" in call.operation.takes):
                 return caller, None
             company = await self._company(call, caller)
+            call.known = caller, company
             if call.operation.scope == "platform":
                 return caller, company
             declared = call.operation.ability
@@ -66,6 +67,7 @@ class Admission:
         assert caller.site is not None
         call.company, call.operator = str(caller.site.company_id), None
         company = await self._company(call, caller)
+        call.known = caller, company
         _check_modules(call.operation, company, ("api",))
         return caller, company
 

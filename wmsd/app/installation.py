@@ -1,5 +1,6 @@
 """The composition root: opens an installation. It makes every part and passes it on; nothing is global."""
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -16,6 +17,7 @@ from wmsd.app.high_water_marks import HighWaterMarks, go_on
 from wmsd.app.key_file import open_key
 from wmsd.app.limits import Limiter
 from wmsd.app.request_counts import RequestCounts
+from wmsd.app.request_history.history import RequestHistory
 from wmsd.app.settings import Settings
 from wmsd.app.storage import Storage
 from wmsd.articles.tracking import Obstacles
@@ -53,6 +55,7 @@ class Installation:
     vault: Vault
     guard: Guard
     storage: Storage
+    history: RequestHistory
 
 
 def new_guard(settings: Settings) -> Guard:
@@ -115,6 +118,7 @@ async def open_installation(
         RequestCounts(platform, ordered),
     )
     platform.after_commit = access.forget
+    history = RequestHistory(folder.requests, settings.requests, ordered, platform, abilities)
     storage = Storage(folder, settings.storage.quota_megabytes, ordered)
     dispatcher = Dispatcher(
         settings=settings,
@@ -130,6 +134,7 @@ async def open_installation(
             SignInService: SignInService(
                 platform, passwords, timedelta(days=settings.tokens.lifetime_days), abilities
             ),
+            RequestHistory: history,
         },
     )
     try:
@@ -149,8 +154,10 @@ async def open_installation(
             vault,
             guard,
             storage,
+            history,
         )
     finally:
+        await asyncio.to_thread(history.close)
         await _write_last(requests)
         await files.close()
         await platform.close()

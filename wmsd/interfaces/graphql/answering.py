@@ -7,10 +7,10 @@ from typing import Any
 from graphql import GraphQLError
 from pydantic_core import to_json
 
-from wmsd.app.call import Call, Reply
+from wmsd.app.call import Call, Part, Reply
 from wmsd.app.dispatcher import Dispatcher
 from wmsd.app.idempotency import REPLAYED
-from wmsd.base.problems import Problem
+from wmsd.base.problems import STATUS_OF_CODE, Problem
 from wmsd.interfaces.graphql.documents import Refused, document_of
 from wmsd.interfaces.graphql.execution import Execution, introspect
 from wmsd.interfaces.graphql.media import RESPONSE, content_type, media_type
@@ -36,6 +36,7 @@ async def answer(
         told, found = await asyncio.to_thread(introspect, document, planned, variables)
         data |= told
         errors += map(_shown, found)
+    call.parts = list(map(_part, errors))
     body: dict[str, Any] = {**({"errors": errors} if errors else {}), "data": data}
     headers = {COST: str(planned.cost)}
     if execution.replayed:
@@ -43,6 +44,12 @@ async def answer(
         if len(execution.replayed) == len(planned.plans):
             headers[REPLAYED] = "true"
     return _reply(call, 200, body, headers)
+
+
+def _part(error: Mapping[str, Any]) -> Part:
+    code = error["extensions"]["code"]
+    name = ".".join(map(str, error.get("path") or ()))
+    return Part(name, error["extensions"].get("status", STATUS_OF_CODE.get(code, 400)), code, error["message"])
 
 
 def _shown(error: GraphQLError) -> dict[str, Any]:
