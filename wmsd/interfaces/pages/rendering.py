@@ -35,13 +35,18 @@ def _environment() -> "Environment":
         lstrip_blocks=True,
     )
     environment.globals["asset"] = address_of
-    environment.filters |= {"moment": _moment, "figure": _figure, "status": words.status}
+    environment.filters |= {"moment": _moment, "instant": _instant, "figure": _figure, "status": words.status}
     return environment
 
 
 def _moment(text: str) -> str:
     """A time of the API in short: it is UTC, and says so."""
     return f"{text[:10]} {text[11:16]} UTC"
+
+
+def _instant(text: str) -> str:
+    """To the second: requests come thick and fast."""
+    return f"{text[:10]} {text[11:19]} UTC"
 
 
 def _figure(value: Decimal | int) -> str:

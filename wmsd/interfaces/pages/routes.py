@@ -6,6 +6,7 @@ from typing import Final
 from wmsd.accounts import actions as accounts
 from wmsd.app.discovery import get_health
 from wmsd.app.installation import Installation
+from wmsd.app.request_history import actions as request_history
 from wmsd.base.problems import Problem
 from wmsd.interfaces.http.server import Handler, add, add_open
 from wmsd.interfaces.http.web import web
@@ -16,6 +17,7 @@ from wmsd.interfaces.pages.browsing import Browsing
 from wmsd.interfaces.pages.deliveries import Deliveries
 from wmsd.interfaces.pages.door import SIGN_IN, Door
 from wmsd.interfaces.pages.rendering import page
+from wmsd.interfaces.pages.requests import Requests
 from wmsd.interfaces.pages.signing_in import HOME, SigningIn
 from wmsd.interfaces.pages.today import Today
 
@@ -29,6 +31,8 @@ ASKED: Final = (
     accounts.list_companies,
     accounts.list_sessions,
     get_health,
+    request_history.get_request,
+    request_history.list_requests,
 )
 """The operations that pages ask for. Some of them have no other way in."""
 HEADINGS: Final = {
@@ -40,6 +44,7 @@ HEADINGS: Final = {
 OTHER: Final = "That cannot be done"
 A_COMPANY: Final = "/companies/{company:[0-9]{1,15}}"
 A_RESOURCE: Final = f"{A_COMPANY}/{{resource:[a-z-]+}}"
+REQUESTS: Final = f"{A_COMPANY}/requests"
 DELIVERIES: Final = f"{A_COMPANY}/webhooks/{{id:[0-9]{{1,15}}}}/deliveries"
 A_RECORD: Final = f"{A_RESOURCE}/{{id:[0-9]{{1,15}}}}"
 
@@ -47,7 +52,7 @@ A_RECORD: Final = f"{A_RESOURCE}/{{id:[0-9]{{1,15}}}}"
 def add_to(app: web.Application, installation: Installation) -> None:
     door = Door(installation)
     signing_in, account, today, browsing = SigningIn(door), Account(door), Today(door), Browsing(door)
-    acting, deliveries = Acting(door), Deliveries(door)
+    acting, deliveries, requests = Acting(door), Deliveries(door), Requests(door)
     for_all: tuple[tuple[str, str, Handler], ...] = (
         ("GET", "/pages/{name}", assets.serve),
         ("GET", SIGN_IN, signing_in.show),
@@ -59,6 +64,8 @@ def add_to(app: web.Application, installation: Installation) -> None:
         ("GET", ACCOUNT, account.show),
         ("POST", "/account/sessions", account.end),
         ("GET", A_COMPANY, browsing.company),
+        ("GET", REQUESTS, requests.list),
+        ("GET", f"{REQUESTS}/{{request_id:[0-9A-Za-z-]{{1,64}}}}", requests.one),
         ("GET", f"{A_RESOURCE}.csv", browsing.csv),
         ("GET", A_RESOURCE, browsing.list),
         ("GET", A_RECORD, browsing.record),
