@@ -39,7 +39,6 @@ class Admission:
             if call.operation.scope == "platform" and not (call.company and "company" in call.operation.takes):
                 return caller, None
             company = await self._company(call, caller)
-            call.known = caller, company
             if call.operation.scope == "platform":
                 return caller, company
             declared = call.operation.ability
@@ -67,7 +66,6 @@ class Admission:
         assert caller.site is not None
         call.company, call.operator = str(caller.site.company_id), None
         company = await self._company(call, caller)
-        call.known = caller, company
         _check_modules(call.operation, company, ("api",))
         return caller, company
 
@@ -79,6 +77,7 @@ class Admission:
                 "COMPANY_REQUIRED",
                 "Send X-Company-Id with the id of a company that this token may use (GET /api/companies).",
             )
+        call.known = caller, company
         sent = operator_id(call.operator)
         if sent is not None:
             operator = company.operator

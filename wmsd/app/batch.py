@@ -48,7 +48,7 @@ HEADERS_OF_INTEREST: Final = (
     *("Location", "ETag", "Retry-After", "Allow"),
     *(idempotency.REPLAYED, "Deprecation", "Sunset"),
 )
-LONGEST_SHOWN: Final = 1000
+LONGEST_SHOWN: Final = 400
 REFUSED: Final = re.compile(r'\{"message":"((?:[^"\\]|\\.)*)","code":"(\w+)"')
 """The beginning of a refusal."""
 IN_A_BODY: Final = re.compile(r"requests\.\d+\.body(\.|$)")

@@ -1,6 +1,7 @@
 """No secret is kept, however it is sent: not in memory, and not in a file."""
 
 import json
+import time
 from typing import Any
 
 import pytest
@@ -160,3 +161,36 @@ def test_a_beginning_shows_no_more_than_the_whole(document: Any, end: int) -> No
     shown = masking.body(whole[:end], False)
     if "secret" not in document and SECRET not in json.dumps(without_secrets(document)):
         assert SECRET[:8] not in shown
+
+
+LONG = 8 * 1024
+HOSTILE = {
+    "a name": "a" * LONG,
+    "names of secrets": "?" + "token" * (LONG // 5),
+    "parameters": "&a=" * (LONG // 3),
+    "schemes": "bearer " * (LONG // 7),
+    "addresses": "://" * (LONG // 3),
+    "backslashes": ":" + "\\" * LONG,
+    "quotes": '"' * LONG,
+    "escapes": '\\"' * (LONG // 2),
+    "blocks": '"""' * (LONG // 3),
+    "keys": '"token":' * (LONG // 8),
+    "openings": '"token":[' * (LONG // 9),
+    "returns": '"a\r' * (LONG // 3),
+    "commas": "a" + "," * LONG,
+    "sentences": "cannot represent " * (LONG // 17) + "Value " * 100 + "does not exist",
+}
+
+
+@pytest.mark.parametrize("sent", HOSTILE.values(), ids=HOSTILE)
+def test_no_text_takes_long(sent: str) -> None:
+    """By the processor. What grows with the square of a text takes a second."""
+    began = time.thread_time()
+    masking.text(masking.body(f'{{"secret":1,"x":"{sent}', False))
+    masking.body(f'{{"secret":1,"x":{sent}', False)
+    masking.body(json.dumps({"query": sent, "variables": {"a": sent}}), True)
+    masking.body(f'{{"query":"{sent}', True)
+    masking.path(f"/?{sent}", False)
+    masking.graphql_answer(json.dumps({"errors": [{"message": sent}]}))
+    masking.message(sent)
+    assert time.thread_time() - began < 0.2

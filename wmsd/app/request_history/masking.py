@@ -1,7 +1,8 @@
 """Takes the secrets out of what is kept of a request. Whatever may be one is masked: a text too many is no harm.
 
 Bodies are read as texts, not parsed: what is kept is as it was sent, and may end anywhere. `body` and `path` mask
-by names; `text`, which every line passes through at the end, by what secrets look like.
+by names; `text`, which every line passes through at the end, by what secrets look like. The sender chooses the
+text, so no pattern here may take a time that grows faster than its length.
 """
 
 import json
@@ -21,26 +22,27 @@ WORDS: Final = (
 )
 """A name that has one of them names a secret; so does one that ends with ENDS."""
 ENDS: Final = ("auth", "bearer")
-ANY_WORD: Final = "|".join((*WORDS, *ENDS))
 IN_TEXT: Final = (
-    ("@", re.compile(r"(:(?:\\*/){2})[^/@\s\"\\]*@"), rf"\1{MASK}@"),  # user and password in an address
-    ("=", re.compile(rf"([?&;][\w.-]*(?:{ANY_WORD})[\w.-]*=)[^&\s\"\\#]*", re.IGNORECASE), rf"\1{MASK}"),
-    ("bearer", re.compile(r"\b(bearer)\s+[\w.~+/=-]+", re.IGNORECASE), rf"\1 {MASK}"),
-    ("basic", re.compile(r"\b(basic)\s+[\w.~+/=-]+", re.IGNORECASE), rf"\1 {MASK}"),
-    ("eyj", re.compile(r"\beyJ[\w-]*(\.[\w-]*)*"), MASK),  # a token such as ours
+    ("@", re.compile(r"(:(?:\\*+/){2})[^/@\s\"\\]*+@"), rf"\1{MASK}@"),  # user and password in an address
+    ("bearer", re.compile(r"\b(bearer)\s++[\w.~+/=-]++", re.IGNORECASE), rf"\1 {MASK}"),
+    ("basic", re.compile(r"\b(basic)\s++[\w.~+/=-]++", re.IGNORECASE), rf"\1 {MASK}"),
+    ("eyj", re.compile(r"\beyJ[\w.-]*+"), MASK),  # a token such as ours
 )
 """What looks like a secret in any text: what must be in it, the pattern, and what takes its place."""
-JSON_TOKEN: Final = re.compile(r'"(?:[^"\\]|\\.)*(?:"|\\?\Z)|[{}\[\],:]|[^\s{}\[\],:"]+|\s+', re.DOTALL)
+PARAMETER: Final = re.compile(r"(?<=[?&])([\w.-]{1,100}+=)[^&\s\"\\#]*+")
+JSON_TEXT: Final = re.compile(r'"((?:[^"\\]|\\.)*+)(?:"(\s*+:\s*+)?)?', re.DOTALL)
+"""A text, which may be cut off, and whether it is the key of a field."""
+JSON_PART: Final = re.compile(r'"(?:[^"\\]|\\.)*+"?\\?|[{}\[\]]', re.DOTALL)
+JSON_VALUE: Final = re.compile(r'"(?:[^"\\]|\\.)*+"?\\?|[^\s,}\]]*+', re.DOTALL)
 GRAPHQL_TEXT: Final = re.compile(
-    r'#[^\r\n]*|"""(?:\\"""|.)*?(?:"""|\Z)|"(?:\\.|[^"\\\r\n])*(?:"|\\?$)', re.DOTALL | re.MULTILINE
+    r'#[^\r\n]*+|"""(?:\\"""|(?!""").)*+(?:"""|\Z)|"(?:\\.|[^"\\\r\n])*+["\\]?', re.DOTALL
 )
-"""Comments and texts in a document."""
-GRAPHQL_VALUE: Final = (
-    (re.compile(r"(found:? |cannot represent [^:]*: |Unexpected \w+:? ).*", re.DOTALL), rf"\1{MASK}."),
-    (re.compile(r"Value .* does not exist", re.DOTALL), f"Value {MASK} does not exist"),
+"""Comments and texts in a document; also one that is cut off."""
+GRAPHQL_VALUE: Final = re.compile(
+    r"(\bfound:? |\bcannot represent [^:]{0,200}: |\bUnexpected \w{1,40}+:? ).*+", re.DOTALL
 )
 """Where graphql-core's sentences repeat what was sent."""
-GRAPHQL_NAME: Final = re.compile(r"(\w+)[\s,]*:")
+GRAPHQL_NAME: Final = re.compile(r"\b(\w++)[\s,]*+:")
 DOCUMENT: Final = "query"
 VARIABLES: Final = "variables"
 
@@ -51,7 +53,13 @@ def text(value: str) -> str:
     for needed, pattern, replacement in IN_TEXT:
         if needed in lower:
             value = pattern.sub(replacement, value)
-    return value
+    return PARAMETER.sub(_parameter, value)
+
+
+def _parameter(found: re.Match[str]) -> str:
+    """A parameter in an address; it may hold others, after semicolons."""
+    is_secret = any(_is_secret(unquote(each.partition("=")[0])) for each in found[0].split(";"))
+    return f"{found[1]}{MASK}" if is_secret else found[0]
 
 
 def path(raw: str, is_graphql: bool) -> str:
@@ -59,32 +67,21 @@ def path(raw: str, is_graphql: bool) -> str:
     before, mark, query = raw.partition("?")
     if not mark:
         return raw
-    return f"{before}?{MASK if is_graphql else '&'.join(map(_parameter, query.split('&')))}"
+    return f"{before}?{MASK if is_graphql else '&'.join(map(_query_parameter, query.split('&')))}"
 
 
-def _parameter(sent: str) -> str:
+def _query_parameter(sent: str) -> str:
     name, equals, _ = sent.partition("=")
     return f"{name}={MASK}" if equals and _is_secret(unquote(name)) else sent
 
 
 def body(sent: str, is_graphql: bool) -> str:
     """The beginning of a JSON text. `is_graphql`: it carries a document, whose texts are masked."""
-    if not is_graphql and not _may_have_secrets(sent):
-        return sent
-    hides_variables = is_graphql and _uses_secrets(sent)
-
-    def is_hidden(key: str) -> bool:
-        return _is_secret(key) or (hides_variables and key == VARIABLES)
-
-    shown: list[str] = []
-    for key, token in _values(sent, is_hidden):
-        if is_graphql and key == DOCUMENT and token.startswith('"'):
-            shown.append(json.dumps(document(_read(token)), ensure_ascii=False))
-        elif key is not None and is_hidden(key):
-            shown.append(token if token in ("null", "true", "false") else f'"{MASK}"')
-        else:
-            shown.append(token)
-    return "".join(shown)
+    if not is_graphql:
+        return _replaced(sent, _is_secret, _mask) if _may_have_secrets(sent) else sent
+    shown = _replaced(sent, lambda key: key == DOCUMENT, _without_texts)
+    hides_variables = _uses_secrets(shown)
+    return _replaced(shown, lambda key: _is_secret(key) or (hides_variables and key == VARIABLES), _mask)
 
 
 def _may_have_secrets(sent: str) -> bool:
@@ -93,58 +90,47 @@ def _may_have_secrets(sent: str) -> bool:
     return "\\u" in sent or any(word in lower for word in (*WORDS, *ENDS, *sealed_fields()))
 
 
-def _values(sent: str, is_hidden: Callable[[str], bool]) -> Iterator[tuple[str | None, str]]:
-    """The text in pieces, each with the key whose value it is. The whole value of a hidden key is one piece."""
-    tokens = JSON_TOKEN.finditer(sent)
-    in_object: list[bool] = []
-    key: str | None = None
-    is_key = False
-    for found in tokens:
-        token = found[0]
-        if token in ("{", "["):
-            if key is not None and is_hidden(key):
-                end = _skip(tokens)
-                yield key, sent[found.start() : end]
-                key = None
-                continue
-            in_object.append(token == "{")
-            key, is_key = None, token == "{"
-        elif token in ("}", "]"):
-            if in_object:
-                in_object.pop()
-        elif token == ",":
-            is_key = bool(in_object) and in_object[-1]
-        elif token.startswith('"') and is_key:
-            key, is_key = _read(token), False
-            yield None, token
-            continue
-        elif token != ":" and not token.isspace():
-            yield key, token
-            key = None
-            continue
-        yield None, token
+def _replaced(sent: str, is_meant: Callable[[str], bool], replacement: Callable[[str], str]) -> str:
+    """The JSON text with other values for the fields that are meant."""
+    shown: list[str] = []
+    end = 0
+    for found in JSON_TEXT.finditer(sent):
+        if found.start() >= end and found[2] and is_meant(_read(f'"{found[1]}"')):
+            value_end = _end_of_value(sent, found.end())
+            shown += sent[end : found.end()], replacement(sent[found.end() : value_end])
+            end = value_end
+    return "".join((*shown, sent[end:]))
 
 
-def _skip(tokens: Iterator[re.Match[str]]) -> int:
-    """Goes on to the end of the object or array that has begun. Returns its end."""
-    depth, end = 1, 0
-    for found in tokens:
-        depth += (found[0] in ("{", "[")) - (found[0] in ("}", "]"))
-        end = found.end()
+def _end_of_value(sent: str, start: int) -> int:
+    if sent[start : start + 1] not in ("{", "["):
+        found = JSON_VALUE.match(sent, start)
+        return start if found is None else found.end()
+    depth = 0
+    for part in JSON_PART.finditer(sent, start):
+        depth += (part[0] in ("{", "[")) - (part[0] in ("}", "]"))
         if not depth:
-            break
-    return end
+            return part.end()
+    return len(sent)
+
+
+def _mask(value: str) -> str:
+    return value if value in ("null", "true", "false") else f'"{MASK}"'
 
 
 def _read(token: str) -> str:
     """The text of a JSON string, which may be cut off."""
-    for cut in range(7):  # an escape that is cut off has at most six characters
-        whole = token[: len(token) - cut]
+    for cut in range(8):  # an escape that is cut off has at most six characters
+        whole = token if cut == 0 else f'{token[: len(token) - cut + 1]}"'
         try:
-            return str(json.loads(whole if cut == 0 else f'{whole}"'))
+            return str(json.loads(whole, strict=False))
         except ValueError:
             continue
     return MASK
+
+
+def _without_texts(value: str) -> str:
+    return json.dumps(document(_read(value)), ensure_ascii=False) if value.startswith('"') else _mask(value)
 
 
 def document(query: str) -> str:
@@ -152,32 +138,32 @@ def document(query: str) -> str:
     return GRAPHQL_TEXT.sub(lambda found: "" if found[0].startswith("#") else f'"{MASK}"', query)
 
 
-def message(sentence: str) -> str:
-    """A sentence about a GraphQL document, without the values that it repeats."""
-    for pattern, replacement in GRAPHQL_VALUE:
-        sentence = pattern.sub(replacement, sentence)
-    return document(sentence)
-
-
-def graphql_answer(beginning: str) -> str:
-    """The beginning of a GraphQL response, without what its errors repeat of the document."""
-    return "".join(
-        json.dumps(message(_read(token)), ensure_ascii=False)
-        if key == "message" and token.startswith('"')
-        else token
-        for key, token in _values(beginning, lambda _: False)
-    )
-
-
 def _uses_secrets(sent: str) -> bool:
     """Whether variables of the document may stand for secrets, whatever they are called. So may those of one that
     is cut off.
     """
-    for key, token in _values(sent, _is_secret):
-        if key == DOCUMENT and token.startswith('"'):
-            is_whole = len(token) > 1 and token.endswith('"') and sent.rstrip().endswith("}")
-            return not is_whole or any(map(_is_secret, GRAPHQL_NAME.findall(document(_read(token)))))
-    return True
+    try:
+        query = json.loads(sent)[DOCUMENT]
+        return any(map(_is_secret, GRAPHQL_NAME.findall(query)))
+    except (ValueError, KeyError, TypeError):
+        return True
+
+
+def message(sentence: str) -> str:
+    """A sentence about a GraphQL document, without the values that it repeats."""
+    before, value, rest = sentence.partition("Value ")
+    if "does not exist" in rest:
+        sentence = f"{before}{value}{MASK} does not exist{rest.rpartition('does not exist')[2]}"
+    return document(GRAPHQL_VALUE.sub(rf"\1{MASK}.", sentence))
+
+
+def graphql_answer(beginning: str) -> str:
+    """The beginning of a GraphQL response, without what its errors repeat of the document."""
+    return _replaced(
+        beginning,
+        lambda key: key == "message",
+        lambda value: json.dumps(message(_read(value)), ensure_ascii=False) if value.startswith('"') else value,
+    )
 
 
 def _is_secret(name: str) -> bool:

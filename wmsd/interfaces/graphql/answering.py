@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from graphql import GraphQLError
 from pydantic_core import to_json
@@ -16,6 +16,10 @@ from wmsd.interfaces.graphql.execution import Execution, introspect
 from wmsd.interfaces.graphql.media import RESPONSE, content_type, media_type
 from wmsd.interfaces.graphql.plans import operation_of, plan
 from wmsd.interfaces.openapi.headers import COST
+
+MOST_TOLD: Final = 50
+"""So many of the errors the history of requests keeps, and so many characters of each."""
+LONGEST_TOLD: Final = 400
 
 
 async def answer(
@@ -36,7 +40,7 @@ async def answer(
         told, found = await asyncio.to_thread(introspect, document, planned, variables)
         data |= told
         errors += map(_shown, found)
-    call.parts = list(map(_part, errors))
+    call.parts = list(map(_part, errors[:MOST_TOLD]))
     body: dict[str, Any] = {**({"errors": errors} if errors else {}), "data": data}
     headers = {COST: str(planned.cost)}
     if execution.replayed:
@@ -49,7 +53,8 @@ async def answer(
 def _part(error: Mapping[str, Any]) -> Part:
     code = error["extensions"]["code"]
     name = ".".join(map(str, error.get("path") or ()))
-    return Part(name, error["extensions"].get("status", STATUS_OF_CODE.get(code, 400)), code, error["message"])
+    status = error["extensions"].get("status", STATUS_OF_CODE.get(code, 400))
+    return Part(name[:LONGEST_TOLD], status, code, error["message"][:LONGEST_TOLD])
 
 
 def _shown(error: GraphQLError) -> dict[str, Any]:
