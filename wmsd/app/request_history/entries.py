@@ -5,27 +5,25 @@ A line that does not end with a tab was cut off.
 
 import json
 import re
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Container, Iterable, Sequence
 from datetime import datetime
 from typing import Any, Final, NamedTuple
 
-from wmsd.app.call import MOST_KEPT, Call, Part
+from wmsd.app.call import MOST_KEPT, Part
 from wmsd.app.request_history import masking, reasons
 from wmsd.app.request_history.reasons import Lack, Refusal
 from wmsd.base import timestamps
 from wmsd.base.access import needed_ability
+from wmsd.base.context import Caller, Company
+from wmsd.base.operation import Operation
 from wmsd.base.strict_json import dumps
 
-REQUEST_HEADERS: Final = (
-    *("Accept", "Accept-Encoding", "Accept-Language", "Content-Encoding", "Content-Length", "Content-Type"),
-    *("Host", "Idempotency-Key", "If-Match", "If-None-Match", "Origin", "Transfer-Encoding", "User-Agent"),
-    *("X-Company-Id", "X-Three-Pl-Id"),
-)
+ASKED_FOR: Final = ("Accept", "Content-Encoding", "Content-Length", "Content-Type", "Host", "User-Agent")
+KNOWN: Final = ("X-Company-Id", "X-Three-Pl-Id", "Idempotency-Key", "If-Match", "If-None-Match")
+"""Those that the call has already."""
+REQUEST_HEADERS: Final = (*ASKED_FOR, *KNOWN)
 """Those that hold no secrets. No other is ever kept."""
-ANSWER_HEADERS: Final = (
-    *("Allow", "Content-Type", "Deprecation", "ETag", "Idempotent-Replayed", "Location", "Retry-After", "Sunset"),
-    *("X-RateLimit-Limit", "X-RateLimit-Remaining"),
-)
+ANSWER_HEADERS: Final = ("ETag", "Idempotent-Replayed", "Location", "Retry-After", "X-RateLimit-Limit")
 LONGEST_HEADER: Final = 300
 LONGEST_PATH: Final = 2000
 MOST_OF_GOOD_ANSWER: Final = 2 * 1024
@@ -44,17 +42,25 @@ class Taken(NamedTuple):
     path: str
     headers: Sequence[str | None]
     """Those of REQUEST_HEADERS."""
-    call: Call
+    request_id: str
+    address: str
+    operation: Operation
+    caller: Caller
+    company: Company
+    sent: bytes
+    """The beginning of its body."""
+    body_bytes: int
+    parts: Sequence[Part]
     status: int
     answer: bytes
     """Its beginning."""
     answer_bytes: int
-    answer_headers: Mapping[str, str]
+    answer_headers: Sequence[str | None]
+    """Those of ANSWER_HEADERS."""
 
     @property
-    def company_id(self) -> int:
-        assert self.call.known is not None
-        return self.call.known[1].id
+    def is_graphql(self) -> bool:
+        return self.operation.name == GRAPHQL
 
 
 class Entry(NamedTuple):
@@ -70,38 +76,34 @@ class Entry(NamedTuple):
 
 def line_of(taken: Taken, sequence: int, abilities: Container[str], left_out: int) -> bytes:
     """`sequence`: its place among the company's. `abilities`: those in force."""
-    call = taken.call
-    assert call.known is not None
-    caller, _ = call.known
-    is_graphql = call.operation.name == GRAPHQL
-    answer = taken.answer.decode("utf-8", "ignore")
-    parts = call.parts
-    if is_graphql:
+    actor = taken.caller.actor
+    answer, parts = taken.answer.decode("utf-8", "ignore"), taken.parts
+    if taken.is_graphql:
         answer, parts = masking.graphql_answer(answer), [_masked(part) for part in parts]
     refusal = refusal_of(taken, answer, parts, abilities)
     shown = {
         "sequence": sequence,
-        "id": call.request_id,
+        "id": taken.request_id,
         "at": timestamps.to_text(taken.at),
         "method": taken.method,
-        "path": masking.path(taken.path[:LONGEST_PATH], is_graphql),
+        "path": masking.path(taken.path[:LONGEST_PATH], taken.is_graphql),
         "status": taken.status,
-        "operation": call.operation.name,
+        "operation": taken.operation.name,
         "code": None if refusal is None else refusal.code,
         "why": None if refusal is None else reasons.why(refusal),
-        "who": caller.actor.name,
-        "user_id": caller.actor.user_id,
-        "token_id": caller.actor.token_id,
+        "who": actor.name,
+        "user_id": actor.user_id,
+        "token_id": actor.token_id,
         "milliseconds": round(taken.seconds * 1000, 1),
     }
     rest = {
-        "address": call.address,
-        "headers": _headers(zip(REQUEST_HEADERS, taken.headers, strict=True)),
-        "body": masking.body(call.sent.decode("utf-8", "ignore"), is_graphql) or None,
-        "body_bytes": call.body_bytes,
+        "address": taken.address,
+        "headers": _headers(REQUEST_HEADERS, taken.headers),
+        "body": masking.body(taken.sent.decode("utf-8", "ignore"), taken.is_graphql) or None,
+        "body_bytes": taken.body_bytes,
         "answer": answer or None,
         "answer_bytes": taken.answer_bytes,
-        "answer_headers": _headers((name, taken.answer_headers.get(name)) for name in ANSWER_HEADERS),
+        "answer_headers": _headers(ANSWER_HEADERS, taken.answer_headers),
         "parts": [part._asdict() for part in parts],
         "left_out": left_out,
         "refusal": None if refusal is None else refusal.kept(),
@@ -120,8 +122,8 @@ def read(line: bytes) -> Entry | None:
         return None
 
 
-def _headers(found: Iterable[tuple[str, str | None]]) -> dict[str, str]:
-    return {name: value for name, value in found if value is not None}
+def _headers(names: Iterable[str], values: Iterable[str | None]) -> dict[str, str]:
+    return {name: value for name, value in zip(names, values, strict=True) if value is not None}
 
 
 def beginning(status: int, answer: bytes) -> bytes:
@@ -138,17 +140,18 @@ def refusal_of(taken: Taken, answer: str, parts: Sequence[Part], abilities: Cont
     if taken.status < 400:
         return _of_parts(taken, answer, parts)
     problem = _problem(answer)
+    headers = _headers(ANSWER_HEADERS, taken.answer_headers)
     return Refusal(
         status=taken.status,
         code=problem["code"],
         message=problem["message"],
         errors=problem.get("errors", {}),
         details=problem.get("details") or {},
-        retry_after=taken.answer_headers.get("Retry-After"),
-        limit=taken.answer_headers.get("X-RateLimit-Limit"),
-        noun=taken.call.operation.tag,
-        summary=taken.call.operation.summary,
-        lack=_lack(taken.call, abilities) if problem["code"] == "FORBIDDEN" else None,
+        retry_after=headers.get("Retry-After"),
+        limit=headers.get("X-RateLimit-Limit"),
+        noun=taken.operation.tag,
+        summary=taken.operation.summary,
+        lack=_lack(taken, abilities) if problem["code"] == "FORBIDDEN" else None,
     )
 
 
@@ -162,7 +165,7 @@ def _of_parts(taken: Taken, answer: str, parts: Sequence[Part]) -> Refusal | Non
     first, more = refused[0], len(refused) - 1
     others = f" {more} more of its parts {'was' if more == 1 else 'were'} refused too." if more else ""
     message = f"{first.name}: {first.message}{others}"
-    return Refusal(first.status, first.code, message, noun=taken.call.operation.tag, is_part=True)
+    return Refusal(first.status, first.code, message, noun=taken.operation.tag, is_part=True)
 
 
 def _problem(answer: str) -> dict[str, Any]:
@@ -178,15 +181,13 @@ def _problem(answer: str) -> dict[str, Any]:
     return {**body, "code": body.get("code", ""), "message": body.get("message") or body.get("detail", "")}
 
 
-def _lack(call: Call, abilities: Container[str]) -> Lack | None:
+def _lack(taken: Taken, abilities: Container[str]) -> Lack | None:
     """The ability that the caller lacks, or the module that is off."""
-    assert call.known is not None
-    caller, company = call.known
-    declared = call.operation.ability
+    declared = taken.operation.ability
     needed = needed_ability(declared, abilities)
-    if declared is not None and needed is not None and caller.abilities.isdisjoint({declared, needed}):
+    if declared is not None and needed is not None and taken.caller.abilities.isdisjoint({declared, needed}):
         return Lack("ability", needed)
-    for module in ("api", call.operation.module):
-        if module is not None and module not in company.modules:
+    for module in ("api", taken.operation.module):
+        if module is not None and module not in taken.company.modules:
             return Lack("module", module)
     return None

@@ -112,7 +112,7 @@ class RequestHistory:
             first: dict[int, int] = {}
             for _ in range(len(self._waiting)):
                 taken = self._waiting.popleft()
-                company_id = taken.company_id
+                company_id = taken.company.id
                 line = self._line(taken)
                 if line is not None:
                     groups.setdefault(company_id, []).append(line)
@@ -124,7 +124,7 @@ class RequestHistory:
 
     def _line(self, taken: Taken) -> bytes | None:
         """None for one that is not kept."""
-        company_id = taken.company_id
+        company_id = taken.company.id
         if taken.status == 429:
             since = taken.at - self._limited_at.get(company_id, datetime.min.replace(tzinfo=taken.at.tzinfo))
             if timedelta(0) <= since < ONE_REFUSAL_A:
@@ -135,7 +135,7 @@ class RequestHistory:
             left_out = self._left_out.pop(company_id, 0) if taken.status == 429 else 0
             return entries.line_of(taken, self._next(company_id, taken.at), self._abilities, left_out)
         except Exception as error:
-            self._told.failed(NOT_KEPT, error, taken.call.request_id)
+            self._told.failed(NOT_KEPT, error, taken.request_id)
             return None
 
     def _next(self, company_id: int, at: datetime) -> int:

@@ -29,7 +29,7 @@ IN_TEXT: Final = (
     ("eyj", re.compile(r"\beyJ[\w.-]*+"), MASK),  # a token such as ours
 )
 """What looks like a secret in any text: what must be in it, the pattern, and what takes its place."""
-PARAMETER: Final = re.compile(r"(?<=[?&])([\w.-]{1,100}+=)[^&\s\"\\#]*+")
+PARAMETER: Final = re.compile(r"([?&][\w.-]{1,100}+=)[^&\s\"\\#]*+")
 JSON_TEXT: Final = re.compile(r'"((?:[^"\\]|\\.)*+)(?:"(\s*+:\s*+)?)?', re.DOTALL)
 """A text, which may be cut off, and whether it is the key of a field."""
 JSON_PART: Final = re.compile(r'"(?:[^"\\]|\\.)*+"?\\?|[{}\[\]]', re.DOTALL)
@@ -53,12 +53,12 @@ def text(value: str) -> str:
     for needed, pattern, replacement in IN_TEXT:
         if needed in lower:
             value = pattern.sub(replacement, value)
-    return PARAMETER.sub(_parameter, value)
+    return PARAMETER.sub(_parameter, value) if "=" in lower else value
 
 
 def _parameter(found: re.Match[str]) -> str:
     """A parameter in an address; it may hold others, after semicolons."""
-    is_secret = any(_is_secret(unquote(each.partition("=")[0])) for each in found[0].split(";"))
+    is_secret = any(_is_secret(unquote(each.partition("=")[0])) for each in found[0][1:].split(";"))
     return f"{found[1]}{MASK}" if is_secret else found[0]
 
 
