@@ -23,8 +23,8 @@ from wmsd.interfaces.service import SERVED
 NOT_ASKED_FOR = {f"find_{kind.table.name}" for kind in DOCUMENTS}
 """Every kind has the operation; GraphQL asks for those that other kinds refer to."""
 
-NEED_NO_ABILITY = {"run_batch"}
-"""Each request in a batch needs its own."""
+NEED_NO_ABILITY = {"run_batch", "list_requests", "get_request"}
+"""Each request in a batch needs its own. Everybody may look at the requests of their own tokens."""
 
 
 def modules() -> Iterator[ModuleType]:

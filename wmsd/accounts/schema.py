@@ -6,11 +6,11 @@ from pydantic import Field
 
 from wmsd.accounts.strength import LONGEST
 from wmsd.base.access import ABILITIES, EVERYTHING, ROLES, Role
-from wmsd.base.fields import Email, EmptyIsNull, Id, Input, Model, Name, Recorded, Timestamp, choice
+from wmsd.base.fields import Email, EmptyIsNull, Id, Input, Model, Name, Recorded, Sealed, Timestamp, choice
 from wmsd.base.listing import CursorQuery, PageQuery, Query, QueryFlag, SortedBy
 from wmsd.companies.schema import CompanyShown
 
-Password = Annotated[str, Field(min_length=1, max_length=LONGEST)]
+Password = Annotated[str, Field(min_length=1, max_length=LONGEST), Sealed]
 Ability = Annotated[str, choice("Ability", [EVERYTHING, *ABILITIES])]
 AbilityNames = Annotated[list[Ability], Field(min_length=1, max_length=50)]
 

@@ -80,6 +80,7 @@ class Admission:
                 "COMPANY_REQUIRED",
                 "Send X-Company-Id with the id of a company that this token may use (GET /api/companies).",
             )
+        call.known = caller, company
         sent = operator_id(call.operator)
         if sent is not None:
             operator = company.operator

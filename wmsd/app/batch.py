@@ -4,6 +4,7 @@ Consecutive writes are begun together and share the writer's commits, so that fi
 and not fifty times. A read waits until the writes before it have ended, so that it sees them.
 """
 
+import json
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -14,7 +15,7 @@ from pydantic import BeforeValidator, Field
 from yarl import URL
 
 from wmsd.app import idempotency
-from wmsd.app.call import Call, Loaded, Reply, refusal
+from wmsd.app.call import Call, Loaded, Part, Reply, refusal
 from wmsd.app.dispatcher import Dispatcher, PendingCall
 from wmsd.app.large_bodies import LARGE, LargeBodies
 from wmsd.app.limits import RATE_HEADERS
@@ -47,6 +48,9 @@ HEADERS_OF_INTEREST: Final = (
     *("Location", "ETag", "Retry-After", "Allow"),
     *(idempotency.REPLAYED, "Deprecation", "Sunset"),
 )
+LONGEST_SHOWN: Final = 400
+REFUSED: Final = re.compile(r'\{"message":"((?:[^"\\]|\\.)*)","code":"(\w+)"')
+"""The beginning of a refusal."""
 IN_A_BODY: Final = re.compile(r"requests\.\d+\.body(\.|$)")
 
 
@@ -132,6 +136,7 @@ async def run_batch(service: BatchService, body: BatchRequest, call: Call) -> Re
         for place, sub_request in enumerate(body.requests):
             await running.add(place, sub_request)
         await running.end()
+        call.parts = list(map(_part, body.requests, running.replies))
         body_text = f'{{"responses":[{",".join(map(_slot, running.replies))}]}}'
         return Reply(200, body_text.encode(), running.left)
     finally:
@@ -283,6 +288,14 @@ def _measured(body: dict[str, object]) -> Loaded:
     if fields_in(body) > Input.MOST_FIELDS:
         raise Problem("VALIDATION_FAILED", f"The request body has over {Input.MOST_FIELDS} fields.")
     return Loaded(body, text_errors_of(body), size > LARGE)
+
+
+def _part(sub_request: SubRequest, reply: Reply) -> Part:
+    name = printable(f"{sub_request.method[:LONGEST_METHOD]} {sub_request.path[:LONGEST_SHOWN]}")
+    refused = REFUSED.match(reply.body[:LONGEST_SHOWN].decode("utf-8", "ignore")) if reply.status >= 400 else None
+    if refused is None:
+        return Part(name, reply.status)
+    return Part(name, reply.status, refused[2], json.loads(f'"{refused[1]}"'))
 
 
 def _slot(reply: Reply) -> str:

@@ -1,13 +1,16 @@
 """A request as an interface passes it to the dispatcher, and the answer."""
 
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from wmsd.base.context import Caller, Company
 from wmsd.base.operation import Operation
 from wmsd.base.problems import FieldErrors, Problem
 from wmsd.base.strict_json import dumps
+
+MOST_KEPT: Final = 8 * 1024
+"""How much of a body, and of the answer that refuses it, the history of requests keeps, in bytes."""
 
 
 class Loaded(NamedTuple):
@@ -17,6 +20,15 @@ class Loaded(NamedTuple):
     text_errors: FieldErrors
     is_large: bool = False
     """Whether it is decoded on a thread, because that takes long."""
+
+
+class Part(NamedTuple):
+    """What became of a part of a request: of one request of a batch, or of a field of a GraphQL document."""
+
+    name: str
+    status: int
+    code: str = ""
+    message: str = ""
 
 
 LoadBody = Callable[[], Awaitable[Loaded]]
@@ -55,6 +67,12 @@ class Call:
     """The caller, once admitted."""
     tenant: Company | None = None
     """The company that the caller was admitted to."""
+    known: tuple[Caller, Company] | None = None
+    """Who asks, and for which company that they may use, even if the operation is refused then."""
+    sent: bytes = b""
+    """The beginning of a body that is JSON, as it was sent."""
+    body_bytes: int = 0
+    parts: Sequence[Part] = ()
     accept: str | None = None
     """The Accept header."""
     wants_cursors: bool = False

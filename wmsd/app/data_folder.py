@@ -55,6 +55,7 @@ class DataFolder:
         self.path = path
         self.platform_file = path / "platform.db"
         self.companies = path / "companies"
+        self.requests = path / "requests"
         self.reserve = path / "reserve"
         self._lock: IO[str] | None = None
         self._is_serving = False

@@ -1,5 +1,6 @@
 """The composition root: opens an installation. It makes every part and passes it on; nothing is global."""
 
+import asyncio
 import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
@@ -18,6 +19,7 @@ from wmsd.app.high_water_marks import HighWaterMarks, go_on
 from wmsd.app.key_file import open_key
 from wmsd.app.limits import Limiter
 from wmsd.app.request_counts import RequestCounts
+from wmsd.app.request_history.history import RequestHistory
 from wmsd.app.settings import Settings
 from wmsd.app.storage import Storage
 from wmsd.app.today.actions import TodayService
@@ -59,6 +61,7 @@ class Installation:
     guard: Guard
     storage: Storage
     today: TodayFigures
+    history: RequestHistory
 
 
 def new_guard(settings: Settings, section: Literal["webhooks", "sign_on"] = "webhooks") -> Guard:
@@ -126,6 +129,7 @@ async def open_installation(
         RequestCounts(platform, ordered),
     )
     platform.after_commit = access.forget
+    history = RequestHistory(folder.requests, settings.requests, ordered, platform, abilities)
     storage = Storage(folder, settings.storage.quota_megabytes, ordered)
     dispatcher = Dispatcher(
         settings=settings,
@@ -141,6 +145,7 @@ async def open_installation(
             SignInService: SignInService(
                 platform, passwords, timedelta(days=settings.tokens.lifetime_days), abilities
             ),
+            RequestHistory: history,
         },
     )
     today = TodayFigures(platform, files, access, ordered)
@@ -163,8 +168,10 @@ async def open_installation(
             guard,
             storage,
             today,
+            history,
         )
     finally:
+        await asyncio.to_thread(history.close)
         await _write_last(requests)
         await files.close()
         await platform.close()

@@ -80,6 +80,7 @@ class Jobs:
         self._every(60, self.make_reserve)
         self._every(3600, self.sweep_tokens)
         self._every(3600, self.tidy_files)
+        self._every(3600, self.forget_old_requests)
         if backups is not None:
             self._every(60, backups.look)
 
@@ -172,6 +173,10 @@ class Jobs:
         await self._installation.access.write_session_uses()
         if ended := await self._installation.access.sweep_sessions():
             LOG.info("swept %d sessions that were over", ended)
+
+    async def forget_old_requests(self) -> None:
+        if self.clock_watch.is_steady():
+            await asyncio.to_thread(self._installation.history.forget_old)
 
     async def tidy_files(self) -> None:
         """Tidies each open file, and once a day every file: so a company that nobody uses costs next to nothing.

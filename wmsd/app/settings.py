@@ -194,6 +194,18 @@ class Sessions(Section):
         return Lifetimes(timedelta(hours=self.idle_hours), timedelta(days=self.most_days))
 
 
+class Requests(Section):
+    """The last requests of each company, which the pages show to those who connect to it."""
+
+    keep: Annotated[bool, Field(description="Keep them, with their bodies. Secrets in them are never kept.")] = (
+        True
+    )
+    megabytes: Annotated[
+        int, Field(ge=1, le=100_000, description="How large their files may be, those of all companies together.")
+    ] = 50
+    days: Annotated[int, Field(ge=1, le=365, description="How many days they are kept.")] = 7
+
+
 class Webhooks(Section):
     """Where webhooks may be sent, beside the public internet over https."""
 
@@ -326,6 +338,7 @@ class Settings(Section):
     tokens: Tokens = Tokens()
     sessions: Sessions = Sessions()
     sign_on: SignOn = SignOn()
+    requests: Requests = Requests()
     webhooks: Webhooks = Webhooks()
     backup: Backup = Backup()
     replica: Replica = Replica()

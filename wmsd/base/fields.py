@@ -46,6 +46,10 @@ class Decimals:
     """Marks a field that is stored as millionths and sent as a JSON number."""
 
 
+class Sealed:
+    """Marks a field with a credential: it can be sent, and is never shown again."""
+
+
 def _decimal(minimum: int, strictly: bool) -> BeforeValidator:
     def check(value: object) -> int:
         if isinstance(value, bool) or not isinstance(value, int | Decimal):

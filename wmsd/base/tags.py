@@ -26,6 +26,7 @@ TAGS: Final[Mapping[str, Tag]] = {
     "Platform": Tag("platform", "The installation as a whole."),
     "Purchase orders": Tag("purchase order", "What is expected from suppliers."),
     "Receptions": Tag("reception", "What arrived of purchase orders."),
+    "Requests": Tag("request", "The last requests of a company, and why they were refused."),
     "Returns": Tag("return", "What customers sent back."),
     "Sales orders": Tag("sales order", "What is ordered, reserved and shipped."),
     "Sessions": Tag("session", "People who are signed in to the pages."),

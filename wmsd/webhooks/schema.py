@@ -4,7 +4,7 @@ from typing import Annotated, Any, Final, Literal
 
 from pydantic import AfterValidator, Field, WithJsonSchema
 
-from wmsd.base.fields import Id, Input, Model, Name, Recorded, Timestamp, choice, not_among, refuse
+from wmsd.base.fields import Id, Input, Model, Name, Recorded, Sealed, Timestamp, choice, not_among, refuse
 from wmsd.base.listing import CursorQuery, PageQuery, QueryTimestamp, several_of
 from wmsd.outbox.events import EVENTS
 from wmsd.webhooks.signing import standard_key
@@ -59,11 +59,17 @@ def _user(value: str) -> str:
 
 
 Secret = Annotated[
-    str, Field(min_length=SHORTEST_SECRET, max_length=255), AfterValidator(_visible), AfterValidator(_secret)
+    str,
+    Field(min_length=SHORTEST_SECRET, max_length=255),
+    AfterValidator(_visible),
+    AfterValidator(_secret),
+    Sealed,
 ]
-Credential = Annotated[str, Field(min_length=1, max_length=4000), AfterValidator(_visible)]
-UserName = Annotated[str, Field(min_length=1, max_length=255), AfterValidator(_visible), AfterValidator(_user)]
-CustomHeaders = Annotated[dict[str, str], Field(min_length=1, max_length=20)]
+Credential = Annotated[str, Field(min_length=1, max_length=4000), AfterValidator(_visible), Sealed]
+UserName = Annotated[
+    str, Field(min_length=1, max_length=255), AfterValidator(_visible), AfterValidator(_user), Sealed
+]
+CustomHeaders = Annotated[dict[str, str], Field(min_length=1, max_length=20), Sealed]
 
 
 class SubscriptionFields(Input):

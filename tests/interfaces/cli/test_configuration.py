@@ -41,6 +41,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "ca_file": "",
         "providers": [],
     },
+    "requests": {"keep": True, "megabytes": 50, "days": 7},
     "webhooks": {
         "allow_networks": [],
         "allow_ports": [80, 443],

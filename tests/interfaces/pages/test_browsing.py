@@ -178,7 +178,7 @@ async def test_only_what_a_person_may_read_is_offered_and_shown(shop: Shop) -> N
     visitor = await signed_in(shop.world, "ACME", abilities=["articles:read", "sales-orders:read"])
     seen = await visitor.get("/companies/1/sales-orders")
     offered = re.findall(r'<a href="/companies/1/([a-z-]+)"', seen.text)
-    assert set(offered) == {"articles", "sales-orders"}
+    assert set(offered) == {"articles", "sales-orders", "requests"}
     assert rows(seen)[0][2] == "1"  # the id: the person may not read partners
     refused = await visitor.get("/companies/1/partners")
     assert (refused.status, "You lack the ability partners:read." in refused.text) == (403, True)

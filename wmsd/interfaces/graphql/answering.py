@@ -2,20 +2,24 @@
 
 import asyncio
 from collections.abc import Mapping
-from typing import Any
+from typing import Any, Final
 
 from graphql import GraphQLError
 from pydantic_core import to_json
 
-from wmsd.app.call import Call, Reply
+from wmsd.app.call import Call, Part, Reply
 from wmsd.app.dispatcher import Dispatcher
 from wmsd.app.idempotency import REPLAYED
-from wmsd.base.problems import Problem
+from wmsd.base.problems import STATUS_OF_CODE, Problem
 from wmsd.interfaces.graphql.documents import Refused, document_of
 from wmsd.interfaces.graphql.execution import Execution, introspect
 from wmsd.interfaces.graphql.media import RESPONSE, content_type, media_type
 from wmsd.interfaces.graphql.plans import operation_of, plan
 from wmsd.interfaces.openapi.headers import COST
+
+MOST_TOLD: Final = 50
+"""So many of the errors the history of requests keeps, and so many characters of each."""
+LONGEST_TOLD: Final = 400
 
 
 async def answer(
@@ -36,6 +40,7 @@ async def answer(
         told, found = await asyncio.to_thread(introspect, document, planned, variables)
         data |= told
         errors += map(_shown, found)
+    call.parts = list(map(_part, errors[:MOST_TOLD]))
     body: dict[str, Any] = {**({"errors": errors} if errors else {}), "data": data}
     headers = {COST: str(planned.cost)}
     if execution.replayed:
@@ -43,6 +48,13 @@ async def answer(
         if len(execution.replayed) == len(planned.plans):
             headers[REPLAYED] = "true"
     return _reply(call, 200, body, headers)
+
+
+def _part(error: Mapping[str, Any]) -> Part:
+    code = error["extensions"]["code"]
+    name = ".".join(map(str, error.get("path") or ()))
+    status = error["extensions"].get("status", STATUS_OF_CODE.get(code, 400))
+    return Part(name[:LONGEST_TOLD], status, code, error["message"][:LONGEST_TOLD])
 
 
 def _shown(error: GraphQLError) -> dict[str, Any]:

@@ -10,7 +10,7 @@ from urllib.parse import unquote_to_bytes
 from multidict import MultiMapping
 from yarl import URL
 
-from wmsd.app.call import Call, Loaded
+from wmsd.app.call import MOST_KEPT, Call, Loaded
 from wmsd.app.large_bodies import LARGE, LargeBodies
 from wmsd.base.addresses import Network, counted_as, is_address, is_in, without_port
 from wmsd.base.fields import Input
@@ -101,11 +101,15 @@ async def json_body(request: web.Request, call: Call, bodies: LargeBodies) -> Lo
     if (request.charset or "utf-8").lower().replace("-", "") != "utf8":
         raise _refused(415, "Send the body in UTF-8.")
     raw = await body(request, call.operation.max_body, partial(_hold, call, bodies))
+    call.body_bytes = len(raw)
     most_fields = Input.MOST_FIELDS if call.operation.body is None else call.operation.body.MOST_FIELDS
     if len(raw) <= LARGE:
-        return Loaded(*loads(raw, most_fields))
-    read = await bodies.run(call.company or "", lambda: loads(raw, most_fields))
-    return Loaded(*read, is_large=True)
+        loaded = Loaded(*loads(raw, most_fields))
+    else:
+        read = await bodies.run(call.company or "", lambda: loads(raw, most_fields))
+        loaded = Loaded(*read, is_large=True)
+    call.sent = raw[:MOST_KEPT]
+    return loaded
 
 
 def _hold(call: Call, bodies: LargeBodies, size: int) -> None:

@@ -19,7 +19,7 @@ from wmsd.base.problems import Problem
 from wmsd.base.route import Route, method_not_allowed
 from wmsd.base.shortages import is_shortage
 from wmsd.base.strict_json import printable
-from wmsd.interfaces.http import connections, requests
+from wmsd.interfaces.http import connections, request_history, requests
 from wmsd.interfaces.http.compression import LONGEST_AT_ONCE, compress
 from wmsd.interfaces.http.cross_origin import allow, options
 from wmsd.interfaces.http.listening import ANSWERING_ALL, REQUEST_HANDLER, MakeHandler
@@ -200,7 +200,9 @@ async def _answer(
     compress(request, answer)
     if request.secure:
         answer.headers["Strict-Transport-Security"] = HSTS
-    log.write(request, answer.status, time.perf_counter() - started)
+    seconds = time.perf_counter() - started
+    log.write(request, answer.status, seconds)
+    request_history.keep(installation, request, answer, seconds)
     return answer
 
 

@@ -39,6 +39,7 @@ def _environment() -> "Environment":
     environment.globals |= {"asset": address_of, "administered_by": administered_by}
     environment.filters |= {
         "moment": _moment,
+        "instant": _instant,
         "figure": figure,
         "status": words.status,
         "opens": words.opens,
@@ -50,6 +51,11 @@ def _environment() -> "Environment":
 def _moment(text: str) -> str:
     """A time of the API in short: it is UTC, and says so."""
     return f"{text[:10]} {text[11:16]} UTC"
+
+
+def _instant(text: str) -> str:
+    """To the second: requests come thick and fast."""
+    return f"{text[:10]} {text[11:19]} UTC"
 
 
 def figure(value: Decimal | int) -> str:

@@ -7,6 +7,7 @@ from wmsd.accounts import actions as accounts
 from wmsd.accounts import choosing_password, demo_link, first_admin, user_administration
 from wmsd.app.discovery import get_health
 from wmsd.app.installation import Installation
+from wmsd.app.request_history import actions as request_history
 from wmsd.app.today.actions import get_today
 from wmsd.base.problems import Problem
 from wmsd.companies import administration
@@ -21,6 +22,7 @@ from wmsd.interfaces.pages.deliveries import Deliveries
 from wmsd.interfaces.pages.door import SIGN_IN, Door
 from wmsd.interfaces.pages.first_run import DEMO, FIRST_ADMIN, START, FirstRun
 from wmsd.interfaces.pages.rendering import page
+from wmsd.interfaces.pages.requests import Requests
 from wmsd.interfaces.pages.rights import Rights
 from wmsd.interfaces.pages.signing_in import HOME, SigningIn
 from wmsd.interfaces.pages.signing_on import BACK, TO_PROVIDER, SigningOn
@@ -60,6 +62,8 @@ ASKED: Final = (
     stock.find_stock,
     stock.list_stock_holders,
     stock.list_stock_movements,
+    request_history.get_request,
+    request_history.list_requests,
 )
 """The operations that pages ask for. Some of them have no other way in."""
 HEADINGS: Final = {
@@ -74,6 +78,7 @@ A_COMPANY: Final = f"/companies/{{company:{ID}}}"
 ADMIN: Final = "/admin"
 DELIVERIES: Final = f"{A_COMPANY}/webhooks/{{id:{ID}}}/deliveries"
 STOCK: Final = f"{A_COMPANY}/stock/{{id:{ID}}}"
+REQUESTS: Final = f"{A_COMPANY}/requests"
 
 
 def add_to(app: web.Application, installation: Installation) -> None:
@@ -82,7 +87,7 @@ def add_to(app: web.Application, installation: Installation) -> None:
     acting, deliveries = Acting(door), Deliveries(door)
     rights, welcome, first_run = Rights(door), Welcome(door), FirstRun(door)
     signing_on, trying = SigningOn(door), Trying(door)
-    why = Why(door)
+    why, requests = Why(door), Requests(door)
     for_all: tuple[tuple[str, str, Handler], ...] = (
         ("GET", "/pages/{name}", assets.serve),
         ("GET", SIGN_IN, signing_in.show),
@@ -107,6 +112,8 @@ def add_to(app: web.Application, installation: Installation) -> None:
         ("POST", "/account/sessions", account.end),
         ("GET", STOCK, why.show),
         ("GET", f"{STOCK}/movements", why.movements),
+        ("GET", REQUESTS, requests.list),
+        ("GET", f"{REQUESTS}/{{request_id:[0-9A-Za-z-]{{1,64}}}}", requests.one),
         ("GET", DELIVERIES, deliveries.list),
         ("POST", DELIVERIES, deliveries.again),
         ("GET", f"{ADMIN}/users/{{id:{ID}}}/rights", rights.show),

@@ -1,0 +1,29 @@
+"""What is kept of the requests of a test."""
+
+import json
+from typing import Any
+
+from tests.support.world import Answer, World
+from wmsd.app.request_history.entries import Entry
+from wmsd.app.request_history.history import END
+
+
+def id_of(answer: Answer) -> str:
+    return str(answer.headers["X-Request-Id"])
+
+
+def kept(world: World, company: int | None = None) -> list[Entry]:
+    """The newest first."""
+    found = world.installation.history.newest_first(company or world.company, END)
+    return [entry for entry in found if entry is not None]
+
+
+def statuses(world: World, company: int | None = None) -> list[int]:
+    """The oldest first."""
+    return [entry.shown["status"] for entry in reversed(kept(world, company))]
+
+
+def whole(world: World, answer: Answer, company: int | None = None) -> dict[str, Any]:
+    """Everything that is kept of the request with this answer."""
+    (found,) = [each for each in kept(world, company) if each.shown["id"] == id_of(answer)]
+    return {**found.shown, **json.loads(found.rest)}

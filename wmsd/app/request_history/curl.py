@@ -1,0 +1,33 @@
+"""A request as a line for the shell."""
+
+import shlex
+from collections.abc import Mapping
+from typing import Any, Final
+
+from wmsd.app.call import MOST_KEPT
+
+SENT: Final = ("X-Company-Id", "X-Three-Pl-Id", "Content-Type", "Accept", "Idempotency-Key", "If-Match")
+"""The headers that decide on the answer."""
+FROM_A_FILE: Final = "@body.json"
+
+
+def line(request: Mapping[str, Any], origin: str) -> str:
+    """With $TOKEN in place of the token. A body that is not kept whole is to be put into a file."""
+    parts = ["curl"]
+    if request["method"] == "HEAD":
+        parts.append("--head")
+    elif request["method"] != "GET":
+        parts += ["-X", shlex.quote(request["method"])]
+    parts += [shlex.quote(f"{origin}{request['path']}"), "-H", '"Authorization: Bearer $TOKEN"']
+    headers = request["headers"]
+    for name in SENT:
+        if name in headers:
+            parts += ["-H", shlex.quote(f"{name}: {headers[name]}")]
+    if request["body_bytes"]:
+        parts += ["--data", shlex.quote(request["body"]) if is_whole(request) else FROM_A_FILE]
+    return " ".join(parts)
+
+
+def is_whole(request: Mapping[str, Any]) -> bool:
+    """Whether all of the body is kept, apart from secrets."""
+    return request["body"] is not None and request["body_bytes"] <= MOST_KEPT

@@ -1,0 +1,51 @@
+"""The last requests of each company in memory, within bounds: no company can take another's share."""
+
+from collections import OrderedDict, deque
+from dataclasses import dataclass, field
+from typing import Final
+
+MOST: Final = 500
+"""Requests of a company."""
+MOST_BYTES_OF_A_COMPANY: Final = 1_000_000
+MOST_BYTES: Final = 16_000_000
+"""Of all companies. Beyond that, the company that asked the longest ago is dropped: its files have them."""
+
+
+@dataclass(slots=True)
+class _Lines:
+    lines: deque[bytes] = field(default_factory=deque)
+    bytes: int = 0
+
+
+class Recent:
+    def __init__(self) -> None:
+        self._companies: OrderedDict[int, _Lines] = OrderedDict()
+        self._bytes = 0
+
+    @property
+    def size(self) -> int:
+        return self._bytes
+
+    def add(self, company_id: int, line: bytes) -> None:
+        own = self._companies.setdefault(company_id, _Lines())
+        self._companies.move_to_end(company_id)
+        own.lines.append(line)
+        self._count(own, len(line))
+        while len(own.lines) > MOST or own.bytes > MOST_BYTES_OF_A_COMPANY:
+            self._count(own, -len(own.lines.popleft()))
+        while self._bytes > MOST_BYTES:
+            _, dropped = self._companies.popitem(last=False)
+            self._bytes -= dropped.bytes
+
+    def of(self, company_id: int) -> list[bytes]:
+        """The newest first."""
+        own = self._companies.get(company_id)
+        return [] if own is None else list(reversed(own.lines))
+
+    def clear(self) -> None:
+        self._companies.clear()
+        self._bytes = 0
+
+    def _count(self, own: _Lines, size: int) -> None:
+        own.bytes += size
+        self._bytes += size
