@@ -9,6 +9,7 @@ from typing import Literal
 
 from wmsd.accounts.actions import SignInService
 from wmsd.accounts.passwords import Passwords
+from wmsd.accounts.second_step import SecondStepService
 from wmsd.app.access_cache import AccessCache
 from wmsd.app.contributions import DEPENDENTS, OBSTACLES
 from wmsd.app.data_folder import DataFolder, open_platform
@@ -112,8 +113,10 @@ async def open_installation(
         borrow=borrow,
         before_migration=before_migration,
     )
+    demands_second_factor = settings.sessions.second_factor == "admins"
+    second_step = SecondStepService(platform, ordered, ids, vault)
     access, requests = (
-        AccessCache(platform, ordered, settings.sessions.lifetimes),
+        AccessCache(platform, ordered, settings.sessions.lifetimes, demands_second_factor),
         RequestCounts(platform, ordered),
     )
     platform.after_commit = access.forget
@@ -130,8 +133,14 @@ async def open_installation(
         signer=CursorSigner(secrets["cursor"].encode()),
         services={
             SignInService: SignInService(
-                platform, passwords, timedelta(days=settings.tokens.lifetime_days), abilities
+                platform,
+                passwords,
+                timedelta(days=settings.tokens.lifetime_days),
+                abilities,
+                second_step,
+                demands_second_factor,
             ),
+            SecondStepService: second_step,
         },
     )
     try:

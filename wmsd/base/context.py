@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Protocol
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +70,20 @@ class Caller:
     """The site of the bearer token, which may use only the operations of sites."""
     session_id: int | None = None
     """The session of a person at the pages."""
+    must_enrol: bool = False
+    """Whether a second factor is demanded of this person, who has none yet."""
 
     def may_use(self, company_id: int) -> bool:
         return self.company_ids is None or company_id in self.company_ids
+
+
+class FromAddress(Protocol):
+    """What signing in needs from the request besides its body."""
+
+    @property
+    def address(self) -> str: ...
+
+
+class FromBrowser(FromAddress, Protocol):
+    @property
+    def agent(self) -> str: ...

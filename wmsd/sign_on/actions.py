@@ -6,10 +6,9 @@ from typing import Any, Final, Protocol
 
 from wmsd.accounts import sessions
 from wmsd.accounts import store as accounts
-from wmsd.accounts.actions import FromBrowser
 from wmsd.accounts.passwords import NO_PASSWORD
 from wmsd.accounts.rules import User
-from wmsd.base.context import Caller
+from wmsd.base.context import Caller, FromBrowser
 from wmsd.base.operation import operation
 from wmsd.base.problems import Problem, forbidden, not_found, unavailable
 from wmsd.companies import store as companies

@@ -4,6 +4,7 @@ from functools import partial
 from typing import Final
 
 from wmsd.accounts import actions as accounts
+from wmsd.accounts import second_step
 from wmsd.app.discovery import get_health
 from wmsd.app.installation import Installation
 from wmsd.base.problems import Problem
@@ -14,8 +15,9 @@ from wmsd.interfaces.pages.account import ACCOUNT, Account
 from wmsd.interfaces.pages.acting import Acting
 from wmsd.interfaces.pages.browsing import Browsing
 from wmsd.interfaces.pages.deliveries import Deliveries
-from wmsd.interfaces.pages.door import SIGN_IN, Door
+from wmsd.interfaces.pages.door import SECOND_FACTOR, SIGN_IN, Door
 from wmsd.interfaces.pages.rendering import page
+from wmsd.interfaces.pages.second_factor import SecondFactor
 from wmsd.interfaces.pages.signing_in import HOME, SigningIn
 from wmsd.interfaces.pages.signing_on import BACK, TO_PROVIDER, SigningOn
 from wmsd.interfaces.pages.today import Today
@@ -33,6 +35,10 @@ ASKED: Final = (
     accounts.list_companies,
     accounts.list_sessions,
     get_health,
+    second_step.begin_enrolment,
+    second_step.confirm_enrolment,
+    second_step.end_second_factor,
+    second_step.finish_session,
     sign_on.begin_sign_on,
     sign_on.finish_sign_on,
     sign_on.list_providers,
@@ -56,11 +62,12 @@ def add_to(app: web.Application, installation: Installation) -> None:
     door = Door(installation)
     signing_in, account, today, browsing = SigningIn(door), Account(door), Today(door), Browsing(door)
     acting, deliveries = Acting(door), Deliveries(door)
-    signing_on, trying = SigningOn(door), Trying(door)
+    signing_on, trying, second_factor = SigningOn(door), Trying(door), SecondFactor(door)
     for_all: tuple[tuple[str, str, Handler], ...] = (
         ("GET", "/pages/{name}", assets.serve),
         ("GET", SIGN_IN, signing_in.show),
         ("POST", SIGN_IN, signing_in.sign_in),
+        ("POST", "/second-step", signing_in.second_step),
         ("POST", "/sign-out", signing_in.sign_out),
     )
     for_people: tuple[tuple[str, str, Handler], ...] = (
@@ -71,6 +78,8 @@ def add_to(app: web.Application, installation: Installation) -> None:
         ("GET", HOME, today.show),
         ("GET", ACCOUNT, account.show),
         ("POST", "/account/sessions", account.end),
+        ("GET", SECOND_FACTOR, second_factor.show),
+        ("POST", SECOND_FACTOR, second_factor.do),
         ("GET", A_COMPANY, browsing.company),
         ("GET", f"{A_RESOURCE}.csv", browsing.csv),
         ("GET", A_RESOURCE, browsing.list),
