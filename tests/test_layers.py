@@ -10,7 +10,16 @@ ROOT = Path(__file__).parents[1]
 NAMED = re.compile(r"(?:FROM|JOIN|INTO|UPDATE)\s+(\w+)")
 OWNERS = {
     "companies": ("companies", "company_modules", "operators", "audit"),
-    "accounts": ("users", "user_companies", "tokens", "kernel_tokens", "signing_keys", "sign_in_addresses"),
+    "accounts": (
+        "users",
+        "user_companies",
+        "tokens",
+        "kernel_tokens",
+        "signing_keys",
+        "sign_in_addresses",
+        "second_factors",
+        "recovery_codes",
+    ),
     "transport_sites": ("sites",),
     "sign_on": ("sign_on_identities",),
     "directory": ("clients", "partners", "warehouses"),

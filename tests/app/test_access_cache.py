@@ -196,7 +196,7 @@ async def test_bookkeeping_makes_nothing_be_read_again(world: World) -> None:
 
 BOOKKEEPING = {
     *("access_version", "audit", "clock", "high_water_marks", "installation", "log", "request_counts", "secrets"),
-    *("sign_in_addresses", "invitations", "company_figures"),
+    *("sign_in_addresses", "sign_on_identities", "recovery_codes", "invitations", "company_figures"),
 }
 """Tables of the platform that decide nothing about who may do what."""
 
@@ -216,6 +216,7 @@ async def test_the_version_follows_every_table_that_decides_who_may_do_what(worl
     assert deciding.pop("sessions") == {"DELETE"}, (
         "when one was used is no decision, and a new one is in no memory"
     )
+    assert deciding.pop("second_factors") == {"UPDATE", "DELETE"}, "a new one does not count yet"
     assert deciding.pop("tokens") == {"UPDATE", "DELETE"}, "a new token is in no memory"
     assert all(events == {"INSERT", "UPDATE", "DELETE"} for events in deciding.values()), deciding
 

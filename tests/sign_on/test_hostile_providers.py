@@ -22,6 +22,7 @@ from tests.sign_on.providers import (
     unsigned,
 )
 from wmsd.sign_on.asking import WANTED_BYTES
+from wmsd.sign_on.service import MOST_AT_ONCE
 from wmsd.webhooks.deadlines import Deadlines
 
 Claims = dict[str, Any]
@@ -428,3 +429,42 @@ async def test_nothing_that_is_secret_is_written_down(scene: Scene, caplog: pyte
     told = caplog.text + json.dumps(await scene.audit())
     for secret in ("s+cr/t", "access-1", "code-1", scene.provider.begun["state"]):
         assert secret not in told
+
+
+async def test_a_provider_that_fails_is_told_once(scene: Scene, caplog: pytest.LogCaptureFixture) -> None:
+    """A guessed code is refused too, and does not hide that the provider is gone."""
+    for _ in range(5):
+        await scene.provider.sign_on(scene.visitor, code="guess")
+    scene.world.clock.advance(3600)
+    scene.provider.answers[PATHS[0]] = _dead
+    for _ in range(5):
+        await scene.visitor.get("/sign-in/company")
+    told = [each for each in caplog.messages if each.startswith("nobody can sign in through company: ")]
+    assert ["invalid_grant" in each for each in told] == [True, False]
+
+
+async def test_only_so_many_are_exchanged_at_once(scene: Scene) -> None:
+    """Each holds a request for as long as the provider takes."""
+    all_wait, goes_on = asyncio.Event(), asyncio.Event()
+
+    async def waits(request: web.Request) -> web.StreamResponse:
+        if scene.provider.asked.count("/token") == MOST_AT_ONCE:
+            all_wait.set()
+        await goes_on.wait()
+        return web.Response(status=500)
+
+    scene.provider.answers["/token"] = waits
+    under_way = []
+    for _ in range(MOST_AT_ONCE):
+        browser = Visitor(scene.world)
+        await scene.provider.begin(browser)
+        under_way.append(
+            asyncio.create_task(scene.provider.come_back(browser, state=scene.provider.begun["state"]))
+        )
+    await all_wait.wait()
+    seen = await scene.provider.sign_on(scene.visitor)
+    goes_on.set()
+    assert (seen.status, "Too many people sign on at once." in seen.text) == (503, True)
+    assert {each.status for each in await asyncio.gather(*under_way)} == {503}
+    scene.provider.answers.clear()
+    assert (await scene.provider.sign_on(scene.visitor)).status == 200

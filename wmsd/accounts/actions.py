@@ -3,12 +3,12 @@
 from collections.abc import Container, Sequence
 from dataclasses import dataclass
 from datetime import timedelta
-from typing import Any, Protocol
+from typing import Any
 
-from wmsd.accounts import sessions, store, tokens
+from wmsd.accounts import second_factors, sessions, store, tokens
 from wmsd.accounts.master_key import MasterKey
 from wmsd.accounts.passwords import Origin, Passwords
-from wmsd.accounts.rules import Token, User, abilities_of_new_user, check_abilities, grant
+from wmsd.accounts.rules import Token, User, abilities_of_new_user, check_abilities, grant, needs_second_factor
 from wmsd.accounts.schema import (
     Access,
     BegunSession,
@@ -20,11 +20,12 @@ from wmsd.accounts.schema import (
     SignIn,
     SignInToPages,
 )
+from wmsd.accounts.second_step import SecondStepService
 from wmsd.base import timestamps
 from wmsd.base.access import ABILITIES, EVERYTHING, Whitelist, needed_ability
-from wmsd.base.context import Actor, Caller, Company
+from wmsd.base.context import Actor, Caller, Company, FromAddress, FromBrowser
 from wmsd.base.operation import operation
-from wmsd.base.problems import FieldErrors, Problem, invalid, not_found
+from wmsd.base.problems import FieldErrors, Problem, forbidden, invalid, not_found
 from wmsd.companies import store as companies
 from wmsd.companies.schema import CompanyList, Message
 from wmsd.db.database import Database
@@ -42,18 +43,9 @@ class SignInService:
     lifetime: timedelta
     whitelist: Container[str]
     """The abilities that a caller may ask for."""
-
-
-class FromAddress(Protocol):
-    """What signing in needs from the request besides its body."""
-
-    @property
-    def address(self) -> str: ...
-
-
-class FromBrowser(FromAddress, Protocol):
-    @property
-    def agent(self) -> str: ...
+    second_step: SecondStepService
+    demands_second_factor: bool
+    """Of admins."""
 
 
 @operation(
@@ -70,10 +62,16 @@ async def issue_token(service: SignInService, body: SignIn, call: FromAddress) -
     """Get a token for a user's e-mail address and password.
 
     The token is shown only this once. It may do what `abilities` lists, but no more than its user. From the fifth
-    failure on, each starts a pause of up to 60 s. During a pause even the right password is refused.
+    failure on, each starts a pause of up to 60 s. During a pause even the right password is refused. A user with a
+    second factor gets no token in this way.
     """
 
     known = await _known(service, body.email, body.password, call.address)
+    is_on = await service.platform.read(lambda tx: second_factors.is_on(tx, known.id))
+    if is_on or needs_second_factor(known, service.demands_second_factor):
+        raise forbidden(
+            "This user signs in with two factors, so a password alone gets no token. Ask a site admin for one."
+        )
     abilities = grant(known, body.abilities, service.whitelist)
 
     def issue(tx: Transaction) -> str:
@@ -118,8 +116,10 @@ async def _known(service: SignInService, email: str, password: str, address: str
     max_body=16 * 1024,
 )
 async def begin_session(service: SignInService, body: SignInToPages, call: FromBrowser) -> dict[str, object]:
-    """Sign in to the pages with an e-mail address and a password."""
+    """Sign in to the pages with an e-mail address and a password. Who has a second factor has to send that too."""
     known = await _known(service, body.email, body.password, call.address)
+    if await service.platform.read(lambda tx: second_factors.is_on(tx, known.id)):
+        return {"secret": None, "pending": service.second_step.begin(known.id)}
 
     def begin(tx: Transaction) -> str:
         store.note_sign_in(tx, known.id, call.address)
@@ -127,18 +127,23 @@ async def begin_session(service: SignInService, body: SignInToPages, call: FromB
         return sessions.begin(tx, known.id, call.address, call.agent)
 
     actor = Actor(known.email, known.id, address=call.address)
-    return {"secret": await service.platform.write(begin, actor, is_quiet=True)}
+    return {"secret": await service.platform.write(begin, actor, is_quiet=True), "pending": None}
 
 
-@operation(tag="Sessions", answer="object", returns=Profile, scope="platform")
+@operation(tag="Sessions", answer="object", returns=Profile, scope="platform", enrols=True)
 def get_profile(tx: Transaction, caller: Caller) -> dict[str, object]:
     """Get who is signed in."""
     assert caller.actor.user_id is not None
     user = store.user_by_id(tx, caller.actor.user_id)
     if user is None:  # deleted since the session was checked
         raise Problem("UNAUTHORIZED", "You are not signed in any more.")
-    called = companies.installation_name(tx)
-    return {"name": user.name, "email": user.email, "role": user.role, "installation": called}
+    return {
+        "name": user.name,
+        "email": user.email,
+        "role": user.role,
+        "installation": companies.installation_name(tx),
+        "second_factor": "demanded" if caller.must_enrol else "on" if second_factors.is_on(tx, user.id) else "off",
+    }
 
 
 @operation(tag="Sessions", answer="object", returns=Access, scope="platform", codes=("COMPANY_REQUIRED",))
@@ -183,7 +188,7 @@ def end_session(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
     return {"message": "The session is ended."}
 
 
-@operation(tag="Sessions", answer="object", returns=Message, scope="platform", writes=True)
+@operation(tag="Sessions", answer="object", returns=Message, scope="platform", writes=True, enrols=True)
 def end_this_session(tx: Transaction, caller: Caller) -> dict[str, object]:
     """Sign out."""
     if caller.actor.user_id is not None and caller.session_id is not None:

@@ -3,10 +3,10 @@
 import asyncio
 
 from wmsd.accounts import invitations, sessions, store
-from wmsd.accounts.actions import FromAddress, SignInService
+from wmsd.accounts.actions import SignInService
 from wmsd.accounts.schema import ChosenPassword, Invited, LinkQuery
 from wmsd.accounts.strength import chosen_password_errors
-from wmsd.base.context import Actor
+from wmsd.base.context import Actor, FromAddress
 from wmsd.base.operation import operation
 from wmsd.base.problems import invalid
 from wmsd.companies import store as companies

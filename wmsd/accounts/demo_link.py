@@ -4,10 +4,10 @@ from datetime import timedelta
 from typing import Final
 
 from wmsd.accounts import sessions, store
-from wmsd.accounts.actions import FromBrowser, SignInService, user_of_email
+from wmsd.accounts.actions import SignInService, user_of_email
 from wmsd.accounts.one_time_links import OneTimeLink
 from wmsd.accounts.schema import BegunSession, LinkQuery, UsedLink
-from wmsd.base.context import Actor
+from wmsd.base.context import Actor, FromBrowser
 from wmsd.base.operation import operation
 from wmsd.companies import store as companies
 from wmsd.companies.schema import Message

@@ -5,11 +5,11 @@ from datetime import timedelta
 from typing import Final
 
 from wmsd.accounts import sessions, store
-from wmsd.accounts.actions import FromBrowser, SignInService, create_user
+from wmsd.accounts.actions import SignInService, create_user
 from wmsd.accounts.one_time_links import OneTimeLink
 from wmsd.accounts.schema import BegunSession, FirstAdmin, LinkQuery, NewUser, Wanted
 from wmsd.accounts.strength import chosen_password_errors
-from wmsd.base.context import Actor
+from wmsd.base.context import Actor, FromBrowser
 from wmsd.base.operation import operation
 from wmsd.base.problems import Problem, invalid
 from wmsd.companies import store as companies

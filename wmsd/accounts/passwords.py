@@ -77,9 +77,9 @@ class Passwords:
         now = self._clock.monotonic()
         pause = max(self._pauses.left(key, now) for key in origin.keys)
         if pause > 0:
-            raise _too_soon("Too many failed sign-ins.", math.ceil(pause))
+            raise too_soon("Too many failed sign-ins.", math.ceil(pause))
         if origin.keys[-1] in self._under_way:
-            raise _too_soon("Another sign-in with this e-mail address is under way.", 1)
+            raise too_soon("Another sign-in with this e-mail address is under way.", 1)
         if len(self._under_way) >= AT_ONCE + MOST_WAITING and not origin.is_known:
             raise unavailable(f"Too many sign-ins at once. Try again in {QUEUE_SECONDS} s.", QUEUE_SECONDS)
 
@@ -113,7 +113,7 @@ class Passwords:
         return bool(password_hash)
 
 
-def _too_soon(why: str, seconds: int) -> Problem:
+def too_soon(why: str, seconds: int) -> Problem:
     return Problem(
         "RATE_LIMIT_EXCEEDED", f"{why} Try again in {seconds} s.", headers={"Retry-After": str(seconds)}
     )

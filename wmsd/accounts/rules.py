@@ -65,6 +65,13 @@ def caller_of(token: Token, user: User, now: datetime) -> Caller | None:
     )
 
 
+def needs_second_factor(user: User, is_demanded_of_admins: bool) -> bool:
+    """Whether the user must have one. Who has no password signs in through a provider, and it asks for what it
+    likes.
+    """
+    return is_demanded_of_admins and user.role != "member" and bool(user.password_hash)
+
+
 def _both(first: frozenset[int] | None, second: frozenset[int] | None) -> frozenset[int] | None:
     if first is None or second is None:
         return second if first is None else first

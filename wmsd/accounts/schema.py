@@ -1,6 +1,6 @@
 """Users and tokens: what goes in and what comes out."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
@@ -35,9 +35,33 @@ class SignInToPages(Input):
 
 
 class BegunSession(Model):
-    """The secret of a session, for the browser's cookie."""
+    """The secret of a session, for the browser's cookie; or, before the second step, what is sent with it."""
+
+    secret: str | None
+    pending: str | None
+
+
+OneTimeCode = Annotated[str, Field(min_length=1, max_length=40)]
+
+
+class SecondStep(Input):
+    pending: Annotated[str, Field(max_length=200)]
+    code: Annotated[OneTimeCode, Field(description="Of the app, or a recovery code.")]
+
+
+class OneCode(Input):
+    code: OneTimeCode
+
+
+class Enrolment(Model):
+    """The secret for an authenticator app, in base32 and as a link."""
 
     secret: str
+    uri: str
+
+
+class RecoveryCodes(Model):
+    recovery_codes: list[str]
 
 
 class Profile(Model):
@@ -48,6 +72,7 @@ class Profile(Model):
     role: Role
     installation: str
     """What people call this installation."""
+    second_factor: Literal["off", "on", "demanded"]
 
 
 class Access(Model):

@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
-from wmsd.accounts import store
-from wmsd.accounts.rules import User
+from wmsd.accounts import second_factors, store
+from wmsd.accounts.rules import User, needs_second_factor
 from wmsd.base import timestamps
 from wmsd.base.context import Actor, Caller
 from wmsd.db.transaction import Transaction
@@ -68,10 +68,18 @@ def begin(tx: Transaction, user_id: int, address: str, agent: str) -> str:
     return secret
 
 
-def find(tx: Transaction, hash_: str) -> tuple[Session, User] | None:
+class Found(NamedTuple):
+    session: Session
+    user: User
+    has_second_factor: bool
+
+
+def find(tx: Transaction, hash_: str) -> Found | None:
     row = tx.record(BY_HASH, (hash_,))
     user = store.user_by_id(tx, row["user_id"]) if row else None
-    return None if row is None or user is None else (_session(row), user)
+    if row is None or user is None:
+        return None
+    return Found(_session(row), user, second_factors.is_on(tx, user.id))
 
 
 def of_user(tx: Transaction, user_id: int) -> list[Session]:
@@ -105,9 +113,19 @@ def note_seen(tx: Transaction, seen: Iterable[tuple[str, str, int]]) -> None:
     tx.executemany(NOTE_SEEN, seen)
 
 
-def caller_of(session: Session, user: User) -> Caller:
-    """The caller with all that the user may do now."""
-    return Caller(Actor(user.email, user.id), user.may_do, user.may_use, session_id=session.id, role=user.role)
+def caller_of(found: Found, demands_second_factor: bool) -> Caller:
+    """The caller with all that the user may do now; of admins a second factor may be demanded."""
+    user = found.user
+    must_enrol = needs_second_factor(user, demands_second_factor) and not found.has_second_factor
+    actor = Actor(user.email, user.id)
+    return Caller(
+        actor,
+        user.may_do,
+        user.may_use,
+        session_id=found.session.id,
+        role=user.role,
+        must_enrol=must_enrol,
+    )
 
 
 def hash_of(secret: str) -> str:

@@ -37,8 +37,11 @@ KERNEL = Caller(Actor("kernel"), frozenset(), frozenset())
 
 
 class AccessCache:
-    def __init__(self, platform: Database, clock: Clock, lifetimes: Lifetimes) -> None:
-        """`lifetimes`: of sessions."""
+    def __init__(
+        self, platform: Database, clock: Clock, lifetimes: Lifetimes, demands_second_factor: bool = False
+    ) -> None:
+        """`lifetimes`: of sessions. `demands_second_factor`: of admins."""
+        self._demands_second_factor = demands_second_factor
         self._platform = platform
         self._clock = clock
         self._lifetimes = lifetimes
@@ -141,9 +144,9 @@ class AccessCache:
         if found is None:
             generation = self._generation
             read = await self._read_once(hash_, lambda tx: sessions.find(tx, hash_))
-            if read is None or read[1].disabled:
+            if read is None or read.user.disabled:
                 raise unauthorized("You are not signed in any more.")
-            found = read[0], sessions.caller_of(*read)
+            found = read.session, sessions.caller_of(read, self._demands_second_factor)
             if generation == self._generation:
                 if len(self._sessions) >= MOST_TOKENS:
                     self._sessions.clear()

@@ -36,6 +36,8 @@ class Admission:
             if call.operation.scope == "kernel":
                 return await self._access.kernel(call.token), None
             caller = await self._caller(call)
+            if caller.must_enrol and not call.operation.enrols:
+                raise forbidden("Set up a second factor first: this service demands it of admins.")
             if call.operation.scope == "installation":
                 _check_role(call.operation, caller)
                 return caller, None

@@ -10,6 +10,7 @@ from typing import Literal
 
 from wmsd.accounts.actions import SignInService
 from wmsd.accounts.passwords import Passwords
+from wmsd.accounts.second_step import SecondStepService
 from wmsd.accounts.token_administration import TokenLifetimes
 from wmsd.app.access_cache import AccessCache
 from wmsd.app.contributions import DEPENDENTS, OBSTACLES
@@ -124,8 +125,10 @@ async def open_installation(
         borrow=borrow,
         before_migration=before_migration,
     )
+    demands_second_factor = settings.sessions.second_factor == "admins"
+    second_step = SecondStepService(platform, ordered, ids, vault)
     access, requests = (
-        AccessCache(platform, ordered, settings.sessions.lifetimes),
+        AccessCache(platform, ordered, settings.sessions.lifetimes, demands_second_factor),
         RequestCounts(platform, ordered),
     )
     platform.after_commit = access.forget
@@ -143,9 +146,15 @@ async def open_installation(
         signer=CursorSigner(secrets["cursor"].encode()),
         services={
             SignInService: SignInService(
-                platform, passwords, timedelta(days=settings.tokens.lifetime_days), abilities
+                platform,
+                passwords,
+                timedelta(days=settings.tokens.lifetime_days),
+                abilities,
+                second_step,
+                demands_second_factor,
             ),
             RequestHistory: history,
+            SecondStepService: second_step,
         },
     )
     today = TodayFigures(platform, files, access, ordered)

@@ -188,6 +188,10 @@ class Sessions(Section):
     most_days: Annotated[
         int, Field(ge=1, le=365, description="Days after which everybody has to sign in again.")
     ] = 7
+    second_factor: Annotated[
+        Literal["optional", "admins"],
+        Field(description="optional, or admins: who is no member and has a password must set up a second factor."),
+    ] = "optional"
 
     @property
     def lifetimes(self) -> Lifetimes:

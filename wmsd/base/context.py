@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, field
 from datetime import datetime
+from typing import Protocol
 
 from wmsd.base.access import Role
 
@@ -75,6 +76,20 @@ class Caller:
     """The session of a person at the pages."""
     role: Role | None = None
     """The role of the person at the pages."""
+    must_enrol: bool = False
+    """Whether a second factor is demanded of this person, who has none yet."""
 
     def may_use(self, company_id: int) -> bool:
         return self.company_ids is None or company_id in self.company_ids
+
+
+class FromAddress(Protocol):
+    """What signing in needs from the request besides its body."""
+
+    @property
+    def address(self) -> str: ...
+
+
+class FromBrowser(FromAddress, Protocol):
+    @property
+    def agent(self) -> str: ...

@@ -64,6 +64,7 @@ class Operation:
     references: References | None
     off_because: Callable[[Company], str | None] | None
     max_body: int
+    enrols: bool
     read_only: frozenset[str]
 
 
@@ -90,6 +91,7 @@ def operation(
     references: References | None = None,
     off_because: Callable[[Company], str | None] | None = None,
     max_body: int = MAX_BODY,
+    enrols: bool = False,
 ) -> Callable[[Callable[..., Any]], Operation]:
     """Declares the decorated function as an operation.
 
@@ -113,7 +115,7 @@ def operation(
     `precondition` reads the record that is to be changed, from the same parts of the path, so that If-Match can be
     checked. `references` finds the errors in what a body of wrong form refers to, so that all errors are told at
     once. `off_because` says why a company that has the module cannot use it now, or
-    None. `max_body` is in bytes.
+    None. `max_body` is in bytes. `enrols`: also who lacks a second factor that is demanded may use it.
     """
     assert tag in TAGS, tag
     assert ability is None or ability in ABILITIES, ability
@@ -157,6 +159,7 @@ def operation(
             references=references,
             off_because=off_because,
             max_body=max_body,
+            enrols=enrols,
             read_only=_read_only(body, returns),
         )
 

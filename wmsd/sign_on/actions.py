@@ -6,10 +6,9 @@ from typing import Any, Final, Protocol
 
 from wmsd.accounts import sessions
 from wmsd.accounts import store as accounts
-from wmsd.accounts.actions import FromBrowser
 from wmsd.accounts.passwords import NO_PASSWORD
 from wmsd.accounts.rules import User
-from wmsd.base.context import Caller
+from wmsd.base.context import Caller, FromBrowser
 from wmsd.base.operation import operation
 from wmsd.base.problems import Problem, forbidden, not_found, unavailable
 from wmsd.companies import store as companies
@@ -59,7 +58,7 @@ async def begin_sign_on(
     try:
         metadata = await to.published.metadata()
     except NoAnswer as error:
-        raise _cannot_be_reached(to.provider, error) from None
+        raise _cannot_be_reached(service, to.provider, error) from None
     back_to = f"{call.origin}/sign-in/{provider}/back"
     session_id = None if caller is None else caller.session_id
     begun, kept = service.under_way.begin(provider, back_to, body.next_path, session_id)
@@ -110,9 +109,9 @@ async def _claims(service: SignOnService, by: Connected, begun: SignOn, body: Co
             if body.error is not None or not body.code:
                 raise forbidden(f"{by.provider.called} has not let you sign in{_code(body.error)}. {AGAIN}")
             now = service.clock.now()
-            return await exchange.claims_of(by.provider, by.published, service.client, begun, body.code, now)
+            claims = await exchange.claims_of(by.provider, by.published, service.client, begun, body.code, now)
     except NoAnswer as error:
-        raise _cannot_be_reached(by.provider, error) from None
+        raise _cannot_be_reached(service, by.provider, error) from None
     except BadToken as error:
         LOG.warning("nobody came in through %s: the ID token %s", by.provider.name, error)
         raise Problem(
@@ -120,6 +119,8 @@ async def _claims(service: SignOnService, by: Connected, begun: SignOn, body: Co
             f"What {by.provider.called} says cannot be believed: the ID token {error}. {AGAIN} "
             "If it happens again, tell a site admin.",
         ) from None
+    service.complaints.over(_complaint(by.provider))
+    return claims
 
 
 def _check_issuer(provider: Provider, metadata: Metadata, issuer: str | None) -> None:
@@ -135,13 +136,17 @@ def _code(error: str | None) -> str:
     return f" ({error})" if is_code else ""
 
 
-def _cannot_be_reached(provider: Provider, error: NoAnswer) -> Problem:
-    LOG.error("nobody can sign in through %s: %s", provider.name, error)
+def _cannot_be_reached(service: SignOnService, provider: Provider, error: NoAnswer) -> Problem:
+    service.complaints.failed(_complaint(provider), error)
     return unavailable(
         f"{provider.called} cannot be used at the moment. Try again, or sign in with a password. The log of the "
         "service says what is wrong.",
         10,
     )
+
+
+def _complaint(provider: Provider) -> str:
+    return f"nobody can sign in through {provider.name}"
 
 
 def decided(tx: Transaction, provider: Provider, claims: Mapping[str, Any]) -> Decision:

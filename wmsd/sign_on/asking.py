@@ -17,6 +17,10 @@ class NoAnswer(Exception):
     """The provider gives no answer that can be used. The message is a sentence for the site admin."""
 
 
+class Refused(NoAnswer):
+    """It answers, and gives nothing: which is also what it says to a code that somebody has guessed."""
+
+
 async def get(client: LazyClient, url: str, headers: Mapping[str, str] | None = None) -> dict[str, Any]:
     """Raises NoAnswer, and Problem (503) when this machine lacks files, threads or memory."""
     answer = await client.get(url, {**HEADERS, **(headers or {})})
@@ -38,7 +42,7 @@ def _read(url: str, status: int | None, body: bytes, error: str | None, is_cut: 
     if is_cut:
         raise NoAnswer(f"{url} answered with more than {WANTED_BYTES // 1024} kB.")
     if status != 200:
-        raise NoAnswer(f"{url} answered with status {status}{_code(body)}.")
+        raise Refused(f"{url} answered with status {status}{_code(body)}.")
     return _object(url, body)
 
 

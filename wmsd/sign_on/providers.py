@@ -40,7 +40,7 @@ def _abilities(values: list[str]) -> list[str]:
 
 
 class Table(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)  # the settings build it
 
 
 class Rule(Table):

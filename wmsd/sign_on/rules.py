@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
 from wmsd.accounts.rules import User, abilities_of_new_user
@@ -19,8 +18,7 @@ NO_EMAIL: Final = "Ask who runs the provider for a verified address, or a site a
 UNLINK: Final = "Ask a site admin whether that is you: wmsd user unlink ends the link."
 
 
-@dataclass(frozen=True, slots=True)
-class Person:
+class Person(NamedTuple):
     """Who the provider says it is. `email` is None where it says none that can be believed, and `doubt` why."""
 
     subject: str
@@ -40,23 +38,20 @@ class Refusal(NamedTuple):
     remedy: str
 
 
-@dataclass(frozen=True, slots=True)
-class Rights:
+class Rights(NamedTuple):
     role: Role
     company_ids: frozenset[int]
     abilities: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Judged:
+class Judged(NamedTuple):
     """A rule, and what it did."""
 
     rule: Rule
     says: str
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
+class Known(NamedTuple):
     """What is known here. `linked` is the user of the account at the provider. `same_email` is the one with its
     e-mail address, who `has_other_account` if another account of the provider is linked with that user.
     """
@@ -68,8 +63,7 @@ class Known:
     """Ids by code."""
 
 
-@dataclass(frozen=True, slots=True)
-class Decision:
+class Decision(NamedTuple):
     """Who comes in: the `user`, or a new one. None does when there is a `refusal`. `why` says it in a sentence."""
 
     person: Person

@@ -1,18 +1,22 @@
 """What signing on needs of its installation."""
 
+import logging
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Final, NamedTuple
 
 from wmsd.base.clock import Clock
+from wmsd.base.complaints import Complaints
 from wmsd.base.ids import Ids
 from wmsd.base.problems import not_found, unavailable
 from wmsd.db.database import Database
+from wmsd.sign_on.asking import NoAnswer
 from wmsd.sign_on.metadata import Published
 from wmsd.sign_on.providers import Provider
 from wmsd.sign_on.under_way import UnderWay
 from wmsd.webhooks.lazy_client import LazyClient
 
+LOG: Final = logging.getLogger("wmsd.sign_on")
 MOST_AT_ONCE: Final = 16
 """Codes that are being exchanged. Each holds a request and a connection for as long as its provider takes."""
 
@@ -29,6 +33,8 @@ class SignOnService:
         self.platform = platform
         self.clock = clock
         self.client = client
+        self.complaints = Complaints(LOG, (NoAnswer,), clock.monotonic)
+        """A provider that fails does so for everybody who tries."""
         self.under_way = UnderWay(clock, ids)
         self._connected = {each.name: Connected(each, Published(each, client, clock)) for each in providers}
         self._exchanging = 0

@@ -33,7 +33,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     },
     "storage": {"quota_megabytes": 0, "memory_megabytes": 0},
     "tokens": {"lifetime_days": 90, "most_days": 3650},
-    "sessions": {"idle_hours": 12, "most_days": 7},
+    "sessions": {"idle_hours": 12, "most_days": 7, "second_factor": "optional"},
     "sign_on": {
         "allow_networks": [],
         "allow_ports": [80, 443],

@@ -103,6 +103,7 @@ OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("user", "list"): ("--json", *PLACE),
     ("user", "disable"): ("EMAIL", *PLACE),
     ("user", "unlink"): ("EMAIL", *PLACE),
+    ("user", "remove-second-factor"): ("EMAIL", *PLACE),
     ("user", "set-password"): ("EMAIL", "--keep-tokens", "--password-stdin", *PLACE),
     ("token", "create"): ("--user EMAIL", "--ability A", "--company CODE", "--name TEXT", "--expires 90D", *PLACE),
     ("token", "list"): ("--json", *PLACE),

@@ -239,3 +239,17 @@ def test_a_user_is_parted_from_its_accounts_at_providers(shared: Home) -> None:
     assert "linked@example.com was linked with 1 accounts" in told
     assert "linked with 0 accounts" in shared.ok("user", "unlink", "Linked@example.com").err
     assert shared.refused("user", "unlink", "no@example.com") == "There is no such user as no@example.com."
+
+
+def test_a_second_factor_that_is_lost_is_taken_away(shared: Home) -> None:
+    make(shared, "two@example.com", "--role", "member", "--company", "ACME")
+    with closing(sqlite3.connect(shared.data / "platform.db")) as platform:
+        platform.execute(
+            "INSERT INTO second_factors (user_id, secret, is_on) "
+            "SELECT id, 'sealed', 1 FROM users WHERE email = 'two@example.com'"
+        )
+        platform.commit()
+    told = shared.ok("user", "remove-second-factor", "two@example.com").err
+    assert "two@example.com has no second factor any more." in told
+    assert "had no second factor" in shared.ok("user", "remove-second-factor", "two@example.com").err
+    assert shared.refused("user", "remove-second-factor", "no@example.com").startswith("There is no such user")

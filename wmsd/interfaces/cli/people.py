@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import click
 
-from wmsd.accounts import actions, store
+from wmsd.accounts import actions, second_step, store
 from wmsd.accounts.schema import NewUser
 from wmsd.accounts.strength import password_errors
 from wmsd.app.installation import Installation
@@ -133,6 +133,19 @@ def unlink_user(command_line: CommandLine, email: str) -> None:
         return await installation.platform.write(lambda tx: sign_on.unlink_user(tx, email))
 
     note(f"{email} was linked with {command_line.run(work)} accounts, and is so no longer.")
+
+
+@user_command.command("remove-second-factor")
+@click.argument("email")
+@installed
+def remove_second_factor(command_line: CommandLine, email: str) -> None:
+    """Take the second factor from the user EMAIL, who has lost it. The password alone signs in then."""
+
+    async def work(installation: Installation) -> bool:
+        return await installation.platform.write(lambda tx: second_step.remove_second_factor(tx, email))
+
+    was_on = command_line.run(work)
+    note(f"{email} has no second factor any more." if was_on else f"{email} had no second factor.")
 
 
 @user_command.command("set-password")

@@ -21,6 +21,7 @@ from wmsd.interfaces.pages import browser as browsers
 from wmsd.interfaces.pages.browser import Browser
 
 SIGN_IN = "/sign-in"
+SECOND_FACTOR = "/account/second-factor"
 
 
 class Sent(TypedDict, total=False):
@@ -63,6 +64,8 @@ class Person:
     role: Role
     installation: str
     """What people call it."""
+    second_factor: str
+    """off, on or demanded."""
 
 
 class Door:
@@ -122,7 +125,10 @@ class Door:
         if browser.secret is not None:
             found = await self.ask(browser, accounts.get_profile)
             if found.status != 401:
-                return Person(browser, **found.needed())
+                person = Person(browser, **found.needed())
+                if person.second_factor == "demanded" and request.path != SECOND_FACTOR:
+                    raise web.HTTPSeeOther(SECOND_FACTOR)
+                return person
         self.count_open(browser)
         came_for = request.path_qs if request.method == "GET" else "/"
         raise web.HTTPSeeOther(f"{SIGN_IN}?next={quote(came_for, safe='')}")

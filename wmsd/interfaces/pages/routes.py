@@ -4,7 +4,7 @@ from functools import partial
 from typing import Final
 
 from wmsd.accounts import actions as accounts
-from wmsd.accounts import choosing_password, demo_link, first_admin, user_administration
+from wmsd.accounts import choosing_password, demo_link, first_admin, second_step, user_administration
 from wmsd.app.discovery import get_health
 from wmsd.app.installation import Installation
 from wmsd.app.request_history import actions as request_history
@@ -19,11 +19,12 @@ from wmsd.interfaces.pages.acting import Acting
 from wmsd.interfaces.pages.administration import ADMINISTRATION
 from wmsd.interfaces.pages.browsing import Browsing
 from wmsd.interfaces.pages.deliveries import Deliveries
-from wmsd.interfaces.pages.door import SIGN_IN, Door
+from wmsd.interfaces.pages.door import SECOND_FACTOR, SIGN_IN, Door
 from wmsd.interfaces.pages.first_run import DEMO, FIRST_ADMIN, START, FirstRun
 from wmsd.interfaces.pages.rendering import page
 from wmsd.interfaces.pages.requests import Requests
 from wmsd.interfaces.pages.rights import Rights
+from wmsd.interfaces.pages.second_factor import SecondFactor
 from wmsd.interfaces.pages.signing_in import HOME, SigningIn
 from wmsd.interfaces.pages.signing_on import BACK, TO_PROVIDER, SigningOn
 from wmsd.interfaces.pages.today import Today
@@ -54,6 +55,10 @@ ASKED: Final = (
     get_today,
     accounts.list_sessions,
     get_health,
+    second_step.begin_enrolment,
+    second_step.confirm_enrolment,
+    second_step.end_second_factor,
+    second_step.finish_session,
     sign_on.begin_sign_on,
     sign_on.finish_sign_on,
     sign_on.list_providers,
@@ -87,11 +92,12 @@ def add_to(app: web.Application, installation: Installation) -> None:
     acting, deliveries = Acting(door), Deliveries(door)
     rights, welcome, first_run = Rights(door), Welcome(door), FirstRun(door)
     signing_on, trying = SigningOn(door), Trying(door)
-    why, requests = Why(door), Requests(door)
+    why, requests, second_factor = Why(door), Requests(door), SecondFactor(door)
     for_all: tuple[tuple[str, str, Handler], ...] = (
         ("GET", "/pages/{name}", assets.serve),
         ("GET", SIGN_IN, signing_in.show),
         ("POST", SIGN_IN, signing_in.sign_in),
+        ("POST", "/second-step", signing_in.second_step),
         ("POST", "/sign-out", signing_in.sign_out),
         ("GET", FIRST_ADMIN, first_run.show_first_admin),
         ("POST", FIRST_ADMIN, first_run.make_first_admin),
@@ -114,6 +120,8 @@ def add_to(app: web.Application, installation: Installation) -> None:
         ("GET", f"{STOCK}/movements", why.movements),
         ("GET", REQUESTS, requests.list),
         ("GET", f"{REQUESTS}/{{request_id:[0-9A-Za-z-]{{1,64}}}}", requests.one),
+        ("GET", SECOND_FACTOR, second_factor.show),
+        ("POST", SECOND_FACTOR, second_factor.do),
         ("GET", DELIVERIES, deliveries.list),
         ("POST", DELIVERIES, deliveries.again),
         ("GET", f"{ADMIN}/users/{{id:{ID}}}/rights", rights.show),

@@ -3,10 +3,11 @@
 from urllib.parse import quote
 
 from wmsd.accounts import actions as accounts
+from wmsd.accounts import second_step
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import browser as browsers
 from wmsd.interfaces.pages.browser import Browser, own_path
-from wmsd.interfaces.pages.door import SIGN_IN, Door
+from wmsd.interfaces.pages.door import SIGN_IN, Answer, Door
 from wmsd.interfaces.pages.rendering import go_to, page
 from wmsd.sign_on.actions import list_providers
 
@@ -38,10 +39,26 @@ class SigningIn:
         answer = await self._door.ask(browser, accounts.begin_session, document=document)
         if not answer.is_good:
             return await self._form(browser, answer.status, next_path, document["email"], answer.body)
+        if answer.body["secret"] is None:
+            return _second_step(answer.body["pending"], next_path)
+        return await self._signed_in(browser, answer.body["secret"], next_path)
+
+    async def second_step(self, request: web.Request) -> web.Response:
+        """The code, after the password."""
+        browser = self._door.browser(request)
+        sent = await browsers.form(browser, with_token=False)
+        pending, next_path = sent.get("pending", ""), sent.get("next", "")
+        document = {"pending": pending, "code": sent.get("code", "")}
+        answer = await self._door.ask(browser, second_step.finish_session, document=document)
+        if not answer.is_good:
+            return _second_step(pending, next_path, answer)
+        return await self._signed_in(browser, answer.body["secret"], next_path)
+
+    async def _signed_in(self, browser: Browser, secret: str, next_path: str) -> web.Response:
         if browser.secret is not None:
             await self._door.ask(browser, accounts.end_this_session)
         done = go_to(own_path(next_path, HOME))
-        browsers.give(done, browser, answer.body["secret"])
+        browsers.give(done, browser, secret)
         return done
 
     async def sign_out(self, request: web.Request) -> web.Response:
@@ -75,6 +92,16 @@ class SigningIn:
             message=None if refused is None else refused["message"],
             errors={} if refused is None else refused.get("errors", {}),
         )
+
+
+def _second_step(pending: str, next_path: str, refused: Answer | None = None) -> web.Response:
+    return page(
+        "second_step",
+        200 if refused is None else refused.status,
+        pending=pending,
+        next_path=own_path(next_path, ""),
+        message=None if refused is None else refused.body["message"],
+    )
 
 
 def to_sign_in(next_path: str) -> str:

@@ -1,0 +1,233 @@
+"""Without the second factor a password opens nothing. Each code is good once. It can be demanded of admins."""
+
+import html
+import re
+from pathlib import Path
+
+import pytest
+
+from tests.interfaces.pages.visitor import Seen, Visitor
+from tests.support.world import PASSWORD, UNLIMITED, World, open_world
+from wmsd.accounts import totp
+from wmsd.accounts.second_step import remove_second_factor
+
+EMAIL = "ana@example.com"
+PAGE = "/account/second-factor"
+MANY = {"limits": {**UNLIMITED["limits"], "auth_per_minute": 10**9}}
+
+
+@pytest.fixture
+async def visitor(world: World) -> Visitor:
+    await world.new_user(EMAIL, "platform-admin")
+    visitor = Visitor(world)
+    await visitor.sign_in(EMAIL, PASSWORD)
+    return visitor
+
+
+async def press(visitor: Visitor, act: str, **fields: str) -> Seen:
+    token = (await visitor.get(PAGE)).form_token
+    return await visitor.post(PAGE, {"form_token": token, "act": act, **fields})
+
+
+def secret_in(seen: Seen) -> str:
+    found = re.search(r'<pre class="code">([A-Z2-7]{32})</pre>', seen.text)
+    assert found, seen.text
+    return found[1]
+
+
+def code_now(world: World, secret: str, away: int = 0) -> str:
+    return totp.code_at(secret, int(world.clock.now().timestamp()) // 30 + away)
+
+
+async def enrolled(visitor: Visitor) -> tuple[str, list[str]]:
+    """The secret and the recovery codes."""
+    secret = secret_in(await press(visitor, "begin"))
+    done = await press(visitor, "confirm", code=code_now(visitor.world, secret), secret=secret)
+    assert done.heading == "The second factor is on", done.text
+    visitor.world.clock.advance(60)
+    return secret, re.findall(r"[A-Z2-7]{4}(?:-[A-Z2-7]{4}){3}", done.text)
+
+
+async def first_step(world: World, next_path: str = "") -> tuple[Visitor, str]:
+    """A browser whose password was right, and what it goes on with."""
+    visitor = Visitor(world)
+    seen = await visitor.sign_in(EMAIL, PASSWORD, next_path)
+    assert (seen.status, seen.heading, visitor.cookies) == (200, "Second step", {})
+    found = re.search(r'name="pending" value="([^"]+)"', seen.text)
+    assert found
+    return visitor, html.unescape(found[1])
+
+
+async def second_step(visitor: Visitor, pending: str, code: str, next_path: str = "") -> Seen:
+    return await visitor.post("/second-step", {"pending": pending, "code": code, "next": next_path})
+
+
+async def test_setting_up_and_signing_in(visitor: Visitor) -> None:
+    world = visitor.world
+    assert "The second factor is off." in (await visitor.get("/account")).text
+    begun = await press(visitor, "begin")
+    secret = secret_in(begun)
+    assert f"otpauth://totp/wmsd:ana%40example.com?secret={secret}&amp;issuer=wmsd" in begun.text
+    assert (await Visitor(world).sign_in(EMAIL, PASSWORD)).status == 303, (
+        "it does not count before it is confirmed"
+    )
+    wrong = await press(visitor, "confirm", code="000000", secret=secret)
+    assert (wrong.status, secret_in(wrong)) == (422, secret)
+    done = await press(visitor, "confirm", code=code_now(world, secret), secret=secret)
+    assert (done.status, len(re.findall(r"(?:[A-Z2-7]{4}-){3}[A-Z2-7]{4}", done.text))) == (200, 10)
+    world.clock.advance(60)
+    browser, pending = await first_step(world, "/account")
+    signed = await second_step(browser, pending, code_now(world, secret), "/account")
+    assert (signed.status, signed.goes_to) == (303, "/account")
+    assert "The second factor is on." in (await browser.get("/account")).text
+
+
+async def test_the_first_step_opens_nothing(visitor: Visitor) -> None:
+    world = visitor.world
+    secret, _ = await enrolled(visitor)
+    browser, pending = await first_step(world)
+    for name in ("wmsd", "wmsd-sign-on"):
+        assert (await Visitor(world, {name: pending}).get("/today")).status == 303
+    assert (await second_step(browser, "guess", code_now(world, secret))).status == 401
+    assert (await second_step(browser, pending, "")).status == 422
+    assert browser.cookies == {}
+    assert (await second_step(browser, pending, code_now(world, secret))).status == 303
+    assert (await second_step(Visitor(world), pending, code_now(world, secret, 1))).status == 401, "it is used up"
+
+
+async def test_a_code_is_good_once(visitor: Visitor) -> None:
+    world = visitor.world
+    secret, _ = await enrolled(visitor)
+    code = code_now(world, secret)
+    for expected in (303, 401):
+        browser, pending = await first_step(world)
+        assert (await second_step(browser, pending, code)).status == expected
+    browser, pending = await first_step(world)
+    assert (await second_step(browser, pending, code_now(world, secret, -1))).status == 401, "nor is one before it"
+
+
+async def test_the_code_of_the_set_up_is_used_too(visitor: Visitor) -> None:
+    secret = secret_in(await press(visitor, "begin"))
+    code = code_now(visitor.world, secret)
+    await press(visitor, "confirm", code=code, secret=secret)
+    browser, pending = await first_step(visitor.world)
+    assert (await second_step(browser, pending, code)).status == 401
+
+
+async def test_a_recovery_code_is_good_once_however_it_is_typed(visitor: Visitor) -> None:
+    _, codes = await enrolled(visitor)
+    assert len(set(codes)) == 10
+    for typed, expected in ((codes[0].lower(), 303), (codes[0], 401), (codes[1].replace("-", " "), 303)):
+        browser, pending = await first_step(visitor.world)
+        assert (await second_step(browser, pending, typed)).status == expected
+
+
+async def test_neither_secret_nor_codes_are_kept_in_clear(visitor: Visitor) -> None:
+    secret, codes = await enrolled(visitor)
+    for path in visitor.world.installation.folder.path.rglob("platform.db*"):
+        content = path.read_bytes()
+        for text in (secret, *codes, *(code.replace("-", "") for code in codes)):
+            assert text.encode() not in content
+
+
+async def test_the_second_step_takes_five_minutes_and_five_tries(tmp_path: Path) -> None:
+    async with open_world(tmp_path / "data", MANY) as world:
+        await world.new_user(EMAIL, "member", ["ACME"])
+        visitor = Visitor(world)
+        await visitor.sign_in(EMAIL, PASSWORD)
+        secret, _ = await enrolled(visitor)
+        browser, pending = await first_step(world)
+        world.clock.advance(300)
+        assert "too long" in (await second_step(browser, pending, code_now(world, secret))).text
+        browser, pending = await first_step(world)
+        for _ in range(5):
+            assert (await second_step(browser, pending, "000000")).status == 401
+        world.clock.advance(60)
+        assert "too many wrong codes" in (await second_step(browser, pending, code_now(world, secret))).text
+
+
+async def test_guesses_are_slowed_down_whatever_the_password_allows(tmp_path: Path) -> None:
+    async with open_world(tmp_path / "data", MANY) as world:
+        await world.new_user(EMAIL, "member", ["ACME"])
+        visitor = Visitor(world)
+        await visitor.sign_in(EMAIL, PASSWORD)
+        secret, _ = await enrolled(visitor)
+        told = []
+        for _ in range(10):
+            browser, pending = await first_step(world)
+            told.append((await second_step(browser, pending, "000000")).status)
+        assert told == [401] * 5 + [429] * 5
+        assert (await press(visitor, "end", code="000000")).status == 429, "nor is switching it off a way around"
+        world.clock.advance(2)
+        browser, pending = await first_step(world)
+        assert (await second_step(browser, pending, code_now(world, secret))).status == 303
+
+
+async def test_it_is_switched_off_with_a_code(visitor: Visitor) -> None:
+    secret, _ = await enrolled(visitor)
+    assert (await press(visitor, "end", code="000000")).status == 401
+    assert (await press(visitor, "begin")).status == 409, "nobody sets up another over it"
+    assert (await press(visitor, "end", code=code_now(visitor.world, secret))).status == 200
+    assert (await Visitor(visitor.world).sign_in(EMAIL, PASSWORD)).status == 303
+
+
+async def test_an_admin_takes_away_one_that_is_lost(visitor: Visitor) -> None:
+    await enrolled(visitor)
+    platform = visitor.world.installation.platform
+    assert await platform.write(lambda tx: remove_second_factor(tx, EMAIL)) is True
+    assert (await Visitor(visitor.world).sign_in(EMAIL, PASSWORD)).status == 303
+    assert await platform.read(lambda tx: tx.value("SELECT count(*) FROM recovery_codes")) == 0
+
+
+async def test_a_password_alone_gets_no_token(visitor: Visitor) -> None:
+    body = {"email": EMAIL, "password": PASSWORD, "abilities": ["*"]}
+    world = visitor.world
+    before = (await world.call("POST", "/api/auth/token", body, token="", company="")).body["token"]
+    await enrolled(visitor)
+    refused = await world.call("POST", "/api/auth/token", body, token="", company="", status=403)
+    assert "two factors" in refused.body["message"]
+    wrong = {**body, "password": "a guess"}
+    await world.call("POST", "/api/auth/token", wrong, token="", company="", status=401)
+    await world.call("GET", "/api/user", token=before, company="")
+
+
+async def test_admins_are_led_to_it_where_it_is_demanded(tmp_path: Path) -> None:
+    async with open_world(tmp_path / "data", {**UNLIMITED, "sessions": {"second_factor": "admins"}}) as world:
+        await world.new_user(EMAIL, "company-admin", ["ACME"])
+        await world.new_user("ion@example.com", "member", ["ACME"])
+        visitor, member = Visitor(world), Visitor(world)
+        await member.sign_in("ion@example.com", PASSWORD)
+        assert (await member.get("/today")).status == 200
+        await visitor.sign_in(EMAIL, PASSWORD)
+        for path in ("/today", "/account", "/companies/1/articles", "/companies/1/articles/new"):
+            seen = await visitor.get(path)
+            assert (seen.status, seen.goes_to) == (303, PAGE)
+        token = (await visitor.get(PAGE)).form_token
+        fields = {"form_token": token, "which": "others"}
+        assert (await visitor.post("/account/sessions", fields)).goes_to == PAGE
+        body = {"email": EMAIL, "password": PASSWORD, "abilities": ["*"]}
+        await world.call("POST", "/api/auth/token", body, token="", company="", status=403)
+        await enrolled(visitor)
+        assert (await visitor.get("/today")).status == 200
+        await world.installation.platform.write(lambda tx: remove_second_factor(tx, EMAIL))
+        assert (await visitor.get("/today")).goes_to == PAGE
+
+
+async def test_who_is_led_to_it_may_sign_out(tmp_path: Path) -> None:
+    async with open_world(tmp_path / "data", {**UNLIMITED, "sessions": {"second_factor": "admins"}}) as world:
+        await world.new_user(EMAIL, "platform-admin")
+        visitor = Visitor(world)
+        await visitor.sign_in(EMAIL, PASSWORD)
+        token = (await visitor.get(PAGE)).form_token
+        assert (await visitor.post("/sign-out", {"form_token": token})).goes_to == "/sign-in"
+        assert visitor.cookies == {}
+
+
+async def test_the_forms_must_be_of_this_session_and_this_site(visitor: Visitor) -> None:
+    assert (await visitor.post(PAGE, {"act": "begin"})).status == 403
+    assert (await visitor.post("/second-step", {"pending": "x", "code": "1"}, site="cross-site")).status == 403
+
+
+async def test_what_is_typed_is_text(visitor: Visitor) -> None:
+    seen = await press(visitor, "confirm", code='"><script>', secret='"><script>alert(1)</script>')
+    assert (seen.status, "<script" in seen.text) == (422, False)

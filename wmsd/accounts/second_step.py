@@ -1,0 +1,184 @@
+"""The use cases of the second factor: the second step of signing in, and switching it on and off."""
+
+import hashlib
+import math
+from collections import OrderedDict
+from dataclasses import dataclass, replace
+from typing import Final
+
+from wmsd.accounts import second_factors, sessions, store, totp
+from wmsd.accounts.passwords import too_soon
+from wmsd.accounts.pauses import Key, Pauses
+from wmsd.accounts.rules import User
+from wmsd.accounts.schema import BegunSession, Enrolment, OneCode, RecoveryCodes, SecondStep
+from wmsd.base.clock import Clock
+from wmsd.base.context import Caller, FromAddress, FromBrowser
+from wmsd.base.ids import Ids
+from wmsd.base.operation import operation
+from wmsd.base.problems import Problem, invalid, not_found
+from wmsd.base.vault import Vault
+from wmsd.companies import store as companies
+from wmsd.companies.schema import Message
+from wmsd.db.database import Database
+from wmsd.db.transaction import Transaction
+
+SECONDS: Final = 300
+MOST_TRIES: Final = 5
+MOST_PENDING: Final = 10_000
+WRONG: Final = "The code is wrong, or was used already. Wait for the next one."
+AGAIN: Final = "That took too long, or there were too many wrong codes. Begin again with the password."
+
+
+@dataclass(frozen=True, slots=True)
+class Pending:
+    user_id: int
+    until: float
+    tries: int = MOST_TRIES
+
+
+class SecondStepService:
+    """Remembers whose password was right, for five minutes, and not the password."""
+
+    def __init__(self, platform: Database, clock: Clock, ids: Ids, vault: Vault) -> None:
+        self.platform = platform
+        self.vault = vault
+        self._clock = clock
+        self._ids = ids
+        self._pending: OrderedDict[str, Pending] = OrderedDict()
+        """By the hash of the secret that the browser has. Who puts something here knows a password."""
+        self._pauses = Pauses()
+
+    def begin(self, user_id: int) -> str:
+        """The secret with which the browser goes on."""
+        secret = self._ids.secret()
+        self._pending[_hash(secret)] = Pending(user_id, self._clock.monotonic() + SECONDS)
+        if len(self._pending) > MOST_PENDING:
+            self._pending.popitem(last=False)
+        return secret
+
+    def take_a_try(self, secret: str) -> int:
+        """The id of the user. Raises Problem (401)."""
+        hash_ = _hash(secret)
+        found = self._pending.pop(hash_, None)
+        if found is None or self._clock.monotonic() >= found.until or not found.tries:
+            raise Problem("UNAUTHORIZED", AGAIN)
+        self._pending[hash_] = replace(found, tries=found.tries - 1)
+        return found.user_id
+
+    def end(self, secret: str) -> None:
+        self._pending.pop(_hash(secret), None)
+
+    async def check(self, user: User, address: str, code: str) -> None:
+        """Raises Problem: 401 for a wrong code, 429 in the pause after too many. A code counts as wrong until it
+        is found to be right, so that many at once are no way around the pause.
+        """
+        keys: tuple[Key, ...] = ((user.email, address), (user.email, None))
+        now = self._clock.monotonic()
+        pause = max(self._pauses.left(key, now) for key in keys)
+        if pause > 0:
+            raise too_soon("Too many wrong codes.", math.ceil(pause))
+        for key in keys:
+            self._pauses.note_failure(key, now)
+        if not await self.platform.write(
+            lambda tx: second_factors.accepts(tx, user.id, self.vault, code), is_quiet=True
+        ):
+            raise Problem("UNAUTHORIZED", WRONG)
+        for key in keys:
+            self._pauses.forget(key)
+
+
+@operation(
+    tag="Sessions",
+    answer="object",
+    returns=BegunSession,
+    scope="platform",
+    limit="sign-in",
+    signed_in=False,
+    codes=("UNAUTHORIZED",),
+    max_body=16 * 1024,
+)
+async def finish_session(service: SecondStepService, body: SecondStep, call: FromBrowser) -> dict[str, object]:
+    """Sign in to the pages with the second factor, after the password."""
+    user_id = service.take_a_try(body.pending)
+    user = await service.platform.read(lambda tx: store.user_by_id(tx, user_id))
+    if user is None or user.disabled:
+        raise Problem("UNAUTHORIZED", AGAIN)
+    await service.check(user, call.address, body.code)
+    service.end(body.pending)
+
+    def begin(tx: Transaction) -> str:
+        store.note_sign_in(tx, user.id, call.address)
+        companies.audit(tx, "session.begin", user.email)
+        return sessions.begin(tx, user.id, call.address, call.agent)
+
+    return {"secret": await service.platform.write(begin, is_quiet=True), "pending": None}
+
+
+@operation(
+    tag="Sessions", answer="object", returns=Enrolment, scope="platform", codes=("INVALID_STATUS",), enrols=True
+)
+async def begin_enrolment(service: SecondStepService, caller: Caller) -> dict[str, object]:
+    """Get a new secret for an authenticator app. It counts once a code of it was sent."""
+
+    def begin(tx: Transaction) -> dict[str, object]:
+        user = _user(tx, caller)
+        if second_factors.is_on(tx, user.id):
+            raise Problem("INVALID_STATUS", "You have a second factor. Switch it off before you set up another.")
+        secret = second_factors.begin(tx, user.id, service.vault)
+        return {"secret": secret, "uri": totp.uri(secret, user.email)}
+
+    return await service.platform.write(begin, is_quiet=True)
+
+
+@operation(
+    tag="Sessions",
+    answer="object",
+    returns=RecoveryCodes,
+    scope="platform",
+    codes=("INVALID_STATUS",),
+    enrols=True,
+)
+async def confirm_enrolment(service: SecondStepService, body: OneCode, caller: Caller) -> dict[str, object]:
+    """Switch the second factor on, with a code of the app. The recovery codes are shown only this once."""
+
+    def confirm(tx: Transaction) -> dict[str, object]:
+        user = _user(tx, caller)
+        if second_factors.is_on(tx, user.id):
+            raise Problem("INVALID_STATUS", "You have a second factor already.")
+        if not second_factors.accepts(tx, user.id, service.vault, body.code, may_recover=False):
+            raise invalid({"code": ["is not that of the app now; look at its clock"]})
+        companies.audit(tx, "second-factor.on", user.email)
+        return {"recovery_codes": second_factors.switch_on(tx, user.id)}
+
+    return await service.platform.write(confirm)
+
+
+@operation(tag="Sessions", answer="object", returns=Message, scope="platform", codes=("UNAUTHORIZED",))
+async def end_second_factor(
+    service: SecondStepService, body: OneCode, caller: Caller, call: FromAddress
+) -> dict[str, object]:
+    """Switch the second factor off, with one of its codes."""
+    user = await service.platform.read(lambda tx: _user(tx, caller))
+    await service.check(user, call.address, body.code)
+    await service.platform.write(lambda tx: remove_second_factor(tx, user.email))
+    return {"message": "The second factor is off."}
+
+
+def remove_second_factor(tx: Transaction, email: str) -> bool:
+    """Of a user who has lost it, on behalf of an admin. Returns whether it was on. Raises Problem (404)."""
+    user = store.user_by_email(tx, email)
+    if user is None:
+        raise not_found(f"user as {email}")
+    companies.audit(tx, "second-factor.off", user.email)
+    return second_factors.remove(tx, user.id)
+
+
+def _user(tx: Transaction, caller: Caller) -> User:
+    user = None if caller.actor.user_id is None else store.user_by_id(tx, caller.actor.user_id)
+    if user is None:  # deleted since the session was checked
+        raise Problem("UNAUTHORIZED", "You are not signed in any more.")
+    return user
+
+
+def _hash(secret: str) -> str:
+    return hashlib.sha256(secret.encode()).hexdigest()

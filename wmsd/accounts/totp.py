@@ -1,0 +1,35 @@
+"""One-time codes of authenticator apps (RFC 6238, over RFC 4226): SHA-1, six digits, a new one every 30 s."""
+
+import base64
+import hmac
+from datetime import datetime
+from typing import Final
+from urllib.parse import quote, urlencode
+
+SECONDS: Final = 30
+DIGITS: Final = 6
+SECRET_BYTES: Final = 20
+STEPS_AWAY: Final = (0, -1, 1)
+"""What is accepted: clocks differ, and people take a while to type."""
+
+
+def code_at(secret: str, step: int) -> str:
+    """`secret` in base32."""
+    digest = hmac.digest(base64.b32decode(secret), step.to_bytes(8, "big"), "sha1")
+    offset = digest[-1] & 0xF
+    number = int.from_bytes(digest[offset : offset + 4], "big") & 0x7FFF_FFFF
+    return f"{number % 10**DIGITS:0{DIGITS}}"
+
+
+def step_of(secret: str, code: str, now: datetime, last_step: int) -> int | None:
+    """The step that the code is of; None when it is wrong, or of no later step than the last that was accepted."""
+    current = int(now.timestamp()) // SECONDS
+    steps = [current + away for away in STEPS_AWAY if current + away > last_step]
+    return next(
+        (step for step in steps if hmac.compare_digest(code_at(secret, step).encode(), code.encode())), None
+    )
+
+
+def uri(secret: str, email: str) -> str:
+    """What apps read from a link or a QR code."""
+    return f"otpauth://totp/wmsd:{quote(email)}?{urlencode({'secret': secret, 'issuer': 'wmsd'})}"
