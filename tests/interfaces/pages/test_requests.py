@@ -136,7 +136,7 @@ class TestWhyAndWhatToDo:
         text = await shown(visitor, answer)
         assert "Why was my call refused? The token lacks the ability stock:read, which is needed to list" in text
         assert "shop@example.com may do this, but the token was made without it." in text
-        assert "wmsd token create --user shop@example.com --ability stock:read --company ACME." in text
+        assert "shop@example.com or an admin makes a new one, under Tokens at the pages." in text
         assert "No token of the company has it." in text
         await world.new_token("lead@example.com")
         assert "These tokens have it: test of lead@example.com (token 3)." in await shown(visitor, answer)
@@ -148,7 +148,7 @@ class TestWhyAndWhatToDo:
     async def test_a_module(self, visitor: Visitor) -> None:
         await visitor.world.set_module("ACME", "stock", False)
         answer = await visitor.world.send("GET", "/api/stock")
-        assert "A site admin switches it on: wmsd module enable ACME stock." in await shown(visitor, answer)
+        assert "or on the box: wmsd module enable ACME stock." in await shown(visitor, answer)
         await visitor.world.set_module("ACME", "stock", True)
         assert "The module stock is on now: send the request again." in await shown(visitor, answer)
 

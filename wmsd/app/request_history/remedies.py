@@ -45,8 +45,8 @@ def _forbidden(question: Question) -> str:
     if lack.name in question.company.modules:
         return f"The module {lack.name} is on now: send the request again."
     return (
-        f"A site admin switches it on: wmsd module enable {question.company.code} {lack.name}. "
-        "It works within a second."
+        f"A platform admin switches it on, under Companies at the pages or on the box: wmsd module enable "
+        f"{question.company.code} {lack.name}. It works within a second."
     )
 
 
@@ -63,8 +63,8 @@ def _ability(question: Question, ability: str) -> str:
     others = _others(question, ability)
     if ability in user.may_do:
         return (
-            f"{user.email} may do this, but the token was made without it. A site admin makes a new one: wmsd "
-            f"token create --user {user.email} --ability {ability} --company {question.company.code}.{others}"
+            f"{user.email} may do this, but the token was made without it. {user.email} or an admin makes a new "
+            f"one, under Tokens at the pages.{others}"
         )
     return f"{user.email} may not do this either: a token of somebody else is needed.{others}{_who(question)}"
 
@@ -113,7 +113,8 @@ def _limited(question: Question) -> str:
     return (
         "Wait as long as Retry-After says: that is exactly enough. Ask less often: lists have up to 500 records, "
         "and an answer that has not changed (If-None-Match) counts a tenth. For more, a site admin raises the "
-        f"limit: wmsd company change {question.company.code} {which} N."
+        "limit, under Companies at the pages or on the box: wmsd company change "
+        f"{question.company.code} {which} N."
     )
 
 
