@@ -14,7 +14,7 @@ from tests.app.request_history.keeping import id_of, kept, statuses, whole
 from tests.support.log_lines import keeping
 from tests.support.small_disk import fill
 from tests.support.world import UNLIMITED, Answer, World, open_world
-from wmsd.app.request_history import history
+from wmsd.app.request_history import entries, history
 
 FULL = "requests are kept in memory only"
 
@@ -268,3 +268,13 @@ async def test_companies_do_not_see_each_others(world: World) -> None:
     second = await world.send("GET", "/api/articles", company=other)
     assert [entry.shown["id"] for entry in kept(world)] == [id_of(first)]
     assert [entry.shown["id"] for entry in kept(world, other)] == [id_of(second)]
+
+
+async def test_a_mistake_of_ours_ends_nothing(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch, keeping() as log:
+        patch.setattr(entries, "line_of", lambda *_: 1 / 0)
+        assert (await world.send("GET", "/api/articles")).status == 200
+        await asyncio.to_thread(world.installation.history.write_waiting)
+    assert any("a request is not kept: division by zero" in line for line in log.lines)
+    await world.send("GET", "/api/articles")
+    assert statuses(world) == [200]
