@@ -11,9 +11,11 @@ from typing import Any
 import pytest
 
 from tests.app.request_history.keeping import id_of, kept, statuses, whole
+from tests.support.dock import Dock
 from tests.support.log_lines import keeping
+from tests.support.planner import new_site
 from tests.support.small_disk import fill
-from tests.support.world import UNLIMITED, Answer, World, open_world
+from tests.support.world import ETSM, UNLIMITED, Answer, World, open_world
 from wmsd.app.request_history import entries, history
 
 FULL = "requests are kept in memory only"
@@ -122,6 +124,13 @@ async def test_a_refusal_of_somebody_who_may_use_the_company_is_kept(world: Worl
     assert whole(world, off)["why"] == "The module stock was off for the company."
     assert whole(world, operator)["why"] == "X-Three-Pl-Id is not the operator of this company."
     assert [entry.shown["user_id"] for entry in kept(world)] == [1, 1, 2]
+
+
+async def test_the_calls_of_a_site_are_its_companys(dock: Dock) -> None:
+    token = await new_site(dock.world, "MAIN", 1)
+    answer = await dock.world.send("GET", f"{ETSM}/orders", token=token, company="")
+    found = whole(dock.world, answer)
+    assert (found["user_id"], found["token_id"], found["status"]) == (None, None, 200)
 
 
 async def test_pages_are_not_listed_only_programs(world: World) -> None:
