@@ -11,10 +11,12 @@ from typing import Any
 import pytest
 
 from tests.app.request_history.keeping import id_of, kept, statuses, whole
+from tests.support.dock import Dock
 from tests.support.log_lines import keeping
+from tests.support.planner import new_site
 from tests.support.small_disk import fill
-from tests.support.world import UNLIMITED, Answer, World, open_world
-from wmsd.app.request_history import history
+from tests.support.world import ETSM, UNLIMITED, Answer, World, open_world
+from wmsd.app.request_history import entries, history
 
 FULL = "requests are kept in memory only"
 
@@ -122,6 +124,13 @@ async def test_a_refusal_of_somebody_who_may_use_the_company_is_kept(world: Worl
     assert whole(world, off)["why"] == "The module stock was off for the company."
     assert whole(world, operator)["why"] == "X-Three-Pl-Id is not the operator of this company."
     assert [entry.shown["user_id"] for entry in kept(world)] == [1, 1, 2]
+
+
+async def test_the_calls_of_a_site_are_its_companys(dock: Dock) -> None:
+    token = await new_site(dock.world, "MAIN", 1)
+    answer = await dock.world.send("GET", f"{ETSM}/orders", token=token, company="")
+    found = whole(dock.world, answer)
+    assert (found["user_id"], found["token_id"], found["status"]) == (None, None, 200)
 
 
 async def test_pages_are_not_listed_only_programs(world: World) -> None:
@@ -268,3 +277,13 @@ async def test_companies_do_not_see_each_others(world: World) -> None:
     second = await world.send("GET", "/api/articles", company=other)
     assert [entry.shown["id"] for entry in kept(world)] == [id_of(first)]
     assert [entry.shown["id"] for entry in kept(world, other)] == [id_of(second)]
+
+
+async def test_a_mistake_of_ours_ends_nothing(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    with monkeypatch.context() as patch, keeping() as log:
+        patch.setattr(entries, "line_of", lambda *_: 1 / 0)
+        assert (await world.send("GET", "/api/articles")).status == 200
+        await asyncio.to_thread(world.installation.history.write_waiting)
+    assert any("a request is not kept: division by zero" in line for line in log.lines)
+    await world.send("GET", "/api/articles")
+    assert statuses(world) == [200]

@@ -102,7 +102,8 @@ class RequestHistory:
                 self._is_closed.wait(EVERY_SECONDS)  # so that there is a group
                 self._some.clear()
                 self.write_waiting()
-            except MemoryError:
+            except Exception as error:  # the next requests are kept again
+                self._told.failed(NOT_KEPT, error)
                 time.sleep(EVERY_SECONDS)
 
     def write_waiting(self) -> None:

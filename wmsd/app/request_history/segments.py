@@ -28,10 +28,13 @@ class Segments:
         self._full = max(LEAST_BYTES, most_bytes // IN_ALL)
         self._sizes: dict[int, dict[int, int]] | None = None
         """Of each company's segments, by their first places, the oldest first."""
+        self._bytes = 0
 
     @property
     def size(self) -> int:
-        return sum(map(_total, self._known().values()))
+        """Of all together, in bytes."""
+        self._known()
+        return self._bytes
 
     def append(self, company_id: int, first: int, lines: bytes) -> None:
         """`first` is the place of the first of the lines. Raises OSError."""
@@ -41,11 +44,13 @@ class Segments:
             segment = first
         path = self._path(company_id, segment)
         try:
-            own[segment] = self._write(path, lines)
+            size = self._write(path, lines)
         except FileNotFoundError:  # its folder is new, or somebody has removed it
             path.parent.parent.mkdir(mode=0o700, exist_ok=True)
             path.parent.mkdir(mode=0o700, exist_ok=True)
-            own[segment] = self._write(path, lines)
+            size = self._write(path, lines)
+        self._bytes += size - own.get(segment, 0)
+        own[segment] = size
         self._keep_within_bounds()
 
     def last(self, company_id: int) -> int:
@@ -86,6 +91,7 @@ class Segments:
                 if path.stem.isdecimal() and path.parent.name.isdecimal():
                     found.setdefault(int(path.parent.name), {})[int(path.stem)] = path.stat().st_size
             self._sizes = {company_id: dict(sorted(own.items())) for company_id, own in found.items()}
+            self._bytes = sum(map(_total, found.values()))
         return self._sizes
 
     def _all(self) -> Iterator[tuple[int, int]]:
@@ -115,18 +121,15 @@ class Segments:
 
     def _keep_within_bounds(self) -> None:
         known = self._known()
-        too_much = self.size - self._most_bytes
-        while too_much > 0:
+        while self._bytes > self._most_bytes:
             largest = max(known, key=lambda company_id: _total(known[company_id]))
-            oldest = next(iter(known[largest]))
-            too_much -= known[largest][oldest]
-            self._remove(largest, oldest)
+            self._remove(largest, next(iter(known[largest])))
 
     def _remove(self, company_id: int, segment: int) -> None:
         path = self._path(company_id, segment)
         path.unlink(missing_ok=True)
         own = self._known()[company_id]
-        del own[segment]
+        self._bytes -= own.pop(segment)
         if not own:
             del self._known()[company_id]
             try:
