@@ -17,6 +17,7 @@ from tests.support.planner import new_site
 from tests.support.small_disk import fill
 from tests.support.world import ETSM, UNLIMITED, Answer, World, open_world
 from wmsd.app.request_history import entries, history
+from wmsd.app.request_history.history import READS_A_SECOND
 
 FULL = "requests are kept in memory only"
 
@@ -37,6 +38,19 @@ def written_now(world: World, _: Answer) -> None:
 
 def with_settings(**requests: Any) -> dict[str, Any]:
     return {**UNLIMITED, "requests": requests}
+
+
+async def test_of_many_reads_some_are_kept_and_of_all_else_each(world: World) -> None:
+    for _ in range(2 * READS_A_SECOND):
+        await world.send("GET", "/api/articles")
+        await world.send("GET", "/api/articles?page=x")
+        await world.send("POST", "/api/articles", {"code": "A"})
+    found = statuses(world)
+    assert found.count(200) == READS_A_SECOND
+    assert found.count(422) == 4 * READS_A_SECOND
+    world.clock.advance(1)
+    await world.send("GET", "/api/articles")
+    assert statuses(world).count(200) == READS_A_SECOND + 1
 
 
 async def test_everything_of_a_request_is_kept_but_its_secrets(world: World) -> None:

@@ -34,6 +34,11 @@ MOST_WAITING: Final = 1000
 """Requests that wait for a slow disk. Further ones are not kept."""
 ONE_REFUSAL_A: Final = timedelta(seconds=1)
 """Of those that a company's limit refuses only one in this time is kept: others would push out all else."""
+READS_A_SECOND: Final = 5
+"""Of the reads of a company that succeed. A company at its usual limit has one; keeping all of many more would cost
+a tenth of the rate.
+"""
+SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
 END: Final = 2**62
 """A place after all others."""
 NOT_IN_FILES: Final = "requests are kept in memory only"
@@ -69,9 +74,25 @@ class RequestHistory:
         """The place of each company's last request."""
         self._limited_at: dict[int, datetime] = {}
         self._left_out: Counter[int] = Counter()
+        self._reads: dict[int, int] = {}
+        """How many reads of each company were kept in this second of the monotonic clock."""
+        self._second = 0
         self._told = Complaints(LOG, (StorageError, RuntimeError), monotonic=clock.monotonic)
 
     # --- on the event loop ---------------------------------------------------------------------------------------
+
+    def wants(self, company_id: int, method: str, status: int) -> bool:
+        """Whether a request is kept: each that is refused or writes, and some of the others."""
+        if status >= 400 or method not in SAFE_METHODS:
+            return True
+        second = int(self.clock.monotonic())
+        if second != self._second:
+            self._second, self._reads = second, {}
+        kept = self._reads.get(company_id, 0)
+        if kept >= READS_A_SECOND:
+            return False
+        self._reads[company_id] = kept + 1
+        return True
 
     def take(self, taken: Taken) -> None:
         if len(self._waiting) >= MOST_WAITING:

@@ -22,6 +22,8 @@ def keep(installation: Installation, request: web.Request, answer: web.StreamRes
     call = request.get(CALL)
     if call is None or call.known is None or call.session is not None or not installation.history.is_on:
         return
+    if not installation.history.wants(call.known[1].id, request.method, answer.status):
+        return
     try:
         installation.history.take(_taken(installation, request, call, call.known, answer, seconds))
     except Exception as error:

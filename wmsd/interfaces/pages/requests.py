@@ -7,6 +7,7 @@ from urllib.parse import quote, urlencode
 
 from wmsd.app.request_history import curl
 from wmsd.app.request_history.actions import get_request, list_requests
+from wmsd.app.request_history.history import READS_A_SECOND
 from wmsd.app.request_history.schema import LONGEST_ID, STATUSES
 from wmsd.base.problems import STATUS_OF_CODE
 from wmsd.interfaces.http.web import web
@@ -82,6 +83,7 @@ def _list(at: Workplace, request: web.Request, found: Answer, typed: str = "") -
         message=message,
         errors={} if found.is_good else found.body.get("errors", {}),
         statuses=STATUSES,
+        reads_a_second=READS_A_SECOND,
         codes=sorted(STATUS_OF_CODE),
         after=None if after is None else f"{at.address}/requests?{urlencode({**given, 'cursor': after})}",
         with_filter=lambda name, value: f"{at.address}/requests?{urlencode({**given, name: value})}",
