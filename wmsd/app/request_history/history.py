@@ -35,7 +35,7 @@ MOST_WAITING: Final = 1000
 ONE_REFUSAL_A: Final = timedelta(seconds=1)
 """Of those that a company's limit refuses only one in this time is kept: others would push out all else."""
 READS_A_SECOND: Final = 5
-"""Of the reads of a company that succeed. A company at its usual limit has one; keeping all of many more would cost
+"""Of the reads of a company that succeed. A company at its usual limit has one; keeping all of many would cost
 a tenth of the rate.
 """
 SAFE_METHODS: Final = frozenset({"GET", "HEAD"})
