@@ -43,7 +43,7 @@ async def test_what_needs_no_token_is_told_who_asks_if_that_is_known(world: Worl
 async def test_what_needs_no_token_is_done_where_nobody_can_be_known(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    async def fail(token: str | None) -> None:
+    async def fail(token: str | None, address: str) -> None:
         raise sqlite3.OperationalError("unable to open database file")
 
     bell = Doorbell()

@@ -23,8 +23,6 @@ from wmsd.app.request_counts import RequestCounts
 from wmsd.app.request_history.history import RequestHistory
 from wmsd.app.settings import Settings
 from wmsd.app.storage import Storage
-from wmsd.app.today.actions import TodayService
-from wmsd.app.today.keeping import TodayFigures
 from wmsd.articles.tracking import Obstacles
 from wmsd.base.access import Whitelist, abilities_in_force
 from wmsd.base.clock import Clock, OrderedClock, SystemClock
@@ -61,7 +59,6 @@ class Installation:
     vault: Vault
     guard: Guard
     storage: Storage
-    today: TodayFigures
     history: RequestHistory
 
 
@@ -157,8 +154,6 @@ async def open_installation(
             SecondStepService: second_step,
         },
     )
-    today = TodayFigures(platform, files, access, ordered)
-    dispatcher.add_service(TodayService(today, access, dispatcher.admission))
     try:
         yield Installation(
             settings,
@@ -176,7 +171,6 @@ async def open_installation(
             vault,
             guard,
             storage,
-            today,
             history,
         )
     finally:

@@ -17,6 +17,7 @@ from wmsd.app.clock_watch import ClockWatch
 from wmsd.app.idempotency import forget_old as forget_old_keys
 from wmsd.app.installation import Installation
 from wmsd.app.scheduling import Every, MonotonicTime
+from wmsd.app.today.keeping import TodayFigures
 from wmsd.base.clock import Clock
 from wmsd.base.complaints import Complaints
 from wmsd.base.context import Company
@@ -47,9 +48,14 @@ Job = Callable[[], Awaitable[object]]
 
 class Jobs:
     def __init__(
-        self, installation: Installation, sender: Sender, backups: ScheduledBackups | None = None
+        self,
+        installation: Installation,
+        sender: Sender,
+        today: TodayFigures,
+        backups: ScheduledBackups | None = None,
     ) -> None:
         self._installation = installation
+        self.today = today
         self.backups = backups
         self.sender = sender
         self._clock: Clock = installation.clock
@@ -97,7 +103,7 @@ class Jobs:
         await self._run(self._installation.access.write_token_uses)
         await self._run(self._installation.access.write_session_uses)
         await self._run(self._installation.marks.write)
-        await self._run(self._installation.today.write)
+        await self._run(self.today.write)
         await self._run(self.clock_watch.keep)
 
     @property
@@ -159,7 +165,7 @@ class Jobs:
 
     async def keep_today(self) -> None:
         """Reads the figures of the page Today where something has changed."""
-        await self._installation.today.keep()
+        await self.today.keep()
 
     async def write_request_counts(self) -> None:
         await self._installation.requests.write()

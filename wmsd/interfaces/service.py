@@ -23,6 +23,8 @@ from wmsd.app.jobs import Jobs
 from wmsd.app.kernel import KERNEL_VERSION, KernelService
 from wmsd.app.prepared import as_json
 from wmsd.app.sign_on import new_sign_on_client, new_sign_on_service
+from wmsd.app.today.actions import TodayService
+from wmsd.app.today.keeping import TodayFigures
 from wmsd.app.webhooks import WebhookService, new_client, new_sender
 from wmsd.base.route import Route
 from wmsd.interfaces.etsm.routes import ROUTES as ETSM
@@ -50,7 +52,10 @@ def service(installation: Installation, backups: ScheduledBackups | None = None)
     """The application, and the jobs to run beside it."""
     described = partial(_description, installation.abilities)
     client = new_client(installation)
-    jobs = Jobs(installation, new_sender(installation, client), backups)
+    today = TodayFigures(installation.platform, installation.files, installation.access, installation.clock)
+    jobs = Jobs(installation, new_sender(installation, client), today, backups)
+    admission = installation.dispatcher.admission
+    installation.dispatcher.add_service(TodayService(today, installation.access, admission))
     installation.dispatcher.add_service(WebhookService(client, installation.clock, installation.vault))
     provider_client = new_sign_on_client(installation)
     installation.dispatcher.add_service(new_sign_on_service(installation, provider_client))

@@ -37,7 +37,7 @@ def date(world: World, seconds: int) -> str:
 
 
 async def kept(world: World, visitor: Visitor) -> Seen:
-    await world.installation.today.keep()
+    await world.jobs.today.keep()
     return await visitor.get("/today")
 
 
@@ -135,7 +135,7 @@ async def test_nobody_who_looks_opens_a_file(tmp_path: Path) -> None:
         visitor = await signed_in(world)
         shop = await open_shop(world)
         await shop.order(requested_date=date(world, YESTERDAY))
-        await world.installation.today.keep()
+        await world.jobs.today.keep()
         await (await world.database()).close()
         assert figures(await visitor.get("/today"))["Company ACME"][0] == "1"
         assert not [name for name in open_files(world.installation.folder.companies) if name.startswith("1.db")]
@@ -145,8 +145,8 @@ async def test_a_restart_knows_the_figures_and_reads_what_was_written_since(tmp_
     async with open_world(tmp_path / "data", UNLIMITED) as world:
         shop = await open_shop(world)
         await shop.order(requested_date=date(world, YESTERDAY))
-        await world.installation.today.keep()
-        await world.installation.today.write()
+        await world.jobs.today.keep()
+        await world.jobs.today.write()
         await shop.order(requested_date=date(world, YESTERDAY))
     async with open_world(tmp_path / "data", UNLIMITED) as world:
         visitor = await signed_in(world)
