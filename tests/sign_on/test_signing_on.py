@@ -235,3 +235,36 @@ async def test_accounts_of_two_providers_can_be_one_user(tmp_path: Path) -> None
             lambda tx: tx.rows("SELECT issuer, subject FROM sign_on_identities ORDER BY linked_at, issuer")
         )
         assert sorted(issuers) == sorted([(scene.provider.issuer, SUBJECT), (other.issuer, SUBJECT)])
+
+
+async def test_who_rises_comes_in_alone(tmp_path: Path) -> None:
+    """Whoever has invited Ana, and chosen her password, must not become an admin with her."""
+    rules = {"follow_rules": True, "rules": [OF_ADMINS, OF_ACME]}
+    async with open_scene(tmp_path / "data", rules) as scene:
+        world = scene.world
+        await world.new_user("root@example.com", "platform-admin")
+        await world.new_user("ana@example.com", "member", ["ACME"])
+        other = Visitor(world)
+        await other.sign_in("ana@example.com", PASSWORD)
+        scene.provider.claims = {**ANA, "groups": ["wms-admins"]}
+        await scene.provider.sign_on(scene.visitor)
+        ana = await user(world)
+        assert ana is not None
+        assert ana.role == "platform-admin"
+        assert not await is_in(other)
+        assert (await Visitor(world).sign_in("ana@example.com", PASSWORD)).status == 401
+
+
+async def test_a_sign_on_ends_no_session_of_somebody_else(tmp_path: Path) -> None:
+    async with open_scene(tmp_path / "data") as scene:
+        world = scene.world
+        await world.new_user("ana@example.com", "platform-admin")
+        await world.new_user("bob@example.com", "member", ["ACME"])
+        await scene.visitor.sign_in("ana@example.com", PASSWORD)
+        await scene.provider.begin(scene.visitor)
+        account = await scene.visitor.get("/account")
+        await scene.visitor.post("/sign-out", {"form_token": account.form_token})
+        bob = Visitor(world)
+        await bob.sign_in("bob@example.com", PASSWORD)
+        await scene.provider.come_back(scene.visitor)
+        assert await is_in(bob)

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from wmsd.accounts import second_factors, sessions, store, tokens
+from wmsd.accounts import invitations, second_factors, sessions, store, tokens
 from wmsd.accounts.master_key import MasterKey
 from wmsd.accounts.passwords import Origin, Passwords
 from wmsd.accounts.rules import Token, User, abilities_of_new_user, check_abilities, grant, needs_second_factor
@@ -20,7 +20,7 @@ from wmsd.accounts.schema import (
     SignIn,
     SignInToPages,
 )
-from wmsd.accounts.second_step import SecondStepService
+from wmsd.accounts.second_step import SecondStepService, check_unchanged
 from wmsd.base import timestamps
 from wmsd.base.access import ABILITIES, EVERYTHING, Whitelist, needed_ability
 from wmsd.base.context import Actor, Caller, Company, FromAddress, FromBrowser
@@ -75,6 +75,7 @@ async def issue_token(service: SignInService, body: SignIn, call: FromAddress) -
     abilities = grant(known, body.abilities, service.whitelist)
 
     def issue(tx: Transaction) -> str:
+        check_unchanged(tx, known)
         store.note_sign_in(tx, known.id, call.address)
         return tokens.issue(
             tx,
@@ -119,9 +120,10 @@ async def begin_session(service: SignInService, body: SignInToPages, call: FromB
     """Sign in to the pages with an e-mail address and a password. Who has a second factor has to send that too."""
     known = await _known(service, body.email, body.password, call.address)
     if await service.platform.read(lambda tx: second_factors.is_on(tx, known.id)):
-        return {"secret": None, "pending": service.second_step.begin(known.id)}
+        return {"secret": None, "pending": service.second_step.begin(known)}
 
     def begin(tx: Transaction) -> str:
+        check_unchanged(tx, known)
         store.note_sign_in(tx, known.id, call.address)
         companies.audit(tx, "session.begin", known.email)
         return sessions.begin(tx, known.id, call.address, call.agent)
@@ -327,6 +329,7 @@ def disable_user(tx: Transaction, email: str) -> None:
     user = user_of_email(tx, email)
     store.disable_user(tx, user.id)
     store.forget_sign_ins(tx, user.id)
+    invitations.end(tx, user.id)
     sessions.end_all(tx, user.id)
     companies.audit(tx, "user.disable", user.email)
 
@@ -337,6 +340,7 @@ def set_password(tx: Transaction, email: str, password_hash: str, *, keep_tokens
     """
     user = user_of_email(tx, email)
     store.set_password(tx, user.id, password_hash)
+    invitations.end(tx, user.id)
     sessions.end_all(tx, user.id)
     companies.audit(tx, "user.set-password", user.email)
     ended = 0 if keep_tokens else store.revoke_signed_in(tx, user.id)

@@ -12,7 +12,7 @@ from wmsd.accounts.pauses import Key, Pauses
 from wmsd.accounts.rules import User
 from wmsd.accounts.schema import BegunSession, Enrolment, OneCode, RecoveryCodes, SecondStep
 from wmsd.base.clock import Clock
-from wmsd.base.context import Caller, FromAddress, FromBrowser
+from wmsd.base.context import Actor, Caller, FromAddress, FromBrowser
 from wmsd.base.ids import Ids
 from wmsd.base.operation import operation
 from wmsd.base.problems import Problem, invalid, not_found
@@ -27,13 +27,24 @@ MOST_TRIES: Final = 5
 MOST_PENDING: Final = 10_000
 WRONG: Final = "The code is wrong, or was used already. Wait for the next one."
 AGAIN: Final = "That took too long, or there were too many wrong codes. Begin again with the password."
+CHANGED: Final = "Your password or your access was changed meanwhile. Sign in again."
 
 
 @dataclass(frozen=True, slots=True)
 class Pending:
-    user_id: int
+    user: User
+    """As it was when the password was right."""
     until: float
     tries: int = MOST_TRIES
+
+
+def check_unchanged(tx: Transaction, known: User) -> None:
+    """Whether the user may still come in with the password that was checked: hashing takes a while. Raises Problem
+    (401).
+    """
+    user = store.user_by_id(tx, known.id)
+    if user is None or user.disabled or user.password_hash != known.password_hash:
+        raise Problem("UNAUTHORIZED", CHANGED)
 
 
 class SecondStepService:
@@ -48,22 +59,22 @@ class SecondStepService:
         """By the hash of the secret that the browser has. Who puts something here knows a password."""
         self._pauses = Pauses()
 
-    def begin(self, user_id: int) -> str:
+    def begin(self, user: User) -> str:
         """The secret with which the browser goes on."""
         secret = self._ids.secret()
-        self._pending[_hash(secret)] = Pending(user_id, self._clock.monotonic() + SECONDS)
+        self._pending[_hash(secret)] = Pending(user, self._clock.monotonic() + SECONDS)
         if len(self._pending) > MOST_PENDING:
             self._pending.popitem(last=False)
         return secret
 
-    def take_a_try(self, secret: str) -> int:
-        """The id of the user. Raises Problem (401)."""
+    def take_a_try(self, secret: str) -> User:
+        """Whose password was right. Raises Problem (401)."""
         hash_ = _hash(secret)
         found = self._pending.pop(hash_, None)
         if found is None or self._clock.monotonic() >= found.until or not found.tries:
             raise Problem("UNAUTHORIZED", AGAIN)
         self._pending[hash_] = replace(found, tries=found.tries - 1)
-        return found.user_id
+        return found.user
 
     def end(self, secret: str) -> None:
         self._pending.pop(_hash(secret), None)
@@ -99,19 +110,19 @@ class SecondStepService:
 )
 async def finish_session(service: SecondStepService, body: SecondStep, call: FromBrowser) -> dict[str, object]:
     """Sign in to the pages with the second factor, after the password."""
-    user_id = service.take_a_try(body.pending)
-    user = await service.platform.read(lambda tx: store.user_by_id(tx, user_id))
-    if user is None or user.disabled:
-        raise Problem("UNAUTHORIZED", AGAIN)
+    user = service.take_a_try(body.pending)
+    await service.platform.read(lambda tx: check_unchanged(tx, user))
     await service.check(user, call.address, body.code)
     service.end(body.pending)
 
     def begin(tx: Transaction) -> str:
+        check_unchanged(tx, user)
         store.note_sign_in(tx, user.id, call.address)
         companies.audit(tx, "session.begin", user.email)
         return sessions.begin(tx, user.id, call.address, call.agent)
 
-    return {"secret": await service.platform.write(begin, is_quiet=True), "pending": None}
+    actor = Actor(user.email, user.id, address=call.address)
+    return {"secret": await service.platform.write(begin, actor, is_quiet=True), "pending": None}
 
 
 @operation(
@@ -138,7 +149,9 @@ async def begin_enrolment(service: SecondStepService, caller: Caller) -> dict[st
     codes=("INVALID_STATUS",),
     enrols=True,
 )
-async def confirm_enrolment(service: SecondStepService, body: OneCode, caller: Caller) -> dict[str, object]:
+async def confirm_enrolment(
+    service: SecondStepService, body: OneCode, caller: Caller, call: FromAddress
+) -> dict[str, object]:
     """Switch the second factor on, with a code of the app. The recovery codes are shown only this once."""
 
     def confirm(tx: Transaction) -> dict[str, object]:
@@ -150,7 +163,7 @@ async def confirm_enrolment(service: SecondStepService, body: OneCode, caller: C
         companies.audit(tx, "second-factor.on", user.email)
         return {"recovery_codes": second_factors.switch_on(tx, user.id)}
 
-    return await service.platform.write(confirm)
+    return await service.platform.write(confirm, replace(caller.actor, address=call.address))
 
 
 @operation(tag="Sessions", answer="object", returns=Message, scope="platform", codes=("UNAUTHORIZED",))
@@ -160,7 +173,8 @@ async def end_second_factor(
     """Switch the second factor off, with one of its codes."""
     user = await service.platform.read(lambda tx: _user(tx, caller))
     await service.check(user, call.address, body.code)
-    await service.platform.write(lambda tx: remove_second_factor(tx, user.email))
+    actor = replace(caller.actor, address=call.address)
+    await service.platform.write(lambda tx: remove_second_factor(tx, user.email), actor)
     return {"message": "The second factor is off."}
 
 

@@ -25,7 +25,6 @@ INSERT: Final = """
     VALUES (:hash, :user_id, :now, :now, :address, :agent)
 """
 END: Final = "DELETE FROM sessions WHERE id = ? AND user_id = ?"
-END_ANY: Final = "DELETE FROM sessions WHERE id = ?"
 END_ALL: Final = "DELETE FROM sessions WHERE user_id = ? AND id IS NOT ?"
 NOTE_SEEN: Final = "UPDATE sessions SET seen_at = ?, address = ? WHERE id = ?"
 END_OLD: Final = "DELETE FROM sessions WHERE made_at <= ? OR seen_at <= ?"
@@ -90,11 +89,6 @@ def of_user(tx: Transaction, user_id: int) -> list[Session]:
 def end(tx: Transaction, session_id: int, user_id: int) -> bool:
     """Returns whether the user had this session."""
     return tx.execute(END, (session_id, user_id)).rowcount > 0
-
-
-def end_any(tx: Transaction, session_id: int) -> None:
-    """Ends a session of whichever user."""
-    tx.execute(END_ANY, (session_id,))
 
 
 def end_all(tx: Transaction, user_id: int, but: int | None = None) -> int:

@@ -81,6 +81,7 @@ def insert_user(
 SET_PASSWORD: Final = "UPDATE users SET password_hash = ?, updated_at = ? WHERE id = ?"
 RENAME_USER: Final = "UPDATE users SET name = ?, updated_at = ? WHERE id = ?"
 ENABLE: Final = "UPDATE users SET disabled_at = NULL, updated_at = ? WHERE id = ? AND disabled_at IS NOT NULL"
+ACTIVE_TOKENS: Final = "SELECT count(*) FROM tokens WHERE user_id = ? AND revoked_at IS NULL AND expires_at > ?"
 REVOKE_ALL: Final = "UPDATE tokens SET revoked_at = ? WHERE user_id = ? AND revoked_at IS NULL"
 DISABLE: Final = "UPDATE users SET disabled_at = ?, updated_at = ? WHERE id = ? AND disabled_at IS NULL"
 ADMINS: Final = "SELECT count(*) FROM users WHERE role = 'platform-admin' AND disabled_at IS NULL"
@@ -114,19 +115,24 @@ def rename_user(tx: Transaction, user_id: int, name: str) -> None:
     tx.execute(RENAME_USER, (name, tx.timestamp, user_id))
 
 
+def active_tokens_of(tx: Transaction, user_id: int) -> int:
+    found: int = tx.value(ACTIVE_TOKENS, (user_id, tx.timestamp))
+    return found
+
+
 def revoke_tokens_of(tx: Transaction, user_id: int) -> int:
     """Revokes all tokens of a user; answers how many."""
     return tx.execute(REVOKE_ALL, (tx.timestamp, user_id)).rowcount
 
 
-def active_admins(tx: Transaction) -> int:
-    """How many platform admins are active."""
-    found: int = tx.value(ADMINS)
+def admins_with_password(tx: Transaction) -> int:
+    """How many active platform admins can come in with a password."""
+    found: int = tx.value(f"{ADMINS} AND password_hash <> ''")
     return found
 
 
 def has_admin(tx: Transaction) -> bool:
-    return active_admins(tx) > 0
+    return bool(tx.value(ADMINS))
 
 
 TOKEN_COLUMNS: Final = "id, user_id, name, abilities, company_ids, expires_at, revoked_at"

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
+from typing import Final
 
 from wmsd.accounts import records, store, tokens
 from wmsd.accounts.rules import User, grant, may_manage
@@ -16,6 +17,8 @@ from wmsd.companies import store as companies
 from wmsd.companies.schema import Message
 from wmsd.db.transaction import Transaction
 
+MOST_TOKENS: Final = 200
+"""That a user may have at a time, of those that are made here."""
 for_everybody = partial(operation, tag="Administration", scope="installation", role="member")
 
 
@@ -67,6 +70,8 @@ def make_token(tx: Transaction, caller: Caller, body: TokenToMake) -> dict[str, 
     if days > lifetimes.most:
         errors["days"] = [f"must be {lifetimes.most} at the most (tokens.most_days in the settings)"]
     user = _user(tx, caller, body.user)
+    if user is not None and store.active_tokens_of(tx, user.id) >= MOST_TOKENS:
+        errors["name"] = [f"cannot be given: {user.email} has {MOST_TOKENS} tokens already; revoke some first"]
     if user is None:
         errors["user"] = ["is not the e-mail address of an active user whom you manage"]
         raise invalid(errors)
@@ -78,6 +83,9 @@ def make_token(tx: Transaction, caller: Caller, body: TokenToMake) -> dict[str, 
         raise invalid(errors)
     abilities = grant(user, body.abilities, tx.service(Whitelist).abilities)
     chosen = [usable[code] for code in dict.fromkeys(body.company_codes)]
+    if user.id != caller.actor.user_id and caller.company_ids is not None:
+        chosen = chosen or sorted(usable.values())  # its maker may have kept it: it must not grow with its user
+        assert chosen, "a company admin manages nobody without companies"
     issued = tokens.issue(
         tx,
         user_id=user.id,

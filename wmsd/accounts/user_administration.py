@@ -8,6 +8,7 @@ from typing import Any, Final
 from wmsd.accounts import invitations, records, sessions, store
 from wmsd.accounts.actions import create_user
 from wmsd.accounts.passwords import NO_PASSWORD
+from wmsd.accounts.rising import end_what_others_know
 from wmsd.accounts.rules import User, abilities_of_new_user, check_abilities, may_manage
 from wmsd.accounts.schema import (
     Invitation,
@@ -97,7 +98,10 @@ def renew_invitation(tx: Transaction, caller: Caller, id: int) -> dict[str, obje
 
 @for_admins(answer="record", returns=UserRecord, writes=True, precondition=_record)
 def change_user(tx: Transaction, caller: Caller, id: int, body: UserSettingsPatch) -> Record:
-    """Change a user: what it may do changes with its next request, also for its tokens."""
+    """Change a user: what it may do changes with its next request, also for its tokens.
+
+    With a higher role it chooses a new password, at a new link: somebody else may know the one of before.
+    """
     user, before = _managed(tx, caller, id), json.loads(_record(tx, caller, id).json)
     settings = UserSettings(**{name: before[name] for name in UserSettings.model_fields} | body.given())
     if settings.role == "platform-admin" and "company_codes" not in body.given():
@@ -115,6 +119,8 @@ def change_user(tx: Transaction, caller: Caller, id: int, body: UserSettingsPatc
     abilities = abilities_of_new_user(settings.role, settings.abilities)
     store.rename_user(tx, id, settings.name)
     store.set_rights(tx, id, settings.role, abilities, {ids[code] for code in settings.company_codes})
+    if settings.role != user.role or set(settings.company_codes) != set(before["company_codes"]):
+        end_what_others_know(tx, user, settings.role)
     after = records.user(tx, id)
     assert after is not None
     shown = {name: json.loads(after.json)[name] for name in UserSettings.model_fields}
@@ -143,7 +149,8 @@ def _errors_of(
 
 
 def _last_admin(tx: Transaction, user: User, field: str) -> FieldErrors:
-    is_last = user.role == "platform-admin" and not user.disabled and store.active_admins(tx) == 1
+    is_admin = user.role == "platform-admin" and not user.disabled
+    is_last = is_admin and store.admins_with_password(tx) - bool(user.password_hash) < 1
     return {field: [f"must stay as it is: {user.email} is the last platform admin"]} if is_last else {}
 
 
@@ -174,6 +181,7 @@ def let_in_user(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
 def end_user_access(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
     """Sign a user out everywhere, and revoke all its tokens. It may sign in again."""
     user = _managed(tx, caller, id)
+    invitations.end(tx, user.id)
     ended, revoked = sessions.end_all(tx, user.id), store.revoke_tokens_of(tx, user.id)
     companies.audit(tx, f"user.end-access {ended} sessions, {revoked} tokens", user.email)
     return {"message": f"Sessions that were ended: {ended}. Tokens that were revoked: {revoked}."}

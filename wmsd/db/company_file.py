@@ -146,8 +146,9 @@ class CompanyFile:
     async def take_back(self) -> None:
         self._lent -= 1
         self._written_elsewhere(self._company_id)
-        if self.database is not None:
-            await self.database.share(self.is_lent)
+        async with self._changing:
+            if self.database is not None:
+                await self.database.share(self.is_lent)
 
     async def can_be_used(self) -> bool:
         """Whether the file can be used. A failed file is checked again, once for all who ask in the meantime."""
@@ -178,19 +179,21 @@ class CompanyFile:
             await self._look_for(database if has_room else None)
 
     async def _look_for(self, database: Database | None) -> None:
+        alone = self.is_alone
         if database is not None:
             await database.share(self.is_lent)
-            database.begin()
-        look = partial(self._look, database)
+            alone = database.begin()
+        look = partial(self._look, database, alone)
         found = await asyncio.get_running_loop().run_in_executor(self._executor, look)
         if database is not None and found.connection is not None:
             self.database = database
             database.take_writer(found.connection)
         self._is_ready = found.is_usable  # last: whoever sees it opens the file if there is no database yet
 
-    def _look(self, database: Database | None) -> Looked:
+    def _look(self, database: Database | None, alone: bool) -> Looked:
         """Brings the file up to this program's schema, or notes what is wrong with it. Leaves it open when there
-        was nothing to do and the database is to have the connection. Runs on any thread.
+        was nothing to do and the database is to have the connection. `alone`: whether no other process may open it
+        meanwhile. Runs on any thread.
         """
         found = identity(self.path)
         if self._missed not in (None, found) or (self._overwritten is not None and found == self._overwritten):
@@ -201,7 +204,7 @@ class CompanyFile:
                 self._borrow(self.path)
             mark = self._mark()
             checked = open_checked(
-                self.path, COMPANY, BUSY_SECONDS, self.is_alone, self._owner, mark, self._before_migration
+                self.path, COMPANY, BUSY_SECONDS, alone, self._owner, mark, self._before_migration
             )
             stays_open = database is not None and not has_log and _is_as_it_was(checked, database.standing)
             if stays_open:

@@ -82,6 +82,13 @@ def connect(
     except sqlite3.Error:
         connection.close()
         raise
+    except (
+        UnicodeDecodeError
+    ):  # the driver cannot read SQLite's message, which repeats damaged bytes of the schema
+        connection.close()
+        damage = sqlite3.DatabaseError("malformed database schema")
+        damage.sqlite_errorname = "SQLITE_CORRUPT"
+        raise damage from None
     return connection
 
 

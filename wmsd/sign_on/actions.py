@@ -4,11 +4,12 @@ import logging
 from collections.abc import Mapping
 from typing import Any, Final, Protocol
 
-from wmsd.accounts import sessions
+from wmsd.accounts import invitations, sessions
 from wmsd.accounts import store as accounts
 from wmsd.accounts.passwords import NO_PASSWORD
+from wmsd.accounts.rising import end_what_others_know
 from wmsd.accounts.rules import User
-from wmsd.base.context import Caller, FromBrowser
+from wmsd.base.context import Actor, Caller, FromBrowser
 from wmsd.base.operation import operation
 from wmsd.base.problems import Problem, forbidden, not_found, unavailable
 from wmsd.companies import store as companies
@@ -60,8 +61,8 @@ async def begin_sign_on(
     except NoAnswer as error:
         raise _cannot_be_reached(service, to.provider, error) from None
     back_to = f"{call.origin}/sign-in/{provider}/back"
-    session_id = None if caller is None else caller.session_id
-    begun, kept = service.under_way.begin(provider, back_to, body.next_path, session_id)
+    had = (None, None) if caller is None else (caller.session_id, caller.actor.user_id)
+    begun, kept = service.under_way.begin(provider, back_to, body.next_path, *had)
     return {"go_to": exchange.authorization_url(to.provider, metadata, begun), "kept": kept}
 
 
@@ -87,17 +88,21 @@ async def finish_sign_on(
     decision = await service.platform.read(lambda tx: decided(tx, by.provider, claims))
     user = _let_in(by.provider, decision)
     if user is None or decision.changes:
-        user = await service.platform.write(lambda tx: _settled(tx, by.provider, decided(tx, by.provider, claims)))
+        comes = Actor(decision.person.called, address=call.address)
+        user = await service.platform.write(
+            lambda tx: _settled(tx, by.provider, decided(tx, by.provider, claims)), comes
+        )
     known = user
 
     def begin(tx: Transaction) -> str:
         accounts.note_sign_in(tx, known.id, call.address)
         companies.audit(tx, f"session.begin by {provider}", known.email)
-        if begun.session_id is not None:
-            sessions.end_any(tx, begun.session_id)
+        if begun.session_id is not None and begun.user_id is not None:
+            sessions.end(tx, begun.session_id, begun.user_id)
         return sessions.begin(tx, known.id, call.address, call.agent)
 
-    secret = await service.platform.write(begin, is_quiet=begun.session_id is None)
+    actor = Actor(known.email, known.id, address=call.address)
+    secret = await service.platform.write(begin, actor, is_quiet=begun.session_id is None)
     return {"secret": secret, "next_path": begun.next_path}
 
 
@@ -181,6 +186,7 @@ def _settled(tx: Transaction, provider: Provider, decision: Decision) -> User:
     if decision.user is not None and decision.rights is not None:
         _give(tx, provider, user, decision.rights)
     if not decision.is_linked:
+        invitations.end(tx, user.id)
         store.link(tx, provider.issuer, decision.person.subject, user.id)
         companies.audit(tx, f"user.link {provider.name}", user.email)
     return user
@@ -207,6 +213,7 @@ def _new_user(tx: Transaction, provider: Provider, decision: Decision) -> User:
 def _give(tx: Transaction, provider: Provider, user: User, rights: Rights) -> None:
     """Raises Problem (403) when there would be no platform admin any more."""
     accounts.set_rights(tx, user.id, rights.role, rights.abilities, rights.company_ids)
+    end_what_others_know(tx, user, rights.role)
     companies.audit(tx, f"user.change {rights.role} by {provider.name}", user.email)
     if user.role == "platform-admin" and not accounts.has_admin(tx):
         raise forbidden(

@@ -27,7 +27,8 @@ MOST_USED: Final = 10_000
 @dataclass(frozen=True, slots=True)
 class SignOn:
     """`state`, `nonce` and `verifier` (of PKCE, RFC 7636) nobody can guess. `back_to` is where the provider sends
-    the browser, `next_path` where the person wanted to go, `session_id` the session that the browser had.
+    the browser, `next_path` where the person wanted to go, `session_id` the session that the browser had, of
+    which user.
     """
 
     provider: str
@@ -37,6 +38,7 @@ class SignOn:
     back_to: str
     next_path: str
     session_id: int | None
+    user_id: int | None
     until: int
     """By the monotonic clock, in seconds."""
 
@@ -55,12 +57,14 @@ class UnderWay:
         self._used: OrderedDict[str, int] = OrderedDict()
         """States that came back, and until when they are remembered."""
 
-    def begin(self, provider: str, back_to: str, next_path: str, session_id: int | None) -> tuple[SignOn, str]:
+    def begin(
+        self, provider: str, back_to: str, next_path: str, session_id: int | None, user_id: int | None
+    ) -> tuple[SignOn, str]:
         """A new one, and what its browser keeps."""
         state, nonce = self._ids.secret(), self._ids.secret()
         verifier = self._ids.secret() + self._ids.secret()  # 43 characters at least
         until = math.ceil(self._clock.monotonic()) + SECONDS
-        begun = SignOn(provider, state, nonce, verifier, back_to, next_path, session_id, until)
+        begun = SignOn(provider, state, nonce, verifier, back_to, next_path, session_id, user_id, until)
         return begun, self._vault.seal(dumps(asdict(begun)))
 
     def end(self, kept: str, provider: str, state: str) -> SignOn | None:

@@ -210,7 +210,7 @@ def test_damaged_companies_beside_good_ones(copy: Home) -> None:
         files[place] = copy.data / "companies" / f"{place}.db"
         damage(files[place])
     before = hashes(copy.data)
-    with copy.serving(env={"WMSD_LIMITS_DATA_PER_MINUTE": "1000"}) as server:
+    with copy.serving(env={"WMSD_LIMITS_DATA_PER_MINUTE": "1000", "WMSD_REQUESTS_KEEP": "false"}) as server:
         assert server.get("/api/articles", company=1)[0] == 200
         for company, (name, (_, sentence)) in zip(files, damages.items(), strict=True):
             status, body = server.get("/api/articles", company=company)

@@ -1,7 +1,9 @@
 """Admins look after people, companies, operators and tokens at the pages, each as far as the role goes."""
 
+import asyncio
 import html
 import re
+import threading
 from urllib.parse import parse_qs, urlsplit
 
 import pytest
@@ -10,6 +12,8 @@ from tests.interfaces.pages.test_acting import form_of, sent
 from tests.interfaces.pages.test_browsing import EMAIL, NOTHING, rows, signed_in, text_of
 from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.world import PASSWORD, World
+from wmsd.accounts import actions as accounts
+from wmsd.accounts import token_administration
 from wmsd.base.access import ABILITIES, MODULES
 from wmsd.interfaces.pages.administration import ADMINISTRATION
 from wmsd.interfaces.pages.resources import Resource
@@ -403,6 +407,98 @@ async def test_every_ability_and_module_says_what_it_opens(admin: Visitor) -> No
     users, companies = await admin.get("/admin/users/new"), await admin.get("/admin/companies/new")
     assert f"stock:read {ABILITIES['stock:read']}" in text_of(users.text)
     assert f"inbound {MODULES['inbound']}" in text_of(companies.text)
+
+
+async def test_a_link_that_somebody_has_kept_ends_with_other_rights(admin: Visitor, lead: Visitor) -> None:
+    """Whoever has invited a user must not come in with what the user may do since."""
+    for typed in ({"role": "platform-admin", "company_codes": ""}, {"company_codes": "OTHER\nACME"}):
+        email = f"user{len(typed)}@example.com"
+        link = await invited(lead, email)
+        path = f"/admin/users/{await id_of(admin, email)}/change"
+        assert (await sent(admin, path, **typed)).status == 303
+        assert (await chosen(lead, link)).status == 404
+
+
+async def test_a_higher_role_needs_a_new_password(admin: Visitor, lead: Visitor) -> None:
+    """Somebody else may have chosen the one of before."""
+    assert (await chosen(lead, await invited(lead))).status == 303
+    member = await signed_in_as(admin.world, MEMBER, NEW_PASSWORD)
+    path = f"/admin/users/{await id_of(admin, MEMBER)}"
+    assert (await sent(admin, f"{path}/change", role="platform-admin", company_codes="")).status == 303
+    assert (await member.get("/today")).status == 303
+    assert (await Visitor(admin.world).sign_in(MEMBER, NEW_PASSWORD)).status == 401
+    link = shown_once(await sent(admin, f"{path}/link"))["link"]
+    assert (await chosen(admin, link, "another long pass phrase", "another long pass phrase")).status == 303
+    promoted = await signed_in_as(admin.world, MEMBER, "another long pass phrase")
+    assert (await promoted.get("/admin/operators")).status == 200
+
+
+async def test_a_token_that_an_admin_made_does_not_grow_with_its_user(admin: Visitor, lead: Visitor) -> None:
+    await admin.world.new_user(MEMBER, "member", ["OTHER"], ["stock:read"])
+    fields = {"name": "X", "user": MEMBER, "abilities:stock:read": "on"}
+    token = shown_once(await sent(lead, "/admin/tokens/new", **fields))["token"]
+    path = f"/admin/users/{await id_of(admin, MEMBER)}/change"
+    assert (await sent(admin, path, company_codes="OTHER\nACME")).status == 303
+    answer = await admin.world.send("GET", "/api/companies", token=token, company="")
+    assert [each["code"] for each in answer.body["data"]] == ["OTHER"]
+
+
+async def test_a_form_that_is_sent_twice_is_done_once(admin: Visitor) -> None:
+    fields = form_of(await admin.get("/admin/tokens/new")) | {"name": "Twice", "abilities:stock:read": "on"}
+    wrong = await admin.post("/admin/tokens/new", {**fields, "days": "x"})
+    assert wrong.status == 422
+    first, second = await admin.post("/admin/tokens/new", fields), await admin.post("/admin/tokens/new", fields)
+    assert (first.status, second.status) == (200, 409)
+    assert "This form was sent already" in second.text
+    assert [cells[0] for cells in rows(await admin.get("/admin/tokens"))].count("Twice") == 1
+
+
+async def test_who_sets_a_password_ends_the_link(admin: Visitor) -> None:
+    link = await invited(admin)
+    platform = admin.world.installation.platform
+    await platform.write(lambda tx: accounts.set_password(tx, MEMBER, "hash"))
+    assert (await chosen(admin, link)).status == 404
+
+
+async def test_an_invited_admin_who_never_came_is_no_last_admin(admin: Visitor) -> None:
+    for number, email in re.findall(r'href="/admin/users/(\d+)">(.*?)<', (await admin.get("/admin/users")).text):
+        if email != EMAIL:
+            assert (await sent(admin, f"/admin/users/{number}/shut-out")).status == 303
+    await invited(admin, role="platform-admin", company_codes="")
+    refused = await sent(admin, f"/admin/users/{await id_of(admin, EMAIL)}/shut-out")
+    assert (refused.status, "is the last platform admin" in refused.text) == (422, True)
+
+
+async def test_a_user_has_so_many_tokens_at_most(admin: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(token_administration, "MOST_TOKENS", 2)
+    fields = {"name": "X", "abilities:stock:read": "on"}
+    for _ in range(2):
+        shown_once(await sent(admin, "/admin/tokens/new", **fields))
+    assert await errors(await sent(admin, "/admin/tokens/new", **fields)) == [
+        f"Name cannot be given: {EMAIL} has 2 tokens already; revoke some first."
+    ]
+
+
+async def test_a_password_that_changes_while_it_is_checked_opens_nothing(
+    admin: Visitor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    world, checked, goes_on = admin.world, threading.Event(), threading.Event()
+    verify = world.installation.passwords._verify
+
+    def slowly(password_hash: str | None, password: str) -> bool:
+        good = verify(password_hash, password)
+        checked.set()
+        goes_on.wait(20)
+        return good
+
+    monkeypatch.setattr(world.installation.passwords, "_verify", slowly)
+    visitor = Visitor(world)
+    signing_in = asyncio.ensure_future(visitor.sign_in(EMAIL, PASSWORD))
+    await asyncio.to_thread(checked.wait)
+    await world.installation.platform.write(lambda tx: accounts.set_password(tx, EMAIL, "hash"))
+    goes_on.set()
+    assert (await signing_in).status == 401
+    assert visitor.cookies == {}
 
 
 async def test_script_in_what_people_are_called_is_text(admin: Visitor) -> None:

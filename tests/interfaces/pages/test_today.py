@@ -1,5 +1,6 @@
 """Today: every company of somebody with what it has to do, the oldest trouble first."""
 
+import os
 import re
 from datetime import timedelta
 from pathlib import Path
@@ -185,3 +186,38 @@ async def test_what_is_due_is_found_by_its_index(world: World) -> None:
     found = await (await world.database()).read(plans)
     scanned = [plan for plan in found if plan.startswith("SCAN") and "INDEX" not in plan]
     assert scanned + [plan for plan in found if "TEMP B-TREE" in plan] == []
+
+
+async def test_files_that_fail_keep_nobody_from_being_read(world: World) -> None:
+    for number in range(MOST_OPENED + 2):
+        await world.new_company(f"C{number}")
+    for company in range(2, MOST_OPENED + 2):
+        (world.installation.folder.companies / f"{company}.db").write_bytes(b"no database")
+    visitor = await signed_in(world)
+    for _ in range(4):
+        seen = await kept(world, visitor)
+    read = [name for name, cells in figures(seen).items() if cells[0] != NOTHING]
+    assert sorted(read) == ["Company ACME", f"Company C{MOST_OPENED}", f"Company C{MOST_OPENED + 1}"]
+
+
+async def test_what_is_written_before_the_figures_are_written_down_is_read_after_a_restart(tmp_path: Path) -> None:
+    async with open_world(tmp_path / "data", UNLIMITED) as world:
+        shop = await open_shop(world)
+        await world.jobs.today.keep()
+        world.clock.advance(5)
+        await shop.order(requested_date=date(world, YESTERDAY))
+        for path in world.installation.folder.companies.glob("1.db*"):
+            os.utime(path, (world.clock.wall.timestamp(),) * 2)
+        world.clock.advance(5)
+        await world.jobs.today.write()
+    async with open_world(tmp_path / "data", UNLIMITED) as world:
+        visitor = await signed_in(world)
+        assert figures(await kept(world, visitor))["Company ACME"][0] == "1"
+
+
+async def test_figures_of_a_day_that_is_still_to_come_are_read_again(shop: Shop, visitor: Visitor) -> None:
+    await shop.order(requested_date=date(shop.world, 0))
+    shop.world.clock.set_forward(3 * DAY)
+    await shop.world.jobs.today.keep()
+    shop.world.clock.set_back(3 * DAY)
+    assert figures(await kept(shop.world, visitor))["Company ACME"][0] == "0"

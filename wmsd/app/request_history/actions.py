@@ -3,9 +3,9 @@
 Admins see all requests of their companies. Others see those of their own tokens.
 """
 
-import asyncio
 import json
 from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any, Final
 
 from wmsd.accounts import store as accounts
@@ -33,10 +33,9 @@ async def list_requests(
 
     Requests that name no company, or none that their token may use, belong to no company and are not listed.
     """
-    async with history.looking():
-        sees_all = await _sees_all(history, caller)
-        fits = _fits(query, None if sees_all else caller.actor.user_id)
-        return await asyncio.to_thread(_page, history, company.id, position or END, fits, query.per_page)
+    sees_all = await _sees_all(history, caller)
+    fits = _fits(query, None if sees_all else caller.actor.user_id)
+    return await history.look(partial(_page, history, company.id, position or END, fits, query.per_page))
 
 
 @operation(tag="Requests", answer="object", returns=RequestDetail)
@@ -44,9 +43,8 @@ async def get_request(
     history: RequestHistory, request_id: str, company: Company, caller: Caller
 ) -> dict[str, object]:
     """Get one of the last requests of the company, why it was refused, and what to do."""
-    async with history.looking():
-        sees_all = await _sees_all(history, caller)
-        found = await asyncio.to_thread(_find, history, company.id, request_id[:LONGEST_ID])
+    sees_all = await _sees_all(history, caller)
+    found = await history.look(partial(_find, history, company.id, request_id[:LONGEST_ID]))
     if found is None or not (sees_all or found.shown["user_id"] == caller.actor.user_id):
         raise not_found("request")
     shown, rest = dict(found.shown), json.loads(found.rest)

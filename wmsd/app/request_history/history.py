@@ -10,10 +10,10 @@ import math
 import threading
 import time
 from collections import Counter, deque
-from collections.abc import Collection, Iterator
+from collections.abc import Callable, Collection, Iterator
 from datetime import datetime, timedelta
 from pathlib import Path
-from typing import Final
+from typing import Final, TypeVar
 
 from wmsd.app.disk_space import check_room
 from wmsd.app.request_history import entries
@@ -28,6 +28,7 @@ from wmsd.base.problems import Problem
 from wmsd.db.database import Database
 from wmsd.db.failures import StorageError
 
+Result = TypeVar("Result")
 LOG: Final = logging.getLogger("wmsd.requests")
 EVERY_SECONDS: Final = 0.25
 MOST_WAITING: Final = 1000
@@ -204,11 +205,18 @@ class RequestHistory:
 
     # --- looking -------------------------------------------------------------------------------------------------
 
-    def looking(self) -> asyncio.Lock:
-        """To be held by who looks. Raises Problem when nothing is kept."""
+    async def look(self, find: Callable[[], Result]) -> Result:
+        """What is found, on a thread, one after the other: also when whoever asked hangs up. Raises Problem when
+        nothing is kept.
+        """
         if not self.is_on:
             raise Problem("FORBIDDEN", OFF)
-        return self._looking
+
+        async def in_turn() -> Result:
+            async with self._looking:
+                return await asyncio.to_thread(find)
+
+        return await asyncio.shield(asyncio.ensure_future(in_turn()))
 
     def newest_first(self, company_id: int, before: int, containing: bytes = b"") -> Iterator[Entry | None]:
         """The company's requests before that place; None for each that was looked at in vain. `containing`: only

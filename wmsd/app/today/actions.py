@@ -1,12 +1,13 @@
 """Today: all companies of somebody at once, the oldest trouble first."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from heapq import nsmallest
 from typing import Any, Final, NamedTuple
 
 from wmsd.app.access_cache import AccessCache
 from wmsd.app.admission import Admission
-from wmsd.app.today.figures import CompanyFigures
+from wmsd.app.today.figures import CompanyFigures, Late, LateDocument
 from wmsd.app.today.keeping import TodayFigures
 from wmsd.app.today.schema import CompanyToday, LateToday, Today, TodayQuery
 from wmsd.base.access import needed_ability
@@ -42,6 +43,7 @@ NEEDED: Final[Mapping[str, Needed]] = {
 }
 TROUBLE: Final = ("late_orders", "late_inbound", "given_up", "low")
 """The figures that should be 0, the worst first."""
+NOTHING_READ: Final[Mapping[str, int | None]] = dict.fromkeys(NEEDED)
 LATE: Final = {ORDERS: "late_orders", INBOUND: "late_inbound"}
 
 
@@ -54,34 +56,33 @@ class TodayService:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """A company, and its figures as far as somebody may see them."""
+    """A company, with its figures and its late documents by kind, as far as somebody may see them."""
 
     company: Company
-    figures: dict[str, int | None]
-    late: list[LateToday]
+    figures: Mapping[str, int | None]
+    late: Mapping[str, Late]
 
     @property
     def rank(self) -> tuple[str, list[int], str]:
         """The oldest trouble first, then the most of it."""
-        oldest = min((each.due for each in self.late), default=NEVER)
+        oldest = min((late.oldest[0].due for late in self.late.values() if late.oldest), default=NEVER)
         return oldest, [-(self.figures[name] or 0) for name in TROUBLE], self.company.name.lower()
 
 
 @operation(tag="Sessions", answer="object", returns=Today, scope="platform")
 async def get_today(service: TodayService, query: TodayQuery, caller: Caller) -> dict[str, Any]:
     """Get all companies of somebody with what they have to do, the oldest trouble first."""
-    today = service.figures.today
+    month = service.figures.month
     companies = [each for each in (await service.access.companies()).values() if caller.may_use(each.id)]
-    seen = sorted((_seen(service, caller, each, today) for each in companies), key=lambda each: each.rank)
+    seen = sorted((_seen(service, caller, each, month) for each in companies), key=lambda each: each.rank)
     found = [each for each in seen if _is_found(each.company, query.search)]
     shown = found[query.offset : query.offset + query.per_page]
-    late = sorted((one for each in seen for one in each.late), key=lambda one: (one.due, one.company, one.id))
     return {
-        "day": today,
+        "day": service.figures.today,
         "companies": [_shown(service, each).model_dump() for each in shown],
         "companies_in_all": len(found),
         "totals": {name: _total(each.figures[name] for each in seen) for name in NEEDED},
-        "late": [one.model_dump() for one in late[:MOST_LATE]],
+        "late": [_late(*one).model_dump() for one in nsmallest(MOST_LATE, _all_late(seen), key=_by_age)],
     }
 
 
@@ -93,19 +94,31 @@ def _total(several: Iterable[int | None]) -> int:
     return sum(each or 0 for each in several)
 
 
-def _seen(service: TodayService, caller: Caller, company: Company, today: str) -> Seen:
+def _all_late(seen: Iterable[Seen]) -> Iterator[tuple[Company, str, LateDocument]]:
+    return (
+        (each.company, kind, document)
+        for each in seen
+        for kind, late in each.late.items()
+        for document in late.oldest
+    )
+
+
+def _by_age(late: tuple[Company, str, LateDocument]) -> tuple[str, str, int]:
+    company, _, document = late
+    return document.due, company.name, document.id
+
+
+def _late(company: Company, kind: str, document: LateDocument) -> LateToday:
+    return LateToday(kind=kind, company_id=company.id, company=company.name, **document.model_dump())
+
+
+def _seen(service: TodayService, caller: Caller, company: Company, month: str) -> Seen:
     kept = service.figures.of(company.id)
     if kept is None:
-        return Seen(company, dict.fromkeys(NEEDED), [])
+        return Seen(company, NOTHING_READ, {})
     may = {name: _may(service, caller, company, needed) for name, needed in NEEDED.items()}
-    figures = {name: value if may[name] else None for name, value in _values(kept, today).items()}
-    late = [
-        LateToday(kind=kind, company_id=company.id, company=company.name, **one.model_dump())
-        for kind, name in LATE.items()
-        if may[name]
-        for one in kept.late[kind].oldest
-    ]
-    return Seen(company, figures, late)
+    figures = {name: value if may[name] else None for name, value in _values(kept, month).items()}
+    return Seen(company, figures, {kind: kept.late[kind] for kind, name in LATE.items() if may[name]})
 
 
 def _may(service: TodayService, caller: Caller, company: Company, needed: Needed) -> bool:
@@ -113,7 +126,7 @@ def _may(service: TodayService, caller: Caller, company: Company, needed: Needed
     return ability in caller.abilities and needed.module in company.modules
 
 
-def _values(kept: CompanyFigures, today: str) -> dict[str, int]:
+def _values(kept: CompanyFigures, month: str) -> dict[str, int]:
     return {
         "late_orders": kept.late[ORDERS].number,
         "orders_in_work": kept.by_status[ORDERS].get("IN_LUCRU", 0),
@@ -122,7 +135,7 @@ def _values(kept: CompanyFigures, today: str) -> dict[str, int]:
         "returns_undecided": kept.by_status[RETURNED].get("RECEPTIONAT", 0),
         "given_up": kept.given_up,
         "low": kept.low,
-        "events": kept.events if kept.month == today[:7] else 0,
+        "events": kept.events if kept.month == month else 0,
     }
 
 

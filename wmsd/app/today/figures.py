@@ -53,12 +53,11 @@ class CompanyFigures(BaseModel):
 
     def holds(self, today: str) -> bool:
         """Whether they are those of today, as long as nothing is written to the file."""
-        return self.next_due is None or self.next_due >= today
+        return self.day <= today and (self.next_due is None or self.next_due >= today)
 
 
-def read(tx: Transaction, today: str) -> CompanyFigures:
-    """`today` is a date, such as 2026-11-24."""
-    month = today[:7]
+def read(tx: Transaction, today: str, month: str) -> CompanyFigures:
+    """`today` is a date, such as 2026-11-24, and `month` that of the events, in UTC, such as 2026-11."""
     coming = [due for table in DUE if (due := tx.value(next_sql(table), {"today": today})) is not None]
     return CompanyFigures(
         day=today,

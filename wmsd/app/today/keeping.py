@@ -37,7 +37,11 @@ class TodayFigures:
         self._changed = files.watch()
         """The companies that were written since their figures were read."""
         self._known: dict[int, CompanyFigures] | None = None
-        self._unwritten: set[int] = set()
+        self._unwritten: dict[int, str] = {}
+        """When the figures of companies that are not written down yet were read."""
+        self._tried: dict[int, int] = {}
+        """The turn in which each company's figures were last asked for. The longest ago comes first."""
+        self._turn = 0
         self._written_at = clock.monotonic()
         self._keeping = asyncio.Lock()
 
@@ -45,6 +49,11 @@ class TodayFigures:
     def today(self) -> str:
         """The date at the place of the machine."""
         return self._clock.now().astimezone().date().isoformat()
+
+    @property
+    def month(self) -> str:
+        """That of the counts of events, which are in UTC."""
+        return timestamps.to_text(self._clock.now())[:7]
 
     def of(self, company_id: int) -> CompanyFigures | None:
         """None while they were not read yet."""
@@ -61,7 +70,9 @@ class TodayFigures:
             wanted = (self._changed | late) & companies.keys()
             self._changed &= wanted
             is_open = {each for each in wanted if self._files.is_open(each)}
-            for company_id in (*_some(is_open, MOST_AT_ONCE), *_some(wanted - is_open, MOST_OPENED)):
+            self._turn += 1
+            chosen = *self._some(is_open, MOST_AT_ONCE), *self._some(wanted - is_open, MOST_OPENED)
+            for company_id in chosen:
                 await self._read(company_id, today, known)
             if self._unwritten and self._clock.monotonic() >= self._written_at + WRITTEN_EVERY:
                 await self._write(known)
@@ -72,24 +83,32 @@ class TodayFigures:
             if self._known is not None and self._unwritten:
                 await self._write(self._known)
 
+    def _some(self, companies: Iterable[int], most: int) -> list[int]:
+        """Those that were not asked for the longest: none is left out for others, as for files that fail."""
+        return sorted(companies, key=lambda each: (self._tried.get(each, 0), each))[:most]
+
     async def _read(self, company_id: int, today: str, known: dict[int, CompanyFigures]) -> None:
         """Of a file that cannot be read now, the figures stay as they are until it can."""
         self._changed.discard(company_id)
+        self._tried[company_id] = self._turn
+        read_at = timestamps.to_text(self._clock.now())
         try:
             async with self._files.visiting(company_id) as database:
-                known[company_id] = await database.read(partial(reading.read, today=today))
-            self._unwritten.add(company_id)
-        except (Problem, *STORAGE_FAILURES):
+                known[company_id] = await database.read(partial(reading.read, today=today, month=self.month))
+            self._unwritten[company_id] = read_at
+        except BaseException as error:
             self._changed.add(company_id)
+            if not isinstance(error, (Problem, *STORAGE_FAILURES)):
+                raise
 
     async def _write(self, known: dict[int, CompanyFigures]) -> None:
-        some, self._unwritten = self._unwritten, set()
+        some, self._unwritten = self._unwritten, {}
         self._written_at = self._clock.monotonic()
-        written = {each: known[each] for each in some if each in known}
+        written = {each: (known[each], read_at) for each, read_at in some.items() if each in known}
         try:
             await self._platform.write(lambda tx: store.keep(tx, written), is_quiet=True)
         except BaseException:
-            self._unwritten |= some
+            self._unwritten = {**some, **self._unwritten}
             raise
 
     async def _loaded(self) -> dict[int, CompanyFigures]:
@@ -102,7 +121,13 @@ class TodayFigures:
         return self._known
 
     def _written_since(self, moments: dict[int, datetime]) -> set[int]:
-        return {each for each, moment in moments.items() if self._last_written(each) > moment.timestamp() - 1}
+        """A moment that is still to come says that the clock was wrong."""
+        now = self._clock.now()
+        return {
+            each
+            for each, moment in moments.items()
+            if moment > now or self._last_written(each) > moment.timestamp() - 1
+        }
 
     def _last_written(self, company_id: int) -> float:
         path = self._files.path(company_id)
@@ -111,7 +136,3 @@ class TodayFigures:
             with suppress(OSError):
                 found = max(found, name.stat().st_mtime)
         return found
-
-
-def _some(companies: Iterable[int], most: int) -> list[int]:
-    return sorted(companies)[:most]

@@ -24,5 +24,7 @@ def kept(tx: Transaction) -> dict[int, tuple[CompanyFigures, str]]:
     return found
 
 
-def keep(tx: Transaction, figures: Mapping[int, CompanyFigures]) -> None:
-    tx.executemany(KEEP, [(each, found.model_dump_json(), tx.timestamp) for each, found in figures.items()])
+def keep(tx: Transaction, figures: Mapping[int, tuple[CompanyFigures, str]]) -> None:
+    """With the moment before each was read: what was written to the file since is not in them."""
+    rows = [(company_id, found.model_dump_json(), read_at) for company_id, (found, read_at) in figures.items()]
+    tx.executemany(KEEP, rows)

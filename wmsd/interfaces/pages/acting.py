@@ -21,6 +21,7 @@ from wmsd.interfaces.pages.forms import (
 from wmsd.interfaces.pages.referred import referred
 from wmsd.interfaces.pages.rendering import go_to, page
 from wmsd.interfaces.pages.resources import Act, Resource
+from wmsd.interfaces.pages.sent_once import SentOnce
 from wmsd.interfaces.pages.workplace import Workplace, workplace
 
 KEY: Final = "idempotency_key"
@@ -33,6 +34,7 @@ CHANGED_MEANWHILE: Final = (
 class Acting:
     def __init__(self, door: Door) -> None:
         self._door = door
+        self._sent_once = SentOnce()
 
     async def show(self, request: web.Request) -> web.Response:
         at, resource, act = await self._at(request)
@@ -50,6 +52,18 @@ class Acting:
     async def do(self, request: web.Request) -> web.Response:
         at, resource, act = await self._at(request)
         sent = await browsers.form(at.person.browser)
+        with self._sent_once.of(at, sent.get(KEY)) as key:
+            return await self._do(request, at, resource, act, sent, key)
+
+    async def _do(
+        self,
+        request: web.Request,
+        at: Workplace,
+        resource: Resource,
+        act: Act,
+        sent: Mapping[str, str],
+        key: "SentOnce.Key",
+    ) -> web.Response:
         body = act.operation.body
         typed = typed_in(form_of(body), sent)
         going: Sent = {KEY: sent.get(KEY) or None, IF_MATCH: sent.get(IF_MATCH) or None}
@@ -60,6 +74,7 @@ class Acting:
             going["document"], errors = await document_of(at, body, typed, act.changes)
         if not errors:
             answer = await at.ask(act.operation, **going)
+            key.is_done = answer.is_good
             if answer.is_good and act.goes_to == "once":
                 return self._once(at, resource, act, answer.body)
             if answer.is_good:
