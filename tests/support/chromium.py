@@ -5,8 +5,16 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
 
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]  # it has no types
+from playwright.sync_api import (
+    Browser,
+    BrowserContext,
+    ConsoleMessage,
+    Error,
+    Page,
+    Response,
+    sync_playwright,
+)
 
 from tests.support.programs import program
 
@@ -45,8 +53,16 @@ def opened(browser: Browser, address: str, **options: Any) -> Iterator[Page]:
 def watch(page: Page) -> list[str]:
     """What goes wrong in the page: errors of scripts, and what the content security policy forbids."""
     told: list[str] = []
-    page.on("pageerror", lambda error: told.append(str(error)))
-    page.on("console", lambda message: told.append(message.text) if "Content Security" in message.text else None)
+
+    def tell_error(error: Error) -> None:
+        told.append(str(error))
+
+    def tell_forbidden(message: ConsoleMessage) -> None:
+        if "Content Security" in message.text:
+            told.append(message.text)
+
+    page.on("pageerror", tell_error)
+    page.on("console", tell_forbidden)
     return told
 
 
@@ -69,7 +85,11 @@ def weights(context: BrowserContext, path: str) -> dict[str, int]:
     """The bytes of the page and of each thing that it loads, as they are without compression."""
     page = context.new_page()
     found: dict[str, int] = {}
-    page.on("response", lambda response: found.setdefault(response.url, len(response.body())))
+
+    def weigh(response: Response) -> None:
+        found[response.url] = len(response.body())
+
+    page.on("response", weigh)
     page.goto(path, wait_until="networkidle")
     page.close()
     return found

@@ -1,8 +1,8 @@
 """What ends when a user gets other rights, so that nobody else comes in with them.
 
 Whoever has invited a user may have kept the link, or chosen the password. So a link ends with any change of
-rights, and with a higher role the password, the sessions and the tokens end too: the user chooses a new password at
-a new link, or comes in through a provider.
+rights. With a higher role the password, the sessions and the tokens end too: the user chooses a new password at a
+new link, or comes in through a provider.
 """
 
 from wmsd.accounts import invitations, sessions, store
