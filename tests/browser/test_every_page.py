@@ -11,10 +11,10 @@ from tests.browser.conftest import House
 from tests.support.chromium import (
     HEAVIEST,
     HEAVIEST_SCRIPT,
-    SCREENSHOTS,
     barriers,
     is_wider_than_the_screen,
     opened,
+    photograph,
     weights,
 )
 from wmsd.interfaces.pages.administration import ADMINISTRATION
@@ -47,14 +47,13 @@ def seen(request: pytest.FixtureRequest, browser: Browser, house: House) -> Iter
 
 def test_nothing_keeps_anybody_out(seen: tuple[str, Page]) -> None:
     how, page = seen
-    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
     wrong = {}
     for path in (*PAGES, *FOR_STRANGERS):
         if path == FOR_STRANGERS[0]:
             page.context.clear_cookies()
         page.goto(path)
         name = path.strip("/").replace("/", "_").partition("?")[0]
-        page.screenshot(path=SCREENSHOTS / f"{name}-{how}.png", full_page=True)
+        photograph(page, f"{name}-{how}")
         found = [*barriers(page), *(["it is too wide"] if is_wider_than_the_screen(page) else [])]
         if found:
             wrong[path] = found

@@ -21,6 +21,7 @@ from tests.support.programs import program
 ROOT: Final = Path(__file__).parents[2]
 SCREENSHOTS: Final = ROOT / "build" / "screenshots"
 SERIOUS: Final = ("serious", "critical")
+MOST_TRIES: Final = 5
 HEAVIEST: Final = 100_000
 """Bytes of a page with all that it loads."""
 HEAVIEST_SCRIPT: Final = 15_000
@@ -30,7 +31,8 @@ HEAVIEST_SCRIPT: Final = 15_000
 def chromium() -> Iterator[Browser]:
     executable = program("chromium")
     with sync_playwright() as playwright:
-        browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox"])  # CI runs as root
+        # CI runs as root, and has no graphics processor
+        browser = playwright.chromium.launch(executable_path=executable, args=["--no-sandbox", "--disable-gpu"])
         try:
             yield browser
         finally:
@@ -64,6 +66,21 @@ def watch(page: Page) -> list[str]:
     page.on("pageerror", tell_error)
     page.on("console", tell_forbidden)
     return told
+
+
+def photograph(page: Page, name: str) -> None:
+    """Leaves a screenshot of the whole page for people to look at. On a busy machine Chromium now and then cannot
+    take one, which says nothing of the page.
+    """
+    SCREENSHOTS.mkdir(parents=True, exist_ok=True)
+    for again in range(MOST_TRIES):
+        try:
+            page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=True)
+        except Error:
+            if again == MOST_TRIES - 1:
+                raise
+        else:
+            return
 
 
 def barriers(page: Page) -> list[str]:
