@@ -65,7 +65,7 @@ async def test_a_job_that_fails_comes_again_and_is_told_once(
 
     monkeypatch.setattr(world.sender, "tick", tick)
     monkeypatch.setattr(jobs_module, "SENDER_TICK_SECONDS", 0.01)
-    jobs = Jobs(world.installation, world.sender, world.jobs.today)
+    jobs = Jobs(world.installation, world.sender, world.jobs.today, world.jobs.changes)
     await jobs.start()
     async with asyncio.timeout(10):
         while ticks < 7:  # noqa: ASYNC110  # nothing tells of it
@@ -86,7 +86,7 @@ async def test_a_job_that_a_stop_cuts_off_leaves_no_trace(
         await asyncio.sleep(60)
 
     monkeypatch.setattr(world.sender, "tick", tick)
-    jobs = Jobs(world.installation, world.sender, world.jobs.today)
+    jobs = Jobs(world.installation, world.sender, world.jobs.today, world.jobs.changes)
     await jobs.start()
     async with asyncio.timeout(10):
         await begun.wait()

@@ -31,6 +31,17 @@ class House:
         return next(each for each in line.split() if each.startswith("http"))
 
 
+def new_token(page: Page, *abilities: str) -> str:
+    """A token for the demo's company, made at the pages."""
+    page.goto("/admin/tokens/new")
+    page.fill("#name", "For tests")
+    page.fill("#company_codes", "DEMO")
+    for ability in abilities:
+        page.check(f"[name='abilities:{ability}']")
+    page.click("main button")
+    return page.inner_text("#token")
+
+
 @pytest.fixture(scope="package")
 def browser() -> Iterator[Browser]:
     with chromium() as opened_browser:

@@ -3,7 +3,7 @@
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
-from tests.browser.conftest import ADMIN, House
+from tests.browser.conftest import ADMIN, House, new_token
 from tests.support.chromium import opened
 
 PASSWORD = "four words that differ"
@@ -154,3 +154,40 @@ def test_signing_out_ends_what_the_browser_could_see(browser: Browser, house: Ho
         page.go_back()
         page.reload()
         expect(page.locator("h1")).to_have_text("Sign in to wmsd")
+
+
+def test_an_order_that_is_moved_elsewhere_moves_on_the_open_pages(page: Page, house: House) -> None:
+    token = new_token(page, "sales-orders:read", "sales-orders:write")
+    lines = [{"article_code": "22423", "quantity": 1}]
+    body = {"partner_id": 1, "warehouse_id": 1, "lines": lines}
+    status, order = house.server.send("POST", "/api/v2/sales-orders", body, token, 1)
+    assert status == 201, order
+    page.goto(f"/companies/1/sales-orders/{order['id']}")
+    expect(page.locator("dd .chip").first).to_have_text("Created")
+    expect(page.locator("#live")).to_have_text("Live")
+    other = page.context.new_page()
+    other.goto("/companies/1/sales-orders")
+    moved = {"status": "IN_LUCRU"}
+    status, answer = house.server.send("PATCH", f"/api/v2/sales-orders/{order['id']}/status", moved, token, 1)
+    assert status == 200, answer
+    row = other.locator("tbody tr", has_text=order["code"])
+    expect(row.locator(".chip")).to_have_text("In work")
+    page.bring_to_front()
+    expect(page.locator("dd .chip").first).to_have_text("In work")
+
+
+def test_two_tabs_share_one_stream(page: Page) -> None:
+    asked: list[str] = []
+    page.context.on("request", lambda request: asked.append(request.url))
+    for each in (page, page.context.new_page()):
+        each.goto("/today")
+        expect(each.locator("#live")).to_have_text("Live")
+    assert sum(each.endswith("/live") for each in asked) == 1
+
+
+def test_a_page_tells_when_it_is_not_live_and_goes_on_afterwards(page: Page) -> None:
+    page.route("**/live", lambda route: route.abort())
+    page.goto("/today")
+    expect(page.locator("#live")).to_have_text("Not live: no connection")
+    page.unroute("**/live")
+    expect(page.locator("#live")).to_have_text("Live", timeout=60_000)

@@ -137,8 +137,8 @@ class AccessCache:
             self._callers[token] = caller
         return caller
 
-    async def session_caller(self, secret: str, address: str) -> Caller:
-        """The person with this session. Raises Problem (401)."""
+    async def session_caller(self, secret: str, address: str, asks_by_itself: bool = False) -> Caller:
+        """The person with this session. What a page asks by itself is no use of it. Raises Problem (401)."""
         hash_ = sessions.hash_of(secret)
         found = self._sessions.get(hash_)
         if found is None:
@@ -156,7 +156,8 @@ class AccessCache:
         seen_at, _ = self._seen.get(session.id, (session.seen_at, ""))
         if session.is_over(max(seen_at, session.seen_at), now, self._lifetimes):
             raise unauthorized("You were signed out, because you did nothing for a while.")
-        self._seen[session.id] = now, address
+        if not asks_by_itself:
+            self._seen[session.id] = now, address
         return caller
 
     async def write_session_uses(self) -> None:

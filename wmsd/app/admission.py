@@ -62,7 +62,7 @@ class Admission:
 
     async def _caller(self, call: Call) -> Caller:
         if call.session is not None:
-            return await self._access.session_caller(call.session, call.address)
+            return await self._access.session_caller(call.session, call.address, call.asks_by_itself)
         return await self._access.caller(call.token, call.address)
 
     async def _admit_site(self, call: Call) -> tuple[Caller, Company]:

@@ -54,6 +54,8 @@ class Call:
     token: str | None = None
     session: str | None = None
     """The secret of the session of a person at the pages, instead of a token."""
+    asks_by_itself: bool = False
+    """Whether a page of this session asks, without its person."""
     agent: str = ""
     """The program that asks, by its own word."""
     company: str | None = None

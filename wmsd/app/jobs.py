@@ -16,6 +16,7 @@ from wmsd.app.backups.running import ScheduledBackups
 from wmsd.app.clock_watch import ClockWatch
 from wmsd.app.idempotency import forget_old as forget_old_keys
 from wmsd.app.installation import Installation
+from wmsd.app.live_changes import LiveChanges
 from wmsd.app.scheduling import Every, MonotonicTime
 from wmsd.app.today.keeping import TodayFigures
 from wmsd.base.clock import Clock
@@ -52,10 +53,12 @@ class Jobs:
         installation: Installation,
         sender: Sender,
         today: TodayFigures,
+        changes: LiveChanges,
         backups: ScheduledBackups | None = None,
     ) -> None:
         self._installation = installation
         self.today = today
+        self.changes = changes
         self.backups = backups
         self.sender = sender
         self._clock: Clock = installation.clock
@@ -164,8 +167,11 @@ class Jobs:
         await asyncio.to_thread(self._installation.folder.make_reserve)
 
     async def keep_today(self) -> None:
-        """Reads the figures of the page Today where something has changed."""
-        await self.today.keep()
+        """Reads the figures of the page Today where something has changed, and then tells open pages of it."""
+        try:
+            await self.today.keep()
+        finally:
+            self.changes.tell()
 
     async def write_request_counts(self) -> None:
         await self._installation.requests.write()

@@ -21,6 +21,7 @@ from wmsd.app.discovery import (
 from wmsd.app.installation import Installation
 from wmsd.app.jobs import Jobs
 from wmsd.app.kernel import KERNEL_VERSION, KernelService
+from wmsd.app.live_changes import LiveChanges
 from wmsd.app.prepared import as_json
 from wmsd.app.sign_on import new_sign_on_client, new_sign_on_service
 from wmsd.app.today.actions import TodayService
@@ -53,9 +54,11 @@ def service(installation: Installation, backups: ScheduledBackups | None = None)
     described = partial(_description, installation.abilities)
     client = new_client(installation)
     today = TodayFigures(installation.platform, installation.files, installation.access, installation.clock)
-    jobs = Jobs(installation, new_sender(installation, client), today, backups)
+    changes = LiveChanges(installation.files)
+    jobs = Jobs(installation, new_sender(installation, client), today, changes, backups)
     admission = installation.dispatcher.admission
     installation.dispatcher.add_service(TodayService(today, installation.access, admission))
+    installation.dispatcher.add_service(changes)
     installation.dispatcher.add_service(WebhookService(client, installation.clock, installation.vault))
     provider_client = new_sign_on_client(installation)
     installation.dispatcher.add_service(new_sign_on_service(installation, provider_client))
@@ -81,9 +84,14 @@ def service(installation: Installation, backups: ScheduledBackups | None = None)
     app.cleanup_ctx.extend(partial(_closed, each) for each in (client, provider_client))
     graphql.add_to(app, installation)
     pages.add_to(app, partial(_reference, installation.abilities))
-    house.add_to(app, installation)
+    house.add_to(app, installation, changes)
+    app.on_shutdown.append(partial(_ended, changes))
     add_not_found(app)
     return app, jobs
+
+
+async def _ended(changes: LiveChanges, app: web.Application) -> None:
+    changes.end()
 
 
 async def _closed(client: LazyClient, app: web.Application) -> AsyncIterator[None]:

@@ -22,6 +22,8 @@ COOKIE: Final = "wmsd"
 COOKIE_OVER_TLS: Final = "__Host-wmsd"
 SIGN_ON: Final = "-sign-on"
 """What follows the cookie's name for a sign-on that is under way."""
+BY_ITSELF: Final = "X-By-Itself"
+"""A header of what the module of live pages asks."""
 LONGEST_SECRET: Final = 200
 LARGEST_FORM: Final = 64 * 1024
 MOST_FIELDS: Final = 200
@@ -37,6 +39,8 @@ class Browser:
     address: str
     secret: str | None
     """Of its session, as it says."""
+    asks_by_itself: bool = False
+    """Whether an open page asks, without its person."""
 
     @property
     def has_tls(self) -> bool:
@@ -63,7 +67,8 @@ def read(request: web.Request, trusted: Sequence[Network]) -> Browser:
     secret = request.cookies.get(name)
     if secret is not None and not 0 < len(secret) <= LONGEST_SECRET:
         secret = None
-    return Browser(request, origin, requests.client_address(request, trusted), secret)
+    address = requests.client_address(request, trusted)
+    return Browser(request, origin, address, secret, asks_by_itself=BY_ITSELF in request.headers)
 
 
 def give(answer: web.Response, browser: Browser, secret: str) -> None:

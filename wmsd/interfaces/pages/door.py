@@ -94,6 +94,7 @@ class Door:
             idempotency_key=sent.get("idempotency_key"),
             is_counted=sent.get("is_counted", False),
             session=browser.secret,
+            asks_by_itself=browser.asks_by_itself,
             company=company_id,
             agent=request.headers.get("User-Agent", ""),
         )

@@ -7,6 +7,7 @@ from wmsd.accounts import actions as accounts
 from wmsd.accounts import choosing_password, demo_link, first_admin, second_step, user_administration
 from wmsd.app.discovery import get_health
 from wmsd.app.installation import Installation
+from wmsd.app.live_changes import LiveChanges, list_changes
 from wmsd.app.request_history import actions as request_history
 from wmsd.app.today.actions import get_today
 from wmsd.base.problems import Problem
@@ -21,6 +22,7 @@ from wmsd.interfaces.pages.browsing import Browsing
 from wmsd.interfaces.pages.deliveries import Deliveries
 from wmsd.interfaces.pages.door import SECOND_FACTOR, SIGN_IN, Door
 from wmsd.interfaces.pages.first_run import DEMO, FIRST_ADMIN, START, FirstRun
+from wmsd.interfaces.pages.live import LIVE, Live
 from wmsd.interfaces.pages.rendering import page
 from wmsd.interfaces.pages.requests import Requests
 from wmsd.interfaces.pages.rights import Rights
@@ -53,6 +55,7 @@ ASKED: Final = (
     accounts.get_access,
     accounts.get_profile,
     get_today,
+    list_changes,
     accounts.list_sessions,
     get_health,
     second_step.begin_enrolment,
@@ -86,13 +89,13 @@ STOCK: Final = f"{A_COMPANY}/stock/{{id:{ID}}}"
 REQUESTS: Final = f"{A_COMPANY}/requests"
 
 
-def add_to(app: web.Application, installation: Installation) -> None:
+def add_to(app: web.Application, installation: Installation, changes: LiveChanges) -> None:
     door = Door(installation)
     signing_in, account, today, browsing = SigningIn(door), Account(door), Today(door), Browsing(door)
     acting, deliveries = Acting(door), Deliveries(door)
     rights, welcome, first_run = Rights(door), Welcome(door), FirstRun(door)
     signing_on, trying = SigningOn(door), Trying(door)
-    why, requests, second_factor = Why(door), Requests(door), SecondFactor(door)
+    why, requests, second_factor, live = Why(door), Requests(door), SecondFactor(door), Live(door, changes)
     for_all: tuple[tuple[str, str, Handler], ...] = (
         ("GET", "/pages/{name}", assets.serve),
         ("GET", SIGN_IN, signing_in.show),
@@ -112,6 +115,7 @@ def add_to(app: web.Application, installation: Installation) -> None:
         ("GET", TRY, trying.show),
         ("POST", TRY, trying.do),
         ("GET", HOME, today.show),
+        ("GET", LIVE, live.stream),
         ("GET", START, first_run.show_steps),
         ("POST", START, first_run.name),
         ("GET", ACCOUNT, account.show),

@@ -1,0 +1,128 @@
+// Keeps a page up to date with what happens elsewhere. Without it, a page is right when it is loaded.
+// The tabs of a browser share one event stream, because a browser opens only six connections to a host:
+// one tab that is seen holds it, and tells the others.
+"use strict";
+
+(() => {
+  const LOST = "Not live: no connection";
+  const SILENT = 25000; // milliseconds without a message: the tab that held the stream is gone
+  const LEAST = 1000; // between two times that this page looks again
+  const ROWS = "tbody tr, .facts > div, :scope > div > b";
+  const watched = document.getElementById("main").dataset.watch;
+  const shown = document.getElementById("live");
+  const channel = "BroadcastChannel" in window ? new BroadcastChannel("wmsd-live") : null;
+  const me = Math.random();
+  let stream = null, heard = 0, isLooking = false, isWanted = false, isStale = false, isOver = false;
+
+  function tell(message) {
+    channel?.postMessage({ ...message, from: me });
+    hear(message);
+  }
+
+  function hear(message) {
+    heard = Date.now();
+    if (message.over) return end();
+    show("Live");
+    if (watched === "all" || message.many || message.companies.includes(Number(watched))) look();
+  }
+
+  function show(text) {
+    shown.hidden = false;
+    shown.textContent = text;
+  }
+
+  function end() {
+    isOver = true;
+    leave();
+    show("Signed out");
+  }
+
+  function hold() {
+    if (isOver || document.hidden || Date.now() - heard < SILENT) return;
+    if (stream && heard) { leave(); show(LOST); } // the network is gone, and nobody said so
+    if (stream) return;
+    stream = new EventSource("/live");
+    stream.onmessage = (event) => tell(JSON.parse(event.data));
+    stream.addEventListener("over", () => tell({ over: true, companies: [] }));
+    stream.onerror = () => {
+      show(LOST);
+      if (stream?.readyState === EventSource.CLOSED) { stream = null; heard = Date.now(); } // tried again later
+    };
+  }
+
+  function leave() {
+    stream?.close();
+    stream = null;
+    heard = 0;
+  }
+
+  function soon() {
+    setTimeout(hold, 100 + Math.random() * 400);
+  }
+
+  if (channel) channel.onmessage = ({ data }) => {
+    if (data.who) {
+      if (stream) channel.postMessage({ companies: [], from: me });
+    } else if (data.gone) {
+      heard = 0;
+      soon();
+    } else {
+      if (stream && data.from < me) leave();
+      hear(data);
+    }
+  };
+
+  function begin() {
+    channel?.postMessage({ who: true });
+    soon();
+  }
+
+  addEventListener("visibilitychange", () => {
+    if (!document.hidden) { look(); begin(); } else if (stream) { leave(); channel?.postMessage({ gone: true }); }
+  });
+  addEventListener("pagehide", () => { if (stream) { leave(); channel?.postMessage({ gone: true }); } });
+  addEventListener("pageshow", (event) => { if (event.persisted) { look(); begin(); } });
+  document.addEventListener("selectionchange", () => { if (isStale && getSelection().isCollapsed) look(); });
+  setInterval(hold, 5000);
+  begin();
+
+  async function look() {
+    if (isLooking || isOver || document.hidden) { isWanted = true; return; }
+    isLooking = true;
+    isWanted = isStale = false;
+    try {
+      const answer = await fetch(location.href, { headers: { "X-By-Itself": "1" } });
+      if (answer.redirected) end();
+      else if (answer.ok) take(new DOMParser().parseFromString(await answer.text(), "text/html"));
+    } catch {
+      isWanted = true; // the service is away for a moment
+    }
+    setTimeout(() => { isLooking = false; if (isWanted) look(); }, LEAST);
+  }
+
+  function take(fresh) {
+    for (const part of document.querySelectorAll("[data-live]")) {
+      const now = fresh.querySelector(`[data-live="${part.dataset.live}"]`);
+      if (!now || now.innerHTML === part.innerHTML) continue;
+      if (isSelected(part)) { isStale = true; continue; }
+      const focused = part.contains(document.activeElement) ? document.activeElement : null;
+      const known = new Set([...part.querySelectorAll(ROWS)].map((each) => each.textContent));
+      const left = [...part.querySelectorAll(".wide")].map((each) => each.scrollLeft);
+      part.replaceChildren(...now.childNodes);
+      part.querySelectorAll(".wide").forEach((each, place) => { each.scrollLeft = left[place] ?? 0; });
+      if (focused) focusAgain(part, focused);
+      for (const row of part.querySelectorAll(ROWS)) row.classList.toggle("changed", !known.has(row.textContent));
+    }
+  }
+
+  function focusAgain(part, before) {
+    const link = before.getAttribute("href");
+    (link && part.querySelector(`a[href="${CSS.escape(link)}"]`) || part.querySelector(".wide"))?.focus({ preventScroll: true });
+  }
+
+  // What somebody has selected, to copy it, must not change under their hands.
+  function isSelected(part) {
+    const selected = getSelection();
+    return !selected.isCollapsed && selected.containsNode(part, true);
+  }
+})();
