@@ -17,6 +17,7 @@ from benchmarks import (
     import_waits,
     imports,
     ledger,
+    list_pages,
     memory,
     order_lists,
     orders,
@@ -39,6 +40,7 @@ PARTS: Final[dict[str, Callable[[], Iterator[Figure]]]] = {
     "ledger": ledger.measure,
     "import": imports.measure,
     "import-waits": import_waits.measure,
+    "list-pages": list_pages.measure,
     "pages": pages.measure,
     "memory": memory.measure,
     "companies": companies.measure,
@@ -49,7 +51,8 @@ PARTS: Final[dict[str, Callable[[], Iterator[Figure]]]] = {
 ONLY: Final = (
     "measure this part; repeat it for others. import: how fast an import is. import-waits: how long a small write "
     "of another client of the company waits at the longest while an import is under way, beside the time in which "
-    "SQLite writes the same rows ready made"
+    "SQLite writes the same rows ready made. list-pages: pages of the API's lists. pages: what people see in a "
+    "browser"
 )
 
 
@@ -57,7 +60,7 @@ def main() -> int:
     """0 when every goal that was measured is met, 1 otherwise."""
     options = _options()
     chosen = options.only or list(PARTS)
-    if {"articles", "orders", "webhooks", "graphql", "survival"} & set(chosen) and not has_wrk():
+    if {"articles", "orders", "webhooks", "graphql", "pages", "survival"} & set(chosen) and not has_wrk():
         print("scripts/bench needs wrk: sudo apt install wrk", file=sys.stderr)
         return 1
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that servers are stopped and folders removed

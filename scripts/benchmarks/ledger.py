@@ -24,7 +24,7 @@ from benchmarks.figures import (
     Figure,
 )
 from benchmarks.ledger_history import company_with_history
-from benchmarks.pages import Reader, compared, timed
+from benchmarks.list_pages import Reader, compared, timed
 from benchmarks.processes import Failed, progress, run, wmsd_server
 from benchmarks.site import Company, Installation, installation
 

@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from typing import Final
 
 from benchmarks.figures import ORDERS_BY_STATUS_AND_PARTNER, Figure
-from benchmarks.pages import Reader, compared
+from benchmarks.list_pages import Reader, compared
 from benchmarks.processes import progress, wmsd_server
 from benchmarks.site import Company, Installation, installation
 

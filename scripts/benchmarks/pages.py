@@ -1,103 +1,127 @@
-"""Whether a page takes longer when the company is large: first and last pages at 1 000 000 and at 10 000."""
+"""The pages that people see: beside the API's answer with the same data, how much they load, and what it costs
+orders that many browsers show them.
+"""
 
 import http.client
 import re
 import statistics
-import time
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
 from functools import partial
 from typing import Final
+from urllib.parse import urlencode
 
-from benchmarks.figures import FIRST_PAGE, FIRST_STOCK_PAGE, LAST_STOCK_PAGE, LAST_SYNC_PAGE, Figure
-from benchmarks.processes import Failed, Server, get, progress, wmsd_server
-from benchmarks.site import Company, installation
+from benchmarks.figures import (
+    HEAVIEST_PAGE,
+    ORDERS_BESIDE_BROWSERS,
+    ORDERS_BESIDE_STREAMS,
+    PAGE_AGAINST_API,
+    SCRIPTS,
+    Figure,
+)
+from benchmarks.list_pages import Reader, timed
+from benchmarks.load import ROUNDS, Target, drive
+from benchmarks.orders import company_with_goods, write_script
+from benchmarks.processes import UNLIMITED, Failed, Server, environment, get, progress, wmsd_server
+from benchmarks.site import ADMIN, PASSWORD, Company, installation
 
-SMALL: Final = 10_000
-LARGE: Final = 1_000_000
-REQUESTS: Final = 400
-WARM_UP: Final = 20
-MOST_SECONDS: Final = 20.0
-MOST_WALK_SECONDS: Final = 120.0
-STRIDE: Final = 500
-LAST: Final = 100
-NEXT: Final = re.compile(rb'"next_cursor":"([^"]+)"')
-
-
-@dataclass(frozen=True, slots=True)
-class Reader:
-    """A company over one connection."""
-
-    connection: http.client.HTTPConnection
-    headers: Mapping[str, str]
-
-    def get(self, path: str) -> bytes:
-        return get(self.connection, path, self.headers)
-
-    def seconds(self, path: str) -> float:
-        started = time.perf_counter()
-        self.get(path)
-        return time.perf_counter() - started
-
-    def walk_seconds(self, path: str) -> float:
-        """Of all pages, by cursor; `path` ends with its page's size."""
-        started, cursor = time.perf_counter(), ""
-        while found := NEXT.search(self.get(f"{path}{cursor}")[-300:]):
-            cursor = f"&cursor={found[1].decode()}"
-        return time.perf_counter() - started
-
-    def last_page(self, path: str, rows: int) -> str:
-        """The address of the last LAST rows, found by walking there as a client does."""
-        cursor, pages = "", 1
-        until = time.monotonic() + MOST_WALK_SECONDS
-        while found := NEXT.search(self.get(f"{path}?per_page={STRIDE}{cursor}")[-300:]):
-            cursor, pages = f"&cursor={found[1].decode()}", pages + 1
-            if time.monotonic() > until:
-                raise Failed(f"{path}: the walk to its last page has come to page {pages} only.")
-        if pages != rows // STRIDE:
-            raise Failed(f"{path} has {pages} pages where {rows // STRIDE} were expected.")
-        before_last = NEXT.search(self.get(f"{path}?per_page={STRIDE - LAST}{cursor}")[-300:])
-        if before_last is None:
-            raise Failed(f"{path} ends before its last {LAST} rows.")
-        return f"{path}?per_page={LAST}&cursor={before_last[1].decode()}"
+STREAMS: Final = 200
+STREAMS_OF_A_SESSION: Final = 5
+BROWSERS: Final = 50
+ORDERS: Final = 60
+SETTINGS: Final = {"WMSD_LIMITS_PAGES_PER_MINUTE": "1000000", "WMSD_LIMITS_OPEN_PER_MINUTE": "1000000"}
+LOADED: Final = re.compile(rb'(?:src|href)="(/pages/[^"]+)"')
+OF_COMPANY: Final = "/companies/1"
+PAIRS: Final = (
+    ("list of 50 articles", "/articles", "/api/articles?per_page=50"),
+    ("list of 50 orders", "/sales-orders", "/api/sales-orders?per_page=50"),
+    ("list of 50 stock records", "/stock", "/api/stock?per_page=50"),
+    ("an article with its stock", "/articles/1", "/api/articles/1"),
+    ("an order", "/sales-orders/1", "/api/sales-orders/1"),
+)
+"""A page of the company, and the answer with the same data."""
+WEIGHED: Final = ("/today", "/account", "/admin/users", *(OF_COMPANY + page for _, page, _ in PAIRS))
 
 
 def measure() -> Iterator[Figure]:
     with installation() as site:
-        small, large = site.company("SMALL"), site.company("LARGE")
-        for company, rows in ((small, SMALL), (large, LARGE)):
-            site.load_articles(company, rows)
-            site.load_stock(company, rows)
-        with wmsd_server(site.data) as wmsd:
-            yield from _figures(_reader(wmsd, small), _reader(wmsd, large))
+        company = company_with_goods(site)
+        script = write_script(site.data.parent)
+        with wmsd_server(site.data, {**UNLIMITED, **SETTINGS}) as wmsd:
+            target = Target(f"{wmsd.url}/api/v2/sales-orders", company.headers, script)
+            cookie = sign_in(wmsd)
+            drive(target, 32, 1, ["warm", "0", "0"])
+            yield from _against_the_api(wmsd, company, cookie)
+            yield from _weights(wmsd, cookie)
+            cookies = [sign_in(wmsd) for _ in range(STREAMS // STREAMS_OF_A_SESSION)] * STREAMS_OF_A_SESSION
+            yield _orders_beside(ORDERS_BESIDE_STREAMS, wmsd, target, "live", cookies)
+            yield _orders_beside(ORDERS_BESIDE_BROWSERS, wmsd, target, "today", cookies[:BROWSERS])
 
 
-def _reader(wmsd: Server, company: Company) -> Reader:
-    return Reader(wmsd.connect(), company.headers)
+def sign_in(wmsd: Server) -> str:
+    """The cookie of a new session of the admin."""
+    form = urlencode({"email": ADMIN, "password": PASSWORD})
+    headers = {"Content-Type": "application/x-www-form-urlencoded", "Sec-Fetch-Site": "same-origin"}
+    with closing(wmsd.connect()) as connection:
+        connection.request("POST", "/sign-in", form, headers)
+        answer = connection.getresponse()
+        cookie = answer.headers.get("Set-Cookie", "").partition(";")[0]
+    if not cookie:
+        raise Failed(f"signing in was answered {answer.status}")
+    return cookie
 
 
-def _figures(small: Reader, large: Reader) -> Iterator[Figure]:
-    for name, path, is_last in (
-        (FIRST_PAGE, "/api/articles", False),
-        (FIRST_STOCK_PAGE, "/api/v2/stock", False),
-        (LAST_SYNC_PAGE, "/api/articles/sync", True),
-        (LAST_STOCK_PAGE, "/api/v2/stock", True),
-    ):
+def _against_the_api(wmsd: Server, company: Company, cookie: str) -> Iterator[Figure]:
+    api, pages = Reader(wmsd.connect(), company.headers), Reader(wmsd.connect(), {"Cookie": cookie})
+    for name, page, path in PAIRS:
         progress(name)
-        ours = large.last_page(path, LARGE) if is_last else path
-        floor = small.last_page(path, SMALL) if is_last else path
-        yield compared(name, small, floor, large, ours)
+        seconds = partial(pages.seconds, OF_COMPANY + page)
+        yield timed(f"{name} {PAGE_AGAINST_API}", partial(api.seconds, path), seconds)
 
 
-def compared(name: str, small: Reader, small_path: str, large: Reader, large_path: str) -> Figure:
-    return timed(name, partial(small.seconds, small_path), partial(large.seconds, large_path))
+def _weights(wmsd: Server, cookie: str) -> Iterator[Figure]:
+    """In kB, as they are sent to a browser that has nothing yet."""
+    headers = {"Cookie": cookie, "Accept-Encoding": "gzip"}
+    heaviest, scripts = 0, 0
+    with closing(wmsd.connect()) as connection:
+        for path in WEIGHED:
+            page = get(connection, path, {"Cookie": cookie})
+            loaded = {each.decode(): _weight(connection, each.decode(), headers) for each in LOADED.findall(page)}
+            heaviest = max(heaviest, _weight(connection, path, headers) + sum(loaded.values()))
+            own = [name for name in loaded if name.endswith(".js")]
+            scripts = max(scripts, sum(len(get(connection, name, {})) for name in own))
+    yield Figure(HEAVIEST_PAGE, "kB", heaviest / 1000)
+    yield Figure(SCRIPTS, "kB", scripts / 1000)
 
 
-def timed(name: str, small: Callable[[], float], large: Callable[[], float]) -> Figure:
-    """In turns, so that what else this machine does falls on both."""
-    found: list[tuple[float, float]] = []
-    until = time.monotonic() + MOST_SECONDS
-    while len(found) <= WARM_UP or (len(found) < WARM_UP + REQUESTS and time.monotonic() < until):
-        found.append((small(), large()))
-    floor, ours = (statistics.median(times) * 1000 for times in zip(*found[WARM_UP:], strict=True))
-    return Figure(name, "ms", ours, floor)
+def _weight(connection: http.client.HTTPConnection, path: str, headers: Mapping[str, str]) -> int:
+    return len(get(connection, path, headers))
+
+
+def _orders_beside(name: str, wmsd: Server, target: Target, kind: str, cookies: list[str]) -> Figure:
+    """In turns with and without the browsers."""
+    alone, beside = [], []
+    for number in range(ROUNDS):
+        progress(f"{name}, {number + 1} of {ROUNDS}")
+        alone.append(drive(target, 32, arguments=[f"{kind}{number}-", "0", str(number)]).rate)
+        with _browsers(wmsd, kind, cookies):
+            beside.append(drive(target, 32, arguments=[f"{kind}{number}+", "0", str(number)]).rate)
+    return Figure(name, "orders/s", statistics.median(beside), statistics.median(alone))
+
+
+@contextmanager
+def _browsers(wmsd: Server, kind: str, cookies: list[str]) -> Iterator[None]:
+    command = [sys.executable, "-m", "benchmarks.browsers", str(wmsd.port), kind, *cookies]
+    with subprocess.Popen(
+        command, env=environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        if process.stdout.readline() != "begun\n":
+            raise Failed("the browsers could not begin.")
+        yield
+        process.stdin.close()
+    if process.returncode:
+        raise Failed(f"the browsers ended with {process.returncode}.")

@@ -3,6 +3,7 @@
 import json
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Final
 
 from pydantic import BaseModel
@@ -37,7 +38,7 @@ class DirectoryKind:
     def __post_init__(self) -> None:
         check_shown(self.fields, self.model)
 
-    @property
+    @cached_property
     def record(self) -> str:
         return record_sql(self.model)
 

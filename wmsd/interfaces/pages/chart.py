@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any, Final
 
 from wmsd.interfaces.pages.moments import day, milliseconds
-from wmsd.interfaces.pages.rendering import figure
+from wmsd.interfaces.pages.words import figure
 
 WIDTH: Final = 800
 HEIGHT: Final = 144

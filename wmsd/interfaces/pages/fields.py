@@ -91,6 +91,7 @@ def name_of(field: str) -> str:
     return NAMES.get(field) or field.removesuffix("_id").replace("_", " ").capitalize()
 
 
+@cache
 def properties_of(model: type[BaseModel]) -> Mapping[str, Mapping[str, Any]]:
     """The JSON schema of each field, without null and without references to others."""
     schema = model.model_json_schema(mode="serialization")

@@ -1,10 +1,13 @@
 """The filters of a list, as a form asks for them. They follow from the operation's query parameters."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import Final, Literal
 
-from wmsd.interfaces.pages.fields import REFERRING, name_of, properties_of
+from pydantic import BaseModel
+
+from wmsd.interfaces.pages.fields import REFERRING, fields_of, name_of, properties_of
 from wmsd.interfaces.pages.moments import of_browser
 from wmsd.interfaces.pages.resources import REFERRED, Resource
 from wmsd.interfaces.pages.workplace import Workplace
@@ -28,20 +31,26 @@ class Filter:
     """The most characters that it takes."""
 
 
-def filters_of(resource: Resource) -> list[Filter]:
+def filters_of(resource: Resource) -> Sequence[Filter]:
     query = resource.listing.query
     assert query is not None
+    return _filters(query, resource.model)
+
+
+@cache
+def _filters(query: type[BaseModel], model: type[BaseModel]) -> Sequence[Filter]:
     schemas = properties_of(query)
-    return [found for name in query.filter_names() if (found := _filter(resource, name, schemas[name]))]  # type: ignore[attr-defined]
+    names = query.filter_names()  # type: ignore[attr-defined]  # each query of a list is a Query
+    return [found for name in names if (found := _filter(model, name, schemas[name]))]
 
 
-def _filter(resource: Resource, name: str, schema: Mapping[str, object]) -> Filter | None:
+def _filter(model: type[BaseModel], name: str, schema: Mapping[str, object]) -> Filter | None:
     if name in REFERRED:
         return Filter(REFERRING[name].name, name_of(name), "code", name)
     if name in NO_FORM_FOR or name.endswith("_id"):
         return None
     text = NAMES.get(name) or name_of(name)
-    shown = resource.fields.get(name)
+    shown = fields_of(model).get(name)
     choices = tuple(schema.get("enum", ())) or (shown.choices if shown else ())  # type: ignore[arg-type]
     if choices:
         return Filter(name, text, "choice", name, choices)

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from wmsd.interfaces.pages.moments import day, span
 from wmsd.interfaces.pages.named_documents import BY_MOVEMENT, Key, NamedDocument
-from wmsd.interfaces.pages.rendering import figure
+from wmsd.interfaces.pages.words import figure
 from wmsd.stock.schema import MovementKind
 
 MINUS: Final = "\N{MINUS SIGN}"

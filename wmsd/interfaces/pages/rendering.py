@@ -1,12 +1,11 @@
 """Makes pages of templates. Whatever comes from outside is escaped, and what a template lacks is an error."""
 
-from decimal import Decimal
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from wmsd.interfaces.http.web import web
-from wmsd.interfaces.pages import words
+from wmsd.interfaces.pages import values, words
 from wmsd.interfaces.pages.administration import administered_by
 from wmsd.interfaces.pages.assets import address_of
 from wmsd.interfaces.pages.fields import name_of
@@ -36,11 +35,17 @@ def _environment() -> "Environment":
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.globals |= {"asset": address_of, "administered_by": administered_by}
+    environment.globals |= {
+        "asset": address_of,
+        "administered_by": administered_by,
+        "shown": values.shown,
+        "row": values.row,
+        "is_figure": values.is_figure,
+    }
     environment.filters |= {
-        "moment": _moment,
-        "instant": _instant,
-        "figure": figure,
+        "moment": words.moment,
+        "instant": words.instant,
+        "figure": words.figure,
         "status": words.status,
         "opens": words.opens,
         "name_of": name_of,
@@ -48,24 +53,9 @@ def _environment() -> "Environment":
     return environment
 
 
-def _moment(text: str) -> str:
-    """A time of the API in short: it is UTC, and says so."""
-    return f"{text[:10]} {text[11:16]} UTC"
-
-
-def _instant(text: str) -> str:
-    """To the second: requests come thick and fast."""
-    return f"{text[:10]} {text[11:19]} UTC"
-
-
-def figure(value: Decimal | int) -> str:
-    """A number in groups of three digits, which a narrow blank separates."""
-    return f"{value:,}".replace(",", "\u202f")
-
-
-def page(template: str, status: int = 200, **values: Any) -> web.Response:
+def page(template: str, status: int = 200, **given: Any) -> web.Response:
     """A page of the template of that name."""
-    text = _environment().get_template(f"{template}.html").render(**values)
+    text = _environment().get_template(f"{template}.html").render(**given)
     return web.Response(status=status, text=text, content_type="text/html", headers=HEADERS)
 
 

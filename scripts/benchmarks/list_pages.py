@@ -1,0 +1,103 @@
+"""Whether a page of a list takes longer when the company is large: 1 000 000 records against 10 000."""
+
+import http.client
+import re
+import statistics
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from benchmarks.figures import FIRST_PAGE, FIRST_STOCK_PAGE, LAST_STOCK_PAGE, LAST_SYNC_PAGE, Figure
+from benchmarks.processes import Failed, Server, get, progress, wmsd_server
+from benchmarks.site import Company, installation
+
+SMALL: Final = 10_000
+LARGE: Final = 1_000_000
+REQUESTS: Final = 400
+WARM_UP: Final = 20
+MOST_SECONDS: Final = 20.0
+MOST_WALK_SECONDS: Final = 120.0
+STRIDE: Final = 500
+LAST: Final = 100
+NEXT: Final = re.compile(rb'"next_cursor":"([^"]+)"')
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    """A company over one connection."""
+
+    connection: http.client.HTTPConnection
+    headers: Mapping[str, str]
+
+    def get(self, path: str) -> bytes:
+        return get(self.connection, path, self.headers)
+
+    def seconds(self, path: str) -> float:
+        started = time.perf_counter()
+        self.get(path)
+        return time.perf_counter() - started
+
+    def walk_seconds(self, path: str) -> float:
+        """Of all pages, by cursor; `path` ends with its page's size."""
+        started, cursor = time.perf_counter(), ""
+        while found := NEXT.search(self.get(f"{path}{cursor}")[-300:]):
+            cursor = f"&cursor={found[1].decode()}"
+        return time.perf_counter() - started
+
+    def last_page(self, path: str, rows: int) -> str:
+        """The address of the last LAST rows, found by walking there as a client does."""
+        cursor, pages = "", 1
+        until = time.monotonic() + MOST_WALK_SECONDS
+        while found := NEXT.search(self.get(f"{path}?per_page={STRIDE}{cursor}")[-300:]):
+            cursor, pages = f"&cursor={found[1].decode()}", pages + 1
+            if time.monotonic() > until:
+                raise Failed(f"{path}: the walk to its last page has come to page {pages} only.")
+        if pages != rows // STRIDE:
+            raise Failed(f"{path} has {pages} pages where {rows // STRIDE} were expected.")
+        before_last = NEXT.search(self.get(f"{path}?per_page={STRIDE - LAST}{cursor}")[-300:])
+        if before_last is None:
+            raise Failed(f"{path} ends before its last {LAST} rows.")
+        return f"{path}?per_page={LAST}&cursor={before_last[1].decode()}"
+
+
+def measure() -> Iterator[Figure]:
+    with installation() as site:
+        small, large = site.company("SMALL"), site.company("LARGE")
+        for company, rows in ((small, SMALL), (large, LARGE)):
+            site.load_articles(company, rows)
+            site.load_stock(company, rows)
+        with wmsd_server(site.data) as wmsd:
+            yield from _figures(_reader(wmsd, small), _reader(wmsd, large))
+
+
+def _reader(wmsd: Server, company: Company) -> Reader:
+    return Reader(wmsd.connect(), company.headers)
+
+
+def _figures(small: Reader, large: Reader) -> Iterator[Figure]:
+    for name, path, is_last in (
+        (FIRST_PAGE, "/api/articles", False),
+        (FIRST_STOCK_PAGE, "/api/v2/stock", False),
+        (LAST_SYNC_PAGE, "/api/articles/sync", True),
+        (LAST_STOCK_PAGE, "/api/v2/stock", True),
+    ):
+        progress(name)
+        ours = large.last_page(path, LARGE) if is_last else path
+        floor = small.last_page(path, SMALL) if is_last else path
+        yield compared(name, small, floor, large, ours)
+
+
+def compared(name: str, small: Reader, small_path: str, large: Reader, large_path: str) -> Figure:
+    return timed(name, partial(small.seconds, small_path), partial(large.seconds, large_path))
+
+
+def timed(name: str, small: Callable[[], float], large: Callable[[], float]) -> Figure:
+    """In turns, so that what else this machine does falls on both."""
+    found: list[tuple[float, float]] = []
+    until = time.monotonic() + MOST_SECONDS
+    while len(found) <= WARM_UP or (len(found) < WARM_UP + REQUESTS and time.monotonic() < until):
+        found.append((small(), large()))
+    floor, ours = (statistics.median(times) * 1000 for times in zip(*found[WARM_UP:], strict=True))
+    return Figure(name, "ms", ours, floor)
