@@ -82,6 +82,7 @@ class World:
     base_url: str
     session: aiohttp.ClientSession
     contract: Contract
+    app: web.Application
     company: int = 0
     token: str = ""
     kernel_token: str = ""
@@ -331,7 +332,7 @@ async def _opened(
         app, jobs = service(installation)
         plain = aiohttp.ClientSession(auto_decompress=False, skip_auto_headers=["Accept-Encoding"])
         async with _served(app) as base_url, plain as session:
-            yield World(installation, jobs, clock, base_url, session, contract, company, token)
+            yield World(installation, jobs, clock, base_url, session, contract, app, company, token)
 
 
 @asynccontextmanager

@@ -1,0 +1,76 @@
+"""Every address of the pages, from the routes that are served, with what is there for each part of an address."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from itertools import product
+from string import Formatter
+from typing import Final
+
+from aiohttp import web
+
+from wmsd.interfaces.pages.administration import ADMINISTRATION
+from wmsd.interfaces.pages.resources import RESOURCES, Resource
+
+NO_PAGES: Final = ("/api", "/openapi", "/docs", "/pages/{name}", "/{anything}", "/changelog")
+METHODS: Final = ("GET", "POST")
+IN_COMPANY: Final = "/companies/{company}/"
+KINDS: Final[Mapping[str, str]] = {"webhooks": "webhook with a log", "returns": "return"}
+"""What there is of a resource, where its name does not say it."""
+
+
+@dataclass(frozen=True)
+class Address:
+    method: str
+    path: str
+    route: str
+    resource: Resource | None = None
+
+    @property
+    def is_of_company(self) -> bool:
+        return self.route.startswith(IN_COMPANY) or self.route == IN_COMPANY[:-1]
+
+
+def addresses(app: web.Application, company: int, there: Mapping[str, str]) -> Iterator[Address]:
+    """`there`: the ids of a company's records, by kind."""
+    for method, route in sorted(_routes(app)):
+        names = {name for _, name, _, _ in Formatter().parse(route) if name}
+        for resource in _resources(route) if "resource" in names else [None]:
+            parts = {name: _parts(name, route, resource, company, there) for name in sorted(names)}
+            for values in product(*parts.values()):
+                path = route.format(**dict(zip(parts, values, strict=True)))
+                yield Address(method, path, route, resource)
+
+
+def _routes(app: web.Application) -> set[tuple[str, str]]:
+    return {
+        (each.method, each.resource.canonical)
+        for each in app.router.routes()
+        if each.method in METHODS and each.resource and not each.resource.canonical.startswith(NO_PAGES)
+    }
+
+
+def _resources(route: str) -> tuple[Resource, ...]:
+    return RESOURCES if route.startswith(IN_COMPANY) else ADMINISTRATION
+
+
+def _parts(name: str, route: str, resource: Resource | None, company: int, there: Mapping[str, str]) -> list[str]:
+    """The values of a part of an address. A new part fails here until it has one."""
+    match name:
+        case "company":
+            return [str(company)]
+        case "resource":
+            assert resource is not None
+            return [resource.name]
+        case "id" if resource is not None and route.startswith(IN_COMPANY):
+            kind = KINDS.get(resource.name) or resource.name.removesuffix("s").replace("-", " ")
+            return [there.get(kind, "1")]
+        case "id" if "/webhooks/" in route:
+            return [there["webhook with a log"]]
+        case "id":
+            return ["1"]
+        case "act":
+            assert resource is not None
+            return [each.name for each in resource.acts if each.makes_one != ("{id}" in route)]
+        case "request_id" | "provider":
+            return ["nothing"]
+    raise AssertionError(f"{route}: what is {name}?")
