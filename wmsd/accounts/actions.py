@@ -14,6 +14,7 @@ from wmsd.accounts.schema import (
     BegunSession,
     CurrentUser,
     IssuedToken,
+    LanguageChoice,
     NewUser,
     Profile,
     Sessions,
@@ -145,7 +146,17 @@ def get_profile(tx: Transaction, caller: Caller) -> dict[str, object]:
         "role": user.role,
         "installation": companies.installation_name(tx),
         "second_factor": "demanded" if caller.must_enrol else "on" if second_factors.is_on(tx, user.id) else "off",
+        "language": store.language_of(tx, user.id),
     }
+
+
+@operation(tag="Sessions", answer="nothing", scope="platform")
+async def choose_language(service: SignInService, body: LanguageChoice, caller: Caller) -> None:
+    """Choose the language of the pages."""
+    user_id = caller.actor.user_id
+    assert user_id is not None
+    # quiet: it decides on no access, so no cache need forget it
+    await service.platform.write(lambda tx: store.set_language(tx, user_id, body.language), is_quiet=True)
 
 
 @operation(tag="Sessions", answer="object", returns=Access, scope="platform", codes=("COMPANY_REQUIRED",))

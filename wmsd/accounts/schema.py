@@ -1,6 +1,7 @@
 """Users and tokens: what goes in and what comes out."""
 
-from typing import Annotated, Literal
+from collections.abc import Mapping
+from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
@@ -64,6 +65,16 @@ class RecoveryCodes(Model):
     recovery_codes: list[str]
 
 
+LANGUAGES: Final[Mapping[str, str]] = {"en": "English", "ro": "Română"}
+"""The languages of the pages, each by its own name."""
+
+
+class LanguageChoice(Input):
+    """null: what the browser asks for."""
+
+    language: Literal["en", "ro"] | None
+
+
 class Profile(Model):
     """Who is signed in, and where."""
 
@@ -73,6 +84,8 @@ class Profile(Model):
     installation: str
     """What people call this installation."""
     second_factor: Literal["off", "on", "demanded"]
+    language: str | None
+    """What the person has chosen; null: what the browser asks for."""
 
 
 class Access(Model):

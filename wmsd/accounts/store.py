@@ -29,6 +29,18 @@ def user_by_id(tx: Transaction, user_id: int) -> User | None:
     return None if row is None else _user(row)
 
 
+def language_of(tx: Transaction, user_id: int) -> str | None:
+    language: str | None = tx.value("SELECT language FROM user_languages WHERE user_id = ?", (user_id,))
+    return language
+
+
+def set_language(tx: Transaction, user_id: int, language: str | None) -> None:
+    """None: none of ours."""
+    tx.execute("DELETE FROM user_languages WHERE user_id = ?", (user_id,))
+    if language is not None:
+        tx.execute("INSERT INTO user_languages (user_id, language) VALUES (?, ?)", (user_id, language))
+
+
 def users(tx: Transaction) -> list[User]:
     return [_user(row) for row in tx.records(USERS)]
 

@@ -173,9 +173,9 @@ async def test_the_chart_is_told_in_words_and_as_a_table(visitor: Visitor, dock:
     assert 'class="minimum"' in seen.text
     assert "highest 20, lowest 0, minimum 10 (dashed)" in text_of(seen.text)
     assert rows(seen) == [
-        ["2026-11-20 12:00 UTC", "0"],
-        ["2026-11-20 12:00 UTC", "20"],
-        ["2026-11-21 12:00 UTC", "3"],
+        ["20 Nov 2026, 12:00 UTC", "0"],
+        ["20 Nov 2026, 12:00 UTC", "20"],
+        ["21 Nov 2026, 12:00 UTC", "3"],
     ]
     assert "style=" not in seen.text
     assert 'class="minimum"' not in (await why(visitor, 2)).text
@@ -185,8 +185,8 @@ async def test_who_holds_it(visitor: Visitor, dock: Dock) -> None:
     dock.world.clock.advance(DAY)
     await dock.order({"article_id": 1, "quantity": 4}, partner_id=2, status="IN_LUCRU")
     assert holders(await why(visitor)) == [
-        ["SO-000001", "First", "Created", "3", "2026-11-20 12:00 UTC"],
-        ["SO-000002", "Second", "In work", "4", "2026-11-21 12:00 UTC"],
+        ["SO-000001", "First", "Created", "3", "20 Nov 2026, 12:00 UTC"],
+        ["SO-000002", "Second", "In work", "4", "21 Nov 2026, 12:00 UTC"],
     ]
     assert "No open document holds any of it." in (await why(visitor, 2)).text
 
@@ -211,7 +211,7 @@ async def test_the_whole_page_at_a_past_moment(visitor: Visitor, dock: Dock) -> 
     assert "Who held it then is not recorded." in seen.text
     assert 'type="datetime-local" value="2026-11-20T13:00"' in seen.text
     each = await visitor.get("/companies/1/stock/1/movements?until=1")
-    assert first_cells(each) == ["2026-11-20 12:00 UTC"]
+    assert first_cells(each) == ["20 Nov 2026, 12:00 UTC"]
     before = await why(visitor, at="2026-11-01T00:00")
     assert (sum_of(before), sentences(before)) == ("0 = 0 to begin with.", ["Nothing had moved yet."])
 
@@ -324,8 +324,8 @@ async def test_the_lists_of_stock_and_an_article_lead_to_it(visitor: Visitor) ->
     assert '<a href="/companies/1/stock/1"><span>20</span></a>' in listed.text
     article = await visitor.get("/companies/1/articles/1")
     assert rows(article) == [
-        ["MAIN Main", "20", "3", "0", "17", "2026-11-20 12:00 UTC"],
-        ["EAST East", "5", "0", "0", "5", "2026-11-20 12:00 UTC"],
+        ["MAIN Main", "20", "3", "0", "17", "20 Nov 2026, 12:00 UTC"],
+        ["EAST East", "5", "0", "0", "5", "20 Nov 2026, 12:00 UTC"],
     ]
     assert re.findall(r'href="/companies/1/stock/(\d+)"', article.text) == ["1", "3"]
     assert "There is nothing yet." in (await visitor.get(f"/companies/1/articles/{LOT}")).text

@@ -18,6 +18,7 @@ from wmsd.interfaces.http.request_log import CALL, REQUEST_ID
 from wmsd.interfaces.http.server import trusted_proxies
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import browser as browsers
+from wmsd.interfaces.pages import language
 from wmsd.interfaces.pages.browser import Browser
 
 SIGN_IN = "/sign-in"
@@ -66,6 +67,8 @@ class Person:
     """What people call it."""
     second_factor: str
     """off, on or demanded."""
+    language: str | None
+    """What the person has chosen."""
 
 
 class Door:
@@ -127,6 +130,8 @@ class Door:
             found = await self.ask(browser, accounts.get_profile)
             if found.status != 401:
                 person = Person(browser, **found.needed())
+                if person.language is not None:
+                    language.current.set(person.language)
                 if person.second_factor == "demanded" and request.path != SECOND_FACTOR:
                     raise web.HTTPSeeOther(SECOND_FACTOR)
                 return person

@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from wmsd.interfaces.http.web import web
-from wmsd.interfaces.pages import values, words
+from wmsd.interfaces.pages import language, values, words
 from wmsd.interfaces.pages.administration import administered_by
 from wmsd.interfaces.pages.assets import address_of
 from wmsd.interfaces.pages.fields import name_of
@@ -32,10 +32,13 @@ def _environment() -> "Environment":
         autoescape=True,
         undefined=StrictUndefined,
         auto_reload=False,
+        extensions=["jinja2.ext.i18n"],
         trim_blocks=True,
         lstrip_blocks=True,
     )
+    environment.install_gettext_callables(language.translated, language.counted, newstyle=True)  # type: ignore[attr-defined]  # the extension adds it
     environment.globals |= {
+        "language": language.current.get,
         "asset": address_of,
         "administered_by": administered_by,
         "shown": values.shown,
@@ -48,6 +51,8 @@ def _environment() -> "Environment":
         "figure": words.figure,
         "status": words.status,
         "opens": words.opens,
+        "told": language.told,
+        "date": words.date,
         "name_of": name_of,
     }
     return environment

@@ -14,7 +14,7 @@ from wmsd.base.problems import Problem
 from wmsd.companies import administration
 from wmsd.interfaces.http.server import Handler, add, add_open
 from wmsd.interfaces.http.web import web
-from wmsd.interfaces.pages import assets
+from wmsd.interfaces.pages import assets, language
 from wmsd.interfaces.pages.account import ACCOUNT, Account
 from wmsd.interfaces.pages.acting import Acting
 from wmsd.interfaces.pages.administration import ADMINISTRATION
@@ -22,6 +22,7 @@ from wmsd.interfaces.pages.browsing import Browsing
 from wmsd.interfaces.pages.deliveries import Deliveries
 from wmsd.interfaces.pages.door import SECOND_FACTOR, SIGN_IN, Door
 from wmsd.interfaces.pages.first_run import DEMO, FIRST_ADMIN, START, FirstRun
+from wmsd.interfaces.pages.language import translated as _
 from wmsd.interfaces.pages.live import LIVE, Live
 from wmsd.interfaces.pages.rendering import page
 from wmsd.interfaces.pages.requests import Requests
@@ -49,6 +50,7 @@ ASKED: Final = (
     first_admin.make_first_admin,
     user_administration.get_user_rights,
     accounts.begin_session,
+    accounts.choose_language,
     accounts.end_other_sessions,
     accounts.end_session,
     accounts.end_this_session,
@@ -119,6 +121,7 @@ def add_to(app: web.Application, installation: Installation, changes: LiveChange
         ("GET", START, first_run.show_steps),
         ("POST", START, first_run.name),
         ("GET", ACCOUNT, account.show),
+        ("POST", "/account/language", account.choose_language),
         ("POST", "/account/sessions", account.end),
         ("GET", STOCK, why.show),
         ("GET", f"{STOCK}/movements", why.movements),
@@ -154,12 +157,13 @@ def _of_records(place: str, browsing: Browsing, acting: Acting) -> tuple[tuple[s
 
 
 async def _in_words(handler: Handler, request: web.Request) -> web.StreamResponse:
-    """Shows a refusal as a page."""
+    """In the language that the browser asks for, or else its person has chosen. Shows a refusal as a page."""
+    language.current.set(language.of_browser(request.headers.get("Accept-Language", "")))
     try:
         return await handler(request)
     except Problem as problem:
         shown = page(
-            "refused", problem.status, heading=HEADINGS.get(problem.status, OTHER), message=problem.message
+            "refused", problem.status, heading=_(HEADINGS.get(problem.status, OTHER)), message=problem.message
         )
         shown.headers.update(problem.headers)
         return shown

@@ -112,6 +112,7 @@ BY_KIND: Final[Mapping[str, Callable[[Any], str]]] = {
     "number": _number,
     "flag": words.yes_or_no,
     "moment": _moment,
+    "date": words.date,
     "status": _status,
     "list": _list,
     "table": lambda value: str(len(value)),

@@ -4,6 +4,8 @@ from decimal import Decimal
 from typing import Final
 
 from wmsd.base.access import ABILITIES, EVERYTHING, MODULES
+from wmsd.interfaces.pages.language import formats
+from wmsd.interfaces.pages.language import translated as _
 
 STATUSES: Final = {
     "CREAT": "Created",
@@ -18,29 +20,36 @@ STATUSES: Final = {
 
 
 def status(code: str) -> str:
-    return STATUSES.get(code, code)
+    return _(STATUSES.get(code, code))
 
 
 def yes_or_no(value: bool) -> str:
-    return "yes" if value else "no"
+    return _("yes") if value else _("no")
+
+
+def date(text: str) -> str:
+    """Of one of the API, such as 2026-11-24."""
+    return formats().date(text)
 
 
 def moment(text: str) -> str:
     """A time of the API in short: it is UTC, and says so."""
-    return f"{text[:10]} {text[11:16]} UTC"
+    return f"{formats().date(text)}, {text[11:16]} UTC"
 
 
 def instant(text: str) -> str:
     """To the second: requests come thick and fast."""
-    return f"{text[:10]} {text[11:19]} UTC"
+    return f"{formats().date(text)}, {text[11:19]} UTC"
 
 
 def figure(value: Decimal | int) -> str:
-    """A number in groups of three digits, which a narrow blank separates."""
-    return f"{value:,}".replace(",", "\u202f")
+    """A number in groups of three digits."""
+    whole, point, rest = f"{value:,}".partition(".")
+    written = formats()
+    return whole.replace(",", written.group) + (written.decimal + rest if point else "")
 
 
 def opens(name: str) -> str:
     """What an ability or a module opens, where its name does not say it already."""
     found = "everything" if name == EVERYTHING else ABILITIES.get(name) or MODULES.get(name, "")
-    return "" if found == name else found
+    return "" if found == name else _(found)

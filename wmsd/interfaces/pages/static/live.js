@@ -4,7 +4,6 @@
 "use strict";
 
 (() => {
-  const LOST = "Not live: no connection";
   const SILENT = 25000; // milliseconds without a message: the tab that held the stream is gone
   const LEAST = 1000; // between two times that this page looks again
   const ROWS = "tbody tr, .facts > div, :scope > div > b";
@@ -22,7 +21,7 @@
   function hear(message) {
     heard = Date.now();
     if (message.over) return end();
-    show("Live");
+    show(shown.dataset.on);
     if (watched === "all" || message.many || message.companies.includes(Number(watched))) look();
   }
 
@@ -34,18 +33,18 @@
   function end() {
     isOver = true;
     leave();
-    show("Signed out");
+    show(shown.dataset.over);
   }
 
   function hold() {
     if (isOver || document.hidden || Date.now() - heard < SILENT) return;
-    if (stream && heard) { leave(); show(LOST); } // the network is gone, and nobody said so
+    if (stream && heard) { leave(); show(shown.dataset.lost); } // the network is gone, and nobody said so
     if (stream) return;
     stream = new EventSource("/live");
     stream.onmessage = (event) => tell(JSON.parse(event.data));
     stream.addEventListener("over", () => tell({ over: true, companies: [] }));
     stream.onerror = () => {
-      show(LOST);
+      show(shown.dataset.lost);
       if (stream?.readyState === EventSource.CLOSED) { stream = null; heard = Date.now(); } // tried again later
     };
   }
