@@ -15,7 +15,7 @@ from datetime import time, timedelta
 from pathlib import Path
 from typing import Annotated, Any, Final, Literal, get_args, get_origin
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SkipValidation, ValidationError
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SkipValidation, ValidationError, model_validator
 from pydantic.fields import FieldInfo
 
 from wmsd.accounts.sessions import Lifetimes
@@ -103,7 +103,14 @@ class Server(Section):
     ] = ""
     tls: Annotated[
         str,
-        Field(description="A PEM file with the certificate chain and its private key; empty: plain HTTP."),
+        Field(
+            description="off: plain HTTP; lan: an authority of its own, for the LAN; files: `certificate`. "
+            "A PEM file with the certificate chain and its private key can be named here too."
+        ),
+    ] = "off"
+    certificate: Annotated[str, Field(description="A PEM file with the certificate chain, for tls = files.")] = ""
+    certificate_key: Annotated[
+        str, Field(description="A PEM file with its private key; empty: it is in the same file.")
     ] = ""
     trusted_proxies: Annotated[
         Networks, Field(description="Networks of proxies whose X-Forwarded-For wmsd believes, as CIDR.")
@@ -123,6 +130,26 @@ class Server(Section):
         int,
         Field(ge=4, le=1_000_000, description="Open connections from one address, unless it is a trusted proxy."),
     ] = 512
+
+    @model_validator(mode="after")
+    def _has_its_certificate(self) -> "Server":
+        if self.tls == "files" and not self.certificate:
+            raise ValueError("tls = files needs a certificate: name its PEM file in server.certificate")
+        if self.tls not in ("files",) and self.certificate:
+            raise ValueError("certificate is used with tls = files only")
+        return self
+
+    @property
+    def has_tls(self) -> bool:
+        return self.tls not in ("", "off")
+
+    @property
+    def certificate_files(self) -> tuple[Path, Path] | None:
+        """The certificate chain and its private key, which may be one file; None without files."""
+        if not self.has_tls or self.tls == "lan":
+            return None
+        certificate = self.certificate if self.tls == "files" else self.tls
+        return Path(certificate), Path(self.certificate_key or certificate)
 
 
 class Limits(Section):

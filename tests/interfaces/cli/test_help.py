@@ -28,7 +28,7 @@ CHANGING = (
     *PLACE,
 )
 OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
-    ("serve",): ("--listen HOST:PORT", "--demo", *PLACE),
+    ("serve",): ("--listen HOST:PORT", "--tls off|lan|files", "--demo", *PLACE),
     ("company", "create"): (
         "CODE",
         "--name TEXT",
@@ -229,6 +229,8 @@ OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("backup", "schedule"): ("--run", "--json", *PLACE),
     ("backup", "restore"): ("FILE", "--company CODE", "--anyway", "--passphrase-file FILE", "--json", *PLACE),
     ("doctor",): ("--company CODE", "--json", *PLACE),
+    ("tls", "show"): ("--json", *PLACE),
+    ("tls", "export"): ("FILE", *PLACE),
     ("clock", "show"): ("--json", *PLACE),
     ("clock", "confirm"): PLACE,
     ("config", "show"): ("--json", *PLACE),

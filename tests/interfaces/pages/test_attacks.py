@@ -27,6 +27,8 @@ FOR_EVERYBODY: Final = {
     "/welcome",
     "/live",
     "/second-step",
+    "/trust",
+    "/trust/wmsd-authority.crt",
 }
 """Addresses that answer those who are not signed in by themselves."""
 HANDED_OVER: Final = {"/sign-out", "/sign-in/{provider}", "/sign-in/{provider}/back", "/live"}

@@ -98,7 +98,7 @@ def installed(command: Callable[Concatenate[CommandLine, P], Result]) -> Callabl
     def wrapped(*args: Any, config_file: Path | None, data: str | None, **options: Any) -> Result:
         try:
             file = config_file or (DEFAULT_CONFIG if DEFAULT_CONFIG.exists() else None)
-            given = {"data": data, "listen": options.get("listen")}
+            given = {"data": data, "listen": options.get("listen"), "tls": options.get("tls")}
             settings = load(file, {("server", key): value for key, value in given.items() if value is not None})
             command_line = CommandLine(settings, DataFolder(Path(settings.server.data)), file)
             return command(command_line, *args, **options)

@@ -1,10 +1,12 @@
 """`wmsd config`."""
 
 import json
+from datetime import UTC, datetime
 
 import click
 
 from wmsd.app.settings import as_toml
+from wmsd.app.tls.serving import certificate_warnings, check_files
 from wmsd.interfaces.cli.command_line import CommandLine, installed, json_option, note
 
 
@@ -31,6 +33,9 @@ def show(command_line: CommandLine, as_json: bool) -> None:
 def check(command_line: CommandLine) -> None:
     """Check the settings. When one is wrong, say what is wrong and exit with 1."""
     _say_file(command_line)
+    check_files(command_line.settings.server)
+    for sentence in certificate_warnings(command_line.settings.server, datetime.now(UTC)):
+        note(f"Warning: {sentence}")
     note("The settings are good.")
 
 

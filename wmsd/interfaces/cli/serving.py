@@ -11,7 +11,6 @@ import sys
 import time
 from collections.abc import Callable, Collection
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -23,13 +22,15 @@ from wmsd.app.backups.holding import Holder
 from wmsd.app.backups.running import ScheduledBackups
 from wmsd.app.installation import Installation, open_installation
 from wmsd.app.lending import Lending, Session, Verb, listener
-from wmsd.app.settings import MEGABYTE, Settings, SettingsError
+from wmsd.app.settings import MEGABYTE, Settings
+from wmsd.app.tls.serving import ServedTls, check_files
 from wmsd.app.upgrades import trial as trials
 from wmsd.app.upgrades.changing_over import START_AGAIN
 from wmsd.app.upgrades.kept_copies import KeptCopies
 from wmsd.app.upgrades.trial import Trial
 from wmsd.app.watchdog import Watchdog
 from wmsd.base.addresses import networks
+from wmsd.base.clock import SystemClock
 from wmsd.base.complaints import Complaints
 from wmsd.base.memory import share_arenas
 from wmsd.base.shortages import is_shortage
@@ -56,9 +57,14 @@ collection; all objects are collected seldom, so that a single large body does n
 
 @click.command("serve")
 @click.option("--listen", metavar="HOST:PORT", help="Where to listen.  [default: 127.0.0.1:8480]")
+@click.option(
+    "--tls",
+    metavar="off|lan|files",
+    help="Serve https: with an authority of its own for the LAN, or with server.certificate.  [default: off]",
+)
 @click.option("--demo", "with_demo", is_flag=True, help="Also make a demo company, and a token for it.")
 @installed
-def serve_command(command_line: CommandLine, listen: str | None, with_demo: bool) -> None:
+def serve_command(command_line: CommandLine, listen: str | None, tls: str | None, with_demo: bool) -> None:
     """Serve the API and the pages until Ctrl-C.
 
     It makes the data folder when there is none. One server at a time can use a data folder; the other commands
@@ -68,7 +74,7 @@ def serve_command(command_line: CommandLine, listen: str | None, with_demo: bool
     logs.configure(command_line.settings.log)
     command_line.say_folder()
     folder, settings = command_line.folder, command_line.settings
-    tls = _tls(settings)
+    check_files(settings.server)
     folder.make_place()
     folder.check_writable()
     folder.lock(settings.server.listen)
@@ -79,7 +85,8 @@ def serve_command(command_line: CommandLine, listen: str | None, with_demo: bool
         trial = trials.begin(folder)
         folder.open(KeptCopies(folder).keep)
         folder.make_reserve()
-        is_to_start_again = uvloop.run(_serve(command_line, tls, with_demo, trial))
+        served_tls = ServedTls(settings.server, folder.path, SystemClock()) if settings.server.has_tls else None
+        is_to_start_again = uvloop.run(_serve(command_line, served_tls, with_demo, trial))
     except Exception as error:
         if trial is None or not trial.fail(error):
             raise
@@ -92,10 +99,11 @@ def serve_command(command_line: CommandLine, listen: str | None, with_demo: bool
 
 
 async def _serve(
-    command_line: CommandLine, tls: ssl.SSLContext | None, with_demo: bool, trial: Trial | None
+    command_line: CommandLine, served_tls: ServedTls | None, with_demo: bool, trial: Trial | None
 ) -> bool:
     """Serves until it is told to end. Returns whether the program is to be started again."""
     settings = command_line.settings
+    tls = None if served_tls is None else served_tls.context
     files = raise_file_limit()
     asyncio.get_running_loop().set_exception_handler(_unhandled(Complaints(LOG, (RuntimeError,))))
     stop = _stop()
@@ -145,6 +153,9 @@ async def _serve(
             await jobs.start()
             preparing = asyncio.ensure_future(_prepare(installation, company_ids))
             stack.callback(preparing.cancel)
+            if served_tls is not None:
+                stack.callback(asyncio.ensure_future(served_tls.keep()).cancel)
+            _on_hangup(served_tls)
             watchdog = Watchdog(asyncio.get_running_loop(), _start_again)
             watchdog.start()
             stack.callback(watchdog.stop)
@@ -273,17 +284,11 @@ def _address(at: tuple[str, int], tls: ssl.SSLContext | None) -> str:
     return f"{'https' if tls else 'http'}://{shown}:{port}"
 
 
-def _tls(settings: Settings) -> ssl.SSLContext | None:
-    if not settings.server.tls:
-        return None
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    try:
-        context.load_cert_chain(Path(settings.server.tls))
-    except (OSError, ssl.SSLError) as error:
-        raise SettingsError(
-            f"server.tls: {settings.server.tls} is not a PEM file with a certificate and its key: {error}."
-        ) from None
-    return context
+def _on_hangup(served_tls: ServedTls | None) -> None:
+    """SIGHUP reads the certificate again, and ends nothing."""
+    with contextlib.suppress(NotImplementedError):
+        reload = (lambda: None) if served_tls is None else served_tls.reload
+        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, reload)
 
 
 def _stop() -> asyncio.Event:

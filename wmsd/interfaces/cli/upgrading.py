@@ -63,7 +63,7 @@ def upgrade_command(
     command_line.find()
     server = command_line.folder.server()
     program = _program(server)
-    was_healthy = server is not None and health(server, bool(command_line.settings.server.tls)) in GOOD
+    was_healthy = server is not None and health(server, command_line.settings.server.has_tls) in GOOD
     try:
         found = _checked(file, program, key_file, sha256)
         _ask_for_settings(command_line, program)
@@ -206,7 +206,7 @@ def _health_after(command_line: CommandLine, was_healthy: bool) -> Callable[[Ser
     """Says why a new server is not healthy; None when it is, or when the one before was not either."""
 
     def look(serving: Serving) -> str | None:
-        found = health(serving, bool(command_line.settings.server.tls))
+        found = health(serving, command_line.settings.server.has_tls)
         if not was_healthy or found in GOOD:
             return None
         return f"Its health check at http://{serving.listen}/api/health says: {found}."

@@ -198,7 +198,7 @@ async def _answer(
         if origins := installation.settings.server.allow_origins:
             allow(origins, request, answer)
     compress(request, answer)
-    if request.secure:
+    if request.secure and installation.settings.server.tls != "lan":  # there, other ports of the machine are plain
         answer.headers["Strict-Transport-Security"] = HSTS
     seconds = time.perf_counter() - started
     log.write(request, answer.status, seconds)

@@ -31,6 +31,7 @@ from wmsd.interfaces.pages.second_factor import SecondFactor
 from wmsd.interfaces.pages.signing_in import HOME, SigningIn
 from wmsd.interfaces.pages.signing_on import BACK, TO_PROVIDER, SigningOn
 from wmsd.interfaces.pages.today import Today
+from wmsd.interfaces.pages.trust import DOWNLOAD, TRUST, Trust
 from wmsd.interfaces.pages.trying import TRY, Trying
 from wmsd.interfaces.pages.welcome import WELCOME, Welcome
 from wmsd.interfaces.pages.why import Why
@@ -96,7 +97,7 @@ def add_to(app: web.Application, installation: Installation, changes: LiveChange
     signing_in, account, today, browsing = SigningIn(door), Account(door), Today(door), Browsing(door)
     acting, deliveries = Acting(door), Deliveries(door)
     rights, welcome, first_run = Rights(door), Welcome(door), FirstRun(door)
-    signing_on, trying = SigningOn(door), Trying(door)
+    signing_on, trying, trust = SigningOn(door), Trying(door), Trust(installation)
     why, requests, second_factor, live = Why(door), Requests(door), SecondFactor(door), Live(door, changes)
     for_all: tuple[tuple[str, str, Handler], ...] = (
         ("GET", "/pages/{name}", assets.serve),
@@ -110,6 +111,8 @@ def add_to(app: web.Application, installation: Installation, changes: LiveChange
         ("POST", DEMO, first_run.open_demo),
         ("GET", WELCOME, welcome.show),
         ("POST", WELCOME, welcome.choose),
+        ("GET", TRUST, trust.show),
+        ("GET", DOWNLOAD, trust.download),
     )
     for_people: tuple[tuple[str, str, Handler], ...] = (
         ("GET", TO_PROVIDER, signing_on.begin),

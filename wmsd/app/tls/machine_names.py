@@ -1,0 +1,66 @@
+"""The names and addresses by which a LAN reaches this machine."""
+
+import array
+import fcntl
+import ipaddress
+import re
+import socket
+import struct
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv6Address
+from pathlib import Path
+from typing import Final
+
+GET_ADDRESS: Final = 0x8915
+"""SIOCGIFADDR, netdevice(7)."""
+INTERFACE_REQUEST: Final = 256
+IPV6_INTERFACES: Final = Path("/proc/net/if_inet6")
+HOST_NAME: Final = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*")
+Address = IPv4Address | IPv6Address
+
+
+@dataclass(frozen=True, slots=True)
+class MachineNames:
+    """`names` in small letters, `addresses` in their order."""
+
+    names: tuple[str, ...]
+    addresses: tuple[Address, ...]
+
+
+def machine_names() -> MachineNames:
+    """Those of now. Addresses that others than the LAN can reach it by are left out."""
+    found = {*_ipv4(), *_ipv6(), IPv4Address("127.0.0.1"), IPv6Address("::1")}
+    private = sorted((each for each in found if each.is_private), key=lambda each: (each.version, each.packed))
+    return MachineNames(tuple(_names()), tuple(private))
+
+
+def _names() -> Iterator[str]:
+    yield "localhost"
+    name = socket.gethostname().lower().rstrip(".")
+    if HOST_NAME.fullmatch(name) and name != "localhost":
+        yield name
+        if "." not in name:
+            yield f"{name}.local"  # multicast DNS, RFC 6762
+
+
+def _ipv4() -> Iterator[Address]:
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
+        for _, name in socket.if_nameindex():
+            request = array.array("B", struct.pack("256s", name.encode()[:15]))
+            with suppress(OSError):  # it has no such address
+                fcntl.ioctl(asking, GET_ADDRESS, request)
+                yield IPv4Address(request.tobytes()[20:24])
+
+
+def _ipv6() -> Iterator[Address]:
+    with suppress(OSError, ValueError):
+        for line in IPV6_INTERFACES.read_text(encoding="ascii").splitlines():
+            address = IPv6Address(bytes.fromhex(line.split()[0]))
+            if not address.is_link_local:  # it needs a zone, which no certificate has
+                yield address
+
+
+def is_in_networks(address: Address, networks: tuple[ipaddress.IPv4Network | ipaddress.IPv6Network, ...]) -> bool:
+    return any(address.version == network.version and address in network for network in networks)
