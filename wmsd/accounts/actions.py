@@ -167,6 +167,7 @@ def get_access(tx: Transaction, caller: Caller, company: Company | None) -> dict
     in_force = tx.service(Whitelist).abilities
     return {
         "company": {"id": company.id, "name": company.name, "code": company.code},
+        "sandbox": company.sandbox,
         "modules": sorted(company.modules),
         "abilities": [name for name in ABILITIES if needed_ability(name, in_force) in caller.abilities],
     }
@@ -219,7 +220,7 @@ def end_other_sessions(tx: Transaction, caller: Caller) -> dict[str, object]:
     return {"message": f"{ended} sessions are ended."}
 
 
-@operation(tag="Authentication", answer="object", returns=Message, scope="platform", writes=True)
+@operation(tag="Authentication", answer="object", returns=Message, scope="platform", writes=True, about_token=True)
 def revoke_token(tx: Transaction) -> dict[str, object]:
     """Revoke the token of this request.
 
@@ -230,7 +231,7 @@ def revoke_token(tx: Transaction) -> dict[str, object]:
     return {"message": "The token is revoked."}
 
 
-@operation(tag="Authentication", answer="object", returns=CurrentUser, scope="platform")
+@operation(tag="Authentication", answer="object", returns=CurrentUser, scope="platform", about_token=True)
 def get_user(tx: Transaction) -> dict[str, object]:
     """Get the current user and token."""
     token, user = _current(tx)

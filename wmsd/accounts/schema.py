@@ -92,6 +92,7 @@ class Access(Model):
     """A company, and what the person may do there."""
 
     company: CompanyShown
+    sandbox: bool
     modules: list[str]
     abilities: list[Ability]
 

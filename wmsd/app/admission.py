@@ -36,6 +36,8 @@ class Admission:
             if call.operation.scope == "kernel":
                 return await self._access.kernel(call.token), None
             caller = await self._caller(call)
+            if call.operation.about_token and call.session is not None:
+                raise forbidden("This is about the token of the request: send it with a token.")
             if caller.must_enrol and not call.operation.enrols:
                 raise forbidden("Set up a second factor first: this service demands it of admins.")
             if call.operation.scope == "installation":
@@ -94,7 +96,8 @@ class Admission:
         """Counts the request. Returns the headers with what is left of the limit."""
         limits = self._limits
         match "none" if call.is_counted else call.operation.limit:
-            case "company" | "user" if call.session is not None:  # people never use up what programs may ask for
+            # people never use up what programs may ask for
+            case "company" | "user" | "graphql" if call.session is not None:
                 assert caller is not None
                 key, limit, company = f"session:{caller.session_id}", limits.pages_per_minute, None
             case "company":

@@ -241,6 +241,7 @@ def _call(service: BatchService, batch: Call, sub_request: SubRequest, place: in
         query=service.read_query(sub_request.path),
         load_body=lambda: _load(service.dispatcher.bodies, batch, sub_request.body),
         token=batch.token,
+        session=batch.session,
         company=batch.company,
         operator=batch.operator,
         idempotency_key=batch.idempotency_key if own_key is None else own_key,

@@ -65,6 +65,7 @@ class Operation:
     off_because: Callable[[Company], str | None] | None
     max_body: int
     enrols: bool
+    about_token: bool
     read_only: frozenset[str]
 
 
@@ -92,6 +93,7 @@ def operation(
     off_because: Callable[[Company], str | None] | None = None,
     max_body: int = MAX_BODY,
     enrols: bool = False,
+    about_token: bool = False,
 ) -> Callable[[Callable[..., Any]], Operation]:
     """Declares the decorated function as an operation.
 
@@ -116,6 +118,7 @@ def operation(
     checked. `references` finds the errors in what a body of wrong form refers to, so that all errors are told at
     once. `off_because` says why a company that has the module cannot use it now, or
     None. `max_body` is in bytes. `enrols`: also who lacks a second factor that is demanded may use it.
+    `about_token`: it is about the token of the request, so a session cannot use it.
     """
     assert tag in TAGS, tag
     assert ability is None or ability in ABILITIES, ability
@@ -160,6 +163,7 @@ def operation(
             off_because=off_because,
             max_body=max_body,
             enrols=enrols,
+            about_token=about_token,
             read_only=_read_only(body, returns),
         )
 

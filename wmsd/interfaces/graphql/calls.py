@@ -60,6 +60,7 @@ def inner_call(
         query=query,
         has_headers=False,
         token=outer.token,
+        session=outer.session,
         company=outer.company,
         operator=outer.operator,
         is_counted=True,
