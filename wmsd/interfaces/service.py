@@ -36,6 +36,8 @@ from wmsd.interfaces.http.server import add_not_found, make_app
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.kernel.routes import ROUTES as KERNEL
 from wmsd.interfaces.pages import routes as house
+from wmsd.interfaces.reference import routes as reference
+from wmsd.interfaces.reference.described import Reference, Version, reference_of
 from wmsd.interfaces.rest_v1.routes import ROUTES as V1
 from wmsd.interfaces.rest_v2.routes import ROUTES as V2
 from wmsd.webhooks.lazy_client import LazyClient
@@ -83,7 +85,8 @@ def service(installation: Installation, backups: ScheduledBackups | None = None)
     app = make_app(installation, jobs, SERVED)
     app.cleanup_ctx.extend(partial(_closed, each) for each in (client, provider_client))
     graphql.add_to(app, installation)
-    pages.add_to(app, partial(_reference, installation.abilities))
+    pages.add_to(app)
+    reference.add_to(app, installation, partial(_reference, installation.abilities))
     house.add_to(app, installation, changes)
     app.on_shutdown.append(partial(_ended, changes))
     add_not_found(app)
@@ -107,7 +110,10 @@ def _description(
     return document(title, version, routes, has_events, abilities)
 
 
-def _reference(abilities: Mapping[str, str]) -> str:
-    from wmsd.interfaces.http import reference  # for the same reason
-
-    return reference.reference(ROUTES, abilities)
+def _reference(abilities: Mapping[str, str]) -> Reference:
+    documents = (("v1", V1, V1_VERSION), ("v2", V2, V2_VERSION))
+    versions = (
+        Version(name, routes, _description(abilities, name, number, routes, has_events=True))
+        for name, routes, number in documents
+    )
+    return reference_of(list(versions), abilities)

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from functools import partial
 from typing import Final
 
-from wmsd.app.call import Call, Loaded, Reply, refusal
+from wmsd.app.call import Call, LoadBody, Loaded, Reply, refusal
 from wmsd.app.installation import Installation
 from wmsd.app.large_bodies import LargeBodies
 from wmsd.app.prepared import Prepared
@@ -39,9 +39,12 @@ async def _handle(installation: Installation, trusted: Sequence[Network], reques
     call.accept = server.joined(request.headers, "Accept")
     call.load_body = partial(_read, request, call, installation.dispatcher.bodies)
     reply = await installation.dispatcher.dispatch(call)
-    if "Content-Type" not in reply.headers:
-        reply = _as_graphql(call.accept, reply)
-    return server.response(reply)
+    return server.response(in_form(call.accept, reply))
+
+
+def in_form(accept: str | None, reply: Reply) -> Reply:
+    """The answer of the operation as GraphQL clients read it."""
+    return reply if "Content-Type" in reply.headers else _as_graphql(accept, reply)
 
 
 async def _refuse_method(request: web.Request) -> web.Response:
@@ -74,8 +77,13 @@ async def _read(request: web.Request, call: Call, bodies: LargeBodies) -> Loaded
     """The parameters of a request by GET or POST. Raises Problem (400, 406, 413 or 415)."""
     if media_type(call.accept) is None:
         raise Problem("VALIDATION_FAILED", f"Accept {RESPONSE} or {JSON}.", status=406)
+    return await parameters_of(lambda: _document(request, call, bodies))
+
+
+async def parameters_of(load: LoadBody) -> Loaded:
+    """The parameters in what is loaded. Raises Problem (400, and what loading raises)."""
     try:
-        return _parameters(await _document(request, call, bodies))
+        return _parameters(await load())
     except Problem as problem:
         if problem.status == 422:  # REST's status; GraphQL has 400 for everything malformed
             problem.status = 400

@@ -23,11 +23,9 @@ HEADERS: Final = {
 }
 
 
-def add_to(app: web.Application, reference: Callable[[], str]) -> None:
-    """Adds the pages. `reference` makes the API reference as Markdown; it runs when somebody opens that page."""
+def add_to(app: web.Application) -> None:
     add_open(app, "GET", "/", _home)
     guide = {file.stem: _rendered(partial(file.read_text, encoding="utf-8")) for file in sorted(DOCS.glob("*.md"))}
-    guide["api"] = _rendered(reference)
     add_open(app, "GET", "/docs", partial(_guide, guide))
     add_open(app, "GET", "/docs/{name}", partial(_guide, guide))
 

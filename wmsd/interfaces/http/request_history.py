@@ -4,7 +4,8 @@ What a stranger sends belongs to no company, whichever it names.
 """
 
 import logging
-from typing import Final
+from collections.abc import Mapping
+from typing import Final, NamedTuple
 
 from wmsd.app.call import Call
 from wmsd.app.installation import Installation
@@ -17,39 +18,60 @@ from wmsd.interfaces.http.web import web
 TOLD: Final = Complaints(logging.getLogger("wmsd.requests"))
 
 
+class Asked(NamedTuple):
+    method: str
+    path: str
+    """With its query."""
+    headers: Mapping[str, str]
+
+
+class Answered(NamedTuple):
+    status: int
+    body: bytes
+    headers: Mapping[str, str]
+
+
 def keep(installation: Installation, request: web.Request, answer: web.StreamResponse, seconds: float) -> None:
     """One that cannot be kept costs nobody the answer."""
     call = request.get(CALL)
-    if call is None or call.known is None or call.session is not None or not installation.history.is_on:
+    if call is None:
         return
-    if not installation.history.wants(call.known[1].id, request.method, answer.status):
+    body = answer.body if isinstance(answer, web.Response) else None
+    whole = body if isinstance(body, bytes) else b""
+    path = request.raw_path
+    asked = Asked(request.method, path if path.startswith("/") else request.rel_url.raw_path_qs, request.headers)
+    keep_call(installation, call, asked, Answered(answer.status, whole, answer.headers), seconds)
+
+
+def keep_call(installation: Installation, call: Call, asked: Asked, answered: Answered, seconds: float) -> None:
+    """As `keep`, for a call that came in another way, such as one that somebody has tried at the pages."""
+    if call.known is None or call.session is not None or not installation.history.is_on:
+        return
+    if not installation.history.wants(call.known[1].id, asked.method, answered.status):
         return
     try:
-        installation.history.take(_taken(installation, request, call, call.known, answer, seconds))
+        installation.history.take(_taken(installation, call, call.known, asked, answered, seconds))
     except Exception as error:
         TOLD.failed("requests are answered, but not kept", error)
 
 
 def _taken(
     installation: Installation,
-    request: web.Request,
     call: Call,
     known: tuple[Caller, Company],
-    answer: web.StreamResponse,
+    asked: Asked,
+    answered: Answered,
     seconds: float,
 ) -> Taken:
-    body = answer.body if isinstance(answer, web.Response) else None
-    whole = body if isinstance(body, bytes) else b""
     sent = call.company, call.operator, call.idempotency_key, call.if_match, call.if_none_match
-    path = request.raw_path
     return Taken(
         installation.clock.now(),
         seconds,
-        request.method,
-        path if path.startswith("/") else request.rel_url.raw_path_qs,
+        asked.method,
+        asked.path,
         [  # cut off, because what waits is held in memory
             value if value is None or len(value) <= LONGEST_HEADER else value[:LONGEST_HEADER]
-            for value in (*map(request.headers.get, ASKED_FOR), *sent)
+            for value in (*map(asked.headers.get, ASKED_FOR), *sent)
         ],
         call.request_id,
         call.address,
@@ -59,8 +81,8 @@ def _taken(
         call.sent,
         call.body_bytes,
         call.parts,
-        answer.status,
-        beginning(answer.status, whole),
-        len(whole),
-        list(map(answer.headers.get, ANSWER_HEADERS)),
+        answered.status,
+        beginning(answered.status, answered.body),
+        len(answered.body),
+        list(map(answered.headers.get, ANSWER_HEADERS)),
     )

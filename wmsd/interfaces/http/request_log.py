@@ -43,23 +43,36 @@ class RequestLog:
         except Exception as error:
             self._failures.failed("requests are answered, but not logged", error)
 
-    def _write(self, request: web.BaseRequest, status: int, seconds: float, reason: str) -> None:
+    def write_call(self, call: Call, path: str, status: int, seconds: float) -> None:
+        """Logs a call that another request has made, such as one that is tried at the pages."""
+        try:
+            if self._admits(call, status):
+                extra = {"request_id": call.request_id, "status": status, **_sender(call)}
+                line = RequestLine(
+                    time.time(), call.method, path[:LONGEST_PATH], status, seconds * 1000, "", extra
+                )
+                log_request(line)
+        except Exception as error:
+            self._failures.failed("requests are answered, but not logged", error)
+
+    def _admits(self, call: Call | None, status: int) -> bool:
+        """Whether there is to be a line about it."""
         if not self._is_on or not LOG.isEnabledFor(logging.INFO):
-            return
+            return False
+        if self._sampling.admits(status, call is not None and call.caller is not None):
+            return True
+        self._tell_later()
+        return False
+
+    def _write(self, request: web.BaseRequest, status: int, seconds: float, reason: str) -> None:
         call = request.get(CALL)
-        caller = None if call is None else call.caller
-        if not self._sampling.admits(status, caller is not None):
-            self._tell_later()
+        if not self._admits(call, status):
             return
         extra: dict[str, Any] = {"request_id": request.get(REQUEST_ID), "status": status}
         if call is None:
             extra["address"] = requests.client_address(request, self._trusted)
         else:
-            extra["address"] = call.address
-            if call.tenant is not None:
-                extra["company_id"] = str(call.tenant.id)
-            if caller is not None:
-                extra["user_id"], extra["token_id"] = caller.actor.user_id, caller.actor.token_id
+            extra |= _sender(call)
         path = request.rel_url.raw_path[:LONGEST_PATH] or "-"
         log_request(RequestLine(time.time(), request.method, path, status, seconds * 1000, reason, extra))
 
@@ -85,6 +98,16 @@ class RequestLog:
             "access_log_class": _OwnAnswers,
             "logger": _ServerLogger(self._clock, self.shortages),
         }
+
+
+def _sender(call: Call) -> dict[str, Any]:
+    """Who asks, from where, and for which company."""
+    found: dict[str, Any] = {"address": call.address}
+    if call.tenant is not None:
+        found["company_id"] = str(call.tenant.id)
+    if call.caller is not None:
+        found["user_id"], found["token_id"] = call.caller.actor.user_id, call.caller.actor.token_id
+    return found
 
 
 class _OwnAnswers(AbstractAccessLogger):

@@ -100,7 +100,15 @@ async def json_body(request: web.Request, call: Call, bodies: LargeBodies) -> Lo
         raise _refused(415, "Send the body as JSON, with Content-Type: application/json.")
     if (request.charset or "utf-8").lower().replace("-", "") != "utf8":
         raise _refused(415, "Send the body in UTF-8.")
-    raw = await body(request, call.operation.max_body, partial(_hold, call, bodies))
+    return await read_json(
+        await body(request, call.operation.max_body, partial(_hold, call, bodies)), call, bodies
+    )
+
+
+async def read_json(raw: bytes, call: Call, bodies: LargeBodies) -> Loaded:
+    """The JSON object of a body that has arrived, and its errors. Raises Problem: 413, 400, or 503."""
+    if len(raw) > call.operation.max_body:
+        raise _too_large(call.operation.max_body)
     call.body_bytes = len(raw)
     most_fields = Input.MOST_FIELDS if call.operation.body is None else call.operation.body.MOST_FIELDS
     if len(raw) <= LARGE:

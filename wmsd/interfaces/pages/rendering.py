@@ -1,5 +1,6 @@
 """Makes pages of templates. Whatever comes from outside is escaped, and what a template lacks is an error."""
 
+import re
 from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
@@ -12,6 +13,7 @@ from wmsd.interfaces.pages.fields import name_of
 
 if TYPE_CHECKING:
     from jinja2 import Environment
+    from markupsafe import Markup
 
 FOLDER: Final = Path(__file__).parent / "templates"
 HEADERS: Final = {
@@ -21,6 +23,7 @@ HEADERS: Final = {
     "Referrer-Policy": "same-origin",
     "X-Content-Type-Options": "nosniff",
 }
+CODE: Final = re.compile(r"`([^`]+)`")
 
 
 @cache
@@ -54,13 +57,27 @@ def _environment() -> "Environment":
         "told": language.told,
         "date": words.date,
         "name_of": name_of,
+        "marked": marked,
     }
     return environment
 
 
+def marked(text: str) -> "Markup":
+    """A text of the declarations as HTML. Backquotes stand around code, and empty lines between paragraphs."""
+    from markupsafe import Markup, escape
+
+    paragraphs = [CODE.sub(r"<code>\1</code>", str(escape(each))) for each in text.split("\n\n")]
+    return Markup("".join(f"<p>{each}</p>" for each in paragraphs))  # noqa: S704 escaped above
+
+
+def rendered(template: str, **given: Any) -> str:
+    """The text of a page of the template of that name."""
+    return _environment().get_template(f"{template}.html").render(**given)
+
+
 def page(template: str, status: int = 200, **given: Any) -> web.Response:
     """A page of the template of that name."""
-    text = _environment().get_template(f"{template}.html").render(**given)
+    text = rendered(template, **given)
     return web.Response(status=status, text=text, content_type="text/html", headers=HEADERS)
 
 

@@ -138,9 +138,9 @@ def add_to(app: web.Application, installation: Installation, changes: LiveChange
         *(each for place in (A_COMPANY, ADMIN) for each in _of_records(place, browsing, acting)),
     )
     for method, path, handler in for_all:
-        add_open(app, method, path, partial(_in_words, handler))
+        add_open(app, method, path, partial(in_words, handler))
     for method, path, handler in for_people:
-        add(app, method, path, partial(_in_words, handler))
+        add(app, method, path, partial(in_words, handler))
 
 
 def _of_records(place: str, browsing: Browsing, acting: Acting) -> tuple[tuple[str, str, Handler], ...]:
@@ -159,7 +159,7 @@ def _of_records(place: str, browsing: Browsing, acting: Acting) -> tuple[tuple[s
     )
 
 
-async def _in_words(handler: Handler, request: web.Request) -> web.StreamResponse:
+async def in_words(handler: Handler, request: web.Request) -> web.StreamResponse:
     """In the language that the browser asks for, or else its person has chosen. Shows a refusal as a page."""
     language.current.set(language.of_browser(request.headers.get("Accept-Language", "")))
     try:

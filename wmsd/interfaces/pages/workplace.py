@@ -74,6 +74,7 @@ class Workplace(ABC):
 @dataclass(frozen=True, slots=True)
 class CompanyWorkplace(Workplace):
     id: str
+    sandbox: bool
     modules: frozenset[str]
     abilities: frozenset[str]
 
@@ -117,8 +118,11 @@ async def workplace(door: Door, request: web.Request) -> Workplace:
 
 async def company_workplace(door: Door, request: web.Request) -> CompanyWorkplace:
     """The company of the address. Raises HTTPSeeOther for who is not signed in, and Problem (404)."""
-    person = await door.person(request)
-    company_id = request.match_info["company"]
+    return await company_at(door, await door.person(request), request.match_info["company"])
+
+
+async def company_at(door: Door, person: Person, company_id: str) -> CompanyWorkplace:
+    """The company with this id. Raises Problem (404)."""
     answer = await door.ask(person.browser, accounts.get_access, company_id=company_id)
     if not answer.is_good and answer.body["code"] == "COMPANY_REQUIRED":
         raise Problem("NOT_FOUND", "There is no such company, or you may not use it.")
@@ -130,6 +134,7 @@ async def company_workplace(door: Door, request: web.Request) -> CompanyWorkplac
         id=str(company["id"]),
         name=company["name"],
         code=company["code"],
+        sandbox=found["sandbox"],
         modules=frozenset(found["modules"]),
         abilities=frozenset(found["abilities"]),
     )

@@ -1,0 +1,95 @@
+"""Finds what somebody looks for in the reference: operations, by their fields too, errors, events, abilities."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from wmsd.base.access import MODULES
+from wmsd.base.problems import STATUS_OF_CODE
+from wmsd.interfaces.reference.described import ADDRESS, Reference
+
+LONGEST: Final = 100
+MOST_WORDS: Final = 8
+MOST_SHOWN: Final = 8
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """`text` is what is read of it, `words` what finds it too: the names of its fields."""
+
+    address: str
+    title: str
+    text: str
+    words: tuple[str, ...] = ()
+    places: tuple[tuple[str, str], ...] = ()
+    """The methods and paths of an operation."""
+
+    def matches(self, asked: Iterable[str]) -> bool:
+        """Whether each word is in it."""
+        parts = (self.title, self.text, *self.words, *(part for place in self.places for part in place))
+        whole = " ".join(parts).lower()
+        return all(word in whole for word in asked)
+
+    def fields(self, asked: Iterable[str]) -> list[str]:
+        """Its fields that have one of the words in them."""
+        return [name for name in self.words if any(word in name for word in asked)][:MOST_SHOWN]
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    name: str
+    """In addresses of the page."""
+    title: str
+    address: str
+    entries: tuple[Entry, ...]
+
+    def found(self, asked: tuple[str, ...]) -> "Section":
+        return Section(
+            self.name, self.title, self.address, tuple(each for each in self.entries if each.matches(asked))
+        )
+
+
+def asked_for(query: str) -> tuple[str, ...]:
+    """The words of what somebody has typed."""
+    return tuple(query[:LONGEST].lower().split()[:MOST_WORDS])
+
+
+def contents(reference: Reference, events: Mapping[str, str]) -> tuple[Section, ...]:
+    """All that there is."""
+    groups = (
+        Section(
+            group.name,
+            group.title,
+            group.address,
+            tuple(
+                Entry(
+                    each.address,
+                    each.operation.summary,
+                    each.ability or "",
+                    each.words,
+                    tuple((place.method, place.path) for place in each.places),
+                )
+                for each in group.operations
+            ),
+        )
+        for group in reference.groups
+    )
+    errors, happened = f"{ADDRESS}/errors", f"{ADDRESS}/webhook-events"
+    access = f"{ADDRESS}/access"
+    return (
+        *groups,
+        _section("errors", "Errors", errors, {code: str(status) for code, status in STATUS_OF_CODE.items()}),
+        _section("webhook-events", "Events", happened, events),
+        _section("abilities", "Abilities", access, {"*": "everything", **reference.abilities}),
+        _section("modules", "Modules", access, MODULES),
+    )
+
+
+def _section(name: str, title: str, address: str, told: Mapping[str, str]) -> Section:
+    entries = tuple(Entry(f"{address}#{anchor_of(each)}", each, says) for each, says in told.items())
+    return Section(name, title, address, entries)
+
+
+def anchor_of(name: str) -> str:
+    """The anchor of a code, an event, an ability or a module."""
+    return "everything" if name == "*" else name.lower().replace(":", "-")

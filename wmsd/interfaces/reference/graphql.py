@@ -1,0 +1,217 @@
+"""GraphQL in the reference: the schema browser, and the editor that sends documents."""
+
+import asyncio
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache
+from typing import TYPE_CHECKING, Any, Final
+
+from wmsd.app.idempotency import HEADER as KEY
+from wmsd.app.prepared import Prepared
+from wmsd.base.strict_json import dumps
+from wmsd.interfaces.graphql import http as served
+from wmsd.interfaces.graphql.media import JSON, RESPONSE
+from wmsd.interfaces.http.server import response, unless_known
+from wmsd.interfaces.http.web import web
+from wmsd.interfaces.pages import browser as browsers
+from wmsd.interfaces.pages.browser import FORM_TOKEN, LARGEST_FORM
+from wmsd.interfaces.pages.door import Door, Person
+from wmsd.interfaces.pages.rendering import HEADERS, page, rendered
+from wmsd.interfaces.pages.workplace import CompanyWorkplace, company_at
+from wmsd.interfaces.reference.described import Described, Place
+from wmsd.interfaces.reference.pages import HTML, Known, frame
+from wmsd.interfaces.reference.sending import Sender, Sent, Tried
+from wmsd.interfaces.reference.trying import (
+    MOST_COMPANIES,
+    Subject,
+    Typed,
+    after,
+    companies_of,
+    new_key,
+    sent_of,
+    shown_of,
+    wrong,
+)
+
+if TYPE_CHECKING:
+    from wmsd.interfaces.reference.graphql_types import TypeShown
+
+TRY: Final = "/try/graphql"
+SCHEMA: Final = "/try/graphql/schema"
+ACCEPT: Final = f"{RESPONSE}, {JSON}"
+ROOTS: Final = ("Query", "Mutation")
+EXAMPLE: Final = """\
+query Shelf($first: Int!) {
+  articles(first: $first) {
+    nodes { code name stock { warehouse { code } available } }
+    pageInfo { hasNextPage endCursor }
+  }
+}"""
+VARIABLES: Final = '{"first": 5}'
+POLICY: Final = "Content-Security-Policy"
+
+
+@cache
+def _types() -> "Mapping[str, TypeShown]":
+    from wmsd.interfaces.graphql.schema import schema  # imported on a thread, when somebody asks for it
+    from wmsd.interfaces.reference.graphql_types import types_of
+
+    return types_of(schema())
+
+
+def _short() -> bytes:
+    from wmsd.interfaces.graphql.schema import schema
+    from wmsd.interfaces.reference.graphql_types import short
+
+    return dumps(short(schema())).encode()
+
+
+class SchemaBrowser:
+    """Pages of the schema, for everybody."""
+
+    def __init__(self, known: Known) -> None:
+        self._known = known
+        self._prepared: dict[str, Prepared] = {}
+        self._short = Prepared(_short)
+
+    async def overview(self, request: web.Request) -> web.Response:
+        return await self._page(request, "")
+
+    async def type(self, request: web.Request) -> web.Response:
+        name = request.match_info["type"]
+        if name not in await asyncio.to_thread(_types):
+            raise web.HTTPNotFound
+        return await self._page(request, name)
+
+    async def short(self, request: web.Request) -> web.Response:
+        return response(unless_known(request, await self._short.reply()))
+
+    async def _page(self, request: web.Request, name: str) -> web.Response:
+        """That of a type, or of all. There are as many as types."""
+        reference = await self._known.reference()
+        if name not in self._prepared:
+
+            def make() -> bytes:
+                types = _types()
+                shown = {"types": types, "roots": [types[root] for root in ROOTS], "shown": types.get(name)}
+                return rendered("reference/graphql", **frame(reference, "graphql"), **shown).encode()
+
+            self._prepared[name] = Prepared(make, HTML)
+        reply = await self._prepared[name].reply()
+        reply.headers = {**HEADERS, **reply.headers}
+        return response(unless_known(request, reply))
+
+
+@dataclass(frozen=True, slots=True)
+class Document(Subject):
+    """A document of somebody, as a subject of the try-out."""
+
+    @property
+    def address(self) -> str:
+        return TRY
+
+
+class Editor:
+    def __init__(self, door: Door, known: Known, sender: Sender) -> None:
+        self._door = door
+        self._known = known
+        self._sender = sender
+
+    async def show(self, request: web.Request) -> web.Response:
+        document = await self._document(request, request.query.get("company", ""))
+        typed = {"query": EXAMPLE, "variables": VARIABLES, f"header-{KEY}": new_key()}
+        return await self._page(document, typed)
+
+    async def do(self, request: web.Request) -> web.Response:
+        person = await self._door.person(request)
+        typed = await browsers.form(person.browser)
+        token = typed.pop("token", "").strip()
+        document = await self._document(request, typed.get("company", ""))
+        errors = wrong(document, typed, token)
+        body: dict[str, Any] = {"query": typed.get("query", "").replace("\r\n", "\n")}
+        variables = _variables(typed.get("variables", ""))
+        if variables is None:
+            errors["variables"] = "must be an object, as JSON"
+        elif variables:
+            body["variables"] = variables
+        if errors:
+            return await self._page(document, typed, errors=errors, status=422)
+        text = json.dumps(body, ensure_ascii=False)
+        sent = replace(
+            sent_of(document, {**typed, "body": text}, token),
+            accept=ACCEPT,
+            body=text,
+            read=served.parameters_of,
+            answered=served.in_form,
+        )
+        tried = await self._sender.send(person.browser, sent)
+        return await self._page(document, after(document, typed, tried), sent=sent, tried=tried)
+
+    async def _document(self, request: web.Request, company_id: str) -> Document:
+        person = await self._door.person(request)
+        companies = await companies_of(self._door, person)
+        if not company_id and len(companies) == 1:
+            company_id = str(companies[0]["id"])
+        at = await company_at(self._door, person, company_id) if company_id else None
+        return _of(person, at)
+
+    async def _page(
+        self,
+        document: Document,
+        typed: Typed,
+        *,
+        status: int = 200,
+        errors: Mapping[str, str] = {},
+        sent: Sent | None = None,
+        tried: Tried | None = None,
+    ) -> web.Response:
+        companies = await companies_of(self._door, document.person)
+        shown = page(
+            "reference/try_graphql",
+            status,
+            person=document.person,
+            **({} if document.at is None else {"at": document.at}),
+            company=document.at,
+            current="api",
+            address=TRY,
+            schema=SCHEMA,
+            companies=companies if len(companies) <= MOST_COMPANIES else None,
+            typed=typed,
+            errors=errors,
+            focus=next(iter(errors), ""),
+            key=f"header-{KEY}",
+            hidden={FORM_TOKEN: document.person.browser.form_token},
+            largest=LARGEST_FORM // 1024,
+            tried=tried,
+            **shown_of(document, sent, tried, is_graphql=True),
+        )
+        shown.headers[POLICY] = f"{HEADERS[POLICY]}; connect-src 'self'"  # for the names of the schema
+        return shown
+
+
+def _variables(text: str) -> dict[str, Any] | None:
+    """None when it is no object. What is in it the operation looks at."""
+    if not text.strip():
+        return {}
+    try:
+        found = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return found if isinstance(found, dict) else None
+
+
+@cache
+def _described() -> Described:
+    """The operation that runs documents."""
+    from wmsd.interfaces.reference.rows import Row
+
+    headers = tuple(Row(name, "string", False) for name in ("X-Company-Id", "X-Three-Pl-Id", KEY))
+    (route,) = (each for each in served.ROUTES if each.method == "POST")
+    places = (Place("graphql", route),)
+    return Described(route.operation, places, None, (), (), (), headers, (), (), (), None, None)
+
+
+def _of(person: Person, at: CompanyWorkplace | None) -> Document:
+    described = _described()
+    return Document(person, described, described.places[0], at)

@@ -1,0 +1,188 @@
+"""The pages of the reference, for everybody: the contents with the search, a page for each group and each
+operation, the errors, the events, the abilities and modules, and what can be downloaded.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping
+from functools import partial
+from typing import Any, Final
+
+from wmsd.app.prepared import Prepared
+from wmsd.base.access import MODULES
+from wmsd.base.problems import STATUS_OF_CODE
+from wmsd.base.strict_json import dumps
+from wmsd.interfaces.http.server import add_open, response, unless_known
+from wmsd.interfaces.http.web import web
+from wmsd.interfaces.pages.rendering import HEADERS, page, rendered
+from wmsd.interfaces.reference import errors, finding, postman
+from wmsd.interfaces.reference.described import ADDRESS, Described, Group, Reference, pretty
+from wmsd.interfaces.reference.finding import Section
+from wmsd.interfaces.reference.languages import LANGUAGES, example_of
+from wmsd.outbox.events import EVENTS
+
+HTML: Final = "text/html; charset=utf-8"
+FURTHER: Final = (
+    ("errors", "Errors"),
+    ("webhook-events", "Events"),
+    ("access", "Abilities and modules"),
+    ("graphql", "GraphQL"),
+)
+"""The pages beside those of the groups: their names in addresses and their titles."""
+MOST_NAMED: Final = 12
+"""A code that more operations answer is everywhere, so they are not named."""
+
+
+class Known:
+    """The reference, made by `make` on a thread when it is first asked for."""
+
+    def __init__(self, make: Callable[[], Reference]) -> None:
+        self._make = make
+        self._made: Reference | None = None
+        self._making = asyncio.Lock()
+
+    async def reference(self) -> Reference:
+        async with self._making:
+            if self._made is None:
+                self._made = await asyncio.to_thread(self._make)
+        return self._made
+
+
+class Pages:
+    def __init__(self, known: Known) -> None:
+        self._known = known
+        self._prepared: dict[tuple[str, ...], Prepared] = {}
+
+    def add_to(self, app: web.Application) -> None:
+        for path, handler in (
+            ("", self._contents),
+            ("/errors", partial(self._fixed, _errors)),
+            ("/webhook-events", partial(self._fixed, _events)),
+            ("/access", partial(self._fixed, _access)),
+            (f"/{postman.FILE}", self._collection),
+            ("/{group}", self._group),
+            ("/{group}/{operation}", self._operation),
+        ):
+            add_open(app, "GET", f"{ADDRESS}{path}", handler)
+
+    async def _contents(self, request: web.Request) -> web.Response:
+        query = request.query.get("q", "").strip()[: finding.LONGEST]
+        reference = await self._known.reference()
+        if not query:
+            return await self._answer(request, ("contents",), lambda: _contents(reference))
+        return page("reference/contents", **_found(reference, query))
+
+    async def _fixed(self, make: Callable[[Reference], str], request: web.Request) -> web.Response:
+        reference = await self._known.reference()
+        return await self._answer(request, (make.__name__,), lambda: make(reference))
+
+    async def _group(self, request: web.Request) -> web.Response:
+        reference = await self._known.reference()
+        group = _group_of(reference, request)
+        return await self._answer(request, ("group", group.name), lambda: _of_group(reference, group))
+
+    async def _operation(self, request: web.Request) -> web.Response:
+        reference = await self._known.reference()
+        group = _group_of(reference, request)
+        for each in group.operations:
+            if each.name == request.match_info["operation"]:
+                return await self._answer(request, (each.name, ""), partial(_of_operation, reference, group, each))
+        raise web.HTTPNotFound
+
+    async def _collection(self, request: web.Request) -> web.Response:
+        reference = await self._known.reference()
+        key = (postman.FILE,)
+        if key not in self._prepared:
+            self._prepared[key] = Prepared(lambda: dumps(postman.collection(reference)).encode())
+        reply = await self._prepared[key].reply()
+        reply.headers["Content-Disposition"] = f'attachment; filename="{postman.FILE}"'
+        return response(unless_known(request, reply))
+
+    async def _answer(self, request: web.Request, key: tuple[str, ...], make: Callable[[], str]) -> web.Response:
+        """A page that is the same for everybody. There are as many keys as pages."""
+        if key not in self._prepared:
+            self._prepared[key] = Prepared(lambda: make().encode(), HTML)
+        reply = await self._prepared[key].reply()
+        reply.headers = {**HEADERS, **reply.headers}
+        return response(unless_known(request, reply))
+
+
+def _group_of(reference: Reference, request: web.Request) -> Group:
+    for group in reference.groups:
+        if group.name == request.match_info["group"]:
+            return group
+    raise web.HTTPNotFound
+
+
+def _shown(template: str, reference: Reference, current: str, **values: Any) -> str:
+    return rendered(f"reference/{template}", **frame(reference, current), **values)
+
+
+def frame(reference: Reference, current: str) -> Mapping[str, Any]:
+    return {"groups": reference.groups, "further": FURTHER, "address": ADDRESS, "current": current}
+
+
+def _sections(reference: Reference) -> tuple[Section, ...]:
+    return finding.contents(reference, EVENTS)
+
+
+def _contents(reference: Reference) -> str:
+    return rendered(
+        "reference/contents",
+        **frame(reference, "contents"),
+        sections=_sections(reference),
+        query="",
+        asked=(),
+        number=0,
+        collection=postman.FILE,
+    )
+
+
+def _found(reference: Reference, query: str) -> Mapping[str, Any]:
+    asked = finding.asked_for(query)
+    sections = [section for each in _sections(reference) if (section := each.found(asked)).entries]
+    number = sum(len(each.entries) for each in sections)
+    found = {"sections": sections, "query": query, "asked": asked, "number": number, "collection": postman.FILE}
+    return {**frame(reference, "contents"), **found}
+
+
+def _of_group(reference: Reference, group: Group) -> str:
+    return _shown("group", reference, group.name, group=group)
+
+
+def _of_operation(reference: Reference, group: Group, described: Described) -> str:
+    example = example_of(described)
+    return _shown(
+        "operation",
+        reference,
+        group.name,
+        group=group,
+        described=described,
+        declared=described.operation,
+        examples=[(each.name, each.title, each.write(example)) for each in LANGUAGES],
+        answered=None if described.answered is None else pretty(described.answered),
+        told=reference.headers,
+    )
+
+
+def _errors(reference: Reference) -> str:
+    named = {code: reference.answering(code) for code in STATUS_OF_CODE}
+    told = errors.paragraphs()
+    return _shown(
+        "errors",
+        reference,
+        "errors",
+        errors=[errors.of_code(code, told) for code in STATUS_OF_CODE],
+        named={code: each for code, each in named.items() if len(each) <= MOST_NAMED},
+        numbers={code: len(each) for code, each in named.items()},
+    )
+
+
+def _events(reference: Reference) -> str:
+    emitting = {event: reference.emitting(event) for event in EVENTS}
+    return _shown("events", reference, "webhook-events", events=reference.events, emitting=emitting, pretty=pretty)
+
+
+def _access(reference: Reference) -> str:
+    abilities = {"*": "everything", **reference.abilities}
+    needing = {name: [each for each in reference.operations if each.ability == name] for name in abilities}
+    return _shown("access", reference, "access", abilities=abilities, modules=MODULES, needing=needing)

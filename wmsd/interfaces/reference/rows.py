@@ -1,0 +1,117 @@
+"""The fields of a schema as rows of a table: one for each field, also for those inside of others."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+from wmsd.interfaces.openapi.schemas import SCHEMAS, Schema
+
+DEEPEST: Final = 4
+BETWEEN: Final = "."
+EACH: Final = "[]"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """`name` says where it stands, as `lines[].quantity`. Bounds that are None do not exist."""
+
+    name: str
+    type: str
+    """As JSON has it."""
+    is_required: bool
+    is_nullable: bool = False
+    format: str = ""
+    description: str = ""
+    choices: tuple[str, ...] = ()
+    least: float | None = None
+    most: float | None = None
+    above: float | None = None
+    shortest: int | None = None
+    longest: int | None = None
+    fewest: int | None = None
+    greatest: int | None = None
+    """The number of members that a list may have at most."""
+    pattern: str = ""
+
+    @property
+    def key(self) -> str:
+        """Its own name."""
+        return self.name.rpartition(BETWEEN)[2].removesuffix(EACH)
+
+
+@dataclass(frozen=True, slots=True)
+class Rows:
+    """Makes rows of the components of a description."""
+
+    schemas: Mapping[str, Schema]
+
+    def of_object(self, schema: Schema, prefix: str = "") -> Iterator[Row]:
+        """Those of an object, each with those of what it holds behind it."""
+        found = self.plain(schema)
+        required = found.get("required", ())
+        for name, inner in found.get("properties", {}).items():
+            yield from self._of_field(f"{prefix}{name}", inner, name in required)
+
+    def of_parameter(self, parameter: Schema) -> Row:
+        """That of a part of the path, of the query or of the head."""
+        schema = {**self.plain(parameter["schema"]), "description": _said(parameter)}
+        return self._row(parameter["name"], schema, parameter["required"])
+
+    def _of_field(self, name: str, schema: Schema, is_required: bool) -> Iterator[Row]:
+        plain = self.plain(schema)
+        yield self._row(name, plain, is_required)
+        if name.count(BETWEEN) >= DEEPEST:
+            return
+        members = self.plain(plain.get("items", {}))
+        if "properties" in members:
+            yield from self.of_object(members, f"{name}{EACH}{BETWEEN}")
+        elif "properties" in plain:
+            yield from self.of_object(plain, f"{name}{BETWEEN}")
+
+    def _row(self, name: str, schema: Schema, is_required: bool) -> Row:
+        kind, choices = schema.get("type", "any"), schema.get("enum", ())
+        nullable = schema.get("nullable", False)
+        if isinstance(kind, list):
+            nullable = nullable or "null" in kind
+            kind = next(each for each in kind if each != "null")
+        if "const" in schema:
+            kind, choices = "string", (schema["const"],)
+        members = self.plain(schema.get("items", {})) if kind == "array" else {}
+        return Row(
+            name=name,
+            type=f"array of {members.get('type', 'any')}s" if kind == "array" else kind,
+            is_required=is_required,
+            is_nullable=nullable,
+            format=schema.get("format", ""),
+            description=schema.get("description", ""),
+            choices=tuple(map(str, choices or members.get("enum", ()))),
+            least=schema.get("minimum"),
+            most=schema.get("maximum"),
+            above=schema.get("exclusiveMinimum"),
+            shortest=schema.get("minLength"),
+            longest=schema.get("maxLength"),
+            fewest=schema.get("minItems"),
+            greatest=schema.get("maxItems"),
+            pattern=schema.get("pattern", ""),
+        )
+
+    def plain(self, schema: Schema) -> Schema:
+        """The schema without references to others, and with `nullable` in place of a choice of null."""
+        if "$ref" in schema:
+            own = {name: value for name, value in schema.items() if name != "$ref"}
+            return {**self.plain(self.schemas[schema["$ref"].removeprefix(SCHEMAS)]), **own}
+        options = schema.get("anyOf")
+        if options is None:
+            return schema
+        own = {name: value for name, value in schema.items() if name != "anyOf"}
+        real = [each for each in options if each.get("type") != "null"]
+        found = self.plain(real[0]) if len(real) == 1 else {"type": _either(real)}
+        return {**found, **own, "nullable": len(real) < len(options)}
+
+
+def _either(options: list[Schema]) -> str:
+    return " or ".join(dict.fromkeys(str(each.get("type", "any")) for each in options))
+
+
+def _said(parameter: Schema) -> Any:
+    return parameter.get("description") or parameter["schema"].get("description", "")
