@@ -120,14 +120,14 @@ def begins_elsewhere(browser: Browser) -> bool:
     return browser.request.headers.get("Sec-Fetch-Site", "none") not in ("same-origin", "none")
 
 
-async def form(browser: Browser, with_token: bool = True) -> dict[str, str]:
+async def form(browser: Browser, with_token: bool = True, largest: int = LARGEST_FORM) -> dict[str, str]:
     """The fields of a form of this origin, and of this session. Raises Problem: 403, 415, 413, 408, 400."""
     request = browser.request
     _check_origin(browser)
     if request.content_type != "application/x-www-form-urlencoded":
         raise Problem("VALIDATION_FAILED", "Send the form of this page as a browser does.", status=415)
     try:
-        raw = (await requests.body(request, LARGEST_FORM)).decode()
+        raw = (await requests.body(request, largest)).decode()
         fields = dict(parse_qsl(raw, keep_blank_values=True, max_num_fields=MOST_FIELDS, errors="strict"))
     except ValueError:
         raise Problem("VALIDATION_FAILED", "The form cannot be read; send it again.", status=400) from None

@@ -27,6 +27,12 @@ LAST: Final = ("created_at", "updated_at")
 PLACE: Final = ("page", "cursor")
 """Parameters that say where in a list one is."""
 ROUTE_OF: Final = {route.operation.name: route for route in (*V2, *V1)}
+TRIED_AT: Final = {
+    route.operation.name: f"/try/{version}/{route.operation.name}"
+    for version, routes in (("v2", V2), ("v1", V1))
+    for route in routes
+}
+"""Where an operation is tried out."""
 
 
 class Browsing:
@@ -94,6 +100,7 @@ class Browsing:
             ),
             tables=[field for field in fields if field.kind == "table" and record.get(field.name)],
             under=await records_under(at, resource, record["id"]),
+            tried_at=TRIED_AT.get(resource.one.name),
             path=None if route is None else route.path.replace("{id}", str(record["id"])),
         )
 

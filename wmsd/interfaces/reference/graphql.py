@@ -5,7 +5,7 @@ import json
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cache
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Final
 
 from wmsd.app.idempotency import HEADER as KEY
 from wmsd.app.prepared import Prepared
@@ -15,7 +15,7 @@ from wmsd.interfaces.graphql.media import JSON, RESPONSE
 from wmsd.interfaces.http.server import response, unless_known
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import browser as browsers
-from wmsd.interfaces.pages.browser import FORM_TOKEN, LARGEST_FORM
+from wmsd.interfaces.pages.browser import FORM_TOKEN
 from wmsd.interfaces.pages.door import Door, Person
 from wmsd.interfaces.pages.rendering import HEADERS, page, rendered
 from wmsd.interfaces.pages.workplace import CompanyWorkplace, company_at
@@ -23,6 +23,8 @@ from wmsd.interfaces.reference.described import Described, Place
 from wmsd.interfaces.reference.pages import HTML, Known, frame
 from wmsd.interfaces.reference.sending import Sender, Sent, Tried
 from wmsd.interfaces.reference.trying import (
+    LARGEST_BODY,
+    LARGEST_FORM,
     MOST_COMPANIES,
     Subject,
     Typed,
@@ -125,19 +127,19 @@ class Editor:
 
     async def do(self, request: web.Request) -> web.Response:
         person = await self._door.person(request)
-        typed = await browsers.form(person.browser)
+        typed = await browsers.form(person.browser, largest=LARGEST_FORM)
         token = typed.pop("token", "").strip()
         document = await self._document(request, typed.get("company", ""))
         errors = wrong(document, typed, token)
-        body: dict[str, Any] = {"query": typed.get("query", "").replace("\r\n", "\n")}
-        variables = _variables(typed.get("variables", ""))
-        if variables is None:
+        variables = typed.get("variables", "").strip()
+        if variables and not _is_object(variables):
             errors["variables"] = "must be an object, as JSON"
-        elif variables:
-            body["variables"] = variables
+        query = json.dumps(typed.get("query", "").replace("\r\n", "\n"), ensure_ascii=False)
+        text = f'{{"query": {query}, "variables": {variables}}}' if variables else f'{{"query": {query}}}'
+        if len(text.encode()) > LARGEST_BODY:
+            errors["query"] = f"is over {LARGEST_BODY // 1024} kB with its variables"
         if errors:
             return await self._page(document, typed, errors=errors, status=422)
-        text = json.dumps(body, ensure_ascii=False)
         sent = replace(
             sent_of(document, {**typed, "body": text}, token),
             accept=ACCEPT,
@@ -182,7 +184,7 @@ class Editor:
             focus=next(iter(errors), ""),
             key=f"header-{KEY}",
             hidden={FORM_TOKEN: document.person.browser.form_token},
-            largest=LARGEST_FORM // 1024,
+            largest=LARGEST_BODY // 1024,
             tried=tried,
             **shown_of(document, sent, tried, is_graphql=True),
         )
@@ -190,15 +192,12 @@ class Editor:
         return shown
 
 
-def _variables(text: str) -> dict[str, Any] | None:
-    """None when it is no object. What is in it the operation looks at."""
-    if not text.strip():
-        return {}
+def _is_object(text: str) -> bool:
+    """What is in it, the operation looks at: it reads the text itself."""
     try:
-        found = json.loads(text)
+        return isinstance(json.loads(text), dict)
     except (ValueError, RecursionError):
-        return None
-    return found if isinstance(found, dict) else None
+        return False
 
 
 @cache

@@ -9,6 +9,8 @@ from wmsd.interfaces.openapi.schemas import SCHEMAS, Schema
 DEEPEST: Final = 4
 BETWEEN: Final = "."
 EACH: Final = "[]"
+ANY_INTEGER: Final = 2**53 - 1
+"""The largest that JSON's readers keep exactly: no bound of the field."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +88,7 @@ class Rows:
             description=schema.get("description", ""),
             choices=tuple(map(str, choices or members.get("enum", ()))),
             least=schema.get("minimum"),
-            most=schema.get("maximum"),
+            most=None if schema.get("maximum") == ANY_INTEGER else schema.get("maximum"),
             above=schema.get("exclusiveMinimum"),
             shortest=schema.get("minLength"),
             longest=schema.get("maxLength"),

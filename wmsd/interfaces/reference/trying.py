@@ -13,7 +13,7 @@ from wmsd.base.strict_json import printable
 from wmsd.interfaces.http import requests
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import browser as browsers
-from wmsd.interfaces.pages.browser import FORM_TOKEN, LARGEST_FORM
+from wmsd.interfaces.pages.browser import FORM_TOKEN
 from wmsd.interfaces.pages.door import Door, Person
 from wmsd.interfaces.pages.rendering import page
 from wmsd.interfaces.pages.sent_once import SentOnce
@@ -31,6 +31,9 @@ MOST_SHOWN: Final = 32 * 1024
 LONGEST_TOKEN: Final = 8000
 """As long as a header can be."""
 LONGEST_HEADER: Final = 300
+LARGEST_BODY: Final = 64 * 1024
+LARGEST_FORM: Final = 4 * LARGEST_BODY
+"""In a form most signs of JSON have three bytes."""
 OWN_KEY: Final = "try-"
 """What a key begins with that the form has made."""
 ONCE: Final = "form_key"
@@ -97,7 +100,7 @@ class Trying:
 
     async def do(self, request: web.Request) -> web.Response:
         browser = (await self._door.person(request)).browser
-        typed = await browsers.form(browser)
+        typed = await browsers.form(browser, largest=LARGEST_FORM)
         token = typed.pop("token", "").strip()
         subject = await self._subject(request, typed.get("company", ""))
         errors = wrong(subject, typed, token)
@@ -147,7 +150,7 @@ class Trying:
             errors=errors,
             focus=next(iter(errors), ""),
             hidden={ONCE: secrets.token_urlsafe(16), FORM_TOKEN: subject.person.browser.form_token},
-            largest=LARGEST_FORM // 1024,
+            largest=LARGEST_BODY // 1024,
             tried=tried,
             **shown_of(subject, sent, tried),
         )
@@ -192,6 +195,8 @@ def wrong(subject: Subject, typed: Typed, token: str) -> dict[str, str]:
         errors["token"] = "is required"
     if len(token) > LONGEST_TOKEN or not token.isprintable():
         errors["token"] = "is no token"
+    if len(typed.get("body", "").encode()) > LARGEST_BODY:
+        errors["body"] = f"is over {LARGEST_BODY // 1024} kB"
     for each in subject.inputs:
         value = typed.get(each.name, "").strip()
         if each.where == "path" and not value:

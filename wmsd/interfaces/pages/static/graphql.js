@@ -23,9 +23,9 @@ function placeOf(schema, text) {
     if (token.startsWith("#")) continue;
     if (token === "{") {
       if (top.kind === "document") stack.push({ kind: "fields", type: root });
-      else if (top.kind === "fields") stack.push({ kind: "fields", type: top.inner ?? top.type });
+      else if (top.kind === "fields") stack.push({ kind: "fields", type: top.isNamed ? top.inner : top.type });
       else stack.push({ kind: "input", fields: schema.inputs[top.value] ?? {} });
-      top.inner = undefined;
+      top.isNamed = false;
     } else if (token === "(") {
       if (top.kind === "fields") stack.push({ kind: "input", fields: top.field?.[1] ?? {} });
       else stack.push({ kind: "variables" });
@@ -44,6 +44,7 @@ function placeOf(schema, text) {
         else if (token === "mutation") root = schema.mutation;
         else if (token === "query") root = schema.query;
       } else if (top.kind === "fields") {
+        top.isNamed = token !== "on" || last !== "...";
         if (last === "on") top.inner = token;
         else if (last !== "..." || token !== "on") {
           top.field = fieldOf(top.type, token);
