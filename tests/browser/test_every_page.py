@@ -31,6 +31,10 @@ PAGES = (
     *(f"/companies/1/{each.name}" for each in RESOURCES),
     *(f"/admin/{each.name}" for each in ADMINISTRATION),
     *("/companies/99/articles", "/companies/1/articles?min_stock=x"),
+    *("/docs/api", "/docs/api/webhooks", "/docs/api/sales-orders/create_sales_order", "/docs/api/errors"),
+    *("/docs/api/webhook-events", "/docs/api/access", "/docs/api/graphql", "/docs/api/graphql/Query"),
+    *("/docs/api?q=stock", "/docs/api?q=nothing+like+that"),
+    *("/try/v1/create_article?company=1", "/try/v2/walk_stock", "/try/v1/get_user", "/try/graphql?company=1"),
 )
 FOR_STRANGERS = ("/sign-in", "/welcome?code=x", "/first-admin?code=x", "/demo?code=x")
 SCREENS = {"phone": 390, "tablet": 820, "screen": 1440}

@@ -3,6 +3,7 @@
 import html
 import json
 import re
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,8 +11,8 @@ import pytest
 from tests.interfaces.pages.test_browsing import signed_in
 from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.interfaces.reference.test_trying import answered, send, typed_in
-from tests.support.shop import Shop
-from tests.support.world import World
+from tests.support.shop import Shop, open_shop
+from tests.support.world import World, open_world
 from wmsd.interfaces.graphql.schema import schema
 from wmsd.interfaces.reference.graphql_types import short, types_of
 
@@ -85,6 +86,18 @@ async def test_a_mutation_that_is_sent_twice_is_done_once(visitor: Visitor) -> N
     assert first[2]["data"]["create_article"]["code"] == "MADE"
     assert second[1]["Idempotent-Replayed"] == "true"
     assert len((await visitor.world.send("GET", "/api/articles?code=MADE")).body["data"]) == 1
+
+
+async def test_it_counts_for_the_session_and_never_towards_the_limit_of_the_company(tmp_path: Path) -> None:
+    limits = {"limits": {"graphql_per_minute": 1, "data_per_minute": 1}}
+    async with open_world(tmp_path / "data", limits) as world:
+        await open_shop(world)
+        visitor = await signed_in(world)
+        for number in range(3):
+            made = MAKE.replace("MADE", f"M{number}")
+            assert "errors" not in answered(await ask(visitor, made))[2]
+        first = await world.send("POST", "/api/graphql", {"query": CODES})
+        assert (first.status, first.headers["X-RateLimit-Remaining"]) == (200, "0")
 
 
 async def test_the_abilities_of_the_person_decide(shop: Shop) -> None:

@@ -14,6 +14,9 @@ from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.log_lines import Kept, keeping
 from tests.support.shop import Shop, open_shop
 from tests.support.world import World, open_world
+from wmsd.accounts.actions import get_user, revoke_token
+from wmsd.app.call import Call
+from wmsd.base.operation import Operation
 from wmsd.interfaces.rest_v1.routes import ROUTES as V1
 from wmsd.interfaces.rest_v2.routes import ROUTES as V2
 
@@ -111,6 +114,21 @@ class TestAsThePerson:
         path = f"/try/{version}/{route.operation.name}"
         status, _, _ = answered(await send(visitor, path, path__id="1", token=token, **{"as": "me"}))
         assert status == 200 or (status == 404 and "{" in route.path)
+
+    @pytest.mark.parametrize("operation", [get_user, revoke_token], ids=lambda each: each.name)
+    async def test_the_door_refuses_a_session_what_is_about_a_token(
+        self, visitor: Visitor, operation: Operation
+    ) -> None:
+        call = Call(operation, "POST", "/", "127.0.0.1", "r", session=visitor.cookies["wmsd"])
+        reply = await visitor.world.installation.dispatcher.dispatch(call)
+        assert (reply.status, json.loads(reply.body)["code"]) == (403, "FORBIDDEN")
+        assert (await visitor.world.send("GET", "/api/user")).status == 200, "no token was revoked"
+
+    async def test_each_request_of_a_batch_is_the_persons(self, shop: Shop) -> None:
+        visitor = await signed_in(shop.world, "ACME", abilities=["articles:read"])
+        requests = [{"method": "GET", "path": f"/api/v2/{path}"} for path in ("articles", "stock", "webhooks")]
+        _, _, body = answered(await send(visitor, "/try/v2/run_batch", body=json.dumps({"requests": requests})))
+        assert [each["status"] for each in body["responses"]] == [200, 403, 403]
 
     async def test_a_batch(self, visitor: Visitor) -> None:
         requests = [{"method": "GET", "path": "/api/v2/articles"}, {"method": "GET", "path": "/api/v2/nothing"}]

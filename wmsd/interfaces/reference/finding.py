@@ -6,6 +6,9 @@ from typing import Final
 
 from wmsd.base.access import MODULES
 from wmsd.base.problems import STATUS_OF_CODE
+from wmsd.interfaces.graphql.fields import MUTATIONS, QUERIES
+from wmsd.interfaces.graphql.http import ROUTES as GRAPHQL
+from wmsd.interfaces.graphql.serving import run_graphql
 from wmsd.interfaces.reference.described import ADDRESS, Reference
 
 LONGEST: Final = 100
@@ -78,11 +81,20 @@ def contents(reference: Reference, events: Mapping[str, str]) -> tuple[Section, 
     access = f"{ADDRESS}/access"
     return (
         *groups,
+        _graphql(),
         _section("errors", "Errors", errors, {code: str(status) for code, status in STATUS_OF_CODE.items()}),
         _section("webhook-events", "Events", happened, events),
         _section("abilities", "Abilities", access, {"*": "everything", **reference.abilities}),
         _section("modules", "Modules", access, MODULES),
     )
+
+
+def _graphql() -> Section:
+    """The one operation of GraphQL, which is found by its root fields too."""
+    address = f"{ADDRESS}/graphql"
+    fields = tuple(dict.fromkeys(each.name for each in (*QUERIES, *MUTATIONS)))
+    places = tuple((route.method, route.path) for route in GRAPHQL)
+    return Section("graphql", "GraphQL", address, (Entry(address, run_graphql.summary, "", fields, places),))
 
 
 def _section(name: str, title: str, address: str, told: Mapping[str, str]) -> Section:

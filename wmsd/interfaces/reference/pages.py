@@ -23,7 +23,7 @@ from wmsd.outbox.events import EVENTS
 HTML: Final = "text/html; charset=utf-8"
 FURTHER: Final = (
     ("errors", "Errors"),
-    ("webhook-events", "Events"),
+    ("webhook-events", "Webhook events"),
     ("access", "Abilities and modules"),
     ("graphql", "GraphQL"),
 )
