@@ -71,6 +71,10 @@ def _parts(name: str, route: str, resource: Resource | None, company: int, there
         case "act":
             assert resource is not None
             return [each.name for each in resource.acts if each.makes_one != ("{id}" in route)]
+        case "version":
+            return ["v1"]
+        case "operation":
+            return ["get_article", "create_article"]
         case "request_id" | "provider":
             return ["nothing"]
     raise AssertionError(f"{route}: what is {name}?")

@@ -19,7 +19,7 @@ from wmsd.interfaces.pages.browser import FORM_TOKEN
 from wmsd.interfaces.pages.door import Door, Person
 from wmsd.interfaces.pages.rendering import HEADERS, page, rendered
 from wmsd.interfaces.pages.workplace import CompanyWorkplace, company_at
-from wmsd.interfaces.reference.described import Described, Place
+from wmsd.interfaces.reference.described import ADDRESS, Described, Place
 from wmsd.interfaces.reference.pages import HTML, Known, frame
 from wmsd.interfaces.reference.sending import Sender, Sent, Tried
 from wmsd.interfaces.reference.trying import (
@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from wmsd.interfaces.reference.graphql_types import TypeShown
 
 TRY: Final = "/try/graphql"
-SCHEMA: Final = "/try/graphql/schema"
+SCHEMA: Final = f"{ADDRESS}/graphql-names.json"
 ACCEPT: Final = f"{RESPONSE}, {JSON}"
 ROOTS: Final = ("Query", "Mutation")
 EXAMPLE: Final = """\
@@ -51,7 +51,6 @@ query Shelf($first: Int!) {
   }
 }"""
 VARIABLES: Final = '{"first": 5}'
-POLICY: Final = "Content-Security-Policy"
 
 
 @cache
@@ -169,7 +168,7 @@ class Editor:
         tried: Tried | None = None,
     ) -> web.Response:
         companies = await companies_of(self._door, document.person)
-        shown = page(
+        return page(
             "reference/try_graphql",
             status,
             person=document.person,
@@ -188,8 +187,6 @@ class Editor:
             tried=tried,
             **shown_of(document, sent, tried, is_graphql=True),
         )
-        shown.headers[POLICY] = f"{HEADERS[POLICY]}; connect-src 'self'"  # for the names of the schema
-        return shown
 
 
 def _is_object(text: str) -> bool:
