@@ -13,9 +13,8 @@ function declared(text) {
 }
 
 // Where the reading of a document stands: what the names at this place may be.
-function placeOf(schema, text) {
-  const stack = [{ kind: "document" }];
-  const fieldOf = (type, name) => schema.types[type]?.[name];
+function placeOf(schema, text, start) {
+  const stack = [{ ...start }];
   let root = schema.query;
   let last = "";
   for (const token of text.match(TOKEN) ?? []) {
@@ -23,6 +22,7 @@ function placeOf(schema, text) {
     if (token.startsWith("#")) continue;
     if (token === "{") {
       if (top.kind === "document") stack.push({ kind: "fields", type: root });
+      else if (top.kind === "json") stack.push({ kind: "input", fields: top.fields });
       else if (top.kind === "fields") stack.push({ kind: "fields", type: top.isNamed ? top.inner : top.type });
       else stack.push({ kind: "input", fields: schema.inputs[top.value] ?? {} });
       top.isNamed = false;
@@ -47,7 +47,7 @@ function placeOf(schema, text) {
         top.isNamed = token !== "on" || last !== "...";
         if (last === "on") top.inner = token;
         else if (last !== "..." || token !== "on") {
-          top.field = fieldOf(top.type, token);
+          top.field = schema.types[top.type]?.[token];
           top.inner = top.field?.[0];
         }
       } else if (top.value) top.isDone = true;
@@ -58,14 +58,14 @@ function placeOf(schema, text) {
 }
 
 // The names that may stand at a place of the text: { from, names }. `from` is where the name there begins.
-export function suggestions(schema, text, at) {
+export function suggestions(schema, text, at, start = { kind: "document" }) {
   const from = at - text.slice(0, at).match(/[_A-Za-z]?\w*$/)[0].length;
   const before = text.slice(0, from);
   const tokens = before.match(TOKEN) ?? [];
   const end = tokens.at(-1) ?? "";
   const isText = /^("""(?!.*""".)|#|"(?!.*"$))/s.test(end) && before.endsWith(end) && !/^".*"$/s.test(end);
   const prefix = text.slice(from, at).toLowerCase();
-  const names = isText ? [] : namesAt(schema, text, placeOf(schema, before));
+  const names = isText ? [] : namesAt(schema, text, placeOf(schema, before, start));
   const found = names.filter((name) => name.toLowerCase().startsWith(prefix) && name !== text.slice(from, at));
   return { from, names: found.slice(0, MOST) };
 }
@@ -77,7 +77,7 @@ function namesAt(schema, text, place) {
     if (place.last === "on") return Object.keys(schema.types);
     return ["", "}"].includes(place.last) ? START : [];
   }
-  if (place.kind === "variables") return place.isType ? [...Object.keys(schema.inputs), ...Object.keys(schema.enums)] : [];
+  if (place.kind === "variables") return place.isType ? Object.keys({ ...schema.inputs, ...schema.enums }) : [];
   if (place.kind === "input") {
     if (!place.value || place.isDone) return Object.keys(place.fields);
     return place.value === "Boolean" ? ["true", "false"] : (schema.enums[place.value] ?? []);
@@ -86,25 +86,13 @@ function namesAt(schema, text, place) {
   return [...Object.keys(schema.types[place.type] ?? {}), "__typename"];
 }
 
-// The same for the JSON of the variables.
+// The same for the JSON of the variables, read as GraphQL writes it: names of fields without quotes.
 export function variableSuggestions(schema, document, text, at) {
-  const key = text.slice(0, at).match(/"(\w*)$/);
-  const from = key ? at - key[1].length : at;
-  const stack = [];
-  let last = "";
-  let name = "";
-  for (const token of text.slice(0, key ? from - 1 : at).match(/"(?:\\.|[^"\\])*"|[{}[\]:,]|[^\s{}[\]:,"]+/g) ?? []) {
-    const top = stack.at(-1);
-    if (token === "{") stack.push(top ? (schema.inputs[top[name] ?? top.$of] ?? {}) : declared(document));
-    else if (token === "[") stack.push({ $of: top?.[name] });
-    else if (token === "}" || token === "]") stack.pop();
-    else if (token === ":") name = last.slice(1, -1);
-    if (token === "," || token === "{" || token === "[") name = "";
-    last = token;
-  }
-  const top = key && ["{", ","].includes(last) ? (stack.at(-1) ?? {}) : {};
-  const names = Object.keys(top).filter((each) => each !== "$of" && each.startsWith(key[1]) && each !== key[1]);
-  return { from, names: names.slice(0, MOST) };
+  const before = text.slice(0, at);
+  if (!/"\w*$/.test(before)) return { from: at, names: [] };
+  const plain = before.replace(/"(\w+)"(?=\s*:)/g, " $1 ").replace(/"(\w*)$/, " $1");
+  const { from, names } = suggestions(schema, plain, at, { kind: "json", fields: declared(document) });
+  return { from, names: names.filter((name) => name !== "true" && name !== "false") };
 }
 
 // Puts a list of suggestions under a text area.
