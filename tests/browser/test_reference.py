@@ -13,7 +13,7 @@ from tests.support.chromium import opened
 def test_the_contents_are_filtered_at_once(page: Page) -> None:
     page.goto("/docs/api")
     page.locator("#q").press_sequentially("min_stock")
-    expect(page.locator("[data-found]")).to_contain_text("found")
+    expect(page.locator("[data-found]")).to_contain_text("Found: ")
     shown = page.locator("[data-entry]:visible")
     expect(shown.filter(has_text="Create an article")).to_have_count(1)
     expect(shown.filter(has_text="Create a return")).to_have_count(0)

@@ -17,6 +17,7 @@ from tests.support.world import World, open_world
 from wmsd.accounts.actions import get_user, revoke_token
 from wmsd.app.call import Call
 from wmsd.base.operation import Operation
+from wmsd.interfaces.reference import trying
 from wmsd.interfaces.rest_v1.routes import ROUTES as V1
 from wmsd.interfaces.rest_v2.routes import ROUTES as V2
 
@@ -213,6 +214,11 @@ class TestWithAToken:
             assert world.token not in text
         assert '"Authorization: Bearer $TOKEN"' in html.unescape(seen.text)
 
+    async def test_where_nothing_is_kept_there_is_no_link(self, tmp_path: Path) -> None:
+        async with open_world(tmp_path / "data", {"requests": {"keep": False}}) as world:
+            visitor = await signed_in(world)
+            assert "/requests/" not in (await send(visitor, LIST, **{"as": "token", "token": world.token})).text
+
     async def test_without_a_token_there_is_no_link(self, visitor: Visitor) -> None:
         assert "/requests/" not in (await send(visitor, LIST)).text
 
@@ -300,6 +306,14 @@ class TestTheForm:
         typed = {**typed_in(await visitor.get(f"{LIST}?company=1")), "company": str(other)}
         assert (await visitor.post(LIST, typed)).status == 404
         assert "OTHER" not in (await visitor.get(LIST)).text
+
+    async def test_of_very_many_companies_the_number_is_typed(
+        self, visitor: Visitor, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        monkeypatch.setattr(trying, "MOST_COMPANIES", 0)
+        shown = await visitor.get(f"{LIST}?company=1")
+        assert re.search(r'<input id="company" name="company" inputmode="numeric" value="1"', shown.text)
+        assert answered(await send(visitor, LIST))[0] == 200
 
     async def test_too_much_is_refused(self, visitor: Visitor) -> None:
         shown = await visitor.get(f"{CREATE}?company=1")

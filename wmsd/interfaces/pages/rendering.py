@@ -66,7 +66,7 @@ def marked(text: str) -> "Markup":
     """A text of the declarations as HTML. Backquotes stand around code, and empty lines between paragraphs."""
     from markupsafe import Markup, escape
 
-    paragraphs = [CODE.sub(r"<code>\1</code>", str(escape(each))) for each in text.split("\n\n")]
+    paragraphs = [CODE.sub(r"<code>\1</code>", str(escape(each))) for each in text.split("\n\n") if each]
     return Markup("".join(f"<p>{each}</p>" for each in paragraphs))  # noqa: S704 escaped above
 
 

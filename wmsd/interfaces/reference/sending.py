@@ -65,14 +65,14 @@ class Sent:
 
 @dataclass(frozen=True, slots=True)
 class Tried:
-    """What came back. `company_id`: of the company that the caller was admitted to, or that it may use."""
+    """What came back. `kept_for`: the company among whose requests it is."""
 
     status: int
     headers: Mapping[str, str]
     body: bytes
     milliseconds: float
     request_id: str
-    company_id: int | None
+    kept_for: int | None
 
 
 class Sender:
@@ -94,10 +94,12 @@ class Sender:
         seconds = time.perf_counter() - began
         reply = sent.answered(call.accept, reply)
         headers = _headers(call, reply)
+        kept_for = None
         if call.token is not None:
             self._keep(browser, call, sent, Answered(reply.status, reply.body, headers), seconds)
-        company_id = None if call.known is None else call.known[1].id
-        return Tried(reply.status, headers, reply.body, seconds * 1000, call.request_id, company_id)
+            if call.known is not None and self._installation.history.is_on:
+                kept_for = call.known[1].id
+        return Tried(reply.status, headers, reply.body, seconds * 1000, call.request_id, kept_for)
 
     def _call(self, browser: Browser, sent: Sent) -> Call:
         headers = sent.headers

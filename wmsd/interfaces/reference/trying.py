@@ -244,9 +244,7 @@ def shown_of(subject: Subject, sent: Sent | None, tried: Tried | None, is_graphq
         "body": body or None,
         "body_bytes": len(body.encode()),
     }
-    kept_at = ""
-    if sent.token is not None and tried.company_id is not None:
-        kept_at = f"/companies/{tried.company_id}/requests/{tried.request_id}"
+    kept_at = "" if tried.kept_for is None else f"/companies/{tried.kept_for}/requests/{tried.request_id}"
     return {
         "answer": _answer(tried),
         "is_cut": len(tried.body) > MOST_SHOWN,

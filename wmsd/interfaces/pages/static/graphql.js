@@ -102,7 +102,7 @@ function suggestIn(area, find) {
   list.id = `${area.id}-names`;
   list.className = "suggestions";
   list.setAttribute("role", "listbox");
-  list.setAttribute("aria-label", "Suggestions");
+  list.setAttribute("aria-label", area.form.dataset.suggestions);
   told.className = "hidden";
   told.setAttribute("role", "status");
   area.setAttribute("aria-autocomplete", "list");
@@ -132,7 +132,7 @@ function suggestIn(area, find) {
       }),
     );
     list.hidden = !found.names.length;
-    told.textContent = found.names.length ? `${found.names.length} suggestions` : "";
+    told.textContent = found.names.length ? `${area.form.dataset.suggestions}: ${found.names.length}` : "";
     choose(found.names.length ? place : -1);
   };
   const close = () => show({ from: 0, names: [] }, -1);

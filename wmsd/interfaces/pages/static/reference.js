@@ -5,9 +5,14 @@ const filter = document.querySelector("[data-filter]");
 if (filter) {
   const entries = [...document.querySelectorAll("[data-entry]")].map((entry) => {
     const words = (entry.dataset.words ?? "").split(" ");
-    return { entry, words, text: `${entry.textContent} ${words.join(" ")}`.toLowerCase() };
+    const read = [...entry.children].filter((each) => !("fields" in each.dataset)).map((each) => each.textContent);
+    return { entry, words, text: [...read, ...words].join(" ").toLowerCase() };
   });
   const found = document.querySelector("[data-found]");
+  const tell = (place, isShown, what) => {
+    place.hidden = !isShown;
+    place.firstElementChild.textContent = what;
+  };
   const show = () => {
     const asked = filter.value.toLowerCase().split(/\s+/).filter(Boolean);
     let number = 0;
@@ -15,11 +20,11 @@ if (filter) {
       entry.hidden = !asked.every((word) => text.includes(word));
       number += entry.hidden ? 0 : 1;
       const fields = words.filter((name) => asked.some((word) => name.includes(word))).slice(0, 8);
-      entry.querySelector("[data-fields]").textContent = fields.length ? `Fields: ${fields.join(", ")}` : "";
+      tell(entry.querySelector("[data-fields]"), fields.length, fields.join(", "));
     }
     for (const section of document.querySelectorAll("[data-section]"))
       section.hidden = !section.querySelector("[data-entry]:not([hidden])");
-    found.textContent = asked.length ? `${number} found` : "";
+    tell(found, asked.length, number);
   };
   if (!new URLSearchParams(location.search).get("q")) filter.addEventListener("input", show);
 }
