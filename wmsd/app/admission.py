@@ -97,9 +97,12 @@ class Admission:
         limits = self._limits
         match "none" if call.is_counted else call.operation.limit:
             # people never use up what programs may ask for
-            case "company" | "user" | "graphql" if call.session is not None:
+            case "company" | "user" if call.session is not None:
                 assert caller is not None
                 key, limit, company = f"session:{caller.session_id}", limits.pages_per_minute, None
+            case "graphql" if call.session is not None:
+                assert caller is not None
+                key, limit, company = f"graphql:session:{caller.session_id}", limits.graphql_per_minute, None
             case "company":
                 assert company is not None
                 key, limit = self._of_company(company)
