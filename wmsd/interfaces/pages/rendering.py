@@ -60,8 +60,12 @@ def _environment() -> "Environment":
 
 def page(template: str, status: int = 200, **given: Any) -> web.Response:
     """A page of the template of that name."""
-    text = _environment().get_template(f"{template}.html").render(**given)
+    text = rendered(template, **given)
     return web.Response(status=status, text=text, content_type="text/html", headers=HEADERS)
+
+
+def rendered(template: str, **given: Any) -> str:
+    return _environment().get_template(f"{template}.html").render(**given)
 
 
 def go_to(path: str) -> web.Response:

@@ -9,3 +9,13 @@ for (const button of document.querySelectorAll("[data-copy]")) {
     button.textContent = "Copied";
   });
 }
+
+document.querySelector(".rail [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+
+const find = document.querySelector("[data-find]");
+document.addEventListener("keydown", (event) => {
+  if (!find || event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.closest("input, select, textarea, [contenteditable]")) return;
+  event.preventDefault();
+  find.focus();
+});
