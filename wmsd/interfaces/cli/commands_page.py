@@ -2,6 +2,7 @@
 
 import re
 from collections.abc import Iterator, Sequence
+from inspect import cleandoc
 from typing import Final
 
 import click
@@ -9,7 +10,7 @@ import click
 from wmsd.interfaces.pages.guide.source import Made
 
 TITLE: Final = "Commands"
-SHARED: Final = frozenset({"config_file", "data"})
+SHARED: Final = frozenset({"--config", "--data", "--help"})
 """Options of nearly every command, which are told of once."""
 ABOVE: Final = f"""# {TITLE}
 
@@ -40,13 +41,13 @@ def _command(group: click.Group, name: str, above: click.Context, level: int) ->
     if command is None or command.hidden:
         return
     context = click.Context(command, info_name=name, parent=above)
-    yield from (f"{'#' * level} {context.command_path}", "", *_told(command.help or ""))
+    yield from (f"{'#' * level} {context.command_path}", "", *_told(cleandoc(command.help or "")))
     if isinstance(command, click.Group):
         for each in command.list_commands(context):
             yield from _command(command, each, context, level + 1)
     else:
         yield from (f"`{' '.join([context.command_path, *command.collect_usage_pieces(context)])}`", "")
-        yield from (*_options(command, context), "")
+        yield from (*_options(command, context), "", *_told(cleandoc(command.epilog or "")))
 
 
 def _told(text: str) -> Iterator[str]:
@@ -61,9 +62,9 @@ def _options(command: click.Command, context: click.Context) -> Sequence[str]:
     records = [
         record
         for parameter in command.get_params(context)
-        if parameter.name not in {*SHARED, "help"} and (record := parameter.get_help_record(context)) is not None
+        if SHARED.isdisjoint(parameter.opts) and (record := parameter.get_help_record(context)) is not None
     ]
-    return [f"- `{names}` {_as_text(told)}" for names, told in records]
+    return [f"- `{names}` {_as_text(told)}" for names, told in records if told]
 
 
 def _as_text(text: str) -> str:

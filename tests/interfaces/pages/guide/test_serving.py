@@ -39,6 +39,25 @@ async def test_every_name_is_found_where_it_is_explained(world: World) -> None:
         assert (await best(visitor, name))[1] == name
 
 
+@pytest.mark.parametrize(
+    ("query", "address"),
+    [
+        ("token", "/docs/administration#tokens"),
+        ("backup", "/docs/backup"),
+        ("rate limit", "/docs/using-the-api#limits"),
+        ("over receipt", "/docs/inbound#how-much"),
+        ("lost phone", "/docs/sign-on#two-factors"),
+        ("verify signature", "/docs/webhooks#signatures"),
+        ("restore", "/docs/backup"),
+        ("csv", "/docs/importing"),
+        ("keycloak", "/docs/sign-on#setting-it-up"),
+    ],
+)
+async def test_what_people_look_for_is_among_the_first(world: World, query: str, address: str) -> None:
+    seen = await Visitor(world).get(f"/docs/search?q={quote(query)}")
+    assert address in re.findall(r'<li><h2><a href="([^"]+)"', seen.text)[:5]
+
+
 async def test_each_page_leads_to_the_one_before_and_the_one_after(world: World) -> None:
     visitor = Visitor(world)
     for before, name, after in zip(ORDER, ORDER[1:], ORDER[2:], strict=False):

@@ -48,8 +48,8 @@ READERS: Final = (
     ),
 )
 ORDER: Final = (FIRST, *(name for reader in READERS for name in reader.pages))
-MENTION_EVERYTHING: Final = frozenset({"changelog", "architecture"})
-"""Pages that a search finds last."""
+WEIGHTS: Final = {"changelog": 0.4, "architecture": 0.4, "commands": 0.6, "api": 0.6}
+"""What pages count in a search that mention everything; all others count 1."""
 
 
 def address_of(name: str) -> str:

@@ -10,7 +10,8 @@ from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from itertools import takewhile
+from functools import lru_cache
+from itertools import islice, takewhile
 from math import log
 from typing import Final
 
@@ -19,6 +20,8 @@ MOST_WORDS: Final = 8
 SHORTEST_BEGINNING: Final = 2
 """In characters: a single one has to be a whole word."""
 MOST_FOUND: Final = 20
+MOST_REMEMBERED: Final = 20_000
+"""Words of the guide: several times as many as it has."""
 EXCERPT: Final = 240
 """In characters."""
 BEFORE: Final = 60
@@ -30,7 +33,9 @@ IN_HEADING: Final = 6.0
 IN_TITLE: Final = 2.0
 MOST_IN_TEXT: Final = 2.0
 FOR_A_BEGINNING: Final = 0.5
-FOR_THE_WHOLE_HEADING: Final = 40.0
+FOR_THE_HEADING: Final = 40.0
+FOR_ALMOST_THE_HEADING: Final = 30.0
+"""`log.file` comes before `log.files`, if that is what was typed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,19 +87,19 @@ class Index:
     def search(self, text: str) -> Results:
         query = " ".join(text[:LONGEST_QUERY].split())
         words = list(dict.fromkeys(WORD.findall(query)))[:MOST_WORDS]
-        asked = [scores for word in words for scores in self._asked(word)]
+        asked = list(islice((scores for word in words for scores in self._asked(word)), MOST_WORDS))
         everywhere = set(asked[0]).intersection(*asked[1:]) if asked else set()
         places = everywhere or {place for scores in asked for place in scores}
         scored = {place: self._score(place, query, asked) for place in places}
         best = sorted(scored, key=lambda place: (-scored[place], place))[:MOST_FOUND]
-        beginnings = tuple(beginning for word in words for beginning in _with_parts(word))
-        found = [_found(self._entries[place], beginnings) for place in best]
+        marker = _Marker(words)
+        found = [_found(self._entries[place], marker) for place in best]
         return Results(query, len(places), found, bool(everywhere))
 
     def _asked(self, word: str) -> Iterator[Mapping[int, float]]:
         """The places of a word; those of each of its parts where it is not found as a whole."""
         whole = self._begun(_stem(_plain(word)))
-        parts = PART.findall(word)
+        parts = dict.fromkeys(PART.findall(word))
         if whole or len(parts) < 2:
             yield whole
         else:
@@ -121,8 +126,13 @@ class Index:
     def _score(self, place: int, query: str, asked: Sequence[Mapping[int, float]]) -> float:
         entry = self._entries[place]
         score = sum(scores.get(place, 0.0) for scores in asked) / (1 + log(1 + len(entry.text) / 500))
-        is_heading = _plain(entry.heading) == _plain(query)
-        return (score + (FOR_THE_WHOLE_HEADING if is_heading else 0.0)) * entry.weight
+        return (score + _for_heading(_plain(entry.heading), _plain(query))) * entry.weight
+
+
+def _for_heading(heading: str, query: str) -> float:
+    if heading == query:
+        return FOR_THE_HEADING
+    return FOR_ALMOST_THE_HEADING if _stem(heading) == _stem(query) else 0.0
 
 
 def _weights(entry: Entry) -> dict[str, float]:
@@ -137,7 +147,13 @@ def _weights(entry: Entry) -> dict[str, float]:
 
 def _words(text: str) -> Iterator[str]:
     for found in WORD.finditer(text):
-        yield from _with_parts(found[0])
+        yield from _of_the_guide(found[0])
+
+
+@lru_cache(MOST_REMEMBERED)
+def _of_the_guide(word: str) -> frozenset[str]:
+    """As `_with_parts`, for words that come again and again: those of the guide, never what somebody types."""
+    return frozenset(_with_parts(word))
 
 
 def _with_parts(word: str) -> set[str]:
@@ -156,8 +172,28 @@ def _stem(word: str) -> str:
     return word[:-1] if len(word) > 3 and word.endswith("s") and not word.endswith("ss") else word
 
 
-def _found(entry: Entry, beginnings: tuple[str, ...]) -> Found:
-    spans = _spans(entry.text, beginnings)
+class _Marker:
+    """Finds where words stand that were looked for. It looks at each word once, however often it comes."""
+
+    def __init__(self, words: Iterable[str]) -> None:
+        self._wholes = {part for word in words for part in _with_parts(word)}
+        self._beginnings = tuple(each for each in self._wholes if len(each) >= SHORTEST_BEGINNING)
+        self._known: dict[str, bool] = {}
+
+    def spans(self, text: str) -> list[tuple[int, int]]:
+        return [found.span() for found in WORD.finditer(text) if self._is_meant(found[0])]
+
+    def _is_meant(self, word: str) -> bool:
+        if word not in self._known:
+            parts = _of_the_guide(word)
+            self._known[word] = not self._wholes.isdisjoint(parts) or any(
+                part.startswith(self._beginnings) for part in parts
+            )
+        return self._known[word]
+
+
+def _found(entry: Entry, marker: _Marker) -> Found:
+    spans = marker.spans(entry.text)
     begin = _begin(entry.text, spans)
     end = min(begin + EXCERPT, len(entry.text))
     if end < len(entry.text):
@@ -167,33 +203,18 @@ def _found(entry: Entry, beginnings: tuple[str, ...]) -> Found:
         pieces.insert(0, Piece("… ", False))
     if end < len(entry.text):
         pieces.append(Piece(" …", False))
-    heading = [*_pieces(entry.heading, _spans(entry.heading, beginnings), 0, len(entry.heading))]
+    heading = [*_pieces(entry.heading, marker.spans(entry.heading), 0, len(entry.heading))]
     return Found(entry, heading, pieces)
-
-
-def _spans(text: str, beginnings: tuple[str, ...]) -> list[tuple[int, int]]:
-    """Where words stand that begin so, or a part of which does."""
-    return [
-        found.span()
-        for found in WORD.finditer(text)
-        if any(_is_begun(word, beginnings) for word in _with_parts(found[0]))
-    ]
-
-
-def _is_begun(word: str, beginnings: tuple[str, ...]) -> bool:
-    return word in beginnings or word.startswith(
-        tuple(each for each in beginnings if len(each) >= SHORTEST_BEGINNING)
-    )
 
 
 def _begin(text: str, spans: Sequence[tuple[int, int]]) -> int:
     """Where the excerpt begins that has the most of them."""
     if not spans or len(text) <= EXCERPT:
         return 0
-    reach = EXCERPT - BEFORE
-    best = max(spans, key=lambda span: sum(span[0] <= other[0] < span[0] + reach for other in spans))
-    begin = max(best[0] - BEFORE, 0)
-    return text.find(" ", begin, best[0]) + 1 or best[0] if begin > 0 else 0
+    starts = [first for first, _ in spans]
+    most = max(range(len(starts)), key=lambda at: bisect_left(starts, starts[at] + EXCERPT - BEFORE) - at)
+    begin = max(starts[most] - BEFORE, 0)
+    return text.find(" ", begin, starts[most]) + 1 or starts[most] if begin > 0 else 0
 
 
 def _pieces(text: str, spans: Iterable[tuple[int, int]], begin: int, end: int) -> Iterator[Piece]:

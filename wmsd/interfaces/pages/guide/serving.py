@@ -26,10 +26,10 @@ DOCS: Final = Path(docs.__file__).parent
 SEARCH: Final = f"{HOME}/search"
 MOST_HEADINGS: Final = 40
 """Of a page with more, only the larger ones are listed beside it."""
-WEIGHT_OF_MENTIONS: Final = 0.4
-"""What pages count in a search that mention everything."""
-WEIGHT_OF_A_ROW: Final = 0.8
+WEIGHT_OF_A_ROW: Final = 0.6
 """A section about an error code comes before a table that has it too."""
+WEIGHT_OF_A_BEGINNING: Final = 1.3
+"""A page about something comes before sections that mention it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ class Guide:
 
     async def search(self, request: web.Request) -> web.Response:
         query = request.query.get("q", "")
-        results = (await self._searched()).search(query)
+        results = await asyncio.to_thread((await self._searched()).search, query)  # it may take some milliseconds
         return page("guide_search", **{**await self._frame(request), "query": results.query}, results=results)
 
     async def _searched(self) -> "Index":
@@ -106,12 +106,12 @@ class Guide:
 
         for name in contents.ORDER:
             document = read(self._sources[name].markdown())
-            page_weight = WEIGHT_OF_MENTIONS if name in contents.MENTION_EVERYTHING else 1.0
+            page_weight = contents.WEIGHTS.get(name, 1.0)
             for section in document.sections:
                 place = "" if section.id == document.title.id else f"#{section.id}"
                 address = address_of(name) + place
-                weight = page_weight * (WEIGHT_OF_A_ROW if section.is_row else 1.0)
-                yield Entry(document.title.text, address, section.heading, section.text, weight)
+                of_kind = WEIGHT_OF_A_ROW if section.is_row else 1.0 if place else WEIGHT_OF_A_BEGINNING
+                yield Entry(document.title.text, address, section.heading, section.text, page_weight * of_kind)
 
     def _is_signed_in(self, request: web.Request) -> bool:
         """Whether the browser says so. Nothing but a link depends on it."""
