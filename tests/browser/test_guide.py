@@ -131,8 +131,13 @@ def test_on_a_screen_the_contents_stand_beside_the_page(browser: Browser, house:
         page.goto("/docs/architecture")
         expect(page.locator("summary >> text=Contents")).to_be_hidden()
         expect(page.locator(".rail [aria-current=page]")).to_be_in_viewport()
+        expect(page.locator("#q")).not_to_be_in_viewport()
         expect(page.locator("nav[aria-label='On this page'] a >> nth=0")).to_be_in_viewport()
         assert page.evaluate("scrollY") == 0
+        page.goto("/docs/errors#storage_full")
+        expect(page.locator("#q")).to_be_in_viewport()
+        expect(page.locator("#storage_full")).to_be_in_viewport()
+        expect(page.locator("nav[aria-label='On this page'] a >> nth=0")).to_be_in_viewport()
 
 
 def test_who_is_signed_in_goes_back_to_the_pages(page: Page) -> None:

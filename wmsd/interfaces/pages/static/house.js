@@ -10,7 +10,12 @@ for (const button of document.querySelectorAll("[data-copy]")) {
   });
 }
 
-document.querySelector(".rail [aria-current]")?.scrollIntoView({ block: "nearest", inline: "nearest" });
+const here = document.querySelector(".rail [aria-current]");
+const rail = here?.closest(".rail");
+if (rail) { // only as far as is needed; scrollIntoView would scroll the page too
+  rail.scrollTop = here.offsetTop + 2 * here.offsetHeight - rail.clientHeight;
+  rail.scrollLeft = here.offsetLeft + here.offsetWidth - rail.clientWidth;
+}
 
 const find = document.querySelector("[data-find]");
 document.addEventListener("keydown", (event) => {
