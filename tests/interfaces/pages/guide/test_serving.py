@@ -86,6 +86,15 @@ async def test_who_is_signed_in_is_led_back_to_the_pages(world: World) -> None:
     assert [(await visitor.get("/docs", known)).status for visitor in (stranger, signed_in)] == [304, 200]
 
 
+async def test_the_guide_is_in_english_whoever_reads_it_first(world: World) -> None:
+    """A page is made once for everybody, so it cannot be in the language of its first reader."""
+    visitor = Visitor(world)
+    wish = {"Accept-Language": "ro"}
+    assert '<html lang="ro">' in (await visitor.get("/sign-in", wish)).text
+    for path in ("/docs/stock", "/docs/search?q=stock", "/docs/nothing"):
+        assert '<html lang="en">' in (await visitor.get(path, wish)).text
+
+
 async def test_there_is_no_other_page(world: World) -> None:
     seen = await Visitor(world).get("/docs/%3Cscript%3E")
     assert (seen.status, seen.heading) == (404, "There is no such page")
