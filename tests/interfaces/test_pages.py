@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+import wmsd
 from tests.support.world import World
 from wmsd import docs
 from wmsd.app.prepared import Prepared
@@ -14,12 +15,14 @@ from wmsd.base import strict_json
 from wmsd.base.problems import STATUS_OF_CODE
 from wmsd.base.route import RouteTable
 from wmsd.base.validation import check
+from wmsd.interfaces.pages.guide.contents import ORDER, address_of
 from wmsd.interfaces.service import SERVED
 
 EXAMPLE = re.compile(r"curl -X ([A-Z]+) \S*?(/api/\S+)[^`]*?-d '([^']*)'")
-LINK = re.compile(r'href="(/docs(?!/api/)[^"#]*)')
-PLACE = re.compile(r'href="(/docs(?!/api/)[^"#]*#[^"]+)"')
-"""Those of the reference's own pages have tests of their own."""
+LINK = re.compile(r'href="(/docs(?!/api)[^"#]*)[#"]')
+TOLD = re.compile(r"[\s\"'(=](/docs(?!/api)(?:/[a-z-]+)?(?:#[a-z-]+)?)(?=[\s\"').:])")
+PLACE = re.compile(r'href="((?:/docs(?!/api)[^"#]*)?#[^"]+)"')
+"""Those of the reference's pages have tests of their own."""
 
 
 async def look(world: World, path: str) -> tuple[int, str]:
@@ -66,63 +69,56 @@ async def test_a_long_address_is_no_mistake_of_ours(world: World) -> None:
         assert (await world.send("GET", path)).status == 404
 
 
-PAGES = (
-    *(
-        "/api",
-        "/using-the-api",
-        "/examples",
-        "/errors",
-        "/stock",
-        "/sales-orders",
-        "/inbound",
-        "/returns",
-        "/packaging",
-        "/webhooks",
-    ),
-    *(
-        "/graphql",
-        "/transports",
-        "/administration",
-        "/backup",
-        "/replica",
-        "/upgrade",
-        "/sign-on",
-        "/security",
-        "/reliability",
-        "/performance",
-        "/kernel",
-        "/changelog",
-        "/architecture",
-    ),
-)
+PAGES = [address_of(name) for name in ORDER]
 
 
 async def test_the_guide_is_served(world: World) -> None:
-    for page in ("", *PAGES):
-        status, text = await look(world, f"/docs{page}")
+    for page in PAGES:
+        status, text = await look(world, page)
         assert (status, "<h1 id=" in text) == (200, True)
     for path in ("/docs/nothing", "/docs/..%2Fcli", "/docs/__init__"):
         assert (await look(world, path))[0] == 404
 
 
 async def test_the_guide_leads_to_every_page_and_no_link_to_nothing(world: World) -> None:
-    linked = {page: set(LINK.findall((await look(world, f"/docs{page}"))[1])) for page in ("", *PAGES)}
-    assert linked[""] == {"/docs", *(f"/docs{page}" for page in PAGES)}
-    assert set().union(*linked.values()) == linked[""]
+    linked = {page: set(LINK.findall((await look(world, page))[1])) for page in PAGES}
+    assert linked["/docs"] == set(PAGES)
+    assert set().union(*linked.values()) == linked["/docs"]
 
 
 async def test_a_link_to_a_heading_finds_it(world: World) -> None:
-    shown = {f"/docs{page}": (await look(world, f"/docs{page}"))[1] for page in ("", *PAGES)}
-    places = {place for text in shown.values() for place in PLACE.findall(text)}
-    assert places
+    shown = {page: (await look(world, page))[1] for page in PAGES}
+    places = {
+        f"{page if place.startswith('#') else ''}{place}"
+        for page, text in shown.items()
+        for place in PLACE.findall(text)
+    }
+    assert len(places) > len(STATUS_OF_CODE), "the reference has one for each code"
     for place in places:
         page, _, anchor = place.partition("#")
-        assert f' id="{anchor}">' in shown[page], place
+        assert f' id="{anchor}"' in shown[page], place
+
+
+async def test_what_the_service_says_of_the_guide_is_there(world: World) -> None:
+    """Links in templates, in sentences of the command line, and in descriptions."""
+    source = Path(wmsd.__file__).parent
+    told = {
+        found
+        for file in [*source.rglob("*.py"), *source.rglob("*.html")]
+        for found in re.findall(
+            r"[\s\"'(=](/docs(?:/[a-z-]+)?(?:#[a-z-]+)?)(?=[\s\"').:])", file.read_text("utf-8")
+        )
+    }
+    assert {"/docs/errors", "/docs/replica", "/docs/sign-on"} <= told
+    for place in told - {"/docs/search"}:
+        page, _, anchor = place.partition("#")
+        status, text = await look(world, page)
+        assert (status, not anchor or f' id="{anchor}"' in text) == (200, True), place
 
 
 async def test_every_code_has_its_paragraph_and_no_other(world: World) -> None:
     _, text = await look(world, "/docs/errors")
-    found = re.findall(r'<h2 id="(\w+)">(\w+)</h2>\n<p>Status (\d+)\.', text)
+    found = re.findall(r'<h2 id="(\w+)">(\w+)</h2>.*\n<p>Status (\d+)\.', text)
     assert found == [(code.lower(), code, str(status)) for code, status in STATUS_OF_CODE.items()]
 
 

@@ -68,14 +68,14 @@ def watch(page: Page) -> list[str]:
     return told
 
 
-def photograph(page: Page, name: str) -> None:
-    """Leaves a screenshot of the whole page for people to look at. On a busy machine Chromium now and then cannot
-    take one, which says nothing of the page.
+def photograph(page: Page, name: str, is_whole: bool = True) -> None:
+    """Leaves a screenshot of the page, or of its beginning, for people to look at. On a busy machine Chromium now
+    and then cannot take one, which says nothing of the page.
     """
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)
     for again in range(MOST_TRIES):
         try:
-            page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=True)
+            page.screenshot(path=SCREENSHOTS / f"{name}.png", full_page=is_whole)
         except Error:
             if again == MOST_TRIES - 1:
                 raise

@@ -37,6 +37,7 @@ from wmsd.companies import actions as companies
 from wmsd.companies.schema import NewCompany, NewOperator
 from wmsd.db.database import Database
 from wmsd.db.transaction import Parameters, Transaction
+from wmsd.interfaces.cli.commands_page import COMMANDS
 from wmsd.interfaces.http.connections import Bounds
 from wmsd.interfaces.http.listening import listening
 from wmsd.interfaces.service import service
@@ -329,7 +330,7 @@ async def _opened(
     async with open_installation(
         chosen, data, clock=clock, ids=ids, passwords=Passwords(clock, hasher)
     ) as installation:
-        app, jobs = service(installation)
+        app, jobs = service(installation, COMMANDS)
         plain = aiohttp.ClientSession(auto_decompress=False, skip_auto_headers=["Accept-Encoding"])
         async with _served(app) as base_url, plain as session:
             yield World(installation, jobs, clock, base_url, session, contract, app, company, token)

@@ -486,6 +486,11 @@ def declared() -> list[tuple[str, str, Any]]:
     ]
 
 
+def sections() -> dict[str, type[Section]]:
+    """The declaration of each section, by its name."""
+    return {name: _section(name) for name in Settings.model_fields}
+
+
 def _section(name: str) -> type[Section]:
     section: Section = Settings.model_fields[name].default
     return type(section)
@@ -501,7 +506,7 @@ def example() -> str:
         model = _section(section)
         lines += ["", f"# {model.__doc__}", f"[{section}]"]
         for key, field in model.model_fields.items():
-            lines += [f"# {field.description}", f"# {key} = {_toml(field.default)}"]
+            lines += [f"# {field.description}", f"# {key} = {as_written(field.default)}"]
             if (table := _table_of(field)) is not None:
                 lines += ["#", *_example_table(f"{section}.{key}", table)]
     return "\n".join(lines) + "\n"
@@ -522,15 +527,16 @@ def _example_table(name: str, table: type[BaseModel]) -> list[str]:
             inner += ["#", *_example_table(f"{name}.{key}", members)]
             continue
         value = field.examples[0] if field.examples else field.default
-        lines.append(f"#   {key} = {_toml(value)}  # {field.description}")
+        lines.append(f"#   {key} = {as_written(value)}  # {field.description}")
     return lines + inner
 
 
-def _toml(value: Any) -> str:
+def as_written(value: Any) -> str:
+    """A value as it stands in the configuration file."""
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list):
-        return f"[{', '.join(_toml(member) for member in value)}]"
+        return f"[{', '.join(as_written(member) for member in value)}]"
     return str(value) if isinstance(value, int) else json.dumps(value, ensure_ascii=False)
 
 
@@ -547,7 +553,7 @@ def _as_table(name: str, keys: Mapping[str, Any], brackets: str = "[{}]") -> lis
     tables = {
         key: value for key, value in keys.items() if value and isinstance(value, list) and _are_tables(value)
     }
-    values = [f"{key} = {_toml(value)}" for key, value in keys.items() if key not in tables]
+    values = [f"{key} = {as_written(value)}" for key, value in keys.items() if key not in tables]
     lines = [brackets.format(name), *values, ""]
     for key, members in tables.items():
         for member in members:

@@ -30,12 +30,13 @@ from wmsd.app.webhooks import WebhookService, new_client, new_sender
 from wmsd.base.route import Route
 from wmsd.interfaces.etsm.routes import ROUTES as ETSM
 from wmsd.interfaces.graphql import http as graphql
-from wmsd.interfaces.http import pages
 from wmsd.interfaces.http.requests import read_query
 from wmsd.interfaces.http.server import add_not_found, make_app
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.kernel.routes import ROUTES as KERNEL
 from wmsd.interfaces.pages import routes as house
+from wmsd.interfaces.pages.guide import serving as guide
+from wmsd.interfaces.pages.guide.source import Source
 from wmsd.interfaces.reference import routes as reference
 from wmsd.interfaces.reference.described import Reference, Version, reference_of
 from wmsd.interfaces.rest_v1.routes import ROUTES as V1
@@ -51,8 +52,10 @@ INTERNAL: Final[Sequence[Route]] = (*KERNEL, *ETSM)
 SERVED: Final[Sequence[Route]] = (*ROUTES, *INTERNAL)
 
 
-def service(installation: Installation, backups: ScheduledBackups | None = None) -> tuple[web.Application, Jobs]:
-    """The application, and the jobs to run beside it."""
+def service(
+    installation: Installation, commands: Source, backups: ScheduledBackups | None = None
+) -> tuple[web.Application, Jobs]:
+    """The application, and the jobs to run beside it. `commands` is the guide's page on the command line."""
     described = partial(_description, installation.abilities)
     client = new_client(installation)
     today = TodayFigures(installation.platform, installation.files, installation.access, installation.clock)
@@ -85,8 +88,8 @@ def service(installation: Installation, backups: ScheduledBackups | None = None)
     app = make_app(installation, jobs, SERVED)
     app.cleanup_ctx.extend(partial(_closed, each) for each in (client, provider_client))
     graphql.add_to(app, installation)
-    pages.add_to(app)
     reference.add_to(app, installation, partial(_reference, installation.abilities))
+    guide.add_to(app, installation, {"commands": commands})
     house.add_to(app, installation, changes)
     app.on_shutdown.append(partial(_ended, changes))
     add_not_found(app)

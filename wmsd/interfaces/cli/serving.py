@@ -38,6 +38,7 @@ from wmsd.db.failures import StorageError
 from wmsd.db.open_files import FileBounds
 from wmsd.db.sqlite import bound_caches
 from wmsd.interfaces.cli.command_line import CommandLine, installed, note
+from wmsd.interfaces.cli.commands_page import COMMANDS
 from wmsd.interfaces.cli.exposure import risks
 from wmsd.interfaces.http.connections import Bounds
 from wmsd.interfaces.http.listening import bounded_by_files, for_companies, listening, raise_file_limit
@@ -128,7 +129,7 @@ async def _serve(
         backups = ScheduledBackups(
             _backup_command(command_line), settings.backup, command_line.folder, installation.clock
         )
-        app, jobs = service(installation, backups)
+        app, jobs = service(installation, COMMANDS, backups)
         async with AsyncExitStack() as stack:
             try:
                 at = await stack.enter_async_context(_listening(app, settings, tls, files))

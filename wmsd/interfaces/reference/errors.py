@@ -32,7 +32,7 @@ def paragraphs() -> Mapping[str, str]:
 
 
 def of_code(code: str, told: Mapping[str, str]) -> Error:
-    from wmsd.interfaces.http.markdown import to_html  # imported only when somebody reads about errors
+    from wmsd.interfaces.pages.guide.reading import fragment  # imported only when somebody reads about errors
 
     example = pretty({"message": EXAMPLES[code]["message"], "code": code, **EXAMPLES[code]})
-    return Error(code, STATUS_OF_CODE[code], to_html(told[code]), example)
+    return Error(code, STATUS_OF_CODE[code], fragment(told[code]), example)

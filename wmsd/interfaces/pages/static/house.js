@@ -9,3 +9,18 @@ for (const button of document.querySelectorAll("[data-copy]")) {
     button.textContent = "Copied";
   });
 }
+
+const here = document.querySelector(".rail [aria-current]");
+const rail = here?.closest(".rail");
+if (rail) { // only as far as is needed; scrollIntoView would scroll the page too
+  rail.scrollTop = here.offsetTop + 2 * here.offsetHeight - rail.clientHeight;
+  rail.scrollLeft = here.offsetLeft + here.offsetWidth - rail.clientWidth;
+}
+
+const find = document.querySelector("[data-find]");
+document.addEventListener("keydown", (event) => {
+  if (!find || event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.closest("input, select, textarea, [contenteditable]")) return;
+  event.preventDefault();
+  find.focus();
+});

@@ -1,0 +1,58 @@
+"""The guide's page of commands has every command, with all that its help says."""
+
+import re
+from collections.abc import Iterator
+
+import click
+import pytest
+
+from wmsd.interfaces.cli.commands_page import commands_page
+from wmsd.interfaces.cli.main import wmsd
+from wmsd.interfaces.pages.guide.reading import read
+
+PAGE = commands_page()
+SHARED = {"--config", "--data", "--help", "-h"}
+
+
+def commands(group: click.Group, above: click.Context) -> Iterator[tuple[click.Command, click.Context]]:
+    for name in group.list_commands(above):
+        command = group.get_command(above, name)
+        assert command is not None
+        context = click.Context(command, info_name=name, parent=above)
+        yield command, context
+        if isinstance(command, click.Group):
+            yield from commands(command, context)
+
+
+ALL = list(commands(wmsd, click.Context(wmsd, info_name="wmsd")))
+
+
+def words(text: str) -> str:
+    return " ".join(re.findall(r"\w+", text))
+
+
+def test_every_command_has_a_section_once() -> None:
+    headings = [heading.text for heading in read(PAGE).headings]
+    assert headings == [context.command_path for _, context in ALL]
+    assert len(headings) > 80
+
+
+@pytest.mark.parametrize(("command", "context"), ALL, ids=lambda each: getattr(each, "command_path", ""))
+def test_its_section_says_what_its_help_says(command: click.Command, context: click.Context) -> None:
+    [section] = [each for each in read(PAGE).sections if each.heading == context.command_path]
+    said = words(section.text)
+    assert said.startswith(words(command.help or ""))
+    if isinstance(command, click.Group):
+        return
+    assert " ".join([context.command_path, *command.collect_usage_pieces(context)]) in section.text
+    assert said.endswith(words(command.epilog or ""))
+    for option in command.get_params(context):
+        names, told = option.get_help_record(context) or ("", "")
+        assert not told or not SHARED.isdisjoint(option.opts) or words(f"{names} {told}") in said
+
+
+def test_no_text_of_a_command_is_taken_for_a_mark() -> None:
+    document = read(PAGE)
+    shown = document.introduction + document.rest
+    assert not re.search(r"<(em|strong|a)\b(?! class=\"anchor\")", shown)
+    assert shown.count("<pre") <= 20, "only what click is told to keep as it is"

@@ -1,0 +1,67 @@
+"""The contents of the guide: which page is for which reader, and in which order they are read."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Final
+
+HOME: Final = "/docs"
+FIRST: Final = "index"
+MOST_WANTED: Final = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Reader:
+    title: str
+    says: str
+    """What this reader finds."""
+    pages: Sequence[str]
+    """By name. The first three are those that most come for."""
+
+    @property
+    def most_wanted(self) -> Sequence[str]:
+        return self.pages[:MOST_WANTED]
+
+
+READERS: Final = (
+    Reader(
+        "For those who run it",
+        "Set it up, let people and programs in, keep backups, and find out what is wrong.",
+        (
+            *("running", "administration", "backup", "importing", "settings", "commands"),
+            *("tls", "sign-on", "upgrade", "replica", "kernel"),
+        ),
+    ),
+    Reader(
+        "For those who connect to it",
+        "Send orders from a shop or an accounting system, and hear of what happened.",
+        ("using-the-api", "examples", "api", "errors", "webhooks", "graphql", "transports"),
+    ),
+    Reader(
+        "For those who work with it",
+        "What the pages show, and what each step of an order, a delivery or a return does to the stock.",
+        ("pages", "stock", "sales-orders", "inbound", "returns", "packaging"),
+    ),
+    Reader(
+        "About wmsd",
+        "What has changed, what it promises, and how that was tested.",
+        ("changelog", "security", "reliability", "performance", "architecture"),
+    ),
+)
+ELSEWHERE: Final = {"api": "API reference"}
+"""The titles of what the contents lead to, and the guide does not have itself."""
+ORDER: Final = (FIRST, *(name for reader in READERS for name in reader.pages if name not in ELSEWHERE))
+WEIGHTS: Final = {"changelog": 0.4, "architecture": 0.4, "commands": 0.6}
+"""What pages count in a search that mention everything; all others count 1."""
+
+
+def address_of(name: str) -> str:
+    return HOME if name == FIRST else f"{HOME}/{name}"
+
+
+def neighbours(name: str) -> tuple[str | None, str | None]:
+    """The names of the page before this one and of the page after it."""
+    place = ORDER.index(name)
+    return (
+        ORDER[place - 1] if place > 0 else None,
+        ORDER[place + 1] if place + 1 < len(ORDER) else None,
+    )

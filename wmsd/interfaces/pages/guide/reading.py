@@ -1,0 +1,222 @@
+"""Reads a page of the guide: its Markdown as HTML, its headings with anchors, and its text for the search."""
+
+import re
+from collections.abc import Iterator, Mapping, MutableMapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from itertools import pairwise
+from typing import Any, Final
+
+from markdown_it import MarkdownIt
+from markdown_it.renderer import RendererProtocol
+from markdown_it.rules_core import StateCore
+from markdown_it.token import Token
+from markdown_it.utils import OptionsDict
+
+BREAKS: Final = ("softbreak", "hardbreak")
+CELLS: Final = ("th_open", "td_open")
+CODE_BLOCKS: Final = ("fence", "code_block")
+BETWEEN_CELLS: Final = " · "
+BLOCKS: Final = "blocks"
+"""The place in a page's environment that counts its code blocks."""
+
+
+@dataclass(frozen=True, slots=True)
+class Heading:
+    level: int
+    id: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """A heading with the text under it, up to the next heading; or a row of a table that begins with code."""
+
+    heading: str
+    id: str
+    text: str
+    is_row: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Document:
+    title: Heading
+    introduction: str
+    """HTML, up to the next heading. As in the rest, no HTML is in it that the text brought itself."""
+    rest: str
+    headings: Sequence[Heading]
+    """Those under the title."""
+    sections: Sequence[Section]
+
+
+def read(markdown: str) -> Document:
+    """Raises ValueError when the text does not begin with a title."""
+    reader = _reader()
+    env: MutableMapping[str, Any] = {BLOCKS: 0}
+    tokens = reader.parse(markdown, env)
+    if not tokens or tokens[0].tag != "h1":
+        raise ValueError("A page of the guide begins with its title.")
+    title, *headings = _headings(tokens)
+    body = tokens[3:]  # the title is three tokens: it is opened, written, and closed
+    end = next((at for at, token in enumerate(body) if token.type == "heading_open"), len(body))
+
+    def html(part: Sequence[Token]) -> str:
+        return str(reader.renderer.render(part, reader.options, env))
+
+    return Document(title, html(body[:end]), html(body[end:]), headings, [*_sections(tokens)])
+
+
+def fragment(markdown: str) -> str:
+    """The HTML of a text without a title."""
+    reader = _reader()
+    env: MutableMapping[str, Any] = {BLOCKS: 0}
+    return str(reader.renderer.render(reader.parse(markdown, env), reader.options, env))
+
+
+def anchor_of(heading: str) -> str:
+    """The anchor of a heading, as Markdown's readers make it: `What there is` is `what-there-is`."""
+    return re.sub(r"[^\w]+", "-", heading.lower()).strip("-")
+
+
+def _reader() -> MarkdownIt:
+    reader = MarkdownIt("commonmark", {"html": False}).enable("table")
+    reader.core.ruler.push("anchors", _add_anchors)
+    reader.core.ruler.push("figures", _mark_figures)
+    rules = {
+        "heading_open": _open_heading,
+        "heading_close": _close_heading,
+        "table_open": _open_table,
+        "table_close": _close_table,
+        **dict.fromkeys(CODE_BLOCKS, _code),
+    }
+    for name, rule in rules.items():
+        reader.add_render_rule(name, rule)
+    return reader
+
+
+def _add_anchors(state: StateCore) -> None:
+    """Gives each heading its anchor. A second one of the same text gets a number."""
+    taken: set[str] = set()
+    for opening, inline in pairwise(state.tokens):
+        if opening.type != "heading_open":
+            continue
+        anchor = wanted = anchor_of(inline.content)
+        number = 2
+        while anchor in taken:
+            anchor, number = f"{wanted}-{number}", number + 1
+        taken.add(anchor)
+        opening.attrSet("id", anchor)
+
+
+def _mark_figures(state: StateCore) -> None:
+    """Gives columns that are aligned to the right their class; the pages take no style within HTML."""
+    for token in state.tokens:
+        if token.type in CELLS and token.attrs.pop("style", "") == "text-align:right":
+            token.attrSet("class", "num")
+
+
+def _headings(tokens: Sequence[Token]) -> Iterator[Heading]:
+    for opening, inline in pairwise(tokens):
+        if opening.type == "heading_open":
+            yield Heading(int(opening.tag[1:]), str(opening.attrGet("id")), _plain(inline))
+
+
+def _plain(inline: Token) -> str:
+    """Its text without marks and links."""
+    return "".join(" " if each.type in BREAKS else each.content for each in inline.children or ())
+
+
+@dataclass(slots=True)
+class _Reading:
+    heading: Heading
+    texts: list[str] = field(default_factory=list)
+    cells: list[str] = field(default_factory=list)
+    """Of the row that is read."""
+    is_code: bool = False
+    """Whether the row's first cell is nothing but code."""
+
+    def section(self) -> Section:
+        return Section(self.heading.text, self.heading.id, " ".join(self.texts))
+
+    def row(self) -> Section:
+        return Section(self.cells[0], self.heading.id, BETWEEN_CELLS.join(self.cells[1:]), is_row=True)
+
+
+def _sections(tokens: Sequence[Token]) -> Iterator[Section]:
+    headings = _headings(tokens)
+    reading = _Reading(next(headings))
+    is_in_row = False
+    for before, token in pairwise(tokens[2:]):
+        match token.type:
+            case "heading_open":
+                yield reading.section()
+                reading = _Reading(next(headings))
+            case "tr_open":
+                is_in_row, reading.cells, reading.is_code = True, [], False
+            case "tr_close":
+                is_in_row = False
+                reading.texts.append(BETWEEN_CELLS.join(reading.cells))
+                if reading.is_code:
+                    yield reading.row()
+            case "inline" if before.type != "heading_open":
+                if is_in_row:
+                    reading.is_code = reading.is_code or (not reading.cells and _is_code(token))
+                (reading.cells if is_in_row else reading.texts).append(_plain(token))
+            case "fence" | "code_block":
+                reading.texts.append(token.content)
+    yield reading.section()
+
+
+def _is_code(inline: Token) -> bool:
+    shown = [each for each in inline.children or () if each.content]
+    return len(shown) == 1 and shown[0].type == "code_inline"
+
+
+def _open_heading(
+    renderer: RendererProtocol, tokens: Sequence[Token], at: int, options: OptionsDict, env: Mapping[str, Any]
+) -> str:
+    token = tokens[at]
+    return f'<div class="headed"><{token.tag} id="{escape(str(token.attrGet("id")))}">'
+
+
+def _close_heading(
+    renderer: RendererProtocol, tokens: Sequence[Token], at: int, options: OptionsDict, env: Mapping[str, Any]
+) -> str:
+    opening, inline, closing = tokens[at - 2 : at + 1]
+    anchor, text = escape(str(opening.attrGet("id"))), escape(_plain(inline))
+    return f'</{closing.tag}><a class="anchor" href="#{anchor}" aria-label="Link to: {text}">#</a></div>\n'
+
+
+def _open_table(
+    renderer: RendererProtocol, tokens: Sequence[Token], at: int, options: OptionsDict, env: Mapping[str, Any]
+) -> str:
+    heads = []
+    for token in tokens[at:]:
+        if token.type == "thead_close":
+            break
+        if token.type == "inline":
+            heads.append(_plain(token))
+    label = escape(", ".join(head for head in heads if head))
+    return f'<div class="wide" tabindex="0" role="group" aria-label="Table: {label}"><table>\n'
+
+
+def _close_table(
+    renderer: RendererProtocol, tokens: Sequence[Token], at: int, options: OptionsDict, env: Mapping[str, Any]
+) -> str:
+    return "</table></div>\n"
+
+
+def _code(
+    renderer: RendererProtocol,
+    tokens: Sequence[Token],
+    at: int,
+    options: OptionsDict,
+    env: MutableMapping[str, Any],
+) -> str:
+    """A block of code with a button that copies it; it scrolls by itself, by keyboard too."""
+    env[BLOCKS] += 1
+    id, text = f"code-block-{env[BLOCKS]}", escape(tokens[at].content.rstrip("\n"), quote=False)
+    return (
+        f'<div class="block"><pre id="{id}" tabindex="0"><code>{text}</code></pre>'
+        f'<button class="button" type="button" data-copy="{id}" hidden>Copy</button></div>\n'
+    )

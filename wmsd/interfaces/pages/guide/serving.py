@@ -1,0 +1,160 @@
+"""Serves the guide. Each page is made once, on a thread, when somebody first opens it, and sent with its ETag."""
+
+import asyncio
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from functools import cached_property, partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from wmsd import docs
+from wmsd.app.installation import Installation
+from wmsd.app.prepared import Prepared
+from wmsd.interfaces.http.server import add_open, response, trusted_proxies, unless_known
+from wmsd.interfaces.http.web import web
+from wmsd.interfaces.pages import browser as browsers
+from wmsd.interfaces.pages.guide import contents
+from wmsd.interfaces.pages.guide.contents import FIRST, HOME, READERS, address_of, neighbours
+from wmsd.interfaces.pages.guide.settings_page import SETTINGS
+from wmsd.interfaces.pages.guide.source import File, Source
+from wmsd.interfaces.pages.rendering import HEADERS, page, rendered
+
+if TYPE_CHECKING:
+    from wmsd.interfaces.pages.guide.searching import Entry, Index
+
+DOCS: Final = Path(docs.__file__).parent
+SEARCH: Final = f"{HOME}/search"
+MOST_HEADINGS: Final = 40
+"""Of a page with more, only the larger ones are listed beside it."""
+WEIGHT_OF_A_ROW: Final = 0.6
+"""A section about an error code comes before a table that has it too."""
+WEIGHT_OF_A_BEGINNING: Final = 1.3
+"""A page about something comes before sections that mention it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    name: str
+    title: str
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class Part:
+    """The pages for one reader."""
+
+    title: str
+    says: str
+    links: list[Link]
+    most_wanted: list[Link]
+
+
+def add_to(app: web.Application, installation: Installation, others: Mapping[str, Source]) -> None:
+    """Adds the guide. `others` are its pages that are made of declarations, by name."""
+    guide = Guide(installation, others)
+    add_open(app, "GET", "/", _home)
+    add_open(app, "GET", HOME, guide.show)
+    add_open(app, "GET", SEARCH, guide.search)
+    add_open(app, "GET", f"{HOME}/{{name}}", guide.show)
+
+
+async def _home(request: web.Request) -> web.Response:
+    raise web.HTTPFound("/today")
+
+
+class Guide:
+    def __init__(self, installation: Installation, others: Mapping[str, Source]) -> None:
+        self._trusted = trusted_proxies(installation)
+        files: dict[str, Source] = {file.stem: File(file) for file in sorted(DOCS.glob("*.md"))}
+        self._sources = {**files, "settings": SETTINGS, **others}
+        self._pages = {
+            (name, is_signed_in): Prepared(partial(self._page, name, is_signed_in), "text/html; charset=utf-8")
+            for name in self._sources
+            for is_signed_in in (False, True)
+        }
+        self._index: Index | None = None
+        self._indexing = asyncio.Lock()
+
+    async def show(self, request: web.Request) -> web.Response:
+        found = self._pages.get((request.match_info.get("name", FIRST), self._is_signed_in(request)))
+        if found is None:
+            return page("guide_missing", 404, **await self._frame(request))
+        reply = await found.reply()
+        reply.headers = {**HEADERS, **reply.headers}
+        return response(unless_known(request, reply))
+
+    async def search(self, request: web.Request) -> web.Response:
+        query = request.query.get("q", "")
+        results = await asyncio.to_thread((await self._searched()).search, query)  # it may take some milliseconds
+        return page("guide_search", **{**await self._frame(request), "query": results.query}, results=results)
+
+    async def _searched(self) -> "Index":
+        if self._index is None:
+            async with self._indexing:
+                if self._index is None:
+                    self._index = await asyncio.to_thread(self._new_index)
+        return self._index
+
+    def _new_index(self) -> "Index":
+        from wmsd.interfaces.pages.guide.searching import Index  # imported when somebody searches
+
+        return Index(self._entries())
+
+    def _entries(self) -> "Iterator[Entry]":
+        from wmsd.interfaces.pages.guide.reading import read
+        from wmsd.interfaces.pages.guide.searching import Entry
+
+        for name in contents.ORDER:
+            document = read(self._sources[name].markdown())
+            page_weight = contents.WEIGHTS.get(name, 1.0)
+            for section in document.sections:
+                place = "" if section.id == document.title.id else f"#{section.id}"
+                address = address_of(name) + place
+                of_kind = WEIGHT_OF_A_ROW if section.is_row else 1.0 if place else WEIGHT_OF_A_BEGINNING
+                yield Entry(document.title.text, address, section.heading, section.text, page_weight * of_kind)
+
+    def _is_signed_in(self, request: web.Request) -> bool:
+        """Whether the browser says so. Nothing but a link depends on it."""
+        return browsers.read(request, self._trusted).secret is not None
+
+    async def _frame(self, request: web.Request) -> dict[str, Any]:
+        await asyncio.to_thread(lambda: self._parts)  # titles are in the files
+        return self._framed(None, self._is_signed_in(request))
+
+    def _framed(self, current: str | None, is_signed_in: bool) -> dict[str, Any]:
+        return {"parts": self._parts, "current": current, "is_signed_in": is_signed_in, "query": ""}
+
+    @cached_property
+    def _parts(self) -> list[Part]:
+        return [
+            Part(
+                reader.title,
+                reader.says,
+                [self._link(name) for name in reader.pages],
+                [self._link(name) for name in reader.most_wanted],
+            )
+            for reader in READERS
+        ]
+
+    def _link(self, name: str) -> Link:
+        title = contents.ELSEWHERE.get(name) or self._sources[name].title
+        return Link(name, title, address_of(name))
+
+    def _page(self, name: str, is_signed_in: bool) -> bytes:
+        from wmsd.interfaces.pages.guide.reading import read  # imported only when somebody reads the guide
+
+        document = read(self._sources[name].markdown())
+        headings = document.headings
+        if len(headings) > MOST_HEADINGS:
+            headings = [each for each in headings if each.level == 2]
+        before, after = (each and self._link(each) for each in neighbours(name))
+        return rendered(
+            "guide_home" if name == FIRST else "guide_page",
+            **self._framed(name, is_signed_in),
+            title=document.title,
+            headings=headings,
+            introduction=document.introduction,
+            rest=document.rest,
+            before=before,
+            after=after,
+        ).encode()

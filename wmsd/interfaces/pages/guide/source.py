@@ -1,0 +1,38 @@
+"""What a page of the guide is made of."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+
+class Source(Protocol):
+    @property
+    def title(self) -> str: ...
+
+    def markdown(self) -> str:
+        """The whole page, which begins with its title. It may take a second."""
+
+
+@dataclass(frozen=True, slots=True)
+class File:
+    path: Path
+
+    @property
+    def title(self) -> str:
+        with self.path.open(encoding="utf-8") as file:
+            return file.readline().lstrip("#").strip()
+
+    def markdown(self) -> str:
+        return self.path.read_text(encoding="utf-8")
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """Of declarations."""
+
+    title: str
+    make: Callable[[], str]
+
+    def markdown(self) -> str:
+        return self.make()
