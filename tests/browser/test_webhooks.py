@@ -63,7 +63,7 @@ def test_an_order_arrives_fails_is_sent_again_and_is_delivered(
     expect(first).to_contain_text("200")
     page.check("[value=failure]")
     page.click("text=Answer so")
-    expect(page.locator(".note.good")).to_contain_text("From now on it answers 500.")
+    expect(page.locator(".note.good")).to_contain_text("The answer is changed. It answers 500,")
     code = order(house, token)
     look_until(page, receiver, "500")
     page.click("text=All deliveries and their attempts")

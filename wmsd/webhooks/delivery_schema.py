@@ -12,6 +12,8 @@ from wmsd.webhooks.schema import DELIVERY_STATUSES, TEST_EVENT, DeliveryStatus
 
 ClosedStatus = Literal["delivered", "exhausted", "skipped"]
 CLOSED_STATUSES: Final = get_args(ClosedStatus)
+MOST_ATTEMPTS: Final = 10
+"""That one delivery shows in detail: it can be sent again without an end."""
 MOST_RECORDS: Final = 20
 """In one filter."""
 ENTITIES: Final = (*dict.fromkeys(event.partition(".")[0] for event in EVENTS), TEST_EVENT.partition(".")[0])
@@ -105,6 +107,7 @@ class DeliveryDetail(Delivery):
     body: Annotated[
         str | None, Field(description="The body as it is sent, at each attempt; null when the event is gone.")
     ]
+    made: Annotated[int, Field(description="How many attempts there were; `attempts` are the last ten.")]
     attempts: list[AttemptDetail]  # type: ignore[assignment]  # with more of each
 
 

@@ -9,7 +9,14 @@ from wmsd.db.record import record_sql
 from wmsd.db.transaction import Transaction
 from wmsd.webhooks import matching
 from wmsd.webhooks.deliveries import SENT_BODY
-from wmsd.webhooks.delivery_schema import Attempt, AttemptDetail, Delivery, DeliveryDetail, DeliveryQuery
+from wmsd.webhooks.delivery_schema import (
+    MOST_ATTEMPTS,
+    Attempt,
+    AttemptDetail,
+    Delivery,
+    DeliveryDetail,
+    DeliveryQuery,
+)
 from wmsd.webhooks.matching import Wanted
 
 ANSWER: Final = {"response_status": "status", "response_body": "answer"}
@@ -26,13 +33,19 @@ COLUMNS: Final = {
 ATTEMPTS: Final = """(
     SELECT json_group_array({} ORDER BY number) FROM webhook_attempts WHERE delivery_id = delivery.id
 )"""
+LAST_ATTEMPTS: Final = f"""(
+    SELECT json_group_array({{}} ORDER BY number) FROM (
+        SELECT * FROM webhook_attempts WHERE delivery_id = delivery.id ORDER BY number DESC LIMIT {MOST_ATTEMPTS}
+    )
+)"""
 RECORD: Final = record_sql(Delivery, {**COLUMNS, "attempts": ATTEMPTS.format(record_sql(Attempt, ANSWER))})
 DETAIL: Final = record_sql(
     DeliveryDetail,
     {
         **COLUMNS,
         "body": SENT_BODY,
-        "attempts": ATTEMPTS.format(record_sql(AttemptDetail, ANSWER)),
+        "made": "delivery.attempts",
+        "attempts": LAST_ATTEMPTS.format(record_sql(AttemptDetail, ANSWER)),
     },
 )
 SOURCE: Final = "webhook_deliveries AS delivery LEFT JOIN events ON events.sequence = delivery.event_sequence"

@@ -15,6 +15,7 @@ from wmsd.interfaces.pages.workplace import Workplace, workplace
 from wmsd.outbox.events import EVENTS
 from wmsd.webhooks import actions as webhooks
 from wmsd.webhooks import delivery_actions as log
+from wmsd.webhooks.figures import list_webhook_figures
 from wmsd.webhooks.schema import DELIVERY_STATUSES, TEST_EVENT
 
 PER_PAGE: Final = 50
@@ -71,6 +72,8 @@ class Deliveries:
             status, message = found.status, found.body["message"]
         elif errors:
             status, message = 422, "Correct what is marked."
+        figures = await at.need(list_webhook_figures, is_counted=True)
+        fares = next((each for each in figures["data"] if each["id"] == webhook["id"]), None)
         body = {"data": [], "next_cursor": None} if errors or not found.is_good else found.body
         after = body["next_cursor"]
         return page(
@@ -80,6 +83,7 @@ class Deliveries:
             at=at,
             current=WEBHOOKS.name,
             webhook=webhook,
+            fares=fares,
             deliveries=body["data"],
             statuses=DELIVERY_STATUSES,
             events=(*EVENTS, TEST_EVENT),

@@ -17,7 +17,9 @@ from wmsd.webhooks import actions as webhooks
 from wmsd.webhooks import delivery_actions as log
 
 DONE: Final = ("test", "again")
-SHOWN_OF_BODY: Final = 16_384
+LAID_OUT: Final = 4096
+"""Characters of a body that is also shown in lines."""
+SHOWN_OF_BODY: Final = 8192
 """Characters of a body. The rest of a longer one would make the page heavy; the API has it."""
 
 
@@ -56,9 +58,9 @@ class Delivery:
             body=None if body is None else body[:SHOWN_OF_BODY],
             body_bytes=None if body is None else len(body.encode()),
             is_body_cut=body is not None and len(body) > SHOWN_OF_BODY,
-            laid_out=laid_out(body) if body is not None and len(body) <= SHOWN_OF_BODY // 2 else None,
+            laid_out=laid_out(body) if body is not None and len(body) <= LAID_OUT else None,
             is_open=delivery["status"] in OPEN,
-            may_send=at.may(log.redeliver_webhook),
+            may_send=body is not None and at.may(log.redeliver_webhook),
             message=message,
             done=done if done in DONE else "",
             hidden={KEY: secrets.token_urlsafe(16)},

@@ -7,6 +7,7 @@ from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import browser as browsers
 from wmsd.interfaces.pages import recipes, told_of
 from wmsd.interfaces.pages.acting import KEY
+from wmsd.interfaces.pages.delivery import LAID_OUT, SHOWN_OF_BODY
 from wmsd.interfaces.pages.door import Answer, Door
 from wmsd.interfaces.pages.rendering import HEADERS, go_to, page
 from wmsd.interfaces.pages.requests import laid_out
@@ -18,7 +19,6 @@ from wmsd.webhooks.receiving.rules import ADDRESS, KEPT, REPLIES
 DONE: Final = ("new-receiver", "answers", "secret")
 LONGEST_AGE: Final = 300
 """Seconds: the guide tells receivers to refuse what is older."""
-SHOWN_OF_BODY: Final = 16_384
 
 
 class Receivers:
@@ -86,7 +86,7 @@ class Receivers:
             replies=REPLIES,
             longest_age=LONGEST_AGE,
             body=body[:SHOWN_OF_BODY],
-            laid_out=laid_out(body) if is_short else None,
+            laid_out=laid_out(body) if len(body) <= LAID_OUT else None,
             is_short=is_short,
             recipes=() if received["secret"] is None or received["is_cut"] else recipes.of(received),
         )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final
 
-LONGEST_LITERAL: Final = 4096
+LONGEST_LITERAL: Final = 2048
 """Characters of a body that stand in a recipe; a longer one is read from the file that the page offers."""
 FILE: Final = "body.json"
 
