@@ -9,12 +9,15 @@ LAST_BEFORE = 21
 OLD = """
     INSERT INTO webhook_subscriptions (id, name, url, events, auth_type, active, credentials, has_short_secret,
         last_delivery, created_at, updated_at)
-    VALUES (1, 'a', 'https://a', '["*"]', 'hmac', 1, '', 0, '{"status":"delivered","attempted_at":"2026-11"}', '', ''),
-        (2, 'b', 'https://b', '["*"]', 'hmac', 1, '', 0, '{"status":"pending","attempted_at":"2026-11"}', '', '');
+    SELECT value, 'a', 'https://a', '["*"]', 'hmac', 1, '', 0,
+        json_object('status', iif(value = 1, 'delivered', 'pending'), 'attempted_at', '2026-11'), '', ''
+    FROM json_each('[1, 2]');
     INSERT INTO events (sequence, id, event, entity, entity_id, occurred_at, data)
-    VALUES (1, 'x', 'article.created', 'article', 1, '2026', '{}'), (2, 'y', 'stock.low', 'stock', 1, '2026', '{}');
-    INSERT INTO webhook_deliveries (subscription_id, sequence, event_sequence, test_event, entity, entity_id, status,
-        attempts_left, due_at, created_at)
+    VALUES (1, 'x', 'article.created', 'article', 1, '2026', '{}'),
+        (2, 'y', 'stock.low', 'stock', 1, '2026', '{}');
+    INSERT INTO webhook_deliveries
+        (subscription_id, sequence, event_sequence, test_event, entity, entity_id, status, attempts_left, due_at,
+            created_at)
     VALUES (1, 1, 1, NULL, 'article', 1, 'delivered', 4, NULL, '2026'),
         (1, 2, 2, NULL, 'stock', 1, 'pending', 5, 0, '2026'),
         (1, 3, 9, NULL, 'stock', 1, 'delivered', 5, NULL, '2026'),
@@ -45,5 +48,5 @@ def test_what_was_there_before_is_found_and_counted(tmp_path: Path) -> None:
     connection.close()
     assert events == ["article.created", "stock.low", None, "webhook.test"]
     assert counts == [(1, "delivered", 2), (1, "pending", 1), (2, "exhausted", 1)]
-    assert successes == ["2026-11", None]
+    assert successes == [("2026-11",), (None,)]
     assert headers == [(None, None, None)]
