@@ -248,7 +248,7 @@ async def test_the_list_says_how_each_fares(hooks: Hooks, visitor: Visitor) -> N
     await outage(hooks, 1)
     found = rows(await visitor.get("/companies/1/webhooks"))
     erp, quiet, off = found
-    assert erp[1].startswith("failing since 2026-11-20 12:01 UTC")
+    assert erp[1].startswith("failing since 20 Nov 2026, 12:01 UTC")
     assert erp[2:3] + erp[4:7] == ["16 % 2 of 12 less than one an hour", "0", "0", "2"]
     assert (quiet[1], quiet[2]) == ("new Nothing has been delivered yet.", NOTHING)
     assert off[1] == "off Somebody has switched it off."
