@@ -252,6 +252,10 @@ async def test_the_list_says_how_each_fares(hooks: Hooks, visitor: Visitor) -> N
     assert erp[2:3] + erp[4:7] == ["16 % 2 of 12 less than one an hour", "0", "0", "2"]
     assert (quiet[1], quiet[2]) == ("new Nothing has been delivered yet.", NOTHING)
     assert off[1] == "off Somebody has switched it off."
+    record = await visitor.get(HOOK)
+    assert (record.status, record.heading) == (200, "ERP")
+    assert "Switch on again" not in record.text
+    assert "Switch on again" in (await visitor.get("/companies/1/webhooks/3")).text
 
 
 async def test_a_new_secret_is_made_and_shown_once(hooks: Hooks, visitor: Visitor) -> None:

@@ -169,7 +169,7 @@ def _of_webhooks(door: Door, browsing: Browsing) -> tuple[tuple[str, str, Handle
     secret, receivers, subscriptions = WebhookSecret(door), Receivers(door), Subscriptions(door, browsing)
     return (
         ("GET", WEBHOOKS, subscriptions.list),
-        ("GET", WEBHOOK, subscriptions.one),
+        ("GET", f"{A_COMPANY}/{{resource:webhooks}}/{{id:{ID}}}", subscriptions.one),
         ("GET", f"{WEBHOOK}/rotate-secret", secret.show),
         ("POST", f"{WEBHOOK}/rotate-secret", secret.do),
         ("GET", DELIVERIES, deliveries.list),
