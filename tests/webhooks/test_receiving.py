@@ -47,11 +47,14 @@ class Scene:
         return await (await self.world.database()).write(work)
 
     async def shown(self, id: int = 1) -> Any:
-        return await (await self.world.database()).read(lambda tx: actions.get_webhook_receiver.action(tx, id))
+        company = await self.company()
+        read = actions.get_webhook_receiver.action
+        return await (await self.world.database()).read(lambda tx: read(tx, id, company))
 
     async def answer(self, answers: str, id: int = 1) -> None:
         body = check(ReceiverAnswer, {"answers": answers})
-        await self.write(lambda tx: actions.change_webhook_receiver.action(tx, id, body))
+        company = await self.company()
+        await self.write(lambda tx: actions.change_webhook_receiver.action(tx, id, body, company))
 
     async def settled(self) -> None:
         quiet = 0
@@ -196,7 +199,8 @@ async def test_nobody_can_point_a_webhook_at_it_or_take_it_away_from_there(scene
 async def test_its_secret_is_rotated_with_two_signatures(scene: Scene) -> None:
     await scene.make()
     before = (await scene.shown())["secret"]
-    await scene.write(lambda tx: actions.rotate_webhook_receiver_secret.action(tx, 1))
+    company = await scene.company()
+    await scene.write(lambda tx: actions.rotate_webhook_receiver_secret.action(tx, 1, company))
     after = await scene.shown()
     assert (after["secret"] != before, after["previous_secret_expires_at"]) == (True, "2026-11-21T12:00:00.000Z")
     await scene.shop.order()
@@ -278,6 +282,15 @@ async def test_what_was_under_way_when_the_process_ended_comes_again(tmp_path: P
         shown = (await again.shown())["received"]
         assert [each["sequence"] for each in shown if each["is_repeated"]] == [1]
         assert await world.rows("SELECT DISTINCT status FROM webhook_deliveries") == [("delivered",)]
+
+
+async def test_a_company_that_may_send_nothing_sends_nothing_here_either_and_says_so(scene: Scene) -> None:
+    await scene.make()
+    await scene.world.set_module("ACME", "webhooks", False)
+    await scene.shop.order()
+    await scene.settled()
+    shown = await scene.shown()
+    assert (shown["received"], shown["off_because"]) == ([], "The module webhooks was off.")
 
 
 async def test_a_test_by_the_command_line_arrives_too(scene: Scene) -> None:

@@ -18,6 +18,7 @@ from tests.support.programs import program
 from tests.support.receivers import Receiver
 from tests.support.shop import Shop
 from tests.webhooks.rest import is_busy
+from wmsd.webhooks.receiving.rules import KEPT
 
 NEW = "/companies/1/webhooks/new-receiver"
 HOOK = "/companies/1/webhooks/1"
@@ -267,3 +268,20 @@ async def test_nothing_of_it_is_in_the_api(visitor: Visitor) -> None:
     await make(visitor)
     for path in ("/api/v2/webhooks/1/receiver", "/api/webhooks/1/receiver"):
         assert (await visitor.world.send("GET", path)).status == 404
+
+
+async def test_a_full_receiver_makes_no_heavy_page(visitor: Visitor) -> None:
+    await make(visitor)
+    await order(visitor)
+    database = await visitor.world.database()
+    copy = """
+        INSERT INTO webhook_received
+        SELECT NULL, subscription_id, delivery_id, event_id, at, headers, body, body_bytes, has_valid_signature,
+            answered
+        FROM webhook_received WHERE id = 1
+    """
+    for _ in range(KEPT - 2):
+        await database.write(lambda tx: tx.execute(copy))
+    seen = await visitor.get(RECEIVER)
+    assert len(rows(seen)) == KEPT
+    assert len(seen.text.encode()) < 80_000

@@ -15,6 +15,7 @@ from wmsd.webhooks import store as subscriptions
 from wmsd.webhooks.actions import check_room, reading, rotate, writing
 from wmsd.webhooks.receiving import rules, store
 from wmsd.webhooks.receiving.schema import NewReceiver, ReceivedDetail, Receiver, ReceiverAnswer
+from wmsd.webhooks.rules import off_because
 from wmsd.webhooks.schema import Subscription
 from wmsd.webhooks.signing import PREFIX
 
@@ -48,12 +49,12 @@ def _new_secret() -> str:
 
 
 @reading(answer="object", returns=Receiver)
-def get_webhook_receiver(tx: Transaction, id: int) -> dict[str, Any]:
+def get_webhook_receiver(tx: Transaction, id: int, company: Company) -> dict[str, Any]:
     """Get a test receiver with its secret and what it has received, the newest first."""
     found = store.one(tx, id)
     if found is None:
         raise not_found("test receiver")
-    return found
+    return {**found, "off_because": off_because(company)}
 
 
 @reading(answer="object", returns=ReceivedDetail)
@@ -66,17 +67,17 @@ def get_webhook_received(tx: Transaction, id: int, received: int) -> dict[str, A
 
 
 @writing(answer="object", returns=Receiver)
-def change_webhook_receiver(tx: Transaction, id: int, body: ReceiverAnswer) -> dict[str, Any]:
+def change_webhook_receiver(tx: Transaction, id: int, body: ReceiverAnswer, company: Company) -> dict[str, Any]:
     """Change what a test receiver answers from now on."""
     store.change(tx, id, body.answers)
-    return get_webhook_receiver.action(tx, id)  # type: ignore[no-any-return]
+    return get_webhook_receiver.action(tx, id, company)  # type: ignore[no-any-return]
 
 
 @writing(answer="object", returns=Receiver)
-def rotate_webhook_receiver_secret(tx: Transaction, id: int) -> dict[str, Any]:
+def rotate_webhook_receiver_secret(tx: Transaction, id: int, company: Company) -> dict[str, Any]:
     """Give a test receiver a new secret. For 24 hours its deliveries are signed with both."""
-    before = get_webhook_receiver.action(tx, id)["secret"]
+    before = get_webhook_receiver.action(tx, id, company)["secret"]
     if before is None:
         raise Problem("VALIDATION_FAILED", "The present secret cannot be read here. Make a new test receiver.")
     rotate(tx, id, before, _new_secret())
-    return get_webhook_receiver.action(tx, id)  # type: ignore[no-any-return]
+    return get_webhook_receiver.action(tx, id, company)  # type: ignore[no-any-return]

@@ -57,6 +57,7 @@ class Receiver(Model):
     events: list[str]
     active: bool
     switched_off_because: str | None
+    off_because: Annotated[str | None, Field(description="Why the company sends nothing now, if it does not.")]
     answers: Answers
     ends_at: Timestamp
     secret: Annotated[str | None, Field(description="None when another installation has sealed it.")]
