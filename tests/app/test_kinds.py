@@ -21,7 +21,8 @@ OF_NO_ROOM = {
     *("change_sequence", "log", "owner", "row_counts", "series"),
     *("events", "event_counts", "idempotency_keys"),
     *("webhook_subscriptions", "webhook_deliveries", "webhook_attempts", "webhook_delivery_counts"),
-    *("webhook_topics", "webhook_leftovers"),
+    *("webhook_topics", "webhook_leftovers", "webhook_subscription_counts", "webhook_hours"),
+    *("webhook_receivers", "webhook_received"),
 }
 """Tables of the files themselves, the outbox, the webhooks and the application."""
 

@@ -24,10 +24,11 @@ pytestmark = pytest.mark.long
 PAGES = (
     *("/today", "/start", "/account", "/companies/1/articles/1", "/companies/1/articles/1/change"),
     *("/companies/1/stock/1", "/companies/1/stock/1/movements", "/sign-on/try"),
-    *("/companies/1/requests", "/account/second-factor"),
+    "/account/second-factor",
     *("/companies/1/partners/1", "/companies/1/warehouses/1", "/admin/users/1", "/admin/users/1/change"),
     *("/admin/users/1/rights", "/admin/companies/1", "/admin/companies/1/change", "/admin/tokens/1"),
     *("/admin/users/new", "/admin/tokens/new", "/admin/companies/new", "/companies/1/webhooks/new"),
+    *("/companies/1/webhooks/new-receiver", "/companies/1/requests"),
     *(f"/companies/1/{each.name}" for each in RESOURCES),
     *(f"/admin/{each.name}" for each in ADMINISTRATION),
     *("/companies/99/articles", "/companies/1/articles?min_stock=x"),
@@ -36,8 +37,30 @@ PAGES = (
     *("/docs/api?q=stock", "/docs/api?q=nothing+like+that"),
     *("/try/v1/create_article?company=1", "/try/v2/walk_stock", "/try/v1/get_user", "/try/graphql?company=1"),
 )
+WEBHOOK = (
+    *("", "/receiver", "/change", "/switch-on", "/deliveries", "/deliveries/again"),
+    *("/deliveries?record=x", "/deliveries/1"),
+)
+"""Pages of a test receiver, to which one test was sent."""
 FOR_STRANGERS = ("/sign-in", "/welcome?code=x", "/first-admin?code=x", "/demo?code=x")
 SCREENS = {"phone": 390, "tablet": 820, "screen": 1440}
+
+
+@pytest.fixture(scope="module")
+def pages(browser: Browser, house: House) -> tuple[str, ...]:
+    """All but those for strangers. The webhook's name is long, as names can be."""
+    with opened(browser, house.address, storage_state=house.state) as page:
+        page.goto("/companies/1/webhooks/new-receiver")
+        page.fill("#name", "The receiver of the integrator who comes from far away and brings long names")
+        page.click("main button")
+        number = page.url.rpartition("/webhooks/")[2].partition("/")[0]
+        page.goto(f"/companies/1/webhooks/{number}/test")
+        page.click("main button")
+        delivery = page.url.rpartition("/")[2].partition("?")[0]
+        page.goto(f"/companies/1/webhooks/{number}/receiver")
+        received = page.locator("tbody td a").first.get_attribute("href") or ""
+    own = (each.replace("deliveries/1", f"deliveries/{delivery}") for each in WEBHOOK)
+    return (*PAGES, *(f"/companies/1/webhooks/{number}{each}" for each in own), received)
 
 
 @pytest.fixture(params=[(name, scheme) for name in SCREENS for scheme in ("light", "dark")], ids="-".join)
@@ -49,10 +72,10 @@ def seen(request: pytest.FixtureRequest, browser: Browser, house: House) -> Iter
         yield f"{screen}-{scheme}", page
 
 
-def test_nothing_keeps_anybody_out(seen: tuple[str, Page]) -> None:
+def test_nothing_keeps_anybody_out(seen: tuple[str, Page], pages: tuple[str, ...]) -> None:
     how, page = seen
     wrong = {}
-    for path in (*PAGES, *FOR_STRANGERS):
+    for path in (*pages, *FOR_STRANGERS):
         if path == FOR_STRANGERS[0]:
             page.context.clear_cookies()
         page.goto(path)
@@ -64,10 +87,10 @@ def test_nothing_keeps_anybody_out(seen: tuple[str, Page]) -> None:
     assert wrong == {}
 
 
-def test_every_page_is_light(browser: Browser, house: House) -> None:
+def test_every_page_is_light(browser: Browser, house: House, pages: tuple[str, ...]) -> None:
     context = browser.new_context(base_url=house.address, storage_state=house.state)
     heavy = {}
-    for path in PAGES:
+    for path in pages:
         found = weights(context, path)
         scripts = sum(size for address, size in found.items() if address.endswith(".js"))
         if sum(found.values()) > HEAVIEST or scripts > HEAVIEST_SCRIPT:

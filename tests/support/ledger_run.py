@@ -343,9 +343,9 @@ class Run:
         since, until = (timestamps.to_text(now + by) for by in (-YEAR, 4 * YEAR))
         chosen = Range(subscription_id, since, until, ("exhausted",))
         database = await installation.files.get(self._ran.tenant.company)
-        after, count = 0, 1
-        while count:
-            after, count = await database.write(partial(send_range, chosen=chosen, after=after))
+        after, is_more = 0, True
+        while is_more:
+            after, _, is_more = await database.write(partial(send_range, chosen=chosen, after=after))
 
     @contextmanager
     def _server(self) -> Iterator["subprocess.Popen[bytes]"]:

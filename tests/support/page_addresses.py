@@ -75,6 +75,10 @@ def _parts(name: str, route: str, resource: Resource | None, company: int, there
             return ["v1"]
         case "operation":
             return ["get_article", "create_article"]
+        case "delivery":
+            return [there["delivery"]]
+        case "received":
+            return ["1"]
         case "request_id" | "provider":
             return ["nothing"]
     raise AssertionError(f"{route}: what is {name}?")

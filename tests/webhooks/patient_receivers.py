@@ -8,7 +8,7 @@ from typing import Any, cast
 
 from tests.support.world import World
 from wmsd.app.webhooks import new_sender
-from wmsd.webhooks.client import Answer
+from wmsd.webhooks.answer import Answer
 from wmsd.webhooks.due_scanner import Companies
 from wmsd.webhooks.lazy_client import LazyClient
 from wmsd.webhooks.sender import Sender

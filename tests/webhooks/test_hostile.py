@@ -10,7 +10,8 @@ from tests.support.receivers import ANY_PORT, Receiver, answer
 from tests.support.scripted_names import ScriptedNames
 from tests.webhooks.hostile_urls import NAMES, hostile_urls
 from wmsd.webhooks import client as client_module
-from wmsd.webhooks.client import Answer, GuardedClient
+from wmsd.webhooks.answer import Answer
+from wmsd.webhooks.client import GuardedClient
 from wmsd.webhooks.failures import NOWHERE
 from wmsd.webhooks.guard import Guard
 from wmsd.webhooks.targets import header_errors, parsed

@@ -30,8 +30,8 @@ async def exhausted(hooks: Hooks, *events: str) -> None:
 
 async def redeliver(hooks: Hooks, **options: object) -> int:
     chosen = Range(1, LONG_AGO, NEVER, **options)  # type: ignore[arg-type]  # its own fields
-    _, count = await (await hooks.world.database()).write(lambda tx: send_range(tx, chosen, 0))
-    return count
+    sent = await (await hooks.world.database()).write(lambda tx: send_range(tx, chosen, 0))
+    return sent.number
 
 
 async def test_a_walk_shows_the_newest_first_with_its_attempts(hooks: Hooks) -> None:
@@ -67,6 +67,59 @@ async def test_the_log_is_filtered_by_status_and_time(hooks: Hooks) -> None:
     shown = await hooks.world.call("GET", f"{DELIVERIES}?per_page=1")
     cursor = shown.body["next_cursor"]
     await hooks.world.call("GET", f"{DELIVERIES}?per_page=1&cursor={cursor}&status=delivered", status=422)
+
+
+async def test_the_log_is_filtered_by_event_record_and_the_end_of_a_time(hooks: Hooks) -> None:
+    await hooks.subscribe("sales_order.created", "stock.updated")
+    await hooks.shop.order()
+    hooks.world.clock.advance(3600)
+    await hooks.shop.order()
+    await hooks.settled()
+    for query, found in (
+        ("event=stock.updated", [2, 4]),
+        ("event=stock.updated,sales_order.created", [1, 2, 3, 4]),
+        ("record=sales_order:2", [3]),
+        ("record=2", [3]),
+        ("record=sales_order:1,stock:1&status=delivered", [1, 2, 4]),
+        ("until=2026-11-20T12:30:00Z", [1, 2]),
+        ("record=" + ",".join(map(str, range(1, 21))), [1, 2, 3, 4]),
+    ):
+        log = await hooks.log(query=f"&{query}")
+        assert [each["sequence"] for each in log] == found, query
+    assert {each["entity"] for each in log} == {"sales_order", "stock"}
+    many = "record=" + ",".join("1" * 21)
+    for wrong in ("record=0x1", "record=", "record=nobody:1", many, "event=lost", "until=x"):
+        refused = await hooks.world.call("GET", f"{DELIVERIES}?{wrong}", status=422)
+        assert set(refused.errors) == {wrong.partition("=")[0]}
+
+
+async def test_a_range_of_events_records_and_statuses_is_sent_again(hooks: Hooks) -> None:
+    await hooks.subscribe("sales_order.created", "stock.updated")
+    for _ in range(2):
+        await hooks.shop.order()
+    await hooks.settled()
+    path, since = "/api/v2/webhooks/1/redeliver", LONG_AGO
+    for fields, count in (
+        ({"event": ["stock.updated"]}, 2),
+        ({"record": "sales_order:2"}, 1),
+        ({"status": ["exhausted"]}, 0),
+        ({"status": ["delivered"], "failed": True}, 0),
+        ({"event": ["stock.updated"], "record": "sales_order:2"}, 0),
+    ):
+        sent = await hooks.world.call("POST", path, {"since": since, **fields})
+        assert sent.body == {"deliveries": count, "next_after": None}, fields
+        await hooks.settled()
+    assert len(hooks.received) == 4 + 3
+    refused_ones: tuple[dict[str, Any], ...] = (
+        {"event": ["webhook.test"]},
+        {"event": []},
+        {"status": ["pending"]},
+        {"record": "x"},
+        {"record": 1},
+    )
+    for wrong in refused_ones:
+        refused = await hooks.world.call("POST", path, {"since": since, **wrong}, status=422)
+        assert {name.partition(".")[0] for name in refused.errors} == set(wrong)
 
 
 async def test_of_an_answer_the_first_2_kb_are_kept_as_text(hooks: Hooks) -> None:

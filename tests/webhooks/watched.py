@@ -21,8 +21,8 @@ from tests.webhooks.world_model import MOST_AT_ONCE, Delivery, Event, Subscripti
 from wmsd.app.installation import Installation
 from wmsd.base import timestamps
 from wmsd.base.context import Company
+from wmsd.webhooks.answer import Answer
 from wmsd.webhooks.checks import CHECKS
-from wmsd.webhooks.client import Answer
 from wmsd.webhooks.lazy_client import LazyClient
 from wmsd.webhooks.sender import Sender
 

@@ -27,6 +27,7 @@ from wmsd.db.failures import STORAGE_FAILURES, FileMoved, is_damage
 from wmsd.db.sqlite import LOG_BYTES, log_bytes, sqlite3
 from wmsd.db.statistics import refresh_statistics
 from wmsd.outbox.store import forget_old as forget_old_events
+from wmsd.webhooks.receiving.store import end_old as end_old_receivers
 from wmsd.webhooks.results import count_failing, pass_over
 from wmsd.webhooks.retention import forget_old as forget_old_deliveries
 from wmsd.webhooks.rules import off_because
@@ -219,7 +220,7 @@ class Jobs:
         the subscriptions that have failed for days. Once a day, refreshes SQLite's statistics: without them it
         picks bad plans as tables grow.
         """
-        for some in (forget_old_events, forget_old_keys, forget_old_deliveries):
+        for some in (end_old_receivers, forget_old_events, forget_old_keys, forget_old_deliveries):
             while await database.write(some, is_quiet=True):  # it makes nothing due
                 pass
         if off_because(company) is not None:

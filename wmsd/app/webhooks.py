@@ -14,9 +14,9 @@ from wmsd.base.vault import Vault
 from wmsd.companies import store as companies
 from wmsd.db.database import Database
 from wmsd.db.transaction import Transaction
+from wmsd.webhooks.delivery_schema import Delivery
 from wmsd.webhooks.lazy_client import LazyClient
 from wmsd.webhooks.rules import off_because
-from wmsd.webhooks.schema import Delivery
 from wmsd.webhooks.sender import Sender
 from wmsd.webhooks.trial import try_test
 

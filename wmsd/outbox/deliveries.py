@@ -15,18 +15,20 @@ ATTEMPTS: Final = 5
 IS_AWAITED: Final = "SELECT EXISTS (SELECT 1 FROM webhook_topics)"
 QUEUE: Final = """
     INSERT INTO webhook_deliveries
-        (subscription_id, sequence, event_sequence, entity, entity_id, status, attempts_left, due_at, created_at)
-    SELECT subscription_id, sequence, event_sequence, entity, entity_id,
+        (subscription_id, sequence, event_sequence, event, entity, entity_id, status, attempts_left, due_at,
+            created_at)
+    SELECT subscription_id, sequence, event_sequence, event, entity, entity_id,
         iif(is_held, 'held', 'pending'), :attempts, iif(is_held, NULL, :due_at), :now
     FROM (
-        SELECT topic.subscription_id, events.sequence AS event_sequence, events.entity, events.entity_id,
+        SELECT topic.subscription_id, events.sequence AS event_sequence, events.event, events.entity,
+            events.entity_id,
             subscription.last_sequence + row_number() OVER (
                 PARTITION BY topic.subscription_id ORDER BY events.sequence
             ) AS sequence,
             row_number() OVER (
                 PARTITION BY topic.subscription_id, events.entity, events.entity_id ORDER BY events.sequence
             ) > 1 OR EXISTS (
-                SELECT 1 FROM webhook_deliveries AS open
+                SELECT 1 FROM webhook_deliveries AS open INDEXED BY webhook_deliveries_open
                 WHERE open.subscription_id = topic.subscription_id AND open.entity = events.entity
                     AND open.entity_id = events.entity_id AND open.status IN ('pending', 'held')
             ) AS is_held

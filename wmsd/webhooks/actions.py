@@ -14,14 +14,11 @@ from wmsd.base.strict_json import dumps
 from wmsd.base.vault import Vault
 from wmsd.db.table import stored
 from wmsd.db.transaction import Transaction
-from wmsd.webhooks import log, redelivery, rules, store
+from wmsd.webhooks import rules, store
 from wmsd.webhooks.guard import Guard
+from wmsd.webhooks.receiving import rules as receiving
 from wmsd.webhooks.schema import (
-    Delivery,
-    DeliveryQuery,
     NewSecret,
-    Redelivered,
-    RedeliveryRange,
     Subscription,
     SubscriptionChanges,
     SubscriptionCursorQuery,
@@ -52,6 +49,12 @@ def get_webhook(tx: Transaction, id: int, company: Company) -> Record:
     return _one(tx, id, company)
 
 
+def check_room(tx: Transaction) -> None:
+    """Raises Problem when there are as many subscriptions as there may be."""
+    if store.count(tx) >= rules.MOST_SUBSCRIPTIONS:
+        raise Problem("VALIDATION_FAILED", f"A company has at most {rules.MOST_SUBSCRIPTIONS} subscriptions.")
+
+
 def _one(tx: Transaction, id: int, company: Company) -> Record:
     record = store.one(tx, id, company)
     if record is None:
@@ -73,8 +76,7 @@ def create_webhook(tx: Transaction, body: SubscriptionFields, company: Company) 
     Send the credentials that `auth_type` needs: `secret`, `token`, `username` and `password`, or `headers`. They
     are stored sealed and never shown again.
     """
-    if store.count(tx) >= rules.MOST_SUBSCRIPTIONS:
-        raise Problem("VALIDATION_FAILED", f"A company has at most {rules.MOST_SUBSCRIPTIONS} subscriptions.")
+    check_room(tx)
     return _one(tx, store.insert(tx, _checked(tx, None, body.model_dump())), company)
 
 
@@ -99,6 +101,8 @@ def update_webhook(tx: Transaction, id: int, body: SubscriptionChanges, company:
 
 def _change(tx: Transaction, id: int, given: Mapping[str, Any], company: Company) -> Record:
     current = _columns(tx, id)
+    if current["url"] == receiving.ADDRESS:
+        receiving.check_change(given)
     values = _checked(tx, current, given)
     if "active" in given and not current["active"]:
         store.forgive(tx, id)
@@ -145,6 +149,12 @@ def unsealed(tx: Transaction, sealed: str) -> dict[str, Any] | None:
     return None if text is None else dict(json.loads(text))
 
 
+@writing(answer="record", returns=Subscription)
+def switch_on_webhook(tx: Transaction, id: int, company: Company) -> Record:
+    """Switch a webhook subscription on again, and forget its earlier failures."""
+    return _change(tx, id, {"active": True}, company)
+
+
 @writing(answer="nothing", precondition=_one)
 def delete_webhook(tx: Transaction, id: int, company: Company) -> None:
     """Delete a webhook subscription.
@@ -163,66 +173,29 @@ def rotate_webhook_secret(tx: Transaction, id: int, body: NewSecret, company: Co
     X-Webhook-Signature can carry only one: from now on it is that of the new secret.
     """
     current = _columns(tx, id)
+    if current["url"] == receiving.ADDRESS:
+        raise invalid({"secret": [receiving.OWN_SECRET]})
     if current["auth_type"] != "hmac":
         raise invalid({"secret": [f"does not go with auth_type {current['auth_type']}"]})
     before = unsealed(tx, current["credentials"])
-    vault = tx.service(Vault)
     if before is None:
         raise invalid(
             {"secret": ["cannot be rotated, because the present one cannot be read; send the new one by PATCH"]}
         )
-    if before["secret"] == body.secret:
-        return _one(tx, id, company)
-    after = {"secret": body.secret}
+    if before["secret"] != body.secret:
+        rotate(tx, id, before["secret"], body.secret)
+    return _one(tx, id, company)
+
+
+def rotate(tx: Transaction, id: int, before: str, secret: str) -> None:
+    """The new secret signs, and for a while the one before too."""
+    vault = tx.service(Vault)
+    after = {"secret": secret}
     store.rotate(
         tx,
         id,
         credentials=vault.seal(dumps(after)),
         has_short_secret=rules.is_short(after),
-        previous_secret=vault.seal(before["secret"]),
+        previous_secret=vault.seal(before),
         expires_at=timestamps.to_text(tx.now + rules.ROTATION),
     )
-    return _one(tx, id, company)
-
-
-@reading(answer="cursor", returns=Delivery)
-def list_webhook_deliveries(tx: Transaction, id: int, query: DeliveryQuery, position: int) -> CursorPage:
-    """List the deliveries of a subscription with their attempts, the newest first.
-
-    Deliveries are kept for 30 days, open ones longer.
-    """
-    _columns(tx, id)
-    return log.before(tx, id, query, position)
-
-
-@writing(answer="record", returns=Delivery)
-def redeliver_webhook(tx: Transaction, id: int, delivery: int) -> Record:
-    """Send a delivery again, now.
-
-    Its event keeps its id and its body. It gets five new attempts.
-    """
-    _columns(tx, id)
-    if log.one(tx, id, delivery) is None:
-        raise not_found("delivery")
-    redelivery.send_now(tx, delivery)
-    record = log.one(tx, id, delivery)
-    assert record is not None
-    return record
-
-
-@writing(answer="object", returns=Redelivered)
-def redeliver_webhook_range(tx: Transaction, id: int, body: RedeliveryRange) -> dict[str, Any]:
-    """Send a range of deliveries again.
-
-    Each keeps its id, its sequence and its body, and gets five new attempts. Those about the same record go in
-    their order. Tests are left out. One request takes the first 5 000; go on with `next_after` until it is null.
-    """
-    _columns(tx, id)
-    until = body.until or tx.timestamp
-    if until < body.since:
-        wrong = ("since", "is in the future") if body.until is None else ("until", "must not be before since")
-        raise invalid({wrong[0]: [wrong[1]]})
-    statuses = redelivery.FAILED if body.failed else redelivery.CLOSED
-    chosen = redelivery.Range(id, body.since, until, statuses)
-    last, count = redelivery.send_range(tx, chosen, body.after or 0)
-    return {"deliveries": count, "next_after": last if count == redelivery.AT_ONCE else None}

@@ -2,19 +2,18 @@
 
 import json
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final
 from urllib.parse import urlsplit
 
 from wmsd.base import timestamps
 from wmsd.base.clock import Clock
 from wmsd.base.vault import Vault
+from wmsd.webhooks import shown_headers
+from wmsd.webhooks.answer import Answer
 from wmsd.webhooks.deliveries import Due, Target
-from wmsd.webhooks.lazy_client import LazyClient
 from wmsd.webhooks.results import Result
-from wmsd.webhooks.signing import headers
-
-if TYPE_CHECKING:
-    from wmsd.webhooks.client import Answer
+from wmsd.webhooks.signing import headers, telling
+from wmsd.webhooks.ways import Request, Ways
 
 NO_CREDENTIALS: Final = "Its credentials cannot be read: another installation has sealed them. Send them anew."
 
@@ -45,10 +44,8 @@ def opened(target: Target, vault: Vault) -> Receiver:
     )
 
 
-async def attempt(
-    client: LazyClient, clock: Clock, receiver: Receiver, due: Due, is_sandbox: bool, party: int
-) -> Result:
-    """What came of it; whatever the receiver does is an answer. `party` as the client's."""
+async def attempt(ways: Ways, clock: Clock, receiver: Receiver, due: Due, is_sandbox: bool) -> Result:
+    """What came of it; whatever the receiver does is an answer."""
     assert due.event_id is not None
     assert due.event is not None
     assert due.body is not None
@@ -70,7 +67,9 @@ async def attempt(
         body=body,
         is_sandbox=is_sandbox,
     )
-    answer = await client.post(receiver.url, sent, body, party)
+    known = telling(due.event_id, due.event, due.attempts + 1, due.sequence)
+    request = Request(receiver.subscription_id, due.id, receiver.url, sent, body)
+    answer = await ways.to(receiver.url).send(request)
     return Result(
         subscription_id=receiver.subscription_id,
         delivery_id=due.id,
@@ -81,10 +80,13 @@ async def attempt(
         answer=_shown(answer),
         error=answer.error,
         is_success=answer.is_success,
+        url=receiver.url,
+        sent_headers=shown_headers.kept_of_sent(receiver.auth_type, receiver.credentials, sent, known),
+        answer_headers=shown_headers.of_answer(answer.headers),
     )
 
 
-def _shown(answer: "Answer") -> str | None:
+def _shown(answer: Answer) -> str | None:
     if answer.status is None or not answer.is_kept:
         return None
     return answer.body.decode(errors="replace").replace("\0", "\ufffd")

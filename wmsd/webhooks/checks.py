@@ -23,7 +23,7 @@ STUCK: Final = """
     CROSS JOIN webhook_deliveries AS held INDEXED BY webhook_deliveries_open
         ON held.subscription_id = subscription.id
     WHERE held.status IN ('pending', 'held') AND held.status = 'held' AND NOT EXISTS (
-        SELECT 1 FROM webhook_deliveries AS earlier
+        SELECT 1 FROM webhook_deliveries AS earlier INDEXED BY webhook_deliveries_open
         WHERE earlier.subscription_id = held.subscription_id AND earlier.entity = held.entity
             AND earlier.entity_id = held.entity_id AND earlier.id < held.id
             AND earlier.status IN ('pending', 'held')
@@ -53,6 +53,17 @@ COUNTS: Final = """
     FROM webhook_delivery_counts AS kept LEFT JOIN counted USING (status)
     WHERE coalesce(counted.rows, 0) != kept.rows
 """
+COUNTS_OF_SUBSCRIPTION: Final = """
+    SELECT 'webhook subscription ' || subscription_id || ', deliveries that are ' || status,
+        sum(counted), sum(kept)
+    FROM (
+        SELECT subscription_id, status, count(*) AS counted, 0 AS kept FROM webhook_deliveries
+        GROUP BY subscription_id, status
+        UNION ALL
+        SELECT subscription_id, status, 0, rows FROM webhook_subscription_counts
+    )
+    GROUP BY subscription_id, status HAVING sum(counted) != sum(kept)
+"""
 CHECKS: Final = (
     Check("the deliveries of a subscription are numbered without gaps", GAPS, in_millionths=False),
     Check("a subscription knows its last number", LAST, in_millionths=False),
@@ -60,4 +71,5 @@ CHECKS: Final = (
     Check("every attempt stands in the log", ATTEMPTS, in_millionths=False),
     Check("an active subscription is told of its events, and no other", TOPICS, in_millionths=False),
     Check("deliveries are as many as their counts say", COUNTS, in_millionths=False),
+    Check("a subscription has as many deliveries as its counts say", COUNTS_OF_SUBSCRIPTION, in_millionths=False),
 )

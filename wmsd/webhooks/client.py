@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from contextlib import AsyncExitStack
 from functools import lru_cache
 from types import TracebackType
-from typing import Final, NamedTuple, Self
+from typing import Final, Self
 
 from yarl import URL
 
@@ -18,6 +18,7 @@ from wmsd.base.certificates import left_unread
 from wmsd.base.complaints import Complaints
 from wmsd.base.problems import Problem, unavailable
 from wmsd.webhooks import failures
+from wmsd.webhooks.answer import Answer
 from wmsd.webhooks.deadlines import Deadlines
 from wmsd.webhooks.dns_resolver import DnsResolver, on_thread
 from wmsd.webhooks.guard import Guard
@@ -56,25 +57,6 @@ FRAMING: Final = frozenset(
     }
 )
 """Headers that would change what is sent, or to whom, for the receiver but not for us."""
-
-
-class Answer(NamedTuple):
-    """`body`: as sent, not decompressed; `is_cut` when there was more. `duration` in seconds.
-
-    Where `is_kept` is false nobody is to be shown what the receiver said: there are no headers and no body.
-    """
-
-    status: int | None
-    headers: Mapping[str, str]
-    body: bytes
-    is_cut: bool
-    duration: float
-    error: str | None
-    is_kept: bool = True
-
-    @property
-    def is_success(self) -> bool:
-        return self.error is None and self.status is not None and 200 <= self.status < 300
 
 
 class GuardedClient:

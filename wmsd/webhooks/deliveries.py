@@ -80,10 +80,12 @@ class Due(NamedTuple):
 
 
 BODY: Final = """'{"event":"' || events.event || '","timestamp":"' || events.occurred_at || '","data":' """
+SENT_BODY: Final = f"coalesce({BODY} || events.data || '}}', test_event ->> 'body')"
+"""Of a delivery with its event. The same at every attempt."""
 DUE: Final = f"""
     SELECT delivery.id, delivery.sequence, delivery.attempts,
         coalesce(events.id, test_event ->> 'id'), coalesce(events.event, test_event ->> 'event'),
-        coalesce({BODY} || events.data || '}}', test_event ->> 'body')
+        {SENT_BODY}
     FROM webhook_deliveries AS delivery LEFT JOIN events ON events.sequence = delivery.event_sequence
 """
 DUE_NOW: Final = f"""
@@ -121,8 +123,9 @@ def due(tx: Transaction, subscription_id: int, taken: Sequence[int], limit: int,
 
 QUEUE_TEST: Final = """
     INSERT INTO webhook_deliveries
-        (subscription_id, sequence, test_event, entity, entity_id, status, attempts_left, due_at, created_at)
-    SELECT id, last_sequence + 1, :event, 'webhook', id, 'pending', 1, :due_at, :now
+        (subscription_id, sequence, test_event, event, entity, entity_id, status, attempts_left, due_at,
+            created_at)
+    SELECT id, last_sequence + 1, :event, :name, 'webhook', id, 'pending', 1, :due_at, :now
     FROM webhook_subscriptions WHERE id = :id
 """
 A_MINUTE: Final = 60_000
@@ -132,7 +135,7 @@ def queue_test(tx: Transaction, subscription_id: int) -> Due:
     """Queues a test event, which the caller sends at once. If the caller fails, it is due in a minute."""
     body = {"event": TEST_EVENT, "timestamp": tx.timestamp, "data": {"webhook_id": subscription_id}}
     event = {"id": tx.ids.unique(), "event": TEST_EVENT, "timestamp": tx.timestamp, "body": dumps(body)}
-    given = {"id": subscription_id, "event": dumps(event), "now": tx.timestamp}
+    given = {"id": subscription_id, "event": dumps(event), "name": TEST_EVENT, "now": tx.timestamp}
     delivery_id = tx.insert(QUEUE_TEST, {**given, "due_at": milliseconds(tx) + A_MINUTE})
     row = tx.row(ONE, (delivery_id,))
     assert row is not None
@@ -160,7 +163,7 @@ RELEASE: Final = """
     UPDATE webhook_deliveries SET status = 'pending', due_at = :now
     WHERE status = 'held' AND id IN (
         SELECT (
-            SELECT first.id FROM webhook_deliveries AS first
+            SELECT first.id FROM webhook_deliveries AS first INDEXED BY webhook_deliveries_open
             WHERE first.subscription_id = done.subscription_id AND first.entity = done.entity
                 AND first.entity_id = done.entity_id AND first.status IN ('pending', 'held')
             ORDER BY first.id LIMIT 1

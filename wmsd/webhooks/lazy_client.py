@@ -4,10 +4,11 @@ import asyncio
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from wmsd.webhooks.answer import Answer
 from wmsd.webhooks.guard import Guard
 
 if TYPE_CHECKING:
-    from wmsd.webhooks.client import Answer, GuardedClient
+    from wmsd.webhooks.client import GuardedClient
 
 
 class LazyClient:
@@ -26,13 +27,13 @@ class LazyClient:
         self._client: GuardedClient | None = None
         self._opening = asyncio.Lock()
 
-    async def post(self, url: str, headers: Mapping[str, str], body: bytes, party: int = 0) -> "Answer":
+    async def post(self, url: str, headers: Mapping[str, str], body: bytes, party: int = 0) -> Answer:
         """As the client's."""
         client = self._client or await self._opened()
         answer = await client.post(url, headers, body, party)
         return answer if self._keep_answers else answer._replace(headers={}, body=b"", is_kept=False)
 
-    async def get(self, url: str, headers: Mapping[str, str]) -> "Answer":
+    async def get(self, url: str, headers: Mapping[str, str]) -> Answer:
         """As the client's."""
         return await (self._client or await self._opened()).get(url, headers)
 

@@ -1,15 +1,19 @@
 """Sends deliveries again that are done: one, or all of a range."""
 
+import math
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Final
+from typing import Final, NamedTuple
 
 from wmsd.base.strict_json import dumps
 from wmsd.db.transaction import Transaction
 from wmsd.outbox.deliveries import ATTEMPTS
+from wmsd.webhooks import matching
 from wmsd.webhooks.deliveries import milliseconds
+from wmsd.webhooks.delivery_schema import CLOSED_STATUSES
+from wmsd.webhooks.matching import Record, Wanted
 
-CLOSED: Final = ("delivered", "exhausted", "skipped")
+CLOSED: Final = CLOSED_STATUSES
 FAILED: Final = ("exhausted", "skipped")
 AT_ONCE: Final = 5000
 
@@ -27,30 +31,45 @@ def send_now(tx: Transaction, delivery_id: int) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Range:
-    """A subscription's deliveries with these statuses, queued from `since` until `until`, without tests."""
+    """A subscription's deliveries with these statuses, queued from `since` until `until`, without tests. `events`
+    and `records`: only those.
+    """
 
     subscription_id: int
     since: str
     until: str
     statuses: Iterable[str] = CLOSED
+    events: tuple[str, ...] | None = None
+    records: tuple[Record, ...] | None = None
 
-    def parameters(self) -> dict[str, object]:
-        return {
-            "subscription_id": self.subscription_id,
-            "since": self.since,
-            "until": self.until,
-            "statuses": dumps(list(self.statuses)),
-        }
+    @property
+    def wanted(self) -> Wanted:
+        return Wanted(
+            self.subscription_id,
+            tuple(self.statuses),
+            self.events,
+            self.records,
+            self.since,
+            self.until,
+            has_tests=False,
+        )
 
 
-IN_RANGE: Final = """
-    FROM webhook_deliveries
-    WHERE subscription_id = :subscription_id AND id > :after
-        AND created_at >= :since AND created_at <= :until
-        AND status IN (SELECT value FROM json_each(:statuses)) AND test_event IS NULL
-"""
-COUNT: Final = f"SELECT count(*) {IN_RANGE}"
-CHOSEN: Final = f"SELECT id {IN_RANGE} ORDER BY id LIMIT :limit"
+class Counted(NamedTuple):
+    """How many there are. Unless it `is_whole`, there are more, or may be."""
+
+    number: int
+    is_whole: bool
+
+
+class Sent(NamedTuple):
+    """The last that was looked at, how many are sent again, and whether there may be more after it."""
+
+    last: int
+    number: int
+    is_more: bool
+
+
 HOLD: Final = """
     UPDATE webhook_deliveries SET status = 'held', attempts_left = :attempts, skipped_because = NULL
     WHERE id IN (SELECT value FROM json_each(:ids))
@@ -58,7 +77,7 @@ HOLD: Final = """
 RELEASE_FIRST: Final = """
     UPDATE webhook_deliveries SET status = 'pending', due_at = :now
     WHERE id IN (SELECT value FROM json_each(:ids)) AND NOT EXISTS (
-        SELECT 1 FROM webhook_deliveries AS earlier
+        SELECT 1 FROM webhook_deliveries AS earlier INDEXED BY webhook_deliveries_open
         WHERE earlier.subscription_id = webhook_deliveries.subscription_id
             AND earlier.entity = webhook_deliveries.entity AND earlier.entity_id = webhook_deliveries.entity_id
             AND earlier.id < webhook_deliveries.id AND earlier.status IN ('pending', 'held')
@@ -66,20 +85,25 @@ RELEASE_FIRST: Final = """
 """
 
 
-def count(tx: Transaction, chosen: Range) -> int:
-    """The number of deliveries that would be sent again."""
-    found: int = tx.value(COUNT, {**chosen.parameters(), "after": 0})
-    return found
-
-
-def send_range(tx: Transaction, chosen: Range, after: int) -> tuple[int, int]:
-    """Queues some of the range, those after the id `after`; those of one entity keep their order.
-
-    Returns the last id, and how many they were. Fewer than `AT_ONCE` means that no more are left.
+def count(tx: Transaction, chosen: Range, most: float = math.inf, most_looks: float = math.inf) -> Counted:
+    """The number of deliveries that would be sent again: no more than `most`, and after no more than so many looks
+    at the log.
     """
-    rows = tx.rows(CHOSEN, {**chosen.parameters(), "after": after, "limit": AT_ONCE})
-    ids = [row[0] for row in rows]
-    given = {"ids": dumps(ids), "attempts": ATTEMPTS, "now": milliseconds(tx)}
+    number, after, looks = 0, 0, 0
+    while True:
+        found = matching.oldest(tx, chosen.wanted, after, AT_ONCE)
+        number, looks = number + len(found.ids), looks + 1
+        if number > most:
+            return Counted(int(most), is_whole=False)
+        if not found.is_more or looks >= most_looks:
+            return Counted(number, is_whole=not found.is_more)
+        after = found.last or after
+
+
+def send_range(tx: Transaction, chosen: Range, after: int) -> Sent:
+    """Queues some of the range, those after the delivery `after`; those of one entity keep their order."""
+    found = matching.oldest(tx, chosen.wanted, after, AT_ONCE)
+    given = {"ids": dumps(found.ids), "attempts": ATTEMPTS, "now": milliseconds(tx)}
     tx.execute(HOLD, given)
     tx.execute(RELEASE_FIRST, given)
-    return (ids[-1] if ids else after), len(ids)
+    return Sent(found.last or after, len(found.ids), found.is_more)

@@ -15,7 +15,7 @@ from wmsd.webhooks.switch_off import switch_off
 
 
 class Result(NamedTuple):
-    """The result of an attempt. `at` is when it began; `answer` is its first 2 kB."""
+    """The result of an attempt. `at` is when it began; `answer` is its first 2 kB; headers are JSON."""
 
     subscription_id: int
     delivery_id: int
@@ -26,6 +26,9 @@ class Result(NamedTuple):
     answer: str | None
     error: str | None
     is_success: bool
+    url: str | None = None
+    sent_headers: str | None = None
+    answer_headers: str | None = None
 
 
 class Judged(NamedTuple):
@@ -43,8 +46,10 @@ OPEN: Final = """
     WHERE id IN (SELECT value FROM json_each(?)) AND status IN ('pending', 'skipped')
 """
 NOTE_ATTEMPTS: Final = """
-    INSERT INTO webhook_attempts (delivery_id, number, at, milliseconds, status, answer, error)
-    SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6
+    INSERT INTO webhook_attempts
+        (delivery_id, number, at, milliseconds, status, answer, error, url, sent_headers, answer_headers)
+    SELECT value ->> 0, value ->> 1, value ->> 2, value ->> 3, value ->> 4, value ->> 5, value ->> 6,
+        value ->> 7, value ->> 8, value ->> 9
     FROM json_each(?)
 """
 NOTE_VERDICTS: Final = """
@@ -97,6 +102,9 @@ def _attempt(each: Judged) -> tuple[Any, ...]:
         result.status,
         result.answer,
         result.error,
+        result.url,
+        result.sent_headers,
+        result.answer_headers,
     )
 
 
@@ -135,7 +143,8 @@ def _shown(each: Judged) -> str:
 
 SUCCEEDED: Final = """
     UPDATE webhook_subscriptions
-    SET last_delivery = ?, failing_since = NULL, failing_milliseconds = 0, failing_counted_until = NULL
+    SET last_delivery = ?, last_success_at = ?, failing_since = NULL, failing_milliseconds = 0,
+        failing_counted_until = NULL
     WHERE id = ?
 """
 FAILING: Final = """
@@ -152,7 +161,7 @@ CHANGED_SINCE: Final = "SELECT updated_at > ?2 FROM webhook_subscriptions WHERE 
 
 def _note_health(tx: Transaction, result: Result, shown: str) -> None:
     if result.is_success:
-        tx.execute(SUCCEEDED, (shown, result.subscription_id))
+        tx.execute(SUCCEEDED, (shown, result.at, result.subscription_id))
         return
     row = tx.row(FAILING, (result.subscription_id,))
     if row is None:

@@ -8,7 +8,7 @@ from typing import Final
 from wmsd.base import timestamps
 from wmsd.db.retention import A_CLOCK_GONE_WRONG, BEYOND_ALL, FORGOTTEN_AT_ONCE
 from wmsd.db.transaction import Transaction
-from wmsd.webhooks.rules import KEPT
+from wmsd.webhooks.rules import HOURS_KEPT, KEPT, hour
 
 FIRST_KEPT: Final = """
     SELECT id FROM webhook_deliveries WHERE created_at >= ? AND created_at <= ? ORDER BY id LIMIT 1
@@ -31,8 +31,12 @@ SWEEP: Final = """
 """
 
 
+FORGET_HOURS: Final = "DELETE FROM webhook_hours WHERE hour < ? OR hour > ?"
+
+
 def forget_old(tx: Transaction) -> int:
     """Deletes some deliveries that are too old, or whose subscription was deleted. Returns how many."""
+    tx.execute(FORGET_HOURS, (hour(tx.now - HOURS_KEPT), hour(tx.now + A_CLOCK_GONE_WRONG)))
     return _sweep(tx) or _forget(tx)
 
 

@@ -1,9 +1,10 @@
 """Pure decisions: the consequence of an attempt, and the credentials of a subscription."""
 
 from collections.abc import Mapping
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
+from wmsd.base import timestamps
 from wmsd.base.context import Company
 from wmsd.base.problems import FieldErrors
 from wmsd.outbox.deliveries import ATTEMPTS
@@ -13,6 +14,7 @@ WAITS: Final = (30_000, 120_000, 480_000, 1_920_000)
 """Milliseconds between the attempts of a delivery (specification, section 6)."""
 GONE: Final = 410
 KEPT: Final = timedelta(days=30)
+HOURS_KEPT: Final = timedelta(days=2)
 ROTATION: Final = timedelta(hours=24)
 SWITCHED_OFF_AFTER: Final = timedelta(days=5)
 LONGEST_SILENCE: Final = timedelta(days=1)
@@ -54,6 +56,11 @@ def verdict(is_success: bool, attempts_left: int) -> Verdict:
     if attempts_left:
         return Verdict("pending", WAITS[-attempts_left])
     return Verdict("exhausted")
+
+
+def hour(moment: datetime) -> str:
+    """As attempts are counted by: `2026-11-20T13`, in UTC."""
+    return timestamps.to_text(moment)[:13]
 
 
 def failing_milliseconds(before: int, since_last_attempt: int) -> int:

@@ -1,11 +1,11 @@
 """The fields of subscriptions and of their log (decisions, sections 2 and 6)."""
 
-from typing import Annotated, Any, Final, Literal
+from typing import Annotated, Final, Literal
 
-from pydantic import AfterValidator, Field, WithJsonSchema
+from pydantic import AfterValidator, Field
 
 from wmsd.base.fields import Id, Input, Model, Name, Recorded, Sealed, Timestamp, choice, not_among, refuse
-from wmsd.base.listing import CursorQuery, PageQuery, QueryTimestamp, several_of
+from wmsd.base.listing import CursorQuery, PageQuery
 from wmsd.outbox.events import EVENTS
 from wmsd.webhooks.signing import standard_key
 
@@ -30,7 +30,7 @@ def _event(name: str) -> str:
 EventChoice = Annotated[str, AfterValidator(_event), choice("EventChoice", [EVERY_EVENT, *EVENTS])]
 
 
-def _events(names: list[str]) -> list[str]:
+def each_once(names: list[str]) -> list[str]:
     if len(set(names)) != len(names):
         raise refuse("must not name one event twice")
     if EVERY_EVENT in names and len(names) > 1:
@@ -86,7 +86,7 @@ class SubscriptionFields(Input):
     events: Annotated[
         list[EventChoice],
         Field(min_length=1, max_length=100, description="Names of events, or `*` alone for all of them."),
-        AfterValidator(_events),
+        AfterValidator(each_once),
     ]
     auth_type: AuthType = "hmac"
     active: Annotated[
@@ -117,26 +117,6 @@ class SubscriptionChanges(SubscriptionFields, partial=True):
 
 class NewSecret(Input):
     secret: Annotated[Secret, Field(description="The new secret. For 24 hours the old one signs too.")]
-
-
-class RedeliveryRange(Input):
-    """Which deliveries to send again: those that were queued in a time and are over."""
-
-    since: Timestamp
-    until: Annotated[Timestamp | None, Field(description="Now, when it is not sent.")] = None
-    failed: Annotated[bool, Field(description="Only those that were exhausted or skipped.")] = False
-    after: Annotated[
-        Id | None, Field(description="The `next_after` of the answer before, to go on with a long range.")
-    ] = None
-
-
-class Redelivered(Model):
-    """What is sent again."""
-
-    deliveries: Annotated[int, Field(description="How many are sent again by this request.")]
-    next_after: Annotated[
-        Id | None, Field(description="Send it as `after` for the next ones; null when none are left.")
-    ]
 
 
 class LastDelivery(Model):
@@ -185,51 +165,3 @@ class SubscriptionQuery(PageQuery):
 
 class SubscriptionCursorQuery(CursorQuery):
     pass
-
-
-class Attempt(Model):
-    """One attempt to send, and the answer."""
-
-    number: int
-    at: Timestamp
-    milliseconds: int
-    response_status: int | None
-    response_body: Annotated[
-        str | None, Field(description="The first 2 kB of the answer; null if the installation keeps no answers.")
-    ]
-    error: str | None
-
-
-class Delivery(Model):
-    """A delivery with its attempts, the oldest first."""
-
-    id: Id
-    sequence: Annotated[
-        int, Field(description="X-Webhook-Sequence: its number within the subscription, without gaps.")
-    ]
-    event_id: Annotated[str | None, Field(description="X-Webhook-Id; null when the event is no longer kept.")]
-    event: str | None
-    entity_id: Id
-    status: Annotated[
-        DeliveryStatus,
-        Field(
-            description="pending: it is sent when it is due. held: it waits for an earlier one of the same entity."
-            " delivered, exhausted, skipped: it is done, and can be sent again."
-        ),
-    ]
-    due_at: Timestamp | None
-    skipped_because: str | None
-    created_at: Timestamp
-    attempts: list[Attempt]
-
-
-class DeliveryQuery(CursorQuery):
-    status: Annotated[
-        tuple[Any, ...] | None,
-        several_of(DELIVERY_STATUSES),
-        WithJsonSchema({"type": "string"}),
-        Field(description=f"One or several of {', '.join(DELIVERY_STATUSES)}, separated by commas."),
-    ] = None
-    since: Annotated[
-        QueryTimestamp | None, Field(description="Only deliveries queued at this moment or later.")
-    ] = None

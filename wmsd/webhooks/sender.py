@@ -11,6 +11,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from typing import Final
 
 from wmsd.base.clock import Clock
@@ -28,6 +29,7 @@ from wmsd.webhooks.rules import off_because
 from wmsd.webhooks.subscription_queue import SubscriptionQueue, page_budget, update_queues
 from wmsd.webhooks.tasks import Tasks
 from wmsd.webhooks.throttle import Throttle
+from wmsd.webhooks.ways import ways_of
 
 LOG = logging.getLogger("wmsd.webhooks")
 STOP_SECONDS: Final = 3.0
@@ -170,7 +172,8 @@ class Sender:
                 queue.give_back(due)
                 self._scanner.want(queue.company_id)  # which skips it
                 return
-            result = await attempt(self._client, self._clock, queue.receiver, due, company.sandbox, company.id)
+            ways = ways_of(self._client, self._clock, partial(self._files.get, company.id), company.id)
+            result = await attempt(ways, self._clock, queue.receiver, due, company.sandbox)
         queue.answered(due, result)
         queue.tell_change(company.code, result, self._clock)
         if not self._recorder.is_recording(company.id):

@@ -79,6 +79,19 @@ AUTHENTICATION: Final[Mapping[str, Callable[[Mapping[str, Any]], dict[str, str]]
 }
 
 
+def telling(event_id: str, event: str, attempt: int, sequence: int) -> dict[str, str]:
+    """The headers that follow from the delivery alone."""
+    return {
+        "Content-Type": "application/json",
+        "User-Agent": USER_AGENT,
+        "X-Webhook-Event": event,
+        "X-Webhook-Id": event_id,
+        "X-Webhook-Attempt": str(attempt),
+        "X-Webhook-Sequence": str(sequence),
+        "webhook-id": event_id,
+    }
+
+
 def headers(
     *,
     auth_type: str,
@@ -95,13 +108,7 @@ def headers(
     """The headers of a delivery. `seconds` is when the attempt begins, since 1970."""
     found = {
         **AUTHENTICATION[auth_type](credentials),
-        "Content-Type": "application/json",
-        "User-Agent": USER_AGENT,
-        "X-Webhook-Event": event,
-        "X-Webhook-Id": event_id,
-        "X-Webhook-Attempt": str(attempt),
-        "X-Webhook-Sequence": str(sequence),
-        "webhook-id": event_id,
+        **telling(event_id, event, attempt, sequence),
         "webhook-timestamp": str(seconds),
     }
     if auth_type == "hmac":

@@ -4,6 +4,7 @@ from collections.abc import Iterable
 from typing import Final, NamedTuple
 
 from wmsd.db.transaction import Transaction
+from wmsd.webhooks.receiving.rules import ADDRESS
 
 SWITCH_OFF: Final = """
     UPDATE webhook_subscriptions
@@ -21,13 +22,13 @@ def switch_off(tx: Transaction, subscription_id: int, because: str) -> None:
 
 SWITCHED_OFF: Final = """
     SELECT id, name, switched_off_because, is_switch_off_audited FROM webhook_subscriptions
-    WHERE switched_off_at IS NOT NULL AND NOT active
+    WHERE switched_off_at IS NOT NULL AND NOT active AND url <> ?
 """
 NOTE_AUDITED: Final = "UPDATE webhook_subscriptions SET is_switch_off_audited = 1 WHERE id = ?"
 
 
 class SwitchedOff(NamedTuple):
-    """A subscription that the service itself has switched off."""
+    """A subscription that the service itself has switched off. A test receiver is none: it plays being gone."""
 
     id: int
     name: str
@@ -36,7 +37,7 @@ class SwitchedOff(NamedTuple):
 
 
 def switched_off(tx: Transaction) -> list[SwitchedOff]:
-    return [SwitchedOff(*row) for row in tx.rows(SWITCHED_OFF)]
+    return [SwitchedOff(*row) for row in tx.rows(SWITCHED_OFF, (ADDRESS,))]
 
 
 def note_audited(tx: Transaction, subscription_ids: Iterable[int]) -> None:

@@ -11,6 +11,7 @@ from wmsd.webhooks import deliveries, log, results
 from wmsd.webhooks.attempt import attempt, opened
 from wmsd.webhooks.deliveries import Due, Target
 from wmsd.webhooks.lazy_client import LazyClient
+from wmsd.webhooks.ways import ways_of
 
 
 async def send_test(
@@ -41,6 +42,9 @@ async def try_test(
 ) -> Callable[[Transaction], Record | None] | None:
     """As `send_test`, but returns the last unit of work, which writes the result, instead of running it."""
 
+    async def opened_already() -> Database:
+        return database
+
     def queue(tx: Transaction) -> tuple[Target, Due] | None:
         target = deliveries.target(tx, subscription_id)
         return None if target is None else (target, deliveries.queue_test(tx, subscription_id))
@@ -49,7 +53,8 @@ async def try_test(
     if queued is None:
         return None
     target, due = queued
-    result = await attempt(client, clock, opened(target, vault), due, is_sandbox, party)
+    ways = ways_of(client, clock, opened_already, party)
+    result = await attempt(ways, clock, opened(target, vault), due, is_sandbox)
 
     def note(tx: Transaction) -> Record | None:
         results.record(tx, [result])

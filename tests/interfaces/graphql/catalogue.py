@@ -79,7 +79,14 @@ LISTS = {
     "webhooks": Listed("/api/v2/webhooks"),
     "webhook_deliveries": Listed(
         "/api/v2/webhooks/{id}/deliveries",
-        ({"id": "1"}, {"id": "1", "status": ["held"]}, {"id": "1", "since": EARLY}, {"id": "2"}),
+        (
+            *({"id": "1"}, {"id": "1", "status": ["held"]}, {"id": "1", "since": EARLY}, {"id": "2"}),
+            *(
+                {"id": "1", "event": ["sales_order.created"]},
+                {"id": "1", "record": "1"},
+                {"id": "1", "until": EARLY},
+            ),
+        ),
     ),
     "events": Listed(
         "/api/v2/events",

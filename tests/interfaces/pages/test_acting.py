@@ -244,15 +244,17 @@ async def test_credentials_that_lack_are_told_and_never_shown_again(visitor: Vis
 async def test_a_secret_is_rotated(visitor: Visitor) -> None:
     place = await webhook(visitor)
     done = await sent(visitor, f"{place}/rotate-secret", secret="fedcba9876543210fedcba9876543210")
-    assert "The new secret signs from now on" in (await visitor.get(done.goes_to)).text
+    assert (done.status, "fedcba9876543210fedcba9876543210" in done.text) == (200, True)
+    assert "It signs from now on. The old one signs too, until" in text_of(done.text)
     assert (await shown(visitor))["previous_secret_expires_at"] is not None
 
 
 async def test_a_test_shows_what_came_back_and_a_delivery_is_sent_again(visitor: Visitor) -> None:
     place = await webhook(visitor)
     done = await sent(visitor, f"{place}/test")
-    assert done.goes_to == f"{place}/deliveries?done=test"
-    seen = await visitor.get(done.goes_to)
+    assert done.goes_to == f"{place}/deliveries/1?done=test"
+    assert "There is no address for the name receiver.invalid" in text_of((await visitor.get(done.goes_to)).text)
+    seen = await visitor.get(f"{place}/deliveries")
     assert "There is no address for the name receiver.invalid" in text_of(seen.text)
     nothing = await visitor.post(f"{place}/deliveries", {"form_token": seen.form_token})
     assert (nothing.status, "Choose the deliveries" in nothing.text) == (422, True)

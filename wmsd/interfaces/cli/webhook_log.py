@@ -19,8 +19,9 @@ from wmsd.interfaces.cli.company_data import company_database
 from wmsd.interfaces.cli.webhook_rows import Row, attempt_rows, delivery_row
 from wmsd.interfaces.cli.webhooks import check_is_on, one_webhook, opened, subscription_of, webhook_command
 from wmsd.webhooks import log, redelivery
+from wmsd.webhooks.delivery_schema import DeliveryQuery
 from wmsd.webhooks.redelivery import AT_ONCE, CLOSED, FAILED, Range
-from wmsd.webhooks.schema import DELIVERY_STATUSES, DeliveryQuery
+from wmsd.webhooks.schema import DELIVERY_STATUSES
 
 MOST_SHOWN: Final = 500
 NO_MOMENT: Final = (
@@ -136,7 +137,7 @@ def redeliver(
         assert since is not None
         end = until or timestamps.to_text(installation.clock.now())
         chosen = Range(webhook, since, end, FAILED if failed else CLOSED)
-        count = await database.read_long(lambda tx: redelivery.count(tx, chosen))
+        count = (await database.read_long(lambda tx: redelivery.count(tx, chosen))).number
         return count if dry_run else await _send_range(database, chosen, count), subscription["active"]
 
     count, is_active = command_line.run(work)
@@ -163,9 +164,9 @@ def _send_one(tx: Transaction, webhook: int, delivery: int, code: str, dry_run: 
 
 async def _send_range(database: Database, chosen: Range, expected: int) -> int:
     """Queues some at a time, so that orders do not wait long."""
-    after, sent, some = 0, 0, AT_ONCE
-    while some == AT_ONCE:
-        after, some = await database.write(partial(redelivery.send_range, chosen=chosen, after=after))
+    after, sent, is_more = 0, 0, True
+    while is_more:
+        after, some, is_more = await database.write(partial(redelivery.send_range, chosen=chosen, after=after))
         sent += some
         if expected > AT_ONCE:
             note(f"{sent} of {expected} …")

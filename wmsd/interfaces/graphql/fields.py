@@ -17,7 +17,9 @@ from wmsd.packaging import actions as packaging
 from wmsd.stock import actions as stock
 from wmsd.stock.schema import DetailedStockRecord
 from wmsd.webhooks import actions as webhooks
-from wmsd.webhooks.schema import Attempt, Delivery, Subscription, SubscriptionChanges, SubscriptionFields
+from wmsd.webhooks import delivery_actions as deliveries
+from wmsd.webhooks.delivery_schema import Attempt, Delivery
+from wmsd.webhooks.schema import Subscription, SubscriptionChanges, SubscriptionFields
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +55,7 @@ QUERIES: Final = (
     Field("packaging_movements", packaging.walk_packaging_movements),
     Field("webhook", webhooks.get_webhook),
     Field("webhooks", webhooks.walk_webhooks),
-    Field("webhook_deliveries", webhooks.list_webhook_deliveries),
+    Field("webhook_deliveries", deliveries.list_webhook_deliveries),
     Field("events", outbox.list_events, {"after_event": "after"}),
 )
 MUTATIONS: Final = tuple(
@@ -69,8 +71,8 @@ MUTATIONS: Final = tuple(
         webhooks.update_webhook,
         webhooks.delete_webhook,
         webhooks.rotate_webhook_secret,
-        webhooks.redeliver_webhook,
-        webhooks.redeliver_webhook_range,
+        deliveries.redeliver_webhook,
+        deliveries.redeliver_webhook_range,
         test_webhook,
     )
 )

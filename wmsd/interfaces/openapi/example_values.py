@@ -40,6 +40,7 @@ FIELDS: Final[Mapping[str, Any]] = {
     "due_at": None,
     "email": "ana@example.com",
     "end_cursor": "djEuMTAw.c2lnbmVk",
+    "entity": "sales_order",
     "entity_id": 12,
     "error": None,
     "event": "sales_order.status_changed",

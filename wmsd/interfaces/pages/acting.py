@@ -157,5 +157,10 @@ def _after(at: Workplace, resource: Resource, act: Act, request: web.Request, an
     of_list = f"{at.address}/{resource.name}"
     if act.goes_to == "list":
         return of_list
-    record_id = request.match_info.get("id") or answer.body["id"]
-    return f"{of_list}/{record_id}{'/deliveries' if act.goes_to == 'deliveries' else ''}"
+    of_record = f"{of_list}/{request.match_info.get('id') or answer.body['id']}"
+    match act.goes_to:
+        case "delivery":
+            return f"{of_record}/deliveries/{answer.body['id']}"
+        case "receiver":
+            return f"{of_record}/receiver"
+    return of_record

@@ -1,23 +1,29 @@
-"""The log of a webhook's deliveries: each attempt with its answer, and sending again."""
+"""The log of a webhook's deliveries, by status, event, record and time; those that are chosen are sent again."""
 
+import secrets
 from typing import Final
 from urllib.parse import urlencode
 
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import browser as browsers
+from wmsd.interfaces.pages import log_filters, told_of
+from wmsd.interfaces.pages.acting import KEY
 from wmsd.interfaces.pages.door import Door
 from wmsd.interfaces.pages.rendering import go_to, page
 from wmsd.interfaces.pages.resources import WEBHOOKS
 from wmsd.interfaces.pages.workplace import Workplace, workplace
+from wmsd.outbox.events import EVENTS
 from wmsd.webhooks import actions as webhooks
-from wmsd.webhooks.schema import DELIVERY_STATUSES
+from wmsd.webhooks import delivery_actions as log
+from wmsd.webhooks.figures import list_webhook_figures
+from wmsd.webhooks.schema import DELIVERY_STATUSES, TEST_EVENT
 
 PER_PAGE: Final = 50
 OPEN: Final = frozenset({"pending", "held"})
 """Statuses of deliveries that are still to be sent."""
 CHOSEN: Final = "delivery:"
 """Begins the name of the box beside a delivery."""
-DONE: Final = {"test": WEBHOOKS.act("test", makes_one=False).done, "again": "They are sent again, now."}
+CHOOSE: Final = "Choose the deliveries that are to be sent again."
 
 
 class Deliveries:
@@ -34,14 +40,16 @@ class Deliveries:
         sent = await browsers.form(at.person.browser)
         chosen = sorted(int(name.removeprefix(CHOSEN)) for name in sent if _is_box(name))
         for delivery in chosen:
-            path = {"id": webhook_id, "delivery": str(delivery)}
-            answer = await at.ask(webhooks.redeliver_webhook, path=path, is_counted=delivery != chosen[0])
+            answer = await at.ask(
+                log.redeliver_webhook,
+                path={"id": webhook_id, "delivery": str(delivery)},
+                is_counted=delivery != chosen[0],
+                idempotency_key=f"{sent[KEY]}-{delivery}" if sent.get(KEY) else None,
+            )
             if not answer.is_good:
                 return await self._page(at, webhook_id, request, answer.status, answer.body["message"])
         if not chosen:
-            return await self._page(
-                at, webhook_id, request, 422, "Choose the deliveries that are to be sent again."
-            )
+            return await self._page(at, webhook_id, request, 422, CHOOSE)
         return go_to(f"{request.path}?done=again")
 
     async def _at(self, request: web.Request) -> tuple[Workplace, str]:
@@ -50,18 +58,23 @@ class Deliveries:
     async def _page(
         self, at: Workplace, webhook_id: str, request: web.Request, status: int = 200, message: str = ""
     ) -> web.Response:
-        given = {name: request.query[name] for name in ("status", "since") if request.query.get(name)}
-        cursor = {"cursor": request.query["cursor"]} if request.query.get("cursor") else {}
         webhook = await at.need(webhooks.get_webhook, path={"id": webhook_id})
+        filters = await log_filters.read(at, request.query)
+        cursor = {"cursor": request.query["cursor"]} if request.query.get("cursor") else {}
         found = await at.ask(
-            webhooks.list_webhook_deliveries,
+            log.list_webhook_deliveries,
             path={"id": webhook_id},
-            query={**given, **cursor, "per_page": str(PER_PAGE)},
+            query={**filters.query, **cursor, "per_page": str(PER_PAGE)},
             is_counted=True,
         )
+        errors = {**filters.errors, **({} if found.is_good else found.body.get("errors", {}))}
         if not found.is_good:
             status, message = found.status, found.body["message"]
-        body = found.body if found.is_good else {"data": [], "next_cursor": None}
+        elif errors:
+            status, message = 422, "Correct what is marked."
+        figures = await at.need(list_webhook_figures, is_counted=True)
+        fares = next((each for each in figures["data"] if each["id"] == webhook["id"]), None)
+        body = {"data": [], "next_cursor": None} if errors or not found.is_good else found.body
         after = body["next_cursor"]
         return page(
             "deliveries",
@@ -70,15 +83,21 @@ class Deliveries:
             at=at,
             current=WEBHOOKS.name,
             webhook=webhook,
+            fares=fares,
             deliveries=body["data"],
             statuses=DELIVERY_STATUSES,
+            events=(*EVENTS, TEST_EVENT),
             open=OPEN,
-            given=given,
+            filters=filters,
+            errors=errors,
             message=message,
-            done=DONE.get(request.query.get("done", ""), ""),
-            may_send=at.may(webhooks.redeliver_webhook),
+            is_sent_again=request.query.get("done") == "again",
+            may_send=at.may(log.redeliver_webhook),
             chosen=CHOSEN,
-            after=f"{request.path}?{urlencode({**given, 'cursor': after})}" if after else None,
+            hidden={KEY: secrets.token_urlsafe(16)},
+            address_of=lambda entity, entity_id: told_of.address_of(at, entity, entity_id),
+            all_again=f"{request.path}/again?{urlencode(filters.given)}",
+            after=f"{request.path}?{urlencode({**filters.given, 'cursor': after})}" if after else None,
         )
 
 

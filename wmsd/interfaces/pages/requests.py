@@ -52,8 +52,8 @@ class Requests:
             at=at,
             current="requests",
             request=kept,
-            body=_laid_out(kept["body"]),
-            answer=_laid_out(kept["answer"]),
+            body=laid_out(kept["body"]),
+            answer=laid_out(kept["answer"]),
             curl=curl.line(kept, at.person.browser.origin),
             is_whole=curl.is_whole(kept),
         )
@@ -90,7 +90,7 @@ def _list(at: Workplace, request: web.Request, found: Answer, typed: str = "") -
     )
 
 
-def _laid_out(text: str | None) -> str | None:
+def laid_out(text: str | None) -> str | None:
     """JSON in lines. A text that is no whole JSON, or has a field twice, stays as it is."""
     if text is None:
         return None

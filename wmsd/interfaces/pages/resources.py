@@ -18,6 +18,8 @@ from wmsd.outbox import actions as outbox
 from wmsd.packaging import actions as packaging
 from wmsd.stock import actions as stock
 from wmsd.webhooks import actions as webhooks
+from wmsd.webhooks.receiving.actions import make_webhook_receiver
+from wmsd.webhooks.receiving.rules import ADDRESS as RECEIVER_ADDRESS
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +36,7 @@ class Act:
     operation: Operation
     says: str = ""
     done: str = ""
-    goes_to: Literal["record", "list", "deliveries", "once"] = "record"
+    goes_to: Literal["record", "list", "delivery", "receiver", "once"] = "record"
     """`once`: a page of the `template` that shows the answer. Nobody can see it again."""
     template: str = ""
     changes: bool = False
@@ -43,6 +45,8 @@ class Act:
     """Whether nobody can undo it."""
     when: tuple[str, object] | None = None
     """The field and the value of the records that it is for; None: of all."""
+    unless: tuple[str, object] | None = None
+    """Those of the records that it is not for."""
 
     @property
     def makes_one(self) -> bool:
@@ -50,7 +54,8 @@ class Act:
 
     def fits(self, record: Mapping[str, object]) -> bool:
         """Whether it makes sense for the record."""
-        return self.when is None or record.get(self.when[0]) == self.when[1]
+        is_meant = self.when is None or record.get(self.when[0]) == self.when[1]
+        return is_meant and (self.unless is None or record.get(self.unless[0]) != self.unless[1])
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,16 +136,33 @@ WEBHOOK_ACTS: Final = (
         "Send a test",
         test_webhook,
         "Sends one event webhook.test and waits for the answer, up to 10 seconds.",
-        "The test was sent. Here is what came back.",
-        goes_to="deliveries",
+        goes_to="delivery",
+    ),
+    Act(
+        "switch-on",
+        "Switch on again",
+        webhooks.switch_on_webhook,
+        "Events are queued again from now on, and what was queued before is sent. What happened while it was off "
+        "was never queued: the event log has it.",
+        "The webhook is on again.",
+        when=("active", False),
+    ),
+    Act(
+        "new-receiver",
+        "New test receiver",
+        make_webhook_receiver,
+        "A test receiver is for those who have no receiver yet. Deliveries to it are signed, sent, repeated and "
+        "logged like all others, but arrive here: you see what would have come, and whether its signature is "
+        "valid. It ends after 7 days.",
+        goes_to="receiver",
     ),
     Act("change", "Change", webhooks.update_webhook, done="The webhook is changed.", changes=True),
     Act(
         "rotate-secret",
         "New secret",
         webhooks.rotate_webhook_secret,
-        "For 24 hours deliveries are signed with both, the old and the new, so that the receiver can change over.",
-        "The new secret signs from now on; the old one too, for 24 hours.",
+        when=("auth_type", "hmac"),
+        unless=("url", RECEIVER_ADDRESS),
     ),
     Act(
         "remove",

@@ -20,24 +20,33 @@ from wmsd.interfaces.pages.acting import Acting
 from wmsd.interfaces.pages.administration import ADMINISTRATION
 from wmsd.interfaces.pages.browsing import Browsing
 from wmsd.interfaces.pages.deliveries import Deliveries
+from wmsd.interfaces.pages.delivery import Delivery
 from wmsd.interfaces.pages.door import SECOND_FACTOR, SIGN_IN, Door
 from wmsd.interfaces.pages.first_run import DEMO, FIRST_ADMIN, START, FirstRun
 from wmsd.interfaces.pages.language import translated as _
 from wmsd.interfaces.pages.live import LIVE, Live
+from wmsd.interfaces.pages.receivers import Receivers
+from wmsd.interfaces.pages.redelivering import Redelivering
 from wmsd.interfaces.pages.rendering import page
 from wmsd.interfaces.pages.requests import Requests
 from wmsd.interfaces.pages.rights import Rights
 from wmsd.interfaces.pages.second_factor import SecondFactor
 from wmsd.interfaces.pages.signing_in import HOME, SigningIn
 from wmsd.interfaces.pages.signing_on import BACK, TO_PROVIDER, SigningOn
+from wmsd.interfaces.pages.subscriptions import Subscriptions
 from wmsd.interfaces.pages.today import Today
 from wmsd.interfaces.pages.trust import DOWNLOAD, TRUST, Trust
 from wmsd.interfaces.pages.trying import TRY, Trying
+from wmsd.interfaces.pages.webhook_secret import WebhookSecret
 from wmsd.interfaces.pages.welcome import WELCOME, Welcome
 from wmsd.interfaces.pages.why import Why
 from wmsd.sign_on import actions as sign_on
 from wmsd.sign_on.trying import try_sign_on
 from wmsd.stock import actions as stock
+from wmsd.webhooks import actions as webhooks
+from wmsd.webhooks import delivery_actions
+from wmsd.webhooks.figures import list_webhook_figures
+from wmsd.webhooks.receiving import actions as receiving
 
 ASKED: Final = (
     *(each for resource in ADMINISTRATION for each in resource.operations),
@@ -75,6 +84,15 @@ ASKED: Final = (
     stock.list_stock_movements,
     request_history.get_request,
     request_history.list_requests,
+    delivery_actions.count_webhook_range,
+    delivery_actions.get_webhook_delivery,
+    list_webhook_figures,
+    receiving.change_webhook_receiver,
+    receiving.get_webhook_received,
+    receiving.get_webhook_receiver,
+    receiving.make_webhook_receiver,
+    receiving.rotate_webhook_receiver_secret,
+    webhooks.switch_on_webhook,
 )
 """The operations that pages ask for. Some of them have no other way in."""
 HEADINGS: Final = {
@@ -87,7 +105,10 @@ OTHER: Final = "That cannot be done"
 ID: Final = "[0-9]{1,15}"
 A_COMPANY: Final = f"/companies/{{company:{ID}}}"
 ADMIN: Final = "/admin"
-DELIVERIES: Final = f"{A_COMPANY}/webhooks/{{id:{ID}}}/deliveries"
+WEBHOOKS: Final = f"{A_COMPANY}/webhooks"
+WEBHOOK: Final = f"{WEBHOOKS}/{{id:{ID}}}"
+DELIVERIES: Final = f"{WEBHOOK}/deliveries"
+RECEIVER: Final = f"{WEBHOOK}/receiver"
 STOCK: Final = f"{A_COMPANY}/stock/{{id:{ID}}}"
 REQUESTS: Final = f"{A_COMPANY}/requests"
 
@@ -95,7 +116,7 @@ REQUESTS: Final = f"{A_COMPANY}/requests"
 def add_to(app: web.Application, installation: Installation, changes: LiveChanges) -> None:
     door = Door(installation)
     signing_in, account, today, browsing = SigningIn(door), Account(door), Today(door), Browsing(door)
-    acting, deliveries = Acting(door), Deliveries(door)
+    acting = Acting(door)
     rights, welcome, first_run = Rights(door), Welcome(door), FirstRun(door)
     signing_on, trying, trust = SigningOn(door), Trying(door), Trust(installation)
     why, requests, second_factor, live = Why(door), Requests(door), SecondFactor(door), Live(door, changes)
@@ -132,8 +153,7 @@ def add_to(app: web.Application, installation: Installation, changes: LiveChange
         ("GET", f"{REQUESTS}/{{request_id:[0-9A-Za-z-]{{1,64}}}}", requests.one),
         ("GET", SECOND_FACTOR, second_factor.show),
         ("POST", SECOND_FACTOR, second_factor.do),
-        ("GET", DELIVERIES, deliveries.list),
-        ("POST", DELIVERIES, deliveries.again),
+        *_of_webhooks(door, browsing),
         ("GET", f"{ADMIN}/users/{{id:{ID}}}/rights", rights.show),
         *(each for place in (A_COMPANY, ADMIN) for each in _of_records(place, browsing, acting)),
     )
@@ -141,6 +161,28 @@ def add_to(app: web.Application, installation: Installation, changes: LiveChange
         add_open(app, method, path, partial(in_words, handler))
     for method, path, handler in for_people:
         add(app, method, path, partial(in_words, handler))
+
+
+def _of_webhooks(door: Door, browsing: Browsing) -> tuple[tuple[str, str, Handler], ...]:
+    """The addresses of a company's webhooks that are not like those of other records."""
+    deliveries, delivery, redelivering = Deliveries(door), Delivery(door), Redelivering(door)
+    secret, receivers, subscriptions = WebhookSecret(door), Receivers(door), Subscriptions(door, browsing)
+    return (
+        ("GET", WEBHOOKS, subscriptions.list),
+        ("GET", f"{A_COMPANY}/{{resource:webhooks}}/{{id:{ID}}}", subscriptions.one),
+        ("GET", f"{WEBHOOK}/rotate-secret", secret.show),
+        ("POST", f"{WEBHOOK}/rotate-secret", secret.do),
+        ("GET", DELIVERIES, deliveries.list),
+        ("POST", DELIVERIES, deliveries.again),
+        ("GET", f"{DELIVERIES}/again", redelivering.show),
+        ("POST", f"{DELIVERIES}/again", redelivering.do),
+        ("GET", f"{DELIVERIES}/{{delivery:{ID}}}", delivery.show),
+        ("POST", f"{DELIVERIES}/{{delivery:{ID}}}", delivery.again),
+        ("GET", RECEIVER, receivers.show),
+        ("POST", RECEIVER, receivers.change),
+        ("GET", f"{RECEIVER}/{{received:{ID}}}", receivers.one),
+        ("GET", f"{RECEIVER}/{{received:{ID}}}/body.json", receivers.body),
+    )
 
 
 def _of_records(place: str, browsing: Browsing, acting: Acting) -> tuple[tuple[str, str, Handler], ...]:
@@ -152,8 +194,8 @@ def _of_records(place: str, browsing: Browsing, acting: Acting) -> tuple[tuple[s
         ("GET", f"{resource}.csv", browsing.csv),
         ("GET", resource, browsing.list),
         ("GET", record, browsing.record),
-        ("GET", f"{resource}/{{act:new}}", acting.show),
-        ("POST", f"{resource}/{{act:new}}", acting.do),
+        ("GET", f"{resource}/{{act:new[a-z-]*}}", acting.show),
+        ("POST", f"{resource}/{{act:new[a-z-]*}}", acting.do),
         ("GET", f"{record}/{{act:[a-z-]+}}", acting.show),
         ("POST", f"{record}/{{act:[a-z-]+}}", acting.do),
     )

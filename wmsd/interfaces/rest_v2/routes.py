@@ -11,6 +11,7 @@ from wmsd.packaging import actions as packaging
 from wmsd.sales_orders import actions as sales_orders
 from wmsd.stock import actions as stock
 from wmsd.webhooks import actions as webhooks
+from wmsd.webhooks import delivery_actions as deliveries
 
 ROUTES: Final = (
     Route("GET", "/api/v2/meta", discovery.get_meta),
@@ -25,9 +26,9 @@ ROUTES: Final = (
     Route("DELETE", "/api/v2/webhooks/{id}", webhooks.delete_webhook),
     Route("POST", "/api/v2/webhooks/{id}/test", test_webhook),
     Route("POST", "/api/v2/webhooks/{id}/rotate-secret", webhooks.rotate_webhook_secret),
-    Route("GET", "/api/v2/webhooks/{id}/deliveries", webhooks.list_webhook_deliveries),
-    Route("POST", "/api/v2/webhooks/{id}/redeliver", webhooks.redeliver_webhook_range),
-    Route("POST", "/api/v2/webhooks/{id}/deliveries/{delivery}/redeliver", webhooks.redeliver_webhook),
+    Route("GET", "/api/v2/webhooks/{id}/deliveries", deliveries.list_webhook_deliveries),
+    Route("POST", "/api/v2/webhooks/{id}/redeliver", deliveries.redeliver_webhook_range),
+    Route("POST", "/api/v2/webhooks/{id}/deliveries/{delivery}/redeliver", deliveries.redeliver_webhook),
     Route("GET", "/api/v2/stock", stock.walk_stock),
     Route("GET", "/api/v2/packaging/types", packaging.walk_packaging_types),
     Route("GET", "/api/v2/packaging/balances", packaging.walk_packaging_balances),

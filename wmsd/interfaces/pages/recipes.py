@@ -1,0 +1,135 @@
+"""How to check the signature of a delivery that was received, in several languages, with its real values."""
+
+import json
+import shlex
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final
+
+LONGEST_LITERAL: Final = 2048
+"""Characters of a body that stand in a recipe; a longer one is read from the file that the page offers."""
+FILE: Final = "body.json"
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    name: str
+    """In the page's addresses."""
+    language: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Language:
+    """`quote` writes a text as the language does; `file` reads the body from the file. In `text`, the values stand
+    in the places of {secret}, {id}, {timestamp}, {body} and {given}.
+    """
+
+    name: str
+    title: str
+    quote: Callable[[str], str]
+    file: str
+    text: str
+
+
+def _as_json(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)
+
+
+def _php(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+LANGUAGES: Final = (
+    Language(
+        "shell",
+        "openssl",
+        shlex.quote,
+        f'"$(cat {FILE})"',
+        """SECRET={secret}
+ID={id}
+TIMESTAMP={timestamp}
+BODY={body}
+KEY=$(printf '%s' "${{SECRET#whsec_}}" | base64 -d | od -An -vtx1 | tr -d ' \\n')
+printf 'v1,%s\\n' "$(printf '%s.%s.%s' "$ID" "$TIMESTAMP" "$BODY" |
+  openssl dgst -sha256 -mac HMAC -macopt "hexkey:$KEY" -binary | base64)"
+# It prints one of the signatures in the header: {given}""",
+    ),
+    Language(
+        "js",
+        "JavaScript (Node)",
+        _as_json,
+        f"require('node:fs').readFileSync('{FILE}', 'utf8')",
+        """const crypto = require('node:crypto')
+const secret = {secret}
+const id = {id}
+const timestamp = {timestamp}
+const body = {body}
+const given = {given}
+const key = Buffer.from(secret.slice('whsec_'.length), 'base64')
+const signed = `${{id}}.${{timestamp}}.${{body}}`
+const expected = 'v1,' + crypto.createHmac('sha256', key).update(signed).digest('base64')
+console.log(given.split(' ').includes(expected) ? 'valid' : 'not valid')""",
+    ),
+    Language(
+        "python",
+        "Python",
+        _as_json,
+        f'open("{FILE}", "rb").read().decode()',
+        """import base64, hashlib, hmac
+secret = {secret}
+id = {id}
+timestamp = {timestamp}
+body = {body}
+given = {given}
+key = base64.b64decode(secret.removeprefix("whsec_"))
+signed = f"{{id}}.{{timestamp}}.{{body}}".encode()
+expected = "v1," + base64.b64encode(hmac.digest(key, signed, hashlib.sha256)).decode()
+print("valid" if expected in given.split(" ") else "not valid")""",
+    ),
+    Language(
+        "php",
+        "PHP",
+        _php,
+        f"file_get_contents('{FILE}')",
+        """<?php
+$secret = {secret};
+$id = {id};
+$timestamp = {timestamp};
+$body = {body};
+$given = {given};
+$key = base64_decode(substr($secret, strlen('whsec_')));
+$expected = 'v1,' . base64_encode(hash_hmac('sha256', "$id.$timestamp.$body", $key, true));
+echo in_array($expected, explode(' ', $given), true) ? 'valid' : 'not valid', "\\n";""",
+    ),
+)
+
+
+def of(received: Mapping[str, Any]) -> tuple[Recipe, ...]:
+    """The recipes for what was received; the last one sends it to a program of the reader's."""
+    checks = (Recipe(each.name, each.title, _filled(each, received)) for each in LANGUAGES)
+    return (*checks, Recipe("curl", "curl: send it to a program of yours", _curl(received)))
+
+
+def _filled(language: Language, received: Mapping[str, Any]) -> str:
+    headers, body = received["headers"], received["body"]
+    values = {
+        "secret": received["secret"],
+        "id": headers["webhook-id"],
+        "timestamp": headers["webhook-timestamp"],
+        "given": headers["webhook-signature"],
+    }
+    quoted = {name: language.quote(value) for name, value in values.items()}
+    return language.text.format(**quoted, body=language.quote(body) if _is_short(body) else language.file)
+
+
+def _is_short(body: str) -> bool:
+    return len(body) <= LONGEST_LITERAL
+
+
+def _curl(received: Mapping[str, Any]) -> str:
+    body = shlex.quote(received["body"]) if _is_short(received["body"]) else f"@{FILE}"
+    headers = (f"  -H {shlex.quote(f'{name}: {value}')}" for name, value in received["headers"].items())
+    lines = ["curl -X POST http://127.0.0.1:3000/", *headers, f"  --data-binary {body}"]
+    return " \\\n".join(lines)
