@@ -11,6 +11,7 @@ from typing import Final
 
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
+from wmsd.accounts import ending_tokens
 from wmsd.accounts import store as accounts
 from wmsd.app.backups.running import ScheduledBackups
 from wmsd.app.clock_watch import ClockWatch
@@ -88,6 +89,7 @@ class Jobs:
         self._every(TRY_AGAIN_SECONDS, self.write_logs_back)
         self._every(60, self.make_reserve)
         self._every(3600, self.sweep_tokens)
+        self._every(3600, self.tell_of_ending_tokens)
         self._every(3600, self.tidy_files)
         self._every(3600, self.forget_old_requests)
         if backups is not None:
@@ -185,6 +187,19 @@ class Jobs:
         await self._installation.access.write_session_uses()
         if ended := await self._installation.access.sweep_sessions():
             LOG.info("swept %d sessions that were over", ended)
+
+    async def tell_of_ending_tokens(self) -> None:
+        """Has the log tell of each token two weeks and a day before its end."""
+        if not self.clock_watch.is_steady():
+            return  # a wrong clock may only make them look so
+        while told := await self._installation.platform.write(ending_tokens.to_tell, is_quiet=True):
+            for each in told:
+                LOG.warning(
+                    "the token %d (%s) of %s expires at %s, in %s; last used: %s. Make another one in time",
+                    *(each["id"], each["name"], each["user"], each["expires_at"]),
+                    "a day" if each["days"] == 1 else f"{each['days']} days",
+                    each["last_used_at"] or "never",
+                )
 
     async def forget_old_requests(self) -> None:
         if self.clock_watch.is_steady():

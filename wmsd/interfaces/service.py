@@ -8,6 +8,7 @@ from yarl import URL
 
 from wmsd.app.backups.running import ScheduledBackups
 from wmsd.app.batch import BatchService, routes_of
+from wmsd.app.company_policies import PolicyService
 from wmsd.app.discovery import (
     ETSM_VERSION,
     V1_VERSION,
@@ -26,6 +27,7 @@ from wmsd.app.prepared import as_json
 from wmsd.app.sign_on import new_sign_on_client, new_sign_on_service
 from wmsd.app.today.actions import TodayService
 from wmsd.app.today.keeping import TodayFigures
+from wmsd.app.transport_sites import SiteService
 from wmsd.app.webhooks import WebhookService, new_client, new_sender
 from wmsd.base.route import Route
 from wmsd.interfaces.etsm.routes import ROUTES as ETSM
@@ -61,6 +63,8 @@ def service(installation: Installation, backups: ScheduledBackups | None = None)
     admission = installation.dispatcher.admission
     installation.dispatcher.add_service(TodayService(today, installation.access, admission))
     installation.dispatcher.add_service(changes)
+    installation.dispatcher.add_service(SiteService(installation.platform, installation.files))
+    installation.dispatcher.add_service(PolicyService(installation.platform, installation.files))
     installation.dispatcher.add_service(WebhookService(client, installation.clock, installation.vault))
     provider_client = new_sign_on_client(installation)
     installation.dispatcher.add_service(new_sign_on_service(installation, provider_client))

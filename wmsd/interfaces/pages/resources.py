@@ -43,6 +43,8 @@ class Act:
     """Whether nobody can undo it."""
     when: tuple[str, object] | None = None
     """The field and the value of the records that it is for; None: of all."""
+    reads: Operation | None = None
+    """Gives what the form begins with, where that is not in the record."""
 
     @property
     def makes_one(self) -> bool:
@@ -75,6 +77,8 @@ class Resource:
     """A page below that of a record: its name in addresses, its title, and what it tells."""
     under: tuple[str, ...] = ()
     """The resources whose records of this one are listed under it."""
+    says: str = ""
+    """What they are for, above the list."""
 
     @property
     def model(self) -> type[BaseModel]:
@@ -89,7 +93,8 @@ class Resource:
     def operations(self) -> list[Operation]:
         """All that its pages ask for."""
         reading = [self.listing, self.walking, *([] if self.one is None else [self.one])]
-        return [*reading, *(act.operation for act in self.acts)]
+        read_by_acts = [act.reads for act in self.acts if act.reads is not None]
+        return [*reading, *(act.operation for act in self.acts), *read_by_acts]
 
     def act(self, name: str, makes_one: bool) -> Act:
         """Raises Problem (404)."""

@@ -5,6 +5,7 @@ from typing import Final
 
 from wmsd.accounts import actions as accounts
 from wmsd.accounts import choosing_password, demo_link, first_admin, second_step, user_administration
+from wmsd.accounts.ending_tokens import count_ending_tokens
 from wmsd.app.discovery import get_health
 from wmsd.app.installation import Installation
 from wmsd.app.live_changes import LiveChanges, list_changes
@@ -42,6 +43,7 @@ from wmsd.stock import actions as stock
 ASKED: Final = (
     *(each for resource in ADMINISTRATION for each in resource.operations),
     administration.name_installation,
+    count_ending_tokens,
     choosing_password.choose_password,
     choosing_password.get_invited,
     demo_link.look_for_demo,

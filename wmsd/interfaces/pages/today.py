@@ -3,6 +3,7 @@
 from typing import Any, Final
 from urllib.parse import urlencode
 
+from wmsd.accounts.ending_tokens import count_ending_tokens
 from wmsd.app.discovery import get_health
 from wmsd.app.kinds import DOCUMENTS
 from wmsd.app.today.actions import get_today
@@ -31,6 +32,7 @@ class Today:
             asked = {}
         today = answer.needed()
         number = int(asked.get("page", 1))
+        ending = await self._door.ask(person.browser, count_ending_tokens, is_counted=True)
         return page(
             "today",
             person=person,
@@ -39,6 +41,7 @@ class Today:
             troubles=troubles(health["checks"]),
             backup=health["checks"]["backup"],
             today=today,
+            ending=ending.needed(),
             search=asked.get("search", ""),
             before=_address(asked, number - 1) if number > 1 else None,
             after=_address(asked, number + 1) if number * PER_PAGE < today["companies_in_all"] else None,
