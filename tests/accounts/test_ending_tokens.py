@@ -67,9 +67,9 @@ async def test_the_list_warns_before_the_end(admin: Visitor) -> None:
     seen = await admin.get("/admin/tokens?expires_within=14")
     assert [cells[0] for cells in rows(seen)] == ["last", "near"]
     assert '<b class="warn">expires in 6 days</b>' in seen.text
-    await later(admin, 0.5)
+    await later(admin, 0.6)
     assert await warnings(admin) == {"near": "expires in 5 days", "last": "expires within a day"}
-    await later(admin, 0.5)
+    await later(admin, 0.4)
     assert (await warnings(admin))["last"] == "has expired"
     assert list(await warnings(admin, "?expires_within=14")) == ["near"]
     assert (await admin.get("/admin/tokens?expires_within=x")).status == 422

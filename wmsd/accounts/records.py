@@ -67,7 +67,7 @@ TOKEN: Final = record_sql(
     {
         "expires_in_days": f"""
             iif({IS_ACTIVE} AND NOT renewed AND {LEFT} < {SOON_DAYS * 86_400},
-                iif(expires_at <= :{NOW}, -1, {LEFT} / 86400), NULL)
+                iif(expires_at <= :{NOW}, -1, ({LEFT} + 43200) / 86400), NULL)
         """,
         "user": EMAIL,
         "company_codes": f"iif(company_ids IS NULL, NULL, ({CODES} (SELECT value FROM json_each(company_ids))))",

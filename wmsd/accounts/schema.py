@@ -265,7 +265,7 @@ class TokenRecord(Model):
     created_at: Timestamp
     expires_at: Timestamp
     expires_in_days: int | None
-    """Whole days that are left, where these are few; -1: it has ended. Else null."""
+    """The days that are left, rounded, where these are few; -1: it has ended. Else null."""
     last_used_at: Timestamp | None
     last_used_from: str | None
     signed_in: bool

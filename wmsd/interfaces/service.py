@@ -6,7 +6,6 @@ from typing import Any, Final
 
 from yarl import URL
 
-from wmsd.app.backups.running import ScheduledBackups
 from wmsd.app.batch import BatchService, routes_of
 from wmsd.app.company_policies import PolicyService
 from wmsd.app.discovery import (
@@ -23,6 +22,7 @@ from wmsd.app.installation import Installation
 from wmsd.app.jobs import Jobs
 from wmsd.app.kernel import KERNEL_VERSION, KernelService
 from wmsd.app.live_changes import LiveChanges
+from wmsd.app.oversight.service import OversightService, Started
 from wmsd.app.prepared import as_json
 from wmsd.app.sign_on import new_sign_on_client, new_sign_on_service
 from wmsd.app.today.actions import TodayService
@@ -53,13 +53,20 @@ INTERNAL: Final[Sequence[Route]] = (*KERNEL, *ETSM)
 SERVED: Final[Sequence[Route]] = (*ROUTES, *INTERNAL)
 
 
-def service(installation: Installation, backups: ScheduledBackups | None = None) -> tuple[web.Application, Jobs]:
+NOT_STARTED: Final = Started()
+"""Of a service that is no program of its own."""
+
+
+def service(installation: Installation, started: Started = NOT_STARTED) -> tuple[web.Application, Jobs]:
     """The application, and the jobs to run beside it."""
     described = partial(_description, installation.abilities)
     client = new_client(installation)
     today = TodayFigures(installation.platform, installation.files, installation.access, installation.clock)
     changes = LiveChanges(installation.files)
-    jobs = Jobs(installation, new_sender(installation, client), today, changes, backups)
+    jobs = Jobs(installation, new_sender(installation, client), today, changes, started.backups)
+    clock = installation.clock
+    oversight = OversightService(installation, jobs, started, clock.now(), clock.monotonic())
+    installation.dispatcher.add_service(oversight)
     admission = installation.dispatcher.admission
     installation.dispatcher.add_service(TodayService(today, installation.access, admission))
     installation.dispatcher.add_service(changes)

@@ -15,7 +15,7 @@ from wmsd.base.problems import Problem
 from wmsd.companies import administration
 from wmsd.interfaces.http.server import Handler, add, add_open
 from wmsd.interfaces.http.web import web
-from wmsd.interfaces.pages import assets, language
+from wmsd.interfaces.pages import assets, house_pages, language
 from wmsd.interfaces.pages.account import ACCOUNT, Account
 from wmsd.interfaces.pages.acting import Acting
 from wmsd.interfaces.pages.administration import ADMINISTRATION
@@ -25,6 +25,7 @@ from wmsd.interfaces.pages.door import SECOND_FACTOR, SIGN_IN, Door
 from wmsd.interfaces.pages.first_run import DEMO, FIRST_ADMIN, START, FirstRun
 from wmsd.interfaces.pages.language import translated as _
 from wmsd.interfaces.pages.live import LIVE, Live
+from wmsd.interfaces.pages.oversight import Oversight
 from wmsd.interfaces.pages.rendering import page
 from wmsd.interfaces.pages.requests import Requests
 from wmsd.interfaces.pages.rights import Rights
@@ -42,6 +43,7 @@ from wmsd.stock import actions as stock
 
 ASKED: Final = (
     *(each for resource in ADMINISTRATION for each in resource.operations),
+    *house_pages.operations(),
     administration.name_installation,
     count_ending_tokens,
     choosing_password.choose_password,
@@ -100,6 +102,7 @@ def add_to(app: web.Application, installation: Installation, changes: LiveChange
     acting, deliveries = Acting(door), Deliveries(door)
     rights, welcome, first_run = Rights(door), Welcome(door), FirstRun(door)
     signing_on, trying, trust = SigningOn(door), Trying(door), Trust(installation)
+    oversight = Oversight(door)
     why, requests, second_factor, live = Why(door), Requests(door), SecondFactor(door), Live(door, changes)
     for_all: tuple[tuple[str, str, Handler], ...] = (
         ("GET", "/pages/{name}", assets.serve),
@@ -137,6 +140,12 @@ def add_to(app: web.Application, installation: Installation, changes: LiveChange
         ("GET", DELIVERIES, deliveries.list),
         ("POST", DELIVERIES, deliveries.again),
         ("GET", f"{ADMIN}/users/{{id:{ID}}}/rights", rights.show),
+        ("GET", f"{ADMIN}/{house_pages.HEALTH.name}", oversight.health),
+        ("POST", f"{ADMIN}/{house_pages.HEALTH.name}", oversight.examine),
+        ("GET", f"{ADMIN}/{house_pages.BACKUPS.name}", oversight.backups),
+        ("POST", f"{ADMIN}/{house_pages.BACKUPS.name}", oversight.back_up),
+        ("GET", f"{ADMIN}/{house_pages.JOBS.name}", oversight.jobs),
+        ("GET", f"{ADMIN}/{house_pages.SETTINGS.name}", oversight.settings),
         *(each for place in (A_COMPANY, ADMIN) for each in _of_records(place, browsing, acting)),
     )
     for method, path, handler in for_all:
