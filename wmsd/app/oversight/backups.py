@@ -1,7 +1,8 @@
 """The backups that there are, what is known of each, and when the next is made. Call it on a thread."""
 
+from functools import lru_cache
 from pathlib import Path
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from wmsd.app.backups.backup_folder import BackupFolder
 from wmsd.app.backups.due import local_now, next_backup
@@ -47,13 +48,19 @@ def shown(service: OversightService) -> dict[str, Any]:
     }
 
 
-def _archive(path: Path, record: BackupRecord) -> ArchiveShown:
-    from wmsd.app.backups.archive import read_manifest  # imported here: a start does not need it
+class Content(NamedTuple):
+    """What a manifest says."""
 
+    made_at: str
+    companies: int
+    lacks: tuple[str, ...]
+
+
+def _archive(path: Path, record: BackupRecord) -> ArchiveShown:
     size = 0
     try:
-        size = path.stat().st_size
-        manifest = read_manifest(path)
+        status = path.stat()
+        size, content = status.st_size, _content(path, status.st_size, status.st_mtime_ns)
     except (StorageError, OSError) as error:
         return ArchiveShown(
             name=path.name,
@@ -67,17 +74,29 @@ def _archive(path: Path, record: BackupRecord) -> ArchiveShown:
         )
     last = record.proven if record.proven is not None and Path(record.proven.path).name == path.name else None
     is_wrong = last is not None and bool(last.problems)
-    is_proven = not is_wrong and manifest.began_at in record.sound
+    is_proven = not is_wrong and content.made_at in record.sound
     return ArchiveShown(
         name=path.name,
-        made_at=manifest.began_at,
+        made_at=content.made_at,
         bytes=size,
-        companies=sum(file.company_id is not None for file in manifest.files),
-        lacks=[each.code for each in manifest.left_out],
+        companies=content.companies,
+        lacks=list(content.lacks),
         proof="wrong" if is_wrong else "proven" if is_proven else "none",
         proven_at=None if last is None else last.at,
         why=last.problems[0] if last is not None and last.problems else None,
     )
+
+
+@lru_cache(maxsize=4 * MOST_SHOWN)
+def _content(path: Path, size: int, changed: int) -> Content:
+    """Of an archive that is so large and was changed then: nobody changes one, and the manifest of a thousand
+    companies takes a while to read. Raises StorageError and OSError.
+    """
+    from wmsd.app.backups.archive import read_manifest  # imported here: a start does not need it
+
+    manifest = read_manifest(path)
+    companies = sum(file.company_id is not None for file in manifest.files)
+    return Content(manifest.began_at, companies, tuple(each.code for each in manifest.left_out))
 
 
 def _replica(installation: Installation) -> dict[str, Any]:
