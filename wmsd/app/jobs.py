@@ -18,9 +18,9 @@ from wmsd.app.backups.running import ScheduledBackups
 from wmsd.app.clock_watch import ClockWatch
 from wmsd.app.idempotency import forget_old as forget_old_keys
 from wmsd.app.installation import Installation
-from wmsd.app.live_changes import LiveChanges
 from wmsd.app.job_log import JobLog
 from wmsd.app.job_words import Declared, Job
+from wmsd.app.live_changes import LiveChanges
 from wmsd.app.scheduling import Every, MonotonicTime
 from wmsd.app.today.keeping import TodayFigures
 from wmsd.base.clock import Clock
