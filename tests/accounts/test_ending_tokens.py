@@ -3,6 +3,7 @@
 import logging
 import re
 from datetime import timedelta
+from pathlib import Path
 
 import pytest
 
@@ -13,9 +14,13 @@ from tests.interfaces.pages.visitor import Visitor
 from tests.support.world import PASSWORD, World
 from wmsd.accounts import ending_tokens
 from wmsd.base import timestamps
+from wmsd.db.migrations import PLATFORM, migrate
+from wmsd.db.sqlite import connect
 from wmsd.db.transaction import Transaction
 
 DAY = 86_400
+BEFORE = 16
+"""The schema in which no token ends soon."""
 MEMBER = "ion@example.com"
 TOLD_OF = "SELECT id FROM tokens WHERE told_days IS NOT NULL"
 OTHERS = "UPDATE tokens SET expires_at = '2036-01-01T00:00:00.000Z'"
@@ -120,6 +125,45 @@ async def test_a_program_that_has_signed_in_again_needs_no_warning(admin: Visito
     assert await on_today(admin) == "1"
     assert (await world.send("POST", "/api/auth/token", sign_in, token="", company="")).status == 200
     assert (await on_today(admin), await warnings(admin)) == ("", {})
+
+
+async def test_when_the_newer_token_is_revoked_the_one_before_counts_again(admin: Visitor) -> None:
+    world = admin.world
+    sign_in = {"email": EMAIL, "password": PASSWORD, "abilities": ["stock:read"]}
+    tokens = [
+        (await world.send("POST", "/api/auth/token", sign_in, token="", company="")).body["token"]
+        for _ in range(3)
+    ]
+    assert (await world.send("POST", "/api/auth/revoke", token=tokens[2], company="")).status < 300
+    await later(admin, 80)
+    assert await on_today(admin) == "1"
+    assert (await world.send("POST", "/api/auth/revoke", token=tokens[0], company="")).status < 300
+    assert await on_today(admin) == "1"
+    assert (await world.send("POST", "/api/auth/revoke", token=tokens[1], company="")).status < 300
+    assert await on_today(admin) == ""
+
+
+def test_of_tokens_from_before_the_last_of_a_name_counts(tmp_path: Path) -> None:
+    path = tmp_path / "platform.db"
+    connection = connect(path, create=True)
+    for script in PLATFORM.scripts()[:BEFORE]:
+        connection.executescript(script.read_text(encoding="utf-8"))
+    connection.execute(f"PRAGMA application_id = {PLATFORM.application_id}")
+    connection.execute(f"PRAGMA user_version = {BEFORE}")
+    connection.executescript("""
+        INSERT INTO users (id, email, name, password_hash, role, abilities, created_at, updated_at)
+        VALUES (1, 'a@x', 'A', '', 'member', '[]', '', ''), (2, 'b@x', 'B', '', 'member', '[]', '', '');
+        INSERT INTO tokens (jti, user_id, name, abilities, created_at, expires_at, signed_in, revoked_at)
+        VALUES ('1', 1, 'Shop', '[]', '', '', 1, NULL), ('2', 1, 'Shop', '[]', '', '', 1, NULL),
+            ('3', 1, 'Shop', '[]', '', '', 1, 'x'), ('4', 1, 'Shop', '[]', '', '', 0, NULL),
+            ('5', 1, 'Other', '[]', '', '', 1, NULL), ('6', 2, 'Shop', '[]', '', '', 1, NULL);
+    """)
+    connection.close()
+    migrate(path, PLATFORM)
+    connection = connect(path)
+    renewed = [jti for (jti,) in connection.execute("SELECT jti FROM tokens WHERE renewed ORDER BY jti")]
+    connection.close()
+    assert renewed == ["1"]
 
 
 async def test_the_log_tells_once_at_two_weeks_and_once_at_a_day(

@@ -63,7 +63,7 @@ async def test_when_and_from_where_a_bearer_was_used(admin: Visitor) -> None:
     platform = admin.world.installation.platform
     before = await platform.read(lambda tx: tx.value(version))
     await admin.world.installation.access.write_token_uses()
-    assert rows(await admin.get("/admin/sites"))[0][4:] == ["2026-11-20 12:00 UTC", "127.0.0.1"]
+    assert rows(await admin.get("/admin/sites"))[0][4:] == ["20 Nov 2026, 12:00 UTC", "127.0.0.1"]
     assert await platform.read(lambda tx: tx.value(version)) == before, "nobody has to be looked up again for it"
 
 
@@ -144,9 +144,9 @@ async def test_the_platform_token_is_made_replaced_and_revoked(admin: Visitor) -
     assert rows(await admin.get("/admin/kernel-tokens"))[0] == [
         "1",
         "current",
-        "2026-11-20 12:00 UTC",
+        "20 Nov 2026, 12:00 UTC",
         NOTHING,
-        "2026-11-20 12:00 UTC",
+        "20 Nov 2026, 12:00 UTC",
         "127.0.0.1",
     ]
     second = shown_once(await sent(admin, "/admin/kernel-tokens/1/replace"))["token"]

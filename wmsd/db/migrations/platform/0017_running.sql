@@ -27,9 +27,17 @@ CREATE INDEX tokens_signed_in ON tokens (user_id, name) WHERE signed_in AND NOT 
 UPDATE tokens SET renewed = 1 WHERE signed_in AND EXISTS (
     SELECT 1 FROM tokens AS newer
     WHERE newer.user_id = tokens.user_id AND newer.name = tokens.name AND newer.signed_in AND newer.id > tokens.id
+        AND newer.revoked_at IS NULL
 );
 CREATE TRIGGER tokens_renewed AFTER INSERT ON tokens WHEN new.signed_in BEGIN
     UPDATE tokens SET renewed = 1
     WHERE user_id = new.user_id AND name = new.name AND signed_in AND NOT renewed AND id <> new.id;
+END;
+CREATE TRIGGER tokens_last_again AFTER UPDATE OF revoked_at ON tokens
+WHEN new.signed_in AND NOT new.renewed AND new.revoked_at IS NOT NULL BEGIN
+    UPDATE tokens SET renewed = 0 WHERE id = (
+        SELECT max(id) FROM tokens
+        WHERE user_id = new.user_id AND name = new.name AND signed_in AND revoked_at IS NULL
+    );
 END;
 CREATE INDEX tokens_ending ON tokens (expires_at) WHERE revoked_at IS NULL AND NOT renewed;
