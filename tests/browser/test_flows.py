@@ -1,5 +1,8 @@
 """What people do at the pages, in a real browser."""
 
+import re
+import time
+
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
@@ -191,3 +194,50 @@ def test_a_page_tells_when_it_is_not_live_and_goes_on_afterwards(page: Page) -> 
     expect(page.locator("#live")).to_have_text("Not live: no connection")
     page.unroute("**/live")
     expect(page.locator("#live")).to_have_text("Live", timeout=60_000)
+
+
+@pytest.mark.parametrize(
+    ("path", "button", "part", "done"),
+    [
+        ("/admin/backups", "Back up now", "#backups", r"Proven \d"),
+        ("/admin/health", "Examine now", "#doctor", r"files are right\."),
+    ],
+)
+def test_work_beside_the_server_is_followed(page: Page, path: str, button: str, part: str, done: str) -> None:
+    page.goto(path)
+    page.click(f"text={button}")
+    page.evaluate("window.isTheSame = true")
+    expect(page.locator(part)).to_contain_text(re.compile(done), timeout=30_000)
+    expect(page.locator(f"text={button}")).to_be_visible()
+    assert page.evaluate("window.isTheSame"), "without another page"
+
+
+def test_work_beside_the_server_is_looked_at_without_javascript(browser: Browser, house: House) -> None:
+    with opened(browser, house.address, java_script_enabled=False, storage_state=house.state) as page:
+        page.goto("/admin/health")
+        page.click("text=Examine now")
+        expect(page).to_have_url(f"{house.address}/admin/health?done=begun")
+        deadline = time.monotonic() + 30
+        while page.locator("text=Examine now").count() == 0:
+            assert time.monotonic() < deadline
+            page.goto("/admin/health")
+        expect(page.locator("#doctor")).to_contain_text("files are right.")
+
+
+def test_the_bearer_of_a_site_opens_its_orders(page: Page, house: House) -> None:
+    page.goto("/admin/sites/new")
+    page.fill("#company_code", "DEMO")
+    page.fill("#warehouse_code", "NOWHERE")
+    page.fill("#name", "Main hall")
+    page.click("main button")
+    expect(page.locator("#warehouse_code")).to_be_focused()
+    assert page.input_value("#name") == "Main hall"
+    page.fill("#warehouse_code", "MAIN")
+    page.click("main button")
+    bearer = page.inner_text("#token")
+    assert house.server.get("/api/integrations/etsm/orders", token=bearer, company=None)[0] == 200
+    page.click("text=Main hall")
+    page.click("text=Revoke")
+    page.click("main button")
+    expect(page.locator(".note.good")).to_have_text("The site's bearer is revoked.")
+    assert house.server.get("/api/integrations/etsm/orders", token=bearer, company=None)[0] == 401

@@ -6,7 +6,7 @@ cause, in order, and no others. Every answer is also held to the served OpenAPI 
 
 import io
 import json
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import timedelta
@@ -30,6 +30,7 @@ from wmsd.app.csv_transfer import KINDS, import_csv
 from wmsd.app.data_folder import DataFolder
 from wmsd.app.installation import Installation, open_installation
 from wmsd.app.jobs import Jobs
+from wmsd.app.oversight.service import Started
 from wmsd.app.settings import Settings
 from wmsd.base.access import EVERYTHING, MODULES, Role
 from wmsd.base.importing import Outcome
@@ -299,17 +300,22 @@ async def _served_descriptions(world: World) -> list[Any]:
 
 @asynccontextmanager
 async def open_world(
-    folder: Path, settings: dict[str, Any] | None = None, hasher: PasswordHasher = QUICK_HASHER
+    folder: Path,
+    settings: dict[str, Any] | None = None,
+    hasher: PasswordHasher = QUICK_HASHER,
+    started: Callable[[Installation], Started] | None = None,
 ) -> AsyncIterator[World]:
-    """A new installation has one company, ACME, and an admin's token for it; one that is there opens as it is."""
+    """A new installation has one company, ACME, and an admin's token for it; one that is there opens as it is.
+    `started`: what works beside it.
+    """
     data, beginning = DataFolder(folder), await _beginning()
     if data.is_made:
-        opening = _opened(data, settings or {}, CountedIds(), beginning.contract, hasher=hasher)
+        opening = _opened(data, settings or {}, CountedIds(), beginning.contract, hasher=hasher, started=started)
     else:
         beginning.lay_down(data)
         ids = CountedIds(beginning.ids)
         made = beginning.company, beginning.token
-        opening = _opened(data, settings or {}, ids, beginning.contract, *made, hasher=hasher)
+        opening = _opened(data, settings or {}, ids, beginning.contract, *made, hasher=hasher, started=started)
     async with opening as world:
         yield world
 
@@ -323,6 +329,7 @@ async def _opened(
     company: int = 0,
     token: str = "",
     hasher: PasswordHasher = QUICK_HASHER,
+    started: Callable[[Installation], Started] | None = None,
 ) -> AsyncIterator[World]:
     data.open()
     clock = SteeredClock()
@@ -330,7 +337,7 @@ async def _opened(
     async with open_installation(
         chosen, data, clock=clock, ids=ids, passwords=Passwords(clock, hasher)
     ) as installation:
-        app, jobs = service(installation, COMMANDS)
+        app, jobs = service(installation, COMMANDS, Started() if started is None else started(installation))
         plain = aiohttp.ClientSession(auto_decompress=False, skip_auto_headers=["Accept-Encoding"])
         async with _served(app) as base_url, plain as session:
             yield World(installation, jobs, clock, base_url, session, contract, app, company, token)

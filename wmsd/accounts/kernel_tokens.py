@@ -2,7 +2,7 @@
 
 import hashlib
 import hmac
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
@@ -24,6 +24,7 @@ class Accepted:
 
     hash: str
     expires_at: datetime | None
+    id: int = 0
 
     def holds(self, now: datetime) -> bool:
         return self.expires_at is None or now < self.expires_at
@@ -39,12 +40,17 @@ class Made:
 
 
 def is_accepted(token: str, known: Sequence[Accepted], now: datetime) -> bool:
-    """Whether the token is accepted. It is compared with every known one, in constant time, so that the time tells
-    nothing.
+    """Whether the token is accepted."""
+    return accepted_one(token, known, now) is not None
+
+
+def accepted_one(token: str, known: Sequence[Accepted], now: datetime) -> Accepted | None:
+    """The one that the token is, if it is accepted. It is compared with every known one, in constant time, so that
+    the time tells nothing.
     """
     digest = _digest(token)
     same = [each for each in known if hmac.compare_digest(each.hash, digest)]
-    return any(each.holds(now) for each in same)
+    return next((each for each in same if each.holds(now)), None)
 
 
 def _digest(token: str) -> str:
@@ -52,18 +58,20 @@ def _digest(token: str) -> str:
 
 
 ACCEPTED: Final = """
-    SELECT hash, expires_at FROM kernel_tokens WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)
+    SELECT hash, expires_at, id FROM kernel_tokens
+    WHERE revoked_at IS NULL AND (expires_at IS NULL OR expires_at > ?)
 """
 
 
 def accepted(tx: Transaction) -> tuple[Accepted, ...]:
     return tuple(
-        Accepted(digest, None if expires_at is None else timestamps.from_text(expires_at))
-        for digest, expires_at in tx.rows(ACCEPTED, (tx.timestamp,))
+        Accepted(digest, None if expires_at is None else timestamps.from_text(expires_at), token_id)
+        for digest, expires_at, token_id in tx.rows(ACCEPTED, (tx.timestamp,))
     )
 
 
 CURRENT: Final = "SELECT created_at FROM kernel_tokens WHERE revoked_at IS NULL AND expires_at IS NULL"
+CURRENT_ID: Final = "SELECT id FROM kernel_tokens WHERE revoked_at IS NULL AND expires_at IS NULL"
 INSERT: Final = "INSERT INTO kernel_tokens (hash, created_at) VALUES (?, ?)"
 
 
@@ -121,6 +129,23 @@ def revoke(tx: Transaction, token_id: int) -> bool:
     tx.execute(REVOKE, (tx.timestamp, token_id))
     audit(tx, "kernel-token.revoke", str(token_id))
     return True
+
+
+NOTE_USE: Final = """
+    UPDATE kernel_tokens SET last_used_at = :at, last_used_from = :address
+    WHERE id = :id AND coalesce(last_used_at, '') <= :at
+"""
+
+
+def note_uses(tx: Transaction, uses: Iterable[Mapping[str, object]]) -> None:
+    """Each use has the token's `id`, when it was (`at`), and its `address`."""
+    tx.executemany(NOTE_USE, uses)
+
+
+def current(tx: Transaction) -> int | None:
+    """The id of the token that has been neither replaced nor revoked."""
+    found: int | None = tx.value(CURRENT_ID)
+    return found
 
 
 LIST: Final = """

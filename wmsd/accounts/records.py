@@ -1,8 +1,10 @@
 """The SQL of the lists and records of users and tokens that admins see."""
 
+from datetime import timedelta
 from typing import Final
 
 from wmsd.accounts.schema import TokenFilters, TokenRecord, UserFilters, UserRecord
+from wmsd.base import timestamps
 from wmsd.base.context import Caller
 from wmsd.base.listing import CursorQuery, PageQuery, Query
 from wmsd.base.results import CursorPage, Page, Record
@@ -49,9 +51,24 @@ USERS: Final = Listing(
 )
 EMAIL: Final = "(SELECT users.email FROM users WHERE users.id = tokens.user_id)"
 IS_ACTIVE: Final = "revoked_at IS NULL AND (SELECT disabled_at IS NULL FROM users WHERE users.id = tokens.user_id)"
+SOON_DAYS: Final = 14
+"""Before the end of a token, people are told."""
+NOW: Final = "now"
+"""A parameter of each token, and so a filter that no caller sends."""
+LEFT: Final = f"(unixepoch(expires_at) - unixepoch(:{NOW}))"
+"""The seconds that are left to a token."""
+IS_ENDING: Final = f"""
+    revoked_at IS NULL AND NOT renewed AND expires_at > :{NOW} AND expires_at <= :expires_within
+    AND (SELECT disabled_at IS NULL FROM users WHERE users.id = tokens.user_id)
+"""
+"""Whether it ends until a moment, and somebody may have to make another one."""
 TOKEN: Final = record_sql(
     TokenRecord,
     {
+        "expires_in_days": f"""
+            iif({IS_ACTIVE} AND NOT renewed AND {LEFT} < {SOON_DAYS * 86_400},
+                iif(expires_at <= :{NOW}, -1, ({LEFT} + 43200) / 86400), NULL)
+        """,
         "user": EMAIL,
         "company_codes": f"iif(company_ids IS NULL, NULL, ({CODES} (SELECT value FROM json_each(company_ids))))",
         "active": IS_ACTIVE,
@@ -60,8 +77,14 @@ TOKEN: Final = record_sql(
 TOKENS: Final = Listing(
     "tokens",
     "id",
-    conditions(TokenFilters, user=f"{EMAIL} = lower(:user)", active=f"({IS_ACTIVE}) = :active")
+    conditions(
+        TokenFilters,
+        user=f"{EMAIL} = lower(:user)",
+        active=f"({IS_ACTIVE}) = :active",
+        expires_within=IS_ENDING,
+    )
     | {
+        NOW: f"(:{NOW} IS NOT NULL)",
         WITHIN: f"""
             (user_id = :{OWN} OR EXISTS (SELECT 1 FROM users WHERE users.id = tokens.user_id AND {IS_MANAGED}))
         """,
@@ -94,18 +117,30 @@ def user(tx: Transaction, user_id: int) -> Record | None:
 
 def tokens(tx: Transaction, query: PageQuery, caller: Caller) -> Page:
     """The caller's own, and those of whom it may manage."""
-    return TOKENS.page(tx, TOKEN, query, _tokens_of(query, caller))
+    return TOKENS.page(tx, TOKEN, query, _tokens_of(tx, query, caller))
 
 
 def tokens_after(tx: Transaction, query: CursorQuery, position: int, caller: Caller) -> CursorPage:
-    return TOKENS.after(tx, TOKEN, query, position, _tokens_of(query, caller))
+    return TOKENS.after(tx, TOKEN, query, position, _tokens_of(tx, query, caller))
 
 
-def _tokens_of(query: Query, caller: Caller) -> dict[str, object]:
+def _tokens_of(tx: Transaction, query: Query, caller: Caller) -> dict[str, object]:
+    values = query.filters() | own_tokens(caller) | {NOW: tx.timestamp}
+    days = values.get("expires_within")
+    return values if days is None else values | {"expires_within": moment_in(tx, int(str(days)))}
+
+
+def own_tokens(caller: Caller) -> dict[str, object]:
+    """The filters of the tokens that the caller may see: those of its own, and of whom it may manage."""
     managed = _managed_by(caller)
-    return query.filters() | (managed | {OWN: caller.actor.user_id} if managed else {})
+    return managed | {OWN: caller.actor.user_id} if managed else {}
+
+
+def moment_in(tx: Transaction, days: int) -> str:
+    """So many days from now."""
+    return timestamps.to_text(tx.now + timedelta(days=days))
 
 
 def token(tx: Transaction, token_id: int) -> Record | None:
-    text = tx.value(f"SELECT {TOKEN} FROM tokens WHERE id = ?", (token_id,))
+    text = tx.value(f"SELECT {TOKEN} FROM tokens WHERE id = :id", {"id": token_id, NOW: tx.timestamp})
     return None if text is None else Record(token_id, text)

@@ -8,7 +8,7 @@ from pydantic import Field
 from wmsd.accounts.strength import LONGEST
 from wmsd.base.access import ABILITIES, EVERYTHING, ROLES, Role
 from wmsd.base.fields import Email, EmptyIsNull, Id, Input, Model, Name, Recorded, Sealed, Timestamp, choice
-from wmsd.base.listing import CursorQuery, PageQuery, Query, QueryFlag, SortedBy
+from wmsd.base.listing import CursorQuery, PageQuery, Query, QueryDays, QueryFlag, SortedBy
 from wmsd.companies.schema import CompanyShown
 
 Password = Annotated[str, Field(min_length=1, max_length=LONGEST), Sealed]
@@ -264,6 +264,8 @@ class TokenRecord(Model):
     active: bool
     created_at: Timestamp
     expires_at: Timestamp
+    expires_in_days: int | None
+    """The days that are left, rounded, where these are few; -1: it has ended. Else null."""
     last_used_at: Timestamp | None
     last_used_from: str | None
     signed_in: bool
@@ -273,6 +275,8 @@ class TokenRecord(Model):
 class TokenFilters(Query):
     user: Annotated[str, Field(max_length=254)] | None = None
     active: QueryFlag | None = None
+    expires_within: QueryDays | None = None
+    """Days. Without those that are revoked, or whose programs have signed in again."""
 
 
 class TokenQuery(TokenFilters, PageQuery):

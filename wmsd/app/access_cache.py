@@ -7,7 +7,7 @@ companies and their tokens take a second of the processor to be read again.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import partial
 from typing import Any, Final, TypeVar
@@ -57,6 +57,10 @@ class AccessCache:
         self._kernel_tokens: tuple[Accepted, ...] | None = None
         self._uses: dict[int, tuple[datetime, str]] = {}
         """When tokens were used last and from which address, by id."""
+        self._site_uses: dict[int, tuple[datetime, str]] = {}
+        """The same of sites."""
+        self._kernel_uses: dict[int, tuple[datetime, str]] = {}
+        """The same of platform tokens."""
         self._sessions: dict[str, tuple[Session, Caller]] = {}
         """By the hashes of their secrets."""
         self._seen: dict[int, tuple[datetime, str]] = {}
@@ -176,8 +180,8 @@ class AccessCache:
                 kept.clear()
         return ended
 
-    async def site_caller(self, token: str | None) -> Caller:
-        """The site that the bearer token belongs to. Raises Problem (401)."""
+    async def site_caller(self, token: str | None, address: str = "") -> Caller:
+        """The site that the bearer token belongs to, which comes from this address. Raises Problem (401)."""
         if not token:
             raise unauthorized("This needs the token of a site: send Authorization: Bearer <token>.")
         keys = self._site_keys
@@ -186,13 +190,16 @@ class AccessCache:
             keys = await self._read_once("sites", sites.keys)
             if generation == self._generation:
                 self._site_keys = keys
-        caller = site_caller_of(keys, token, self._clock.now())
+        now = self._clock.now()
+        caller = site_caller_of(keys, token, now)
         if caller is None:
             raise unauthorized()
+        assert caller.site is not None
+        self._site_uses[caller.site.id] = now, address
         return caller
 
-    async def kernel(self, token: str | None) -> Caller:
-        """The caller with the platform token. Raises Problem (401)."""
+    async def kernel(self, token: str | None, address: str = "") -> Caller:
+        """The caller with the platform token, who comes from this address. Raises Problem (401)."""
         if not token:
             raise unauthorized("This needs the platform token: send Authorization: Bearer <token>.")
         known = self._kernel_tokens
@@ -201,8 +208,11 @@ class AccessCache:
             known = await self._read_once("kernel tokens", kernel_tokens.accepted)
             if generation == self._generation:
                 self._kernel_tokens = known
-        if not kernel_tokens.is_accepted(token, known, self._clock.now()):
+        now = self._clock.now()
+        found = kernel_tokens.accepted_one(token, known, now)
+        if found is None:
             raise unauthorized()
+        self._kernel_uses[found.id] = now, address
         return KERNEL
 
     async def company(self, company_id: int) -> Company | None:
@@ -220,18 +230,34 @@ class AccessCache:
         return known
 
     async def write_token_uses(self) -> None:
-        """Writes the times of last use. A job calls it once a minute, so that a read never causes a write."""
+        """Writes the times of last use of every kind of token. A job calls it once a minute, so that a read never
+        causes a write.
+        """
         uses, self._uses = self._uses, {}
-        if uses:
-            rows = [
-                {"id": token_id, "at": timestamps.to_text(moment), "address": address}
-                for token_id, (moment, address) in uses.items()
-            ]
-            try:
-                await self._platform.write(lambda tx: accounts.note_token_uses(tx, rows), is_quiet=True)
-            except BaseException:
-                self._uses = {**uses, **self._uses}  # they are written with the next minute's
-                raise
+        site_uses, self._site_uses = self._site_uses, {}
+        kernel_uses, self._kernel_uses = self._kernel_uses, {}
+        if not (uses or site_uses or kernel_uses):
+            return
+
+        def write(tx: Transaction) -> None:
+            accounts.note_token_uses(tx, _rows(uses))
+            sites.note_uses(tx, _rows(site_uses))
+            kernel_tokens.note_uses(tx, _rows(kernel_uses))
+
+        try:
+            await self._platform.write(write, is_quiet=True)
+        except BaseException:  # they are written with the next minute's
+            self._uses = {**uses, **self._uses}
+            self._site_uses = {**site_uses, **self._site_uses}
+            self._kernel_uses = {**kernel_uses, **self._kernel_uses}
+            raise
+
+
+def _rows(uses: Mapping[int, tuple[datetime, str]]) -> list[dict[str, object]]:
+    return [
+        {"id": each, "at": timestamps.to_text(moment), "address": address}
+        for each, (moment, address) in uses.items()
+    ]
 
 
 def _found(tx: Transaction, jti: str) -> tuple[Token, User] | None:

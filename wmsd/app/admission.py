@@ -34,7 +34,7 @@ class Admission:
             if call.operation.scope == "site":
                 return await self._admit_site(call)
             if call.operation.scope == "kernel":
-                return await self._access.kernel(call.token), None
+                return await self._access.kernel(call.token, call.address), None
             caller = await self._caller(call)
             if call.operation.about_token and call.session is not None:
                 raise forbidden("This is about the token of the request: send it with a token.")
@@ -69,7 +69,7 @@ class Admission:
 
     async def _admit_site(self, call: Call) -> tuple[Caller, Company]:
         """Takes the company from the bearer token; the headers that name a company are ignored."""
-        caller = await self._access.site_caller(call.token)
+        caller = await self._access.site_caller(call.token, call.address)
         assert caller.site is not None
         call.company, call.operator = str(caller.site.company_id), None
         company = await self._company(call, caller)

@@ -102,6 +102,11 @@ class ClockWatch:
         return self._steadiness.doubted_since
 
     @property
+    def step(self) -> timedelta | None:
+        """By how much the clock was set; None where it was not."""
+        return self._steadiness.step
+
+    @property
     def was_set(self) -> bool:
         """Whether the clock was set. Else it is doubted only because wmsd did not run for long."""
         return self._steadiness.step is not None

@@ -4,18 +4,22 @@ import asyncio
 import logging
 import math
 import time
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import partial
 from typing import Final
 
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
+from wmsd.accounts import ending_tokens
 from wmsd.accounts import store as accounts
+from wmsd.app import job_words as words
 from wmsd.app.backups.running import ScheduledBackups
 from wmsd.app.clock_watch import ClockWatch
 from wmsd.app.idempotency import forget_old as forget_old_keys
 from wmsd.app.installation import Installation
+from wmsd.app.job_log import JobLog
+from wmsd.app.job_words import Declared, Job
 from wmsd.app.live_changes import LiveChanges
 from wmsd.app.scheduling import Every, MonotonicTime
 from wmsd.app.today.keeping import TodayFigures
@@ -45,8 +49,6 @@ LIBRARY_LOGS: Final = {
     "apscheduler.executors.default": logging.CRITICAL,  # `_run` logs errors; a job cut off by a stop is none
 }
 
-Job = Callable[[], Awaitable[object]]
-
 
 class Jobs:
     def __init__(
@@ -75,24 +77,33 @@ class Jobs:
         self._with_failed_logs: set[Database] = set()
         self._tidied_at: dict[int, float] = {}
         """When each company's file was last tidied as once a day."""
-        self._every(NOTICE_CHANGES_SECONDS, self._notice_changes)
-        self._every(SENDER_TICK_SECONDS, sender.tick)
-        self._every(1, self.watch_the_clock)
-        self._every(600, self.clock_watch.keep)
-        self._every(60, installation.access.write_token_uses)
-        self._every(60, installation.access.write_session_uses)
-        self._every(60, self.write_request_counts)
-        self._every(60, installation.marks.write)
-        self._every(1, self.keep_today)
-        self._every(10, installation.files.close_unused)
-        self._every(TRY_AGAIN_SECONDS, self.try_failed_writes)
-        self._every(TRY_AGAIN_SECONDS, self.write_logs_back)
-        self._every(60, self.make_reserve)
-        self._every(3600, self.sweep_tokens)
-        self._every(3600, self.tidy_files)
-        self._every(3600, self.forget_old_requests)
-        if backups is not None:
-            self._every(60, backups.look)
+        self.log = JobLog(self._clock)
+        for each in self._declared():
+            self._every(each)
+
+    def _declared(self) -> list[Declared]:
+        """Every job, with what it does in words for people."""
+        access, files, marks = self._installation.access, self._installation.files, self._installation.marks
+        jobs = [
+            Declared(NOTICE_CHANGES_SECONDS, self._notice_changes, *words.NOTICE_CHANGES),
+            Declared(SENDER_TICK_SECONDS, self.sender.tick, *words.SEND_WEBHOOKS),
+            Declared(1, self.watch_the_clock, *words.WATCH_CLOCK),
+            Declared(600, self.clock_watch.keep, *words.KEEP_CLOCK),
+            Declared(60, access.write_token_uses, *words.WRITE_TOKEN_USES),
+            Declared(60, access.write_session_uses, *words.WRITE_SESSION_USES),
+            Declared(60, self.write_request_counts, *words.WRITE_REQUEST_COUNTS),
+            Declared(60, marks.write, *words.WRITE_MARKS),
+            Declared(1, self.keep_today, *words.KEEP_TODAY),
+            Declared(10, files.close_unused, *words.CLOSE_UNUSED),
+            Declared(TRY_AGAIN_SECONDS, self.try_failed_writes, *words.TRY_FAILED_WRITES),
+            Declared(TRY_AGAIN_SECONDS, self.write_logs_back, *words.WRITE_LOGS_BACK),
+            Declared(60, self.make_reserve, *words.MAKE_RESERVE),
+            Declared(3600, self.sweep_tokens, *words.SWEEP_TOKENS),
+            Declared(3600, self.tell_of_ending_tokens, *words.TELL_OF_TOKENS),
+            Declared(3600, self.tidy_files, *words.TIDY_FILES),
+            Declared(3600, self.forget_old_requests, *words.FORGET_REQUESTS),
+        ]
+        return jobs if self.backups is None else [*jobs, Declared(60, self.backups.look, *words.LOOK_AT_BACKUPS)]
 
     async def start(self) -> None:
         await self.clock_watch.start()
@@ -119,13 +130,16 @@ class Jobs:
     def seconds_since_tick(self) -> float:
         return self._clock.monotonic() - self.last_tick
 
-    def _every(self, seconds: float, job: Job) -> None:
-        self._scheduler.add_job(self._run, Every(seconds), [job], id=job.__name__)
+    def _every(self, declared: Declared) -> None:
+        name = declared.job.__name__
+        self.log.declare(name, declared.title, declared.says, declared.seconds)
+        self._scheduler.add_job(self._run, Every(declared.seconds), [declared.job], id=name)
 
     async def _run(self, job: Job) -> None:
         what = f"the job {job.__name__} failed; it runs again at its next time"
         try:
-            await job()
+            with self.log.run(job.__name__):
+                await job()
             self._complaints.over(what)
         except Exception as error:
             self._complaints.failed(what, error)
@@ -186,6 +200,19 @@ class Jobs:
         await self._installation.access.write_session_uses()
         if ended := await self._installation.access.sweep_sessions():
             LOG.info("swept %d sessions that were over", ended)
+
+    async def tell_of_ending_tokens(self) -> None:
+        """Has the log tell of each token two weeks and a day before its end."""
+        if not self.clock_watch.is_steady():
+            return  # a wrong clock may only make them look so
+        while told := await self._installation.platform.write(ending_tokens.to_tell, is_quiet=True):
+            for each in told:
+                LOG.warning(
+                    "the token %d (%s) of %s expires at %s, in %s; last used: %s. Make another one in time",
+                    *(each["id"], each["name"], each["user"], each["expires_at"]),
+                    "a day" if each["days"] == 1 else f"{each['days']} days",
+                    each["last_used_at"] or "never",
+                )
 
     async def forget_old_requests(self) -> None:
         if self.clock_watch.is_steady():

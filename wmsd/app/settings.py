@@ -13,7 +13,7 @@ import tomllib
 from collections.abc import Iterable, Mapping
 from datetime import time, timedelta
 from pathlib import Path
-from typing import Annotated, Any, Final, Literal, get_args, get_origin
+from typing import Annotated, Any, Final, Literal, NamedTuple, get_args, get_origin
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SkipValidation, ValidationError, model_validator
 from pydantic.fields import FieldInfo
@@ -80,6 +80,10 @@ Networks = Annotated[list[str], AfterValidator(_networks)]
 PerMinute = Annotated[int, Field(ge=1, le=1_000_000_000)]
 Kept = Annotated[int, Field(ge=0, le=10_000)]
 Days = Annotated[int, Field(ge=1, le=36_500)]
+
+
+class ReadEachTime:
+    """Marks a setting that the work on backups reads anew each time; all others count after a restart."""
 
 
 class Section(BaseModel):
@@ -282,7 +286,7 @@ class SignOn(Section):
     providers: Annotated[
         list[Provider],
         AfterValidator(check_providers),
-        Field(description="The providers: a table for each, such as the one below."),
+        Field(description="The providers: a table for each."),
     ] = []
 
 
@@ -300,16 +304,20 @@ class Backup(Section):
         AfterValidator(_time_of_day),
         Field(description="When the day's backup is made, and the newest one proven: HH:MM, by the box's clock."),
     ] = "02:30"
-    keep_hourly: Annotated[Kept, Field(description="Of how many hours the last backup is kept.")] = 24
-    keep_daily: Annotated[Kept, Field(description="Of how many days.")] = 7
-    keep_weekly: Annotated[Kept, Field(description="Of how many weeks.")] = 4
+    keep_hourly: Annotated[Kept, Field(description="Of how many hours the last backup is kept."), ReadEachTime] = (
+        24
+    )
+    keep_daily: Annotated[Kept, Field(description="Of how many days."), ReadEachTime] = 7
+    keep_weekly: Annotated[Kept, Field(description="Of how many weeks."), ReadEachTime] = 4
     passphrase_file: Annotated[
         str,
         Field(description="A file with a passphrase for the keys in them; empty: the keys are left out."),
+        ReadEachTime,
     ] = ""
     after: Annotated[
         str,
         Field(description="A command to run after each, such as a copy to elsewhere; $ARCHIVE is its path."),
+        ReadEachTime,
     ] = ""
 
     @property
@@ -380,34 +388,57 @@ class Settings(Section):
 Values = dict[str, dict[str, Any]]
 
 
+class Layer(NamedTuple):
+    """What one source sets. `text` is that of a file."""
+
+    kind: Literal["file", "environment", "command line"]
+    name: str
+    values: Values
+    text: str = ""
+
+
 def load(
     file: Path | None = None,
     flags: Mapping[tuple[str, str], str] | None = None,
     environment: Mapping[str, str] | None = None,
 ) -> Settings:
     """The settings from file, environment and flags. Raises SettingsError when one is not valid."""
+    return settings_of(layers_of(file, flags, environment))
+
+
+def layers_of(
+    file: Path | None = None,
+    flags: Mapping[tuple[str, str], str] | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> list[Layer]:
+    """What file, environment and flags set: each layer overrides those before. Raises SettingsError."""
     environment = os.environ if environment is None else environment
-    layers: list[tuple[str, Values, bool]] = []
-    if file is not None:
-        layers.append((str(file), _read(file), True))
-    layers.append(("the environment", _from_environment(environment), False))
     given: Values = {}
     for (section, key), value in (flags or {}).items():
         given.setdefault(section, {})[key] = value
-    layers.append(("the command line", given, False))
+    return [
+        *([] if file is None else [_read(file)]),
+        Layer("environment", "the environment", _from_environment(environment)),
+        Layer("command line", "the command line", given),
+    ]
+
+
+def settings_of(layers: Iterable[Layer]) -> Settings:
+    """Raises SettingsError when one is not valid."""
     merged: Values = {}
-    for source, values, has_types in layers:
-        _check(source, values, has_types)
-        for section, keys in values.items():
+    for layer in layers:
+        _check(layer.name, layer.values, has_types=layer.kind == "file")
+        for section, keys in layer.values.items():
             merged.setdefault(section, {}).update(keys)
     settings = Settings.model_validate(merged)
     _check_together(settings)
     return settings
 
 
-def _read(file: Path) -> Values:
+def _read(file: Path) -> Layer:
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8-sig"))
+        text = file.read_text(encoding="utf-8-sig")
+        return Layer("file", str(file), tomllib.loads(text), text)
     except FileNotFoundError:
         raise SettingsError(f"{file}: there is no such file.") from None
     except OSError as error:
@@ -529,6 +560,13 @@ def _example_table(name: str, table: type[BaseModel]) -> list[str]:
         value = field.examples[0] if field.examples else field.default
         lines.append(f"#   {key} = {as_written(value)}  # {field.description}")
     return lines + inner
+
+
+def toml(value: Any) -> str:
+    """A value as the configuration file writes it; tables in a list in one line."""
+    if isinstance(value, list) and value and _are_tables(value):
+        return json.dumps(value, ensure_ascii=False)
+    return as_written(value)
 
 
 def as_written(value: Any) -> str:

@@ -35,6 +35,7 @@ def _number_schema(minimum: int, maximum: int) -> WithJsonSchema:
 MAX_PAGE = 10**9
 QueryId = Annotated[int, _whole_number(1, MAX_ID), _number_schema(1, MAX_ID)]
 QueryPosition = Annotated[int, _whole_number(0, MAX_ID), _number_schema(0, MAX_ID)]
+QueryDays = Annotated[int, _whole_number(1, 36_500), _number_schema(1, 36_500)]
 
 
 def _datetime(value: object) -> datetime:

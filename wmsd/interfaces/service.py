@@ -6,8 +6,8 @@ from typing import Any, Final
 
 from yarl import URL
 
-from wmsd.app.backups.running import ScheduledBackups
 from wmsd.app.batch import BatchService, routes_of
+from wmsd.app.company_policies import PolicyService
 from wmsd.app.discovery import (
     ETSM_VERSION,
     V1_VERSION,
@@ -22,10 +22,12 @@ from wmsd.app.installation import Installation
 from wmsd.app.jobs import Jobs
 from wmsd.app.kernel import KERNEL_VERSION, KernelService
 from wmsd.app.live_changes import LiveChanges
+from wmsd.app.oversight.service import OversightService, Started
 from wmsd.app.prepared import as_json
 from wmsd.app.sign_on import new_sign_on_client, new_sign_on_service
 from wmsd.app.today.actions import TodayService
 from wmsd.app.today.keeping import TodayFigures
+from wmsd.app.transport_sites import SiteService
 from wmsd.app.webhooks import WebhookService, new_client, new_sender
 from wmsd.base.route import Route
 from wmsd.interfaces.etsm.routes import ROUTES as ETSM
@@ -52,18 +54,27 @@ INTERNAL: Final[Sequence[Route]] = (*KERNEL, *ETSM)
 SERVED: Final[Sequence[Route]] = (*ROUTES, *INTERNAL)
 
 
+NOT_STARTED: Final = Started()
+"""Of a service that is no program of its own."""
+
+
 def service(
-    installation: Installation, commands: Source, backups: ScheduledBackups | None = None
+    installation: Installation, commands: Source, started: Started = NOT_STARTED
 ) -> tuple[web.Application, Jobs]:
     """The application, and the jobs to run beside it. `commands` is the guide's page on the command line."""
     described = partial(_description, installation.abilities)
     client = new_client(installation)
     today = TodayFigures(installation.platform, installation.files, installation.access, installation.clock)
     changes = LiveChanges(installation.files)
-    jobs = Jobs(installation, new_sender(installation, client), today, changes, backups)
+    jobs = Jobs(installation, new_sender(installation, client), today, changes, started.backups)
+    clock = installation.clock
+    oversight = OversightService(installation, jobs, started, clock.now(), clock.monotonic())
+    installation.dispatcher.add_service(oversight)
     admission = installation.dispatcher.admission
     installation.dispatcher.add_service(TodayService(today, installation.access, admission))
     installation.dispatcher.add_service(changes)
+    installation.dispatcher.add_service(SiteService(installation.platform, installation.files))
+    installation.dispatcher.add_service(PolicyService(installation.platform, installation.files))
     installation.dispatcher.add_service(WebhookService(client, installation.clock, installation.vault))
     provider_client = new_sign_on_client(installation)
     installation.dispatcher.add_service(new_sign_on_service(installation, provider_client))

@@ -89,5 +89,8 @@ class InboundRules(Input):
     over_receipt_pct: Annotated[
         Amount,
         AfterValidator(_at_most_everything),
-        Field(description="Per cent of an order that may be received beyond it, for articles without their own."),
+        Field(
+            description="How many per cent more than ordered may be received; more is refused. 0: nothing more "
+            "than ordered; 100: twice as much."
+        ),
     ]

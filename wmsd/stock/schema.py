@@ -83,8 +83,11 @@ class StockRules(Input):
 
     min_stock: Annotated[
         Amount | None,
-        Field(description="The available quantity at which `stock.low` is sent, for articles without their own."),
-    ]
+        Field(
+            description="The available quantity at which stock is low: Today counts it, and `stock.low` is sent "
+            "to webhooks. Empty: no stock is low."
+        ),
+    ] = None
 
 
 class StockFilters(Query):

@@ -13,6 +13,9 @@ PREFIX: Final = "wmsds_"
 KEPT: Final = timedelta(hours=24)
 """How long a replaced token stays valid."""
 
+NEEDED_MODULES: Final = ("api", "outbound")
+"""Of its company: without them a site's bearer opens nothing."""
+
 
 @dataclass(frozen=True, slots=True)
 class Key:

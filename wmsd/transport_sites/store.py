@@ -1,6 +1,6 @@
 """The SQL of sites."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from wmsd.base import timestamps
@@ -78,6 +78,23 @@ def rotate(tx: Transaction, site_id: int, token_hash: bytes, until: str | None) 
 def revoke(tx: Transaction, site_id: int) -> bool:
     """Ends the site's tokens; answers whether it had one."""
     return tx.execute(REVOKE, (tx.timestamp, site_id)).rowcount > 0
+
+
+BY_ID: Final = f"SELECT {COLUMNS} FROM sites WHERE id = ?"
+NOTE_USE: Final = """
+    UPDATE sites SET last_used_at = :at, last_used_from = :address
+    WHERE id = :id AND coalesce(last_used_at, '') <= :at
+"""
+
+
+def of_id(tx: Transaction, site_id: int) -> TransportSite | None:
+    found = tx.row(BY_ID, (site_id,))
+    return None if found is None else TransportSite(*found)
+
+
+def note_uses(tx: Transaction, uses: Iterable[Mapping[str, object]]) -> None:
+    """Each use has the site's `id`, when it was (`at`), and its `address`."""
+    tx.executemany(NOTE_USE, uses)
 
 
 LIST: Final = """

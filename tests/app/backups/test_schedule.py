@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from wmsd.app.backups.schedule import Every, Keep, is_due, is_proof_due, kept
+from wmsd.app.backups.schedule import Every, Keep, is_due, is_proof_due, kept, next_due
 
 AT = time(2, 30)
 NOON = datetime(2026, 11, 23, 12, 0, tzinfo=UTC)
@@ -41,6 +41,24 @@ def test_before_its_time_the_day_before_counts() -> None:
 def test_an_hour_has_one_backup(minute: int, due: bool) -> None:
     now = NOON.replace(minute=59)
     assert is_due("hour", AT, now, [NOON + timedelta(minutes=minute)]) is due
+
+
+@pytest.mark.parametrize(
+    ("every", "made", "expected"),
+    [
+        ("day", [], NOON),
+        ("day", [NOON - timedelta(days=1)], NOON),
+        ("day", [NOON.replace(hour=3)], datetime(2026, 11, 24, 2, 30, tzinfo=UTC)),
+        ("hour", [NOON], NOON + timedelta(hours=1)),
+        ("never", [], None),
+    ],
+)
+def test_when_the_next_one_is_due(every: Every, made: list[datetime], expected: datetime | None) -> None:
+    found = next_due(every, AT, NOON, made)
+    assert found == expected
+    if found is not None and found != NOON:
+        assert is_due(every, AT, found, made)
+        assert not is_due(every, AT, found - timedelta(seconds=1), made)
 
 
 def test_never_is_never() -> None:

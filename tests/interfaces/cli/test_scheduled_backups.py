@@ -1,6 +1,7 @@
 """The backups that the server makes by itself."""
 
 import asyncio
+import json
 import logging
 import shutil
 import sys
@@ -49,6 +50,28 @@ def test_a_backup_is_made_and_proven_once_a_day(installation: Home) -> None:
     assert record.proven is not None
     assert record.proven.problems == []
     assert record.failed is None
+
+
+def test_one_more_is_made_and_proven_when_somebody_asks(installation: Home) -> None:
+    run(installation)
+    first = read_record(installation.data)
+    time.sleep(1)  # an archive is named by its second
+    done = installation.ok("backup", "schedule", "--run", "--now", "--progress", env=DAILY)
+    second = read_record(installation.data)
+    assert first.made is not None
+    assert second.made is not None
+    assert second.proven is not None
+    assert (second.made.path != first.made.path, second.proven.path, second.proven.problems) == (
+        True,
+        second.made.path,
+        [],
+    )
+    told = [json.loads(line) for line in done.out.splitlines() if line.startswith("{")]
+    assert {each["doing"] for each in told} == {"copying", "proving"}
+    assert {"platform.db", "ACME"} <= {each["name"] for each in told}
+    assert all(0 <= each["done"] <= each["all"] for each in told)
+    refused = installation.run("backup", "schedule", "--now")
+    assert (refused.code, "--now goes with --run" in refused.err) == (2, True)
 
 
 def test_what_is_shown(installation: Home) -> None:

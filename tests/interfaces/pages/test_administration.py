@@ -321,7 +321,7 @@ async def test_where_a_token_was_used_is_told_a_minute_later(admin: Visitor) -> 
     token = await admin.world.new_token(EMAIL)
     await admin.world.send("GET", "/api/stock", token=token)
     await admin.world.installation.access.write_token_uses()
-    assert "127.0.0.1" in [cells[6] for cells in rows(await admin.get("/admin/tokens"))]
+    assert "127.0.0.1" in [cells[7] for cells in rows(await admin.get("/admin/tokens"))]
 
 
 @pytest.mark.parametrize(

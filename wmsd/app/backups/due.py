@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from wmsd.app.backups.record import BackupRecord, read_record
-from wmsd.app.backups.schedule import is_due, is_proof_due
+from wmsd.app.backups.schedule import is_due, is_proof_due, next_due
 from wmsd.app.data_folder import DataFolder
 from wmsd.app.settings import Backup
 from wmsd.base import timestamps
@@ -23,10 +23,19 @@ def is_something_due(settings: Backup, data: DataFolder) -> bool:
 
 def is_backup_due(settings: Backup, record: BackupRecord) -> bool:
     """Only the last scheduled one counts: another installation may keep its backups in the same folder."""
+    return is_due(settings.every, settings.time, local_now(), _made(record))
+
+
+def next_backup(settings: Backup, record: BackupRecord, now: datetime) -> datetime | None:
+    """When the next backup is due; None: never. `now` is by the box's clock."""
+    return next_due(settings.every, settings.time, now, _made(record))
+
+
+def _made(record: BackupRecord) -> list[datetime]:
+    """When the last one was made, if it is still there."""
     made = record.made
     is_there = made is not None and Path(made.path).exists()
-    moments = [timestamps.from_text(made.at).astimezone()] if made is not None and is_there else []
-    return is_due(settings.every, settings.time, local_now(), moments)
+    return [timestamps.from_text(made.at).astimezone()] if made is not None and is_there else []
 
 
 def is_proof_due_now(settings: Backup, record: BackupRecord) -> bool:

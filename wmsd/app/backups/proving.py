@@ -7,7 +7,7 @@ import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from wmsd.app.backups.archive import read_manifest
 from wmsd.app.backups.manifest import CREDENTIALS, KEYS, PLATFORM, BackedUpFile, Manifest
@@ -20,12 +20,7 @@ from wmsd.db.failures import StorageError
 from wmsd.db.integrity import UNREADABLE, opened_to_examine
 from wmsd.db.owner import Owner
 
-if TYPE_CHECKING:
-    from wmsd.app.doctor import Findings
-
 SCRATCH: Final = ".proving"
-MOST_TOLD: Final = 3
-"""How many findings of a file are told one by one."""
 
 
 class Proof(NamedTuple):
@@ -107,23 +102,11 @@ def _problems_of(archive: Path, manifest: Manifest, file: BackedUpFile, target: 
 def examined(manifest: Manifest, file: BackedUpFile, target: Path) -> list[str]:
     """What doctor finds in an unpacked file, in sentences. It migrates the file, as a restore would."""
     from wmsd.app.doctor import examine, examine_file  # imported here: a start and a restore do not need it
+    from wmsd.app.findings import sentences
 
     if file.company_id is None:
         with opened_to_examine(target, migrations.PLATFORM) as tx:
-            return _told(examine_file(tx))
+            return sentences(examine_file(tx))
     owner = Owner(manifest.installation, file.company_id, file.code or "")
     with opened_to_examine(target, migrations.COMPANY, owner) as tx:
-        return _told(examine(tx))
-
-
-def _told(found: "Findings") -> list[str]:
-    told = [
-        *(f"it is damaged, {damage.place}: {damage.messages[0]}." for damage in found.damages),
-        *(
-            f"{each.promise}; but {each.record}: {each.found} instead of {each.expected}."
-            for each in found.differences
-        ),
-        *(f"it could not be checked that {each.promise}: {each.reason}." for each in found.unproved),
-    ]
-    more = [f"and {len(told) - MOST_TOLD} more."] if len(told) > MOST_TOLD else []
-    return told[:MOST_TOLD] + more
+        return sentences(examine(tx))

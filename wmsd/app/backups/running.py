@@ -4,14 +4,14 @@ requests.
 
 import asyncio
 import logging
-import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Final
+from typing import Any, Final
 
 from wmsd.app.backups.due import is_something_due, local_now
 from wmsd.app.backups.record import BackupRecord, FailedBackup, read_record, write_record
 from wmsd.app.backups.verdict import verdict
+from wmsd.app.beside import STOP_SECONDS, Beside
 from wmsd.app.data_folder import DataFolder
 from wmsd.app.settings import Backup
 from wmsd.base import timestamps
@@ -19,7 +19,9 @@ from wmsd.base.clock import Clock
 
 LOG = logging.getLogger("wmsd.backup")
 AFTER_A_FAILURE_SECONDS: Final = 3600.0
-STOP_SECONDS: Final = 5.0
+NOW: Final = "--now"
+PROGRESS: Final = "--progress"
+"""Options of the command."""
 SAID: Final = "wmsd: "
 """How the sentences of a command that failed begin."""
 
@@ -28,36 +30,56 @@ class ScheduledBackups:
     """`command` is `wmsd backup schedule --run`, as this server can start it."""
 
     def __init__(self, command: Sequence[str], settings: Backup, data: DataFolder, clock: Clock) -> None:
-        self._command = command
         self.settings = settings
         self._data = data
         self._clock = clock
         self._not_before = 0.0
-        self._process: asyncio.subprocess.Process | None = None
+        self._beside = Beside(command, self._hear)
+        self._progress: dict[str, Any] | None = None
+        self._asked: asyncio.Task[None] | None = None
+
+    @property
+    def is_running(self) -> bool:
+        return self._beside.is_running or (self._asked is not None and not self._asked.done())
+
+    @property
+    def progress(self) -> Mapping[str, Any]:
+        """How far the work under way has come, as it says itself; empty as long as it has said nothing."""
+        return self._progress or {}
 
     async def look(self) -> None:
         """Starts the work when it is due, and waits for its end. After a failure it waits for an hour."""
-        if self.settings.every == "never" or self._clock.monotonic() < self._not_before:
+        if self.settings.every == "never" or self._clock.monotonic() < self._not_before or self.is_running:
             return
-        if not await asyncio.to_thread(is_something_due, self.settings, self._data):
-            return
-        environment = {**os.environ, "PYINSTALLER_RESET_ENVIRONMENT": "1"}
-        self._process = await asyncio.create_subprocess_exec(
-            *self._command,
-            stdin=asyncio.subprocess.DEVNULL,
-            stdout=asyncio.subprocess.DEVNULL,
-            stderr=asyncio.subprocess.PIPE,
-            env=environment,
-        )
-        try:
-            _, said = await self._process.communicate()
-            self._tell(self._process.returncode, said)
-        finally:
-            self._process = None
+        if await asyncio.to_thread(is_something_due, self.settings, self._data) and not self.is_running:
+            await self._work()
 
-    def _tell(self, code: int | None, said: bytes) -> None:
+    def begin(self) -> bool:
+        """Has a backup made and proven now, whether it is due or not. Returns False where one is under way."""
+        if self.is_running:
+            return False
+        self._asked = asyncio.ensure_future(self._begun())
+        return True
+
+    async def _begun(self) -> None:
+        try:
+            await self._work(NOW)
+        except Exception as error:
+            LOG.exception("the work on backups could not be begun")
+            self._note_failure(str(error) or type(error).__name__)
+
+    async def _work(self, *options: str) -> None:
+        try:
+            ended = await self._beside.run(PROGRESS, *options)
+        finally:
+            self._progress = None
+        self._tell(*ended)
+
+    def _hear(self, line: dict[str, Any]) -> None:
+        self._progress = line
+
+    def _tell(self, code: int, lines: list[str]) -> None:
         if code:
-            lines = said.decode(errors="replace").splitlines()
             for line in [each for each in lines if each.startswith(SAID)] or lines[-1:]:
                 LOG.error("%s", line.removeprefix(SAID))
             self._not_before = self._clock.monotonic() + AFTER_A_FAILURE_SECONDS
@@ -77,9 +99,7 @@ class ScheduledBackups:
 
     async def stop(self) -> None:
         """Ends the process: what it has begun is removed with the next backup."""
-        process = self._process
-        if process is not None:
-            with suppress(ProcessLookupError):
-                process.terminate()
-            with suppress(TimeoutError):
-                await asyncio.wait_for(process.wait(), STOP_SECONDS)
+        await self._beside.stop()
+        if self._asked is not None:
+            await asyncio.wait([self._asked], timeout=STOP_SECONDS)
+            self._asked.cancel()

@@ -39,6 +39,15 @@ def is_due(every: Every, at: time, now: datetime, made: Iterable[datetime]) -> b
     return not any(begin <= moment < end for moment in made)
 
 
+def next_due(every: Every, at: time, now: datetime, made: Iterable[datetime]) -> datetime | None:
+    """When the next backup is due: now, or with the next period; None: never."""
+    if every == "never":
+        return None
+    if is_due(every, at, now, made):
+        return now
+    return begin_of_period(every, at, now) + (A_DAY if every == "day" else timedelta(hours=1))
+
+
 def is_proof_due(every: Every, at: time, now: datetime, proven: datetime | None) -> bool:
     """Once a day, from `at` on."""
     begin = begin_of_period("day", at, now)

@@ -12,7 +12,7 @@ from wmsd.app.backups.archive import read_manifest
 from wmsd.app.backups.backup_folder import BackupFolder, moment_of
 from wmsd.app.backups.creating import Made
 from wmsd.app.backups.due import is_backup_due, is_proof_due_now
-from wmsd.app.backups.progress import silent
+from wmsd.app.backups.progress import Tell, silent
 from wmsd.app.backups.proving import Proof, prove
 from wmsd.app.backups.record import (
     BackupRecord,
@@ -36,16 +36,26 @@ ARCHIVE: Final = "ARCHIVE"
 
 
 class Scheduled:
-    """`make` makes a backup in the folder of the settings."""
+    """`make` makes a backup in the folder of the settings. `now`: also when none is due, and it is proven. `tell`
+    gets how far a proof has come.
+    """
 
     def __init__(
-        self, settings: Backup, data: DataFolder, make: Callable[[], Made], passphrase: Callable[[], str | None]
+        self,
+        settings: Backup,
+        data: DataFolder,
+        make: Callable[[], Made],
+        passphrase: Callable[[], str | None],
+        now: bool = False,
+        tell: Tell = silent,
     ) -> None:
         self._settings = settings
         self._data = data
         self._folder = BackupFolder(Path(settings.folder))
         self._make = make
         self._passphrase = passphrase
+        self._now = now
+        self._progress = tell
 
     def run(self) -> BackupRecord:
         """Does what is due, and writes down what came of it. Nothing is raised: what failed is in the record."""
@@ -63,12 +73,12 @@ class Scheduled:
 
     def _done(self, record: BackupRecord) -> BackupRecord:
         made = None
-        if is_backup_due(self._settings, record):
+        if self._now or is_backup_due(self._settings, record):
             made = self._make()
             record = record.model_copy(update={"made": _as_made(made)})
             write_record(self._data.path, record)
             LOG.info("backup %s: %d bytes, %.1f s", made.path, made.bytes, made.manifest.seconds)
-        if record.made is not None and is_proof_due_now(self._settings, record):
+        if record.made is not None and (self._now or is_proof_due_now(self._settings, record)):
             record = self._prove(Path(record.made.path), record)
             write_record(self._data.path, record)
         self._delete_old(record)
@@ -77,7 +87,7 @@ class Scheduled:
         return record
 
     def _prove(self, archive: Path, record: BackupRecord) -> BackupRecord:
-        proof: Proof = prove(archive, self._data.path, self._passphrase(), silent)
+        proof: Proof = prove(archive, self._data.path, self._passphrase(), self._progress)
         for problem in proof.problems:
             LOG.error("%s cannot be restored whole: %s", archive, problem)
         if not proof.problems:

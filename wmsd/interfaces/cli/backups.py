@@ -14,6 +14,7 @@ from wmsd.app.backups.creating import Creation, Made
 from wmsd.app.backups.due import local_now
 from wmsd.app.backups.holding import ToPut, put
 from wmsd.app.backups.manifest import Manifest
+from wmsd.app.backups.progress import Tell, silent
 from wmsd.app.backups.proving import Proof, prove
 from wmsd.app.backups.record import read_record, write_record
 from wmsd.app.backups.restoring import Restore
@@ -23,7 +24,7 @@ from wmsd.app.lending import beside_a_server
 from wmsd.db.failures import StorageError
 from wmsd.interfaces.cli.backup_options import passphrase_of, passphrase_option, source_of
 from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, note, say
-from wmsd.interfaces.cli.progress_bar import shown
+from wmsd.interfaces.cli.progress_bar import shown, to_server
 from wmsd.interfaces.cli.restored import sentences_of_missing, told
 
 LOW_PRIORITY: Final = 10
@@ -164,9 +165,11 @@ def _tell_proof(path: Path, proof: Proof, as_json: bool) -> None:
 
 @backup_command.command("schedule")
 @click.option("--run", "is_run", is_flag=True, help="Do now what is due, as the server does.")
+@click.option("--now", "is_now", is_flag=True, help="With --run: make a backup and prove it, due or not.")
+@click.option("--progress", "has_progress", is_flag=True, hidden=True, help="Tell the server how far it is.")
 @json_option
 @installed
-def schedule(command_line: CommandLine, is_run: bool, as_json: bool) -> None:
+def schedule(command_line: CommandLine, is_run: bool, is_now: bool, has_progress: bool, as_json: bool) -> None:
     """Show when backups are made and what came of the last one, or do what is due.
 
     The server makes and proves backups as the settings say, section [backup]; nothing else is needed. It
@@ -175,7 +178,9 @@ def schedule(command_line: CommandLine, is_run: bool, as_json: bool) -> None:
     command_line.find()
     settings = command_line.settings.backup
     if is_run:
-        _run_scheduled(command_line)
+        _run_scheduled(command_line, is_now, has_progress)
+    elif is_now:
+        raise click.UsageError("--now goes with --run.")
     record = read_record(command_line.folder.path)
     found = verdict(settings, record, local_now())
     folder = BackupFolder(Path(settings.folder))
@@ -198,20 +203,25 @@ def schedule(command_line: CommandLine, is_run: bool, as_json: bool) -> None:
         fail([f"{found.sentence[0].upper()}{found.sentence[1:]}."])
 
 
-def _run_scheduled(command_line: CommandLine) -> None:
+def _run_scheduled(command_line: CommandLine, is_now: bool, has_progress: bool) -> None:
     """Requests go first: it runs at a low priority."""
     os.nice(LOW_PRIORITY)
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(143))  # so that unfinished files are removed
     folder = _folder(command_line, None)
+
+    def telling(doing: str) -> Tell:
+        return to_server(doing) if has_progress else silent
 
     def passphrase() -> str | None:
         return passphrase_of(command_line, None)
 
     def make() -> Made:
         with beside_a_server(command_line.folder) as loan:
-            return Creation(command_line.folder, source_of(command_line, loan), folder, passphrase()).make()
+            source = source_of(command_line, loan)
+            return Creation(command_line.folder, source, folder, passphrase(), telling("copying")).make()
 
-    Scheduled(command_line.settings.backup, command_line.folder, make, passphrase).run()
+    settings, tell = command_line.settings.backup, telling("proving")
+    Scheduled(settings, command_line.folder, make, passphrase, is_now, tell).run()
 
 
 @backup_command.command("restore")

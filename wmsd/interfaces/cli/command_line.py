@@ -4,7 +4,7 @@ import asyncio
 import functools
 import json
 import sys
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from decimal import Decimal
@@ -16,7 +16,7 @@ import click
 from wmsd.app.data_folder import DataFolder
 from wmsd.app.installation import Installation, open_installation
 from wmsd.app.lending import beside_a_server
-from wmsd.app.settings import Settings, SettingsError, load
+from wmsd.app.settings import Layer, Settings, SettingsError, layers_of, settings_of
 from wmsd.base.problems import Problem
 from wmsd.db.company_file import Borrow
 from wmsd.db.failures import STORAGE_FAILURES, StorageError, explain
@@ -31,6 +31,8 @@ class CommandLine:
     settings: Settings
     folder: DataFolder
     config_file: Path | None
+    layers: Sequence[Layer] = ()
+    """What the settings come from."""
 
     def run(self, work: Callable[[Installation], Awaitable[Result]]) -> Result:
         """Opens the data folder, which must exist, and does the work in it."""
@@ -99,8 +101,9 @@ def installed(command: Callable[Concatenate[CommandLine, P], Result]) -> Callabl
         try:
             file = config_file or (DEFAULT_CONFIG if DEFAULT_CONFIG.exists() else None)
             given = {"data": data, "listen": options.get("listen"), "tls": options.get("tls")}
-            settings = load(file, {("server", key): value for key, value in given.items() if value is not None})
-            command_line = CommandLine(settings, DataFolder(Path(settings.server.data)), file)
+            layers = layers_of(file, {("server", key): value for key, value in given.items() if value is not None})
+            settings = settings_of(layers)
+            command_line = CommandLine(settings, DataFolder(Path(settings.server.data)), file, layers)
             return command(command_line, *args, **options)
         except Problem as problem:
             fail(_sentences(problem))

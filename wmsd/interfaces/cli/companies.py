@@ -156,7 +156,7 @@ def list_companies(command_line: CommandLine, as_json: bool) -> None:
 @installed
 def show_company(command_line: CommandLine, code: str, as_json: bool) -> None:
     """Show the company CODE, with its limits, its quota and its rules."""
-    from wmsd.interfaces.cli import company_rules  # imported only here
+    from wmsd.app import company_policies  # imported only here
 
     async def work(installation: Installation) -> dict[str, Any]:
         company = await installation.platform.read(lambda tx: actions.company_of_code(tx, code))
@@ -165,7 +165,7 @@ def show_company(command_line: CommandLine, code: str, as_json: bool) -> None:
             **_row(company),
             "graphql_per_minute": company.graphql_per_minute,
             "quota_megabytes": company.quota_megabytes,
-            **await database.read(company_rules.shown),
+            **await database.read(company_policies.shown),
         }
 
     say(command_line.run(work), as_json)

@@ -1,5 +1,6 @@
 """`wmsd doctor`."""
 
+import os
 import sys
 from contextlib import nullcontext
 from dataclasses import asdict
@@ -10,16 +11,20 @@ import click
 from wmsd.app import clock_watch
 from wmsd.app.doctor import Findings
 from wmsd.app.examination import Examination, Report
+from wmsd.app.oversight.kept_findings import PLATFORM, examined
 from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, note, say
+from wmsd.interfaces.cli.progress_bar import say_line
 
 MOST_PLACES: Final = 3
+LOW_PRIORITY: Final = 10
 
 
 @click.command("doctor")
 @click.option("--company", "codes", multiple=True, metavar="CODE", help="Only this one; repeat it for several.")
+@click.option("--progress", "has_progress", is_flag=True, hidden=True, help="Tell the server how far it is.")
 @json_option
 @installed
-def doctor_command(command_line: CommandLine, codes: tuple[str, ...], as_json: bool) -> None:
+def doctor_command(command_line: CommandLine, codes: tuple[str, ...], has_progress: bool, as_json: bool) -> None:
     """Check that every company's figures are right.
 
     It checks that every stock balance is the sum of its ledger and of the open reservations, that every packaging
@@ -30,6 +35,9 @@ def doctor_command(command_line: CommandLine, codes: tuple[str, ...], as_json: b
     """
     with command_line.beside() as borrow:
         examination = Examination(command_line.folder, borrow)
+        if has_progress:
+            _for_server(examination)
+            return
         known = examination.clock()
         if known is not None and known.doubted_since is not None:
             note(f"{clock_watch.sentence(known.doubted_since, known.step)}.")
@@ -57,6 +65,21 @@ def _examine(examination: Examination, codes: tuple[str, ...]) -> list[Report]:
     reports = [] if codes else [examination.platform()]
     with _progress(chosen) as companies:
         return [*reports, *(examination.company(*company) for company in companies)]
+
+
+def _for_server(examination: Examination) -> None:
+    """Tells the server of each file, before it is examined and after. Requests go first: at a low priority."""
+    os.nice(LOW_PRIORITY)
+    known = examination.companies()
+    companies: list[tuple[int, str | None]] = (
+        [(company_id, None) for company_id in examination.files()] if known is None else [*known.items()]
+    )
+    of = len(companies) + 1
+    say_line({"name": PLATFORM, "done": 0, "all": of})
+    say_line({"examined": examined(examination.platform())})
+    for done, (company_id, code) in enumerate(companies, start=1):
+        say_line({"name": code or f"company {company_id}", "done": done, "all": of})
+        say_line({"examined": examined(examination.company(company_id, code))})
 
 
 def _progress(chosen: list[tuple[int, str | None]]) -> Any:

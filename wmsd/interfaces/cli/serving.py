@@ -22,6 +22,8 @@ from wmsd.app.backups.holding import Holder
 from wmsd.app.backups.running import ScheduledBackups
 from wmsd.app.installation import Installation, open_installation
 from wmsd.app.lending import Lending, Session, Verb, listener
+from wmsd.app.oversight.examining import Examinations
+from wmsd.app.oversight.service import Started
 from wmsd.app.settings import MEGABYTE, Settings
 from wmsd.app.tls.serving import ServedTls, check_files
 from wmsd.app.upgrades import trial as trials
@@ -126,10 +128,8 @@ async def _serve(
             await trial.check(installation.files, company_ids)
             trial.succeed()
         loaded = await _load_demo(installation) if with_demo else None
-        backups = ScheduledBackups(
-            _backup_command(command_line), settings.backup, command_line.folder, installation.clock
-        )
-        app, jobs = service(installation, COMMANDS, backups)
+        started = _started(command_line, installation)
+        app, jobs = service(installation, COMMANDS, started)
         async with AsyncExitStack() as stack:
             try:
                 at = await stack.enter_async_context(_listening(app, settings, tls, files))
@@ -151,6 +151,8 @@ async def _serve(
                 stack.push_async_callback(lending.stop)
                 await lending.start(lent_at)
             stack.push_async_callback(jobs.stop)
+            if started.examinations is not None:
+                stack.push_async_callback(started.examinations.stop)
             await jobs.start()
             preparing = asyncio.ensure_future(_prepare(installation, company_ids))
             stack.callback(preparing.cancel)
@@ -192,13 +194,21 @@ def _ending(stop: asyncio.Event, start_again: asyncio.Event) -> Verb:
     return end
 
 
-def _backup_command(command_line: CommandLine) -> list[str]:
-    """Starts this program again, for the work on backups."""
+def _started(command_line: CommandLine, installation: Installation) -> Started:
+    folder, clock = command_line.folder, installation.clock
+    schedule = _own_command(command_line, "backup", "schedule", "--run")
+    backups = ScheduledBackups(schedule, command_line.settings.backup, folder, clock)
+    doctor = _own_command(command_line, "doctor", "--progress")
+    return Started(backups, Examinations(doctor, folder, clock), command_line.layers)
+
+
+def _own_command(command_line: CommandLine, *command: str) -> list[str]:
+    """Starts this program again, for work beside the server."""
     program = [sys.executable]
     if not getattr(sys, "frozen", False):
         program += ["-P", "-c", "from wmsd.interfaces.cli.main import main; main()"]
     config = [] if command_line.config_file is None else ["--config", str(command_line.config_file)]
-    return [*program, "backup", "schedule", "--run", "--data", str(command_line.folder.path), *config]
+    return [*program, *command, "--data", str(command_line.folder.path), *config]
 
 
 async def _prepare(installation: Installation, company_ids: Collection[int]) -> None:

@@ -6,15 +6,13 @@ from typing import Any
 import click
 
 from wmsd.app.installation import Installation
-from wmsd.base.problems import invalid, not_found
+from wmsd.app.transport_sites import active_warehouse
 from wmsd.base.validation import check
 from wmsd.companies.actions import company_of_code
-from wmsd.db.transaction import Transaction
-from wmsd.directory.store import WAREHOUSES, by_code
 from wmsd.interfaces.cli.command_line import CommandLine, installed, json_option, note, say
 from wmsd.interfaces.cli.company_data import company_database
 from wmsd.transport_sites import actions, store
-from wmsd.transport_sites.rules import KEPT
+from wmsd.transport_sites.rules import KEPT, NEEDED_MODULES
 from wmsd.transport_sites.schema import NewSite
 
 company_argument = click.argument("company", metavar="COMPANY")
@@ -42,28 +40,18 @@ def create_site(command_line: CommandLine, company: str, warehouse: str, name: s
 
     async def work(installation: Installation) -> tuple[int, str, list[str]]:
         database = await company_database(installation, company)
-        warehouse_id = await database.read(lambda tx: _active_warehouse(tx, warehouse))
+        warehouse_id = await database.read(lambda tx: active_warehouse(tx, warehouse))
         site_id, token = await installation.platform.write(
             lambda tx: actions.create_site(tx, company, warehouse_id, warehouse, new)
         )
         modules = (await installation.platform.read(lambda tx: company_of_code(tx, company))).modules
-        return site_id, token, [module for module in ("api", "outbound") if module not in modules]
+        return site_id, token, [module for module in NEEDED_MODULES if module not in modules]
 
     site_id, token, off = command_line.run(work)
     note(f"The token of {name}, {warehouse} of {company}. It is shown this once.")
     if off:
         note(f"It opens nothing yet: wmsd module enable {company} {' '.join(off)}")
     _say_token(site_id, company, warehouse, token, as_json)
-
-
-def _active_warehouse(tx: Transaction, code: str) -> int:
-    found = by_code(tx, WAREHOUSES, code)
-    if found is None:
-        raise not_found(f"warehouse as {code}")
-    if not found["active"]:
-        raise invalid({"warehouse": [f"{code} is not active"]})
-    warehouse_id: int = found["id"]
-    return warehouse_id
 
 
 @site_command.command("list")

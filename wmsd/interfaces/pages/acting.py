@@ -4,6 +4,7 @@ import secrets
 from collections.abc import Mapping
 from typing import Any, Final
 
+from wmsd.base.operation import Operation
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import browser as browsers
 from wmsd.interfaces.pages.browser import FORM_TOKEN
@@ -40,13 +41,14 @@ class Acting:
         at, resource, act = await self._at(request)
         fields = form_of(act.operation.body)
         record = await self._record(at, resource, request)
+        begins = record if act.reads is None else await self._read(at, act.reads, request)
         typed = defaults(fields)
-        if act.changes and record is not None:
-            shown = await referred(at, resource.fields.values(), [record.body])
-            typed = typed_of(fields, record.body, shown)
+        if act.changes and begins is not None:
+            shown = await referred(at, resource.fields.values(), [begins.body])
+            typed = typed_of(fields, begins.body, shown)
         hidden = {KEY: secrets.token_urlsafe(16)}
-        if record is not None and record.etag is not None and act.operation.precondition is not None:
-            hidden[IF_MATCH] = record.etag
+        if begins is not None and begins.etag is not None and act.operation.precondition is not None:
+            hidden[IF_MATCH] = begins.etag
         return self._form(at, resource, act, None if record is None else record.body, typed, hidden)
 
     async def do(self, request: web.Request) -> web.Response:
@@ -141,7 +143,11 @@ class Acting:
         """The record that the act is about. Raises Problem when it cannot be read."""
         if "id" not in request.match_info or resource.one is None:
             return None
-        answer = await at.ask(resource.one, path={"id": request.match_info["id"]}, is_counted=True)
+        return await self._read(at, resource.one, request)
+
+    async def _read(self, at: Workplace, operation: Operation, request: web.Request) -> Answer:
+        """Raises Problem when it cannot be read."""
+        answer = await at.ask(operation, path={"id": request.match_info["id"]}, is_counted=True)
         answer.needed()
         return answer
 

@@ -2,11 +2,15 @@
 
 from typing import Final
 
+from wmsd.accounts import kernel_token_administration as kernel_tokens
 from wmsd.accounts import token_administration as tokens
 from wmsd.accounts import user_administration as users
+from wmsd.app import company_policies as policies
+from wmsd.app.transport_sites import make_site
 from wmsd.base.access import Role, has_role
 from wmsd.companies import administration as companies
 from wmsd.interfaces.pages.resources import Act, Resource
+from wmsd.transport_sites import administration as sites
 
 USER_ACTS: Final = (
     Act(
@@ -64,6 +68,15 @@ COMPANY_ACTS: Final = (
         "The company is made.",
     ),
     Act("change", "Change", companies.change_company_record, done="The company is changed.", changes=True),
+    Act(
+        "policies",
+        "Change the policies",
+        policies.change_company_policies,
+        "They hold for every article that has no value of its own.",
+        "The policies are changed.",
+        changes=True,
+        reads=policies.get_company_policies,
+    ),
 )
 OPERATOR_ACTS: Final = (
     Act(
@@ -94,6 +107,62 @@ TOKEN_ACTS: Final = (
         when=("active", True),
     ),
 )
+SITE_ACTS: Final = (
+    Act(
+        "new",
+        "New site",
+        make_site,
+        "A site is a warehouse whose transport planner signs in with a bearer of its own.",
+        goes_to="once",
+        template="bearer",
+    ),
+    Act(
+        "renew",
+        "New bearer",
+        sites.renew_site_bearer,
+        "The planner of this site gets another bearer. It also opens a site again whose bearer was revoked.",
+        goes_to="once",
+        template="bearer",
+    ),
+    Act(
+        "revoke",
+        "Revoke",
+        sites.revoke_site_bearer,
+        "All bearers of this site are refused from the next request on, and its planner stops working. The site "
+        "stays: a new bearer opens it again.",
+        "The site's bearer is revoked.",
+        is_final=True,
+        when=("status", "active"),
+    ),
+)
+KERNEL_TOKEN_ACTS: Final = (
+    Act(
+        "new",
+        "New platform token",
+        kernel_tokens.make_kernel_token,
+        "There is one platform token at a time. It reads the figures of all companies and switches their modules.",
+        goes_to="once",
+        template="kernel_token",
+    ),
+    Act(
+        "replace",
+        "Replace",
+        kernel_tokens.replace_kernel_token,
+        "You get another platform token. Give it to the programs of those who run the platform.",
+        goes_to="once",
+        template="kernel_token",
+        when=("status", "current"),
+    ),
+    Act(
+        "revoke",
+        "Revoke",
+        kernel_tokens.revoke_kernel_token,
+        "The token is refused from the next request on. Programs that use it stop working.",
+        "The platform token is revoked.",
+        is_final=True,
+        when=("accepted", True),
+    ),
+)
 ADMINISTRATION: Final = (
     Resource(
         "users",
@@ -112,7 +181,7 @@ ADMINISTRATION: Final = (
         "Tokens",
         tokens.list_token_records,
         tokens.walk_token_records,
-        ("name", "user", "abilities", "active", "expires_at", "last_used_at", "last_used_from"),
+        ("name", "user", "abilities", "active", "expires_at", "expires_in_days", "last_used_at", "last_used_from"),
         tokens.get_token_record,
         key="name",
         sort="-id",
@@ -135,6 +204,31 @@ ADMINISTRATION: Final = (
         ("code", "name", "sandbox", "sandbox_webhooks", "updated_at"),
         companies.get_operator_record,
         acts=OPERATOR_ACTS,
+    ),
+    Resource(
+        "sites",
+        "Transport sites",
+        sites.list_site_records,
+        sites.walk_site_records,
+        ("name", "company_code", "warehouse_code", "status", "last_used_at", "last_used_from"),
+        sites.get_site_record,
+        key="name",
+        sort="name",
+        acts=SITE_ACTS,
+        says="The bearer of a site opens the transport integration for one warehouse, and nothing else.",
+    ),
+    Resource(
+        "kernel-tokens",
+        "Platform token",
+        kernel_tokens.list_kernel_tokens,
+        kernel_tokens.walk_kernel_tokens,
+        ("id", "status", "created_at", "expires_at", "last_used_at", "last_used_from"),
+        kernel_tokens.get_kernel_token,
+        key="id",
+        sort="-id",
+        acts=KERNEL_TOKEN_ACTS,
+        says="The platform token opens the kernel interface at /api/kernel/v1, and nothing else: the figures and "
+        "places of all companies, and their modules. It opens no record of a company.",
     ),
     Resource(
         "audit",

@@ -24,6 +24,7 @@ Kind = Literal[
     "facts",
     "table",
     "changes",
+    "days_left",
 ]
 BY_FORMAT: Final[Mapping[str, Kind]] = {"date-time": "moment", "date": "date"}
 BY_TYPE: Final[Mapping[str, Kind]] = {
@@ -41,6 +42,8 @@ NAMES: Final[Mapping[str, str]] = {
     "created_at": "Created",
     "due_at": "Due",
     "email": "E-mail address",
+    "expires_in_days": "Warning",
+    "expires_within": "Expires within, days",
     "external_ref": "External reference",
     "graphql_per_minute": "GraphQL requests a minute",
     "height_mm": "Height, mm",
@@ -113,6 +116,8 @@ def _field(name: str, schema: Mapping[str, Any], parts: Mapping[str, Any]) -> Fi
     of_each = schema.get("additionalProperties")
     if isinstance(of_each, dict) and "after" in _plain(of_each, parts).get("properties", {}):
         return Field(name, text, "changes")
+    if name == "expires_in_days":
+        return Field(name, text, "days_left")
     if name == "status":
         return Field(name, text, "status", choices=choices)
     if schema.get("type") == "array":

@@ -6,10 +6,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 from wmsd.interfaces.http.web import web
-from wmsd.interfaces.pages import language, values, words
+from wmsd.interfaces.pages import language, measures, values, words
 from wmsd.interfaces.pages.administration import administered_by
 from wmsd.interfaces.pages.assets import address_of
 from wmsd.interfaces.pages.fields import name_of
+from wmsd.interfaces.pages.house_pages import overseen_by
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -44,6 +45,7 @@ def _environment() -> "Environment":
         "language": language.current.get,
         "asset": address_of,
         "administered_by": administered_by,
+        "overseen_by": overseen_by,
         "shown": values.shown,
         "row": values.row,
         "is_figure": values.is_figure,
@@ -52,6 +54,9 @@ def _environment() -> "Environment":
         "moment": words.moment,
         "instant": words.instant,
         "figure": words.figure,
+        "bytes": measures.size,
+        "duration": measures.duration,
+        "took": measures.took,
         "status": words.status,
         "opens": words.opens,
         "told": language.told,

@@ -47,6 +47,8 @@ class Act:
     """The field and the value of the records that it is for; None: of all."""
     unless: tuple[str, object] | None = None
     """Those of the records that it is not for."""
+    reads: Operation | None = None
+    """Gives what the form begins with, where that is not in the record."""
 
     @property
     def makes_one(self) -> bool:
@@ -80,6 +82,8 @@ class Resource:
     """A page below that of a record: its name in addresses, its title, and what it tells."""
     under: tuple[str, ...] = ()
     """The resources whose records of this one are listed under it."""
+    says: str = ""
+    """What they are for, above the list."""
 
     @property
     def model(self) -> type[BaseModel]:
@@ -94,7 +98,8 @@ class Resource:
     def operations(self) -> list[Operation]:
         """All that its pages ask for."""
         reading = [self.listing, self.walking, *([] if self.one is None else [self.one])]
-        return [*reading, *(act.operation for act in self.acts)]
+        read_by_acts = [act.reads for act in self.acts if act.reads is not None]
+        return [*reading, *(act.operation for act in self.acts), *read_by_acts]
 
     def act(self, name: str, makes_one: bool) -> Act:
         """Raises Problem (404)."""

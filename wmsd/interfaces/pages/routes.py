@@ -5,6 +5,7 @@ from typing import Final
 
 from wmsd.accounts import actions as accounts
 from wmsd.accounts import choosing_password, demo_link, first_admin, second_step, user_administration
+from wmsd.accounts.ending_tokens import count_ending_tokens
 from wmsd.app.discovery import get_health
 from wmsd.app.installation import Installation
 from wmsd.app.live_changes import LiveChanges, list_changes
@@ -14,7 +15,7 @@ from wmsd.base.problems import Problem
 from wmsd.companies import administration
 from wmsd.interfaces.http.server import Handler, add, add_open
 from wmsd.interfaces.http.web import web
-from wmsd.interfaces.pages import assets, language
+from wmsd.interfaces.pages import assets, house_pages, language
 from wmsd.interfaces.pages.account import ACCOUNT, Account
 from wmsd.interfaces.pages.acting import Acting
 from wmsd.interfaces.pages.administration import ADMINISTRATION
@@ -25,6 +26,7 @@ from wmsd.interfaces.pages.door import SECOND_FACTOR, SIGN_IN, Door
 from wmsd.interfaces.pages.first_run import DEMO, FIRST_ADMIN, START, FirstRun
 from wmsd.interfaces.pages.language import translated as _
 from wmsd.interfaces.pages.live import LIVE, Live
+from wmsd.interfaces.pages.oversight import Oversight
 from wmsd.interfaces.pages.receivers import Receivers
 from wmsd.interfaces.pages.redelivering import Redelivering
 from wmsd.interfaces.pages.rendering import page
@@ -50,7 +52,9 @@ from wmsd.webhooks.receiving import actions as receiving
 
 ASKED: Final = (
     *(each for resource in ADMINISTRATION for each in resource.operations),
+    *house_pages.operations(),
     administration.name_installation,
+    count_ending_tokens,
     choosing_password.choose_password,
     choosing_password.get_invited,
     demo_link.look_for_demo,
@@ -119,6 +123,7 @@ def add_to(app: web.Application, installation: Installation, changes: LiveChange
     acting = Acting(door)
     rights, welcome, first_run = Rights(door), Welcome(door), FirstRun(door)
     signing_on, trying, trust = SigningOn(door), Trying(door), Trust(installation)
+    oversight = Oversight(door)
     why, requests, second_factor, live = Why(door), Requests(door), SecondFactor(door), Live(door, changes)
     for_all: tuple[tuple[str, str, Handler], ...] = (
         ("GET", "/pages/{name}", assets.serve),
@@ -155,6 +160,12 @@ def add_to(app: web.Application, installation: Installation, changes: LiveChange
         ("POST", SECOND_FACTOR, second_factor.do),
         *_of_webhooks(door, browsing),
         ("GET", f"{ADMIN}/users/{{id:{ID}}}/rights", rights.show),
+        ("GET", f"{ADMIN}/{house_pages.HEALTH.name}", oversight.health),
+        ("POST", f"{ADMIN}/{house_pages.HEALTH.name}", oversight.examine),
+        ("GET", f"{ADMIN}/{house_pages.BACKUPS.name}", oversight.backups),
+        ("POST", f"{ADMIN}/{house_pages.BACKUPS.name}", oversight.back_up),
+        ("GET", f"{ADMIN}/{house_pages.JOBS.name}", oversight.jobs),
+        ("GET", f"{ADMIN}/{house_pages.SETTINGS.name}", oversight.settings),
         *(each for place in (A_COMPANY, ADMIN) for each in _of_records(place, browsing, acting)),
     )
     for method, path, handler in for_all:

@@ -1,13 +1,15 @@
 """The first page: whether the house is well, and every company of the person, the oldest trouble first."""
 
-from typing import Any, Final
+from typing import Final
 from urllib.parse import urlencode
 
+from wmsd.accounts.ending_tokens import count_ending_tokens
 from wmsd.app.discovery import get_health
 from wmsd.app.kinds import DOCUMENTS
 from wmsd.app.today.actions import get_today
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages.door import Door
+from wmsd.interfaces.pages.health_words import troubles
 from wmsd.interfaces.pages.rendering import page
 
 PER_PAGE: Final = 100
@@ -31,6 +33,7 @@ class Today:
             asked = {}
         today = answer.needed()
         number = int(asked.get("page", 1))
+        ending = await self._door.ask(person.browser, count_ending_tokens, is_counted=True)
         return page(
             "today",
             person=person,
@@ -39,6 +42,7 @@ class Today:
             troubles=troubles(health["checks"]),
             backup=health["checks"]["backup"],
             today=today,
+            ending=ending.needed(),
             search=asked.get("search", ""),
             before=_address(asked, number - 1) if number > 1 else None,
             after=_address(asked, number + 1) if number * PER_PAGE < today["companies_in_all"] else None,
@@ -48,21 +52,3 @@ class Today:
 
 def _address(asked: dict[str, str], number: int) -> str:
     return f"/today?{urlencode({**asked, 'page': number})}"
-
-
-WHAT_IS_WRONG = {
-    "database": "A company's file cannot be used. The log and wmsd doctor say which and why.",
-    "job_queue": "The work in the background stands still. Look at the log.",
-    "disk": "The disk is nearly full. Make room.",
-    "webhooks": "Webhooks were switched off because their receivers failed for days.",
-    "clock": "The clock was set. Nothing old is deleted until somebody confirms it with wmsd clock confirm.",
-    "backup": "There is no backup that can be relied on. wmsd backup schedule says why.",
-    "replica": "The replica is behind. wmsd replica status says which files.",
-}
-
-
-def troubles(checks: dict[str, Any]) -> list[str]:
-    """A sentence for each check that fails: what is wrong, and what to do."""
-    return [
-        WHAT_IS_WRONG.get(name, f"The check {name} fails.") for name, found in checks.items() if not found["ok"]
-    ]

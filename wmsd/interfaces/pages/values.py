@@ -70,6 +70,11 @@ def _status(value: str) -> str:
     return f'<span class="chip {code}" title="{code}">{escape(words.status(value))}</span>'
 
 
+def _days_left(days: int) -> str:
+    """Of something that expires soon."""
+    return f'<b class="{"warn" if days > 0 else "bad"}">{escape(words.days_left(days))}</b>'
+
+
 def _list(value: Iterable[Any]) -> str:
     return escape(", ".join(map(str, value)))
 
@@ -114,6 +119,7 @@ BY_KIND: Final[Mapping[str, Callable[[Any], str]]] = {
     "moment": _moment,
     "date": words.date,
     "status": _status,
+    "days_left": _days_left,
     "list": _list,
     "table": lambda value: str(len(value)),
     "changes": _changes,

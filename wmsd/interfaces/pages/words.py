@@ -4,7 +4,7 @@ from decimal import Decimal
 from typing import Final
 
 from wmsd.base.access import ABILITIES, EVERYTHING, MODULES
-from wmsd.interfaces.pages.language import formats
+from wmsd.interfaces.pages.language import counted, formats
 from wmsd.interfaces.pages.language import translated as _
 
 STATUSES: Final = {
@@ -53,3 +53,12 @@ def opens(name: str) -> str:
     """What an ability or a module opens, where its name does not say it already."""
     found = "everything" if name == EVERYTHING else ABILITIES.get(name) or MODULES.get(name, "")
     return "" if found == name else _(found)
+
+
+def days_left(days: int) -> str:
+    """Of something that expires soon."""
+    if days < 0:
+        return _("has expired")
+    if days == 0:
+        return _("expires within a day")
+    return counted("expires in %(num)s day", "expires in %(num)s days", days) % {"num": days}

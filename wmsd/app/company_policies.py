@@ -1,0 +1,118 @@
+"""The policies of a company: what may be received beyond an order, and what is little stock. The company's own
+file holds them, so a change is written there first, and then in the audit of the installation.
+"""
+
+import json
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any, Final, NamedTuple
+
+from wmsd.app import preconditions
+from wmsd.app.call import Call
+from wmsd.base.context import Caller
+from wmsd.base.fields import Input, Model
+from wmsd.base.operation import operation
+from wmsd.base.problems import not_found
+from wmsd.base.quantity import to_text
+from wmsd.base.results import Record
+from wmsd.companies import store as companies
+from wmsd.db.company_files import CompanyFiles
+from wmsd.db.database import Database
+from wmsd.db.transaction import Transaction
+from wmsd.purchase_orders import store as purchase_orders
+from wmsd.purchase_orders.schema import InboundRules
+from wmsd.stock import store as stock
+from wmsd.stock.schema import StockRules
+
+
+class Policy(NamedTuple):
+    """A field of a model, and how it is read and written; in millionths."""
+
+    model: type[Input]
+    read: Callable[[Transaction], int | None]
+    write: Callable[[Transaction, int | None], None]
+    is_optional: bool = False
+
+
+POLICIES: Final[Mapping[str, Policy]] = {
+    "over_receipt_pct": Policy(
+        InboundRules, purchase_orders.over_receipt_pct, purchase_orders.set_over_receipt_pct
+    ),
+    "min_stock": Policy(StockRules, stock.min_stock, stock.set_min_stock, is_optional=True),
+}
+
+
+class CompanyPolicies(StockRules, InboundRules):
+    """The policies of a company."""
+
+
+class CompanyPoliciesShown(Model):
+    over_receipt_pct: float
+    min_stock: float | None
+
+
+for_admins = partial(operation, tag="Administration", scope="installation", role="company-admin")
+
+
+@dataclass(frozen=True, slots=True)
+class PolicyService:
+    platform: Database
+    files: CompanyFiles
+
+
+def shown(tx: Transaction) -> dict[str, object]:
+    """The policies as numbers."""
+    return {name: None if value is None else json.loads(to_text(value)) for name, value in _values(tx).items()}
+
+
+def _values(tx: Transaction) -> dict[str, int | None]:
+    return {name: policy.read(tx) for name, policy in POLICIES.items()}
+
+
+def _record(tx: Transaction) -> Record:
+    fields = (f'"{name}":{"null" if value is None else to_text(value)}' for name, value in _values(tx).items())
+    return Record(0, f"{{{','.join(fields)}}}")
+
+
+@for_admins(answer="record", returns=CompanyPoliciesShown, codes=("SERVICE_UNAVAILABLE",))
+async def get_company_policies(service: PolicyService, caller: Caller, id: int) -> Record:
+    """Get the policies of a company."""
+    await _code(service, caller, id)
+    return await (await service.files.get(id)).read(_record)
+
+
+async def _code(service: PolicyService, caller: Caller, company_id: int) -> str:
+    """That of the company. Raises Problem (404), also for one that the caller may not use."""
+    known = await service.platform.read(companies.codes)
+    if company_id not in known or not caller.may_use(company_id):
+        raise not_found("company")
+    return known[company_id]
+
+
+@for_admins(
+    answer="record",
+    returns=CompanyPoliciesShown,
+    precondition=_record,
+    codes=("SERVICE_UNAVAILABLE", "PRECONDITION_FAILED"),
+)
+async def change_company_policies(
+    service: PolicyService, caller: Caller, call: Call, id: int, body: CompanyPolicies
+) -> Record:
+    """Change the policies of a company. They count from the next request on."""
+    code = await _code(service, caller, id)
+    actor = replace(caller.actor, address=call.address)
+
+    def write(tx: Transaction) -> tuple[dict[str, object], Record]:
+        preconditions.check(tx, call, {})
+        before = shown(tx)
+        for name, policy in POLICIES.items():
+            policy.write(tx, getattr(body, name))
+        return before, _record(tx)
+
+    before, after = await (await service.files.get(id)).write(write, actor)
+    changed: dict[str, Any] = companies.differences(before, json.loads(after.json))
+    await service.platform.write(
+        lambda tx: companies.audit(tx, "company.policies", code, changed), actor, is_quiet=True
+    )
+    return after

@@ -1,0 +1,108 @@
+"""The operations of oversight: what platform admins read of the running house, and what they begin there."""
+
+import asyncio
+from typing import Any, Final
+
+from wmsd.app.health import health
+from wmsd.app.oversight import backups, house, settings
+from wmsd.app.oversight.schema import (
+    Begun,
+    HouseBackups,
+    HouseHealth,
+    JobShown,
+    JobsShown,
+    SettingsShown,
+)
+from wmsd.app.oversight.service import OversightService, for_platform_admins
+from wmsd.base import timestamps
+from wmsd.base.context import Caller, FromAddress
+from wmsd.base.problems import Problem
+
+CANNOT: Final = "This server cannot start other programs. Use the command line: {}."
+UNDER_WAY: Final = "This is under way already. Wait for its end."
+
+
+@for_platform_admins(answer="object", returns=HouseHealth)
+async def get_house_health(service: OversightService) -> dict[str, Any]:
+    """Get each check of health, the figures of the running house, and the last examination by doctor."""
+    installation, jobs = service.installation, service.jobs
+    _, found = await health(installation, jobs, is_known=True)
+    known = await installation.access.companies()
+    failed = house.failed(installation, known)
+    details = failed | await asyncio.to_thread(house.details, installation, jobs)
+    figures = await asyncio.to_thread(house.figures, service, len(known))
+    checks = [
+        {
+            "name": name,
+            "ok": check["ok"],
+            "detail": details.get(name),
+            "figures": {key: value for key, value in check.items() if key not in ("ok", "degraded")},
+        }
+        for name, check in found["checks"].items()
+    ]
+    return {
+        "status": found["status"],
+        "checks": checks,
+        "figures": figures,
+        "examination": await asyncio.to_thread(house.examination, service),
+    }
+
+
+@for_platform_admins(answer="object", returns=Begun, codes=("INVALID_STATUS",))
+async def begin_examination(service: OversightService, caller: Caller, call: FromAddress) -> dict[str, Any]:
+    """Have doctor examine every file, beside the server."""
+    examinations = service.started.examinations
+    if examinations is None:
+        raise Problem("INVALID_STATUS", CANNOT.format("wmsd doctor"))
+    if not examinations.begin():
+        raise Problem("INVALID_STATUS", UNDER_WAY)
+    await service.audit(caller, call, "examination.begin", "doctor")
+    return {"message": "The examination has begun."}
+
+
+@for_platform_admins(answer="object", returns=HouseBackups)
+async def get_house_backups(service: OversightService) -> dict[str, Any]:
+    """Get the backups that there are, whether they are proven, and when the next is made."""
+    return await asyncio.to_thread(backups.shown, service)
+
+
+@for_platform_admins(answer="object", returns=Begun, codes=("INVALID_STATUS",))
+async def begin_backup(service: OversightService, caller: Caller, call: FromAddress) -> dict[str, Any]:
+    """Have a backup made and proven now, beside the server."""
+    scheduled = service.started.backups
+    if scheduled is None:
+        raise Problem("INVALID_STATUS", CANNOT.format("wmsd backup create"))
+    if not scheduled.begin():
+        raise Problem("INVALID_STATUS", UNDER_WAY)
+    await service.audit(caller, call, "backup.begin", "now")
+    return {"message": "The backup has begun."}
+
+
+@for_platform_admins(answer="object", returns=JobsShown)
+async def list_jobs(service: OversightService) -> dict[str, Any]:
+    """List what the server does by itself, and how the last run of each went."""
+    log = service.jobs.log
+    shown = [
+        JobShown(
+            name=name.lstrip("_"),
+            title=job.title,
+            says=job.says,
+            every_seconds=job.every,
+            is_running=job.is_running,
+            began_at=None if job.began_at is None else timestamps.to_text(job.began_at),
+            seconds=None if job.seconds is None else round(job.seconds, 3),
+            runs=job.runs,
+            failures=job.failures,
+            error=job.error,
+            failed_at=None if job.failed_at is None else timestamps.to_text(job.failed_at),
+            next_in_seconds=round(log.seconds_until(job), 1),
+        ).model_dump()
+        for name, job in log.jobs.items()
+    ]
+    return {"data": shown}
+
+
+@for_platform_admins(answer="object", returns=SettingsShown)
+async def list_settings(service: OversightService) -> dict[str, Any]:
+    """List every setting in force, with where it comes from. Secrets are not shown."""
+    return settings.shown(service.installation.settings, service.started.layers)

@@ -1,0 +1,108 @@
+"""The backups that there are, what is known of each, and when the next is made. Call it on a thread."""
+
+from functools import lru_cache
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from wmsd.app.backups.backup_folder import BackupFolder
+from wmsd.app.backups.due import local_now, next_backup
+from wmsd.app.backups.record import BackupRecord, read_record
+from wmsd.app.backups.verdict import verdict
+from wmsd.app.installation import Installation
+from wmsd.app.oversight.progress import progress_of
+from wmsd.app.oversight.schema import ArchiveShown
+from wmsd.app.oversight.service import OversightService
+from wmsd.base import timestamps
+from wmsd.db.failures import StorageError
+
+MOST_SHOWN: Final = 60
+
+
+def shown(service: OversightService) -> dict[str, Any]:
+    installation, scheduled = service.installation, service.started.backups
+    settings, now = installation.settings.backup, local_now()
+    record = read_record(installation.folder.path)
+    folder = BackupFolder(Path(settings.folder))
+    archives = folder.archives()[::-1]
+    judged, next_at = verdict(settings, record, now), next_backup(settings, record, now)
+    is_running = scheduled is not None and scheduled.is_running
+    return {
+        "ok": judged.ok,
+        "sentence": f"{judged.sentence[0].upper()}{judged.sentence[1:].rstrip('.')}.",
+        "every": settings.every,
+        "at": settings.at,
+        "folder": str(folder.path.absolute()),
+        "is_on_disk_of_data": folder.is_on_disk_of(installation.folder.path),
+        "keep_hourly": settings.keep_hourly,
+        "keep_daily": settings.keep_daily,
+        "keep_weekly": settings.keep_weekly,
+        "has_passphrase": bool(settings.passphrase_file),
+        "next_at": None if next_at is None else timestamps.to_text(next_at),
+        "is_due": next_at is not None and next_at <= now,
+        "can_begin": scheduled is not None,
+        "is_running": is_running,
+        "progress": progress_of(scheduled.progress) if scheduled is not None and is_running else None,
+        "archives": [_archive(path, record).model_dump() for path in archives[:MOST_SHOWN]],
+        "more": max(0, len(archives) - MOST_SHOWN),
+        "replica": _replica(installation),
+    }
+
+
+class Content(NamedTuple):
+    """What a manifest says."""
+
+    made_at: str
+    companies: int
+    lacks: tuple[str, ...]
+
+
+def _archive(path: Path, record: BackupRecord) -> ArchiveShown:
+    size = 0
+    try:
+        status = path.stat()
+        size, content = status.st_size, _content(path, status.st_size, status.st_mtime_ns)
+    except (StorageError, OSError) as error:
+        return ArchiveShown(
+            name=path.name,
+            made_at=None,
+            bytes=size,
+            companies=None,
+            lacks=[],
+            proof="unreadable",
+            proven_at=None,
+            why=" ".join(str(error).split()),
+        )
+    last = record.proven if record.proven is not None and Path(record.proven.path).name == path.name else None
+    is_wrong = last is not None and bool(last.problems)
+    is_proven = not is_wrong and content.made_at in record.sound
+    return ArchiveShown(
+        name=path.name,
+        made_at=content.made_at,
+        bytes=size,
+        companies=content.companies,
+        lacks=list(content.lacks),
+        proof="wrong" if is_wrong else "proven" if is_proven else "none",
+        proven_at=None if last is None else last.at,
+        why=last.problems[0] if last is not None and last.problems else None,
+    )
+
+
+@lru_cache(maxsize=4 * MOST_SHOWN)
+def _content(path: Path, size: int, changed: int) -> Content:
+    """Of an archive that is so large and was changed then: nobody changes one, and the manifest of a thousand
+    companies takes a while to read. Raises StorageError and OSError.
+    """
+    from wmsd.app.backups.archive import read_manifest  # imported here: a start does not need it
+
+    manifest = read_manifest(path)
+    companies = sum(file.company_id is not None for file in manifest.files)
+    return Content(manifest.began_at, companies, tuple(each.code for each in manifest.left_out))
+
+
+def _replica(installation: Installation) -> dict[str, Any]:
+    if not installation.settings.replica.enabled:
+        return {"enabled": False, "ok": True, "sentence": "Replication is off (replica.enabled)."}
+    from wmsd.app.replicas.verdict import verdict as verdict_of_replica  # imported here: few have one
+
+    judged = verdict_of_replica(installation.folder)
+    return {"enabled": True, "ok": judged.ok, "sentence": f"{judged.sentence.rstrip('.')}."}

@@ -1,0 +1,104 @@
+"""The figures of the house, what its checks say themselves, and the last examination. Call it on a thread."""
+
+import shutil
+from collections.abc import Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final
+
+from wmsd import __version__
+from wmsd.app import clock_watch
+from wmsd.app.backups.due import local_now
+from wmsd.app.backups.record import read_record
+from wmsd.app.backups.verdict import verdict
+from wmsd.app.installation import Installation
+from wmsd.app.jobs import Jobs
+from wmsd.app.oversight.progress import progress_of
+from wmsd.app.oversight.service import OversightService
+from wmsd.base import timestamps
+from wmsd.base.context import Company
+from wmsd.base.memory import resident_memory
+
+MOST_NAMED: Final = 5
+
+
+def failed(installation: Installation, companies: Mapping[int, Company]) -> dict[str, str]:
+    """Which files cannot be used, and why: the detail of that check. Call it on the loop's thread."""
+    named = [
+        f"{companies[each].code if each in companies else each}: {reason}"
+        for each, reason in list(installation.files.failed.items())[:MOST_NAMED]
+    ]
+    return {"database": " ".join(named)} if named else {}
+
+
+def details(installation: Installation, jobs: Jobs) -> dict[str, str]:
+    """The sentences of the other checks that know more than whether they are good."""
+    found = {
+        "clock": _clock(jobs),
+        "backup": None if jobs.backups is None else _backup(jobs),
+        "replica": _replica(installation),
+    }
+    return {name: sentence for name, sentence in found.items() if sentence}
+
+
+def _clock(jobs: Jobs) -> str | None:
+    since, step = jobs.clock_watch.doubted_since, jobs.clock_watch.step
+    return None if since is None else _sentence(clock_watch.sentence(since, step))
+
+
+def _backup(jobs: Jobs) -> str:
+    assert jobs.backups is not None
+    return _sentence(verdict(jobs.backups.settings, jobs.backups.record(), local_now()).sentence)
+
+
+def _replica(installation: Installation) -> str | None:
+    if not installation.settings.replica.enabled:
+        return None
+    from wmsd.app.replicas.verdict import verdict as verdict_of_replica  # imported here: few have one
+
+    return _sentence(verdict_of_replica(installation.folder).sentence)
+
+
+def _sentence(text: str) -> str:
+    return f"{text[0].upper()}{text[1:].rstrip('.')}."
+
+
+def figures(service: OversightService, companies: int) -> dict[str, Any]:
+    installation = service.installation
+    folder, clock = installation.folder, installation.clock
+    usage = shutil.disk_usage(folder.path)
+    return {
+        "version": __version__,
+        "started_at": timestamps.to_text(service.started_at),
+        "up_seconds": int(clock.monotonic() - service.began),
+        "memory_bytes": resident_memory(),
+        "companies": companies,
+        "open_companies": len(installation.files.open),
+        "data_bytes": sum(map(_size, [folder.platform_file, *folder.companies.glob("*.db*")])),
+        "free_bytes": usage.free,
+        "disk_bytes": usage.total,
+    }
+
+
+def _size(path: Path) -> int:
+    with suppress(OSError):  # it may be gone
+        return path.stat().st_size
+    return 0
+
+
+def examination(service: OversightService) -> dict[str, Any]:
+    examinations = service.started.examinations
+    last = None if examinations is None else examinations.last()
+    proven = read_record(service.installation.folder.path).proven
+    proof = None
+    if proven is not None:
+        proof = {"at": proven.at, "archive": Path(proven.path).name, "problems": proven.problems}
+    is_running = examinations is not None and examinations.is_running
+    return {
+        "can_begin": examinations is not None,
+        "is_running": is_running,
+        "progress": progress_of(examinations.progress) if examinations is not None and is_running else None,
+        "found_so_far": len(examinations.found.findings) if examinations is not None and is_running else 0,
+        "last": None if last is None else last.model_dump(),
+        "proof": proof,
+    }

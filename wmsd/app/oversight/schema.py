@@ -1,0 +1,146 @@
+"""What platform admins are told of the running house."""
+
+from typing import Any, Literal
+
+from wmsd.app.oversight.kept_findings import Examination
+from wmsd.base.fields import Model, Timestamp
+
+
+class Progress(Model):
+    """Of work that is under way: at what, and how much of how much is done. Empty before it says anything."""
+
+    doing: str
+    name: str
+    done: int
+    all: int
+
+
+class CheckShown(Model):
+    """A check of health. `detail` is what it says itself; `figures` are those of the check."""
+
+    name: str
+    ok: bool
+    detail: str | None
+    figures: dict[str, Any]
+
+
+class HouseFigures(Model):
+    version: str
+    started_at: Timestamp
+    up_seconds: int
+    memory_bytes: int
+    companies: int
+    open_companies: int
+    data_bytes: int
+    free_bytes: int
+    disk_bytes: int
+
+
+class ProofShown(Model):
+    """The last proof of a backup, which examines every file of it as doctor does."""
+
+    at: Timestamp
+    archive: str
+    problems: list[str]
+
+
+class ExaminationShown(Model):
+    """`last` has ended, or was broken off. `can_begin` is false where this process cannot start another one."""
+
+    can_begin: bool
+    is_running: bool
+    progress: Progress | None
+    found_so_far: int
+    last: Examination | None
+    proof: ProofShown | None
+
+
+class HouseHealth(Model):
+    status: Literal["ok", "degraded", "unavailable"]
+    checks: list[CheckShown]
+    figures: HouseFigures
+    examination: ExaminationShown
+
+
+class ArchiveShown(Model):
+    """`proof`: whether it was proven that it can be restored; `why` says why not."""
+
+    name: str
+    made_at: Timestamp | None
+    bytes: int
+    companies: int | None
+    lacks: list[str]
+    proof: Literal["proven", "wrong", "none", "unreadable"]
+    proven_at: Timestamp | None
+    why: str | None
+
+
+class ReplicaShown(Model):
+    enabled: bool
+    ok: bool
+    sentence: str
+
+
+class HouseBackups(Model):
+    """`next_at` is null where none are scheduled, and not after now where one is due."""
+
+    ok: bool
+    sentence: str
+    every: Literal["never", "hour", "day"]
+    at: str
+    folder: str
+    is_on_disk_of_data: bool
+    keep_hourly: int
+    keep_daily: int
+    keep_weekly: int
+    has_passphrase: bool
+    next_at: Timestamp | None
+    is_due: bool
+    can_begin: bool
+    is_running: bool
+    progress: Progress | None
+    archives: list[ArchiveShown]
+    more: int
+    replica: ReplicaShown
+
+
+class JobShown(Model):
+    name: str
+    title: str
+    says: str
+    every_seconds: float
+    is_running: bool
+    began_at: Timestamp | None
+    seconds: float | None
+    runs: int
+    failures: int
+    error: str | None
+    failed_at: Timestamp | None
+    next_in_seconds: float
+
+
+class JobsShown(Model):
+    data: list[JobShown]
+
+
+class SettingShown(Model):
+    """`place` is the path of the file, the variable or the flag. `read` is when a change of the file counts."""
+
+    name: str
+    value: str
+    default: str
+    is_default: bool
+    source: Literal["default", "file", "environment", "command line"]
+    place: str | None
+    line: int | None
+    says: str
+    read: Literal["at the start", "each time"]
+
+
+class SettingsShown(Model):
+    file: str | None
+    data: list[SettingShown]
+
+
+class Begun(Model):
+    message: str

@@ -1,0 +1,38 @@
+"""Every setting in force, from the declarations. Secrets are not shown."""
+
+from collections.abc import Iterable, Sequence
+from pathlib import Path
+from typing import Any
+
+from pydantic.fields import FieldInfo
+
+from wmsd.app.oversight.origins import origin_of
+from wmsd.app.oversight.schema import SettingShown
+from wmsd.app.request_history import masking
+from wmsd.app.settings import Layer, ReadEachTime, Settings, sections, toml
+
+
+def shown(settings: Settings, layers: Sequence[Layer]) -> dict[str, Any]:
+    values = settings.model_dump()
+    data = [
+        _setting(section, key, field, values[section][key], layers).model_dump()
+        for section, model in sections().items()
+        for key, field in model.model_fields.items()
+    ]
+    file = next((each.name for each in layers if each.kind == "file"), None)
+    return {"file": None if file is None else str(Path(file).absolute()), "data": data}
+
+
+def _setting(section: str, key: str, field: FieldInfo, value: object, layers: Iterable[Layer]) -> SettingShown:
+    source, place, line = origin_of(layers, section, key)
+    return SettingShown(
+        name=f"{section}.{key}",
+        value=masking.text(toml(value)),
+        default=toml(field.default),
+        is_default=value == field.default,
+        source=source,
+        place=place,
+        line=line,
+        says=field.description or "",
+        read="each time" if ReadEachTime in field.metadata else "at the start",
+    )

@@ -1,0 +1,77 @@
+"""What each check of health is about: what it says when it is good, and when not, what to do."""
+
+from collections.abc import Mapping
+from typing import Any, Final, NamedTuple
+
+
+class CheckWords(NamedTuple):
+    title: str
+    good: str
+    wrong: str
+    remedy: str
+
+
+WORDS: Final[Mapping[str, CheckWords]] = {
+    "database": CheckWords(
+        "Files",
+        "Every company's file can be read and written.",
+        "A company's file cannot be used.",
+        "The log and wmsd doctor say which and why.",
+    ),
+    "cache": CheckWords(
+        "Memory of access",
+        "Who may do what is known without the disk.",
+        "Who may do what cannot be kept in memory.",
+        "Start the server again.",
+    ),
+    "job_queue": CheckWords(
+        "Work in the background",
+        "It goes on.",
+        "The work in the background stands still.",
+        "Look at the log.",
+    ),
+    "disk": CheckWords("Disk", "There is room.", "The disk is nearly full.", "Make room."),
+    "webhooks": CheckWords(
+        "Webhooks",
+        "None was switched off.",
+        "Webhooks were switched off because their receivers failed for days.",
+        "Mend the receivers, and switch the webhooks on again at the pages of their companies.",
+    ),
+    "clock": CheckWords(
+        "Clock",
+        "It can be trusted.",
+        "The clock was set.",
+        "Nothing old is deleted until somebody confirms it with wmsd clock confirm.",
+    ),
+    "backup": CheckWords(
+        "Backup",
+        "It is as it should be.",
+        "There is no backup that can be relied on.",
+        "wmsd backup schedule says why.",
+    ),
+    "replica": CheckWords(
+        "Replica", "It has everything.", "The replica is behind.", "wmsd replica status says which files."
+    ),
+}
+REMEDIES: Final[Mapping[str, str]] = {
+    "damage": "Restore this company from a backup that is proven. The others go on meanwhile.",
+    "difference": "Write down what is told here, keep a copy of the file, and restore this company from a backup "
+    "of before. Tell those who maintain wmsd.",
+    "unproved": "The damage keeps this from being checked. Restore this company from a backup that is proven.",
+    "error": "Look whether the file and its disk can be read. If not, restore this company from a backup.",
+}
+"""By the kind of a finding."""
+
+
+def troubles(checks: Mapping[str, Any]) -> list[str]:
+    """What is wrong, and what to do, for each check that fails."""
+    wrong = [WORDS.get(name) or _unknown(name) for name, found in checks.items() if not found["ok"]]
+    return [f"{each.wrong} {each.remedy}" for each in wrong]
+
+
+def words_of(name: str) -> CheckWords:
+    return WORDS.get(name) or _unknown(name)
+
+
+def _unknown(name: str) -> CheckWords:
+    return CheckWords(name, "It is good.", f"The check {name} fails.", "Look at the log.")

@@ -1,0 +1,33 @@
+"""The pages of the running house, beside those of its records."""
+
+from typing import Final, NamedTuple
+
+from wmsd.app.oversight import actions as oversight
+from wmsd.base.access import Role, has_role
+from wmsd.base.operation import Operation
+
+
+class HousePage(NamedTuple):
+    name: str
+    """In addresses, under /admin."""
+    title: str
+    reads: Operation
+    begins: Operation | None = None
+    """What its button begins."""
+
+
+HEALTH: Final = HousePage("health", "Health", oversight.get_house_health, oversight.begin_examination)
+BACKUPS: Final = HousePage("backups", "Backups", oversight.get_house_backups, oversight.begin_backup)
+JOBS: Final = HousePage("jobs", "Jobs", oversight.list_jobs)
+SETTINGS: Final = HousePage("settings", "Settings", oversight.list_settings)
+HOUSE_PAGES: Final = (HEALTH, BACKUPS, JOBS, SETTINGS)
+
+
+def overseen_by(role: Role) -> list[HousePage]:
+    """What somebody of this role may see."""
+    return [each for each in HOUSE_PAGES if each.reads.role and has_role(role, each.reads.role)]
+
+
+def operations() -> list[Operation]:
+    """All that these pages ask for."""
+    return [each for page in HOUSE_PAGES for each in (page.reads, page.begins) if each is not None]

@@ -1,0 +1,105 @@
+"""The pages of the running house: health and doctor, backups, jobs, and the settings in force."""
+
+import secrets
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from wmsd.interfaces.http.web import web
+from wmsd.interfaces.pages import browser as browsers
+from wmsd.interfaces.pages.acting import KEY
+from wmsd.interfaces.pages.browser import FORM_TOKEN
+from wmsd.interfaces.pages.door import Answer, Door
+from wmsd.interfaces.pages.health_words import REMEDIES, words_of
+from wmsd.interfaces.pages.house_pages import BACKUPS, HEALTH, JOBS, SETTINGS, HousePage
+from wmsd.interfaces.pages.rendering import go_to, page
+from wmsd.interfaces.pages.sent_once import SentOnce
+from wmsd.interfaces.pages.workplace import Workplace, workplace
+
+BEGUN: Final = "begun"
+LONGEST_SEARCH: Final = 64
+SOURCES: Final = ("default", "file", "environment", "command line")
+
+
+class Oversight:
+    def __init__(self, door: Door) -> None:
+        self._door = door
+        self._sent_once = SentOnce()
+
+    async def health(self, request: web.Request) -> web.Response:
+        return await self._show(HEALTH, request)
+
+    async def examine(self, request: web.Request) -> web.Response:
+        return await self._begin(HEALTH, request)
+
+    async def backups(self, request: web.Request) -> web.Response:
+        return await self._show(BACKUPS, request)
+
+    async def back_up(self, request: web.Request) -> web.Response:
+        return await self._begin(BACKUPS, request)
+
+    async def jobs(self, request: web.Request) -> web.Response:
+        return await self._show(JOBS, request)
+
+    async def settings(self, request: web.Request) -> web.Response:
+        at = await workplace(self._door, request)
+        found = await at.need(SETTINGS.reads)
+        given = {name: request.query[name] for name in ("search", "source") if request.query.get(name)}
+        chosen = [each for each in found["data"] if _fits(each, given)]
+        return page(
+            "settings",
+            person=at.person,
+            at=at,
+            current=SETTINGS.name,
+            file=found["file"],
+            settings=chosen,
+            given=given,
+            sources=SOURCES,
+            longest=LONGEST_SEARCH,
+        )
+
+    async def _show(self, shown: HousePage, request: web.Request) -> web.Response:
+        return await self._page(await workplace(self._door, request), shown, request)
+
+    async def _begin(self, shown: HousePage, request: web.Request) -> web.Response:
+        """Begins what the button says. A refusal is shown above the page."""
+        at = await workplace(self._door, request)
+        sent = await browsers.form(at.person.browser)
+        assert shown.begins is not None
+        with self._sent_once.of(at, sent.get(KEY)) as key:
+            answer = await at.ask(shown.begins)
+            key.is_done = answer.is_good
+        if answer.is_good:
+            return go_to(f"{at.address}/{shown.name}?done={BEGUN}")
+        return await self._page(at, shown, request, answer)
+
+    async def _page(
+        self, at: Workplace, shown: HousePage, request: web.Request, refused: Answer | None = None
+    ) -> web.Response:
+        found = await at.need(shown.reads, is_counted=refused is not None)
+        return page(
+            shown.name,
+            200 if refused is None else refused.status,
+            person=at.person,
+            at=at,
+            current=shown.name,
+            found=found,
+            message=None if refused is None else refused.body["message"],
+            has_begun=request.query.get("done") == BEGUN,
+            hidden={FORM_TOKEN: at.person.browser.form_token, KEY: secrets.token_urlsafe(16)},
+            words_of=words_of,
+            remedies=REMEDIES,
+            kinds=_kinds(found),
+        )
+
+
+def _fits(setting: Mapping[str, Any], given: Mapping[str, str]) -> bool:
+    search = given.get("search", "")[:LONGEST_SEARCH].lower()
+    return search in f"{setting['name']} {setting['says']}".lower() and (
+        given.get("source", setting["source"]) == setting["source"]
+    )
+
+
+def _kinds(found: Mapping[str, Any]) -> Sequence[str]:
+    """The kinds of what doctor has found last, each once."""
+    last = found.get("examination", {}).get("last") or {"findings": []}
+    return list(dict.fromkeys(each["kind"] for each in last["findings"]))
