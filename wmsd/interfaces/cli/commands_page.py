@@ -30,7 +30,7 @@ def commands_page() -> str:
     from wmsd.interfaces.cli.main import wmsd  # which has the whole table, `wmsd serve` too
 
     lines = [ABOVE]
-    context = click.Context(wmsd, info_name="wmsd")
+    context = click.Context(wmsd, info_name="wmsd", **wmsd.context_settings)
     for name in wmsd.list_commands(context):
         lines += _command(wmsd, name, context, level=2)
     return "\n".join(lines)
