@@ -83,6 +83,11 @@ def by_code(tx: Transaction, kind: DirectoryKind, code: str) -> dict[str, Any] |
     return tx.record(f"SELECT * FROM {kind.table} WHERE code = ?", (code,))
 
 
+def columns(tx: Transaction, kind: DirectoryKind, record_id: int) -> dict[str, Any] | None:
+    """The record's own fields as they are stored."""
+    return tx.record(f"SELECT {', '.join(kind.fields.model_fields)} FROM {kind.table} WHERE id = ?", (record_id,))
+
+
 def id_of_code(tx: Transaction, kind: DirectoryKind, code: str) -> int | None:
     found: int | None = tx.value(f"SELECT id FROM {kind.table} WHERE code = ?", (code,))
     return found

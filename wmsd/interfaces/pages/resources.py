@@ -12,6 +12,7 @@ from wmsd.articles import actions as articles
 from wmsd.base.operation import Operation
 from wmsd.base.problems import not_found
 from wmsd.directory import actions as directory
+from wmsd.directory import administration as directory_administration
 from wmsd.documents.kind import DocumentKind
 from wmsd.interfaces.pages.fields import REFERRING, Field, fields_of
 from wmsd.outbox import actions as outbox
@@ -191,6 +192,15 @@ WEBHOOKS: Final = Resource(
     further=("deliveries", "Deliveries", "what was sent, and what came back"),
 )
 DIRECTORY: Final = ("code", "name", "active", "updated_at")
+
+
+def _directory_acts(noun: str, create: Operation, change: Operation) -> tuple[Act, ...]:
+    return (
+        Act("new", f"New {noun}", create, done=f"The {noun} is made."),
+        Act("change", "Change", change, done=f"The {noun} is changed.", changes=True),
+    )
+
+
 RESOURCES: Final = (
     *map(_of_documents, DOCUMENTS),
     Resource(
@@ -238,9 +248,20 @@ RESOURCES: Final = (
         directory.walk_partners,
         ("code", "name", "type", "active", "updated_at"),
         directory.get_partner,
+        acts=_directory_acts(
+            "partner", directory_administration.create_partner, directory_administration.change_partner
+        ),
     ),
     Resource(
-        "clients", "Clients", directory.list_clients, directory.walk_clients, DIRECTORY, directory.get_client
+        "clients",
+        "Clients",
+        directory.list_clients,
+        directory.walk_clients,
+        DIRECTORY,
+        directory.get_client,
+        acts=_directory_acts(
+            "client", directory_administration.create_client, directory_administration.change_client
+        ),
     ),
     Resource(
         "warehouses",
@@ -249,6 +270,9 @@ RESOURCES: Final = (
         directory.walk_warehouses,
         DIRECTORY,
         directory.get_warehouse,
+        acts=_directory_acts(
+            "warehouse", directory_administration.create_warehouse, directory_administration.change_warehouse
+        ),
     ),
     WEBHOOKS,
     Resource(

@@ -31,6 +31,7 @@ from wmsd.interfaces.pages.receivers import Receivers
 from wmsd.interfaces.pages.redelivering import Redelivering
 from wmsd.interfaces.pages.rendering import page
 from wmsd.interfaces.pages.requests import Requests
+from wmsd.interfaces.pages.resources import RESOURCES
 from wmsd.interfaces.pages.rights import Rights
 from wmsd.interfaces.pages.second_factor import SecondFactor
 from wmsd.interfaces.pages.signing_in import HOME, SigningIn
@@ -51,7 +52,7 @@ from wmsd.webhooks.figures import list_webhook_figures
 from wmsd.webhooks.receiving import actions as receiving
 
 ASKED: Final = (
-    *(each for resource in ADMINISTRATION for each in resource.operations),
+    *(each for resource in (*ADMINISTRATION, *RESOURCES) for each in resource.operations),
     *house_pages.operations(),
     administration.name_installation,
     count_ending_tokens,
