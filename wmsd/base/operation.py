@@ -107,9 +107,9 @@ def operation(
     one that may do more; so is what a company's operation with a `role` does.
 
     An async function is a flow: it waits for something, so it opens its own units of work. Its first parameter is
-    the service that has what it needs. A flow that `writes` takes the company's `database` and returns its last
-    unit of work: the dispatcher stores the answer, under its Idempotency-Key, in that transaction. The `caller` of
-    a flow that needs no token is None when there is no valid one.
+    the service that has what it needs; it may take the company's `database`. One that `writes` does, and returns
+    its last unit of work: the dispatcher stores the answer, under its Idempotency-Key, in that transaction. The
+    `caller` of a flow that needs no token is None when there is no valid one.
 
     The first line of the docstring is the summary, the rest the description. `codes` are the errors beyond those
     that the declaration implies. `also_shown_with` is a second status of the same answer. `prepared`: the answer

@@ -19,8 +19,8 @@ marks = st.sampled_from(MARKS)
 amounts = st.decimals(0, 999_999_999, places=None, allow_nan=False).map(lambda each: round(each, 6))
 
 
-def guessed(content: bytes | str, chosen: Chosen = Chosen()) -> Guess:
-    return guess(io.BytesIO(content.encode() if isinstance(content, str) else content), COLUMNS, chosen)
+def guessed(content: str, chosen: Chosen | None = None) -> Guess:
+    return guess(io.BytesIO(content.encode()), COLUMNS, chosen or Chosen())
 
 
 def of_quantities(*cells: str) -> Guess:

@@ -30,8 +30,8 @@ def test_a_thousand_or_one_is_asked(tenant: Tenant) -> None:
     content = EXCEL.replace("2,5", "2")
     (sentence,) = tenant.refuses("stock", content)
     assert sentence == (
-        "Row 2, quantity: '1.000' is 1 with a decimal point, and 1000 with a decimal comma. Choose the mark that the "
-        "file is meant to have. Say --decimal point or --decimal comma."
+        "Row 2, quantity: '1.000' is 1 with a decimal point, and 1000 with a decimal comma. Choose the mark that "
+        "the file is meant to have. Say --decimal point or --decimal comma."
     )
     assert tenant.take("stock", content, "--decimal", "comma") == (0, 2, 0)
     assert [row["quantity"] for row in tenant.rows("stock")] == ["1000", "2"]

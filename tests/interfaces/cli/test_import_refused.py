@@ -33,7 +33,8 @@ UNREADABLE: dict[str, tuple[bytes, str]] = {
     ),
     "a workbook": (
         b"PK\x03\x04 and so on",
-        "the file is a workbook (.xlsx) or another zipped file, not CSV. Save it as CSV UTF-8, and choose that file.",
+        "the file is a workbook (.xlsx) or another zipped file, not CSV. "
+        "Save it as CSV UTF-8, and choose that file.",
     ),
     "after a quote": (b'code,name\nA,"Apple" pie\n', "line 2: this is not CSV: ',' expected after '\"'."),
     "open quote": (b'code,name\nA,"Apple\n', "line 2: this is not CSV: unexpected end of data."),

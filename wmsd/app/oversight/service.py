@@ -26,6 +26,7 @@ class Started:
     backups: ScheduledBackups | None = None
     examinations: Examinations | None = None
     layers: Sequence[Layer] = ()
+    config_file: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from typing import Final, Literal
 
 from pydantic import BaseModel
 
+from wmsd.app.imports import actions as imports
 from wmsd.app.kinds import DOCUMENTS
 from wmsd.app.webhooks import test_webhook
 from wmsd.articles import actions as articles
@@ -191,6 +192,30 @@ WEBHOOKS: Final = Resource(
     acts=WEBHOOK_ACTS,
     further=("deliveries", "Deliveries", "what was sent, and what came back"),
 )
+IMPORTS: Final = Resource(
+    "imports",
+    "Imports",
+    imports.list_imports,
+    imports.walk_imports,
+    ("id", "kind", "file_name", "actor", "created", "updated", "unchanged", "imported_at", "undone_at"),
+    imports.get_import,
+    key="id",
+    sort="-id",
+    acts=(
+        Act("new", "Import a file", imports.begin_upload),
+        Act(
+            "undo",
+            "Take back",
+            imports.undo_import,
+            "Records that the import has made are deleted, and those that it has changed are as before. Stock "
+            "gets counter movements, because the ledger is never changed. Nothing is done if anything was built "
+            "on it.",
+            "The import is taken back.",
+            is_final=True,
+            when=("can_be_undone", True),
+        ),
+    ),
+)
 DIRECTORY: Final = ("code", "name", "active", "updated_at")
 
 
@@ -274,6 +299,7 @@ RESOURCES: Final = (
             "warehouse", directory_administration.create_warehouse, directory_administration.change_warehouse
         ),
     ),
+    IMPORTS,
     WEBHOOKS,
     Resource(
         "events",
