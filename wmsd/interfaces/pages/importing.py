@@ -1,5 +1,6 @@
 """Imports at the pages: a file is uploaded, looked at, confirmed and taken in."""
 
+from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
@@ -14,7 +15,8 @@ from wmsd.interfaces.pages.rendering import HEADERS, go_to, page
 from wmsd.interfaces.pages.uploading import Sent, receive
 from wmsd.interfaces.pages.workplace import CompanyWorkplace, company_workplace
 
-NEW: Final = "imports/new"
+MOST_ARRIVING: Final = 2
+"""Files of a company that arrive at the same time."""
 CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
     "decimal": ("point", "comma"),
     "delimiter": ("comma", "semicolon", "tab"),
@@ -27,6 +29,8 @@ BROKEN: Final = "The upload cannot be kept now. Try again, and tell the site adm
 class Importing:
     def __init__(self, door: Door) -> None:
         self._door = door
+        self._arriving: Counter[str] = Counter()
+        """How many files arrive now, by company."""
 
     async def show(self, request: web.Request) -> web.Response:
         at = await self._at(request)
@@ -35,11 +39,19 @@ class Importing:
     async def upload(self, request: web.Request) -> web.Response:
         """Takes the file, has it looked at, and goes on to what was understood."""
         at = await self._at(request)
-        place = await at.need(imports.begin_upload)
+        if self._arriving[at.id] >= MOST_ARRIVING:
+            raise Problem(
+                "INVALID_STATUS", "Other files of this company are arriving. Wait for them, and send it again."
+            )
+        self._arriving[at.id] += 1
         try:
+            place = await at.need(imports.begin_upload)
             sent = await receive(at.person.browser, Path(place["path"]), place["most_bytes"])
         except OSError:
             raise Problem("SERVICE_UNAVAILABLE", BROKEN) from None
+        finally:
+            self._arriving[at.id] -= 1
+            self._arriving += Counter()  # forgets companies of which none arrives
         if not sent.bytes:
             errors = {"file": ["is empty, or was not chosen"]}
             return _form(at, sent.fields, 422, "Correct what is marked.", errors)

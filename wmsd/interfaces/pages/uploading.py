@@ -10,8 +10,8 @@ from aiohttp import BodyPartReader
 
 from wmsd.app.private_files import new_private
 from wmsd.base.problems import Problem, unavailable
+from wmsd.interfaces.http import requests
 from wmsd.interfaces.http.connections import Stopping, waiting_for_body
-from wmsd.interfaces.http.requests import BODY_SECONDS, LEAST_BYTES_A_SECOND
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import browser as browsers
 from wmsd.interfaces.pages.browser import FORM_TOKEN, Browser
@@ -47,12 +47,18 @@ async def receive(browser: Browser, target: Path, most: int) -> Sent:
         raise Problem("VALIDATION_FAILED", "Send the form of this page as a browser does.", status=415)
     if (request.content_length or 0) > most + BLOCK:
         raise _too_large(most)
+    is_whole = False
     try:
-        return await _Receiving(request, browser, target, most).run()
+        sent = await _Receiving(request, browser, target, most).run()
+        is_whole = True
     except (Problem, OSError):
         raise
     except Exception:  # whatever a reader of parts makes of what is none
         raise Problem("VALIDATION_FAILED", "The form cannot be read; send it again.", status=400) from None
+    finally:
+        if not is_whole:
+            await asyncio.to_thread(target.unlink, missing_ok=True)
+    return sent
 
 
 def _too_large(most: int) -> Problem:
@@ -62,7 +68,7 @@ def _too_large(most: int) -> Problem:
 class _Receiving:
     def __init__(self, request: web.Request, browser: Browser, target: Path, most: int) -> None:
         self._request, self._browser, self._target, self._most = request, browser, target, most
-        self._until = asyncio.get_running_loop().time() + BODY_SECONDS
+        self._until = asyncio.get_running_loop().time() + requests.BODY_SECONDS
         self._sent = Sent()
         self._is_own = False
 
@@ -125,7 +131,7 @@ class _Receiving:
             message = "The file did not arrive in time; send it again."
             raise Problem("REQUEST_TIMEOUT", message, headers={"Connection": "close"}) from None
         if isinstance(found, bytes | bytearray):
-            self._until += len(found) / LEAST_BYTES_A_SECOND
+            self._until += len(found) / requests.LEAST_BYTES_A_SECOND
         return found
 
 
