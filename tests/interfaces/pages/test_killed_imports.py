@@ -15,6 +15,8 @@ from tests.support.command import EMAIL, LONGEST, PASSWORD, Home, Program, Serve
 ROWS = 20_000
 BOUNDARY = "b0undary"
 
+pytestmark = pytest.mark.long
+
 
 class Office:
     """Somebody at the pages of a real server, without JavaScript."""
@@ -80,8 +82,7 @@ def count(home: Home) -> int:
     return len(home.ok("export", "articles", "--company", "ACME").out.splitlines()) - 1
 
 
-@pytest.mark.parametrize("how", ["kill", "stop"])
-@pytest.mark.parametrize("seconds", [0.0, 0.6, 1.2])
+@pytest.mark.parametrize(("how", "seconds"), [("kill", 0.3), ("kill", 1.0), ("stop", 0.6)])
 def test_a_file_is_in_whole_or_not_at_all(home: Home, how: str, seconds: float) -> None:
     content = "code,name\n" + "".join(f"A{n},Article {n}\n" for n in range(ROWS))
     with home.serving() as server:
