@@ -39,6 +39,7 @@ class Importing:
     async def upload(self, request: web.Request) -> web.Response:
         """Takes the file, has it looked at, and goes on to what was understood."""
         at = await self._at(request)
+        browsers.check_origin(at.person.browser)
         if self._arriving[at.id] >= MOST_ARRIVING:
             raise Problem(
                 "INVALID_STATUS", "Other files of this company are arriving. Wait for them, and send it again."

@@ -43,6 +43,8 @@ async def receive(browser: Browser, target: Path, most: int) -> Sent:
     request = browser.request
     if request.headers.get("Content-Encoding", "identity").lower() != "identity":
         raise Problem("VALIDATION_FAILED", "Compressed forms are not accepted; send it as it is.", status=415)
+    if request.content_type == "application/x-www-form-urlencoded":
+        await browsers.form(browser)  # a form of another session is refused first
     if request.content_type != "multipart/form-data":
         raise Problem("VALIDATION_FAILED", "Send the form of this page as a browser does.", status=415)
     if (request.content_length or 0) > most + BLOCK:
