@@ -49,6 +49,7 @@ def test_a_list_is_mended_imported_and_taken_back(page: Page, house: House, tmp_
     seen_at_all_widths(page, "upload_good")
     page.click("text=Import it")
     expect(page.locator("h1")).to_have_text(re.compile(r"^\d+$"), timeout=20_000)
+    expect(page.locator(".note.good")).to_have_text("The file is imported.")
     expect(page.locator(".facts")).to_contain_text("ana@example.com")
     seen_at_all_widths(page, "import_done")
 

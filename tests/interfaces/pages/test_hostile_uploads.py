@@ -101,7 +101,8 @@ async def test_a_file_without_an_end(visitor: Visitor) -> None:
 NO_FORMS = {
     "no boundary": (b"", "multipart/form-data", 400),
     "no parts": (b"nothing of a form", "", (400, 403)),
-    "another type": (b"a=b", "application/x-www-form-urlencoded", 415),
+    "another type": (b"a=b", "application/x-www-form-urlencoded", 403),
+    "JSON": (b"{}", "application/json", 415),
     "nested": (
         b"--b0undary\r\nContent-Type: multipart/mixed; boundary=x\r\n\r\n--x\r\n\r\n--x--\r\n--b0undary--",
         "",

@@ -202,7 +202,7 @@ IMPORTS: Final = Resource(
     key="id",
     sort="-id",
     acts=(
-        Act("new", "Import a file", imports.begin_upload),
+        Act("new", "Import a file", imports.begin_upload, done="The file is imported."),
         Act(
             "undo",
             "Take back",
