@@ -24,6 +24,7 @@ MOST_OF_A_COMPANY: Final = 5
 KEPT_SECONDS: Final = 24 * 3600.0
 LONGEST_NAME: Final = 200
 LONGEST_SAID: Final = 64 * 1024
+BROKEN_OFF: Final = "The import was broken off. Nothing was imported: begin again."
 SAID: Final = "wmsd: "
 """How the sentences of a command that failed begin."""
 TOLD: Final = "rows "
@@ -103,11 +104,8 @@ class Upload:
 
     def failure(self) -> str:
         """Why the command has failed."""
-        lines = [each for each in self.said() if not each.startswith(TOLD)]
-        sentences = [each.removeprefix(SAID) for each in lines if each.startswith(SAID)]
-        return " ".join(sentences[:10]) or (
-            lines[-1] if lines else "The import was broken off. Nothing was imported."
-        )
+        sentences = [each.removeprefix(SAID) for each in self.said() if each.startswith(SAID)]
+        return " ".join(sentences[:10]) or BROKEN_OFF
 
 
 class Uploads:
