@@ -31,6 +31,7 @@ MOST_AT_ONCE: Final = 2
 """Processes of all companies together; others wait for their turn."""
 LONGEST_SECONDS: Final = 3600.0
 STOP_SECONDS: Final = 5.0
+ENDING_SECONDS: Final = 3.0
 LEAST_FREE_BYTES: Final = 64 * 1024 * 1024
 BUSY: Final = "Another import of this company is under way. Wait until it has ended, then send this again."
 BROKEN_OFF: Final = "The service was stopped meanwhile. Nothing was imported: begin again."
@@ -65,7 +66,7 @@ class ImportDesk:
 
     async def make(self, company: Company, caller: Caller) -> Upload:
         """A place for a new upload. Raises Problem: 409 while another one is at work, 503 without room."""
-        self._check_idle(company)
+        await self._wait_until_idle(company)
         try:
             if shutil.disk_usage(self._folder.path).free < self.most_bytes + LEAST_FREE_BYTES:
                 raise unavailable("The server's disk has no room for an upload. Tell the site admin.", 30)
@@ -99,7 +100,7 @@ class ImportDesk:
 
     async def take_back(self, company: Company, import_id: int, caller: Caller) -> None:
         """Raises Problem (409) with what stands in the way."""
-        self._check_idle(company)
+        await self._wait_until_idle(company)
         with tempfile.TemporaryFile() as said:
             arguments = ["undo", f"--company={company.code}", f"--number={import_id}", f"--by={caller.actor.name}"]
             task = asyncio.ensure_future(self._run(arguments, asyncio.subprocess.DEVNULL, said.fileno()))
@@ -110,6 +111,12 @@ class ImportDesk:
                 lines = said.read(LONGEST_SAID).decode(errors="replace").splitlines()
                 sentences = [each.removeprefix(SAID) for each in lines if each.startswith(SAID)]
                 raise Problem("INVALID_STATUS", " ".join(sentences) or BROKEN_OFF)
+
+    async def _wait_until_idle(self, company: Company) -> None:
+        """A process ends a moment after its import is there for everybody. Raises Problem (409)."""
+        if self.is_at_work(company):
+            await asyncio.wait([self._running[company.id].task], timeout=ENDING_SECONDS)
+        self._check_idle(company)
 
     def _check_idle(self, company: Company) -> None:
         if self.is_at_work(company):
