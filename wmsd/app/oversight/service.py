@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
+from pathlib import Path
 
 from wmsd.app.backups.running import ScheduledBackups
 from wmsd.app.installation import Installation
