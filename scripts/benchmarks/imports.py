@@ -47,6 +47,7 @@ def _round(site: Installation, file: Path, number: int) -> tuple[float, float, f
 
 async def _import(data: Path, company_id: int, file: Path) -> float:
     """The command's own way: the file's lines, put down, checked, and written in one unit of work."""
+    from wmsd.app.csv_rows import decoded
     from wmsd.app.csv_transfer import KINDS, import_beside
     from wmsd.app.data_folder import DataFolder
     from wmsd.app.installation import open_installation
@@ -56,7 +57,7 @@ async def _import(data: Path, company_id: int, file: Path) -> float:
         staging = (await site.files.get(company_id)).staging()
     with file.open("rb") as lines:
         started = time.perf_counter()
-        outcome = import_beside(staging, KINDS["articles"], lines)
+        outcome = import_beside(staging, KINDS["articles"], decoded(lines))
         seconds = time.perf_counter() - started
     staging.close()
     if outcome.created != ROWS:

@@ -66,6 +66,8 @@ def test_every_operation_can_be_asked_for() -> None:
 
 
 def test_an_operation_that_needs_no_ability_is_named_here() -> None:
-    """Of those that act for a company."""
-    of_companies = [each for each in operations() if each.scope == "company" and each.signed_in]
+    """Of those that act for a company and need no role."""
+    of_companies = [
+        each for each in operations() if each.scope == "company" and each.signed_in and each.role is None
+    ]
     assert {each.name for each in of_companies if each.ability is None} == NEED_NO_ABILITY

@@ -24,7 +24,7 @@ class Meanwhile(Watch):
 
 def take(staging: Staging, kind: str, text: str, watch: Watch | None = None, dry_run: bool = False) -> Outcome:
     try:
-        return import_beside(staging, KINDS[kind], io.BytesIO(text.encode()), dry_run, watch)
+        return import_beside(staging, KINDS[kind], io.StringIO(text), dry_run, watch)
     finally:
         staging.close()
 

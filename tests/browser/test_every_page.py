@@ -33,6 +33,8 @@ PAGES = (
     *("/companies/1/webhooks/new-receiver", "/companies/1/requests"),
     *(f"/companies/1/{each.name}" for each in RESOURCES),
     *(f"/admin/{each.name}" for each in ADMINISTRATION),
+    *("/companies/1/imports/new", "/companies/1/partners/new", "/companies/1/clients/new"),
+    *("/companies/1/warehouses/new", "/companies/1/partners/1/change"),
     *("/companies/99/articles", "/companies/1/articles?min_stock=x"),
     *("/docs/api", "/docs/api/webhooks", "/docs/api/sales-orders/create_sales_order", "/docs/api/errors"),
     *("/docs/api/webhook-events", "/docs/api/access", "/docs/api/graphql", "/docs/api/graphql/Query"),

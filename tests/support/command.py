@@ -7,6 +7,7 @@ import io
 import json
 import os
 import pty
+import re
 import resource
 import select
 import signal
@@ -204,7 +205,8 @@ class Home:
         assert done.code == 1, done
         assert done.out == ""
         assert "Traceback" not in done.err, done.err
-        unmarked = [line for line in done.err.splitlines() if not line.startswith(("wmsd: ", "Data folder: "))]
+        marks = ("wmsd: ", "Data folder: ", "Read as ")
+        unmarked = [line for line in done.err.splitlines() if not line.startswith(marks)]
         assert unmarked == []
         return done.wrong
 
@@ -305,12 +307,14 @@ class Tenant:
         return said["created"], said["updated"], said["unchanged"]
 
     def refuses(self, kind: str, content: str | bytes) -> list[str]:
-        """Imports a file that must be refused, and must have changed nothing: what is said of its rows."""
+        """Imports a file that must be refused, and must have changed nothing: what is said of its rows, without
+        the cells.
+        """
         before = hashes(self.home.data)
         sentences = self.home.refusals("import", kind, "-", "--company", self.code, stdin=content)
         assert hashes(self.home.data) == before
         if sentences[-1].startswith("Nothing was imported."):
-            return sentences[:-1]
+            return [re.sub(r' The cell has ".*"\.$', "", sentence) for sentence in sentences[:-1]]
         (sentence,) = sentences
         return [sentence.removeprefix("<stdin>: ")]
 

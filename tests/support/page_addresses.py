@@ -81,4 +81,6 @@ def _parts(name: str, route: str, resource: Resource | None, company: int, there
             return ["1"]
         case "request_id" | "provider":
             return ["nothing"]
+        case "upload":
+            return ["x" * 22]
     raise AssertionError(f"{route}: what is {name}?")

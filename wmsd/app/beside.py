@@ -2,10 +2,11 @@
 
 import asyncio
 import json
-import os
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, Final, NamedTuple
+
+from wmsd.app import own_program
 
 STOP_SECONDS: Final = 5.0
 LONGEST_LINE: Final = 1024 * 1024
@@ -47,7 +48,7 @@ class Beside:
                 stdin=asyncio.subprocess.DEVNULL,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,
-                env={**os.environ, "PYINSTALLER_RESET_ENVIRONMENT": "1"},
+                env=own_program.environment(),
                 limit=LONGEST_LINE,
             )
             if self._is_stopping:

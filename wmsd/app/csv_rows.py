@@ -2,12 +2,14 @@
 
 import csv
 import difflib
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Final
 
 from pydantic.fields import FieldInfo
 
 from wmsd.base import cells
+from wmsd.base.decimal_marks import Mark
 from wmsd.base.importing import CellError, Outcome, Row
 
 DELIMITERS: Final = (",", ";", "\t")
@@ -19,26 +21,83 @@ class Unreadable(Exception):
     """The file is no readable CSV; the sentence says where and why."""
 
 
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How a file is written. `delimiter`: None for the one that the header has most of."""
+
+    encoding: str = "utf-8"
+    delimiter: str | None = None
+    decimal: Mark = "point"
+
+
+PLAIN: Final = Form()
+"""As this program writes files."""
+
+
+@dataclass(frozen=True, slots=True)
+class Header:
+    """The names in the first line, and what is wrong with them."""
+
+    names: tuple[str, ...]
+    unknown: Mapping[str, str | None]
+    """Each with the known column that is most like it."""
+    twice: tuple[str, ...]
+    missing: tuple[str, ...]
+
+    @property
+    def is_right(self) -> bool:
+        return any(self.names) and not (self.unknown or self.twice or self.missing)
+
+
+def read_header(columns: Columns, required: Iterable[str], cells_of_it: Sequence[str]) -> Header:
+    names = tuple(name.strip() for name in cells_of_it)
+    unknown: dict[str, str | None] = {}
+    for name in names:
+        if name not in columns:
+            unknown[name] = next(iter(difflib.get_close_matches(name, list(columns), n=1)), None)
+    twice = tuple(name for name in sorted(set(names)) if names.count(name) > 1)
+    return Header(names, unknown, twice, tuple(name for name in required if name not in names))
+
+
 def read_rows(
-    columns: Columns, required: Iterable[str], lines: Iterable[bytes], outcome: Outcome
+    columns: Columns, required: Iterable[str], texts: Iterable[str], outcome: Outcome, form: Form = PLAIN
 ) -> Iterator[Row]:
-    """The rows of a file. Cells that cannot be read are added to the errors of the outcome. Raises Unreadable."""
-    texts = _decoded(lines)
-    header = next(texts, "")
-    delimiter = max(DELIMITERS, key=header.count)
+    """The rows of a file's lines. Cells that cannot be read are added to the errors of the outcome. Raises
+    Unreadable.
+    """
+    rows = split(texts, form.delimiter)
+    names = _named(columns, required, next(rows, Line(1, [])).cells)
+    readers = [(name, cells.reader(columns[name], form.decimal), columns[name]) for name in names]
+    for row in rows:
+        values = _values(readers, row.cells, row.number, outcome)
+        if values is not None:
+            yield Row(row.number, values)
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A row as it stands in the file. `number` is that of its last line."""
+
+    number: int
+    cells: list[str]
+
+
+def split(texts: Iterable[str], delimiter: str | None) -> Iterator[Line]:
+    """The rows of a file, without empty ones; the first is the header. Raises Unreadable."""
+    lines = iter(texts)
+    first = next(lines, "")
     csv.field_size_limit(CSV_FIELD_LIMIT)
-    reader = csv.reader(_chained(header, texts), delimiter=delimiter, strict=True)
-    rows = ([cells.unguarded(cell) for cell in row] for row in reader)
+    reader = csv.reader(_chained(first, lines), delimiter=delimiter or delimiter_of(first), strict=True)
     try:
-        names = _named(columns, required, next(rows, []))
-        readers = [(name, cells.reader(columns[name]), columns[name]) for name in names]
-        for row in rows:
-            if row:
-                values = _values(readers, row, reader.line_num, outcome)
-                if values is not None:
-                    yield Row(reader.line_num, values)
+        for place, row in enumerate(reader):
+            if row or place == 0:
+                yield Line(reader.line_num, [cells.unguarded(cell) for cell in row])
     except csv.Error as error:
         raise Unreadable(f"line {reader.line_num}: this is not CSV: {error}.") from None
+
+
+def delimiter_of(header: str) -> str:
+    return max(DELIMITERS, key=header.count)
 
 
 def _chained(first: str, rest: Iterator[str]) -> Iterator[str]:
@@ -46,7 +105,8 @@ def _chained(first: str, rest: Iterator[str]) -> Iterator[str]:
     yield from rest
 
 
-def _decoded(lines: Iterable[bytes]) -> Iterator[str]:
+def decoded(lines: Iterable[bytes]) -> Iterator[str]:
+    """The texts of lines in UTF-8. Raises Unreadable."""
     for number, line in enumerate(lines, start=1):
         try:
             text = line.decode("utf-8")
@@ -55,21 +115,19 @@ def _decoded(lines: Iterable[bytes]) -> Iterator[str]:
         yield text.removeprefix("\ufeff") if number == 1 else text
 
 
-def _named(columns: Columns, required: Iterable[str], header: list[str]) -> list[str]:
-    names = [name.strip() for name in header]
-    if not any(names):
+def _named(columns: Columns, required: Iterable[str], cells_of_it: list[str]) -> tuple[str, ...]:
+    header = read_header(columns, required, cells_of_it)
+    if not any(header.names):
         raise Unreadable(f"the first line must name the columns: {', '.join(columns)}.")
     sentences = []
-    for name in names:
-        if name not in columns:
-            near = difflib.get_close_matches(name, list(columns), n=1)
-            hint = f"did you mean {near[0]}?" if near else f"the columns are {', '.join(columns)}."
-            sentences.append(f"there is no column {name!r}; {hint}")
-    sentences += [f"the column {name!r} is there twice." for name in sorted(set(names)) if names.count(name) > 1]
-    sentences += [f"the column {name!r} is missing." for name in required if name not in names]
+    for name, near in header.unknown.items():
+        hint = f"did you mean {near}?" if near else f"the columns are {', '.join(columns)}."
+        sentences.append(f"there is no column {name!r}; {hint}")
+    sentences += [f"the column {name!r} is there twice." for name in header.twice]
+    sentences += [f"the column {name!r} is missing." for name in header.missing]
     if sentences:
         raise Unreadable(" ".join([sentences[0], *(each[0].upper() + each[1:] for each in sentences[1:])]))
-    return names
+    return header.names
 
 
 def _values(

@@ -11,13 +11,15 @@ from typing import IO, Any, Final
 from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
-from wmsd.app.csv_rows import read_rows
+from wmsd.app.csv_rows import PLAIN, Form, decoded, read_rows
+from wmsd.app.imports.record import Recording
 from wmsd.app.kinds import DOCUMENTS
 from wmsd.app.row_by_row import row_by_row
 from wmsd.articles import store as articles
 from wmsd.articles.imports import ArticleImport
 from wmsd.articles.schema import ArticleFields
 from wmsd.base import cells
+from wmsd.base.decimal_marks import unambiguous
 from wmsd.base.importing import CellError, Import, ImportRefused, Outcome, Progress, Watch
 from wmsd.base.quantity import to_text
 from wmsd.db.staging import HERE, STAGED, Staging, forget
@@ -161,7 +163,7 @@ def import_csv(
     Raises ImportRefused with all errors, Unreadable when the file is no CSV.
     """
     outcome, importing = kind.outcome(), kind.importing(**options)
-    importing.gather(tx, HERE, read_rows(kind.columns, kind.required, lines, outcome), outcome)
+    importing.gather(tx, HERE, read_rows(kind.columns, kind.required, decoded(lines), outcome), outcome)
     importing.check(tx, outcome)
     _write(tx, importing, outcome, dry_run, Watch().rows)
     forget(tx)
@@ -171,9 +173,11 @@ def import_csv(
 def import_beside(
     staging: Staging,
     kind: Kind,
-    lines: Iterable[bytes],
+    texts: Iterable[str],
     dry_run: bool = False,
     watch: Watch | None = None,
+    form: Form = PLAIN,
+    recording: Recording | None = None,
     **options: object,
 ) -> Outcome:
     """As `import_csv`, for any number of rows. Other writers wait for the last step only.
@@ -181,7 +185,7 @@ def import_beside(
     That step begins with another check, which finds what others have changed since the first.
     """
     outcome, importing, watch = kind.outcome(), kind.importing(**options), watch or Watch()
-    rows = read_rows(kind.columns, kind.required, lines, outcome)
+    rows = read_rows(kind.columns, kind.required, texts, outcome, form)
     count = staging.gather(lambda tx: importing.gather(tx, STAGED, rows, outcome))
     watch.rows(0, count)
     staging.check(lambda tx: importing.check(tx, outcome))
@@ -193,7 +197,10 @@ def import_beside(
     def write(tx: Transaction) -> None:
         watch.writing()
         importing.check(tx, outcome)
+        end = None if recording is None else recording.begin(tx)
         _write(tx, importing, outcome, dry_run, watch.rows)
+        if end is not None:
+            end(outcome)
 
     watch.checked()
     staging.write(write, watch.committing)
@@ -235,8 +242,16 @@ def export_csv(tx: Transaction, kind: Kind, file: IO[str]) -> int:
     """Writes a file that import accepts unchanged. Returns the number of rows."""
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow(map(cells.write, kind.columns))
+    numbers = {name for name, column in kind.columns.items() if cells.is_number(column)}
     count = 0
     for record in kind.records(tx):
-        writer.writerow([cells.write(record.get(column)) for column in kind.columns])
+        writer.writerow(
+            [
+                unambiguous(cells.write(record.get(column)))
+                if column in numbers
+                else cells.write(record.get(column))
+                for column in kind.columns
+            ]
+        )
         count += 1
     return count

@@ -223,10 +223,12 @@ class Dispatcher:
         service = self._services[operation.needs]
         if "caller" in operation.takes and not operation.signed_in:
             inputs["caller"] = await self.admission.known_caller(call)
+        if "database" in operation.takes:
+            assert company is not None
+            inputs["database"] = await self._files.get(company.id)
         if not operation.writes:
             return reply_of(call, company, await operation.action(service, **inputs), inputs, self._signer)
-        assert company is not None
-        database = inputs["database"] = await self._files.get(company.id)
+        database = inputs["database"]
 
         async def act() -> idempotency.Unit:
             end = await operation.action(service, **inputs)

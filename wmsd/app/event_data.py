@@ -14,6 +14,7 @@ from wmsd.stock.schema import StockLow, StockUpdated
 EVENT_DATA: Final[Mapping[str, type[BaseModel]]] = {
     "article.created": Article,
     "article.updated": Article,
+    "article.deleted": Article,
     **{
         f"{kind.table.entity}.{happened}": data
         for kind in DOCUMENTS

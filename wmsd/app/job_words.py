@@ -47,4 +47,7 @@ TIDY_FILES: Final = Words("Tidy files", "Deletes old events, keys and deliveries
 FORGET_REQUESTS: Final = Words(
     "Forget old requests", "Deletes the kept requests of companies when they are too old."
 )
+FORGET_UPLOADS: Final = Words(
+    "Forget old uploads", "Deletes the files that were uploaded for imports, after a day."
+)
 LOOK_AT_BACKUPS: Final = Words("Backups", "Makes a backup, proves it and deletes old ones, when that is due.")

@@ -17,6 +17,7 @@ from wmsd.app import job_words as words
 from wmsd.app.backups.running import ScheduledBackups
 from wmsd.app.clock_watch import ClockWatch
 from wmsd.app.idempotency import forget_old as forget_old_keys
+from wmsd.app.imports.desk import ImportDesk
 from wmsd.app.installation import Installation
 from wmsd.app.job_log import JobLog
 from wmsd.app.job_words import Declared, Job
@@ -58,11 +59,13 @@ class Jobs:
         today: TodayFigures,
         changes: LiveChanges,
         backups: ScheduledBackups | None = None,
+        imports: ImportDesk | None = None,
     ) -> None:
         self._installation = installation
         self.today = today
         self.changes = changes
         self.backups = backups
+        self.imports = imports
         self.sender = sender
         self._clock: Clock = installation.clock
         self.clock_watch = ClockWatch(installation.platform, installation.clock)
@@ -103,6 +106,8 @@ class Jobs:
             Declared(3600, self.tidy_files, *words.TIDY_FILES),
             Declared(3600, self.forget_old_requests, *words.FORGET_REQUESTS),
         ]
+        if self.imports is not None:
+            jobs.append(Declared(3600, self.imports.forget_old, *words.FORGET_UPLOADS))
         return jobs if self.backups is None else [*jobs, Declared(60, self.backups.look, *words.LOOK_AT_BACKUPS)]
 
     async def start(self) -> None:
@@ -114,6 +119,8 @@ class Jobs:
         self._scheduler.shutdown(wait=False)
         if self.backups is not None:
             await self.backups.stop()
+        if self.imports is not None:
+            await self.imports.stop()
         await self.sender.stop()
         await self._run(self._installation.access.write_token_uses)
         await self._run(self._installation.access.write_session_uses)

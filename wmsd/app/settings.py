@@ -241,6 +241,12 @@ class Requests(Section):
     days: Annotated[int, Field(ge=1, le=365, description="How many days they are kept.")] = 7
 
 
+class Imports(Section):
+    """Files that people upload at the pages."""
+
+    megabytes: Annotated[int, Field(ge=1, le=2000, description="How large an uploaded file may be.")] = 100
+
+
 class Webhooks(Section):
     """Where webhooks may be sent, beside the public internet over https."""
 
@@ -378,6 +384,7 @@ class Settings(Section):
     sessions: Sessions = Sessions()
     sign_on: SignOn = SignOn()
     requests: Requests = Requests()
+    imports: Imports = Imports()
     webhooks: Webhooks = Webhooks()
     backup: Backup = Backup()
     replica: Replica = Replica()

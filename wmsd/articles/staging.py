@@ -168,8 +168,9 @@ def _given(name: str, staged: str = "staged") -> str:
 
 WRITTEN_AT: Final = updated_at_sql(":before + line")
 INSERT: Final = f"""
-    INSERT INTO articles ({", ".join(store.WRITTEN)})
-    SELECT {{values}}, :before + line, :now, {WRITTEN_AT} FROM staged_articles AS staged
+    INSERT INTO articles (id, {", ".join(store.WRITTEN)})
+    SELECT :last_id + row_number() OVER (ORDER BY line), {{values}}, :before + line, :now, {WRITTEN_AT}
+    FROM staged_articles AS staged
     WHERE article_id IS NULL AND line > :after AND line <= :until ORDER BY line
 """
 GIVE_UP: Final = """
@@ -214,7 +215,8 @@ def apply(tx: Transaction, sent: Collection[str], progress: Progress) -> int:
     insert = _insert(columns)
     for after in range(0, last, SLICE):
         progress(after, last)
-        tx.execute(insert, {**DEFAULTS, **moment, "now": tx.timestamp, "after": after, "until": after + SLICE})
+        slice_of = {"after": after, "until": after + SLICE, "last_id": store.last_id(tx)}
+        tx.execute(insert, {**DEFAULTS, **moment, "now": tx.timestamp, **slice_of})
     return before
 
 

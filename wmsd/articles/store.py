@@ -9,6 +9,7 @@ from wmsd.articles.schema import Article, ArticleFields, ArticleFilters
 from wmsd.base.listing import CursorQuery, IdsQuery, PageQuery
 from wmsd.base.results import CursorPage, Page, Record, Records
 from wmsd.base.strict_json import dumps
+from wmsd.db import kept_rows
 from wmsd.db.changes import changed, created, each_changed
 from wmsd.db.listing import Listing, conditions
 from wmsd.db.record import check_shown, record_sql
@@ -174,13 +175,13 @@ def codes_by_external_ref(tx: Transaction, external_refs_json: str) -> dict[str,
 
 
 WRITTEN: Final = (*COLUMNS, "change_seq", "created_at", "updated_at")
-INSERT: Final = insert_sql("articles", WRITTEN)
+INSERT: Final = insert_sql("articles", ("id", *WRITTEN))
 
 
 def insert(tx: Transaction, values: Mapping[str, object]) -> int:
     return tx.insert(
         INSERT,
-        {**values, **created(tx)},
+        {**values, **created(tx), "id": last_id(tx) + 1},
     )
 
 
@@ -203,12 +204,9 @@ def update(tx: Transaction, article_id: int, values: Mapping[str, object]) -> No
     tx.execute(UPDATE, {**values, "id": article_id, **changed(tx)})
 
 
-LAST_ID: Final = "SELECT coalesce(max(id), 0) FROM articles"
-
-
 def last_id(tx: Transaction) -> int:
-    found: int = tx.value(LAST_ID)
-    return found
+    """The last id that was given, also to an article that is gone."""
+    return kept_rows.last_id(tx, "articles")
 
 
 CREATED_AFTER: Final = f"SELECT id AS entity_id, {RECORD} AS data FROM articles WHERE id > :last_id ORDER BY id"

@@ -11,11 +11,13 @@ import json
 import re
 import types
 from collections.abc import Callable
-from decimal import Decimal
+from functools import partial
 from typing import Any, Union, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
+from wmsd.base import decimal_marks
+from wmsd.base.decimal_marks import Mark
 from wmsd.base.fields import Decimals
 from wmsd.base.strict_json import dumps
 
@@ -28,11 +30,13 @@ FORMULA = re.compile(r"'*\s*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]")
 ReadCell = Callable[[str], object]
 
 
-def reader(field: FieldInfo) -> ReadCell:
-    """The function that reads a cell of this field. It raises ValueError with a sentence."""
+def reader(field: FieldInfo, mark: Mark = "point") -> ReadCell:
+    """The function that reads a cell of this field, with this decimal mark. It raises ValueError with a
+    sentence.
+    """
     plain, marks = _plain(field)
     if Decimals in marks:
-        return _number
+        return partial(decimal_marks.read, mark=mark)
     if plain is bool:
         return _flag
     if get_origin(plain) is list:
@@ -70,15 +74,12 @@ def _plain_cell(value: object) -> str:
     return str(value)
 
 
+def is_number(field: FieldInfo) -> bool:
+    return Decimals in _plain(field)[1]
+
+
 def is_nullable(field: FieldInfo) -> bool:
     return any(type(None) in get_args(part) for part in _parts(field.annotation))
-
-
-def _number(cell: str) -> object:
-    text = cell.strip()
-    if not NUMBER.fullmatch(text):
-        raise ValueError("must be a number with a decimal point, such as 12.5")
-    return Decimal(text)
 
 
 def _flag(cell: str) -> object:

@@ -104,12 +104,12 @@ def operation(
     path.
 
     What is done to the installation itself (scope "installation") is for people who are signed in, with `role` or
-    one that may do more.
+    one that may do more; so is what a company's operation with a `role` does.
 
     An async function is a flow: it waits for something, so it opens its own units of work. Its first parameter is
-    the service that has what it needs. A flow that `writes` takes the company's `database` and returns its last
-    unit of work: the dispatcher stores the answer, under its Idempotency-Key, in that transaction. The `caller` of
-    a flow that needs no token is None when there is no valid one.
+    the service that has what it needs; it may take the company's `database`. One that `writes` does, and returns
+    its last unit of work: the dispatcher stores the answer, under its Idempotency-Key, in that transaction. The
+    `caller` of a flow that needs no token is None when there is no valid one.
 
     The first line of the docstring is the summary, the rest the description. `codes` are the errors beyond those
     that the declaration implies. `also_shown_with` is a second status of the same answer. `prepared`: the answer
@@ -123,7 +123,7 @@ def operation(
     assert tag in TAGS, tag
     assert ability is None or ability in ABILITIES, ability
     assert module is None or module in MODULES, module
-    assert (role is not None) == (scope == "installation"), role
+    assert role is not None if scope == "installation" else role is None or scope == "company", role
 
     def declare(action: Callable[..., Any]) -> Operation:
         hints = get_type_hints(action, include_extras=True)

@@ -21,6 +21,7 @@ TAGS: Final[Mapping[str, Tag]] = {
     "Discovery": Tag("description", "What there is, whether it works, and these descriptions."),
     "Events": Tag("event", "The event log: all that happened in the last 90 days."),
     "GraphQL": Tag("answer", "The same records by queries of one's own."),
+    "Imports": Tag("import", "Files that people take in at the pages."),
     "Packaging": Tag("packaging movement", "Returnable packaging with partners: types, balances and movements."),
     "Partners": Tag("partner", "Customers, suppliers and carriers."),
     "Platform": Tag("platform", "The installation as a whole."),

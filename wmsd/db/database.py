@@ -202,9 +202,9 @@ class Database:
             work.error = error
             work.settle()
 
-    def staging(self) -> Staging:
+    def staging(self, actor: Actor = PROGRAM, of_copy: bool = False) -> Staging:
         """A new connection for writing many rows at once (see Staging). It may outlive this object."""
-        return Staging(self.path, self._clock, self._ids, self._provision)
+        return Staging(self.path, self._clock, self._ids, self._provision, actor, of_copy)
 
     async def try_to_write(self) -> None:
         """Commits a write that changes nothing, to find out whether the disk works. Raises what `write` raises."""

@@ -4,16 +4,18 @@ SQLite has one writer for each file, and collecting rows as the writer would kee
 are collected in tables of a second file, without touching the first. Only `write` is the writer.
 """
 
+import shutil
 import tempfile
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from typing import Final, TypeVar
 
 from wmsd.base.clock import OrderedClock
-from wmsd.base.context import PROGRAM
+from wmsd.base.context import PROGRAM, Actor
 from wmsd.base.ids import Ids
 from wmsd.db.failures import StorageError, is_of_disk
-from wmsd.db.sqlite import connect, sqlite3
+from wmsd.db.sqlite import bytes_on_disk, connect, sqlite3
 from wmsd.db.transaction import AtCommit, Provision, Transaction
 from wmsd.db.unit_of_work import commit, roll_back
 
@@ -24,6 +26,7 @@ HERE: Final = "temp"
 """The schema of tables in memory, for a few rows that are collected in the transaction that writes them."""
 
 
+LEAST_FREE: Final = 32 * 1024 * 1024
 MADE_HERE: Final = f"SELECT name FROM {HERE}.sqlite_schema WHERE type = 'table'"
 
 
@@ -38,10 +41,19 @@ class Staging:
     however that ends.
     """
 
-    def __init__(self, path: Path, clock: OrderedClock, ids: Ids, provision: Provision) -> None:
-        self._clock, self._ids, self._provision = clock, ids, provision
+    def __init__(
+        self,
+        path: Path,
+        clock: OrderedClock,
+        ids: Ids,
+        provision: Provision,
+        actor: Actor = PROGRAM,
+        of_copy: bool = False,
+    ) -> None:
+        """`of_copy`: works on a copy of the file as it is now, so that no other writer waits for it."""
+        self._clock, self._ids, self._provision, self._actor = clock, ids, provision, actor
         self.folder = tempfile.gettempdir()
-        self._connection = connect(path)
+        self._connection = self._copied(path) if of_copy else connect(path)
         try:
             with tempfile.NamedTemporaryFile(prefix="wmsd-import-", dir=self.folder) as file:
                 self._connection.execute(f"ATTACH ? AS {STAGED}", (file.name,))
@@ -57,6 +69,28 @@ class Staging:
             ) from None
         except sqlite3.Error as error:
             self._connection.close()
+            raise self._explained(error) from error
+
+    def _copied(self, path: Path) -> sqlite3.Connection:
+        """A connection to a copy, which has no name either. Raises StorageError when there is no room for it."""
+        needed = 2 * bytes_on_disk(path)
+        if shutil.disk_usage(self.folder).free < needed + LEAST_FREE:
+            raise StorageError(
+                f"A preview works on a copy of {path.name}, for which {self.folder} has no room: {needed} bytes "
+                "are needed. Make room there, or name another folder in TMPDIR."
+            )
+        try:
+            with tempfile.NamedTemporaryFile(prefix="wmsd-import-", dir=self.folder) as file:
+                with closing(connect(path)) as source, closing(sqlite3.connect(file.name)) as target:
+                    source.execute("BEGIN")  # one state, whoever writes meanwhile
+                    source.backup(target)
+                connection = connect(Path(file.name))
+                for pragma in ("journal_mode = MEMORY", "synchronous = OFF", "locking_mode = EXCLUSIVE"):
+                    connection.execute(f"PRAGMA {pragma}")
+                connection.execute("BEGIN IMMEDIATE")
+                connection.execute("COMMIT")
+                return connection
+        except sqlite3.Error as error:
             raise self._explained(error) from error
 
     def close(self) -> None:
@@ -106,7 +140,7 @@ class Staging:
 
     def _transaction(self, at_commit: AtCommit) -> Transaction:
         now, ordered_now = self._clock.now(), self._clock.latest()
-        return Transaction(self._connection, now, ordered_now, self._ids, PROGRAM, self._provision, at_commit)
+        return Transaction(self._connection, now, ordered_now, self._ids, self._actor, self._provision, at_commit)
 
     def _explained(self, error: sqlite3.Error) -> Exception:
         if not is_of_disk(error):

@@ -1,4 +1,4 @@
-"""The use cases of clients, partners and warehouses. The REST interfaces only read them."""
+"""The use cases of clients, partners and warehouses that read them: those of all interfaces."""
 
 from wmsd.base.listing import IdsQuery
 from wmsd.base.operation import operation

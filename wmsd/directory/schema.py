@@ -50,6 +50,18 @@ class WarehouseFields(Input):
     active: bool = True
 
 
+class ClientChanges(ClientFields, partial=True):
+    """The fields to change; the others stay."""
+
+
+class PartnerChanges(PartnerFields, partial=True):
+    """The fields to change; the others stay."""
+
+
+class WarehouseChanges(WarehouseFields, partial=True):
+    """The fields to change; the others stay."""
+
+
 class Client(ClientFields, Recorded):
     """A client."""
 

@@ -11,6 +11,7 @@ from pydantic import BaseModel
 from wmsd.base.fields import Input
 from wmsd.base.listing import CursorQuery, IdsQuery, PageQuery, Query
 from wmsd.base.results import CursorPage, Page, Record, Records
+from wmsd.db import kept_rows
 from wmsd.db.listing import Listing, conditions
 from wmsd.db.record import check_shown, record_sql
 from wmsd.db.table import insert_sql, update_sql
@@ -83,6 +84,11 @@ def by_code(tx: Transaction, kind: DirectoryKind, code: str) -> dict[str, Any] |
     return tx.record(f"SELECT * FROM {kind.table} WHERE code = ?", (code,))
 
 
+def columns(tx: Transaction, kind: DirectoryKind, record_id: int) -> dict[str, Any] | None:
+    """The record's own fields as they are stored."""
+    return tx.record(f"SELECT {', '.join(kind.fields.model_fields)} FROM {kind.table} WHERE id = ?", (record_id,))
+
+
 def id_of_code(tx: Transaction, kind: DirectoryKind, code: str) -> int | None:
     found: int | None = tx.value(f"SELECT id FROM {kind.table} WHERE code = ?", (code,))
     return found
@@ -113,7 +119,7 @@ def is_active(tx: Transaction, kind: DirectoryKind, record_id: int) -> bool | No
 
 def insert(tx: Transaction, kind: DirectoryKind, columns: Mapping[str, object]) -> int:
     times = {"created_at": tx.timestamp, "updated_at": tx.timestamp}
-    row = {**columns, **times}
+    row = {"id": kept_rows.last_id(tx, kind.table) + 1, **columns, **times}
     return tx.insert(insert_sql(kind.table, row), row)
 
 

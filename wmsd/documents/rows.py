@@ -222,6 +222,10 @@ class DocumentRows:
 
     def exported(self, tx: Transaction) -> Iterator[dict[str, Any]]:
         """One row for each line of each document, with codes in the place of ids."""
+        return self.rows_of(tx, self._table.every(tx))
+
+    def rows_of(self, tx: Transaction, texts: Iterable[str]) -> Iterator[dict[str, Any]]:
+        """As `exported`, of these documents: JSON texts."""
         known = {
             name: directory.codes_by_id(tx, kind)
             for name, kind in self._table.references.items()
@@ -244,7 +248,7 @@ class DocumentRows:
                 if f"{name}_id" in record
             }
 
-        for text in self._table.every(tx):
+        for text in texts:
             document = json.loads(text, parse_float=str, parse_int=str)
             parts = {
                 f"{name}.{part}": (document[name] or {}).get(part)

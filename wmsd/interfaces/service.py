@@ -18,6 +18,8 @@ from wmsd.app.discovery import (
     index,
     versions,
 )
+from wmsd.app.imports.actions import ImportService
+from wmsd.app.imports.desk import ImportDesk
 from wmsd.app.installation import Installation
 from wmsd.app.jobs import Jobs
 from wmsd.app.kernel import KERNEL_VERSION, KernelService
@@ -66,11 +68,13 @@ def service(
     client = new_client(installation)
     today = TodayFigures(installation.platform, installation.files, installation.access, installation.clock)
     changes = LiveChanges(installation.files)
-    jobs = Jobs(installation, new_sender(installation, client), today, changes, started.backups)
     clock = installation.clock
+    imports = ImportDesk(installation.settings.imports, installation.folder, clock, started.config_file)
+    jobs = Jobs(installation, new_sender(installation, client), today, changes, started.backups, imports)
     oversight = OversightService(installation, jobs, started, clock.now(), clock.monotonic())
     installation.dispatcher.add_service(oversight)
     admission = installation.dispatcher.admission
+    installation.dispatcher.add_service(ImportService(imports, installation.storage))
     installation.dispatcher.add_service(TodayService(today, installation.access, admission))
     installation.dispatcher.add_service(changes)
     installation.dispatcher.add_service(SiteService(installation.platform, installation.files))

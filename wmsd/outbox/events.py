@@ -12,6 +12,7 @@ from wmsd.outbox.deliveries import queue_at_commit
 EVENTS: Final[dict[str, str]] = {
     "article.created": "An article was created; data is the record.",
     "article.updated": "An article was changed; data is the record.",
+    "article.deleted": "An article that an import had made was taken back; data is the record as it was.",
     "sales_order.created": "A sales order was created; data is the record.",
     "sales_order.updated": "A sales order was changed; data is the record.",
     "sales_order.status_changed": "A sales order moved to another status.",

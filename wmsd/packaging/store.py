@@ -6,6 +6,7 @@ from typing import Any, Final
 from wmsd.base.listing import CursorQuery, PageQuery
 from wmsd.base.results import CursorPage, Page
 from wmsd.base.strict_json import dumps
+from wmsd.db import kept_rows
 from wmsd.db.changes import created
 from wmsd.db.listing import Listing, conditions
 from wmsd.db.record import record_sql
@@ -102,13 +103,14 @@ def types_named(tx: Transaction, ids: Iterable[int], codes: Iterable[str]) -> di
 
 
 INSERT_TYPE: Final = """
-    INSERT INTO packaging_types (code, name, created_at, updated_at) VALUES (:code, :name, :now, :now)
+    INSERT INTO packaging_types (id, code, name, created_at, updated_at) VALUES (:id, :code, :name, :now, :now)
 """
 RENAME_TYPE: Final = "UPDATE packaging_types SET name = ?, updated_at = ? WHERE id = ?"
 
 
 def insert_type(tx: Transaction, code: str, name: str) -> int:
-    return tx.insert(INSERT_TYPE, {"code": code, "name": name, "now": tx.timestamp})
+    type_id = kept_rows.last_id(tx, "packaging_types") + 1
+    return tx.insert(INSERT_TYPE, {"id": type_id, "code": code, "name": name, "now": tx.timestamp})
 
 
 def rename_type(tx: Transaction, type_id: int, name: str) -> None:

@@ -35,6 +35,14 @@ def of_warehouse(tx: Transaction, company_id: int, warehouse_code: str) -> Trans
     return None if found is None else TransportSite(*found)
 
 
+WAREHOUSES_OF: Final = "SELECT warehouse_id FROM sites WHERE company_id = ?"
+
+
+def warehouses_of(tx: Transaction, company_id: int) -> list[int]:
+    """The ids of the company's warehouses that are sites."""
+    return [warehouse_id for (warehouse_id,) in tx.rows(WAREHOUSES_OF, (company_id,))]
+
+
 INSERT: Final = """
     INSERT INTO sites (company_id, warehouse_id, warehouse_code, name, token_hash, created_at, updated_at)
     VALUES (:company_id, :warehouse_id, :warehouse_code, :name, :token_hash, :now, :now)

@@ -44,6 +44,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "providers": [],
     },
     "requests": {"keep": True, "megabytes": 50, "days": 7},
+    "imports": {"megabytes": 100},
     "webhooks": {
         "allow_networks": [],
         "allow_ports": [80, 443],

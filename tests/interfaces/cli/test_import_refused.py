@@ -23,11 +23,19 @@ UNREADABLE: dict[str, tuple[bytes, str]] = {
         "there is no column 'desription'; did you mean description? The column 'name' is there twice. "
         "The column 'code' is missing.",
     ),
-    "Latin-1": (
-        "code,name\nA,Apple\nB,Café\n".encode("latin-1"),
-        "line 3 is not UTF-8 text. Save the file as CSV UTF-8.",
+    "mixed": (
+        "code,name\nA,Apple\nB,Café, thé\n".encode() + "C,Café\n".encode("latin-1"),
+        "line 4 is not UTF-8 text, though others are. Save it as CSV UTF-8, and choose that file.",
     ),
-    "UTF-16": ("code,name\n".encode("utf-16"), "line 1 is not UTF-8 text. Save the file as CSV UTF-8."),
+    "UTF-16 without a mark": (
+        "code,name\n".encode("utf-16-le"),
+        "line 1 has a byte of value 0, so this is no text. Save it as CSV UTF-8, and choose that file.",
+    ),
+    "a workbook": (
+        b"PK\x03\x04 and so on",
+        "the file is a workbook (.xlsx) or another zipped file, not CSV. "
+        "Save it as CSV UTF-8, and choose that file.",
+    ),
     "after a quote": (b'code,name\nA,"Apple" pie\n', "line 2: this is not CSV: ',' expected after '\"'."),
     "open quote": (b'code,name\nA,"Apple\n', "line 2: this is not CSV: unexpected end of data."),
     "huge cell": (
@@ -56,12 +64,11 @@ REFUSED: dict[str, tuple[str, list[str]]] = {
     ]),
     "without a name column": ("code,unit\nNEW,pcs\n", ["row 2, name: is required."]),
     "numbers": ("code,name,weight_kg,min_stock,um3pl_factor\nA,Apple,\"1,5\",-1,0\nB,Bolt,heavy,NaN,1_000\n", [
-        "row 2, weight_kg: must be a number with a decimal point, such as 12.5.",
         "row 2, um3pl_factor: must be greater than 0.",
         "row 2, min_stock: must not be below 0.",
-        "row 3, weight_kg: must be a number with a decimal point, such as 12.5.",
-        "row 3, min_stock: must be a number with a decimal point, such as 12.5.",
-        "row 3, um3pl_factor: must be a number with a decimal point, such as 12.5.",
+        "row 3, weight_kg: must be a number with a decimal comma, such as 12,5.",
+        "row 3, min_stock: must be a number with a decimal comma, such as 12,5.",
+        "row 3, um3pl_factor: must be a number with a decimal comma, such as 12,5.",
     ]),
     "bounds": ("code,name,weight_kg\nA,Apple,1000000000\nB,Bolt,0.0000001\nC,Cherry,1e999\n", [
         "row 2, weight_kg: must be at most 999999999.999999.",
@@ -175,8 +182,13 @@ def test_for_programs_there_is_json(tenant: Tenant) -> None:
     assert done.code == 1
     assert done.json == {
         "errors": [
-            {"row": 2, "column": "weight_kg", "message": "must be a number with a decimal point, such as 12.5"},
-            {"row": 2, "column": "name", "message": "is required"},
+            {
+                "row": 2,
+                "column": "weight_kg",
+                "cell": "x",
+                "message": "must be a number with a decimal point, such as 12.5",
+            },
+            {"row": 2, "column": "name", "cell": "", "message": "is required"},
         ]
     }
     assert done.wrong[-1] == "Nothing was imported. Mend the rows above and import the whole file again."

@@ -182,7 +182,7 @@ async def test_who_may_only_read_is_offered_nothing_and_can_do_nothing(shop: Sho
 
 @pytest.mark.parametrize(
     "path",
-    ["articles/99/change", "articles/1/remove", "articles/1/new", "partners/new", "webhooks/9/test", "x/1/y"],
+    ["articles/99/change", "articles/1/remove", "articles/1/new", "packaging/new", "webhooks/9/test", "x/1/y"],
 )
 async def test_an_act_that_is_not_there_is_told(visitor: Visitor, path: str) -> None:
     seen = await visitor.get(f"/companies/1/{path}")

@@ -217,8 +217,7 @@ def _operation(each: Address) -> Operation | None:
 
 def _may(name: str, operation: Operation) -> bool:
     role, _, abilities = PEOPLE[name]
-    if operation.scope == "installation":
-        assert operation.role is not None
+    if operation.role is not None:
         return has_role(role, operation.role)
     ability = operation.ability
     return (

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 from functools import partial
+from pathlib import Path
 
 from wmsd.app.backups.running import ScheduledBackups
 from wmsd.app.installation import Installation
@@ -26,6 +27,7 @@ class Started:
     backups: ScheduledBackups | None = None
     examinations: Examinations | None = None
     layers: Sequence[Layer] = ()
+    config_file: Path | None = None
 
 
 @dataclass(frozen=True, slots=True)

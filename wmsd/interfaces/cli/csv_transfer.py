@@ -4,22 +4,36 @@ import shutil
 import sys
 import textwrap
 from contextlib import closing
+from pathlib import Path
 from tempfile import SpooledTemporaryFile
-from typing import IO
+from typing import IO, Any, Final
 
 import click
 
 from wmsd.app.csv_rows import Unreadable
-from wmsd.app.csv_transfer import KINDS, DryRun, export_csv, import_beside
+from wmsd.app.csv_transfer import KINDS, export_csv, import_beside
+from wmsd.app.imports.guessing import DELIMITER_NAMES, ENCODINGS, Chosen, Guess, guess, lines_of
+from wmsd.app.imports.preview import (
+    Wrong,
+    counts_of,
+    evidence_of,
+    form_in_words,
+    preview,
+    with_cells,
+    write_errors,
+)
+from wmsd.app.imports.record import Recording, TakenInAlready
 from wmsd.app.installation import Installation
-from wmsd.base.importing import CellError, ImportRefused, Outcome
+from wmsd.base.context import PROGRAM, Actor
+from wmsd.base.decimal_marks import MARKS
+from wmsd.base.importing import ImportRefused, Outcome
 from wmsd.base.validation import check
 from wmsd.db.staging import Staging
 from wmsd.db.statistics import refresh_statistics
-from wmsd.interfaces.cli import stock_changes
+from wmsd.interfaces.cli import import_undo, previews, stock_changes
 from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, note, say
 from wmsd.interfaces.cli.company_data import company_database
-from wmsd.interfaces.cli.import_progress import ShownProgress
+from wmsd.interfaces.cli.import_progress import ShownProgress, progress_of
 from wmsd.stock.counting import CountOutcome
 from wmsd.stock.schema import Reason
 
@@ -28,28 +42,40 @@ SPOOLED_BYTES = 16 * 1024 * 1024
 """The bytes of an export in memory; a larger one is in a temporary file. So a slow reader holds up nothing."""
 KINDS_NAMED = "\b\n" + textwrap.fill(f"KIND is one of {', '.join(KINDS)}.", 76, break_on_hyphens=False)
 """Wrapped here, because click would break the names at their hyphens."""
+OTHERS: Final = {"undo": import_undo.undo, "list": import_undo.show_list}
+"""What stands in the place of a kind and is none."""
+DELIMITERS: Final = {name: delimiter for delimiter, name in DELIMITER_NAMES.items()}
+AS_GUESSED: Final = "  [default: as the file shows]"
+
+Options = dict[str, Any]
 
 
 @click.command("import", epilog=KINDS_NAMED)
-@click.argument("kind", type=click.Choice(list(KINDS)), metavar="KIND")
-@click.argument("file", type=click.File("rb"), metavar="FILE.csv")
+@click.argument("kind", type=click.Choice([*KINDS, *OTHERS]), metavar="KIND")
+@click.argument("file", type=click.File("rb"), metavar="FILE.csv", required=False)
 @click.option("--company", "code", required=True, metavar="CODE", help="The company.")
+@click.option("--decimal", type=click.Choice(MARKS), help=f"The decimal mark of the file.{AS_GUESSED}")
+@click.option("--delimiter", type=click.Choice(list(DELIMITERS)), help=f"What separates cells.{AS_GUESSED}")
+@click.option("--encoding", type=click.Choice(list(ENCODINGS)), help=f"How text is written.{AS_GUESSED}")
+@click.option("--preview", "is_preview", is_flag=True, help="Show what would change, change nothing.")
 @click.option("--dry-run", is_flag=True, help="Check everything, change nothing.")
+@click.option("--errors", type=click.Path(path_type=Path, dir_okay=False), metavar="FILE.csv",
+              help="Also write all errors to this file.")  # fmt: skip
 @click.option("--complete", is_flag=True, help="stock-count: what the file leaves out was not found.")
 @click.option("--reason", metavar="TEXT", help="stock-count: why, for the ledger.  [default: stock count]")
+@click.option("--by", hidden=True, help="Who asks for it at the pages.")
+@click.option("--upload", hidden=True, help="The upload at the pages, which is taken in once.")
+@click.option("--named", hidden=True, help="The name of the uploaded file.")
+@click.option("--number", type=int, hidden=True, help="undo: the import that must be the last one.")
+@click.option("--tell-progress", is_flag=True, hidden=True, help="Tell it in lines, for the server.")
 @json_option
 @installed
 def import_command(
-    command_line: CommandLine,
-    kind: str,
-    file: IO[bytes],
-    code: str,
-    dry_run: bool,
-    complete: bool,
-    reason: str | None,
-    as_json: bool,
+    command_line: CommandLine, /, kind: str, file: IO[bytes] | None, code: str, as_json: bool, **given: Any
 ) -> None:
     """Import a CSV file with records of one KIND; `-` reads standard input.
+
+    `wmsd import undo --company CODE` takes the last import back, and `wmsd import list` shows the last ones.
 
     The first line names the columns, which are the field names of the resource. Columns such as client_code,
     partner_code, article_code and warehouse_code refer to other records by their codes. A row with a known code
@@ -57,36 +83,124 @@ def import_command(
     Stock rows say how much there is now. Sales orders have a row for each line, and are moved to the status of
     their rows. All rows are imported, or none; each error is shown with its row and column.
 
+    Delimiter, encoding and decimal mark are as the file shows, and the import says what it found. A number such as
+    1.000 is never taken for 1 without --decimal point, nor 1,000 without --decimal comma.
+
     A stock-count may name lots and serials. Then the rows of an article in a warehouse must list all that is
     there: lots and serials that they leave out are removed from stock. With --complete, articles without a row
     count 0 in each warehouse that the file names. The import shows what it changes; look at that first, with
     --dry-run.
     """
-    options = _options(kind, complete=complete or None, reason=reason)
-    if command_line.folder.is_made and not dry_run:
+    actor = PROGRAM if given["by"] is None else Actor(given["by"])
+    if kind in OTHERS:
+        if file is not None:
+            raise click.UsageError(f"{kind} takes no file.")
+        OTHERS[kind](command_line, code, as_json, actor, given["number"])
+        return
+    if file is None:
+        raise click.MissingParameter(param_hint="'FILE.csv'", param_type="argument")
+    options = _options(kind, complete=given["complete"] or None, reason=given["reason"])
+    changes_nothing = given["dry_run"] or given["is_preview"]
+    if command_line.folder.is_made and not changes_nothing:
         command_line.folder.check_room()
 
     async def find(installation: Installation) -> Staging:
-        return (await company_database(installation, code)).staging()
+        database = await company_database(installation, code)
+        is_looked_at = given["is_preview"] and not KINDS[kind].importing().checks_all
+        return database.staging(actor, of_copy=is_looked_at)
 
-    with command_line.beside() as borrow, closing(command_line.run_with(borrow, find)) as staging:
+    with (
+        command_line.beside() as borrow,
+        closing(command_line.run_with(borrow, find)) as staging,
+        progress_of(kind, file, given["tell_progress"]) as progress,
+    ):
         try:
-            outcome = _take_in(staging, kind, file, dry_run, options)
+            with progress.source() as source:
+                work = _preview if given["is_preview"] else _import
+                work(staging, kind, source, progress, as_json, given, options)
         except Unreadable as error:
             fail([f"{file.name}: {error}"])
-        except ImportRefused as refused:
-            _refuse(refused.outcome, as_json)
-        except DryRun as dry:
-            outcome = dry.outcome
+        except TakenInAlready:
+            note("This upload was imported before.")
         except KeyboardInterrupt:
             fail(["Interrupted: nothing was imported."])
-    shown = {"created": outcome.created, "updated": outcome.updated, "unchanged": outcome.unchanged}
+
+
+def _chosen(given: Options) -> Chosen:
+    return Chosen(given["encoding"], DELIMITERS.get(given["delimiter"] or ""), given["decimal"])
+
+
+def _preview(
+    staging: Staging,
+    kind: str,
+    source: IO[bytes],
+    progress: ShownProgress,
+    as_json: bool,
+    given: Options,
+    options: Options,
+) -> None:
+    found = preview(staging, kind, source, _chosen(given), progress, **options)
+    progress.end()
+    if given["errors"] is not None:
+        _write_errors(found.errors, given["errors"])
+    previews.show(found, as_json)
+    if not found.can_be_imported and not as_json:
+        sys.exit(1)
+
+
+def _import(
+    staging: Staging,
+    kind: str,
+    source: IO[bytes],
+    progress: ShownProgress,
+    as_json: bool,
+    given: Options,
+    options: Options,
+) -> None:
+    guessed = guess(source, KINDS[kind].columns, _chosen(given))
+    if guessed.question is not None:
+        fail([f"{guessed.question} Say --decimal point or --decimal comma.", "Nothing was imported."])
+    _say_form(guessed)
+    recording = Recording(kind, given["named"] or progress.file_name, given["upload"])
+    try:
+        texts = progress.reading(lines_of(source, guessed.form.encoding), source)
+        try:
+            outcome = import_beside(
+                staging, KINDS[kind], texts, given["dry_run"], progress, guessed.form, recording, **options
+            )
+        except previews.DryRun as dry:
+            outcome = dry.outcome
+        staging.write(refresh_statistics)
+    except ImportRefused as refused:
+        progress.end()
+        wrong = with_cells(source, guessed.form, refused.outcome.errors)
+        if given["errors"] is not None:
+            _write_errors(wrong, given["errors"])
+        _refuse(wrong, as_json)
+    progress.end()
+    _say_outcome(kind, outcome, given["dry_run"], as_json)
+
+
+def _say_form(guessed: Guess) -> None:
+    """What was guessed, unless the file is written as this program does it."""
+    form = form_in_words(guessed.form)
+    if form == {"encoding": "UTF-8", "delimiter": "comma", "decimal": "point"}:
+        return
+    shown = evidence_of(guessed)
+    because = "" if shown is None else f" ({shown})"
+    note(
+        f"Read as {form['encoding']}, with a {form['delimiter']} between cells "
+        f"and a decimal {form['decimal']}{because}."
+    )
+
+
+def _say_outcome(kind: str, outcome: Outcome, dry_run: bool, as_json: bool) -> None:
     changed = outcome.changed if isinstance(outcome, CountOutcome) else None
     if changed and not as_json:
         stock_changes.show(changed, "counted")
         click.echo()
     told = {} if changed is None or not as_json else stock_changes.as_json(changed, "counted")
-    say({"kind": kind, **shown, "dry_run": dry_run, **told}, as_json)
+    say({"kind": kind, **counts_of(outcome), "dry_run": dry_run, **told}, as_json)
     if dry_run:
         note("Nothing was changed: this was a dry run.")
 
@@ -102,29 +216,19 @@ def _options(kind: str, **given: object) -> dict[str, object]:
     return options
 
 
-def _take_in(staging: Staging, kind: str, file: IO[bytes], dry_run: bool, options: dict[str, object]) -> Outcome:
-    with ShownProgress(kind, file) as progress:
-        outcome = import_beside(staging, KINDS[kind], progress.lines(), dry_run, progress, **options)
-    staging.write(refresh_statistics)
-    return outcome
+def _write_errors(errors: list[Wrong], path: Path) -> None:
+    with path.open("w", encoding="utf-8", newline="") as file:
+        write_errors(errors, file)
 
 
-def _refuse(outcome: Outcome, as_json: bool) -> None:
-    errors = outcome.errors
+def _refuse(errors: list[Wrong], as_json: bool) -> None:
     if as_json:
-        say(
-            {"errors": [{"row": e.line or None, "column": e.column, "message": e.sentence} for e in errors]},
-            as_json,
-        )
-    sentences = [f"{_where(error)}: {error.sentence}." for error in errors]
+        told = [{"row": e.line or None, "column": e.column, "cell": e.cell, "message": e.sentence} for e in errors]
+        say({"errors": told}, as_json)
+    sentences = [each.text for each in errors]
     more = len(sentences) - MOST_ERRORS_SHOWN
     sentences = sentences[:MOST_ERRORS_SHOWN] + ([f"… and {more} more."] if more > 0 else [])
     fail([*sentences, "Nothing was imported. Mend the rows above and import the whole file again."])
-
-
-def _where(error: CellError) -> str:
-    row = f"row {error.line}" if error.line else ""
-    return ", ".join(part for part in (row, error.column) if part)
 
 
 @click.command("export", epilog=KINDS_NAMED)

@@ -5,7 +5,9 @@ import signal
 import stat
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from tempfile import TemporaryFile
 from threading import Timer
 from typing import IO, Any, Self
 
@@ -15,7 +17,10 @@ from wmsd.base.importing import Watch
 from wmsd.db.sqlite import BUSY_SECONDS
 from wmsd.interfaces.cli.command_line import note
 
-STRIDE = 65_536
+LINES = 1000
+"""Between two looks how far a file is read."""
+TOLD = "rows "
+"""Begins a line that tells how many rows are done, of how many."""
 PATIENCE_SECONDS = 5.0
 OTHERS_WAIT = (
     "The rows are being written. Until that is done other writes to this company's data wait; those that have "
@@ -40,29 +45,50 @@ class ShownProgress(Watch):
         return self
 
     def __exit__(self, *_: object) -> None:
+        self.end()
+
+    def end(self) -> None:
+        """Ends the bars, so that what is told next has a line of its own."""
         self._impatience.cancel()
         self._open.close()
 
-    def lines(self) -> Iterator[bytes]:
-        """Reads the file's lines and shows how far it is."""
+    @contextmanager
+    def source(self) -> Iterator[IO[bytes]]:
+        """The file, or all that comes over a pipe: it is read more than once."""
+        if _size(self._file) is not None:
+            with os.fdopen(os.dup(self._file.fileno()), "rb") as same:  # standard input cannot go back by itself
+                yield same
+            return
+        with TemporaryFile(prefix="wmsd-import-") as kept:
+            for line in self._lines():
+                kept.write(line)
+            kept.seek(0)
+            yield kept
+
+    @property
+    def file_name(self) -> str:
+        return Path(self._file.name).name
+
+    def _lines(self) -> Iterator[bytes]:
         if not sys.stderr.isatty() or self._file.isatty():
             yield from self._file
             return
-        size = _size(self._file)
         label = f"Reading {self._kind}"
-        if size is None:
-            with click.progressbar(self._file, label=label, show_pos=True, file=sys.stderr) as lines:
-                yield from lines
+        with click.progressbar(self._file, label=label, show_pos=True, file=sys.stderr) as lines:
+            yield from lines
+
+    def reading(self, texts: Iterator[str], file: IO[bytes]) -> Iterator[str]:
+        """Passes the lines of the file on, and shows how far it is."""
+        if not sys.stderr.isatty():
+            yield from texts
             return
-        with click.progressbar(length=size, label=label, file=sys.stderr) as bar:
-            pending = 0
-            for line in self._file:
-                pending += len(line)
-                if pending > STRIDE:
-                    bar.update(pending)
-                    pending = 0
-                yield line
-            bar.update(pending)
+        size = os.fstat(file.fileno()).st_size
+        with click.progressbar(length=size, label=f"Reading {self._kind}", file=sys.stderr) as bar:
+            for number, text in enumerate(texts):
+                if number % LINES == 0:
+                    bar.update(file.tell() - bar.pos)
+                yield text
+            bar.update(size - bar.pos)
 
     def rows(self, done: int, of: int) -> None:
         if not sys.stderr.isatty() or not of:
@@ -78,6 +104,23 @@ class ShownProgress(Watch):
     def committing(self) -> None:
         """Ignores Ctrl-C from here on, because what is committed cannot be called interrupted. It ends soon."""
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+class ToldProgress(ShownProgress):
+    """Tells the server that has started the command, in lines, how many rows are done."""
+
+    def reading(self, texts: Iterator[str], file: IO[bytes]) -> Iterator[str]:
+        yield from texts
+
+    def rows(self, done: int, of: int) -> None:
+        click.echo(f"{TOLD}{done} {of}", err=True)
+
+    def writing(self) -> None:
+        """Nobody looks at a terminal."""
+
+
+def progress_of(kind: str, file: IO[bytes], is_told: bool) -> ShownProgress:
+    return (ToldProgress if is_told else ShownProgress)(kind, file)
 
 
 def _size(file: IO[bytes]) -> int | None:

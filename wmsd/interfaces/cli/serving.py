@@ -17,7 +17,7 @@ import click
 import uvloop
 
 from wmsd.accounts import first_admin
-from wmsd.app import logs
+from wmsd.app import logs, own_program
 from wmsd.app.backups.holding import Holder
 from wmsd.app.backups.running import ScheduledBackups
 from wmsd.app.installation import Installation, open_installation
@@ -199,16 +199,12 @@ def _started(command_line: CommandLine, installation: Installation) -> Started:
     schedule = _own_command(command_line, "backup", "schedule", "--run")
     backups = ScheduledBackups(schedule, command_line.settings.backup, folder, clock)
     doctor = _own_command(command_line, "doctor", "--progress")
-    return Started(backups, Examinations(doctor, folder, clock), command_line.layers)
+    return Started(backups, Examinations(doctor, folder, clock), command_line.layers, command_line.config_file)
 
 
 def _own_command(command_line: CommandLine, *command: str) -> list[str]:
     """Starts this program again, for work beside the server."""
-    program = [sys.executable]
-    if not getattr(sys, "frozen", False):
-        program += ["-P", "-c", "from wmsd.interfaces.cli.main import main; main()"]
-    config = [] if command_line.config_file is None else ["--config", str(command_line.config_file)]
-    return [*program, *command, "--data", str(command_line.folder.path), *config]
+    return own_program.command(*command, data=command_line.folder.path, config_file=command_line.config_file)
 
 
 async def _prepare(installation: Installation, company_ids: Collection[int]) -> None:

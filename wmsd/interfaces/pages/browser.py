@@ -123,7 +123,7 @@ def begins_elsewhere(browser: Browser) -> bool:
 async def form(browser: Browser, with_token: bool = True, largest: int = LARGEST_FORM) -> dict[str, str]:
     """The fields of a form of this origin, and of this session. Raises Problem: 403, 415, 413, 408, 400."""
     request = browser.request
-    _check_origin(browser)
+    check_origin(browser)
     if request.content_type != "application/x-www-form-urlencoded":
         raise Problem("VALIDATION_FAILED", "Send the form of this page as a browser does.", status=415)
     try:
@@ -132,12 +132,18 @@ async def form(browser: Browser, with_token: bool = True, largest: int = LARGEST
     except ValueError:
         raise Problem("VALIDATION_FAILED", "The form cannot be read; send it again.", status=400) from None
     token = fields.pop(FORM_TOKEN, "")
-    if with_token and not hmac.compare_digest(token.encode(), browser.form_token.encode()):
-        raise Problem("FORBIDDEN", "This form is of another session. Open the page again.")
+    if with_token:
+        check_token(browser, token)
     return fields
 
 
-def _check_origin(browser: Browser) -> None:
+def check_token(browser: Browser, token: str) -> None:
+    """Raises Problem (403) unless the form is of this session."""
+    if not hmac.compare_digest(token.encode(), browser.form_token.encode()):
+        raise Problem("FORBIDDEN", "This form is of another session. Open the page again.")
+
+
+def check_origin(browser: Browser) -> None:
     """Raises Problem (403) unless a page of this origin has sent it."""
     headers = browser.request.headers
     site = headers.get("Sec-Fetch-Site")

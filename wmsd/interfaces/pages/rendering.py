@@ -63,6 +63,8 @@ def _environment() -> "Environment":
         "date": words.date,
         "name_of": name_of,
         "marked": marked,
+        "choice_name": words.choice,
+        "kind_name": words.kind,
     }
     return environment
 

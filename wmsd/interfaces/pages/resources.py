@@ -6,12 +6,14 @@ from typing import Final, Literal
 
 from pydantic import BaseModel
 
+from wmsd.app.imports import actions as imports
 from wmsd.app.kinds import DOCUMENTS
 from wmsd.app.webhooks import test_webhook
 from wmsd.articles import actions as articles
 from wmsd.base.operation import Operation
 from wmsd.base.problems import not_found
 from wmsd.directory import actions as directory
+from wmsd.directory import administration as directory_administration
 from wmsd.documents.kind import DocumentKind
 from wmsd.interfaces.pages.fields import REFERRING, Field, fields_of
 from wmsd.outbox import actions as outbox
@@ -190,7 +192,40 @@ WEBHOOKS: Final = Resource(
     acts=WEBHOOK_ACTS,
     further=("deliveries", "Deliveries", "what was sent, and what came back"),
 )
+IMPORTS: Final = Resource(
+    "imports",
+    "Imports",
+    imports.list_imports,
+    imports.walk_imports,
+    ("id", "kind", "file_name", "actor", "created", "updated", "unchanged", "imported_at", "undone_at"),
+    imports.get_import,
+    key="id",
+    sort="-id",
+    acts=(
+        Act("new", "Import a file", imports.begin_upload, done="The file is imported."),
+        Act(
+            "undo",
+            "Take back",
+            imports.undo_import,
+            "Records that the import has made are deleted, and those that it has changed are as before. Stock "
+            "gets counter movements, because the ledger is never changed. Nothing is done if anything was built "
+            "on it.",
+            "The import is taken back.",
+            is_final=True,
+            when=("can_be_undone", True),
+        ),
+    ),
+)
 DIRECTORY: Final = ("code", "name", "active", "updated_at")
+
+
+def _directory_acts(noun: str, create: Operation, change: Operation) -> tuple[Act, ...]:
+    return (
+        Act("new", f"New {noun}", create, done=f"The {noun} is made."),
+        Act("change", "Change", change, done=f"The {noun} is changed.", changes=True),
+    )
+
+
 RESOURCES: Final = (
     *map(_of_documents, DOCUMENTS),
     Resource(
@@ -238,9 +273,20 @@ RESOURCES: Final = (
         directory.walk_partners,
         ("code", "name", "type", "active", "updated_at"),
         directory.get_partner,
+        acts=_directory_acts(
+            "partner", directory_administration.create_partner, directory_administration.change_partner
+        ),
     ),
     Resource(
-        "clients", "Clients", directory.list_clients, directory.walk_clients, DIRECTORY, directory.get_client
+        "clients",
+        "Clients",
+        directory.list_clients,
+        directory.walk_clients,
+        DIRECTORY,
+        directory.get_client,
+        acts=_directory_acts(
+            "client", directory_administration.create_client, directory_administration.change_client
+        ),
     ),
     Resource(
         "warehouses",
@@ -249,7 +295,11 @@ RESOURCES: Final = (
         directory.walk_warehouses,
         DIRECTORY,
         directory.get_warehouse,
+        acts=_directory_acts(
+            "warehouse", directory_administration.create_warehouse, directory_administration.change_warehouse
+        ),
     ),
+    IMPORTS,
     WEBHOOKS,
     Resource(
         "events",

@@ -7,6 +7,7 @@ from wmsd.accounts import actions as accounts
 from wmsd.accounts import choosing_password, demo_link, first_admin, second_step, user_administration
 from wmsd.accounts.ending_tokens import count_ending_tokens
 from wmsd.app.discovery import get_health
+from wmsd.app.imports import actions as imports
 from wmsd.app.installation import Installation
 from wmsd.app.live_changes import LiveChanges, list_changes
 from wmsd.app.request_history import actions as request_history
@@ -24,6 +25,7 @@ from wmsd.interfaces.pages.deliveries import Deliveries
 from wmsd.interfaces.pages.delivery import Delivery
 from wmsd.interfaces.pages.door import SECOND_FACTOR, SIGN_IN, Door
 from wmsd.interfaces.pages.first_run import DEMO, FIRST_ADMIN, START, FirstRun
+from wmsd.interfaces.pages.importing import Importing
 from wmsd.interfaces.pages.language import translated as _
 from wmsd.interfaces.pages.live import LIVE, Live
 from wmsd.interfaces.pages.oversight import Oversight
@@ -31,6 +33,7 @@ from wmsd.interfaces.pages.receivers import Receivers
 from wmsd.interfaces.pages.redelivering import Redelivering
 from wmsd.interfaces.pages.rendering import page
 from wmsd.interfaces.pages.requests import Requests
+from wmsd.interfaces.pages.resources import RESOURCES
 from wmsd.interfaces.pages.rights import Rights
 from wmsd.interfaces.pages.second_factor import SecondFactor
 from wmsd.interfaces.pages.signing_in import HOME, SigningIn
@@ -51,7 +54,7 @@ from wmsd.webhooks.figures import list_webhook_figures
 from wmsd.webhooks.receiving import actions as receiving
 
 ASKED: Final = (
-    *(each for resource in ADMINISTRATION for each in resource.operations),
+    *(each for resource in (*ADMINISTRATION, *RESOURCES) for each in resource.operations),
     *house_pages.operations(),
     administration.name_installation,
     count_ending_tokens,
@@ -72,6 +75,10 @@ ASKED: Final = (
     accounts.get_profile,
     get_today,
     list_changes,
+    imports.get_upload,
+    imports.get_upload_errors,
+    imports.import_upload,
+    imports.look_at_upload,
     accounts.list_sessions,
     get_health,
     second_step.begin_enrolment,
@@ -115,6 +122,8 @@ DELIVERIES: Final = f"{WEBHOOK}/deliveries"
 RECEIVER: Final = f"{WEBHOOK}/receiver"
 STOCK: Final = f"{A_COMPANY}/stock/{{id:{ID}}}"
 REQUESTS: Final = f"{A_COMPANY}/requests"
+IMPORT: Final = f"{A_COMPANY}/imports/new"
+UPLOAD: Final = f"{A_COMPANY}/imports/uploads/{{upload:[0-9A-Za-z_-]{{22}}}}"
 
 
 def add_to(app: web.Application, installation: Installation, changes: LiveChanges) -> None:
@@ -124,6 +133,7 @@ def add_to(app: web.Application, installation: Installation, changes: LiveChange
     rights, welcome, first_run = Rights(door), Welcome(door), FirstRun(door)
     signing_on, trying, trust = SigningOn(door), Trying(door), Trust(installation)
     oversight = Oversight(door)
+    importing = Importing(door)
     why, requests, second_factor, live = Why(door), Requests(door), SecondFactor(door), Live(door, changes)
     for_all: tuple[tuple[str, str, Handler], ...] = (
         ("GET", "/pages/{name}", assets.serve),
@@ -159,6 +169,12 @@ def add_to(app: web.Application, installation: Installation, changes: LiveChange
         ("GET", SECOND_FACTOR, second_factor.show),
         ("POST", SECOND_FACTOR, second_factor.do),
         *_of_webhooks(door, browsing),
+        ("GET", IMPORT, importing.show),
+        ("POST", IMPORT, importing.upload),
+        ("GET", UPLOAD, importing.one),
+        ("POST", UPLOAD, importing.choose),
+        ("POST", f"{UPLOAD}/confirm", importing.confirm),
+        ("GET", f"{UPLOAD}/errors.csv", importing.errors),
         ("GET", f"{ADMIN}/users/{{id:{ID}}}/rights", rights.show),
         ("GET", f"{ADMIN}/{house_pages.HEALTH.name}", oversight.health),
         ("POST", f"{ADMIN}/{house_pages.HEALTH.name}", oversight.examine),

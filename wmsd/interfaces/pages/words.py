@@ -19,6 +19,27 @@ STATUSES: Final = {
 }
 
 
+CHOICES: Final = {
+    "decimal": "Decimal mark",
+    "delimiter": "Between cells",
+    "encoding": "Encoding",
+    "utf-8": "UTF-8",
+    "utf-16": "UTF-16",
+    "windows-1250": "Windows-1250 (Central Europe)",
+    "windows-1252": "Windows-1252 (Western Europe)",
+}
+
+
+def choice(name: str) -> str:
+    """What can be said of a file, and its names for people."""
+    return CHOICES.get(name, name)
+
+
+def kind(name: str) -> str:
+    """The records of an import."""
+    return name.replace("-", " ").capitalize()
+
+
 def status(code: str) -> str:
     return _(STATUSES.get(code, code))
 

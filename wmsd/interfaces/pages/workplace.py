@@ -85,6 +85,8 @@ class CompanyWorkplace(Workplace):
         return f"/companies/{self.id}"
 
     def may(self, operation: Operation) -> bool:
+        if operation.role is not None and not has_role(self.person.role, operation.role):
+            return False
         is_on = operation.module in (None, "api") or operation.module in self.modules
         return is_on and (operation.ability is None or operation.ability in self.abilities)
 

@@ -1,0 +1,155 @@
+"""What is guessed of a file, and what is asked: a number is never taken for another one."""
+
+import csv
+import io
+from decimal import Decimal
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from wmsd.app.csv_rows import Unreadable
+from wmsd.app.csv_transfer import KINDS
+from wmsd.app.imports.guessing import Chosen, Guess, guess, lines_of
+from wmsd.base.decimal_marks import MARKS, OTHER, SIGN_OF, Mark, read, readings, unambiguous
+
+COLUMNS = KINDS["stock"].columns
+HEADER = "article_code;warehouse_code;quantity\n"
+marks = st.sampled_from(MARKS)
+amounts = st.decimals(0, 999_999_999, places=None, allow_nan=False).map(lambda each: round(each, 6))
+
+
+def guessed(content: str, chosen: Chosen | None = None) -> Guess:
+    return guess(io.BytesIO(content.encode()), COLUMNS, chosen or Chosen())
+
+
+def of_quantities(*cells: str) -> Guess:
+    return guessed(HEADER + "".join(f"A;MAIN;{cell}\n" for cell in cells))
+
+
+def written(number: Decimal, mark: Mark, between: str) -> str:
+    """The number as a spreadsheet shows it."""
+    whole, _, part = f"{number:f}".partition(".")
+    grouped = f"{int(whole):,}".replace(",", between)
+    return grouped + (SIGN_OF[mark] + part if part else "")
+
+
+@given(amounts, marks, st.booleans())
+def test_a_number_is_read_as_it_was_written(number: Decimal, mark: Mark, is_grouped: bool) -> None:
+    cell = written(number, mark, SIGN_OF[OTHER[mark]] if is_grouped else "")
+    assert read(cell, mark) == number
+    assert readings(cell)[mark] == number
+
+
+@given(st.lists(amounts, min_size=1, max_size=8), marks, st.booleans())
+def test_no_number_is_read_as_another_one_unless_somebody_chose(
+    numbers: list[Decimal], mark: Mark, is_grouped: bool
+) -> None:
+    """Whatever is guessed without a question is what was written."""
+    cells = [written(number, mark, SIGN_OF[OTHER[mark]] if is_grouped else "") for number in numbers]
+    found = of_quantities(*cells)
+    if found.question is None:
+        assert [read(cell, found.form.decimal) for cell in cells] == numbers
+
+
+@given(st.text("0123456789.,' +-e", max_size=12))
+def test_any_cell_is_a_number_or_refused_with_a_sentence(cell: str) -> None:
+    for mark in MARKS:
+        try:
+            assert isinstance(read(cell, mark), Decimal)
+        except ValueError as error:
+            assert (
+                str(error)
+                == f"must be a number with a decimal {mark}, such as {'12.5' if mark == 'point' else '12,5'}"
+            )
+
+
+@given(amounts)
+def test_what_is_exported_has_one_meaning(number: Decimal) -> None:
+    text = unambiguous(f"{number.normalize():f}")
+    assert Decimal(text) == number
+    assert len(set(readings(text).values())) == 1
+
+
+@pytest.mark.parametrize("cells", [("1.000",), ("1,000",), ("5", "12.345"), ("1.000", "2.500")])
+def test_what_can_be_two_numbers_is_asked(cells: tuple[str, ...]) -> None:
+    assert "with a decimal point, and" in str(of_quantities(*cells).question)
+
+
+def test_a_thousandth_is_asked_even_where_others_show_the_mark() -> None:
+    """`1.000` is never 1 without somebody's choice; but it is a thousand where commas are the decimal mark."""
+    assert of_quantities("2.5", "1.000").question is not None
+    assert of_quantities("2,5", "1.000").question is None
+    assert of_quantities("2,5", "1.000").form.decimal == "comma"
+    assert of_quantities("2,5", "1,000").question is not None
+
+
+def test_two_marks_in_one_file_are_asked() -> None:
+    assert "have different decimal marks" in str(of_quantities("2,5", "2.5").question)
+
+
+def test_who_has_chosen_is_not_asked() -> None:
+    content = f"{HEADER}A;MAIN;1.000\n"
+    for mark in MARKS:
+        found = guessed(content, Chosen(decimal=mark))
+        assert (found.question, found.form.decimal) == (None, mark)
+
+
+names = st.text("abcăîșț éü-ßñ", min_size=1, max_size=8).filter(lambda each: each == each.strip())
+
+
+@given(st.lists(st.tuples(names, names), min_size=1, max_size=5), st.sampled_from(",;\t"))
+def test_the_delimiter_is_the_one_of_the_header(rows: list[tuple[str, str]], delimiter: str) -> None:
+    text = io.StringIO()
+    csv.writer(text, delimiter=delimiter).writerows([("code", "name"), *rows])
+    found = guess(io.BytesIO(text.getvalue().encode()), KINDS["clients"].columns, Chosen())
+    assert (found.form.delimiter, found.form.encoding) == (delimiter, "utf-8")
+
+
+ENCODED = {
+    "UTF-8": ("Șurub é", "utf-8", "utf-8"),
+    "UTF-8 with a mark": ("Șurub", "utf-8-sig", "utf-8-sig"),
+    "UTF-16": ("Șurub", "utf-16", "utf-16"),
+    "Windows-1252": ("Café für Müller", "windows-1252", "windows-1252"),
+    "Windows-1250": ("Şurub în cutie, ţeavă", "windows-1250", "windows-1250"),
+}
+
+
+@pytest.mark.parametrize("name", ENCODED)
+def test_the_encoding(name: str) -> None:
+    text, encoding, expected = ENCODED[name]
+    content = f"article_code;warehouse_code;quantity\r\n{text};MAIN;1,5\r\n".encode(encoding)
+    file = io.BytesIO(content)
+    found = guess(file, COLUMNS, Chosen())
+    assert (found.form.encoding, found.form.decimal, found.question) == (expected, "comma", None)
+    assert text in "".join(lines_of(file, found.form.encoding))
+
+
+NO_TEXT = {
+    "zip": (b"PK\x03\x04" + bytes(100), "is a workbook (.xlsx) or another zipped file"),
+    "xls": (b"\xd0\xcf\x11\xe0" + bytes(100), "is a workbook (.xls)"),
+    "gzip": (b"\x1f\x8b\x08" + bytes(100), "is compressed"),
+    "PDF": (b"%PDF-1.7", "is a PDF"),
+    "NUL": (b"code,name\nA,B\0\n", "line 2 has a byte of value 0"),
+    "mixed": ("a,é\nb,éé\n".encode() + b"c,\xe9\n", "line 3 is not UTF-8 text, though others are"),
+    "UTF-16 cut off": ("code\n".encode("utf-16") + b"x", "is not UTF-16 text"),
+    "endless line": (b"x" * (4 * 1024 * 1024 + 1), "line 1 is longer than"),
+}
+
+
+@pytest.mark.parametrize("name", NO_TEXT)
+def test_what_is_no_text_is_refused_with_a_sentence(name: str) -> None:
+    content, sentence = NO_TEXT[name]
+    file = io.BytesIO(content)
+    with pytest.raises(Unreadable, match=sentence.replace("(", r"\(").replace(")", r"\)")):
+        list(lines_of(file, guess(file, COLUMNS, Chosen()).form.encoding))
+
+
+@given(st.binary(max_size=300))
+def test_any_bytes_are_understood_or_refused(content: bytes) -> None:
+    file = io.BytesIO(content)
+    try:
+        found = guess(file, COLUMNS, Chosen())
+        list(lines_of(file, found.form.encoding))
+    except Unreadable as error:
+        assert str(error).endswith(".")

@@ -1,0 +1,94 @@
+"""`wmsd import` of files as a European spreadsheet writes them, and its preview."""
+
+import json
+
+from tests.support.command import Tenant, hashes
+
+EXCEL = "\ufeffarticle_code;warehouse_code;quantity\r\nA;MAIN;1.000\r\nB;MAIN;2,5\r\n"
+
+
+def places(tenant: Tenant) -> Tenant:
+    tenant.take("articles", "code,name\nA,Apple\nB,Bolt\n")
+    tenant.take("warehouses", "code,name\nMAIN,Main\n")
+    return tenant
+
+
+def test_a_list_of_a_european_spreadsheet(tenant: Tenant) -> None:
+    done = places(tenant).home.ok("import", "stock", "-", "--company", tenant.code, stdin=EXCEL)
+    assert "Read as UTF-8, with a semicolon between cells and a decimal comma (row 3, quantity: 2,5)." in done.err
+    assert [row["quantity"] for row in tenant.rows("stock")] == ["1000", "2.5"]
+
+
+def test_windows_1252(tenant: Tenant) -> None:
+    content = "code;name\r\nC1;Café Müller\r\n".encode("windows-1252")
+    assert tenant.take("clients", content) == (1, 0, 0)
+    assert tenant.rows("clients")[0]["name"] == "Café Müller"
+
+
+def test_a_thousand_or_one_is_asked(tenant: Tenant) -> None:
+    places(tenant)
+    content = EXCEL.replace("2,5", "2")
+    (sentence,) = tenant.refuses("stock", content)
+    assert sentence == (
+        "Row 2, quantity: '1.000' is 1 with a decimal point, and 1000 with a decimal comma. Choose the mark that "
+        "the file is meant to have. Say --decimal point or --decimal comma."
+    )
+    assert tenant.take("stock", content, "--decimal", "comma") == (0, 2, 0)
+    assert [row["quantity"] for row in tenant.rows("stock")] == ["1000", "2"]
+    tenant.take("stock", content, "--decimal", "point")
+    assert [row["quantity"] for row in tenant.rows("stock")] == ["1", "2"]
+
+
+def test_the_faulty_cell_is_quoted(tenant: Tenant) -> None:
+    sentences = tenant.home.refusals(
+        "import", "clients", "-", "--company", tenant.code, stdin="code,name,email\nC1,Client,nobody\n"
+    )
+    assert sentences[0].endswith('The cell has "nobody".')
+
+
+def test_all_errors_go_to_a_file(tenant: Tenant) -> None:
+    rows = "".join(f"C{n},Client,nobody {n}\n" for n in range(300))
+    path = tenant.home.folder / "errors.csv"
+    tenant.home.refusals(
+        *("import", "clients", "-", "--company", tenant.code, "--errors", path),
+        stdin=f"code,name,email\n{rows}",
+    )
+    lines = path.read_text(encoding="utf-8").splitlines()
+    assert (lines[0], len(lines)) == ("row,column,cell,message", 301)
+    assert lines[300].startswith("301,email,nobody 299,")
+
+
+def test_a_preview_changes_nothing(tenant: Tenant) -> None:
+    tenant.take("partners", "code,name,type\nP1,Partner,CLIENT\n")
+    before = hashes(tenant.home.data)
+    content = "code;name\nP1;Renamed\nP2;New\n"
+    done = tenant.home.ok(
+        "import", "partners", "-", "--company", tenant.code, "--preview", "--json", stdin=content
+    )
+    found = done.json
+    assert hashes(tenant.home.data) == before
+    assert found["counts"] == {"created": 1, "updated": 1, "unchanged": 0}
+    assert found["form"] == {"encoding": "UTF-8", "delimiter": "semicolon", "decimal": "point"}
+    assert [(row["row"], row["what"]) for row in found["rows"]] == [(2, "changed"), (3, "new")]
+    assert {"column": "name", "before": "Partner", "after": "Renamed"} in found["rows"][0]["cells"]
+
+
+def test_a_preview_for_people(tenant: Tenant) -> None:
+    places(tenant).take("stock", "article_code,warehouse_code,quantity\nA,MAIN,5\n")
+    done = tenant.home.ok("import", "stock", "-", "--company", tenant.code, "--preview", stdin=EXCEL)
+    assert "quantity: 5 → 1000" in done.out
+    assert "Nothing was changed: this was a preview." in done.err
+
+
+def test_a_preview_tells_all_errors_and_the_question(tenant: Tenant) -> None:
+    content = "code,nmae,weight_kg\nA,Apple,1.000\n"
+    arguments = ("import", "articles", "-", "--company", tenant.code, "--preview", "--json")
+    found = json.loads(tenant.home.run(*arguments, stdin=content).out)
+    assert found["question"] is not None
+    assert [each for each in found["columns"] if not each["is_known"]] == [
+        {"name": "nmae", "is_known": False, "near": "name"}
+    ]
+    wrong = json.loads(tenant.home.run(*arguments, stdin="code,name,active\nA,Apple,maybe\nB,,2\n").out)
+    assert wrong["errors_in_all"] == 3
+    assert {each["cell"] for each in wrong["errors"]} == {"maybe", "2", ""}
+    assert wrong["counts"] is None

@@ -1,0 +1,214 @@
+"""Imports at the pages: uploaded, looked at, confirmed, taken in and taken back; and uploads that are none."""
+
+import asyncio
+import html
+import re
+from collections.abc import Mapping
+
+import aiohttp
+import pytest
+
+from tests.interfaces.pages.test_browsing import signed_in
+from tests.interfaces.pages.visitor import Seen, Visitor
+from tests.support.shop import Shop
+from tests.support.world import PASSWORD, all_rows
+
+NEW = "/companies/1/imports/new"
+STOCK = "article_code;warehouse_code;quantity\r\n"
+PATIENCE_SECONDS = 30
+
+
+@pytest.fixture
+async def visitor(shop: Shop) -> Visitor:
+    return await signed_in(shop.world)
+
+
+async def upload(
+    visitor: Visitor, kind: str, content: bytes | str, fields: Mapping[str, str] | None = None, **options: str
+) -> Seen:
+    """Sends the form as a browser does: the token comes before the file."""
+    form = aiohttp.FormData()
+    token = options.get("token") or (await visitor.get(NEW)).form_token
+    if token != "none":
+        form.add_field("form_token", token)
+    for name, value in {"kind": kind, **(fields or {})}.items():
+        form.add_field(name, value)
+    data = content.encode() if isinstance(content, str) else content
+    form.add_field("file", data, filename=options.get("name", "list.csv"), content_type="text/csv")
+    cookie = "; ".join(f"{name}={value}" for name, value in visitor.cookies.items())
+    headers = {"Cookie": cookie, "Sec-Fetch-Site": options.get("site", "same-origin"), "User-Agent": visitor.agent}
+    async with visitor.world.session.post(
+        visitor.world.base_url + options.get("path", NEW), data=form, headers=headers, allow_redirects=False
+    ) as answer:
+        return Seen(answer.status, dict(answer.headers), await answer.text())
+
+
+async def settled(visitor: Visitor, path: str) -> Seen:
+    """The page of an upload, when nothing is at work any more."""
+    for _ in range(PATIENCE_SECONDS * 10):
+        seen = await visitor.get(path)
+        if 'http-equiv="refresh"' not in seen.text:
+            return seen
+        await asyncio.sleep(0.1)
+    raise TimeoutError(seen.text)
+
+
+async def looked_at(visitor: Visitor, kind: str, content: bytes | str, **fields: str) -> tuple[str, Seen]:
+    sent = await upload(visitor, kind, content, fields)
+    assert sent.status == 303, sent.text
+    return sent.goes_to, await settled(visitor, sent.goes_to)
+
+
+async def confirmed(visitor: Visitor, path: str) -> Seen:
+    token = (await visitor.get(path)).form_token
+    sent = await visitor.post(f"{path}/confirm", {"form_token": token})
+    assert (sent.status, sent.goes_to) == (303, path), sent.text
+    return await settled(visitor, path)
+
+
+def words(seen: Seen) -> str:
+    return html.unescape(re.sub(r"\s+", " ", re.sub(r"<.*?>", " ", seen.text)))
+
+
+async def test_a_file_is_looked_at_confirmed_and_taken_back(visitor: Visitor) -> None:
+    content = "code;name;address.city\r\nP1;Renamed;Cluj\r\nP9;Novel;\r\n"
+    before = await visitor.world.rows("SELECT code, name, address FROM partners ORDER BY id")
+    path, seen = await looked_at(visitor, "partners", content)
+    assert "1 would be created 1 would be changed 0 stay as they are" in words(seen)
+    assert "semicolon" in words(seen)
+    assert "First → Renamed" in words(seen)
+    assert await visitor.world.rows("SELECT code, name, address FROM partners ORDER BY id") == before
+
+    done = await confirmed(visitor, path)
+    assert (done.status, done.goes_to) == (303, "/companies/1/imports/1?done=new")
+    record = await visitor.get("/companies/1/imports/1")
+    assert "list.csv" in words(record)
+    assert ("P9", "Novel") in await visitor.world.rows("SELECT code, name FROM partners")
+    undo = await visitor.get("/companies/1/imports/1/undo")
+    key = re.search(r'name="idempotency_key" value="(.*?)"', undo.text)
+    assert key
+    form = {"form_token": undo.form_token, "idempotency_key": key[1]}
+    for _ in range(2):  # sent twice, done once
+        back = await visitor.post("/companies/1/imports/1/undo", form)
+        assert (back.status, back.goes_to) == (303, "/companies/1/imports/1?done=undo"), words(back)
+    assert await visitor.world.rows("SELECT code, name, address FROM partners ORDER BY id") == before
+    assert "Take back" not in words(await visitor.get("/companies/1/imports/1"))
+
+
+async def test_all_errors_are_told_and_nothing_can_be_confirmed(visitor: Visitor) -> None:
+    rows = "".join(f"C{n},Client,nobody {n}\n" for n in range(250))
+    path, seen = await looked_at(visitor, "clients", f"code,name,email\n{rows}")
+    assert "Nothing can be imported while there are errors: 250." in words(seen)
+    assert "nobody 199" in words(seen)
+    assert "nobody 200" not in words(seen)
+    assert "Import it" not in words(seen)
+    listed = (await visitor.get(f"{path}/errors.csv")).text.splitlines()
+    assert (len(listed), listed[250].startswith("251,email,nobody 249,")) == (251, True)
+    refused = await visitor.post(f"{path}/confirm", {"form_token": seen.form_token})
+    assert refused.status == 409
+    assert await visitor.world.rows("SELECT count(*) FROM imports") == [(0,)]
+
+
+async def test_the_decimal_mark_is_asked(visitor: Visitor) -> None:
+    path, seen = await looked_at(visitor, "stock", f"{STOCK}A;MAIN;1.000\r\n")
+    assert "'1.000' is 1 with a decimal point, and 1000 with a decimal comma" in words(seen)
+    assert "Import it" not in words(seen)
+    chosen = await visitor.post(path, {"form_token": seen.form_token, "decimal": "comma"})
+    assert (chosen.status, chosen.goes_to) == (303, path)
+    assert "20 → 1000" in words(await settled(visitor, path))
+    await confirmed(visitor, path)
+    assert (await visitor.world.call("GET", "/api/stock?article_id=1&warehouse_id=1")).body["data"][0][
+        "quantity"
+    ] == 1000
+
+
+async def test_confirmed_twice_is_done_once(visitor: Visitor) -> None:
+    path, seen = await looked_at(visitor, "clients", "code,name\nTWICE,Once\n")
+    form = {"form_token": seen.form_token}
+    sent = await asyncio.gather(*(visitor.post(f"{path}/confirm", form) for _ in range(4)))
+    assert {each.status for each in sent} == {303}
+    await settled(visitor, path)
+    late = await visitor.post(f"{path}/confirm", form)
+    assert late.status == 303
+    await settled(visitor, path)
+    assert await visitor.world.rows("SELECT kind, created, actor FROM imports") == [
+        ("clients", 1, "ana@example.com")
+    ]
+
+
+NO_LISTS = {
+    "a workbook": (b"PK\x03\x04" + bytes(100), "is a workbook (.xlsx) or another zipped file"),
+    "NULs": (b"code,name\nA,B\0\n", "has a byte of value 0"),
+    "an unknown column": (b"code,nmae\nA,B\n", "there is no column 'nmae'"),
+    "an open quote": (b'code,name\nA,"B\n', "this is not CSV"),
+}
+
+
+@pytest.mark.parametrize("name", NO_LISTS)
+async def test_what_is_no_list_is_answered_with_a_sentence(visitor: Visitor, name: str) -> None:
+    content, sentence = NO_LISTS[name]
+    _, seen = await looked_at(visitor, "clients", content)
+    assert sentence in words(seen)
+    assert "Import it" not in words(seen)
+
+
+async def test_a_file_that_is_empty_or_of_no_kind(visitor: Visitor) -> None:
+    empty = await upload(visitor, "clients", b"")
+    assert (empty.status, "The file is empty, or was not chosen." in words(empty)) == (422, True)
+    unknown = await upload(visitor, "secrets", b"code\n")
+    assert (unknown.status, 'id="kind-error"' in unknown.text) == (422, True)
+
+
+async def test_who_may_not(visitor: Visitor) -> None:
+    world = visitor.world
+    await world.new_company("OTHER")
+    await world.new_user("member@example.com", "member", ["ACME"], ["*"])
+    await world.new_user("theirs@example.com", "company-admin", ["OTHER"])
+    path, _ = await looked_at(visitor, "clients", "code,name\nN,New\n")
+    before = await (await world.database()).read(all_rows)
+    for email, status in (("member@example.com", 403), ("theirs@example.com", 404)):
+        other = Visitor(world)
+        await other.sign_in(email, PASSWORD)
+        token = (await other.get("/account")).form_token
+        assert (await other.get("/companies/1/imports")).status == status
+        assert (await other.get(path)).status == status
+        assert (await other.post(f"{path}/confirm", {"form_token": token})).status == status
+        assert (await upload(other, "clients", b"code,name\nN,New\n", token=token)).status == status
+    theirs = Visitor(world)
+    await theirs.sign_in("theirs@example.com", PASSWORD)
+    assert (await theirs.get(path.replace("/1/", "/2/"))).status == 404  # another company's upload
+    assert await (await world.database()).read(all_rows) == before
+
+
+async def test_forms_of_others_are_refused_before_anything_is_written(visitor: Visitor) -> None:
+    for options in ({"token": "none"}, {"token": "x" * 64}, {"site": "cross-site"}):
+        assert (await upload(visitor, "clients", b"code,name\nN,New\n", None, **options)).status == 403
+    kept = list((visitor.world.installation.folder.path / "imports").rglob("file"))
+    assert kept == []
+
+
+async def test_a_module_that_is_off(visitor: Visitor) -> None:
+    await visitor.world.set_module("ACME", "stock", False)
+    assert "Stock count" not in words(await visitor.get(NEW))
+    refused = await upload(visitor, "stock", f"{STOCK}A;MAIN;1\r\n")
+    assert refused.status == 403
+    assert "The module stock is off for this company." in words(refused)
+
+
+async def test_only_the_newest_uploads_are_kept(visitor: Visitor) -> None:
+    paths = [(await looked_at(visitor, "clients", f"code,name\nN{n},New\n"))[0] for n in range(6)]
+    assert [(await visitor.get(path)).status for path in (paths[0], paths[-1])] == [404, 200]
+    place = visitor.world.installation.folder.path / "imports" / "1"
+    assert len(list(place.iterdir())) == 5
+    assert {each.stat().st_mode & 0o077 for each in place.rglob("*")} == {0}
+
+
+async def test_what_stands_in_the_way_of_taking_back_is_told(visitor: Visitor) -> None:
+    path, _ = await looked_at(visitor, "articles", "code,name\nNEW,New\n")
+    await confirmed(visitor, path)
+    number = (await visitor.world.call("GET", "/api/articles?code=NEW")).body["data"][0]["id"]
+    await visitor.world.call("PATCH", f"/api/articles/{number}", {"name": "Theirs"}, events=["article.updated"])
+    undo = await visitor.get("/companies/1/imports/1/undo")
+    refused = await visitor.post("/companies/1/imports/1/undo", {"form_token": undo.form_token})
+    assert refused.status == 409
+    assert "Article NEW was changed since. Nothing was changed." in words(refused)

@@ -1,0 +1,144 @@
+"""The use cases of imports at the pages, for admins of the company."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from typing import Annotated, Any, Final, Literal
+
+from pydantic import Field
+
+from wmsd.app.csv_transfer import KINDS
+from wmsd.app.imports import record
+from wmsd.app.imports.desk import ImportDesk, shown
+from wmsd.app.imports.schema import ImportCursorQuery, ImportQuery, ImportShown
+from wmsd.app.kinds import DOCUMENTS
+from wmsd.app.storage import Storage
+from wmsd.base.context import Caller, Company
+from wmsd.base.decimal_marks import Mark
+from wmsd.base.fields import Input
+from wmsd.base.operation import operation
+from wmsd.base.problems import forbidden, invalid, not_found
+from wmsd.base.results import CursorPage, Page, Record
+from wmsd.db.database import Database
+from wmsd.db.transaction import Transaction
+from wmsd.stock.schema import Reason
+
+by_admins = partial(operation, tag="Imports", role="company-admin")
+OF_FIXED_KINDS: Final = {
+    "articles": "articles",
+    "stock": "stock",
+    "stock-count": "stock",
+    "packaging-types": "stock",
+    "packaging-movements": "stock",
+}
+MODULE_OF: Final = {**OF_FIXED_KINDS, **{kind.name: kind.reading.by_page.module for kind in DOCUMENTS}}
+"""The module that an import of each kind needs; none for those that are not here."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImportService:
+    desk: ImportDesk
+    storage: Storage
+
+
+class UploadToLookAt(Input):
+    """What somebody says of an uploaded file. What is left out is as the file shows."""
+
+    kind: Annotated[str, Field(max_length=64)]
+    file_name: Annotated[str, Field(max_length=200)] = ""
+    bytes: int = 0
+    decimal: Mark | None = None
+    delimiter: Literal["comma", "semicolon", "tab"] | None = None
+    encoding: Literal["utf-8", "utf-16", "windows-1250", "windows-1252"] | None = None
+    complete: bool = False
+    reason: Reason | None = None
+
+
+CHOICES: Final = ("decimal", "delimiter", "encoding")
+
+
+@by_admins(answer="page", returns=ImportShown)
+def list_imports(tx: Transaction, query: ImportQuery) -> Page:
+    """List the last imports of the company."""
+    return record.page(tx, query)
+
+
+@by_admins(answer="cursor", returns=ImportShown)
+def walk_imports(tx: Transaction, query: ImportCursorQuery, position: int) -> CursorPage:
+    """List them by cursor."""
+    return record.after(tx, query, position)
+
+
+def _one(tx: Transaction, id: int) -> Record:
+    found = record.one(tx, id)
+    if found is None:
+        raise not_found("import")
+    return found
+
+
+@by_admins(answer="record", returns=ImportShown)
+def get_import(tx: Transaction, id: int) -> Record:
+    """Get an import."""
+    return _one(tx, id)
+
+
+@by_admins(answer="record", returns=ImportShown, writes=True)
+async def undo_import(
+    service: ImportService, database: Database, company: Company, caller: Caller, id: int
+) -> Callable[[Transaction], Record]:
+    """Take an import back, all of it or nothing. It must be the last one, and nothing may be built on it."""
+    await database.read(lambda tx: _one(tx, id))
+    await service.desk.take_back(company, id, caller)
+    return lambda tx: _one(tx, id)
+
+
+@by_admins(answer="object")
+async def begin_upload(service: ImportService, company: Company, caller: Caller) -> dict[str, object]:
+    """Make a place for a file that is to be uploaded."""
+    upload = await service.desk.make(company, caller)
+    return {"id": upload.id, "path": str(upload.file), "most_bytes": service.desk.most_bytes}
+
+
+@by_admins(answer="object")
+async def look_at_upload(
+    service: ImportService, company: Company, upload: str, body: UploadToLookAt
+) -> dict[str, object]:
+    """Begin to look at an uploaded file: what an import would do."""
+    if body.kind not in KINDS:
+        raise invalid({"kind": [f"must be one of {', '.join(KINDS)}"]})
+    module = MODULE_OF.get(body.kind)
+    if module is not None and module not in company.modules:
+        raise forbidden(f"The module {module} is off for this company.")
+    found, about = await service.desk.find(company, upload)
+    given = body.model_dump()
+    about.kind = body.kind
+    about.file_name, about.bytes = body.file_name or about.file_name, body.bytes or about.bytes
+    about.choices = {name: given[name] for name in CHOICES if given[name] is not None}
+    about.options = {name: given[name] for name in KINDS[body.kind].options if given[name]}
+    await service.desk.look(company, found, about)
+    return {"id": upload}
+
+
+@by_admins(answer="object")
+async def get_upload(service: ImportService, database: Database, company: Company, upload: str) -> dict[str, Any]:
+    """Get an upload: what was understood of it, what would change, and how far its import is."""
+    return await shown(service.desk, database, company, *await service.desk.find(company, upload))
+
+
+@by_admins(answer="object")
+async def import_upload(
+    service: ImportService, database: Database, company: Company, upload: str
+) -> dict[str, object]:
+    """Begin to import an upload. What is asked twice is done once."""
+    await database.read(lambda tx: service.storage.admit(tx, company, "adds"))
+    await service.desk.take_in(company, *await service.desk.find(company, upload))
+    return {"id": upload}
+
+
+@by_admins(answer="object")
+async def get_upload_errors(service: ImportService, company: Company, upload: str) -> dict[str, object]:
+    """Get the file with all errors of an upload."""
+    found, about = await service.desk.find(company, upload)
+    if not found.errors_file.exists():
+        raise not_found("list of errors")
+    return {"path": str(found.errors_file), "file_name": about.file_name}

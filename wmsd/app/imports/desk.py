@@ -1,0 +1,241 @@
+"""Looks at uploads, takes them in, and takes imports back, in processes of their own.
+
+A process of its own takes no time from requests. It borrows the company's file as any command beside a server, and
+writes all rows or none, however it ends: so the company's file alone says whether an upload was taken in.
+"""
+
+import asyncio
+import logging
+import shutil
+import tempfile
+from collections.abc import Awaitable, Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, Final, NamedTuple
+
+from wmsd.app import own_program
+from wmsd.app.data_folder import DataFolder
+from wmsd.app.imports import record
+from wmsd.app.imports.uploads import LONGEST_SAID, SAID, About, State, Upload, Uploads
+from wmsd.app.private_files import new_private
+from wmsd.app.settings import MEGABYTE, Imports
+from wmsd.base import timestamps
+from wmsd.base.clock import Clock
+from wmsd.base.context import Caller, Company
+from wmsd.base.problems import Problem, unavailable
+from wmsd.db.database import Database
+
+LOG = logging.getLogger("wmsd.imports")
+Work = Callable[[Company, Upload, About], Awaitable[None]]
+MOST_AT_ONCE: Final = 2
+"""Processes of all companies together; others wait for their turn."""
+LONGEST_SECONDS: Final = 3600.0
+STOP_SECONDS: Final = 5.0
+ENDING_SECONDS: Final = 3.0
+LEAST_FREE_BYTES: Final = 64 * 1024 * 1024
+BUSY: Final = "Another import of this company is under way. Wait until it has ended, then send this again."
+BROKEN_OFF: Final = "The service was stopped meanwhile. Nothing was imported: begin again."
+
+
+class Running(NamedTuple):
+    """What is at work for a company; `upload_id` is None while an import is taken back."""
+
+    task: "asyncio.Task[int]"
+    upload_id: str | None
+
+
+class ImportDesk:
+    """`config_file` is the one that the server has its settings from."""
+
+    def __init__(
+        self, settings: Imports, folder: DataFolder, clock: Clock, config_file: Path | None = None
+    ) -> None:
+        self.most_bytes = settings.megabytes * MEGABYTE
+        self.uploads = Uploads(folder.path / "imports")
+        self._folder = folder
+        self._clock = clock
+        self._config_file = config_file
+        self._running: dict[int, Running] = {}
+        """By company."""
+        self._at_once = asyncio.Semaphore(MOST_AT_ONCE)
+        self._processes: set[asyncio.subprocess.Process] = set()
+
+    def is_at_work(self, company: Company) -> bool:
+        running = self._running.get(company.id)
+        return running is not None and not running.task.done()
+
+    async def make(self, company: Company, caller: Caller) -> Upload:
+        """A place for a new upload. Raises Problem: 409 while another one is at work, 503 without room."""
+        await self._wait_until_idle(company)
+        try:
+            if shutil.disk_usage(self._folder.path).free < self.most_bytes + LEAST_FREE_BYTES:
+                raise unavailable("The server's disk has no room for an upload. Tell the site admin.", 30)
+            upload = await asyncio.to_thread(self.uploads.make, company.id)
+        except OSError as error:
+            LOG.error("an upload cannot be kept: %s", error)
+            raise unavailable("The upload cannot be kept now. Tell the site admin.", 30) from None
+        about = About(by=caller.actor.name, user_id=caller.actor.user_id, at=timestamps.to_text(self._clock.now()))
+        await asyncio.to_thread(upload.write, about)
+        return upload
+
+    async def find(self, company: Company, upload_id: str) -> tuple[Upload, About]:
+        """Raises Problem (404)."""
+        upload = await asyncio.to_thread(self.uploads.find, company.id, upload_id)
+        return upload, await asyncio.to_thread(upload.about)
+
+    async def look(self, company: Company, upload: Upload, about: About) -> None:
+        """Begins to look at it. Raises Problem (409)."""
+        await self._begin(company, upload, about, "looking", self._look)
+
+    async def take_in(self, company: Company, upload: Upload, about: About) -> None:
+        """Begins to take it in, once. Raises Problem (409)."""
+        if about.state != "looked":
+            return
+        preview = await asyncio.to_thread(upload.preview)
+        if self.is_at_work(company) and self._running[company.id].upload_id == upload.id:
+            return
+        if preview is None or preview["counts"] is None:
+            raise Problem("INVALID_STATUS", "A file with errors cannot be imported. Mend it, and upload it again.")
+        await self._begin(company, upload, about, "importing", self._take_in)
+
+    async def take_back(self, company: Company, import_id: int, caller: Caller) -> None:
+        """Raises Problem (409) with what stands in the way."""
+        await self._wait_until_idle(company)
+        with tempfile.TemporaryFile() as said:
+            arguments = ["undo", f"--company={company.code}", f"--number={import_id}", f"--by={caller.actor.name}"]
+            task = asyncio.ensure_future(self._run(arguments, asyncio.subprocess.DEVNULL, said.fileno()))
+            self._running[company.id] = Running(task, None)
+            code = await asyncio.shield(task)
+            if code:
+                said.seek(0)
+                lines = said.read(LONGEST_SAID).decode(errors="replace").splitlines()
+                sentences = [each.removeprefix(SAID) for each in lines if each.startswith(SAID)]
+                raise Problem("INVALID_STATUS", " ".join(sentences) or BROKEN_OFF)
+
+    async def _wait_until_idle(self, company: Company) -> None:
+        """A process ends a moment after its import is there for everybody. Raises Problem (409)."""
+        if self.is_at_work(company):
+            await asyncio.wait([self._running[company.id].task], timeout=ENDING_SECONDS)
+        self._check_idle(company)
+
+    def _check_idle(self, company: Company) -> None:
+        if self.is_at_work(company):
+            raise Problem("INVALID_STATUS", BUSY)
+
+    async def _begin(self, company: Company, upload: Upload, about: About, state: State, work: Work) -> None:
+        """Returns when it is written down that the work has begun. Raises Problem (409), and OSError."""
+        self._check_idle(company)
+        about.state, about.message = state, ""
+        begun: asyncio.Future[None] = asyncio.get_running_loop().create_future()
+        task = asyncio.ensure_future(self._do(work, company, upload, about, begun))
+        self._running[company.id] = Running(task, upload.id)
+        await begun
+
+    async def _do(
+        self, work: Work, company: Company, upload: Upload, about: About, begun: "asyncio.Future[None]"
+    ) -> int:
+        try:
+            await asyncio.to_thread(upload.write, about)
+            begun.set_result(None)
+            await work(company, upload, about)
+        except Exception as error:
+            if not begun.done():
+                begun.set_exception(error)
+            else:
+                LOG.exception("the work on an upload failed")
+        return 0
+
+    async def _look(self, company: Company, upload: Upload, about: About) -> None:
+        arguments = [*_arguments(company, upload, about), "--preview", "--errors", str(upload.errors_file)]
+        code = await self._run_on(arguments, upload.preview_file, upload)
+        await asyncio.to_thread(_note, upload, about, "failed" if code else "looked")
+
+    async def _take_in(self, company: Company, upload: Upload, about: About) -> None:
+        arguments = [*_arguments(company, upload, about), f"--upload={upload.id}", f"--named={about.file_name}"]
+        code = await self._run_on([*arguments, f"--by={about.by}"], upload.folder / "outcome.json", upload)
+        await asyncio.to_thread(_note, upload, about, "failed" if code else "imported")
+
+    async def _run_on(self, arguments: list[str], out: Path, upload: Upload) -> int:
+        for path in (out, upload.said_file, upload.errors_file):
+            path.unlink(missing_ok=True)
+        new_private(upload.errors_file).close()
+        with new_private(out) as answer, new_private(upload.said_file) as said:
+            return await self._run([*arguments, "--tell-progress", "--json"], answer.fileno(), said.fileno())
+
+    async def _run(self, arguments: list[str], out: int, said: int) -> int:
+        """How the command ends."""
+        command = own_program.command("import", *arguments, data=self._folder.path, config_file=self._config_file)
+        async with self._at_once:
+            process = await asyncio.create_subprocess_exec(
+                *command,
+                stdin=asyncio.subprocess.DEVNULL,
+                stdout=out,
+                stderr=said,
+                env=own_program.environment(),
+            )
+            self._processes.add(process)
+            try:
+                return await asyncio.wait_for(process.wait(), LONGEST_SECONDS)
+            except TimeoutError:
+                process.kill()
+                return await process.wait()
+            finally:
+                self._processes.discard(process)
+
+    async def stop(self) -> None:
+        """Ends what is under way: what was not committed is as if it had never begun."""
+        for process in list(self._processes):
+            with suppress(ProcessLookupError):
+                process.terminate()
+        tasks = [running.task for running in self._running.values()]
+        if tasks:
+            await asyncio.wait(tasks, timeout=STOP_SECONDS)
+
+    async def forget_old(self) -> None:
+        await asyncio.to_thread(self.uploads.forget_old)
+
+
+def _arguments(company: Company, upload: Upload, about: About) -> list[str]:
+    options = [
+        f"--{name}={value}" for name, value in {**about.choices, **about.options}.items() if value is not True
+    ]
+    flags = [f"--{name}" for name, value in about.options.items() if value is True]
+    return [about.kind, str(upload.file), f"--company={company.code}", *options, *flags]
+
+
+def _note(upload: Upload, about: About, state: State) -> None:
+    """What came of it. A folder that was given up meanwhile is left alone."""
+    about.state = state
+    if state == "failed":
+        about.message = upload.failure()
+    with suppress(OSError):
+        upload.write(about)
+
+
+async def shown(
+    desk: ImportDesk, database: Database, company: Company, upload: Upload, about: About
+) -> dict[str, Any]:
+    """The upload as it stands: the company's file alone says whether it was taken in."""
+    found = await database.read(lambda tx: record.of_upload(tx, upload.id))
+    state, message = about.state, about.message
+    if found is not None:
+        state, message = "imported", ""
+    elif state in ("looking", "importing") and not desk.is_at_work(company):
+        state, message = "failed", BROKEN_OFF
+    is_at_work = state in ("looking", "importing")
+    progress = await asyncio.to_thread(upload.progress) if is_at_work else None
+    return {
+        "id": upload.id,
+        "kind": about.kind,
+        "file_name": about.file_name,
+        "bytes": about.bytes,
+        "by": about.by,
+        "at": about.at,
+        "state": state,
+        "message": message,
+        "choices": about.choices,
+        "options": about.options,
+        "progress": None if progress is None else {"done": progress[0], "of": progress[1]},
+        "preview": None if is_at_work else await asyncio.to_thread(upload.preview),
+        "import_id": None if found is None else found.id,
+    }

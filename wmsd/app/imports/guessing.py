@@ -1,0 +1,225 @@
+"""Guesses how a file is written: its encoding, its delimiter and its decimal mark.
+
+What can only be guessed at a risk is asked: `1.000` is a thousand in one country and one in the other.
+"""
+
+import codecs
+from collections import Counter
+from collections.abc import Generator, Mapping
+from dataclasses import dataclass, field
+from decimal import Decimal
+from io import TextIOWrapper
+from typing import IO, Final, NamedTuple
+
+from wmsd.app.csv_rows import Columns, Form, Unreadable, delimiter_of, split
+from wmsd.base import cells
+from wmsd.base.decimal_marks import MARKS, SIGN_OF, Mark, readings
+
+ENCODINGS: Final[Mapping[str, str]] = {
+    "utf-8": "UTF-8",
+    "utf-16": "UTF-16",
+    "windows-1250": "Windows-1250",
+    "windows-1252": "Windows-1252",
+}
+"""Those that can be chosen, and their names for people."""
+DELIMITER_NAMES: Final[Mapping[str, str]] = {",": "comma", ";": "semicolon", "\t": "tab"}
+MARKED: Final = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+OTHER_FILES: Final = {
+    b"PK\x03\x04": "is a workbook (.xlsx) or another zipped file",
+    b"\xd0\xcf\x11\xe0": "is a workbook (.xls)",
+    b"\x1f\x8b": "is compressed",
+    b"%PDF": "is a PDF",
+    b"\x28\xb5\x2f\xfd": "is compressed",
+}
+"""By how they begin."""
+SAVE_AS: Final = "Save it as CSV UTF-8, and choose that file."
+ROMANIAN: Final = frozenset(b"\xe3\xc3\xba\xaa\xfe\xde")
+"""In Windows-1250, letters of Romanian that Windows-1252 does not have."""
+BLOCK: Final = 64 * 1024
+LONGEST_LINE: Final = 4 * 1024 * 1024
+MOST_QUESTIONS: Final = 5
+
+
+class Cell(NamedTuple):
+    line: int
+    column: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """What somebody has said of the file; None where it is to be guessed."""
+
+    encoding: str | None = None
+    delimiter: str | None = None
+    decimal: Mark | None = None
+
+
+@dataclass(slots=True)
+class Guess:
+    form: Form
+    evidence: Cell | None = None
+    """The first cell that shows the decimal mark."""
+    questions: list[Cell] = field(default_factory=list)
+    """Cells that are two different numbers, for which nobody has chosen the decimal mark. The first few."""
+
+    @property
+    def question(self) -> str | None:
+        """What has to be asked before the file can be imported."""
+        if not self.questions:
+            return None
+        line, column, text = self.questions[0]
+        found = readings(text)
+        if len(found) < len(MARKS):
+            return (
+                f"Row {line}, {column}, {text!r}, and other numbers of the file have different decimal marks. "
+                "Choose the mark that the file is meant to have."
+            )
+        as_point, as_comma = (_plain(found[mark]) for mark in MARKS)
+        return (
+            f"Row {line}, {column}: {text!r} is {as_point} with a decimal point, and {as_comma} with a decimal "
+            "comma. Choose the mark that the file is meant to have."
+        )
+
+
+def _plain(number: Decimal) -> str:
+    return f"{number.normalize():f}"
+
+
+def guess(file: IO[bytes], columns: Columns, chosen: Chosen) -> Guess:
+    """How the file is written. It is read whole, and is at its beginning again. Raises Unreadable."""
+    encoding = _encoding(file, chosen.encoding)
+    texts = lines_of(file, encoding)
+    header = next(texts, "")
+    delimiter = chosen.delimiter or delimiter_of(header)
+    texts.close()
+    form = Form(encoding, delimiter, chosen.decimal or "point")
+    if chosen.decimal is not None:
+        file.seek(0)
+        return Guess(form)
+    return _with_decimal(form, Numbers.of(file, columns, form))
+
+
+def lines_of(file: IO[bytes], encoding: str) -> Generator[str, None, None]:
+    """The lines of the file, from its beginning, with their ends. Raises Unreadable."""
+    file.seek(0)
+    reader = TextIOWrapper(file, "utf-8-sig" if encoding == "utf-8" else encoding, newline="")
+    number = 0
+    try:
+        while line := reader.readline(LONGEST_LINE):
+            number += 1
+            if "\0" in line:
+                raise Unreadable(f"line {number} has a byte of value 0, so this is no text. {SAVE_AS}")
+            if len(line) >= LONGEST_LINE:
+                raise Unreadable(f"line {number} is longer than {LONGEST_LINE} characters.")
+            yield line
+    except UnicodeError:
+        name = ENCODINGS.get(encoding, "UTF-8")
+        raise Unreadable(f"line {number + 1} is not {name} text. {SAVE_AS}") from None
+    finally:
+        reader.detach()
+
+
+def _encoding(file: IO[bytes], chosen: str | None) -> str:
+    file.seek(0)
+    beginning = file.read(4)
+    for begins, is_other in OTHER_FILES.items():
+        if beginning.startswith(begins):
+            raise Unreadable(f"the file {is_other}, not CSV. {SAVE_AS}")
+    for mark, encoding in MARKED.items():
+        if beginning.startswith(mark):
+            return encoding
+    if chosen is not None:
+        return "utf-16-le" if chosen == "utf-16" else chosen
+    return _of_bytes(file)
+
+
+def _of_bytes(file: IO[bytes]) -> str:
+    """UTF-8, unless the file has other bytes and no letters of UTF-8. Raises Unreadable."""
+    file.seek(0)
+    decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+    wrong = right = 0
+    high: Counter[int] = Counter()
+    first_wrong = line = 0
+    while True:
+        block = file.read(BLOCK)
+        text = decoder.decode(block, final=not block)
+        if "\0" in text:
+            number = line + text.partition("\0")[0].count("\n") + 1
+            raise Unreadable(f"line {number} has a byte of value 0, so this is no text. {SAVE_AS}")
+        if not text.isascii():
+            bad = text.count("\ufffd")
+            if bad and not first_wrong:
+                first_wrong = line + text.partition("\ufffd")[0].count("\n") + 1
+            wrong += bad
+            right += sum(not each.isascii() for each in text) - bad
+            high.update(byte for byte in block if byte > 0x7F)
+        line += text.count("\n")
+        if not block:
+            break
+    if not wrong:
+        return "utf-8"
+    if right >= wrong:
+        raise Unreadable(f"line {first_wrong} is not UTF-8 text, though others are. {SAVE_AS}")
+    central = sum(count for byte, count in high.items() if byte in ROMANIAN)
+    return "windows-1250" if central * 2 > sum(high.values()) - _shared(high) else "windows-1252"
+
+
+def _shared(high: Counter[int]) -> int:
+    """How many of the bytes are the same letter in both."""
+    return sum(
+        count
+        for byte, count in high.items()
+        if bytes([byte]).decode("windows-1250", "replace") == bytes([byte]).decode("windows-1252", "replace")
+    )
+
+
+@dataclass(slots=True)
+class Numbers:
+    """The numbers of a file, by what each says of the decimal mark."""
+
+    sure: dict[Mark, Cell] = field(default_factory=dict)
+    """The first cell that is a number with this mark only."""
+    either: dict[Mark, list[Cell]] = field(default_factory=lambda: {mark: [] for mark in MARKS})
+    """The first cells that are two different numbers, by the mark that makes a fraction of them."""
+
+    @classmethod
+    def of(cls, file: IO[bytes], columns: Columns, form: Form) -> "Numbers":
+        found = cls()
+        texts = lines_of(file, form.encoding)
+        try:
+            rows = split(texts, form.delimiter)
+            header = next(rows, None)
+            names = [name.strip() for name in header.cells] if header else []
+            places = [
+                (n, name) for n, name in enumerate(names) if name in columns and cells.is_number(columns[name])
+            ]
+            for row in rows if places else ():
+                for place, name in places:
+                    if place < len(row.cells):
+                        found._add(Cell(row.number, name, row.cells[place]))
+        finally:
+            texts.close()
+            file.seek(0)
+        return found
+
+    def _add(self, cell: Cell) -> None:
+        if cell.text.isdecimal():
+            return
+        found = readings(cell.text)
+        if len(found) == 1:
+            self.sure.setdefault(next(iter(found)), cell)
+        elif len(set(found.values())) > 1:
+            for mark in MARKS:
+                if SIGN_OF[mark] in cell.text and len(self.either[mark]) < MOST_QUESTIONS:
+                    self.either[mark].append(cell)
+
+
+def _with_decimal(form: Form, numbers: Numbers) -> Guess:
+    """One kind of evidence decides, but never that a cell such as `1.000` is 1: that is asked."""
+    if len(numbers.sure) > 1:
+        return Guess(form, questions=sorted(numbers.sure.values()))
+    if not numbers.sure:
+        return Guess(form, questions=sorted(cell for of_mark in numbers.either.values() for cell in of_mark))
+    (mark, evidence) = next(iter(numbers.sure.items()))
+    return Guess(Form(form.encoding, form.delimiter, mark), evidence, numbers.either[mark])

@@ -1,0 +1,101 @@
+"""Takes the last import of a company back, while nothing was built on it: the whole of it, or nothing."""
+
+from collections.abc import Iterable, Iterator
+from itertools import islice
+from typing import Any, Final
+
+from wmsd.app.imports import record
+from wmsd.articles import undoing as articles
+from wmsd.base.problems import Problem
+from wmsd.db import kept_rows
+from wmsd.db.kept_rows import Made
+from wmsd.db.transaction import Transaction
+from wmsd.packaging import undoing as packaging
+from wmsd.stock import undoing as stock
+
+MOST_TOLD: Final = 10
+NOUNS: Final = {
+    "articles": "article",
+    "clients": "client",
+    "partners": "partner",
+    "warehouses": "warehouse",
+    "packaging_types": "packaging type",
+}
+"""By the table of the records."""
+
+
+class CannotBeUndone(Exception):
+    """Nothing was changed. The sentences say what stands in the way: the first few."""
+
+    def __init__(self, sentences: Iterable[str]) -> None:
+        self.sentences = list(sentences)
+        super().__init__(self.text)
+
+    @property
+    def text(self) -> str:
+        return " ".join(f"{each[0].upper()}{each[1:]}." for each in self.sentences)
+
+
+def undo_last(tx: Transaction, import_id: int | None = None, used: Iterable[int] = ()) -> dict[str, Any]:
+    """Takes back the last import, which must be `import_id` if that is given. `used` are the ids of warehouses
+    that are used outside of the company's file. Answers the import.
+
+    Raises CannotBeUndone.
+    """
+    made = kept_rows.made(tx)
+    if made is None or import_id not in (None, made.import_id):
+        raise CannotBeUndone(
+            ["there is no import to take back: only the last one that has changed something can be"]
+        )
+    found = record.row(tx, made.import_id)
+    _refuse_if(_obstacles(tx, made, found, used))
+    _refuse_if(_take_back(tx, made, f"import {made.import_id} taken back"))
+    record.note_undone(tx, made.import_id)
+    return found
+
+
+def _refuse_if(obstacles: Iterable[str]) -> None:
+    told = list(islice(obstacles, MOST_TOLD + 1))
+    if told:
+        more = ["there is more that stands in the way"] if len(told) > MOST_TOLD else []
+        raise CannotBeUndone([*told[:MOST_TOLD], *more])
+
+
+def _obstacles(tx: Transaction, made: Made, found: dict[str, Any], used: Iterable[int]) -> Iterator[str]:
+    if made.table == "stock_movements":
+        yield from stock.obstacles(tx, made, found["last_change"], MOST_TOLD + 1)
+    if made.table not in NOUNS:
+        return
+    changed = kept_rows.changed_since(tx, made, found["last_change"], found["imported_at"], MOST_TOLD + 1)
+    for code in _codes(tx, made, changed):
+        yield f"{NOUNS[made.table]} {code} was changed since"
+    for row_id, child in kept_rows.referred_to(tx, made.table, made.after, made.last, MOST_TOLD + 1):
+        (code,) = _codes(tx, made, [row_id])
+        yield f"{NOUNS[made.table]} {code} is used already: {child.replace('_', ' ')}"
+    if made.table == "warehouses":
+        for code in _codes(tx, made, [each for each in used if made.after < each <= made.last]):
+            yield f"warehouse {code} is a site of a transport planner"
+    if made.table == "articles":
+        yield from articles.obstacles(tx, made, MOST_TOLD + 1)
+
+
+def _codes(tx: Transaction, made: Made, ids: Iterable[int]) -> Iterator[str]:
+    for each in ids:
+        yield tx.value(f"SELECT code FROM {made.table} WHERE id = ?", (each,))
+
+
+def _take_back(tx: Transaction, made: Made, reason: str) -> list[str]:
+    """Answers what forbids it."""
+    if made.table == "stock_movements":
+        return stock.take_back(tx, made, reason)
+    if made.table == "packaging_movements":
+        try:
+            packaging.take_back(tx, made, reason)
+        except Problem as problem:
+            return [sentence for sentences in problem.errors.values() for sentence in sentences]
+    elif made.table == "articles":
+        articles.take_back(tx, made)
+    else:
+        kept_rows.delete_made(tx, made)
+        kept_rows.restore(tx, made)
+    return []

@@ -1,0 +1,20 @@
+"""How this program starts itself again, for work in a process of its own."""
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+
+def command(*arguments: str, data: Path, config_file: Path | None) -> list[str]:
+    """Starts a command of this program, in the same data folder and with the same settings."""
+    program = [sys.executable]
+    if not getattr(sys, "frozen", False):
+        program += ["-P", "-c", "from wmsd.interfaces.cli.main import main; main()"]
+    config = [] if config_file is None else ["--config", str(config_file)]
+    return [*program, *arguments, "--data", str(data), *config]
+
+
+def environment() -> Mapping[str, str]:
+    """A packed program unpacks itself anew in it."""
+    return {**os.environ, "PYINSTALLER_RESET_ENVIRONMENT": "1"}

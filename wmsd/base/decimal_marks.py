@@ -1,0 +1,58 @@
+"""Numbers as people and spreadsheets write them: `1234.5`, `1.234,5`, `1 234,5`, `1,234.5`.
+
+A number such as `1.000` is one thing with a decimal point and another with a decimal comma. So a cell is read
+under both marks, and what it says by itself follows from which of them make a number of it.
+"""
+
+import re
+from collections.abc import Mapping
+from decimal import Decimal
+from typing import Final, Literal, get_args
+
+Mark = Literal["point", "comma"]
+MARKS: Final[tuple[Mark, ...]] = get_args(Mark)
+SIGN_OF: Final[Mapping[Mark, str]] = {"point": ".", "comma": ","}
+OTHER: Final[Mapping[Mark, Mark]] = {"point": "comma", "comma": "point"}
+EXAMPLE: Final[Mapping[Mark, str]] = {"point": "12.5", "comma": "12,5"}
+BLANKS: Final = " \u00a0\u202f\u2009'\u2019"
+"""What may stand between groups of three digits, beside the other mark."""
+
+
+def _pattern(mark: Mark) -> "re.Pattern[str]":
+    sign, other = re.escape(SIGN_OF[mark]), re.escape(SIGN_OF[OTHER[mark]])
+    grouped = rf"[1-9][0-9]{{0,2}}(?P<between>[{other}{BLANKS}])[0-9]{{3}}(?:(?P=between)[0-9]{{3}})*"
+    return re.compile(
+        rf"(?P<sign>[+-]?)(?:(?P<whole>{grouped}|[0-9]+)(?:{sign}(?P<part>[0-9]*))?|{sign}(?P<only>[0-9]+))"
+        r"(?P<power>e[+-]?[0-9]{1,3})?",
+        re.ASCII | re.IGNORECASE,
+    )
+
+
+PATTERNS: Final[Mapping[Mark, "re.Pattern[str]"]] = {mark: _pattern(mark) for mark in MARKS}
+NOT_DIGITS: Final = re.compile(r"[^0-9]")
+
+
+def read(cell: str, mark: Mark) -> Decimal:
+    """The number with this decimal mark. Raises ValueError with a sentence."""
+    found = PATTERNS[mark].fullmatch(cell.strip())
+    if found is None:
+        raise ValueError(f"must be a number with a decimal {mark}, such as {EXAMPLE[mark]}")
+    whole = NOT_DIGITS.sub("", found["whole"] or "0")
+    part = found["part"] or found["only"] or "0"
+    return Decimal(f"{found['sign']}{whole}.{part}{found['power'] or ''}")
+
+
+def readings(cell: str) -> dict[Mark, Decimal]:
+    """What the cell is under each mark that makes a number of it."""
+    found: dict[Mark, Decimal] = {}
+    for mark in MARKS:
+        try:
+            found[mark] = read(cell, mark)
+        except ValueError:
+            continue
+    return found
+
+
+def unambiguous(text: str) -> str:
+    """A number with a decimal point, written so that nobody takes its fraction for a group of three digits."""
+    return f"{text}0" if len(set(readings(text).values())) > 1 else text

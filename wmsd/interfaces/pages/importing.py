@@ -1,0 +1,158 @@
+"""Imports at the pages: a file is uploaded, looked at, confirmed and taken in."""
+
+from collections import Counter
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from wmsd.app.csv_transfer import KINDS
+from wmsd.app.imports import actions as imports
+from wmsd.base.problems import Problem
+from wmsd.interfaces.http.web import web
+from wmsd.interfaces.pages import browser as browsers
+from wmsd.interfaces.pages.door import Answer, Door
+from wmsd.interfaces.pages.rendering import HEADERS, go_to, page
+from wmsd.interfaces.pages.uploading import Sent, receive
+from wmsd.interfaces.pages.workplace import CompanyWorkplace, company_workplace
+
+MOST_ARRIVING: Final = 2
+"""Files of a company that arrive at the same time."""
+CHOICES: Final[Mapping[str, tuple[str, ...]]] = {
+    "decimal": ("point", "comma"),
+    "delimiter": ("comma", "semicolon", "tab"),
+    "encoding": ("utf-8", "utf-16", "windows-1250", "windows-1252"),
+}
+TYPED: Final = ("kind", *CHOICES, "reason")
+BROKEN: Final = "The upload cannot be kept now. Try again, and tell the site admin if it fails again."
+
+
+class Importing:
+    def __init__(self, door: Door) -> None:
+        self._door = door
+        self._arriving: Counter[str] = Counter()
+        """How many files arrive now, by company."""
+
+    async def show(self, request: web.Request) -> web.Response:
+        at = await self._at(request)
+        return _form(at, {"kind": request.query.get("kind", "")})
+
+    async def upload(self, request: web.Request) -> web.Response:
+        """Takes the file, has it looked at, and goes on to what was understood."""
+        at = await self._at(request)
+        browsers.check_origin(at.person.browser)
+        if self._arriving[at.id] >= MOST_ARRIVING:
+            raise Problem(
+                "INVALID_STATUS", "Other files of this company are arriving. Wait for them, and send it again."
+            )
+        self._arriving[at.id] += 1
+        try:
+            place = await at.need(imports.begin_upload)
+            sent = await receive(at.person.browser, Path(place["path"]), place["most_bytes"])
+        except OSError:
+            raise Problem("SERVICE_UNAVAILABLE", BROKEN) from None
+        finally:
+            self._arriving[at.id] -= 1
+            self._arriving += Counter()  # forgets companies of which none arrives
+        if not sent.bytes:
+            errors = {"file": ["is empty, or was not chosen"]}
+            return _form(at, sent.fields, 422, "Correct what is marked.", errors)
+        answer = await self._look(at, place["id"], sent.fields, sent)
+        if not answer.is_good:
+            return _form(at, sent.fields, answer.status, answer.body["message"], answer.body.get("errors", {}))
+        return go_to(f"{at.address}/imports/uploads/{place['id']}")
+
+    async def one(self, request: web.Request) -> web.Response:
+        """What is known of an upload: it is looked at, asked about, imported, or was refused."""
+        at = await self._at(request)
+        return await self._one(at, request)
+
+    async def choose(self, request: web.Request) -> web.Response:
+        """Looks at it again, with what somebody has chosen."""
+        at = await self._at(request)
+        typed = await browsers.form(at.person.browser)
+        found = await self._upload(at, request)
+        said = {**found["options"], **found["choices"], "kind": found["kind"], **typed}
+        answer = await self._look(at, found["id"], said, None)
+        if not answer.is_good:
+            return await self._one(at, request, answer)
+        return go_to(f"{at.address}/imports/uploads/{found['id']}")
+
+    async def confirm(self, request: web.Request) -> web.Response:
+        at = await self._at(request)
+        await browsers.form(at.person.browser)
+        path = {"upload": request.match_info["upload"]}
+        answer = await at.ask(imports.import_upload, path=path, is_counted=True)
+        if not answer.is_good:
+            return await self._one(at, request, answer)
+        return go_to(f"{at.address}/imports/uploads/{path['upload']}")
+
+    async def errors(self, request: web.Request) -> web.StreamResponse:
+        """All errors as a CSV file."""
+        at = await self._at(request)
+        path = {"upload": request.match_info["upload"]}
+        found = await at.need(imports.get_upload_errors, path=path)
+        name = f"errors-{at.code}.csv"
+        response = web.FileResponse(
+            found["path"], headers={**HEADERS, "Content-Disposition": f'attachment; filename="{name}"'}
+        )
+        response.content_type = "text/csv"
+        response.charset = "utf-8"
+        return response
+
+    async def _at(self, request: web.Request) -> CompanyWorkplace:
+        return await company_workplace(self._door, request)
+
+    async def _upload(self, at: CompanyWorkplace, request: web.Request) -> Any:
+        return await at.need(imports.get_upload, path={"upload": request.match_info["upload"]}, is_counted=True)
+
+    async def _look(
+        self, at: CompanyWorkplace, upload: str, typed: Mapping[str, Any], sent: Sent | None
+    ) -> Answer:
+        document: dict[str, object] = {name: typed[name] for name in TYPED if typed.get(name)}
+        document["complete"] = bool(typed.get("complete"))
+        if sent is not None:
+            document |= {"file_name": sent.file_name, "bytes": sent.bytes}
+        return await at.ask(imports.look_at_upload, path={"upload": upload}, document=document, is_counted=True)
+
+    async def _one(
+        self, at: CompanyWorkplace, request: web.Request, refused: Answer | None = None
+    ) -> web.Response:
+        found = await self._upload(at, request)
+        if found["import_id"] is not None and refused is None:
+            return go_to(f"{at.address}/imports/{found['import_id']}?done=new")
+        return page(
+            "upload",
+            200 if refused is None else refused.status,
+            person=at.person,
+            at=at,
+            current="imports",
+            upload=found,
+            preview=found["preview"] or {},
+            choices=CHOICES,
+            refused=None if refused is None else refused.body,
+        )
+
+
+def _form(
+    at: CompanyWorkplace,
+    typed: Mapping[str, str],
+    status: int = 200,
+    message: str = "",
+    errors: Mapping[str, list[str]] = {},
+) -> web.Response:
+    if not at.may(imports.begin_upload):
+        raise Problem("FORBIDDEN", "Only company admins may import files.")
+    kinds = [kind for kind in KINDS if imports.MODULE_OF.get(kind) in (None, *at.modules)]
+    return page(
+        "import",
+        status,
+        person=at.person,
+        at=at,
+        current="imports",
+        kinds=kinds,
+        typed=typed,
+        choices=CHOICES,
+        message=message,
+        errors=errors,
+        focus=next(iter(errors), "kind"),
+    )
