@@ -235,6 +235,9 @@ OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("clock", "confirm"): PLACE,
     ("config", "show"): ("--json", *PLACE),
     ("config", "check"): PLACE,
+    ("config", "init"): ("[FILE]",),
+    ("completion", "install"): ("[bash|zsh|fish]",),
+    ("completion", "show"): ("{bash|zsh|fish}",),
     ("version",): ("--json",),
 }
 
@@ -280,8 +283,9 @@ def test_help_of_the_program_and_of_a_group(home: Home) -> None:
 
 
 def test_an_unknown_command_is_not_understood(home: Home) -> None:
-    assert home.misunderstood("comapny").startswith("Error: No such command 'comapny'.")
-    assert home.misunderstood("company", "make").startswith("Error: No such command 'make'.")
+    assert home.misunderstood("comapny") == "Error: No such command 'comapny'. Did you mean 'company'?"
+    assert home.misunderstood("sales-order", "lst") == "Error: No such command 'lst'. Did you mean 'list'?"
+    assert home.misunderstood("company", "xyz") == "Error: No such command 'xyz'."
     assert home.misunderstood("company", "create", "A") == "Error: Missing option '--name'."
     assert home.misunderstood("export", "recipes", "--company", "A").startswith("Error: Invalid value for")
     assert home.run().code == 2

@@ -17,6 +17,8 @@ GET_ADDRESS: Final = 0x8915
 """SIOCGIFADDR, netdevice(7)."""
 INTERFACE_REQUEST: Final = 256
 IPV6_INTERFACES: Final = Path("/proc/net/if_inet6")
+ELSEWHERE: Final = ("203.0.113.1", 9)
+"""An address that is nobody's (RFC 5737)."""
 HOST_NAME: Final = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?(\.[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?)*")
 Address = IPv4Address | IPv6Address
 
@@ -36,6 +38,16 @@ def machine_names() -> MachineNames:
     return MachineNames(tuple(_names()), tuple(private))
 
 
+def lan_address() -> IPv4Address | None:
+    """The address by which a LAN is likely to reach this machine: that of the way out, or else a private one."""
+    with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as way_out, suppress(OSError):
+        way_out.connect(ELSEWHERE)  # it sends nothing
+        found = IPv4Address(way_out.getsockname()[0])
+        if not found.is_loopback:
+            return found
+    return next((each for each in _ipv4() if each.is_private and not each.is_loopback), None)
+
+
 def _names() -> Iterator[str]:
     yield "localhost"
     name = socket.gethostname().lower().rstrip(".")
@@ -45,7 +57,7 @@ def _names() -> Iterator[str]:
             yield f"{name}.local"  # multicast DNS, RFC 6762
 
 
-def _ipv4() -> Iterator[Address]:
+def _ipv4() -> Iterator[IPv4Address]:
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as asking:
         for _, name in socket.if_nameindex():
             request = array.array("B", struct.pack("256s", name.encode()[:15]))

@@ -9,6 +9,8 @@ from typing import Final
 
 import click
 
+from wmsd import __version__
+
 COMMANDS: Final = {
     "serve": ("serving", "Serve the API and the pages."),
     "company": ("companies", "Make, change and show companies, the tenants."),
@@ -38,6 +40,7 @@ COMMANDS: Final = {
     "tls": ("trust", "Show the certificate of the LAN, and how to trust it."),
     "clock": ("clock", "Show whether the clock can be trusted, and confirm that it is right."),
     "config": ("configuring", "Show and check the settings."),
+    "completion": ("completing", "Have the shell complete commands and options."),
     "version": ("about", "Show the version."),
 }
 
@@ -51,6 +54,15 @@ class Commands(click.Group):
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         return list(COMMANDS)
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        """Raises NoSuchCommand, which names the commands that are like a mistyped one."""
+        name = args[0]
+        if name not in COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
+            raise click.NoSuchCommand(name, possibilities=COMMANDS, ctx=ctx)
+        return super().resolve_command(ctx, args)
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
@@ -69,6 +81,7 @@ class Commands(click.Group):
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     epilog="To begin: wmsd serve --demo. Each command explains itself with --help.",
 )
+@click.version_option(__version__, message="wmsd %(version)s", help="Show the version.")
 def wmsd() -> None:
     """The warehouse service that a small site can own.
 
