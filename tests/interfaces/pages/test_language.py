@@ -3,7 +3,7 @@
 import re
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.interfaces.pages.test_browsing import signed_in
@@ -12,6 +12,12 @@ from tests.support.shop import Shop
 from wmsd.interfaces.pages import language
 from wmsd.interfaces.pages.language import formats, of_browser, told
 from wmsd.interfaces.pages.words import figure, moment
+
+
+@pytest.fixture(autouse=True)
+def _all_are_offered(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also those whose catalogue is not complete."""
+    monkeypatch.setattr(language, "OFFERED", tuple(language.FORMATS))
 
 
 def language_of(seen: Seen) -> str:
@@ -37,6 +43,7 @@ def test_what_the_browser_likes_best(accepted: str, chosen: str) -> None:
     assert of_browser(accepted) == chosen
 
 
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(max_size=200))
 def test_whatever_a_browser_sends_there_is_a_language(accepted: str) -> None:
     assert of_browser(accepted) in language.FORMATS

@@ -4,6 +4,7 @@ from wmsd.accounts import actions as accounts
 from wmsd.accounts.schema import LANGUAGES
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import browser as browsers
+from wmsd.interfaces.pages import language
 from wmsd.interfaces.pages.door import Door
 from wmsd.interfaces.pages.rendering import go_to, page
 
@@ -17,7 +18,13 @@ class Account:
     async def show(self, request: web.Request) -> web.Response:
         person = await self._door.person(request)
         sessions = await self._door.need(person.browser, accounts.list_sessions)
-        return page("account", person=person, current="account", sessions=sessions["data"], languages=LANGUAGES)
+        return page(
+            "account",
+            person=person,
+            current="account",
+            sessions=sessions["data"],
+            languages={each: LANGUAGES[each] for each in language.OFFERED},
+        )
 
     async def choose_language(self, request: web.Request) -> web.Response:
         person = await self._door.person(request)

@@ -130,7 +130,7 @@ class Door:
             found = await self.ask(browser, accounts.get_profile)
             if found.status != 401:
                 person = Person(browser, **found.needed())
-                if person.language is not None:
+                if person.language in language.OFFERED:
                     language.current.set(person.language)
                 if person.second_factor == "demanded" and request.path != SECOND_FACTOR:
                     raise web.HTTPSeeOther(SECOND_FACTOR)

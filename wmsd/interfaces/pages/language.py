@@ -16,7 +16,6 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from wmsd.accounts.schema import LANGUAGES
 from wmsd.interfaces.http.negotiation import weights_in
 
 if TYPE_CHECKING:
@@ -24,6 +23,8 @@ if TYPE_CHECKING:
 
 CATALOGUES: Final = Path(__file__).parent / "catalogues"
 DEFAULT: Final = "en"
+OFFERED: tuple[str, ...] = ("en",)
+"""The languages whose catalogue is complete. The Romanian one is not yet."""
 ERROR: Final = "error"
 LONGEST_TOLD: Final = 300
 """Characters of a sentence in which values are looked for."""
@@ -36,7 +37,7 @@ def of_browser(accept_language: str) -> str:
     """The language of ours that the browser likes best."""
     weights = weights_in(accept_language)
     asked = sorted((name for name in weights if weights[name] > 0), key=lambda name: -weights[name])
-    return next((name[:2] for name in asked if name[:2] in LANGUAGES), DEFAULT)
+    return next((name[:2] for name in asked if name[:2] in OFFERED), DEFAULT)
 
 
 def translated(text: str) -> str:
