@@ -48,5 +48,5 @@ def test_what_was_there_before_is_found_and_counted(tmp_path: Path) -> None:
     connection.close()
     assert events == ["article.created", "stock.low", None, "webhook.test"]
     assert counts == [(1, "delivered", 2), (1, "pending", 1), (2, "exhausted", 1)]
-    assert successes == [("2026-11",), (None,)]
+    assert successes == ["2026-11", None]
     assert headers == [(None, None, None)]

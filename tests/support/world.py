@@ -340,7 +340,11 @@ async def _opened(
         app, jobs = service(installation, COMMANDS, Started() if started is None else started(installation))
         plain = aiohttp.ClientSession(auto_decompress=False, skip_auto_headers=["Accept-Encoding"])
         async with _served(app) as base_url, plain as session:
-            yield World(installation, jobs, clock, base_url, session, contract, app, company, token)
+            try:
+                yield World(installation, jobs, clock, base_url, session, contract, app, company, token)
+            finally:
+                if jobs.imports is not None:
+                    await jobs.imports.stop()  # commands that it has started
 
 
 @asynccontextmanager

@@ -7,6 +7,7 @@ empty, where it need not have one and the file has the column.
 """
 
 from collections.abc import Collection, Iterable, Iterator
+from functools import cache
 from typing import Any, Final
 
 from wmsd.articles import store
@@ -17,7 +18,6 @@ from wmsd.db.changes import updated_at_sql
 from wmsd.db.table import stored
 from wmsd.db.transaction import Transaction
 
-DEFAULTS: Final = stored(ArticleFields.model_construct(code="", name="").model_dump())
 FIELDS: Final = ArticleFields.model_fields
 GIVEN: Final = tuple(name for name in store.COLUMNS if name != "client_id")
 STAGED: Final = ("line", *GIVEN, "client_code", "is_faulty")
@@ -36,6 +36,12 @@ look for their rows. For the same reason each lookup for a row is a subquery of 
 the statistics say.
 """
 ADD: Final = f"INSERT INTO staged_articles ({', '.join(STAGED)}) VALUES ({', '.join('?' * len(STAGED))})"
+
+
+@cache
+def _defaults() -> dict[str, Any]:
+    """What an article has in the file where nothing is given. Made when first used: it builds the model."""
+    return stored(ArticleFields.model_construct(code="", name="").model_dump())
 
 
 def make(tx: Transaction, schema: str) -> None:
@@ -216,7 +222,7 @@ def apply(tx: Transaction, sent: Collection[str], progress: Progress) -> int:
     for after in range(0, last, SLICE):
         progress(after, last)
         slice_of = {"after": after, "until": after + SLICE, "last_id": store.last_id(tx)}
-        tx.execute(insert, {**DEFAULTS, **moment, "now": tx.timestamp, **slice_of})
+        tx.execute(insert, {**_defaults(), **moment, "now": tx.timestamp, **slice_of})
     return before
 
 

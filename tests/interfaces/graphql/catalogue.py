@@ -83,7 +83,7 @@ LISTS = {
             *({"id": "1"}, {"id": "1", "status": ["held"]}, {"id": "1", "since": EARLY}, {"id": "2"}),
             *(
                 {"id": "1", "event": ["sales_order.created"]},
-                {"id": "1", "record": "1"},
+                {"id": "1", "record": ["1"]},
                 {"id": "1", "until": EARLY},
             ),
         ),
