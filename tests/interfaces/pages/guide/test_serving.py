@@ -12,6 +12,7 @@ from tests.support.world import UNLIMITED, World, open_world
 from wmsd.app.settings import declared
 from wmsd.base.problems import STATUS_OF_CODE
 from wmsd.interfaces.cli.main import COMMANDS
+from wmsd.interfaces.pages import language
 from wmsd.interfaces.pages.guide.contents import ORDER, READERS, address_of
 from wmsd.outbox.events import EVENTS
 
@@ -86,8 +87,11 @@ async def test_who_is_signed_in_is_led_back_to_the_pages(world: World) -> None:
     assert [(await visitor.get("/docs", known)).status for visitor in (stranger, signed_in)] == [304, 200]
 
 
-async def test_the_guide_is_in_english_whoever_reads_it_first(world: World) -> None:
+async def test_the_guide_is_in_english_whoever_reads_it_first(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A page is made once for everybody, so it cannot be in the language of its first reader."""
+    monkeypatch.setattr(language, "OFFERED", tuple(language.FORMATS))
     visitor = Visitor(world)
     wish = {"Accept-Language": "ro"}
     assert '<html lang="ro">' in (await visitor.get("/sign-in", wish)).text
