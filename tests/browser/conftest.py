@@ -4,11 +4,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from tests.support.chromium import chromium, opened
 from tests.support.command import Home, Program, Server
 
+expect.set_options(timeout=30_000)  # milliseconds: a busy machine is no mistake
 UNLIMITED = {"WMSD_LIMITS_PAGES_PER_MINUTE": "100000", "WMSD_LIMITS_OPEN_PER_MINUTE": "100000"}
 ADMIN = {"name": "Ana Pop", "email": "ana@example.com", "password": "correct horse battery"}
 
