@@ -155,6 +155,7 @@ def test_signing_out_ends_what_the_browser_could_see(browser: Browser, house: Ho
         sign_in(page, ADMIN["email"], ADMIN["password"])
         expect(page.locator("h1")).to_have_text("Today")
         page.click("text=Sign out")
+        expect(page.locator("h1")).to_have_text("Sign in to wmsd")
         page.go_back()
         page.reload()
         expect(page.locator("h1")).to_have_text("Sign in to wmsd")
