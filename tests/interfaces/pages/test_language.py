@@ -1,6 +1,7 @@
 """The language of a page: chosen by its person, or else asked for by the browser."""
 
 import re
+from decimal import Decimal
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -80,7 +81,7 @@ def test_numbers_and_dates_are_written_as_the_language_does() -> None:
     ):
         token = language.current.set(code)
         try:
-            assert figure(12345.5) == number  # type: ignore[arg-type]
+            assert figure(Decimal("12345.5")) == number
             assert moment("2026-11-24T08:05:09.123Z") == date
             assert formats() is language.FORMATS[code]
         finally:
