@@ -1,5 +1,6 @@
 """What the pages of the running house, of webhooks and of imports show of declared tables, in Romanian."""
 
+import re
 from collections.abc import Iterator
 
 import polib
@@ -9,12 +10,15 @@ from tests.interfaces.pages.visitor import Visitor
 from tests.support.shop import Shop
 from wmsd.app import job_words
 from wmsd.app.csv_transfer import KINDS
+from wmsd.app.doctor import CHECKS
 from wmsd.app.settings import sections
 from wmsd.interfaces.pages import recipes, words
 from wmsd.interfaces.pages.health_words import REMEDIES, WORDS
-from wmsd.interfaces.pages.language import CATALOGUES
+from wmsd.interfaces.pages.language import CATALOGUES, ERROR
 from wmsd.interfaces.pages.oversight import SOURCES
+from wmsd.webhooks import failures
 from wmsd.webhooks.schema import DELIVERY_STATUSES
+from wmsd.webhooks.wire import Phase
 
 SAME: set[str] = {"UTF-8", "UTF-16", *(each.title for each in recipes.LANGUAGES)}
 """Names that every language has."""
@@ -39,10 +43,27 @@ def romanian() -> dict[str, str]:
     return {each.msgid: each.msgstr for file in files for each in file if not each.msgctxt}
 
 
+@pytest.fixture(scope="module")
+def sentences() -> set[str]:
+    """Those that are told as errors, with `{}` where a value stands."""
+    files = [polib.pofile(str(path)) for path in sorted(CATALOGUES.glob("ro*.po"))]
+    return {each.msgid for file in files for each in file if each.msgctxt == ERROR and each.msgstr}
+
+
 def test_every_declared_text_of_these_pages_is_translated(romanian: dict[str, str]) -> None:
     texts = set(declared()) - SAME
     assert len(texts) > 130
     assert sorted(each for each in texts if romanian.get(each, each) in ("", each)) == []
+
+
+def test_what_doctor_checks_is_translated(sentences: set[str]) -> None:
+    assert sorted({each.promise for each in CHECKS} - sentences) == []
+
+
+def test_why_attempts_fail_is_translated(sentences: set[str]) -> None:
+    told = [*failures.BY_ERRNO.values(), *failures.BY_VERIFY_CODE.values(), failures.NOWHERE]
+    patterns = {re.sub(r"\{\w+\}", "{}", each) for each in told} | {phase.value for phase in Phase}
+    assert sorted(patterns - sentences) == []
 
 
 def test_texts_that_templates_translate_are_plain() -> None:
