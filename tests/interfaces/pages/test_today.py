@@ -15,6 +15,7 @@ from tests.support.world import PASSWORD, UNLIMITED, World, open_world
 from wmsd.app.today.figures import DUE, late_sql, next_sql, oldest_sql
 from wmsd.app.today.keeping import MOST_OPENED
 from wmsd.db.transaction import Transaction
+from wmsd.interfaces.pages import words
 
 A_LATE_ORDER = (
     """
@@ -67,7 +68,7 @@ async def test_what_is_late_and_what_is_under_way(shop: Shop, visitor: Visitor) 
         "Company ACME",
         "First",
         "Created",
-        date(world, YESTERDAY),
+        words.date(date(world, YESTERDAY)),
     ]
     assert 'href="/companies/1/sales-orders/1">LATE-1' in late
 

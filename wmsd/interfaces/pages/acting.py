@@ -19,6 +19,8 @@ from wmsd.interfaces.pages.forms import (
     typed_in,
     typed_of,
 )
+from wmsd.interfaces.pages.language import told
+from wmsd.interfaces.pages.language import translated as _
 from wmsd.interfaces.pages.referred import referred
 from wmsd.interfaces.pages.rendering import go_to, page
 from wmsd.interfaces.pages.resources import Act, Resource
@@ -83,10 +85,10 @@ class Acting:
                 return go_to(f"{_after(at, resource, act, request, answer)}?done={act.name}")
             errors = answer.body.get("errors", {})
         else:
-            answer = Answer(422, {"message": "Correct what is marked."})
+            answer = Answer(422, {"message": _("Correct what is marked.")})
         record = await self._record(at, resource, request)
         hidden = {name: sent[name] for name in (KEY, IF_MATCH) if sent.get(name)}
-        message = CHANGED_MEANWHILE if answer.status == 412 else answer.body["message"]
+        message = _(CHANGED_MEANWHILE) if answer.status == 412 else told(answer.body["message"])
         return self._form(
             at,
             resource,

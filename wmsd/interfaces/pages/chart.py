@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
+from wmsd.interfaces.pages.language import translated as _
 from wmsd.interfaces.pages.moments import day, milliseconds
 from wmsd.interfaces.pages.words import figure
 
@@ -57,7 +58,16 @@ def chart_of(levels: Sequence[Mapping[str, Any]], at: str, min_stock: Decimal | 
         ends=to_day,
         highest=figure(max(quantities)),
         lowest=figure(min(quantities)),
-        words=f"Quantity from {from_day} to {to_day}: it begins with {figure(quantities[0])}, is "
-        f"{figure(max(quantities))} at most and {figure(min(quantities))} at least, and ends with "
-        f"{figure(quantities[-1])}.",
+        words=_(
+            "Quantity from %(begins)s to %(ends)s: it begins with %(first)s, is %(most)s at most and %(least)s at "
+            "least, and ends with %(last)s."
+        )
+        % {
+            "begins": from_day,
+            "ends": to_day,
+            "first": figure(quantities[0]),
+            "most": figure(max(quantities)),
+            "least": figure(min(quantities)),
+            "last": figure(quantities[-1]),
+        },
     )

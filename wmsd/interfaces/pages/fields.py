@@ -10,6 +10,7 @@ from typing import Any, Final, Literal
 from pydantic import BaseModel
 
 from wmsd.app.references import REFERENCES
+from wmsd.interfaces.pages.language import translated as _
 
 Kind = Literal[
     "text",
@@ -39,7 +40,8 @@ NAMES: Final[Mapping[str, str]] = {
     "auth_type": "Authentication",
     "barcodes": "Further barcodes",
     "company_codes": "Companies",
-    "created_at": "Created",
+    "created": "New",
+    "created_at": "Created at",
     "due_at": "Due",
     "email": "E-mail address",
     "expires_in_days": "Warning",
@@ -79,13 +81,16 @@ NAMES: Final[Mapping[str, str]] = {
 @dataclass(frozen=True, slots=True)
 class Field:
     name: str
-    text: str
-    """Its name for people."""
     kind: Kind
     of: tuple["Field", ...] = ()
     """The fields of what it holds."""
     choices: tuple[str, ...] = ()
     """The only values that it has."""
+
+    @property
+    def text(self) -> str:
+        """Its name for people."""
+        return name_of(self.name)
 
 
 @cache
@@ -95,7 +100,12 @@ def fields_of(model: type[BaseModel]) -> Mapping[str, Field]:
 
 
 def name_of(field: str) -> str:
-    """The name for people of a field."""
+    """The name for people of a field, in the language of the page."""
+    return _(declared_name(field))
+
+
+def declared_name(field: str) -> str:
+    """The same in English."""
     return NAMES.get(field) or field.removesuffix("_id").replace("_", " ").capitalize()
 
 
@@ -115,21 +125,21 @@ def _fields(schema: Mapping[str, Any], parts: Mapping[str, Any]) -> Iterable[Fie
 
 
 def _field(name: str, schema: Mapping[str, Any], parts: Mapping[str, Any]) -> Field:
-    text, choices = name_of(name), tuple(schema.get("enum", ()))
+    choices = tuple(schema.get("enum", ()))
     if name in REFERRING:
-        return Field(name, text, "reference")
+        return Field(name, "reference")
     of_each = schema.get("additionalProperties")
     if isinstance(of_each, dict) and "after" in _plain(of_each, parts).get("properties", {}):
-        return Field(name, text, "changes")
+        return Field(name, "changes")
     if name == "expires_in_days":
-        return Field(name, text, "days_left")
+        return Field(name, "days_left")
     if name == "status":
-        return Field(name, text, "status", choices=choices)
+        return Field(name, "status", choices=choices)
     if schema.get("type") == "array":
         of = tuple(_fields(_plain(schema.get("items", {}), parts), parts))
-        return Field(name, text, "table" if of else "list", of)
+        return Field(name, "table" if of else "list", of)
     kind = BY_FORMAT.get(schema.get("format", "")) or BY_TYPE.get(schema.get("type", ""), "text")
-    return Field(name, text, kind, tuple(_fields(schema, parts)) if kind == "facts" else (), choices)
+    return Field(name, kind, tuple(_fields(schema, parts)) if kind == "facts" else (), choices)
 
 
 def _plain(schema: Mapping[str, Any], parts: Mapping[str, Any]) -> Mapping[str, Any]:

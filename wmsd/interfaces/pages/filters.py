@@ -7,7 +7,8 @@ from typing import Final, Literal
 
 from pydantic import BaseModel
 
-from wmsd.interfaces.pages.fields import REFERRING, fields_of, name_of, properties_of
+from wmsd.interfaces.pages.fields import REFERRING, declared_name, fields_of, properties_of
+from wmsd.interfaces.pages.language import translated as _
 from wmsd.interfaces.pages.moments import of_browser
 from wmsd.interfaces.pages.resources import REFERRED, Resource
 from wmsd.interfaces.pages.workplace import Workplace
@@ -22,13 +23,19 @@ NO_FORM_FOR: Final = frozenset({"after"})
 class Filter:
     name: str
     """In the address."""
-    text: str
+    declared: str
+    """Its name for people, in English."""
     asks: Asks
     parameter: str
     """Of the operation."""
     choices: tuple[str, ...] = ()
     most: int | None = None
     """The most characters that it takes."""
+
+    @property
+    def text(self) -> str:
+        """Its name for people."""
+        return _(self.declared)
 
 
 def filters_of(resource: Resource) -> Sequence[Filter]:
@@ -46,10 +53,10 @@ def _filters(query: type[BaseModel], model: type[BaseModel]) -> Sequence[Filter]
 
 def _filter(model: type[BaseModel], name: str, schema: Mapping[str, object]) -> Filter | None:
     if name in REFERRED:
-        return Filter(REFERRING[name].name, name_of(name), "code", name)
+        return Filter(REFERRING[name].name, declared_name(name), "code", name)
     if name in NO_FORM_FOR or name.endswith("_id"):
         return None
-    text = NAMES.get(name) or name_of(name)
+    text = NAMES.get(name) or declared_name(name)
     shown = fields_of(model).get(name)
     choices = tuple(schema.get("enum", ())) or (shown.choices if shown else ())  # type: ignore[arg-type]
     if choices:
@@ -84,7 +91,7 @@ async def read(workplace: Workplace, resource: Resource, given: Mapping[str, str
         if each.asks == "code" and value:
             found = await workplace.id_of(REFERRED[each.parameter], value)
             if found is None:
-                sent.errors[each.name] = [f"{value} is the code of none"]
+                sent.errors[each.name] = [_("%(code)s is the code of none") % {"code": value}]
             else:
                 sent.query[each.parameter] = str(found)
     return sent

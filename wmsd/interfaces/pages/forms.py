@@ -9,7 +9,9 @@ from typing import Any, Final, Literal
 from pydantic import BaseModel
 
 from wmsd.base.fields import Input
-from wmsd.interfaces.pages.fields import REFERRING, name_of, properties_of
+from wmsd.interfaces.pages.fields import REFERRING, declared_name, properties_of
+from wmsd.interfaces.pages.language import told
+from wmsd.interfaces.pages.language import translated as _
 from wmsd.interfaces.pages.resources import REFERRED
 from wmsd.interfaces.pages.workplace import Workplace
 
@@ -26,14 +28,25 @@ BETWEEN: Final = "."
 @dataclass(frozen=True, slots=True)
 class FormField:
     name: str
-    text: str
+    declared: str
+    """Its name for people, in English."""
     asks: Asks
-    help: str = ""
+    says: str = ""
+    """What is declared of it, in English."""
     is_required: bool = False
     choices: tuple[str, ...] = ()
     most: int | None = None
     """The most characters that it takes."""
     default: str | bool | tuple[str, ...] = ""
+
+    @property
+    def text(self) -> str:
+        """Its name for people."""
+        return _(self.declared)
+
+    @property
+    def help(self) -> str:
+        return _(self.says)
 
     def shown(self, typed: "Typed") -> str:
         """What the form begins with."""
@@ -56,8 +69,8 @@ def _fields(properties: Mapping[str, Mapping[str, Any]], required: set[str]) -> 
     for name, schema in properties.items():
         if schema.get("type") == "object" and "properties" in schema:
             for inner in _fields(schema["properties"], set()):
-                text = f"{name_of(name)}: {inner.text.lower()}"
-                yield replace(inner, name=f"{name}{BETWEEN}{inner.name}", text=text)
+                declared = f"{declared_name(name)}: {inner.declared.lower()}"
+                yield replace(inner, name=f"{name}{BETWEEN}{inner.name}", declared=declared)
         else:
             yield _field(name, schema, name in required)
 
@@ -66,9 +79,9 @@ def _field(name: str, schema: Mapping[str, Any], is_required: bool) -> FormField
     asks, choices = _asks(name, schema)
     return FormField(
         REFERRING[name].name if asks == "code" else name,
-        name_of(name),
+        declared_name(name),
         asks,
-        help=schema.get("description", "").replace("`", ""),
+        says=schema.get("description", "").replace("`", ""),
         is_required=is_required,
         choices=choices,
         most=schema.get("maxLength"),
@@ -191,7 +204,7 @@ async def _value(at: Workplace, field: FormField, typed: Typed) -> object:
     if field.asks == "code":
         found = await at.id_of(REFERRED[f"{field.name}_id"], value.strip())
         if found is None:
-            raise ValueError(f"{value.strip()} is the code of none")
+            raise ValueError(_("%(code)s is the code of none") % {"code": value.strip()})
         return found
     return value
 
@@ -201,7 +214,7 @@ def _number(text: str) -> int | Decimal:
     try:
         number = Decimal(text.strip().replace(",", "."))
     except InvalidOperation:
-        raise ValueError("must be a number, such as 12.5") from None
+        raise ValueError(_("must be a number, such as 12.5")) from None
     is_whole = number.is_finite() and number.adjusted() < MOST_DIGITS and number == number.to_integral_value()
     return int(number) if is_whole else number
 
@@ -211,7 +224,7 @@ def _pairs(text: str) -> dict[str, str]:
     for line in text.splitlines():
         name, colon, value = line.partition(":")
         if not colon:
-            raise ValueError("must have a name, a colon and a value in each line")
+            raise ValueError(_("must have a name, a colon and a value in each line"))
         pairs[name.strip()] = value.strip()
     return pairs
 
@@ -240,5 +253,5 @@ def errors_by_field(
         if name:
             by_field.setdefault(names.get(name, name), []).extend(sentences)
         else:
-            others.extend(f"{path} {sentence}".strip() for sentence in sentences)
+            others.extend(f"{path} {told(sentence)}".strip() for sentence in sentences)
     return by_field, others

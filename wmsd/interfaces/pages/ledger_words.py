@@ -5,6 +5,8 @@ from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
+from wmsd.interfaces.pages.language import counted
+from wmsd.interfaces.pages.language import translated as _
 from wmsd.interfaces.pages.moments import day, span
 from wmsd.interfaces.pages.named_documents import BY_MOVEMENT, Key, NamedDocument
 from wmsd.interfaces.pages.words import figure
@@ -18,26 +20,60 @@ Number = Decimal | int
 
 @dataclass(frozen=True, slots=True)
 class Words:
-    """How movements of a kind are told: in the list, in the sum, and in a sentence where the quantity rises or
-    falls. `of_quarantine`: the quantity stays, and the sentence is about what entered or left quarantine.
+    """How movements of a kind are told: in the list, in the sum, and in a sentence where the quantity rises, falls
+    or stays. `one` and `many` are the movements as subjects. `of_quarantine`: the quantity stays, and the sentence
+    is about what entered or left quarantine.
     """
 
     name: str
     summed: str
     rises: str
     falls: str
+    stays: str
+    one: str = ""
+    many: str = ""
     of_quarantine: bool = False
 
 
+BROUGHT: Final = "brought %(amount)s"
+BROUGHT_BACK: Final = "brought %(amount)s back"
+BROUGHT_NOTHING: Final = "brought nothing"
+ADDED: Final = "added %(amount)s"
+ADDED_NOTHING: Final = "added nothing"
+TOOK: Final = "took %(amount)s"
+TOOK_AWAY: Final = "took %(amount)s away"
+ENTERED: Final = "%(amount)s went into quarantine"
+LEFT: Final = "%(amount)s left quarantine"
+NONE_ENTERED: Final = "nothing went into quarantine"
 KINDS: Final[Mapping[MovementKind, Words]] = {
-    "count": Words("Count", "counted", "added {}", "took {} away"),
-    "receipt": Words("Received", "received", "brought {}", "took {} away"),
-    "loading": Words("Shipped", "shipped", "brought {} back", "took {}"),
-    "unloading": Words("Unloaded", "unloaded again", "brought {} back", "took {}"),
-    "return": Words("Came back", "came back", "brought {} back", "took {}"),
-    "adjustment": Words("Adjusted", "adjusted", "added {}", "took {} away"),
-    "quarantine": Words("Quarantined", "quarantined", "{} went into quarantine", "{} left quarantine", True),
-    "release": Words("Released", "released", "{} went into quarantine", "{} left quarantine", True),
+    "count": Words(
+        *("Count", "%(amount)s counted", ADDED, TOOK_AWAY, ADDED_NOTHING),
+        *("A count", "%(num)s counts"),
+    ),
+    "receipt": Words(
+        *("Received", "%(amount)s received", BROUGHT, TOOK_AWAY, BROUGHT_NOTHING),
+        *("A receipt", "%(num)s receipts"),
+    ),
+    "loading": Words(
+        *("Shipped", "%(amount)s shipped", BROUGHT_BACK, TOOK, BROUGHT_NOTHING),
+        *("A loading", "%(num)s loadings"),
+    ),
+    "unloading": Words(
+        *("Unloaded", "%(amount)s unloaded again", BROUGHT_BACK, TOOK, BROUGHT_NOTHING),
+        *("An unloading", "%(num)s unloadings"),
+    ),
+    "return": Words(
+        *("Came back", "%(amount)s came back", BROUGHT_BACK, TOOK, BROUGHT_NOTHING),
+        *("A return", "%(num)s returns"),
+    ),
+    "adjustment": Words(
+        *("Adjusted", "%(amount)s adjusted", ADDED, TOOK_AWAY, ADDED_NOTHING),
+        *("An adjustment", "%(num)s adjustments"),
+    ),
+    "quarantine": Words(
+        *("Quarantined", "%(amount)s quarantined", ENTERED, LEFT, NONE_ENTERED), of_quarantine=True
+    ),
+    "release": Words(*("Released", "%(amount)s released", ENTERED, LEFT, NONE_ENTERED), of_quarantine=True),
 }
 
 
@@ -68,16 +104,17 @@ def signed(value: Number) -> str:
 
 def beginning(stock: Mapping[str, Any]) -> str:
     """What the sum begins with."""
-    if stock["count"] is None:
-        return f"{figure(stock['begins_with'])} to begin with"
-    return f"{figure(stock['begins_with'])} counted on {day(stock['count']['at'], stock['at'][:4])}"
+    number, count = figure(stock["begins_with"]), stock["count"]
+    if count is None:
+        return _("%(number)s to begin with") % {"number": number}
+    return _("%(number)s counted on %(day)s") % {"number": number, "day": day(count["at"], stock["at"][:4])}
 
 
 def terms(stock: Mapping[str, Any]) -> list[Term]:
     """What is added to the beginning. Together they are the quantity."""
     return [
         Term(
-            f"{signed(group['quantity'])} {KINDS[group['kind']].summed}",
+            _(KINDS[group["kind"]].summed) % {"amount": signed(group["quantity"])},
             "good" if group["quantity"] > 0 else "bad",
         )
         for group in stock["groups"]
@@ -87,11 +124,17 @@ def terms(stock: Mapping[str, Any]) -> list[Term]:
 
 def count_sentence(stock: Mapping[str, Any]) -> Sentence:
     count = stock["count"]
-    difference = count["difference"]
-    less_or_more = "more" if difference > 0 else "less"
-    than_before = f"{figure(abs(difference))} {less_or_more} than" if difference else "as many as"
-    details = f"on {day(count['at'], stock['at'][:4])}, {than_before} the ledger said{_why(count)}."
-    return Sentence("count", "A count", (), f"found {figure(stock['begins_with'])}", details, 1)
+    clauses = [_("on %(day)s") % {"day": day(count["at"], stock["at"][:4])}, _compared(count["difference"])]
+    found = _("found %(amount)s") % {"amount": figure(stock["begins_with"])}
+    return Sentence("count", _("A count"), (), found, _told([*clauses, *_by(count)], _reason(count)), 1)
+
+
+def _compared(difference: Number) -> str:
+    if not difference:
+        return _("as many as the ledger said")
+    if difference > 0:
+        return _("%(number)s more than the ledger said") % {"number": figure(difference)}
+    return _("%(number)s less than the ledger said") % {"number": figure(-difference)}
 
 
 def sentences(stock: Mapping[str, Any], named: Mapping[Key, NamedDocument]) -> list[Sentence]:
@@ -103,12 +146,24 @@ def _sentence(group: Mapping[str, Any], named: Mapping[Key, NamedDocument], year
     words = KINDS[group["kind"]]
     kind = BY_MOVEMENT.get(group["kind"])
     documents = [named[kind.name, each] for each in group["document_ids"]] if kind is not None else []
+    clauses = [span(group["first_at"], group["last_at"], year), *_beside(group, words), *_by(group)]
+    details = _told(clauses, _reason(group), _destroyed(group))
+    return Sentence(
+        group["kind"], _subject(group, words), documents, _did(group, words), details, group["movements"]
+    )
+
+
+def _did(group: Mapping[str, Any], words: Words) -> str:
+    """The verb may depend on how many did it, or entered and left."""
     amount = group["quarantined"] if words.of_quarantine else group["quantity"]
-    did = (words.rises if amount >= 0 else words.falls).format(figure(abs(amount)) if amount else "nothing")
+    doing = group["documents"] or group["movements"]
+    number = abs(amount) if words.of_quarantine else doing
+    text = words.rises if amount > 0 else words.falls if amount else words.stays
+    whole = int(number) if number == int(number) else 2
+    did = counted(text, text, whole) % {"amount": figure(abs(amount))}
     if not words.of_quarantine and group["movements"] > 1 and not group["documents"]:
-        did = f"{did} in all"
-    details = f"{span(group['first_at'], group['last_at'], year)}{_beside(group, words)}{_why(group)}."
-    return Sentence(group["kind"], _subject(group, words), documents, did, details, group["movements"])
+        return _("%(did)s in all") % {"did": did}
+    return did
 
 
 def _subject(group: Mapping[str, Any], words: Words) -> str:
@@ -118,25 +173,42 @@ def _subject(group: Mapping[str, Any], words: Words) -> str:
         return ""
     if kind is None or not count:
         count = group["movements"]
-        return f"An {group['kind']}" if count == 1 else f"{figure(count)} {group['kind']}s"
+        return _(words.one) if count == 1 else counted(words.many, words.many, count) % {"num": figure(count)}
     noun = kind.table.noun
     if group["document_ids"]:
-        return (noun if count == 1 else f"{noun}s").capitalize()
-    return f"{figure(count)} {noun}s"
+        named = _(noun) if count == 1 else _(f"{noun}s")
+        return named[:1].upper() + named[1:]
+    return counted(f"%(num)s {noun}", f"%(num)s {noun}s", count) % {"num": figure(count)}
 
 
-def _beside(group: Mapping[str, Any], words: Words) -> str:
+def _beside(group: Mapping[str, Any], words: Words) -> list[str]:
     """What else became of the goods."""
-    quarantined, destroyed, lot = group["quarantined"], group["destroyed"], group["lot_number"]
-    told = f", lot {lot}" if lot else ""
+    quarantined, lot = group["quarantined"], group["lot_number"]
+    clauses = [_("lot %(lot)s") % {"lot": lot}] if lot else []
     if quarantined and not words.of_quarantine:
-        told += f", {figure(abs(quarantined))} of it {'into' if quarantined > 0 else 'out of'} quarantine"
-    return told + (f"; {figure(destroyed)} more came and went to be destroyed" if destroyed else "")
+        into, out = _("%(number)s of it into quarantine"), _("%(number)s of it out of quarantine")
+        clauses.append((into if quarantined > 0 else out) % {"number": figure(abs(quarantined))})
+    return clauses
 
 
-def _why(told: Mapping[str, Any]) -> str:
-    """By whom, and the reason, where all have the same. A document tells both by itself."""
-    if told.get("documents"):
+def _destroyed(group: Mapping[str, Any]) -> str:
+    if not group["destroyed"]:
         return ""
-    by = f", by {told['actor']}" if told["actor"] else ""
-    return by + (f": {told['reason']}" if told["reason"] else "")
+    return _("%(number)s more came and went to be destroyed") % {"number": figure(group["destroyed"])}
+
+
+def _by(told: Mapping[str, Any]) -> list[str]:
+    """By whom, where all have the same. A document tells it by itself."""
+    if told.get("documents") or not told["actor"]:
+        return []
+    return [_("by %(actor)s") % {"actor": told["actor"]}]
+
+
+def _reason(told: Mapping[str, Any]) -> str:
+    return "" if told.get("documents") else told["reason"] or ""
+
+
+def _told(clauses: Sequence[str], reason: str, more: str = "") -> str:
+    """The clauses in one sentence, with what else is told of the goods, and the reason at its end."""
+    whole = ", ".join(clauses) + (f"; {more}" if more else "")
+    return f"{whole}: {reason}." if reason else f"{whole}."

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Final
 
 from wmsd.base import timestamps
+from wmsd.interfaces.pages.language import translated as _
 
 MONTHS: Final = (
     *("January", "February", "March", "April", "May", "June", "July"),
@@ -30,7 +31,7 @@ def for_browser(text: str) -> str:
 
 def day(text: str, year: str) -> str:
     """The day of a moment of the API, such as `2 November`; with its year unless it is of that year."""
-    of_month = f"{int(text[8:10])} {MONTHS[int(text[5:7]) - 1]}"
+    of_month = f"{int(text[8:10])} {_(MONTHS[int(text[5:7]) - 1])}"
     return of_month if text[:4] == year else f"{of_month} {text[:4]}"
 
 
@@ -38,10 +39,10 @@ def span(first: str, last: str, year: str) -> str:
     """From when to when, such as `between 3 and 20 November`, or `on 9 November`."""
     from_day, to_day = day(first, year), day(last, year)
     if from_day == to_day:
-        return f"on {to_day}"
+        return _("on %(day)s") % {"day": to_day}
     if first[:7] == last[:7]:
         from_day = from_day.partition(" ")[0]
-    return f"between {from_day} and {to_day}"
+    return _("between %(first)s and %(last)s") % {"first": from_day, "last": to_day}
 
 
 def month_before(moment: datetime) -> datetime:
@@ -57,12 +58,12 @@ def earlier(text: str, not_before: str) -> list[tuple[str, str]]:
         return []
     moment, first = timestamps.from_text(text), timestamps.from_text(not_before)
     steps = (
-        ("A day before", moment - timedelta(days=1)),
-        ("A week before", moment - timedelta(weeks=1)),
-        ("A month before", month_before(moment)),
+        (_("A day before"), moment - timedelta(days=1)),
+        (_("A week before"), moment - timedelta(weeks=1)),
+        (_("A month before"), month_before(moment)),
     )
     later = [(name, timestamps.to_text(step)) for name, step in steps if step > first]
-    return [*later, ("The beginning", not_before)]
+    return [*later, (_("The beginning"), not_before)]
 
 
 def milliseconds(text: str) -> int:

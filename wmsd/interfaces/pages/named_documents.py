@@ -7,6 +7,7 @@ from typing import Any, Final
 
 from wmsd.app.kinds import DOCUMENTS
 from wmsd.documents.kind import DocumentKind
+from wmsd.interfaces.pages.language import translated as _
 from wmsd.interfaces.pages.workplace import Workplace
 
 BY_MOVEMENT: Final = {movement: kind for kind in DOCUMENTS for movement in kind.movements}
@@ -31,7 +32,7 @@ class NamedDocument:
     @property
     def alone(self) -> str:
         """What it is called where nothing says what it is."""
-        return self.text if self.address else f"{self.noun} {self.text}"
+        return self.text if self.address else f"{_(self.noun)} {self.text}"
 
 
 async def named_documents(

@@ -12,6 +12,9 @@ from wmsd.app.request_history.schema import LONGEST_ID, STATUSES
 from wmsd.base.problems import STATUS_OF_CODE
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages.door import Answer, Door
+from wmsd.interfaces.pages.language import told
+from wmsd.interfaces.pages.language import translated as _
+from wmsd.interfaces.pages.refusal_words import in_words
 from wmsd.interfaces.pages.rendering import go_to, page
 from wmsd.interfaces.pages.workplace import Workplace, workplace
 
@@ -51,7 +54,7 @@ class Requests:
             person=at.person,
             at=at,
             current="requests",
-            request=kept,
+            request={**kept, "why": in_words(kept["why"]), "remedy": in_words(kept["remedy"])},
             body=laid_out(kept["body"]),
             answer=laid_out(kept["answer"]),
             curl=curl.line(kept, at.person.browser.origin),
@@ -69,7 +72,7 @@ def _list(at: Workplace, request: web.Request, found: Answer, typed: str = "") -
     """The list, or why there is none. `typed`: the id that was looked for in vain."""
     body = found.body if found.is_good else {"data": [], "next_cursor": None}
     given = {name: request.query[name] for name in FILTERS if request.query.get(name)}
-    message = None if found.is_good else NOT_KEPT if found.status == 404 else found.body["message"]
+    message = None if found.is_good else _(NOT_KEPT) if found.status == 404 else told(found.body["message"])
     after = body["next_cursor"]
     return page(
         "requests",
@@ -77,7 +80,7 @@ def _list(at: Workplace, request: web.Request, found: Answer, typed: str = "") -
         person=at.person,
         at=at,
         current="requests",
-        requests=body["data"],
+        requests=[{**each, "why": in_words(each["why"])} for each in body["data"]],
         given=given,
         typed=typed,
         message=message,

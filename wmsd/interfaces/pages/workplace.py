@@ -12,6 +12,7 @@ from wmsd.base.problems import Problem, not_found
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages.administration import ADMINISTRATION
 from wmsd.interfaces.pages.door import Answer, Door, Person, Sent
+from wmsd.interfaces.pages.language import translated as _
 from wmsd.interfaces.pages.resources import REFERRED, RESOURCES, Act, Resource
 
 
@@ -115,7 +116,7 @@ async def workplace(door: Door, request: web.Request) -> Workplace:
     """The one of the address. Raises HTTPSeeOther for who is not signed in, and Problem (404)."""
     if "company" in request.match_info:
         return await company_workplace(door, request)
-    return AdminWorkplace(door, await door.person(request), name="Administration", code="wmsd")
+    return AdminWorkplace(door, await door.person(request), name=_("Administration"), code="wmsd")
 
 
 async def company_workplace(door: Door, request: web.Request) -> CompanyWorkplace:

@@ -1,0 +1,165 @@
+"""What the pages of work show of declared tables and of the ledger, in Romanian."""
+
+import re
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import polib
+import pytest
+from jinja2 import Environment
+
+from wmsd.app.kinds import DOCUMENTS
+from wmsd.app.request_history import remedies
+from wmsd.base.access import ABILITIES, MODULES
+from wmsd.interfaces.pages import language, ledger_words, moments, rendering, words
+from wmsd.interfaces.pages.acting import CHANGED_MEANWHILE
+from wmsd.interfaces.pages.administration import ADMINISTRATION
+from wmsd.interfaces.pages.fields import Field
+from wmsd.interfaces.pages.filters import filters_of
+from wmsd.interfaces.pages.forms import form_of
+from wmsd.interfaces.pages.guide.contents import READERS
+from wmsd.interfaces.pages.language import CATALOGUES, ERROR
+from wmsd.interfaces.pages.refusal_words import BETWEEN_SENTENCES, in_words
+from wmsd.interfaces.pages.requests import NOT_KEPT
+from wmsd.interfaces.pages.resources import RESOURCES
+
+ALL = (*RESOURCES, *ADMINISTRATION)
+PAGES = (
+    *("form", "inputs", "acts", "list", "record", "today", "why", "movements", "request", "requests", "rights"),
+    *("start", "guide_frame", "guide_home", "guide_search", "guide_missing"),
+)
+GROUP: dict[str, Any] = {
+    "kind": "adjustment",
+    "quantity": -3,
+    "quarantined": 0,
+    "destroyed": 0,
+    "documents": 0,
+    "document_ids": [],
+    "movements": 1,
+    "lot_number": "L1",
+    "actor": "ana@example.com",
+    "reason": "spart",
+    "first_at": "2026-11-20T10:00:00.000Z",
+    "last_at": "2026-11-20T10:00:00.000Z",
+}
+PLACE = re.compile(r"%\(\w+\)s|\{\}")
+
+
+def named(fields: Iterable[Field]) -> Iterator[str]:
+    for field in fields:
+        yield field.text
+        yield from named(field.of)
+
+
+def declared() -> Iterator[str]:
+    for each in ALL:
+        yield from (each.title, each.says, *(each.further or ())[1:])
+        yield from named(each.fields.values())
+        yield from (found.text for found in filters_of(each))
+        for act in each.acts:
+            yield from (act.text, act.says, act.done)
+            yield from (text for field in form_of(act.operation.body) for text in (field.text, field.help))
+    yield from (*words.STATUSES.values(), *ABILITIES.values(), *MODULES.values(), *moments.MONTHS)
+    yield from (text for reader in READERS for text in (reader.title, reader.says))
+    yield from (CHANGED_MEANWHILE, NOT_KEPT)
+    for told in ledger_words.KINDS.values():
+        yield from (told.name, told.summed, told.rises, told.falls, told.stays, told.one, told.many)
+    for noun in (kind.table.noun for kind in DOCUMENTS):
+        yield from (noun, f"{noun}s", f"%(num)s {noun}")
+
+
+def of_templates() -> Iterator[str]:
+    environment = Environment(
+        extensions=["jinja2.ext.i18n"], trim_blocks=True, lstrip_blocks=True, autoescape=True
+    )
+    for name in PAGES:
+        source = Path(rendering.FOLDER / f"{name}.html").read_text(encoding="utf-8")
+        for _, _, message in environment.extract_translations(source):  # type: ignore[attr-defined]  # of the extension
+            yield from (each for each in (message if isinstance(message, tuple) else (message,))[:1] if each)
+
+
+@pytest.fixture(scope="module")
+def entries() -> list[Any]:
+    return [each for path in sorted(CATALOGUES.glob("ro*.po")) for each in polib.pofile(str(path))]
+
+
+@pytest.fixture
+def _in_romanian(monkeypatch: pytest.MonkeyPatch, entries: list[Any]) -> Iterator[None]:
+    """With all parts of the catalogue."""
+    whole = polib.pofile(str(CATALOGUES / "ro.po"))
+    known = {(each.msgctxt, each.msgid) for each in whole}
+    whole.extend(each for each in entries if (each.msgctxt, each.msgid) not in known)
+    monkeypatch.setattr(language, "_entries", lambda _: whole)
+    caches: Any = (language._catalogue, language._patterns)
+    for each in caches:
+        each.cache_clear()
+    token = language.current.set("ro")
+    yield
+    language.current.reset(token)
+    for each in caches:
+        each.cache_clear()
+
+
+def test_every_text_of_these_pages_is_translated(entries: list[Any]) -> None:
+    known = {
+        each.msgid for each in entries if not each.msgctxt and (each.msgstr or all(each.msgstr_plural.values()))
+    }
+    texts = {each for each in (*declared(), *of_templates()) if each}
+    assert len(texts) > 450
+    assert sorted(texts - known) == []
+
+
+def test_what_to_do_about_a_refusal_is_translated(entries: list[Any]) -> None:
+    known = {each.msgid for each in entries if each.msgctxt == ERROR and each.msgstr}
+    fixed = (*remedies.BY_CODE.values(), *remedies.BY_STATUS.values(), remedies.UNKNOWN)
+    told = {sentence for each in fixed if isinstance(each, str) for sentence in BETWEEN_SENTENCES.split(each)}
+    said = {each for each in told if not each.startswith("Look up which ")}
+    assert len(said) > 20
+    assert sorted(said - known) == []
+
+
+def test_places_stay_and_plurals_are_three() -> None:
+    for each in polib.pofile(str(CATALOGUES / "ro-work.po")):
+        forms = list(each.msgstr_plural.values()) if each.msgid_plural else [each.msgstr]
+        assert len(forms) == (3 if each.msgid_plural else 1), each.msgid
+        for form in forms:
+            assert form, each.msgid
+            assert sorted(PLACE.findall(form)) == sorted(PLACE.findall(each.msgid)), each.msgid
+            assert not set(form) & set("şţŞŢ"), form
+
+
+def test_texts_that_templates_translate_are_plain() -> None:
+    """A template takes what it translates as HTML, and a percent sign as a place."""
+    texts = [text for each in ALL for text in (each.title, each.says, *(each.further or ())[1:])]
+    texts += [text for each in ALL for act in each.acts for text in (act.text, act.says, act.done)]
+    assert [each for each in texts if set(each) & set("%<>&")] == []
+
+
+@pytest.mark.usefixtures("_in_romanian")
+def test_the_verb_agrees_with_how_many_did_it() -> None:
+    (one,) = ledger_words.sentences({"groups": [GROUP], "at": GROUP["last_at"]}, {})
+    assert (one.subject, one.did) == ("O corecție", "a scăzut 3")
+    assert one.details == "la 20 noiembrie, lotul L1, de ana@example.com: spart."
+    many = {**GROUP, "movements": 25, "quantity": 3, "quarantined": 2}
+    (more,) = ledger_words.sentences({"groups": [many], "at": GROUP["last_at"]}, {})
+    assert (more.subject, more.did) == ("25 de corecții", "au adăugat 3 în total")
+    assert "din care 2 în carantină" in more.details
+
+
+@pytest.mark.usefixtures("_in_romanian")
+@pytest.mark.parametrize(
+    ("told", "romanian"),
+    [
+        ("The module stock was off for the company.", "Modulul stock era oprit pentru companie."),
+        (
+            "The token is gone. Use one that has stock:read. It works within a second.",
+            "Tokenul nu mai există. Folosiți unul care are stock:read. Are efect într-o secundă.",
+        ),
+        ("A sentence that nobody has translated: what a pity. Really.",) * 2,
+        ("", ""),
+        ("x: " * 5000,) * 2,
+    ],
+)
+def test_reasons_and_remedies_are_told_sentence_by_sentence(told: str, romanian: str) -> None:
+    assert in_words(told) == romanian
