@@ -9,6 +9,7 @@ from wmsd.interfaces.pages import browser as browsers
 from wmsd.interfaces.pages import log_filters, told_of
 from wmsd.interfaces.pages.acting import KEY
 from wmsd.interfaces.pages.door import Door
+from wmsd.interfaces.pages.language import translated as _
 from wmsd.interfaces.pages.rendering import go_to, page
 from wmsd.interfaces.pages.resources import WEBHOOKS
 from wmsd.interfaces.pages.workplace import Workplace, workplace
@@ -23,7 +24,6 @@ OPEN: Final = frozenset({"pending", "held"})
 """Statuses of deliveries that are still to be sent."""
 CHOSEN: Final = "delivery:"
 """Begins the name of the box beside a delivery."""
-CHOOSE: Final = "Choose the deliveries that are to be sent again."
 
 
 class Deliveries:
@@ -49,7 +49,8 @@ class Deliveries:
             if not answer.is_good:
                 return await self._page(at, webhook_id, request, answer.status, answer.body["message"])
         if not chosen:
-            return await self._page(at, webhook_id, request, 422, CHOOSE)
+            message = _("Choose the deliveries that are to be sent again.")
+            return await self._page(at, webhook_id, request, 422, message)
         return go_to(f"{request.path}?done=again")
 
     async def _at(self, request: web.Request) -> tuple[Workplace, str]:
@@ -71,7 +72,7 @@ class Deliveries:
         if not found.is_good:
             status, message = found.status, found.body["message"]
         elif errors:
-            status, message = 422, "Correct what is marked."
+            status, message = 422, _("Correct what is marked.")
         figures = await at.need(list_webhook_figures, is_counted=True)
         fares = next((each for each in figures["data"] if each["id"] == webhook["id"]), None)
         body = {"data": [], "next_cursor": None} if errors or not found.is_good else found.body

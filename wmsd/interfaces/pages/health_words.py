@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
 
+from wmsd.interfaces.pages.language import translated as _
+
 
 class CheckWords(NamedTuple):
     title: str
@@ -65,13 +67,15 @@ REMEDIES: Final[Mapping[str, str]] = {
 
 def troubles(checks: Mapping[str, Any]) -> list[str]:
     """What is wrong, and what to do, for each check that fails."""
-    wrong = [WORDS.get(name) or _unknown(name) for name, found in checks.items() if not found["ok"]]
+    wrong = [words_of(name) for name, found in checks.items() if not found["ok"]]
     return [f"{each.wrong} {each.remedy}" for each in wrong]
 
 
 def words_of(name: str) -> CheckWords:
-    return WORDS.get(name) or _unknown(name)
+    """In the language of the page."""
+    return CheckWords(*map(_, WORDS[name])) if name in WORDS else _unknown(name)
 
 
 def _unknown(name: str) -> CheckWords:
-    return CheckWords(name, "It is good.", f"The check {name} fails.", "Look at the log.")
+    wrong = _("The check %(name)s fails.") % {"name": name}
+    return CheckWords(name, _("It is good."), wrong, _("Look at the log."))

@@ -11,6 +11,7 @@ from wmsd.base.problems import Problem
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import browser as browsers
 from wmsd.interfaces.pages.door import Answer, Door
+from wmsd.interfaces.pages.language import translated as _
 from wmsd.interfaces.pages.rendering import HEADERS, go_to, page
 from wmsd.interfaces.pages.uploading import Sent, receive
 from wmsd.interfaces.pages.workplace import CompanyWorkplace, company_workplace
@@ -54,8 +55,8 @@ class Importing:
             self._arriving[at.id] -= 1
             self._arriving += Counter()  # forgets companies of which none arrives
         if not sent.bytes:
-            errors = {"file": ["is empty, or was not chosen"]}
-            return _form(at, sent.fields, 422, "Correct what is marked.", errors)
+            errors = {"file": [_("is empty, or was not chosen")]}
+            return _form(at, sent.fields, 422, _("Correct what is marked."), errors)
         answer = await self._look(at, place["id"], sent.fields, sent)
         if not answer.is_good:
             return _form(at, sent.fields, answer.status, answer.body["message"], answer.body.get("errors", {}))

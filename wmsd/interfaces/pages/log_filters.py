@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from wmsd.interfaces.pages.language import translated as _
 from wmsd.interfaces.pages.moments import of_browser
 from wmsd.interfaces.pages.told_of import records_of
 from wmsd.interfaces.pages.workplace import Workplace
@@ -11,7 +12,6 @@ from wmsd.webhooks.delivery_schema import CLOSED_STATUSES
 
 NAMES: Final = ("status", "event", "record", "since", "until")
 MOMENTS: Final = ("since", "until")
-NO_RECORD: Final = "is neither the code of a document or an article, nor the id of a record"
 LONG_AGO: Final = "1970-01-01T00:00:00Z"
 
 
@@ -49,7 +49,7 @@ async def read(at: Workplace, sent: Mapping[str, str]) -> LogFilters:
     if "record" in given:
         records = await records_of(at, given["record"])
         if records is None:
-            found.errors["record"] = [NO_RECORD]
+            found.errors["record"] = [_("is neither the code of a document or an article, nor the id of a record")]
             del found.query["record"]
         else:
             found.query["record"] = records

@@ -11,6 +11,7 @@ from wmsd.interfaces.pages.browser import FORM_TOKEN
 from wmsd.interfaces.pages.door import Answer, Door
 from wmsd.interfaces.pages.health_words import REMEDIES, words_of
 from wmsd.interfaces.pages.house_pages import BACKUPS, HEALTH, JOBS, SETTINGS, HousePage
+from wmsd.interfaces.pages.language import translated as _
 from wmsd.interfaces.pages.rendering import go_to, page
 from wmsd.interfaces.pages.sent_once import SentOnce
 from wmsd.interfaces.pages.workplace import Workplace, workplace
@@ -44,7 +45,8 @@ class Oversight:
         at = await workplace(self._door, request)
         found = await at.need(SETTINGS.reads)
         given = {name: request.query[name] for name in ("search", "source") if request.query.get(name)}
-        chosen = [each for each in found["data"] if _fits(each, given)]
+        told = [{**each, "says": _(each["says"])} for each in found["data"]]
+        chosen = [each for each in told if _fits(each, given)]
         return page(
             "settings",
             person=at.person,

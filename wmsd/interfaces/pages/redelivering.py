@@ -16,6 +16,7 @@ from wmsd.interfaces.pages.resources import WEBHOOKS
 from wmsd.interfaces.pages.workplace import Workplace, workplace
 from wmsd.webhooks import actions as webhooks
 from wmsd.webhooks import delivery_actions as log
+from wmsd.webhooks.schema import DELIVERY_STATUSES
 
 
 class Redelivering:
@@ -75,6 +76,7 @@ class Redelivering:
             current=WEBHOOKS.name,
             webhook=webhook,
             filters=filters,
+            statuses=DELIVERY_STATUSES,
             counted=counted,
             sent=sent,
             errors=errors,

@@ -32,12 +32,12 @@ CHOICES: Final = {
 
 def choice(name: str) -> str:
     """What can be said of a file, and its names for people."""
-    return CHOICES.get(name, name)
+    return _(CHOICES.get(name, name))
 
 
 def kind(name: str) -> str:
     """The records of an import."""
-    return name.replace("-", " ").capitalize()
+    return _(name.replace("-", " ").capitalize())
 
 
 def status(code: str) -> str:

@@ -17,10 +17,11 @@ from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import browser as browsers
 from wmsd.interfaces.pages.browser import FORM_TOKEN
 from wmsd.interfaces.pages.door import Door, Person
-from wmsd.interfaces.pages.rendering import HEADERS, page, rendered
+from wmsd.interfaces.pages.language import translated as _
+from wmsd.interfaces.pages.rendering import HEADERS, page
 from wmsd.interfaces.pages.workplace import CompanyWorkplace, company_at
 from wmsd.interfaces.reference.described import ADDRESS, Described, Place
-from wmsd.interfaces.reference.pages import HTML, Known, frame
+from wmsd.interfaces.reference.pages import HTML, Known, frame, in_english
 from wmsd.interfaces.reference.sending import Sender, Sent, Tried
 from wmsd.interfaces.reference.trying import (
     LARGEST_BODY,
@@ -96,7 +97,7 @@ class SchemaBrowser:
             def make() -> bytes:
                 types = _types()
                 shown = {"types": types, "roots": [types[root] for root in ROOTS], "shown": types.get(name)}
-                return rendered("reference/graphql", **frame(reference, "graphql"), **shown).encode()
+                return in_english("graphql", **frame(reference, "graphql"), **shown).encode()
 
             self._prepared[name] = Prepared(make, HTML)
         reply = await self._prepared[name].reply()
@@ -132,11 +133,11 @@ class Editor:
         errors = wrong(document, typed, token)
         variables = typed.get("variables", "").strip()
         if variables and not _is_object(variables):
-            errors["variables"] = "must be an object, as JSON"
+            errors["variables"] = _("must be an object, as JSON")
         query = json.dumps(typed.get("query", "").replace("\r\n", "\n"), ensure_ascii=False)
         text = f'{{"query": {query}, "variables": {variables}}}' if variables else f'{{"query": {query}}}'
         if len(text.encode()) > LARGEST_BODY:
-            errors["query"] = f"is over {LARGEST_BODY // 1024} kB with its variables"
+            errors["query"] = _("is over %(size)s kB with its variables") % {"size": LARGEST_BODY // 1024}
         if errors:
             return await self._page(document, typed, errors=errors, status=422)
         sent = replace(

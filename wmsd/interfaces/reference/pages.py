@@ -13,7 +13,8 @@ from wmsd.base.problems import STATUS_OF_CODE
 from wmsd.base.strict_json import dumps
 from wmsd.interfaces.http.server import add_open, response, unless_known
 from wmsd.interfaces.http.web import web
-from wmsd.interfaces.pages.rendering import HEADERS, page, rendered
+from wmsd.interfaces.pages import language
+from wmsd.interfaces.pages.rendering import HEADERS, rendered
 from wmsd.interfaces.reference import errors, finding, postman
 from wmsd.interfaces.reference.described import ADDRESS, Described, Group, Reference, pretty
 from wmsd.interfaces.reference.finding import Section
@@ -69,7 +70,8 @@ class Pages:
         reference = await self._known.reference()
         if not query:
             return await self._answer(request, ("contents",), lambda: _contents(reference))
-        return page("reference/contents", **_found(reference, query))
+        text = in_english("contents", **_found(reference, query))
+        return web.Response(text=text, content_type="text/html", headers=HEADERS)
 
     async def _fixed(self, make: Callable[[Reference], str], request: web.Request) -> web.Response:
         reference = await self._known.reference()
@@ -114,7 +116,16 @@ def _group_of(reference: Reference, request: web.Request) -> Group:
 
 
 def _shown(template: str, reference: Reference, current: str, **values: Any) -> str:
-    return rendered(f"reference/{template}", **frame(reference, current), **values)
+    return in_english(template, **frame(reference, current), **values)
+
+
+def in_english(template: str, **given: Any) -> str:
+    """The API speaks English, and so does its reference: it is made once, for readers of every language."""
+    token = language.current.set(language.DEFAULT)
+    try:
+        return rendered(f"reference/{template}", **given)
+    finally:
+        language.current.reset(token)
 
 
 def frame(reference: Reference, current: str) -> Mapping[str, Any]:
@@ -126,8 +137,8 @@ def _sections(reference: Reference) -> tuple[Section, ...]:
 
 
 def _contents(reference: Reference) -> str:
-    return rendered(
-        "reference/contents",
+    return in_english(
+        "contents",
         **frame(reference, "contents"),
         sections=_sections(reference),
         query="",

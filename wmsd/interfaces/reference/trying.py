@@ -15,6 +15,7 @@ from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import browser as browsers
 from wmsd.interfaces.pages.browser import FORM_TOKEN
 from wmsd.interfaces.pages.door import Door, Person
+from wmsd.interfaces.pages.language import translated as _
 from wmsd.interfaces.pages.rendering import page
 from wmsd.interfaces.pages.sent_once import SentOnce
 from wmsd.interfaces.pages.workplace import AdminWorkplace, CompanyWorkplace, company_at
@@ -191,18 +192,19 @@ def new_key() -> str:
 def wrong(subject: Subject, typed: Typed, token: str) -> dict[str, str]:
     """What no request can be made of, by the name of the field."""
     errors: dict[str, str] = {}
+    too_long = _("must be a text of at most %(number)s characters in one line") % {"number": LONGEST_HEADER}
     if (typed.get("as") == "token" or subject.needs_token) and not token:
-        errors["token"] = "is required"
+        errors["token"] = _("is required")
     if len(token) > LONGEST_TOKEN or not token.isprintable():
-        errors["token"] = "is no token"
+        errors["token"] = _("is no token")
     if len(typed.get("body", "").encode()) > LARGEST_BODY:
-        errors["body"] = f"is over {LARGEST_BODY // 1024} kB"
+        errors["body"] = _("is over %(size)s kB") % {"size": LARGEST_BODY // 1024}
     for each in subject.inputs:
         value = typed.get(each.name, "").strip()
         if each.where == "path" and not value:
-            errors[each.name] = "is required"
+            errors[each.name] = _("is required")
         if each.where == "header" and (len(value) > LONGEST_HEADER or not value.isprintable()):
-            errors[each.name] = f"must be a text of at most {LONGEST_HEADER} characters in one line"
+            errors[each.name] = too_long
     return errors
 
 

@@ -1,0 +1,82 @@
+"""What the pages of the running house, of webhooks and of imports show of declared tables, in Romanian."""
+
+import re
+from collections.abc import Iterator
+
+import polib
+import pytest
+
+from tests.interfaces.pages.visitor import Visitor
+from tests.support.shop import Shop
+from wmsd.app import job_words
+from wmsd.app.csv_transfer import KINDS
+from wmsd.app.doctor import CHECKS
+from wmsd.app.settings import sections
+from wmsd.interfaces.pages import recipes, words
+from wmsd.interfaces.pages.health_words import REMEDIES, WORDS
+from wmsd.interfaces.pages.language import CATALOGUES, ERROR
+from wmsd.interfaces.pages.oversight import SOURCES
+from wmsd.webhooks import failures
+from wmsd.webhooks.schema import DELIVERY_STATUSES
+from wmsd.webhooks.wire import Phase
+
+SAME: set[str] = {"UTF-8", "UTF-16", *(each.title for each in recipes.LANGUAGES)}
+"""Names that every language has."""
+
+
+def declared() -> Iterator[str]:
+    yield from (text for check in WORDS.values() for text in check)
+    yield from REMEDIES.values()
+    yield from (text for job in jobs() for text in job)
+    yield from (field.description or "" for model in sections().values() for field in model.model_fields.values())
+    yield from (*SOURCES, *DELIVERY_STATUSES, *words.CHOICES.values())
+    yield from map(words.kind, KINDS)
+
+
+def jobs() -> list[job_words.Words]:
+    return [each for each in vars(job_words).values() if isinstance(each, job_words.Words)]
+
+
+@pytest.fixture(scope="module")
+def romanian() -> dict[str, str]:
+    files = [polib.pofile(str(path)) for path in sorted(CATALOGUES.glob("ro*.po"))]
+    return {each.msgid: each.msgstr for file in files for each in file if not each.msgctxt}
+
+
+@pytest.fixture(scope="module")
+def sentences() -> set[str]:
+    """Those that are told as errors, with `{}` where a value stands."""
+    files = [polib.pofile(str(path)) for path in sorted(CATALOGUES.glob("ro*.po"))]
+    return {each.msgid for file in files for each in file if each.msgctxt == ERROR and each.msgstr}
+
+
+def test_every_declared_text_of_these_pages_is_translated(romanian: dict[str, str]) -> None:
+    texts = set(declared()) - SAME
+    assert len(texts) > 130
+    assert sorted(each for each in texts if romanian.get(each, each) in ("", each)) == []
+
+
+def test_what_doctor_checks_is_translated(sentences: set[str]) -> None:
+    assert sorted({each.promise for each in CHECKS} - sentences) == []
+
+
+def test_why_attempts_fail_is_translated(sentences: set[str]) -> None:
+    told = [*failures.BY_ERRNO.values(), *failures.BY_VERIFY_CODE.values(), failures.NOWHERE]
+    patterns = {re.sub(r"\{\w+\}", "{}", each) for each in told} | {phase.value for phase in Phase}
+    assert sorted(patterns - sentences) == []
+
+
+def test_texts_that_templates_translate_are_plain() -> None:
+    """A template takes what it translates as HTML, and a percent sign as a place."""
+    texts = {*REMEDIES.values(), *SOURCES, *DELIVERY_STATUSES, *(text for job in jobs() for text in job)}
+    assert [each for each in texts if set(each) & set("%<>&")] == []
+
+
+@pytest.mark.parametrize("address", ["/docs/api", "/docs/api?q=stock", "/docs/api/stock", "/docs/api/graphql"])
+async def test_the_reference_is_english_for_readers_of_every_language(shop: Shop, address: str) -> None:
+    """It is made once: who asks first must not decide what everybody reads."""
+    visitor = Visitor(shop.world)
+    first = await visitor.get(address, {"Accept-Language": "ro"})
+    assert first.status == 200
+    assert '<html lang="en">' in first.text
+    assert (await visitor.get(address)).text == first.text
