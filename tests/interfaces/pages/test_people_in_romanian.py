@@ -36,7 +36,8 @@ def texts() -> Iterator[str]:
             yield from (each for each in (said if isinstance(said, tuple) else (said,)) if each)
     yield from (each[1] for each in (*signing_in.FIELDS, *first_run.FIELDS, *welcome.FIELDS))
     yield from (signing_on.NOT_BEGUN, *routes.HEADINGS.values(), routes.OTHER)
-    yield from (each.title for each in (*RESOURCES, *ADMINISTRATION, *HOUSE_PAGES))
+    yield from (each.title for each in (*RESOURCES, *ADMINISTRATION))
+    yield from (each.title for each in HOUSE_PAGES)
 
 
 @pytest.fixture(scope="module")
