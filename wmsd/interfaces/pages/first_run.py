@@ -21,7 +21,7 @@ START: Final = "/start"
 FIELDS: Final = (
     ("name", "Your name", "text", "name"),
     ("email", "E-mail address", "email", "username"),
-    ("password", f"Password, at least {SHORTEST} characters", "password", "new-password"),
+    ("password", "Password, at least %(shortest)s characters", "password", "new-password"),
     ("again", "The password again", "password", "new-password"),
 )
 """Their names, what they are called, their types, and what browsers fill them with."""
@@ -120,6 +120,7 @@ def _form(code: str, typed: Mapping[str, str], refused: Mapping[str, Any]) -> we
         code=code,
         typed=typed,
         fields=FIELDS,
+        shortest=SHORTEST,
         errors=refused.get("errors", {}),
         message=refused.get("message", ""),
     )

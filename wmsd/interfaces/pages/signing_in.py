@@ -8,6 +8,7 @@ from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import browser as browsers
 from wmsd.interfaces.pages.browser import Browser, own_path
 from wmsd.interfaces.pages.door import SIGN_IN, Answer, Door
+from wmsd.interfaces.pages.language import translated as _
 from wmsd.interfaces.pages.rendering import go_to, page
 from wmsd.sign_on.actions import list_providers
 
@@ -27,7 +28,7 @@ class SigningIn:
         browser = self._door.browser(request)
         if browser.secret is not None and (await self._door.ask(browser, accounts.get_profile)).is_good:
             return go_to(own_path(request.query.get("next", ""), HOME))
-        done = "Your password is set. Sign in with it." if request.query.get("done") == "password" else ""
+        done = _("Your password is set. Sign in with it.") if request.query.get("done") == "password" else ""
         return await self._form(browser, next_path=request.query.get("next", ""), done=done)
 
     async def sign_in(self, request: web.Request) -> web.Response:

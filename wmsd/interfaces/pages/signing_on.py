@@ -10,6 +10,7 @@ from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import browser as browsers
 from wmsd.interfaces.pages.browser import own_path
 from wmsd.interfaces.pages.door import SIGN_IN, Answer, Door
+from wmsd.interfaces.pages.language import translated as _
 from wmsd.interfaces.pages.rendering import go_to, page
 from wmsd.interfaces.pages.signing_in import HOME, to_sign_in
 from wmsd.sign_on import actions as sign_on
@@ -54,7 +55,7 @@ class SigningOn:
         kept = browsers.kept_sign_on(browser)
         if kept is None:
             self._door.count_open(browser)
-            return page("not_let_in", 401, message=NOT_BEGUN)
+            return page("not_let_in", 401, message=_(NOT_BEGUN))
         sent = {name: value for name, value in requests.query(request).items() if name in SENT_BACK}
         answer = await self._door.ask(
             browser,

@@ -9,10 +9,11 @@ from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import browser as browsers
 from wmsd.interfaces.pages.browser import Browser
 from wmsd.interfaces.pages.door import SIGN_IN, Door
+from wmsd.interfaces.pages.language import translated as _
 from wmsd.interfaces.pages.rendering import go_to, page
 
 WELCOME: Final = "/welcome"
-FIELDS: Final = (("password", f"Password, at least {SHORTEST} characters"), ("again", "The password again"))
+FIELDS: Final = (("password", "Password, at least %(shortest)s characters"), ("again", "The password again"))
 
 
 class Welcome:
@@ -38,13 +39,14 @@ class Welcome:
     ) -> web.Response:
         answer = await self._door.ask(browser, choosing_password.get_invited, query={"code": code})
         if answer.status == 422:  # there is no code in the address
-            answer.body["message"] = "This link is not whole. Open it as you got it."
+            answer.body["message"] = _("This link is not whole. Open it as you got it.")
         return page(
             "welcome",
             status,
             invited=answer.needed(),
             code=code,
             fields=FIELDS,
+            shortest=SHORTEST,
             errors={} if refused is None else refused.get("errors", {}),
             message=None if refused is None else refused["message"],
         )

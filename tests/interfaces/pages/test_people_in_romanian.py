@@ -1,0 +1,71 @@
+"""What the pages of people and of signing in say is Romanian too."""
+
+import re
+from collections.abc import Iterator
+from typing import Final
+
+import polib
+import pytest
+from jinja2 import Environment
+from jinja2.ext import extract_from_ast
+
+from wmsd.interfaces.pages import first_run, routes, signing_in, signing_on, welcome
+from wmsd.interfaces.pages.administration import ADMINISTRATION
+from wmsd.interfaces.pages.house_pages import HOUSE_PAGES
+from wmsd.interfaces.pages.language import CATALOGUES, ERROR
+from wmsd.interfaces.pages.rendering import FOLDER
+from wmsd.interfaces.pages.resources import RESOURCES
+
+TEMPLATES: Final = (
+    *("frame", "house", "account", "second_factor", "second_step", "recovery_codes", "sign_in", "first_admin"),
+    *("welcome", "demo", "invited", "once", "token", "not_let_in", "signed_on", "spent", "refused", "try_sign_on"),
+    "trust",
+)
+SAME: Final = {"Audit", "Browser"}
+"""Words that Romanian has too."""
+PLACES: Final = re.compile(r"%\(\w+\)s|\{\}|<[^>]+>")
+
+
+def texts() -> Iterator[str]:
+    environment = Environment(
+        extensions=["jinja2.ext.i18n"], trim_blocks=True, lstrip_blocks=True, autoescape=True
+    )
+    for name in TEMPLATES:
+        tree = environment.parse((FOLDER / f"{name}.html").read_text())
+        for _, _, said in extract_from_ast(tree):
+            yield from (each for each in (said if isinstance(said, tuple) else (said,)) if each)
+    yield from (each[1] for each in (*signing_in.FIELDS, *first_run.FIELDS, *welcome.FIELDS))
+    yield from (signing_on.NOT_BEGUN, *routes.HEADINGS.values(), routes.OTHER)
+    yield from (each.title for each in (*RESOURCES, *ADMINISTRATION))
+    yield from (each.title for each in HOUSE_PAGES)
+
+
+@pytest.fixture(scope="module")
+def romanian() -> dict[str, str]:
+    files = [polib.pofile(str(path)) for path in sorted(CATALOGUES.glob("ro*.po"))]
+    return {each.msgid: each.msgstr for file in files for each in file if not each.msgctxt}
+
+
+def test_every_text_of_these_pages_is_translated(romanian: dict[str, str]) -> None:
+    said = set(texts()) - SAME
+    assert len(said) > 120
+    assert sorted(each for each in said if romanian.get(each, each) in ("", each)) == []
+
+
+def test_the_messages_of_pages_themselves_are_translated() -> None:
+    """`told` finds them in the catalogue by their English sentence, which the code must not change alone."""
+    entries = polib.pofile(str(CATALOGUES / "ro-people.po"))
+    errors = {each.msgid for each in entries if each.msgctxt == ERROR}
+    for module in ("browser", "trying", "trust"):
+        code = (FOLDER.parent / f"{module}.py").read_text()
+        said = re.findall(r'(?:Problem\("[A-Z_]+", |forbidden\()"([^"]+)"', code)
+        assert said, module
+        assert set(said) <= errors
+
+
+def test_the_catalogue_is_in_order_with_the_places_of_the_english_and_the_right_letters() -> None:
+    entries = list(polib.pofile(str(CATALOGUES / "ro-people.po")))
+    assert [each.msgid for each in entries] == sorted(each.msgid for each in entries)
+    for each in entries:
+        assert sorted(PLACES.findall(each.msgstr)) == sorted(PLACES.findall(each.msgid)), each.msgid
+        assert not set(each.msgstr) & set("ţşŢŞ"), each.msgid

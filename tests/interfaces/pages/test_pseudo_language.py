@@ -1,0 +1,183 @@
+"""No text of a page is left out: with a catalogue that puts each translation into brackets, what stands outside of
+them is data.
+"""
+
+import gettext
+import re
+from collections.abc import AsyncIterator, Iterator, Mapping
+from dataclasses import dataclass
+from html.parser import HTMLParser
+from pathlib import Path
+from typing import Any, Final
+
+import pytest
+
+from tests.interfaces.pages.visitor import Visitor
+from tests.support.page_addresses import addresses
+from tests.support.two_tenants import TwoTenants, open_premises
+from tests.support.world import PASSWORD, UNLIMITED, World, all_rows, open_world
+from wmsd.accounts.schema import LANGUAGES
+from wmsd.app.settings import sections
+from wmsd.base.access import ABILITIES, MODULES, ROLES
+from wmsd.interfaces.pages import language
+from wmsd.outbox.events import EVENTS
+
+BEFORE_SIGNING_IN: Final = ("/sign-in", "/first-admin", "/demo", "/welcome", "/trust", "/sign-in/{provider}/back")
+OF_PEOPLE: Final = ("/account", "/account/second-factor", "/sign-on/try")
+OF_THE_HOUSE: Final = ("/admin/health", "/admin/backups", "/admin/jobs", "/admin/settings")
+OF_WEBHOOKS: Final = tuple(
+    f"/companies/{{company}}/webhooks{rest}"
+    for rest in (
+        "/{id}/rotate-secret",
+        "/{id}/deliveries",
+        "/{id}/deliveries/again",
+        "/{id}/deliveries/{delivery}",
+        "/{id}/receiver",
+    )
+)
+HELD: Final = (*BEFORE_SIGNING_IN, *OF_PEOPLE, *OF_THE_HOUSE, *OF_WEBHOOKS, "/companies/{company}/imports/new")
+"""The pages that are wholly translated: those of others come here when they are."""
+SHOWN: Final = ("aria-label", "placeholder", "title", "alt", "data-on", "data-lost", "data-over", "data-copied")
+"""Attributes that people read, or hear."""
+CODE: Final = frozenset({"script", "style", "pre", "code", "textarea"})
+EMPTY: Final = frozenset({"meta", "link", "input", "br", "hr", "img"})
+NAMES: Final = {
+    "wmsd",
+    "UTC",
+    "true",
+    "false",
+    "null",
+    "X-Webhook-Id",
+    *EVENTS,
+    *ABILITIES,
+    *MODULES,
+    *ROLES,
+    *LANGUAGES.values(),
+}
+DATE: Final = re.compile(r"\d{1,2} [a-z]{3,4}\.? \d{4}(, \d\d:\d\d(:\d\d)? UTC)?")
+MEASURE: Final = re.compile(r"\d[\d.,\u202f]*\u202f? ?(ms|s|min|h|kB|MB|GB|TB)\b")
+AROUND: Final = '" .,;:·()\N{EN DASH}→'
+"""Signs that stand around data."""
+ADDRESS: Final = ("/", "https://", "POST https://")
+LETTERS: Final = re.compile(r"[^\W\d_]{2}")
+
+
+class Pseudo(gettext.NullTranslations):
+    def gettext(self, message: str) -> str:
+        return f"⟦{message}⟧"
+
+    def ngettext(self, msgid1: str, msgid2: str, n: int) -> str:
+        return f"⟦{msgid1 if n == 1 else msgid2}⟧"
+
+    def pgettext(self, context: str, message: str) -> str:
+        return f"⟦{message}⟧"
+
+
+def outside(text: str, depth: int = 0) -> tuple[str, int]:
+    """What of a text stands outside of the brackets, and how many are open at its end."""
+    kept = []
+    for each in text:
+        if each == "⟦":
+            depth += 1
+        elif each == "⟧":
+            depth -= 1
+            kept.append("\n")
+        elif depth == 0:
+            kept.append(each)
+    return "".join(kept), depth
+
+
+class Reader(HTMLParser):
+    """Collects what people read outside of the brackets."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.open: list[bool] = []
+        """For each open element, whether it shows code or a text of another language."""
+        self.depth = 0
+        self.found: list[str] = []
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        if tag not in EMPTY:
+            self.open.append(tag in CODE or (tag != "html" and "lang" in given))
+        self.found += [outside(given[name] or "")[0] for name in SHOWN if name in given]
+
+    def handle_endtag(self, tag: str) -> None:
+        if tag not in EMPTY and self.open:
+            self.open.pop()
+
+    def handle_data(self, data: str) -> None:
+        text, self.depth = outside(data, self.depth)
+        if not any(self.open):
+            self.found.append(text)
+
+
+def untranslated(page: str, data: frozenset[str]) -> list[str]:
+    reader = Reader()
+    reader.feed(page)
+    assert reader.depth == 0
+    parts = [
+        part for text in reader.found for part in re.split(r"\n|[,;:·] ", MEASURE.sub("\n", DATE.sub("\n", text)))
+    ]
+    said = [" ".join(part.split()).strip(AROUND) for part in parts]
+    return [each for each in said if LETTERS.search(each) and each not in data and not each.startswith(ADDRESS)]
+
+
+def texts_of(value: Any) -> Iterator[str]:
+    if isinstance(value, str | Path):
+        yield str(value)
+    elif isinstance(value, Mapping):
+        yield from (text for each in value.values() for text in texts_of(each))
+    elif isinstance(value, list | tuple) or hasattr(value, "keys"):
+        yield from (text for each in value for text in texts_of(each))
+
+
+@dataclass
+class Scene:
+    world: World
+    company: TwoTenants
+    visitor: Visitor
+    data: frozenset[str]
+
+
+@pytest.fixture
+async def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Scene]:
+    monkeypatch.setattr(language, "OFFERED", ("en", "ro"))
+    monkeypatch.setattr(
+        language, "_catalogue", lambda code: Pseudo() if code == "ro" else gettext.NullTranslations()
+    )
+    async with open_world(tmp_path / "data", UNLIMITED) as world:
+        company, _ = await open_premises(world, 5)
+        await world.new_user("ana@example.com", "platform-admin")
+        visitor = Visitor(world)
+        await visitor.sign_in("ana@example.com", PASSWORD)
+        rows = [await company.rows(), await world.installation.platform.read(all_rows)]
+        settings = world.installation.settings.model_dump()
+        names = [f"{section}.{name}" for section, model in sections().items() for name in model.model_fields]
+        names.append(f"webhook {company.there['webhook with a log']}")  # one without a name is called so
+        data = {" ".join(each.split()).strip(AROUND) for each in texts_of([rows, settings, names])}
+        yield Scene(world, company, visitor, frozenset(data | NAMES))
+
+
+async def test_what_is_not_translated_on_a_page_is_data(scene: Scene) -> None:
+    found: dict[str, list[str]] = {}
+    seen_routes = set()
+    for each in addresses(scene.world.app, scene.company.id, scene.company.there):
+        if each.method != "GET" or each.route not in HELD:
+            continue
+        visitor = Visitor(scene.world) if each.route in BEFORE_SIGNING_IN else scene.visitor
+        seen = await visitor.get(each.path, {"Accept-Language": "ro"})
+        assert "⟦" in seen.text, (each.path, seen.status)
+        seen_routes.add(each.route)
+        if left := untranslated(seen.text, scene.data):
+            found[each.path] = left
+    assert seen_routes == set(HELD)
+    assert found == {}
+
+
+def test_a_text_that_is_forgotten_is_found() -> None:
+    said = '<p>⟦Since ⟦Monday⟧ <b>at</b> 8⟧</p><p title="Forgotten">Also this</p><code>not code</code>'
+    page = f'<html lang="ro">{said}</html>'
+    assert untranslated(page, frozenset()) == ["Forgotten", "Also this"]
+    assert untranslated(page, frozenset({"Forgotten", "Also this"})) == []
