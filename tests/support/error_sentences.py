@@ -189,7 +189,7 @@ def _part(node: ast.AST, place: Place, depth: int) -> list[str]:
             return [text]
         case ast.FormattedValue(value=ast.IfExp() | ast.Name() as value, conversion=-1):
             found = texts(value, place, depth)
-            return found if found and all(found) or isinstance(value, ast.IfExp) and found else [PLACE]
+            return found if (found and all(found)) or (isinstance(value, ast.IfExp) and found) else [PLACE]
     return [PLACE]
 
 
@@ -228,8 +228,8 @@ def _of_fields(node: ast.AST, place: Place) -> list[str]:
 
 def _gathers(function: ast.AST) -> bool:
     return any(
-        isinstance(each, ast.Name) and GATHERING.search(each.id)
-        or isinstance(each, ast.Attribute) and GATHERING.search(each.attr)
+        (isinstance(each, ast.Name) and GATHERING.search(each.id))
+        or (isinstance(each, ast.Attribute) and GATHERING.search(each.attr))
         for each in ast.walk(function)
     )  # fmt: skip
 
@@ -261,7 +261,9 @@ def _shaped() -> Iterator[tuple[str, str]]:
     for module in modules().values():
         if _is_left_out(module.path):
             continue
-        inner = {id(part) for node in ast.walk(module.tree) if isinstance(node, ast.JoinedStr) for part in node.values}
+        inner = {
+            id(part) for node in ast.walk(module.tree) if isinstance(node, ast.JoinedStr) for part in node.values
+        }
         for node, function in _nodes(module.tree):
             if id(node) not in inner and isinstance(node, ast.JoinedStr | ast.Constant):
                 for text in texts(node, Place(module, function)):

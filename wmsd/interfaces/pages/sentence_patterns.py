@@ -1,4 +1,4 @@
-"""Sentences of a catalogue that have values: which one a sentence is, and its translation with the values in it."""
+"""Sentences of a catalogue that have values: which one a sentence is, and its translation with its values."""
 
 from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
