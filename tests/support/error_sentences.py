@@ -38,7 +38,8 @@ GATHERING: Final = re.compile(r"errors?$|problems?$|sentences$|faults?$|found$|w
 SPEAKING: Final = re.compile(r"Fault$|FieldError$|CellError$|Refused$|Wrong$")
 TABLES: Final = {"wmsd/base/validation.py": "SENTENCES", "wmsd/base/field_errors.py": "MESSAGES"}
 OF_FIELD: Final = re.compile(
-    r"(must|is|has|cannot|holds|names|does|would|goes|comes|are|can|was|needs|begins|takes|leaves|differs|finds|lacks) "
+    r"(must|is|has|cannot|holds|names|does|would|goes|comes|are|can|was|needs|begins|takes|leaves"
+    r"|differs|finds|lacks) "
 )
 OF_MESSAGE: Final = re.compile(r"[A-Z{][^\n]* [^\n]*[.]")
 LONGEST_SHAPED: Final = 200
