@@ -36,6 +36,42 @@ MAPPINGS: Final = frozenset({"invalid", "refuse"})
 GATHERING: Final = re.compile(r"errors?$|problems?$|sentences$|faults?$|found$|wrong$")
 """Names of what sentences are gathered in."""
 SPEAKING: Final = re.compile(r"Fault$|FieldError$|CellError$|Refused$|Wrong$")
+WHOLE: Final = frozenset(
+    {
+        "wmsd/accounts/first_admin.py",
+        "wmsd/accounts/passwords.py",
+        "wmsd/app/access_cache.py",
+        "wmsd/base/strict_json.py",
+        "wmsd/db/failures.py",
+        "wmsd/db/listing.py",
+        "wmsd/sign_on/asking.py",
+        "wmsd/sign_on/exchange.py",
+        "wmsd/sign_on/metadata.py",
+        "wmsd/sign_on/rules.py",
+        "wmsd/webhooks/attempt.py",
+        "wmsd/webhooks/failures.py",
+        "wmsd/webhooks/receiving/rules.py",
+        "wmsd/webhooks/results.py",
+        "wmsd/webhooks/store.py",
+        "wmsd/webhooks/subscription_queue.py",
+        "wmsd/webhooks/targets.py",
+        "wmsd/webhooks/tls.py",
+        "wmsd/interfaces/pages/acting.py",
+        "wmsd/interfaces/pages/browser.py",
+        "wmsd/interfaces/pages/browsing.py",
+        "wmsd/interfaces/pages/deliveries.py",
+        "wmsd/interfaces/pages/forms.py",
+        "wmsd/interfaces/pages/live.py",
+        "wmsd/interfaces/pages/log_filters.py",
+        "wmsd/interfaces/pages/sent_once.py",
+        "wmsd/interfaces/pages/signing_on.py",
+        "wmsd/interfaces/pages/trust.py",
+        "wmsd/interfaces/pages/trying.py",
+        "wmsd/interfaces/pages/welcome.py",
+        "wmsd/interfaces/pages/workplace.py",
+    }
+)
+"""Modules in which a sentence is an error wherever it stands: how it reaches the caller is not followed."""
 TABLES: Final = {"wmsd/base/validation.py": "SENTENCES", "wmsd/base/field_errors.py": "MESSAGES"}
 OF_FIELD: Final = re.compile(
     r"(must|is|has|cannot|holds|names|does|would|goes|comes|are|can|was|needs|begins|takes|leaves"
@@ -258,18 +294,25 @@ def _sentences() -> Iterator[tuple[str, str]]:
 
 
 def _shaped() -> Iterator[tuple[str, str]]:
-    """What reads as the sentence of a field, wherever it stands: no rule above needs to have seen it."""
+    """What reads as the sentence of a field, and in the modules of WHOLE any sentence, wherever it stands."""
     for module in modules().values():
-        if _is_left_out(module.path):
-            continue
-        inner = {
-            id(part) for node in ast.walk(module.tree) if isinstance(node, ast.JoinedStr) for part in node.values
-        }
-        for node, function in _nodes(module.tree):
-            if id(node) not in inner and isinstance(node, ast.JoinedStr | ast.Constant):
-                for text in texts(node, Place(module, function)):
-                    if OF_FIELD.match(text) and len(text) < LONGEST_SHAPED:
-                        yield text, module.path
+        is_whole = module.path in WHOLE
+        if is_whole or not _is_left_out(module.path):
+            for text in _texts_of(module):
+                is_said = OF_FIELD.match(text) or (is_whole and OF_MESSAGE.fullmatch(text))
+                if is_said and len(text) < LONGEST_SHAPED:
+                    yield text, module.path
+
+
+def _texts_of(module: Module) -> Iterator[str]:
+    """All that stands between quotes, but no docstrings."""
+    passed = {id(node.value) for node in ast.walk(module.tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.JoinedStr):
+            passed |= {id(part) for part in node.values}
+    for node, function in _nodes(module.tree):
+        if id(node) not in passed and isinstance(node, ast.JoinedStr | ast.Constant):
+            yield from texts(node, Place(module, function))
 
 
 def _words() -> Iterator[tuple[str, str]]:
