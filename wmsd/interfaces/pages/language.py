@@ -7,16 +7,15 @@ value stands.
 
 import gettext
 import io
-import re
-from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 from wmsd.interfaces.http.negotiation import weights_in
+from wmsd.interfaces.pages.sentence_patterns import Patterns
 
 if TYPE_CHECKING:
     from polib import POFile
@@ -26,9 +25,8 @@ DEFAULT: Final = "en"
 OFFERED: tuple[str, ...] = ("en",)
 """The languages whose catalogue is complete. The Romanian one is not yet."""
 ERROR: Final = "error"
-LONGEST_TOLD: Final = 300
+LONGEST_TOLD: Final = 2000
 """Characters of a sentence in which values are looked for."""
-PLACE: Final = "{}"
 current: ContextVar[str] = ContextVar("language", default=DEFAULT)
 """Of the page that is made."""
 
@@ -58,23 +56,19 @@ def told(sentence: str) -> str:
     found = _catalogue(language).pgettext(ERROR, sentence)
     if found != sentence or len(sentence) > LONGEST_TOLD:
         return found
-    first, _, _ = sentence.partition(" ")
-    patterns = _patterns(language)
-    for pattern in (*patterns.get(first, ()), *patterns.get(PLACE, ())):
-        if values := pattern.expression.fullmatch(sentence):
-            return pattern.translation.format(*(_value(language, each) for each in values.groups()))
-    return sentence
+    return _patterns(language).told(sentence, partial(_value, language)) or sentence
 
 
 def _value(language: str, text: str) -> str:
-    """What stands in a sentence may be a word of ours, such as the name of a kind of record."""
-    return _catalogue(language).pgettext(ERROR, text)
+    """What stands in a sentence may be a word of ours, such as the name of a kind of record, or a sentence."""
+    found = _catalogue(language).pgettext(ERROR, text) if text else text
+    if found != text:
+        return found
+    return _patterns(language).told(text, partial(_word, language)) or text
 
 
-@dataclass(frozen=True, slots=True)
-class _Pattern:
-    expression: re.Pattern[str]
-    translation: str
+def _word(language: str, text: str) -> str:
+    return _catalogue(language).pgettext(ERROR, text) if text else text
 
 
 @cache
@@ -85,24 +79,20 @@ def _catalogue(language: str) -> gettext.NullTranslations:
 
 
 @cache
-def _patterns(language: str) -> Mapping[str, Sequence[_Pattern]]:
-    """Sentences with values by their first word; under `{}` those that begin with a value. The longest come first,
-    because they say more.
-    """
-    found: dict[str, list[_Pattern]] = defaultdict(list)
-    for entry in sorted(_entries(language), key=lambda entry: -len(entry.msgid)):
-        if entry.msgctxt == ERROR and PLACE in entry.msgid and entry.msgstr:
-            expression = "(.+)".join(map(re.escape, entry.msgid.split(PLACE)))
-            first, _, _ = entry.msgid.partition(" ")
-            found[PLACE if PLACE in first else first].append(_Pattern(re.compile(expression), entry.msgstr))
-    return found
+def _patterns(language: str) -> Patterns:
+    entries = _entries(language)
+    return Patterns({each.msgid: each.msgstr for each in entries if each.msgctxt == ERROR and each.msgstr})
 
 
 @cache
 def _entries(language: str) -> "POFile":
+    """Of all catalogues of the language: `ro.po`, `ro-errors.po` and whatever else begins so."""
     from polib import pofile  # imported when somebody reads another language than English
 
-    return pofile(str(CATALOGUES / f"{language}.po"))
+    found = pofile(str(CATALOGUES / f"{language}.po"))
+    for path in sorted(CATALOGUES.glob(f"{language}-*.po")):
+        found.extend(pofile(str(path)))
+    return found
 
 
 @dataclass(frozen=True, slots=True)

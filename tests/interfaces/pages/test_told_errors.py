@@ -1,0 +1,119 @@
+"""The errors of operations in the languages of the pages."""
+
+import string
+from collections import Counter
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from polib import pofile
+
+from tests.support.error_sentences import PLACE, collected
+from tests.support.shop import Shop
+from tests.support.world import Answer
+from wmsd.interfaces.pages import language
+from wmsd.interfaces.pages.language import CATALOGUES, ERROR, LONGEST_TOLD, told
+from wmsd.interfaces.pages.sentence_patterns import Pattern
+
+CATALOGUE = pofile(str(CATALOGUES / "ro-errors.po"))
+WITH_VALUES = sorted(each.msgid for each in CATALOGUE if PLACE in each.msgid)
+HOSTILE = ("{}", "{0}", "{0.__class__}", "%s %(num)s", "}{", "\\1", "Ă" * 300, "<b>", "{!r:>9}")
+UNLIKE_WORDS = st.text(
+    st.characters(exclude_characters=string.ascii_letters + ";:,.()/ -*"), min_size=1, max_size=300
+)
+
+
+@pytest.fixture(autouse=True)
+def _romanian() -> Iterator[None]:
+    before = language.current.set("ro")
+    yield
+    language.current.reset(before)
+
+
+def test_every_sentence_is_translated_and_none_is_left_over() -> None:
+    twice = [text for text, count in Counter(each.msgid for each in CATALOGUE).items() if count > 1]
+    assert not twice
+    assert {each.msgid for each in CATALOGUE} == set(collected()), "run scripts/messages"
+    assert [each.msgid for each in CATALOGUE if not each.msgstr or each.msgctxt != ERROR or each.fuzzy] == []
+
+
+def test_a_translation_has_the_values_of_its_sentence() -> None:
+    for each in CATALOGUE:
+        parts = [name for _, name, _, _ in string.Formatter().parse(each.msgstr) if name is not None]
+        count = each.msgid.count(PLACE)
+        assert parts == [""] * count or sorted(parts) == [str(place) for place in range(count)], each.msgid
+
+
+@given(st.sampled_from(WITH_VALUES), st.lists(st.sampled_from(HOSTILE) | UNLIKE_WORDS, min_size=8, max_size=8))
+def test_whatever_values_a_sentence_has_they_come_back(sentence: str, values: list[str]) -> None:
+    before = language.current.set("ro")
+    try:
+        pieces = sentence.split(PLACE)
+        said = pieces[0] + "".join(value + piece for value, piece in zip(values, pieces[1:], strict=False))
+        seen = told(said)
+        assert all(value in seen for value in values[: len(pieces) - 1])
+    finally:
+        language.current.reset(before)
+
+
+def test_a_crafted_sentence_is_searched_once_for_each_piece() -> None:
+    """What is searched is counted: a sentence that nearly fits, at every place, costs no more than its pieces."""
+
+    class Counted(str):
+        searched = 0
+
+        def find(self, *sought: object) -> int:
+            type(self).searched += 1
+            return super().find(*sought)  # type: ignore[arg-type]
+
+    pattern = Pattern(("is ", " a ", " a ", " a ", " a ", "!"), PLACE * 5)
+    assert pattern.values_in(Counted("is " + " a " * 100_000)) is None
+    assert pattern.values_in(Counted("is " + " a " * 100_000 + "!")) is not None
+    assert Counted.searched == 4
+    long = "is " + "x" * LONGEST_TOLD
+    assert told(long) == long
+
+
+def test_the_order_of_values_may_differ() -> None:
+    assert Pattern(("is ", " of ", ""), "{1}: {0}").told(["3", "5"]) == "5: 3"
+
+
+def _all_told(answer: Answer) -> list[str]:
+    sentences = [
+        answer.body["message"],
+        *(each for found in answer.body.get("errors", {}).values() for each in found),
+    ]
+    return [told(each) for each in sentences]
+
+
+async def test_what_operations_refuse_is_told_in_romanian(shop: Shop) -> None:
+    call = shop.world.call
+    first = (await call("GET", "/api/articles/1")).body
+    assert _all_told(await call("POST", "/api/articles", {"name": ""}, status=422)) == [
+        "2 câmpuri nu sunt valide.",
+        "este obligatoriu",
+        "trebuie să aibă cel puțin 1 caracter",
+    ]
+    taken = await call("POST", "/api/articles", {"name": "B", "code": first["code"]}, status=422)
+    assert "este folosit de alt articol" in _all_told(taken)
+    changed = await call("PATCH", "/api/articles/1", {"name": "B"}, status=412, headers={"If-Match": '"other"'})
+    assert _all_told(changed) == [
+        "Înregistrarea s-a schimbat de când a fost citită. Citiți-o din nou și repetați modificarea."
+    ]
+    assert _all_told(await call("GET", "/api/articles/999", status=404)) == ["Acest articol nu există."]
+
+
+@pytest.mark.parametrize(
+    ("english", "romanian"),
+    [
+        ("You lack the ability stock.read.", "Vă lipsește permisiunea stock.read."),
+        (
+            "Too many requests: the limit is 60 a minute. Try again in 3 s.",
+            "Prea multe cereri: limita este de 60 pe minut. Încercați din nou peste 3 s.",
+        ),
+        ("The e-mail address or the password is wrong.", "Adresa de e-mail sau parola este greșită."),
+    ],
+)
+def test_common_refusals(english: str, romanian: str) -> None:
+    assert told(english) == romanian

@@ -1,0 +1,346 @@
+"""Every sentence that an operation can say when it refuses, read from the code.
+
+Values are written `{}`. What follows a name is looked up: constants of the house, assignments of the function,
+and what functions of the house return.
+"""
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import cache
+from itertools import product
+from pathlib import Path
+from typing import Final
+
+ROOT: Final = Path(__file__).parents[2]
+PLACE: Final = "{}"
+LEFT_OUT: Final = {
+    "wmsd/interfaces": "speaks to programs or at a terminal; what pages say themselves stands in their templates",
+    "wmsd/docs": "is the guide",
+    "wmsd/app/batch.py": "a batch is sent by programs",
+    "wmsd/app/settings.py": "is said at the start, at a terminal",
+    "wmsd/app/upgrades": "is said at a terminal",
+    "wmsd/app/backups": "is said at a terminal",
+    "wmsd/app/replicas": "is said at a terminal",
+    "wmsd/app/tls": "is said at the start, at a terminal",
+    "wmsd/db": "is said at a terminal, or in the log",
+}
+MESSAGE_AT: Final = {
+    "Problem": 1, "refuse": 0, "forbidden": 0, "unavailable": 0, "unauthorized": 0, "conflict": 0,
+    "FieldError": 2, "ValueError": 0,
+}  # fmt: skip
+"""Which argument of a call is a sentence."""
+MAPPINGS: Final = frozenset({"invalid", "refuse"})
+"""Calls that take sentences by field."""
+GATHERING: Final = re.compile(r"errors?$|problems?$|sentences$|faults?$|found$|wrong$")
+"""Names of what sentences are gathered in."""
+SPEAKING: Final = re.compile(r"Fault$|FieldError$|CellError$|Refused$|Wrong$")
+WHOLE: Final = frozenset(
+    {
+        "wmsd/accounts/first_admin.py",
+        "wmsd/accounts/passwords.py",
+        "wmsd/app/access_cache.py",
+        "wmsd/base/strict_json.py",
+        "wmsd/db/failures.py",
+        "wmsd/db/listing.py",
+        "wmsd/sign_on/asking.py",
+        "wmsd/sign_on/exchange.py",
+        "wmsd/sign_on/metadata.py",
+        "wmsd/sign_on/rules.py",
+        "wmsd/webhooks/attempt.py",
+        "wmsd/webhooks/failures.py",
+        "wmsd/webhooks/receiving/rules.py",
+        "wmsd/webhooks/results.py",
+        "wmsd/webhooks/store.py",
+        "wmsd/webhooks/subscription_queue.py",
+        "wmsd/webhooks/targets.py",
+        "wmsd/webhooks/tls.py",
+        "wmsd/interfaces/pages/acting.py",
+        "wmsd/interfaces/pages/browser.py",
+        "wmsd/interfaces/pages/browsing.py",
+        "wmsd/interfaces/pages/deliveries.py",
+        "wmsd/interfaces/pages/forms.py",
+        "wmsd/interfaces/pages/live.py",
+        "wmsd/interfaces/pages/log_filters.py",
+        "wmsd/interfaces/pages/sent_once.py",
+        "wmsd/interfaces/pages/signing_on.py",
+        "wmsd/interfaces/pages/trust.py",
+        "wmsd/interfaces/pages/trying.py",
+        "wmsd/interfaces/pages/welcome.py",
+        "wmsd/interfaces/pages/workplace.py",
+    }
+)
+"""Modules in which a sentence is an error wherever it stands: how it reaches the caller is not followed."""
+TABLES: Final = {"wmsd/base/validation.py": "SENTENCES", "wmsd/base/field_errors.py": "MESSAGES"}
+OF_FIELD: Final = re.compile(
+    r"(must|is|has|cannot|holds|names|does|would|goes|comes|are|can|was|needs|begins|takes|leaves"
+    r"|differs|finds|lacks) "
+)
+OF_MESSAGE: Final = re.compile(r"[A-Z{][^\n]* [^\n]*[.]")
+LONGEST_SHAPED: Final = 200
+NEVER_SAID: Final = frozenset({
+    "This token lack the ability {}.", "You lacks the ability {}.",  # the other way round
+    'barcodes : "{}"', "{}:shared {}",  # expressions of a search, and the key of a limit
+    "{} in {}", "does not exist",  # a part of a sentence, and a note in the log
+})  # fmt: skip
+_LENGTHS: Final = tuple(
+    f"must have at {bound} {{}} {unit}"
+    for bound in ("least", "most")
+    for unit in ("character", "characters", "item", "items")
+)
+MORE_NOUNS: Final = frozenset({"packaging type"})
+SPELLED_OUT: Final = dict.fromkeys(("must have at {} {} {}s", "must have at {} {} {}"), _LENGTHS)
+"""Sentences that are made of words by a function."""
+DEEPEST: Final = 6
+MOST_WAYS: Final = 40
+
+
+@dataclass(slots=True)
+class Module:
+    path: str
+    tree: ast.Module
+    names: dict[str, ast.AST] = field(default_factory=dict)
+    imported: dict[str, tuple[str, str]] = field(default_factory=dict)
+
+
+@cache
+def modules() -> dict[str, Module]:
+    found = {}
+    for file in sorted((ROOT / "wmsd").rglob("*.py")):
+        path = str(file.relative_to(ROOT))
+        module = Module(path, ast.parse(file.read_text()))
+        for node in module.tree.body:
+            match node:
+                case ast.Assign(targets=[ast.Name(id=name)], value=value):
+                    module.names[name] = value
+                case ast.AnnAssign(target=ast.Name(id=name), value=value) if value is not None:
+                    module.names[name] = value
+                case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name):
+                    module.names[name] = node
+        for each in ast.walk(module.tree):
+            if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef):
+                module.names.setdefault(each.name, each)
+            if isinstance(each, ast.ImportFrom) and (each.module or "").startswith("wmsd"):
+                module.imported |= {a.asname or a.name: (each.module or "", a.name) for a in each.names}
+        found[path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")] = module
+    return found
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where names are looked up."""
+
+    module: Module
+    function: ast.AST | None = None
+
+    def named(self, name: str) -> Iterator[tuple["Place", ast.AST]]:
+        if self.function is not None:
+            local = list(_assigned(self.function, name))
+            if local:
+                yield from ((self, each) for each in local)
+                return
+        if name in self.module.names:
+            yield Place(self.module), self.module.names[name]
+        elif name in self.module.imported:
+            home, own = self.module.imported[name]
+            other = modules().get(home)
+            if other is not None and f"{home}.{own}" not in modules():
+                yield from Place(other).named(own)
+
+    def of_module(self, name: str, attribute: str) -> Iterator[tuple["Place", ast.AST]]:
+        home, own = self.module.imported.get(name, ("", ""))
+        other = modules().get(f"{home}.{own}")
+        if other is not None and attribute in other.names:
+            yield Place(other), other.names[attribute]
+
+
+def _assigned(function: ast.AST, name: str) -> Iterator[ast.AST]:
+    for node in ast.walk(function):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=own)], value=value) if own == name:
+                yield value
+            case ast.AnnAssign(target=ast.Name(id=own), value=value) if own == name and value is not None:
+                yield value
+            case ast.NamedExpr(target=ast.Name(id=own), value=value) if own == name:
+                yield value
+
+
+def texts(node: ast.AST, place: Place, depth: int = 0) -> list[str]:
+    """What an expression can say; nothing where that cannot be seen."""
+    if depth > DEEPEST:
+        return []
+    deeper = depth + 1
+    match node:
+        case ast.Constant(value=str(text)):
+            return [text]
+        case ast.JoinedStr(values=parts):
+            ways = [_part(each, place, deeper) for each in parts]
+            return ["".join(way) for way in product(*ways)][:MOST_WAYS]
+        case ast.IfExp(body=body, orelse=other):
+            return texts(body, place, deeper) + texts(other, place, deeper)
+        case ast.BoolOp(values=values) | ast.List(elts=values) | ast.Set(elts=values):
+            return [text for each in values for text in texts(each, place, deeper)]
+        case ast.Dict(values=values):
+            return [text for each in values if each is not None for text in texts(each, place, deeper)]
+        case ast.ListComp(elt=each) | ast.GeneratorExp(elt=each) | ast.DictComp(value=each):
+            return texts(each, place, deeper)
+        case ast.Lambda(body=body):
+            return texts(body, place, deeper)
+        case ast.BinOp(left=left, op=ast.Add(), right=right):
+            ways = [texts(left, place, deeper) or [PLACE], texts(right, place, deeper) or [PLACE]]
+            return ["".join(way) for way in product(*ways)][:MOST_WAYS]
+        case ast.Call(func=ast.Attribute(value=value, attr="format")):
+            return [re.sub(r"\{[^}]*\}", PLACE, text) for text in texts(value, place, deeper)]
+        case ast.Subscript(value=value):
+            return texts(value, place, deeper)
+        case ast.Call(func=ast.Attribute(value=value, attr="get")):
+            return texts(value, place, deeper)
+        case ast.Name(id=name):
+            found = place.named(name)
+        case ast.Call(func=ast.Attribute(value=ast.Name(id="self"), attr=name)):
+            found = place.named(name)
+        case ast.Attribute(value=ast.Name(id=name), attr=attribute):
+            found = place.of_module(name, attribute)
+        case ast.Call(func=ast.Name(id=name)):
+            found = place.named(name)
+        case ast.Call(func=ast.Attribute(value=ast.Name(id=name), attr=attribute)):
+            found = place.of_module(name, attribute)
+        case ast.FunctionDef() | ast.AsyncFunctionDef():
+            inside = Place(place.module, node)
+            return [
+                text
+                for each in ast.walk(node)
+                if isinstance(each, ast.Return) and each.value is not None
+                for text in texts(each.value, inside, deeper)
+            ]
+        case _:
+            return []
+    return [text for where, each in found for text in texts(each, where, deeper)]
+
+
+def _part(node: ast.AST, place: Place, depth: int) -> list[str]:
+    """What stands at one place of a sentence: a word of ours where it can be seen, or else a value."""
+    match node:
+        case ast.Constant(value=str(text)):
+            return [text]
+        case ast.FormattedValue(value=ast.IfExp() | ast.Name() as value, conversion=-1):
+            found = texts(value, place, depth)
+            return found if (found and all(found)) or (isinstance(value, ast.IfExp) and found) else [PLACE]
+    return [PLACE]
+
+
+def _said(node: ast.AST, place: Place) -> Iterator[str]:
+    match node:
+        case ast.Call(func=ast.Name(id=name) | ast.Attribute(attr=name), args=args, keywords=keywords):
+            if name == "not_found" and args:
+                yield from (f"There is no such {text}." for text in texts(args[0], place) or [PLACE])
+            at = MESSAGE_AT.get(name)
+            if at is not None and len(args) > at:
+                yield from texts(args[at], place)
+            if name in MAPPINGS:
+                yield from (text for each in args for text in _of_fields(each, place))
+            if SPEAKING.search(name):
+                yield from (text for each in args for text in texts(each, place) if " " in text)
+            for each in keywords:
+                if each.arg in ("errors", "sentence", "because"):
+                    yield from texts(each.value, place)
+            if name in ("append", "setdefault", "extend", "update") and _gathers(node.func):
+                yield from (text for each in args for text in texts(each, place))
+        case ast.Assign(targets=[ast.Subscript(value=ast.Name(id=name))], value=value) if GATHERING.search(name):
+            yield from texts(value, place)
+        case ast.Assign(targets=[ast.Name(id=name)], value=value) if GATHERING.search(name):
+            yield from (text for text in texts(value, place) if " " in text)
+        case ast.AugAssign(target=ast.Name(id=name), value=value) if GATHERING.search(name):
+            yield from texts(value, place)
+        case ast.Return(value=ast.Constant() | ast.JoinedStr() as value):
+            yield from (text for text in texts(value, place) if OF_MESSAGE.fullmatch(text))
+        case ast.Yield(value=ast.Tuple(elts=[*_, last])):
+            yield from (text for text in texts(last, place) if " " in text)
+
+
+def _of_fields(node: ast.AST, place: Place) -> list[str]:
+    return texts(node, place) if isinstance(node, ast.Dict) else []
+
+
+def _gathers(function: ast.AST) -> bool:
+    return any(
+        (isinstance(each, ast.Name) and GATHERING.search(each.id))
+        or (isinstance(each, ast.Attribute) and GATHERING.search(each.attr))
+        for each in ast.walk(function)
+    )  # fmt: skip
+
+
+def _nodes(tree: ast.AST, function: ast.AST | None = None) -> Iterator[tuple[ast.AST, ast.AST | None]]:
+    for child in ast.iter_child_nodes(tree):
+        inside = child if isinstance(child, ast.FunctionDef | ast.AsyncFunctionDef) else function
+        yield child, inside
+        yield from _nodes(child, inside)
+
+
+def _is_left_out(path: str) -> bool:
+    return any(path == each or path.startswith(each + "/") for each in LEFT_OUT)
+
+
+def _sentences() -> Iterator[tuple[str, str]]:
+    for module in modules().values():
+        if _is_left_out(module.path):
+            continue
+        if module.path in TABLES:
+            table = module.names[TABLES[module.path]]
+            yield from ((text, module.path) for text in texts(table, Place(module)))
+        for node, function in _nodes(module.tree):
+            yield from ((text, module.path) for text in _said(node, Place(module, function)))
+
+
+def _shaped() -> Iterator[tuple[str, str]]:
+    """What reads as the sentence of a field, and in the modules of WHOLE any sentence, wherever it stands."""
+    for module in modules().values():
+        is_whole = module.path in WHOLE
+        if is_whole or not _is_left_out(module.path):
+            for text in _texts_of(module):
+                is_said = OF_FIELD.match(text) or (is_whole and OF_MESSAGE.fullmatch(text))
+                if is_said and len(text) < LONGEST_SHAPED:
+                    yield text, module.path
+
+
+def _texts_of(module: Module) -> Iterator[str]:
+    """All that stands between quotes, but no docstrings."""
+    passed = {id(node.value) for node in ast.walk(module.tree) if isinstance(node, ast.Expr)}
+    for node in ast.walk(module.tree):
+        if isinstance(node, ast.JoinedStr):
+            passed |= {id(part) for part in node.values}
+    for node, function in _nodes(module.tree):
+        if id(node) not in passed and isinstance(node, ast.JoinedStr | ast.Constant):
+            yield from texts(node, Place(module, function))
+
+
+def _words() -> Iterator[tuple[str, str]]:
+    """Words of ours that stand in sentences."""
+    from wmsd.base.access import ROLES
+    from wmsd.base.tags import TAGS
+
+    nouns = {tag.noun for tag in TAGS.values()} | MORE_NOUNS
+    yield from ((word, "words") for word in sorted(nouns))
+    yield from ((role.replace("-", " "), "words") for role in ROLES)
+    yield from ((does, "words") for does in ROLES.values())
+    yield from ((f" and {state}in quarantine", "words") for state in ("", "not "))  # of an adjustment of stock
+    yield from ((f"There is no such {word}.", "words") for word in sorted(nouns))
+
+
+def is_sentence(text: str) -> bool:
+    return bool(re.search(r"[a-z]{2,}", text)) and " " in text and text not in NEVER_SAID
+
+
+@cache
+def collected() -> dict[str, str]:
+    """The sentences and words, each with the file that says it first."""
+    found: dict[str, str] = {}
+    for text, path in (*_sentences(), *_shaped()):
+        told = re.sub(r"\{\w*\}", PLACE, text)
+        for each in SPELLED_OUT.get(told, (told,)):
+            if is_sentence(each):
+                found.setdefault(each, path)
+    for text, path in _words():
+        found.setdefault(text, path)
+    return found
