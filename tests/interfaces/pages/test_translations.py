@@ -23,12 +23,15 @@ def untranslated(messages: Iterable[Message], known: Iterable[polib.POEntry]) ->
 
 
 def wrong(entry: polib.POEntry) -> bool:
-    """Whether a translation names other values than its message, or lacks a form."""
-    said = list(entry.msgstr_plural.values()) if entry.msgid_plural else [entry.msgstr]
-    expected = places(entry.msgid) | places(entry.msgid_plural)
-    if entry.msgid_plural and len(said) != FORMS:
-        return True
-    return any(places(each) != expected for each in said)
+    """Whether a translation names other values than its message, or lacks a form.
+
+    A form names what the English one for as many names: "one delivery" need not have a number.
+    """
+    if not entry.msgid_plural:
+        return places(entry.msgstr) != places(entry.msgid)
+    said = [places(each) for _, each in sorted(entry.msgstr_plural.items())]
+    expected = [places(entry.msgid), *[places(entry.msgid_plural)] * (FORMS - 1)]
+    return said != expected
 
 
 @pytest.mark.xfail(
@@ -86,3 +89,8 @@ def test_a_forgotten_text_is_noticed(tmp_path: Path) -> None:
 )
 def test_a_wrong_translation_is_noticed(entry: polib.POEntry) -> None:
     assert wrong(entry)
+
+
+def test_a_singular_need_not_name_the_number() -> None:
+    forms = {0: "Se trimite una.", 1: "Se trimit %(n)s.", 2: "Se trimit %(n)s."}
+    assert not wrong(polib.POEntry(msgid="One is sent.", msgid_plural="%(n)s are sent.", msgstr_plural=forms))
