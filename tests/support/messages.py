@@ -1,0 +1,80 @@
+"""The texts that the pages translate: of templates, of their Python, and of the tables that they show."""
+
+import ast
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from jinja2 import Environment
+
+from wmsd.base.access import ABILITIES, MODULES, ROLES
+from wmsd.interfaces import pages
+from wmsd.interfaces.pages import resources
+from wmsd.interfaces.pages.administration import USER_ACTS
+from wmsd.interfaces.pages.fields import NAMES
+from wmsd.interfaces.pages.rendering import FOLDER
+from wmsd.interfaces.pages.words import STATUSES
+
+PAGES = Path(pages.__file__).parent
+PLACE = re.compile(r"%\((\w+)\)[sd]")
+TRANSLATING = {"_": 1, "translated": 1, "counted": 2}
+"""How many of the first arguments are messages."""
+
+
+@dataclass(frozen=True, order=True)
+class Message:
+    text: str
+    plural: str = ""
+    source: str = ""
+    """The file that says it, for who looks for it."""
+
+    @property
+    def places(self) -> set[str]:
+        return places(self.text) | places(self.plural)
+
+
+def places(text: str) -> set[str]:
+    """The names of the values that stand in a text."""
+    return set(PLACE.findall(text))
+
+
+def of_template(source: str, name: str) -> Iterator[Message]:
+    environment = Environment(extensions=["jinja2.ext.i18n"], trim_blocks=True, lstrip_blocks=True)
+    environment.newstyle_gettext = True  # type: ignore[attr-defined]  # the extension adds it
+    for _, _, found in environment.extract_translations(source):  # type: ignore[attr-defined]  # likewise
+        texts = [each for each in ([found] if isinstance(found, str) else found) if each]
+        if texts:
+            yield Message(*_two(texts), name)
+
+
+def of_python(source: str, name: str) -> Iterator[Message]:
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in TRANSLATING:
+            given = node.args[: TRANSLATING[node.func.id]]
+            texts = [
+                each.value for each in given if isinstance(each, ast.Constant) and isinstance(each.value, str)
+            ]
+            if texts and len(texts) == len(given):
+                yield Message(*_two(texts), name)
+
+
+def _two(texts: Sequence[str]) -> tuple[str, str]:
+    return texts[0], texts[1] if len(texts) > 1 else ""
+
+
+def declared() -> Iterator[Message]:
+    """What tables say in English, and the pages translate where they show it."""
+    for each in (*STATUSES.values(), *ABILITIES.values(), *MODULES.values(), *ROLES.values(), *NAMES.values()):
+        yield Message(each, source="a table")
+    for act in (*USER_ACTS, *resources.WEBHOOK_ACTS):
+        yield from (Message(each, source=act.name) for each in (act.text, act.says, act.done) if each)
+
+
+def collected() -> set[Message]:
+    found = set(declared())
+    for path in sorted(FOLDER.rglob("*.html")):
+        found.update(of_template(path.read_text(encoding="utf-8"), path.name))
+    for path in sorted(PAGES.rglob("*.py")):
+        found.update(of_python(path.read_text(encoding="utf-8"), path.name))
+    return found
