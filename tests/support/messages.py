@@ -42,10 +42,13 @@ def places(text: str) -> set[str]:
 def of_template(source: str, name: str) -> Iterator[Message]:
     environment = Environment(extensions=["jinja2.ext.i18n"], trim_blocks=True, lstrip_blocks=True)
     environment.newstyle_gettext = True  # type: ignore[attr-defined]  # the extension adds it
-    for _, _, found in environment.extract_translations(source):  # type: ignore[attr-defined]  # likewise
-        texts = [each for each in ([found] if isinstance(found, str) else found) if each]
-        if texts:
-            yield Message(*_two(texts), name)
+    for line, function, found in environment.extract_translations(source):  # type: ignore[attr-defined]  # likewise
+        texts = [found] if isinstance(found, str) else list(found or [None])
+        if texts[0] is None:
+            raise ValueError(
+                f"{name}, line {line}: what a variable holds is translated by the filter `translated`."
+            )
+        yield Message(texts[0], texts[1] if function == "ngettext" else "", name)
 
 
 def of_python(source: str, name: str) -> Iterator[Message]:

@@ -44,8 +44,8 @@ def form_of(seen: Seen) -> dict[str, str]:
     for name, text in re.findall(r'<textarea.*?name="(.*?)".*?>\n(.*?)</textarea>', form, re.DOTALL):
         fields[name] = html.unescape(text)
     for name, options in re.findall(r'<select.*?name="(.*?)".*?>(.*?)</select>', form, re.DOTALL):
-        chosen = re.search(r"<option selected>(.*?)</option>", options) or re.search(
-            r"<option>(.*?)</option>", options
+        chosen = re.search(r'<option value="([^"]*)" selected>', options) or re.search(
+            r'<option value="([^"]+)">', options
         )
         fields[name] = chosen[1] if chosen else ""
     return fields

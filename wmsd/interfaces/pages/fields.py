@@ -26,6 +26,8 @@ Kind = Literal[
     "table",
     "changes",
     "days_left",
+    "sentence",
+    "sentences",
 ]
 BY_FORMAT: Final[Mapping[str, Kind]] = {"date-time": "moment", "date": "date"}
 BY_TYPE: Final[Mapping[str, Kind]] = {
@@ -33,6 +35,13 @@ BY_TYPE: Final[Mapping[str, Kind]] = {
     "number": "number",
     "boolean": "flag",
     "object": "facts",
+}
+BY_NAME: Final[Mapping[str, Kind]] = {
+    "status": "status",
+    "expires_in_days": "days_left",
+    "error": "sentence",
+    "switched_off_because": "sentence",
+    "warnings": "sentences",
 }
 REFERRING: Final = {reference.id_field: reference for reference in REFERENCES}
 NAMES: Final[Mapping[str, str]] = {
@@ -131,10 +140,8 @@ def _field(name: str, schema: Mapping[str, Any], parts: Mapping[str, Any]) -> Fi
     of_each = schema.get("additionalProperties")
     if isinstance(of_each, dict) and "after" in _plain(of_each, parts).get("properties", {}):
         return Field(name, "changes")
-    if name == "expires_in_days":
-        return Field(name, "days_left")
-    if name == "status":
-        return Field(name, "status", choices=choices)
+    if name in BY_NAME:
+        return Field(name, BY_NAME[name], choices=choices)
     if schema.get("type") == "array":
         of = tuple(_fields(_plain(schema.get("items", {}), parts), parts))
         return Field(name, "table" if of else "list", of)

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 CATALOGUES: Final = Path(__file__).parent / "catalogues"
 DEFAULT: Final = "en"
-OFFERED: tuple[str, ...] = ("en",)
-"""The languages whose catalogue is complete. The Romanian one is not yet."""
+OFFERED: tuple[str, ...] = ("en", "ro")
+"""The languages whose catalogue is complete."""
 ERROR: Final = "error"
 LONGEST_TOLD: Final = 2000
 """Characters of a sentence in which values are looked for."""

@@ -60,6 +60,7 @@ def _environment() -> "Environment":
         "status": words.status,
         "opens": words.opens,
         "told": language.told,
+        "translated": language.translated,
         "date": words.date,
         "name_of": name_of,
         "marked": marked,

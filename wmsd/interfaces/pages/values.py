@@ -10,6 +10,7 @@ from markupsafe import Markup, escape
 
 from wmsd.interfaces.pages import words
 from wmsd.interfaces.pages.fields import Field, name_of
+from wmsd.interfaces.pages.language import told
 from wmsd.interfaces.pages.referred import Referred
 from wmsd.interfaces.pages.resources import Resource
 from wmsd.interfaces.pages.workplace import Workplace
@@ -54,6 +55,8 @@ def _shown(field: Field, value: Any, referred: Referred, at: Workplace) -> str:
         return _reference(field, value, referred, at)
     if field.kind == "facts":
         return _facts(field, value, referred, at)
+    if field.choices and field.kind == "text":
+        return escape(words.status(value))
     return BY_KIND.get(field.kind, escape)(value)
 
 
@@ -77,6 +80,14 @@ def _days_left(days: int) -> str:
 
 def _list(value: Iterable[Any]) -> str:
     return escape(", ".join(map(str, value)))
+
+
+def _sentence(value: str) -> str:
+    return escape(told(value))
+
+
+def _sentences(value: Iterable[str]) -> str:
+    return "<br>".join(map(_sentence, value))
 
 
 def _changes(value: Mapping[str, Mapping[str, Any]]) -> str:
@@ -121,6 +132,8 @@ BY_KIND: Final[Mapping[str, Callable[[Any], str]]] = {
     "status": _status,
     "days_left": _days_left,
     "list": _list,
+    "sentence": _sentence,
+    "sentences": _sentences,
     "table": lambda value: str(len(value)),
     "changes": _changes,
 }

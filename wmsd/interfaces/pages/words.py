@@ -16,6 +16,17 @@ STATUSES: Final = {
     "PARTIAL": "Partly received",
     "RECEPTIONAT": "Received",
     "FINALIZAT": "Finished",
+    "active": "active",
+    "revoked": "revoked",
+    "pending": "pending",
+    "held": "held",
+    "delivered": "delivered",
+    "exhausted": "exhausted",
+    "skipped": "skipped",
+    "refused": "refused",
+    "CLIENT": "Client",
+    "FURNIZOR": "Supplier",
+    "TRANSPORTATOR": "Carrier",
 }
 
 
@@ -41,7 +52,8 @@ def kind(name: str) -> str:
 
 
 def status(code: str) -> str:
-    return _(STATUSES.get(code, code))
+    """The word for a code of the API that has one."""
+    return _(STATUSES[code]) if code in STATUSES else code
 
 
 def yes_or_no(value: bool) -> str:

@@ -13,6 +13,7 @@ from wmsd.app.prepared import Prepared
 from wmsd.interfaces.http.server import add_open, response, trusted_proxies, unless_known
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import browser as browsers
+from wmsd.interfaces.pages import language
 from wmsd.interfaces.pages.guide import contents
 from wmsd.interfaces.pages.guide.contents import FIRST, HOME, READERS, address_of, neighbours
 from wmsd.interfaces.pages.guide.settings_page import SETTINGS
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 DOCS: Final = Path(docs.__file__).parent
 SEARCH: Final = f"{HOME}/search"
+HTML: Final = "text/html; charset=utf-8"
 MOST_HEADINGS: Final = 40
 """Of a page with more, only the larger ones are listed beside it."""
 WEIGHT_OF_A_ROW: Final = 0.6
@@ -58,6 +60,13 @@ def add_to(app: web.Application, installation: Installation, others: Mapping[str
     add_open(app, "GET", f"{HOME}/{{name}}", guide.show)
 
 
+def _language_of(request: web.Request) -> str:
+    """What the browser asks for. The page that is made now is in it."""
+    asked = language.of_browser(request.headers.get("Accept-Language", ""))
+    language.current.set(asked)
+    return asked
+
+
 async def _home(request: web.Request) -> web.Response:
     raise web.HTTPFound("/today")
 
@@ -67,24 +76,28 @@ class Guide:
         self._trusted = trusted_proxies(installation)
         files: dict[str, Source] = {file.stem: File(file) for file in sorted(DOCS.glob("*.md"))}
         self._sources = {**files, "settings": SETTINGS, **others}
+        self._translated = {(file.stem, file.parent.name): File(file) for file in sorted(DOCS.glob("*/*.md"))}
         self._pages = {
-            (name, is_signed_in): Prepared(partial(self._page, name, is_signed_in), "text/html; charset=utf-8")
+            (name, is_signed_in, of): Prepared(partial(self._page, name, is_signed_in, of), HTML)
             for name in self._sources
             for is_signed_in in (False, True)
+            for of in language.OFFERED
         }
         self._index: Index | None = None
         self._indexing = asyncio.Lock()
 
     async def show(self, request: web.Request) -> web.Response:
-        found = self._pages.get((request.match_info.get("name", FIRST), self._is_signed_in(request)))
+        asked = _language_of(request)
+        found = self._pages.get((request.match_info.get("name", FIRST), self._is_signed_in(request), asked))
         if found is None:
             return page("guide_missing", 404, **await self._frame(request))
         reply = await found.reply()
-        reply.headers = {**HEADERS, **reply.headers}
+        reply.headers = {**HEADERS, **reply.headers, "Vary": "Accept-Language, Cookie"}
         return response(unless_known(request, reply))
 
     async def search(self, request: web.Request) -> web.Response:
         query = request.query.get("q", "")
+        _language_of(request)
         results = await asyncio.to_thread((await self._searched()).search, query)  # it may take some milliseconds
         return page("guide_search", **{**await self._frame(request), "query": results.query}, results=results)
 
@@ -140,10 +153,15 @@ class Guide:
         title = contents.ELSEWHERE.get(name) or self._sources[name].title
         return Link(name, title, address_of(name))
 
-    def _page(self, name: str, is_signed_in: bool) -> bytes:
+    def _source(self, name: str, of: str) -> Source:
+        """In this language where there is one, or else in English."""
+        return self._translated.get((name, of)) or self._sources[name]
+
+    def _page(self, name: str, is_signed_in: bool, of: str) -> bytes:
         from wmsd.interfaces.pages.guide.reading import read  # imported only when somebody reads the guide
 
-        document = read(self._sources[name].markdown())
+        language.current.set(of)  # in the context of the thread that makes the page
+        document = read(self._source(name, of).markdown())
         headings = document.headings
         if len(headings) > MOST_HEADINGS:
             headings = [each for each in headings if each.level == 2]
@@ -151,6 +169,7 @@ class Guide:
         return rendered(
             "guide_home" if name == FIRST else "guide_page",
             **self._framed(name, is_signed_in),
+            is_translated=of == language.DEFAULT or (name, of) in self._translated,
             title=document.title,
             headings=headings,
             introduction=document.introduction,
