@@ -1,4 +1,4 @@
-"""Every page on a phone, a tablet and a screen, by day and by night: nothing keeps anybody out, and nothing is too
+"""Every page on a phone, a tablet and a screen, by day and by night, in each language: nothing keeps anybody out, and nothing is too
 wide or too heavy. A screenshot of each is left in `build/screenshots`, for people to look at.
 """
 
@@ -48,6 +48,10 @@ WEBHOOK = (
 """Pages of a test receiver, to which one test was sent."""
 FOR_STRANGERS = ("/sign-in", "/welcome?code=x", "/first-admin?code=x", "/demo?code=x")
 SCREENS = {"phone": 390, "tablet": 820, "screen": 1440}
+LOOKS = (
+    *(("phone", "light", "en"), ("phone", "dark", "en"), ("phone", "light", "ro")),
+    *(("tablet", "light", "ro"), ("screen", "light", "en"), ("screen", "dark", "en")),
+)
 
 
 @pytest.fixture(scope="module")
@@ -67,13 +71,13 @@ def pages(browser: Browser, house: House) -> tuple[str, ...]:
     return (*PAGES, *(f"/companies/1/webhooks/{number}{each}" for each in own), received)
 
 
-@pytest.fixture(params=[(name, scheme) for name in SCREENS for scheme in ("light", "dark")], ids="-".join)
+@pytest.fixture(params=LOOKS, ids="-".join)
 def seen(request: pytest.FixtureRequest, browser: Browser, house: House) -> Iterator[tuple[str, Page]]:
     """How it is looked at, and a page of Ana's."""
-    screen, scheme = request.param
-    viewport = {"width": SCREENS[screen], "height": 900}
-    with opened(browser, house.address, storage_state=house.state, viewport=viewport, color_scheme=scheme) as page:
-        yield f"{screen}-{scheme}", page
+    screen, scheme, language = request.param
+    how = {"viewport": {"width": SCREENS[screen], "height": 900}, "color_scheme": scheme, "locale": language}
+    with opened(browser, house.address, storage_state=house.state, **how) as page:
+        yield "-".join(request.param), page
 
 
 def test_nothing_keeps_anybody_out(seen: tuple[str, Page], pages: tuple[str, ...]) -> None:

@@ -14,7 +14,7 @@ from wmsd.interfaces.pages import resources
 from wmsd.interfaces.pages.administration import USER_ACTS
 from wmsd.interfaces.pages.fields import NAMES
 from wmsd.interfaces.pages.rendering import FOLDER
-from wmsd.interfaces.pages.words import STATUSES
+from wmsd.interfaces.pages.words import WORDS
 
 PAGES = Path(pages.__file__).parent
 PLACE = re.compile(r"%\((\w+)\)[sd]")
@@ -68,7 +68,7 @@ def _two(texts: Sequence[str]) -> tuple[str, str]:
 
 def declared() -> Iterator[Message]:
     """What tables say in English, and the pages translate where they show it."""
-    for each in (*STATUSES.values(), *ABILITIES.values(), *MODULES.values(), *ROLES.values(), *NAMES.values()):
+    for each in (*WORDS.values(), *ABILITIES.values(), *MODULES.values(), *ROLES.values(), *NAMES.values()):
         yield Message(each, source="a table")
     for act in (*USER_ACTS, *resources.WEBHOOK_ACTS):
         yield from (Message(each, source=act.name) for each in (act.text, act.says, act.done) if each)

@@ -54,8 +54,8 @@ def test_every_text_of_these_pages_is_translated(romanian: dict[str, str]) -> No
 
 def test_the_messages_of_pages_themselves_are_translated() -> None:
     """`told` finds them in the catalogue by their English sentence, which the code must not change alone."""
-    entries = polib.pofile(str(CATALOGUES / "ro-people.po"))
-    errors = {each.msgid for each in entries if each.msgctxt == ERROR}
+    catalogues = [polib.pofile(str(path)) for path in sorted(CATALOGUES.glob("ro*.po"))]
+    errors = {each.msgid for entries in catalogues for each in entries if each.msgctxt == ERROR}
     for module in ("browser", "trying", "trust"):
         code = (FOLDER.parent / f"{module}.py").read_text()
         said = re.findall(r'(?:Problem\("[A-Z_]+", |forbidden\()"([^"]+)"', code)

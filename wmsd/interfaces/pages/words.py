@@ -16,6 +16,10 @@ STATUSES: Final = {
     "PARTIAL": "Partly received",
     "RECEPTIONAT": "Received",
     "FINALIZAT": "Finished",
+}
+"""Of documents."""
+WORDS: Final = {
+    **STATUSES,
     "active": "active",
     "revoked": "revoked",
     "pending": "pending",
@@ -53,7 +57,7 @@ def kind(name: str) -> str:
 
 def status(code: str) -> str:
     """The word for a code of the API that has one."""
-    return _(STATUSES[code]) if code in STATUSES else code
+    return _(WORDS[code]) if code in WORDS else code
 
 
 def yes_or_no(value: bool) -> str:

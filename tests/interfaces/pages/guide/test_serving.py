@@ -12,8 +12,8 @@ from tests.support.world import UNLIMITED, World, open_world
 from wmsd.app.settings import declared
 from wmsd.base.problems import STATUS_OF_CODE
 from wmsd.interfaces.cli.main import COMMANDS
-from wmsd.interfaces.pages import language
 from wmsd.interfaces.pages.guide.contents import ORDER, READERS, address_of
+from wmsd.interfaces.pages.guide.serving import DOCS
 from wmsd.outbox.events import EVENTS
 
 FIRST_FOUND = re.compile(r'<ol class="found">\n<li><h2><a href="([^"]+)">\s*(.*?)\s*</a></h2>', re.DOTALL)
@@ -87,16 +87,35 @@ async def test_who_is_signed_in_is_led_back_to_the_pages(world: World) -> None:
     assert [(await visitor.get("/docs", known)).status for visitor in (stranger, signed_in)] == [304, 200]
 
 
-async def test_the_guide_is_in_english_whoever_reads_it_first(
-    world: World, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """A page is made once for everybody, so it cannot be in the language of its first reader."""
-    monkeypatch.setattr(language, "OFFERED", tuple(language.FORMATS))
+@pytest.mark.parametrize("path", ["/docs", "/docs/stock", "/docs/search?q=stock", "/docs/nothing"])
+async def test_the_frame_is_in_the_language_of_each_reader(world: World, path: str) -> None:
+    """A page is made once for each language, and in no other, whoever reads it first."""
     visitor = Visitor(world)
-    wish = {"Accept-Language": "ro"}
-    assert '<html lang="ro">' in (await visitor.get("/sign-in", wish)).text
-    for path in ("/docs/stock", "/docs/search?q=stock", "/docs/nothing"):
-        assert '<html lang="en">' in (await visitor.get(path, wish)).text
+    for wish, written in (("ro", "Cuprins"), ("en", "Contents"), ("ro", "Cuprins"), ("de", "Contents")):
+        seen = await visitor.get(path, {"Accept-Language": wish})
+        assert f"<summary>{written}</summary>" in seen.text
+        assert ('<html lang="ro">' in seen.text) == (wish == "ro")
+
+
+async def test_a_page_in_another_language_than_its_frame_says_so(world: World) -> None:
+    visitor, wish = Visitor(world), {"Accept-Language": "ro"}
+    seen = await visitor.get("/docs/stock", wish)
+    assert "Această pagină a ghidului este în engleză." in seen.text
+    assert '<div class="text" lang="en">' in seen.text
+    assert seen.headers["Vary"].startswith("Accept-Language, Cookie")
+    home = await visitor.get("/docs", wish)
+    assert (home.heading, 'lang="en"' in home.text) == ("Ghidul", False)
+
+
+def test_the_first_page_has_the_same_parts_in_each_language() -> None:
+    english, *others = sorted(DOCS.rglob("index.md"))
+    assert others
+    for each in others:
+        counted = [
+            [text.count(sign) for sign in ("\n## ", "\n|", "](/docs/")]
+            for text in (english.read_text(encoding="utf-8"), each.read_text(encoding="utf-8"))
+        ]
+        assert counted[0] == counted[1], each
 
 
 async def test_there_is_no_other_page(world: World) -> None:
