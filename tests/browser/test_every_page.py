@@ -1,5 +1,5 @@
-"""Every page on a phone, a tablet and a screen, by day and by night, in each language: nothing keeps anybody out, and nothing is too
-wide or too heavy. A screenshot of each is left in `build/screenshots`, for people to look at.
+"""Every page on a phone, a tablet and a screen, by day and by night, in each language: nothing keeps anybody out,
+and nothing is too wide or too heavy. A screenshot of each is left in `build/screenshots`, for people to look at.
 """
 
 from collections.abc import Iterator
