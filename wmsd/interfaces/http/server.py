@@ -192,7 +192,8 @@ async def _answer(
     answer.headers["Server"] = "wmsd"
     answer.headers["X-Content-Type-Options"] = "nosniff"
     answer.headers.setdefault("Cache-Control", "no-store")
-    answer.headers["Vary"] = VARY if is_of_the_api(request) else "Accept-Encoding"
+    own = f"{answer.headers['Vary']}, " if "Vary" in answer.headers else ""
+    answer.headers["Vary"] = VARY if is_of_the_api(request) else f"{own}Accept-Encoding"
     if is_of_the_api(request):
         translate(request, answer)
         if origins := installation.settings.server.allow_origins:

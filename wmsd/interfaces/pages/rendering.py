@@ -7,10 +7,9 @@ from typing import TYPE_CHECKING, Any, Final
 
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import language, measures, values, words
-from wmsd.interfaces.pages.administration import administered_by
 from wmsd.interfaces.pages.assets import address_of
 from wmsd.interfaces.pages.fields import name_of
-from wmsd.interfaces.pages.house_pages import overseen_by
+from wmsd.interfaces.pages.rail import rail
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -44,8 +43,7 @@ def _environment() -> "Environment":
     environment.globals |= {
         "language": language.current.get,
         "asset": address_of,
-        "administered_by": administered_by,
-        "overseen_by": overseen_by,
+        "rail": rail,
         "shown": values.shown,
         "row": values.row,
         "is_figure": values.is_figure,
