@@ -51,8 +51,10 @@ def _of_programs(company: CompanyWorkplace | None) -> Iterator[Link]:
 
 
 def _of_house(person: Person) -> Iterator[Link]:
-    for each in (*administered_by(person.role), *overseen_by(person.role)):
-        yield f"admin-{each.name}", f"/admin/{each.name}", _(each.title)
+    named = [(each.name, each.title) for each in administered_by(person.role)]
+    named += [(each.name, each.title) for each in overseen_by(person.role)]
+    for name, title in named:
+        yield f"admin-{name}", f"/admin/{name}", _(title)
     if person.role == "platform-admin":
         yield "start", "/start", _("First steps")
     yield "guide", "/docs", _("Guide")
