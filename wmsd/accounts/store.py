@@ -97,6 +97,16 @@ ACTIVE_TOKENS: Final = "SELECT count(*) FROM tokens WHERE user_id = ? AND revoke
 REVOKE_ALL: Final = "UPDATE tokens SET revoked_at = ? WHERE user_id = ? AND revoked_at IS NULL"
 DISABLE: Final = "UPDATE users SET disabled_at = ?, updated_at = ? WHERE id = ? AND disabled_at IS NULL"
 ADMINS: Final = "SELECT count(*) FROM users WHERE role = 'platform-admin' AND disabled_at IS NULL"
+OTHER_ADMINS: Final = f"""
+    {ADMINS} AND id <> ?
+    AND (password_hash <> '' OR EXISTS (SELECT 1 FROM sign_on_identities WHERE user_id = users.id))
+"""
+DELETIONS: Final = (
+    *("DELETE FROM tokens WHERE user_id = ?", "DELETE FROM sessions WHERE user_id = ?"),
+    *("DELETE FROM user_companies WHERE user_id = ?", "DELETE FROM users WHERE id = ?"),
+)
+"""The rest goes with the user's row."""
+SET_EMAIL: Final = "UPDATE users SET email = ?, updated_at = ? WHERE id = ?"
 
 
 SET_RIGHTS: Final = "UPDATE users SET role = ?, abilities = ?, updated_at = ? WHERE id = ?"
@@ -137,10 +147,19 @@ def revoke_tokens_of(tx: Transaction, user_id: int) -> int:
     return tx.execute(REVOKE_ALL, (tx.timestamp, user_id)).rowcount
 
 
-def admins_with_password(tx: Transaction) -> int:
-    """How many active platform admins can come in with a password."""
-    found: int = tx.value(f"{ADMINS} AND password_hash <> ''")
+def other_admins(tx: Transaction, user_id: int) -> int:
+    """How many other active platform admins have a password, or an account at a provider, to sign in with."""
+    found: int = tx.value(OTHER_ADMINS, (user_id,))
     return found
+
+
+def delete_user(tx: Transaction, user_id: int) -> None:
+    for deletion in DELETIONS:
+        tx.execute(deletion, (user_id,))
+
+
+def set_email(tx: Transaction, user_id: int, email: str) -> None:
+    tx.execute(SET_EMAIL, (email.lower(), tx.timestamp, user_id))
 
 
 def has_admin(tx: Transaction) -> bool:

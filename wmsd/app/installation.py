@@ -26,6 +26,7 @@ from wmsd.app.storage import Storage
 from wmsd.articles.tracking import Obstacles
 from wmsd.base.access import Whitelist, abilities_in_force
 from wmsd.base.clock import Clock, OrderedClock, SystemClock
+from wmsd.base.context import PROGRAM, Actor
 from wmsd.base.cursor import CursorSigner
 from wmsd.base.ids import Ids, RandomIds
 from wmsd.base.vault import Vault
@@ -89,11 +90,13 @@ async def open_installation(
     alone: bool = False,
     borrow: Borrow | None = None,
     before_migration: Before = only_by_a_server,
+    who: Actor = PROGRAM,
 ) -> AsyncIterator[Installation]:
     """Opens the files of a data folder that was opened before, and closes every connection at the end.
 
     `alone`: no other process may open the files, except those that are lent. `borrow` gets files from a running
-    server. `before_migration` is called before a company's file of an older schema is migrated.
+    server. `before_migration` is called before a company's file of an older schema is migrated. `who` stands in
+    the audit where nobody else is named.
     """
     ordered = OrderedClock(clock or SystemClock())
     abilities = abilities_in_force(settings.returns.require_write_ability)
@@ -105,7 +108,7 @@ async def open_installation(
         CompanyFileMaker: CompanyFileMaker(lambda company_id, code: files.create(company_id, code)),
     }
     platform, secrets, installation, codes, marks = await open_platform(
-        folder, ordered, ids, open_key(settings.server.key_file), services, alone
+        folder, ordered, ids, open_key(settings.server.key_file), services, alone, who
     )
     vault, guard = Vault(secrets["vault"]), new_guard(settings)
     files = CompanyFiles(

@@ -58,6 +58,24 @@ USER_ACTS: Final = (
         "The user may come in again.",
         when=("active", False),
     ),
+    Act(
+        "email",
+        "Change the e-mail address",
+        users.change_user_email,
+        "The user signs in with the new address from now on. The password, sessions and tokens stay.",
+        "The e-mail address is changed.",
+        changes=True,
+    ),
+    Act(
+        "delete",
+        "Delete",
+        users.delete_user,
+        "The user, its sessions and its tokens are gone. Programs with these tokens stop working. What was done "
+        "stays in the audit, with the e-mail address. To keep the user for later, shut it out instead.",
+        "The user is deleted.",
+        goes_to="list",
+        is_final=True,
+    ),
 )
 COMPANY_ACTS: Final = (
     Act(

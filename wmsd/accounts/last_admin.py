@@ -1,0 +1,15 @@
+"""Somebody can always look after the installation: the last platform admin who can sign in stays one, whoever asks
+for something else, be it a person at the pages, the command line, or a provider of single sign-on.
+"""
+
+from wmsd.accounts import store
+from wmsd.accounts.rules import User
+from wmsd.base.problems import FieldErrors
+from wmsd.db.transaction import Transaction
+
+
+def errors_without(tx: Transaction, user: User, field: str) -> FieldErrors:
+    """What is wrong with taking the role, or everything, from the user; `field` names what was asked to change."""
+    if user.role != "platform-admin" or user.disabled or store.other_admins(tx, user.id):
+        return {}
+    return {field: [f"must stay as it is: {user.email} is the last platform admin who can sign in"]}
