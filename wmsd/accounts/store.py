@@ -221,6 +221,21 @@ def insert_token(
     )
 
 
+LEAVE_COMPANY: Final = """
+    UPDATE tokens SET company_ids = (
+        SELECT json_group_array(value) FROM json_each(tokens.company_ids) WHERE value <> :company_id
+    )
+    WHERE EXISTS (SELECT 1 FROM json_each(tokens.company_ids) WHERE value = :company_id)
+"""
+REVOKE_USELESS: Final = "UPDATE tokens SET revoked_at = ? WHERE company_ids = '[]' AND revoked_at IS NULL"
+
+
+def leave_company(tx: Transaction, company_id: int) -> int:
+    """Takes a company from the tokens that name it. Revokes those that have none left; answers how many."""
+    tx.execute(LEAVE_COMPANY, {"company_id": company_id})
+    return tx.execute(REVOKE_USELESS, (tx.timestamp,)).rowcount
+
+
 REVOKE: Final = "UPDATE tokens SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL"
 REVOKE_SIGNED_IN: Final = """
     UPDATE tokens SET revoked_at = :now

@@ -176,7 +176,7 @@ def test_how_much_more_than_ordered_is_received(shared: Home) -> None:
 def test_a_change_of_the_tolerance_is_audited(shared: Home) -> None:
     shared.ok("company", "create", "AUDITED", "--name", "Audited")
     shared.ok("company", "change", "AUDITED", "--over-receipt-pct", "5")
-    assert audited(shared, "AUDITED") == ["company.create", "company.change"]
+    assert audited(shared, "AUDITED") == ["company.create", "company.policies"]
 
 
 @pytest.mark.parametrize(

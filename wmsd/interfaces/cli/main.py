@@ -13,9 +13,9 @@ from wmsd import __version__
 
 COMMANDS: Final = {
     "serve": ("serving", "Serve the API and the pages."),
-    "company": ("companies", "Make, change and show companies, the tenants."),
-    "operator": ("companies", "Make, change and list third-party-logistics operators."),
-    "module": ("companies", "Switch a company's modules on and off."),
+    "company": ("companies", "Make, change, show and delete companies, the tenants."),
+    "operator": ("operators", "Make, change and list third-party-logistics operators."),
+    "module": ("modules", "Switch a company's modules on and off."),
     "user": ("people", "Make, change and show users."),
     "token": ("tokens", "Make and revoke API tokens."),
     "key": ("keys", "Seal the keys of the installation, and change them."),

@@ -87,6 +87,15 @@ COMPANY_ACTS: Final = (
     ),
     Act("change", "Change", companies.change_company_record, done="The company is changed.", changes=True),
     Act(
+        "rename",
+        "Change the code",
+        companies.rename_company_record,
+        "The id stays, so programs that send it notice nothing. Rules of single sign-on that name the code are in "
+        "the settings: change them there.",
+        "The code is changed.",
+        changes=True,
+    ),
+    Act(
         "policies",
         "Change the policies",
         policies.change_company_policies,
