@@ -209,7 +209,7 @@ def test_what_is_little_stock_of_a_company(shared: Home) -> None:
         assert shown() == (kept, 0)
     shared.ok("company", "change", "LOW", "--min-stock", "3", "--over-receipt-pct", "4")
     assert shown() == (3, 4)
-    assert set(audited(shared, "LOW")[1:]) == {"company.change"}
+    assert set(audited(shared, "LOW")[1:]) == {"company.policies"}
 
 
 @pytest.mark.parametrize(

@@ -48,6 +48,13 @@ OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
         "--over-receipt-pct P",
         *PLACE,
     ),
+    ("company", "rename"): ("CODE", "NEW_CODE", *PLACE),
+    ("company", "delete"): ("CODE", "--yes", "--archive-folder DIR", "--passphrase-file FILE", "--json", *PLACE),
+    ("audit",): (
+        *("--who TEXT", "--what TEXT", "--subject TEXT", "--company CODE", "--since MOMENT", "--until MOMENT"),
+        *("--limit", "--csv", "--json"),
+        *PLACE,
+    ),
     ("company", "export"): ("CODE", "FILE.tar.gz", "--passphrase-file FILE", "--json", *PLACE),
     ("company", "import"): (
         "FILE.tar.gz",

@@ -32,7 +32,9 @@ async def act(installation: Installation, operation: Operation, **given: Any) ->
     """What the operation on the installation answers. Raises Problem."""
     database = installation.platform
     do = database.write if operation.writes else database.read
-    return await do(lambda tx: operation.action(tx, caller=SITE_ADMIN, **given))
+    if "caller" in operation.takes:
+        given["caller"] = SITE_ADMIN
+    return await do(lambda tx: operation.action(tx, **given))
 
 
 @contextmanager

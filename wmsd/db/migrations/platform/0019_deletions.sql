@@ -16,10 +16,3 @@ END;
 CREATE TRIGGER access_version_company_deletions_deleted AFTER DELETE ON company_deletions BEGIN
     UPDATE access_version SET version = version + 1;
 END;
-
--- The settings as the server had them at its last start, so that the audit tells what has changed. Secrets are not kept.
-
-CREATE TABLE kept_settings (
-    name TEXT PRIMARY KEY,
-    value TEXT NOT NULL
-) STRICT, WITHOUT ROWID;
