@@ -97,9 +97,8 @@ ACTIVE_TOKENS: Final = "SELECT count(*) FROM tokens WHERE user_id = ? AND revoke
 REVOKE_ALL: Final = "UPDATE tokens SET revoked_at = ? WHERE user_id = ? AND revoked_at IS NULL"
 DISABLE: Final = "UPDATE users SET disabled_at = ?, updated_at = ? WHERE id = ? AND disabled_at IS NULL"
 ADMINS: Final = "SELECT count(*) FROM users WHERE role = 'platform-admin' AND disabled_at IS NULL"
-OTHER_ADMINS: Final = f"""
-    {ADMINS} AND id <> ?
-    AND (password_hash <> '' OR EXISTS (SELECT 1 FROM sign_on_identities WHERE user_id = users.id))
+OTHER_ADMINS: Final = """
+    SELECT id, password_hash <> '' FROM users WHERE role = 'platform-admin' AND disabled_at IS NULL AND id <> ?
 """
 DELETIONS: Final = (
     *("DELETE FROM tokens WHERE user_id = ?", "DELETE FROM sessions WHERE user_id = ?"),
@@ -147,10 +146,9 @@ def revoke_tokens_of(tx: Transaction, user_id: int) -> int:
     return tx.execute(REVOKE_ALL, (tx.timestamp, user_id)).rowcount
 
 
-def other_admins(tx: Transaction, user_id: int) -> int:
-    """How many other active platform admins have a password, or an account at a provider, to sign in with."""
-    found: int = tx.value(OTHER_ADMINS, (user_id,))
-    return found
+def other_admins(tx: Transaction, user_id: int) -> dict[int, bool]:
+    """The other active platform admins, and whether each has a password."""
+    return {admin_id: bool(has_password) for admin_id, has_password in tx.rows(OTHER_ADMINS, (user_id,))}
 
 
 def delete_user(tx: Transaction, user_id: int) -> None:

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from wmsd.accounts import store as accounts
+from wmsd.app import company_deletion as deletion
 from wmsd.app.backups.backup_folder import BackupFolder
 from wmsd.app.backups.moving import Subject, export_company, subject_of
 from wmsd.app.backups.source import FromFolder
@@ -21,7 +22,6 @@ from wmsd.app.installation import Installation
 from wmsd.app.lending import Loan
 from wmsd.base import timestamps
 from wmsd.base.context import Company
-from wmsd.companies import deletion
 from wmsd.db.transaction import Transaction
 from wmsd.db.unused import check_unused
 

@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import Literal
 
 from wmsd.accounts.actions import SignInService
+from wmsd.accounts.last_admin import SignOnAccounts
 from wmsd.accounts.passwords import Passwords
 from wmsd.accounts.second_step import SecondStepService
 from wmsd.accounts.token_administration import TokenLifetimes
@@ -37,6 +38,7 @@ from wmsd.db.database import Database
 from wmsd.db.failures import STORAGE_FAILURES
 from wmsd.db.migrations import Before, only_by_a_server
 from wmsd.documents.dependents import Dependents
+from wmsd.sign_on import store as sign_on_store
 from wmsd.webhooks.guard import Guard
 
 LOG = logging.getLogger("wmsd.installation")
@@ -104,6 +106,7 @@ async def open_installation(
     passwords = passwords or Passwords(ordered)
     services: dict[type, object] = {
         Whitelist: Whitelist(abilities),
+        SignOnAccounts: SignOnAccounts(sign_on_store.has_any_account),
         TokenLifetimes: TokenLifetimes(settings.tokens.lifetime_days, settings.tokens.most_days),
         CompanyFileMaker: CompanyFileMaker(lambda company_id, code: files.create(company_id, code)),
     }

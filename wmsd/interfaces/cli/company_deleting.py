@@ -5,12 +5,12 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 from typing import TypeVar
 
+from wmsd.app import company_deletion as deletion
 from wmsd.app import deleting
 from wmsd.app.backups.backup_folder import BackupFolder
 from wmsd.app.installation import Installation
 from wmsd.app.lending import Loan, beside_a_server
 from wmsd.base.context import Company
-from wmsd.companies import deletion
 from wmsd.interfaces.cli.backup_options import passphrase_of
 from wmsd.interfaces.cli.command_line import CommandLine, note, say
 

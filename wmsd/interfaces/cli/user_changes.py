@@ -8,9 +8,10 @@ from typing import Any, Final
 
 import click
 
-from wmsd.accounts import first_admin, overview
+from wmsd.accounts import first_admin
 from wmsd.accounts import user_administration as users
 from wmsd.accounts.schema import UserEmail, UserSettingsPatch
+from wmsd.app import user_overview as overview
 from wmsd.app.installation import Installation
 from wmsd.base.access import ROLES, abilities_in_force
 from wmsd.base.problems import Problem, not_found
