@@ -212,6 +212,7 @@ async def test_the_ten_most_recent_addresses_of_a_user_are_known(sign_ins: SignI
 
 async def test_a_user_that_is_disabled_is_treated_as_one_that_is_not_there(sign_ins: SignInWorld) -> None:
     assert (await sign_ins.sign_in()).status == 200
+    await sign_ins.world.new_user("other@example.com", "platform-admin")
     await sign_ins.world.installation.platform.write(lambda tx: actions.disable_user(tx, OWNER))
     assert await kept(sign_ins.world) == []
     for n in range(5):

@@ -29,6 +29,7 @@ PAGES = (
     *("/admin/users/1/rights", "/admin/companies/1", "/admin/companies/1/change", "/admin/tokens/1"),
     *("/admin/health", "/admin/backups", "/admin/jobs", "/admin/settings", "/admin/companies/1/policies"),
     *("/admin/sites/new", "/admin/kernel-tokens/new"),
+    *("/admin/users/1/email", "/admin/users/1/delete", "/admin/companies/1/rename"),
     *("/admin/users/new", "/admin/tokens/new", "/admin/companies/new", "/companies/1/webhooks/new"),
     *("/companies/1/webhooks/new-receiver", "/companies/1/requests"),
     *(f"/companies/1/{each.name}" for each in RESOURCES),

@@ -214,8 +214,8 @@ async def test_rights_follow_the_rules_at_every_sign_on(tmp_path: Path) -> None:
 
 async def test_the_last_platform_admin_is_kept(tmp_path: Path) -> None:
     async with open_scene(tmp_path / "data", {"follow_rules": True, "rules": [OF_ACME]}) as scene:
-        await scene.world.installation.platform.write(lambda tx: accounts.disable_user(tx, "admin@example.com"))
         await scene.world.new_user("ana@example.com", "platform-admin")
+        await scene.world.installation.platform.write(lambda tx: accounts.disable_user(tx, "admin@example.com"))
         scene.provider.claims = {**ANA, "groups": ["wms-acme"]}
         seen = await scene.provider.sign_on(scene.visitor)
         assert (seen.status, "You are the only platform admin" in seen.text) == (403, True)

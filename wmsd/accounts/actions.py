@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
-from wmsd.accounts import invitations, second_factors, sessions, store, tokens
+from wmsd.accounts import invitations, last_admin, second_factors, sessions, store, tokens
 from wmsd.accounts.master_key import MasterKey
 from wmsd.accounts.passwords import Origin, Passwords
 from wmsd.accounts.rules import Token, User, abilities_of_new_user, check_abilities, grant, needs_second_factor
@@ -274,8 +274,7 @@ def _current(tx: Transaction) -> tuple[Token, User]:
 def create_user(tx: Transaction, new: NewUser, password_hash: str, whitelist: Container[str] = ABILITIES) -> int:
     """Creates a user and answers its id. Raises Problem (422) with every error at once."""
     errors: FieldErrors = check_abilities(new.abilities, whitelist)
-    if store.user_by_email(tx, new.email) is not None:
-        errors["email"] = ["is taken by another user"]
+    errors |= taken_email(tx, new.email)
     ids = {company.code: company.id for company in companies.companies(tx)}
     for place, code in enumerate(new.company_codes):
         if code not in ids:
@@ -294,6 +293,10 @@ def create_user(tx: Transaction, new: NewUser, password_hash: str, whitelist: Co
         abilities=abilities_of_new_user(new.role, new.abilities),
         company_ids=sorted({ids[code] for code in new.company_codes}),
     )
+
+
+def taken_email(tx: Transaction, email: str) -> FieldErrors:
+    return {"email": ["is taken by another user"]} if store.user_by_email(tx, email) is not None else {}
 
 
 def create_token(
@@ -337,8 +340,12 @@ def user_of_email(tx: Transaction, email: str) -> User:
 
 
 def disable_user(tx: Transaction, email: str) -> None:
-    """Disables a user. Its tokens are refused from now on, and the addresses it signed in from are forgotten."""
+    """Disables a user. Its tokens are refused from now on, and the addresses it signed in from are forgotten.
+    Raises Problem (422) for the last platform admin.
+    """
     user = user_of_email(tx, email)
+    if errors := last_admin.errors_without(tx, user, "user"):
+        raise invalid(errors)
     store.disable_user(tx, user.id)
     store.forget_sign_ins(tx, user.id)
     invitations.end(tx, user.id)

@@ -97,6 +97,15 @@ ACTIVE_TOKENS: Final = "SELECT count(*) FROM tokens WHERE user_id = ? AND revoke
 REVOKE_ALL: Final = "UPDATE tokens SET revoked_at = ? WHERE user_id = ? AND revoked_at IS NULL"
 DISABLE: Final = "UPDATE users SET disabled_at = ?, updated_at = ? WHERE id = ? AND disabled_at IS NULL"
 ADMINS: Final = "SELECT count(*) FROM users WHERE role = 'platform-admin' AND disabled_at IS NULL"
+OTHER_ADMINS: Final = """
+    SELECT id, password_hash <> '' FROM users WHERE role = 'platform-admin' AND disabled_at IS NULL AND id <> ?
+"""
+DELETIONS: Final = (
+    *("DELETE FROM tokens WHERE user_id = ?", "DELETE FROM sessions WHERE user_id = ?"),
+    *("DELETE FROM user_companies WHERE user_id = ?", "DELETE FROM users WHERE id = ?"),
+)
+"""The rest goes with the user's row."""
+SET_EMAIL: Final = "UPDATE users SET email = ?, updated_at = ? WHERE id = ?"
 
 
 SET_RIGHTS: Final = "UPDATE users SET role = ?, abilities = ?, updated_at = ? WHERE id = ?"
@@ -137,10 +146,18 @@ def revoke_tokens_of(tx: Transaction, user_id: int) -> int:
     return tx.execute(REVOKE_ALL, (tx.timestamp, user_id)).rowcount
 
 
-def admins_with_password(tx: Transaction) -> int:
-    """How many active platform admins can come in with a password."""
-    found: int = tx.value(f"{ADMINS} AND password_hash <> ''")
-    return found
+def other_admins(tx: Transaction, user_id: int) -> dict[int, bool]:
+    """The other active platform admins, and whether each has a password."""
+    return {admin_id: bool(has_password) for admin_id, has_password in tx.rows(OTHER_ADMINS, (user_id,))}
+
+
+def delete_user(tx: Transaction, user_id: int) -> None:
+    for deletion in DELETIONS:
+        tx.execute(deletion, (user_id,))
+
+
+def set_email(tx: Transaction, user_id: int, email: str) -> None:
+    tx.execute(SET_EMAIL, (email.lower(), tx.timestamp, user_id))
 
 
 def has_admin(tx: Transaction) -> bool:
@@ -200,6 +217,21 @@ def insert_token(
             "signed_in": signed_in,
         },
     )
+
+
+LEAVE_COMPANY: Final = """
+    UPDATE tokens SET company_ids = (
+        SELECT json_group_array(value) FROM json_each(tokens.company_ids) WHERE value <> :company_id
+    )
+    WHERE EXISTS (SELECT 1 FROM json_each(tokens.company_ids) WHERE value = :company_id)
+"""
+REVOKE_USELESS: Final = "UPDATE tokens SET revoked_at = ? WHERE company_ids = '[]' AND revoked_at IS NULL"
+
+
+def leave_company(tx: Transaction, company_id: int) -> int:
+    """Takes a company from the tokens that name it. Revokes those that have none left; answers how many."""
+    tx.execute(LEAVE_COMPANY, {"company_id": company_id})
+    return tx.execute(REVOKE_USELESS, (tx.timestamp,)).rowcount
 
 
 REVOKE: Final = "UPDATE tokens SET revoked_at = ? WHERE id = ? AND revoked_at IS NULL"

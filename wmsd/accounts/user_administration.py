@@ -5,8 +5,8 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final
 
-from wmsd.accounts import invitations, records, sessions, store
-from wmsd.accounts.actions import create_user
+from wmsd.accounts import invitations, last_admin, records, sessions, store
+from wmsd.accounts.actions import create_user, disable_user, taken_email
 from wmsd.accounts.passwords import NO_PASSWORD
 from wmsd.accounts.rising import end_what_others_know
 from wmsd.accounts.rules import User, abilities_of_new_user, check_abilities, may_manage
@@ -14,6 +14,7 @@ from wmsd.accounts.schema import (
     Invitation,
     NewUser,
     UserCursorQuery,
+    UserEmail,
     UserQuery,
     UserRecord,
     UserRights,
@@ -109,7 +110,7 @@ def change_user(tx: Transaction, caller: Caller, id: int, body: UserSettingsPatc
     errors = _errors_of(tx, caller, settings, before["company_codes"])
     errors |= check_abilities(settings.abilities, tx.service(Whitelist).abilities)
     if settings.role != "platform-admin":
-        errors |= _last_admin(tx, user, "role")
+        errors |= last_admin.errors_without(tx, user, "role")
     ids = {company.code: company.id for company in companies.companies(tx)}
     for place, code in enumerate(settings.company_codes):
         if code not in ids:
@@ -148,23 +149,12 @@ def _errors_of(
     return errors
 
 
-def _last_admin(tx: Transaction, user: User, field: str) -> FieldErrors:
-    is_admin = user.role == "platform-admin" and not user.disabled
-    is_last = is_admin and store.admins_with_password(tx) - bool(user.password_hash) < 1
-    return {field: [f"must stay as it is: {user.email} is the last platform admin"]} if is_last else {}
-
-
 @for_admins(answer="object", returns=Message, writes=True)
 def shut_out_user(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
     """Shut a user out. Its sessions end, and its tokens are refused from the next request on."""
     user = _managed(tx, caller, id)
-    if errors := _last_admin(tx, user, "user"):
-        raise invalid(errors)
-    if store.disable_user(tx, user.id):
-        store.forget_sign_ins(tx, user.id)
-        sessions.end_all(tx, user.id)
-        invitations.end(tx, user.id)
-        companies.audit(tx, "user.disable", user.email)
+    if not user.disabled:
+        disable_user(tx, user.email)
     return {"message": f"{user.email} is shut out."}
 
 
@@ -185,6 +175,42 @@ def end_user_access(tx: Transaction, caller: Caller, id: int) -> dict[str, objec
     ended, revoked = sessions.end_all(tx, user.id), store.revoke_tokens_of(tx, user.id)
     companies.audit(tx, f"user.end-access {ended} sessions, {revoked} tokens", user.email)
     return {"message": f"Sessions that were ended: {ended}. Tokens that were revoked: {revoked}."}
+
+
+@operation(
+    tag="Administration",
+    scope="installation",
+    role="platform-admin",
+    answer="record",
+    returns=UserRecord,
+    writes=True,
+    precondition=_record,
+)
+def change_user_email(tx: Transaction, caller: Caller, id: int, body: UserEmail) -> Record:
+    """Give a user another e-mail address, with which it signs in from now on.
+
+    Its password, sessions and tokens stay. A link that was sent to the address of before ends.
+    """
+    user, email = _managed(tx, caller, id), body.email.lower()
+    if email != user.email:
+        if errors := taken_email(tx, email):
+            raise invalid(errors)
+        store.set_email(tx, id, email)
+        invitations.end(tx, id)
+        companies.audit(tx, "user.change", user.email, {"email": {"before": user.email, "after": email}})
+    return _record(tx, caller, id)
+
+
+@for_admins(answer="object", returns=Message, writes=True)
+def delete_user(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
+    """Delete a user, with its sessions and tokens. What it has done stays, with its e-mail address."""
+    user = _managed(tx, caller, id)
+    if errors := last_admin.errors_without(tx, user, "user"):
+        raise invalid(errors)
+    kept = {"name": user.name, "role": user.role}
+    companies.audit(tx, "user.delete", user.email, companies.differences(kept, dict.fromkeys(kept)))
+    store.delete_user(tx, id)
+    return {"message": f"{user.email} is deleted."}
 
 
 @for_admins(answer="object", returns=UserRights)

@@ -19,6 +19,7 @@ from wmsd.app.private_files import give_to_owner_of
 from wmsd.app.swapping import sync
 from wmsd.base.clock import OrderedClock
 from wmsd.base.complaints import Complaints
+from wmsd.base.context import PROGRAM, Actor
 from wmsd.base.ids import Ids
 from wmsd.companies import store as companies
 from wmsd.db.database import Database
@@ -304,7 +305,13 @@ class Platform(NamedTuple):
 
 
 async def open_platform(
-    folder: DataFolder, clock: OrderedClock, ids: Ids, key: MasterKey, services: Provision, alone: bool
+    folder: DataFolder,
+    clock: OrderedClock,
+    ids: Ids,
+    key: MasterKey,
+    services: Provision,
+    alone: bool,
+    who: Actor = PROGRAM,
 ) -> Platform:
     """Opens the platform's database, whose transactions have the key and the services. The secrets are made at the
     first opening.
@@ -319,6 +326,7 @@ async def open_platform(
         make_room=folder.release_reserve,
         uses_reserve=True,  # revoking a token must work even on a full disk
         alone=alone,
+        who=who,
     )
 
     def make(tx: Transaction) -> dict[str, str]:

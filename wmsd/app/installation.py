@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import Literal
 
 from wmsd.accounts.actions import SignInService
+from wmsd.accounts.last_admin import SignOnAccounts
 from wmsd.accounts.passwords import Passwords
 from wmsd.accounts.second_step import SecondStepService
 from wmsd.accounts.token_administration import TokenLifetimes
@@ -26,6 +27,7 @@ from wmsd.app.storage import Storage
 from wmsd.articles.tracking import Obstacles
 from wmsd.base.access import Whitelist, abilities_in_force
 from wmsd.base.clock import Clock, OrderedClock, SystemClock
+from wmsd.base.context import PROGRAM, Actor
 from wmsd.base.cursor import CursorSigner
 from wmsd.base.ids import Ids, RandomIds
 from wmsd.base.vault import Vault
@@ -36,6 +38,7 @@ from wmsd.db.database import Database
 from wmsd.db.failures import STORAGE_FAILURES
 from wmsd.db.migrations import Before, only_by_a_server
 from wmsd.documents.dependents import Dependents
+from wmsd.sign_on import store as sign_on_store
 from wmsd.webhooks.guard import Guard
 
 LOG = logging.getLogger("wmsd.installation")
@@ -89,11 +92,13 @@ async def open_installation(
     alone: bool = False,
     borrow: Borrow | None = None,
     before_migration: Before = only_by_a_server,
+    who: Actor = PROGRAM,
 ) -> AsyncIterator[Installation]:
     """Opens the files of a data folder that was opened before, and closes every connection at the end.
 
     `alone`: no other process may open the files, except those that are lent. `borrow` gets files from a running
-    server. `before_migration` is called before a company's file of an older schema is migrated.
+    server. `before_migration` is called before a company's file of an older schema is migrated. `who` stands in
+    the audit where nobody else is named.
     """
     ordered = OrderedClock(clock or SystemClock())
     abilities = abilities_in_force(settings.returns.require_write_ability)
@@ -101,11 +106,12 @@ async def open_installation(
     passwords = passwords or Passwords(ordered)
     services: dict[type, object] = {
         Whitelist: Whitelist(abilities),
+        SignOnAccounts: SignOnAccounts(sign_on_store.has_any_account),
         TokenLifetimes: TokenLifetimes(settings.tokens.lifetime_days, settings.tokens.most_days),
         CompanyFileMaker: CompanyFileMaker(lambda company_id, code: files.create(company_id, code)),
     }
     platform, secrets, installation, codes, marks = await open_platform(
-        folder, ordered, ids, open_key(settings.server.key_file), services, alone
+        folder, ordered, ids, open_key(settings.server.key_file), services, alone, who
     )
     vault, guard = Vault(secrets["vault"]), new_guard(settings)
     files = CompanyFiles(

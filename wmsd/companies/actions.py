@@ -6,7 +6,7 @@ from wmsd.base.access import MODULES
 from wmsd.base.context import Company, Operator
 from wmsd.base.problems import FieldErrors, invalid, not_found
 from wmsd.companies import store
-from wmsd.companies.schema import CompanyChanges, NewCompany, NewOperator, OperatorChanges
+from wmsd.companies.schema import CompanyChanges, NewCompany, NewOperator
 from wmsd.db.transaction import Transaction
 
 
@@ -17,21 +17,11 @@ def create_operator(tx: Transaction, new: NewOperator) -> int:
     return store.insert_operator(tx, new.model_dump())
 
 
-def change_operator(tx: Transaction, code: str, changes: OperatorChanges) -> None:
-    operator = _operator(tx, code)
-    if operator is None:
-        raise not_found(f"operator as {code}")
-    store.change_operator(tx, operator.id, changes.model_dump())
-    store.audit(tx, "operator.change", code)
-
-
 def create_company(tx: Transaction, new: NewCompany, create_file: Callable[[int, str], None]) -> int:
     """Creates a company and answers its id. `create_file` is given the id and the code, and makes the file before
     the company is committed.
     """
-    errors: FieldErrors = {}
-    if any(company.code == new.code for company in store.companies(tx)):
-        errors["code"] = ["is taken by another company"]
+    errors = code_errors(tx, new.code)
     operator = None
     if new.operator_code is not None:
         operator = _operator(tx, new.operator_code)
@@ -46,6 +36,12 @@ def create_company(tx: Transaction, new: NewCompany, create_file: Callable[[int,
     store.audit(tx, "company.create", new.code)
     create_file(company_id, new.code)
     return company_id
+
+
+def code_errors(tx: Transaction, code: str) -> FieldErrors:
+    """Also that of a company that is being deleted is taken."""
+    is_taken = any(company.code == code for company in store.every_company(tx))
+    return {"code": ["is taken by another company"]} if is_taken else {}
 
 
 def change_company(tx: Transaction, code: str, changes: CompanyChanges) -> None:

@@ -16,6 +16,7 @@ from wmsd.companies.schema import (
     AuditCursorQuery,
     AuditEntry,
     AuditQuery,
+    CompanyCode,
     CompanyCursorQuery,
     CompanyQuery,
     CompanyRecord,
@@ -98,6 +99,18 @@ def change_company_record(tx: Transaction, caller: Caller, id: int, body: Compan
     shown = {name: value for name, value in json.loads(after.json).items() if name != "updated_at"}
     store.audit(tx, "company.change", before["code"], store.differences(before, shown))
     return after
+
+
+@for_platform_admins(answer="record", returns=CompanyRecord, writes=True, precondition=_company_record)
+def rename_company_record(tx: Transaction, caller: Caller, id: int, body: CompanyCode) -> Record:
+    """Give a company another code. Its id stays, so programs notice nothing."""
+    before = json.loads(_company_record(tx, caller, id).json)["code"]
+    if body.code != before:
+        if errors := actions.code_errors(tx, body.code):
+            raise invalid(errors)
+        records.update_company(tx, id, {"code": body.code})
+        store.audit(tx, "company.rename", before, store.differences({"code": before}, {"code": body.code}))
+    return _company_record(tx, caller, id)
 
 
 def _operator_or_none(tx: Transaction, code: str | None) -> Operator | None:

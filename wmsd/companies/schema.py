@@ -106,6 +106,10 @@ class CompanySettingsPatch(CompanySettings, partial=True):
     pass
 
 
+class CompanyCode(Input):
+    code: Annotated[Code, Field(description="The new code; programs that send its id notice nothing.")]
+
+
 class CompanyRecord(Recorded):
     """A company as admins see it."""
 

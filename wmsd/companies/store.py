@@ -15,12 +15,19 @@ COMPANIES: Final = """
         operators.sandbox AS operator_sandbox, operators.sandbox_webhooks AS operator_sandbox_webhooks,
         (SELECT group_concat(module) FROM company_modules WHERE company_id = companies.id) AS modules
     FROM companies LEFT JOIN operators ON operators.id = companies.operator_id
-    ORDER BY companies.id
+    {} ORDER BY companies.id
 """
+EVERY: Final = COMPANIES.format("")
+SERVED: Final = COMPANIES.format("WHERE companies.id NOT IN (SELECT company_id FROM company_deletions)")
 
 
 def companies(tx: Transaction) -> list[Company]:
-    return [_company(row) for row in tx.records(COMPANIES)]
+    """Those that are served: not one that is being deleted."""
+    return [_company(row) for row in tx.records(SERVED)]
+
+
+def every_company(tx: Transaction) -> list[Company]:
+    return [_company(row) for row in tx.records(EVERY)]
 
 
 INSTALLATION: Final = "SELECT id FROM installation"

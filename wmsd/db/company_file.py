@@ -91,6 +91,8 @@ class CompanyFile:
         self._before_migration = before_migration
         self._open_files = open_files
         self._lent = 0
+        self._has_ended = False
+        """Whether nobody may use it any more, because its company is being deleted."""
         self._changing = asyncio.Lock()
         """Held while the file is looked at, lent or replaced: one after the other."""
         self.visiting = threading.Lock()
@@ -124,6 +126,8 @@ class CompanyFile:
         """Shares the file with other processes, until `take_back` was called as often. Waits while another file
         comes in its place.
         """
+        if self._has_ended:
+            raise StorageError(f"{self.path} belongs to a company that is being deleted.")
         self._lent += 1
         self._written_elsewhere(self._company_id)
         async with self._changing:
@@ -154,7 +158,22 @@ class CompanyFile:
         """Whether the file can be used. A failed file is checked again, once for all who ask in the meantime."""
         return await self._is_usable(stays_open=False)
 
+    async def end(self) -> None:
+        """Closes the file. From now on nobody can use it. Raises StorageError while a command uses it."""
+        self._has_ended = True
+        try:
+            await self.replace(lambda: None)
+        except BaseException:
+            self._has_ended = False
+            raise
+
+    def begin_again(self) -> None:
+        """It can be used again, if it is still there."""
+        self._has_ended = False
+
     async def _is_usable(self, stays_open: bool) -> bool:
+        if self._has_ended:
+            return False
         if not self._is_ready:
             if self._looking is None:
                 self._looking = asyncio.ensure_future(self._look_again(stays_open))

@@ -57,6 +57,7 @@ class Database:
         alone: bool = False,
         workers: Workers | None = None,
         counted: "Callable[[Database, int], None] | None" = None,
+        who: Actor = PROGRAM,
     ) -> None:
         """`make_room` is called on a full disk, for writes that may use the reserve, and answers whether there is
         room now.
@@ -65,9 +66,10 @@ class Database:
         use. `alone`: whether no other process may open the file while it is not lent. `workers` are shared with
         other files. A file without them has its own, its reads have a connection of their own from the first on,
         and aiosqlite owns the others. `counted` is called with the number of connections that were opened or
-        closed.
+        closed. `who` makes the changes of which nothing else is said.
         """
         self.path = path
+        self._who = who
         self.after_commit = after_commit
         self._clock = clock
         self._ids = ids
@@ -113,14 +115,14 @@ class Database:
     def write(
         self,
         action: Callable[[Transaction], Result],
-        actor: Actor = PROGRAM,
+        actor: Actor | None = None,
         may_use_reserve: bool = False,
         is_quiet: bool = False,
     ) -> Awaitable[Result]:
         """The action's result, once it is committed to disk. Raises what the action raises, with
         nothing changed. `is_quiet`: `after_commit` need not be called for it.
         """
-        self.last_used = self._clock.monotonic()
+        self.last_used, actor = self._clock.monotonic(), actor or self._who
         write_first = partial(self._write_first, action, actor, is_quiet)
         writer = self._writer
         first = write_first() if writer is None else writer.submit(action, actor, is_quiet=is_quiet)

@@ -6,6 +6,7 @@ from typing import Any, Final, Protocol
 
 from wmsd.accounts import invitations, sessions
 from wmsd.accounts import store as accounts
+from wmsd.accounts.last_admin import errors_without
 from wmsd.accounts.passwords import NO_PASSWORD
 from wmsd.accounts.rising import end_what_others_know
 from wmsd.accounts.rules import User
@@ -212,14 +213,14 @@ def _new_user(tx: Transaction, provider: Provider, decision: Decision) -> User:
 
 def _give(tx: Transaction, provider: Provider, user: User, rights: Rights) -> None:
     """Raises Problem (403) when there would be no platform admin any more."""
-    accounts.set_rights(tx, user.id, rights.role, rights.abilities, rights.company_ids)
-    end_what_others_know(tx, user, rights.role)
-    companies.audit(tx, f"user.change {rights.role} by {provider.name}", user.email)
-    if user.role == "platform-admin" and not accounts.has_admin(tx):
+    if rights.role != "platform-admin" and errors_without(tx, user, "role"):
         raise forbidden(
             f"You are the only platform admin, and the rules for {provider.called} would make you a "
             f"{rights.role}. Make another platform admin first, or change the rules."
         )
+    accounts.set_rights(tx, user.id, rights.role, rights.abilities, rights.company_ids)
+    end_what_others_know(tx, user, rights.role)
+    companies.audit(tx, f"user.change {rights.role} by {provider.name}", user.email)
 
 
 def unlink_user(tx: Transaction, email: str) -> int:

@@ -28,3 +28,7 @@ def link(tx: Transaction, issuer: str, subject: str, user_id: int) -> None:
 def unlink(tx: Transaction, user_id: int) -> int:
     """Ends the links of a user; answers how many."""
     return tx.execute(UNLINK, (user_id,)).rowcount
+
+
+def has_any_account(tx: Transaction, user_id: int) -> bool:
+    return tx.value("SELECT 1 FROM sign_on_identities WHERE user_id = ?", (user_id,)) is not None

@@ -176,7 +176,7 @@ def test_how_much_more_than_ordered_is_received(shared: Home) -> None:
 def test_a_change_of_the_tolerance_is_audited(shared: Home) -> None:
     shared.ok("company", "create", "AUDITED", "--name", "Audited")
     shared.ok("company", "change", "AUDITED", "--over-receipt-pct", "5")
-    assert audited(shared, "AUDITED") == ["company.create", "company.change"]
+    assert audited(shared, "AUDITED") == ["company.create", "company.policies"]
 
 
 @pytest.mark.parametrize(
@@ -209,7 +209,7 @@ def test_what_is_little_stock_of_a_company(shared: Home) -> None:
         assert shown() == (kept, 0)
     shared.ok("company", "change", "LOW", "--min-stock", "3", "--over-receipt-pct", "4")
     assert shown() == (3, 4)
-    assert set(audited(shared, "LOW")[1:]) == {"company.change"}
+    assert set(audited(shared, "LOW")[1:]) == {"company.policies"}
 
 
 @pytest.mark.parametrize(

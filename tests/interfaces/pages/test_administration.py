@@ -207,7 +207,67 @@ async def test_access_ends_everywhere(admin: Visitor) -> None:
     await signed_in_as(world, MEMBER)
 
 
-@pytest.mark.parametrize("act", ["shut-out", "change"])
+async def test_a_user_is_deleted_and_the_audit_keeps_it(admin: Visitor) -> None:
+    world = admin.world
+    await world.new_user(MEMBER, "member", ["ACME"], ["stock:read"])
+    member, token = await signed_in_as(world, MEMBER), await world.new_token(MEMBER, ["stock:read"])
+    number = await id_of(admin, MEMBER)
+    done = await sent(admin, f"/admin/users/{number}/delete")
+    assert (done.status, done.goes_to) == (303, "/admin/users?done=delete")
+    assert "The user is deleted." in (await admin.get(done.goes_to)).text
+    assert (await member.get("/today")).status == 303
+    assert (await world.send("GET", "/api/stock", token=token)).status == 401
+    assert (await admin.get(f"/admin/users/{number}")).status == 404
+    assert (await audit(admin))[0][:3] == [EMAIL, "user.delete", MEMBER]
+
+
+async def test_an_e_mail_address_is_changed(admin: Visitor) -> None:
+    world = admin.world
+    link = await invited(admin)
+    await world.new_user("taken@example.com", "member", ["ACME"])
+    path = f"/admin/users/{await id_of(admin, MEMBER)}/email"
+    taken = await sent(admin, path, email="Taken@example.com")
+    assert (taken.status, "is taken by another user" in taken.text) == (422, True)
+    assert (await sent(admin, path, email="Ion.Pop@example.com")).status == 303
+    assert (await audit(admin))[0][1:3] == ["user.change", MEMBER]
+    assert (await chosen(Visitor(world), link)).status == 404, "the link was sent to the address of before"
+    link = shown_once(await sent(admin, f"/admin/users/{await id_of(admin, 'ion.pop@example.com')}/link"))["link"]
+    assert (await chosen(Visitor(world), link)).status == 303
+    await signed_in_as(world, "ion.pop@example.com", NEW_PASSWORD)
+
+
+async def test_a_company_admin_changes_no_e_mail_address(lead: Visitor) -> None:
+    """Whoever has an address gets what single sign-on gives to it."""
+    await lead.world.new_user(MEMBER, "member", ["OTHER"])
+    number = await id_of(lead, MEMBER)
+    assert "/email" not in (await lead.get(f"/admin/users/{number}")).text
+    token = (await lead.get("/admin/users/new")).form_token
+    seen = await lead.post(f"/admin/users/{number}/email", {"form_token": token, "email": "x@example.com"})
+    assert seen.status in (403, 404)
+
+
+async def test_two_admins_who_delete_each_other_at_once(admin: Visitor) -> None:
+    """One of them stays, whoever comes first."""
+    world = admin.world
+    await world.new_user("second@example.com", "platform-admin")
+    second = await signed_in_as(world, "second@example.com")
+    others = re.findall(
+        r'href="/admin/users/(\d+)">(.*?)<', (await admin.get("/admin/users?role=platform-admin")).text
+    )
+    for number, email in others:
+        if email not in (EMAIL, "second@example.com"):
+            assert (await sent(admin, f"/admin/users/{number}/shut-out")).status == 303
+    own, other = await id_of(admin, EMAIL), await id_of(admin, "second@example.com")
+    forms = [
+        (admin, f"/admin/users/{other}/delete", form_of(await admin.get(f"/admin/users/{other}/delete"))),
+        (second, f"/admin/users/{own}/shut-out", form_of(await second.get(f"/admin/users/{own}/shut-out"))),
+    ]
+    await asyncio.gather(*(visitor.post(path, fields) for visitor, path, fields in forms))
+    count = "SELECT count(*) FROM users WHERE role = 'platform-admin' AND disabled_at IS NULL"
+    assert await world.installation.platform.read(lambda tx: tx.value(count)) == 1
+
+
+@pytest.mark.parametrize("act", ["shut-out", "change", "delete"])
 async def test_the_last_platform_admin_stays(admin: Visitor, act: str) -> None:
     """The one that the tests' world has is shut out first."""
     others = re.findall(

@@ -60,6 +60,7 @@ class Holder:
             "copy_platform": self._copy_platform,
             "release": self._release,
             "put_company": self._put_company,
+            "end_company": self._end_company,
         }
 
     async def _hold(self, session: Session, company_id: Any) -> dict[str, Any]:
@@ -94,6 +95,16 @@ class Holder:
         was_held = held.state.is_held
         await held.ends.aclose()
         return was_held
+
+    async def _end_company(self, session: Session, company_id: Any) -> None:
+        """Closes the file of a company that is being deleted. It stays closed as long as the command is there."""
+        file = self._files.file(int(company_id))
+        await file.end()
+
+        async def begin_again() -> None:
+            file.begin_again()
+
+        session.ends.push_async_callback(begin_again)
 
     async def _put_company(self, session: Session, argument: Any) -> dict[str, Any] | None:
         """Puts an unpacked file in the place of a company's. `argument` has the fields of `ToPut`."""

@@ -6,10 +6,11 @@ The file is an archive like a backup, with one company in it, and what platform.
 import os
 import shutil
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Final, NamedTuple
 
 from wmsd import __version__
@@ -61,6 +62,11 @@ class Adopted(NamedTuple):
 async def subject(installation: Installation, code: str, with_credentials: bool) -> Subject:
     """Raises Problem when there is no such company, and what reading its file raises."""
     company = await installation.platform.read(lambda tx: companies.company_of_code(tx, code))
+    return await subject_of(installation, company, with_credentials)
+
+
+async def subject_of(installation: Installation, company: Company, with_credentials: bool) -> Subject:
+    """Raises what reading its file raises."""
     credentials: Credentials = []
     if with_credentials:
         database = await installation.files.get(company.id)
@@ -81,9 +87,16 @@ def _record(company: Company) -> CompanyRecord:
 
 
 def export_company(
-    data: DataFolder, source: Source, subject: Subject, path: Path, passphrase: str | None
+    data: DataFolder,
+    source: Source,
+    subject: Subject,
+    path: Path,
+    passphrase: str | None,
+    beside: Mapping[str, bytes] = MappingProxyType({}),
 ) -> Manifest:
-    """Writes the company to `path`, which must not exist. Raises StorageError, sqlite3.Error and OSError."""
+    """Writes the company to `path`, which must not exist. `beside`: what else is in the archive, for people, by name.
+    Raises StorageError, sqlite3.Error and OSError.
+    """
     if path.exists():
         raise StorageError(f"{path} is there already; it was left as it is. Name another file.")
     began, began_at = time.monotonic(), datetime.now(UTC)
@@ -93,6 +106,8 @@ def export_company(
         with new_private(unfinished) as file:
             archive = ArchiveWriter(file, began_at)
             added = add_company(archive, source, data, subject.owner)
+            for name, content in beside.items():
+                archive.add(name, len(content), [content])
             secrets: dict[str, Any] = {"keys": "left out"}
             if passphrase is not None:
                 content = encrypted(subject.credentials, passphrase)

@@ -20,6 +20,7 @@ from wmsd.app.settings import Layer, Settings, SettingsError, layers_of, setting
 from wmsd.base.problems import Problem
 from wmsd.db.company_file import Borrow
 from wmsd.db.failures import STORAGE_FAILURES, StorageError, explain
+from wmsd.interfaces.cli.acting import at_the_command_line
 
 P = ParamSpec("P")
 Result = TypeVar("Result")
@@ -52,7 +53,8 @@ class CommandLine:
         self.folder.open()
 
         async def opened() -> Result:
-            async with open_installation(self.settings, self.folder, borrow=borrow) as installation:
+            opening = open_installation(self.settings, self.folder, borrow=borrow, who=at_the_command_line())
+            async with opening as installation:
                 return await work(installation)
 
         return asyncio.run(opened())

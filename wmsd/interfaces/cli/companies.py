@@ -1,23 +1,22 @@
-"""`wmsd company`, `wmsd operator`, `wmsd module`."""
+"""`wmsd company`."""
 
 from pathlib import Path
-from typing import Any, Final
+from typing import Any
 
 import click
 
 from wmsd.app.installation import Installation
 from wmsd.base.access import MODULES
-from wmsd.base.context import Company, Operator
+from wmsd.base.context import Company
 from wmsd.base.problems import invalid
 from wmsd.base.validation import check
-from wmsd.companies import actions, store
-from wmsd.companies.schema import CompanyChanges, NewCompany, NewOperator, OperatorChanges
+from wmsd.companies import actions, administration, store
+from wmsd.companies.schema import CompanyCode, NewCompany
 from wmsd.interfaces.cli import moving
+from wmsd.interfaces.cli.acting import act
 from wmsd.interfaces.cli.backup_options import passphrase_option
 from wmsd.interfaces.cli.command_line import CommandLine, installed, json_option, note, say
 from wmsd.interfaces.cli.company_data import company_database
-
-SANDBOX_WEBHOOKS: Final = "Whether its sandbox companies may send webhooks, marked X-ThreePl-Sandbox: true."
 
 
 @click.group()
@@ -81,6 +80,10 @@ def create_company(
 @company_command.command("change")
 @click.argument("code")
 @click.option("--name", help="A new name.")
+@click.option(
+    "--operator", "operator_code", metavar="CODE", help="The operator that runs its warehouse from now on."
+)
+@click.option("--no-operator", is_flag=True, help="No operator runs its warehouse any more.")
 @click.option("--sandbox/--no-sandbox", default=None, help="A company for trying things out, or a real one.")
 @click.option(
     "--requests-per-minute",
@@ -108,34 +111,63 @@ def create_company(
     "it is not sent for them.",
 )
 @installed
-def change_company(
-    command_line: CommandLine,
-    /,
-    code: str,
-    over_receipt_pct: str | None,
-    min_stock: str | None,
-    **given: str | bool | int | None,
-) -> None:
+def change_company(command_line: CommandLine, /, code: str, **given: Any) -> None:
     """Change the company CODE. A running server follows within a second."""
-    sent = {"over_receipt_pct": over_receipt_pct, "min_stock": min_stock}
-    rules = {name: text for name, text in sent.items() if text is not None}
-    if not rules and all(value is None for value in given.values()):
-        options = "--name, --sandbox, a limit, --quota-megabytes, --over-receipt-pct or --min-stock"
-        raise click.UsageError(f"Nothing to change: give {options}.")
-    changes = check(CompanyChanges, given)
-    set_rules = None
-    if rules:
-        from wmsd.interfaces.cli import company_rules  # imported only when they are set
+    from wmsd.interfaces.cli import company_changes  # imported only here
 
-        set_rules = company_rules.setter(rules)
+    company_changes.change(command_line, code, given)
+
+
+@company_command.command("rename")
+@click.argument("code")
+@click.argument("new_code")
+@installed
+def rename_company(command_line: CommandLine, code: str, new_code: str) -> None:
+    """Give the company CODE the code NEW_CODE.
+
+    Its id stays, so programs that send it notice nothing. Commands and rules of single sign-on name the new code.
+    """
+    body = check(CompanyCode, {"code": new_code})
 
     async def work(installation: Installation) -> None:
-        if set_rules is not None:  # first: they are in another file, and the audit must hold only what was done
-            await (await company_database(installation, code)).write(set_rules)
-        await installation.platform.write(lambda tx: actions.change_company(tx, code, changes))
+        company = await installation.platform.read(lambda tx: actions.company_of_code(tx, code))
+        await act(installation, administration.rename_company_record, id=company.id, body=body)
 
     command_line.run(work)
-    note(f"{code} is changed.")
+    note(f"{code} is called {new_code} now. Rules of single sign-on that name {code} are in the settings.")
+
+
+@company_command.command("delete")
+@click.argument("code")
+@click.option("--yes", is_flag=True, help="Do not ask for the code.")
+@click.option(
+    "--archive-folder",
+    "folder",
+    metavar="DIR",
+    type=click.Path(path_type=Path, file_okay=False),
+    help="Where its archive goes.  [default: archive, in the folder of the backups]",
+)
+@passphrase_option
+@json_option
+@installed
+def delete_company(
+    command_line: CommandLine,
+    code: str,
+    yes: bool,
+    folder: Path | None,
+    passphrase_file: Path | None,
+    as_json: bool,
+) -> None:
+    """Delete the company CODE with all its data, after writing it to an archive.
+
+    A running server stops serving it at once: requests that name it are answered as for a company that never was.
+    Tokens that are for this company only are revoked. When the command is cut off, nothing is lost: give it again.
+    """
+    if not yes and click.prompt(f"This deletes {code} and all its data. Type the code to go on", err=True) != code:
+        raise click.ClickException("That is not the code. Nothing was changed.")
+    from wmsd.interfaces.cli import company_deleting  # imported only here
+
+    company_deleting.delete(command_line, code, folder, passphrase_file, as_json)
 
 
 @company_command.command("list")
@@ -237,129 +269,3 @@ def clone_company(
     It works beside a running server. The copy sends nothing: its webhooks are off, and what was queued is skipped.
     """
     moving.clone(command_line, code, new_code, name, sandbox, as_json)
-
-
-@click.group()
-def operator_command() -> None:
-    """Make, change and list operators, who run the warehouses of several companies.
-
-    Sandbox companies send no webhooks unless their operator allows it with --webhooks. Their deliveries then carry
-    the header X-ThreePl-Sandbox: true.
-    """
-
-
-@operator_command.command("create")
-@click.argument("code")
-@click.option("--name", required=True, help="What people call it.")
-@click.option("--sandbox", is_flag=True, help="All its companies are sandboxes.")
-@click.option(
-    "--webhooks/--no-webhooks", "sandbox_webhooks", default=False, show_default=True, help=SANDBOX_WEBHOOKS
-)
-@json_option
-@installed
-def create_operator(command_line: CommandLine, /, as_json: bool, **given: str | bool) -> None:
-    """Make the operator CODE."""
-    new = check(NewOperator, given)
-
-    async def work(installation: Installation) -> int:
-        return await installation.platform.write(lambda tx: actions.create_operator(tx, new))
-
-    say({"id": command_line.run(work), **new.model_dump()}, as_json)
-
-
-@operator_command.command("change")
-@click.argument("code")
-@click.option("--name", help="A new name.")
-@click.option("--sandbox/--no-sandbox", default=None, help="Whether all its companies are sandboxes.")
-@click.option("--webhooks/--no-webhooks", "sandbox_webhooks", default=None, help=SANDBOX_WEBHOOKS)
-@installed
-def change_operator(command_line: CommandLine, /, code: str, **given: str | bool | None) -> None:
-    """Change the operator CODE. A running server follows within a second."""
-    if all(value is None for value in given.values()):
-        raise click.UsageError("Nothing to change: give --name, --sandbox or --webhooks.")
-    changes = check(OperatorChanges, given)
-
-    async def work(installation: Installation) -> None:
-        await installation.platform.write(lambda tx: actions.change_operator(tx, code, changes))
-
-    command_line.run(work)
-    note(f"{code} is changed.")
-
-
-@operator_command.command("list")
-@json_option
-@installed
-def list_operators(command_line: CommandLine, as_json: bool) -> None:
-    """List the operators."""
-
-    async def work(installation: Installation) -> list[dict[str, Any]]:
-        return [_operator_row(operator) for operator in await installation.platform.read(store.operators)]
-
-    say(command_line.run(work), as_json, "No operator yet: wmsd operator create CODE --name NAME")
-
-
-def _operator_row(operator: Operator) -> dict[str, Any]:
-    return {
-        "id": operator.id,
-        "code": operator.code,
-        "name": operator.name,
-        "sandbox": operator.sandbox,
-        "sandbox_webhooks": operator.sandbox_webhooks,
-    }
-
-
-@click.group()
-def module_command() -> None:
-    """Switch a company's modules on and off. A running server follows within a second."""
-
-
-@module_command.command("list")
-@click.argument("company", metavar="COMPANY")
-@json_option
-@installed
-def list_modules(command_line: CommandLine, company: str, as_json: bool) -> None:
-    """List all modules, and which of them are on for COMPANY."""
-
-    async def work(installation: Installation) -> list[dict[str, Any]]:
-        found = await installation.platform.read(lambda tx: actions.company_of_code(tx, company))
-        return [
-            {"module": module, "enabled": module in found.modules, "for": what} for module, what in MODULES.items()
-        ]
-
-    say(command_line.run(work), as_json)
-
-
-@module_command.command("enable")
-@click.argument("company", metavar="COMPANY")
-@click.argument("modules", metavar="MODULE...", nargs=-1, required=True)
-@json_option
-@installed
-def enable_modules(command_line: CommandLine, company: str, modules: tuple[str, ...], as_json: bool) -> None:
-    """Switch modules on for COMPANY."""
-    _switch(command_line, company, modules, True, as_json)
-
-
-@module_command.command("disable")
-@click.argument("company", metavar="COMPANY")
-@click.argument("modules", metavar="MODULE...", nargs=-1, required=True)
-@json_option
-@installed
-def disable_modules(command_line: CommandLine, company: str, modules: tuple[str, ...], as_json: bool) -> None:
-    """Switch modules off for COMPANY. Its data stays."""
-    _switch(command_line, company, modules, False, as_json)
-
-
-def _switch(
-    command_line: CommandLine, company: str, modules: tuple[str, ...], enabled: bool, as_json: bool
-) -> None:
-    async def work(installation: Installation) -> list[bool]:
-        return await installation.platform.write(
-            lambda tx: [actions.set_module(tx, company, module, enabled) for module in modules]
-        )
-
-    changed = command_line.run(work)
-    rows = [
-        {"module": module, "enabled": enabled, "changed": did}
-        for module, did in zip(modules, changed, strict=True)
-    ]
-    say(rows, as_json)

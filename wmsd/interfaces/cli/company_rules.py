@@ -10,9 +10,10 @@ from wmsd.base.validation import check
 from wmsd.db.transaction import Transaction
 
 NONE: Final = "none"
+Setter = Callable[[Transaction], None]
 
 
-def setter(given: Mapping[str, str]) -> Callable[[Transaction], None]:
+def setter(given: Mapping[str, str]) -> Setter:
     """A unit of work that sets the policies. Raises Problem (422) with what is wrong with the texts."""
     errors: FieldErrors = {}
     values: dict[str, int | None] = {}

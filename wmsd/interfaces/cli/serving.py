@@ -25,7 +25,6 @@ from wmsd.app.lending import Lending, Session, Verb, listener
 from wmsd.app.oversight.examining import Examinations
 from wmsd.app.oversight.service import Started
 from wmsd.app.settings import MEGABYTE, Settings
-from wmsd.app.tls.machine_names import lan_address
 from wmsd.app.tls.serving import ServedTls, check_files
 from wmsd.app.upgrades import trial as trials
 from wmsd.app.upgrades.changing_over import START_AGAIN
@@ -43,6 +42,7 @@ from wmsd.db.sqlite import bound_caches
 from wmsd.interfaces.cli.command_line import CommandLine, installed, note
 from wmsd.interfaces.cli.commands_page import COMMANDS
 from wmsd.interfaces.cli.exposure import risks
+from wmsd.interfaces.cli.shown_address import shown_address
 from wmsd.interfaces.http.connections import Bounds
 from wmsd.interfaces.http.listening import bounded_by_files, for_companies, listening, raise_file_limit
 from wmsd.interfaces.http.web import web
@@ -165,7 +165,7 @@ async def _serve(
             stack.callback(watchdog.stop)
             gc.freeze()  # the start's objects stay, so no later collection has to look at them
             gc.set_threshold(*COLLECTED_AFTER)
-            await _greet(installation, _shown_address(address, settings.server.listen), loaded)
+            await _greet(installation, shown_address(address, settings.server.listen), loaded)
             LOG.info(
                 "companies' files: at most %d connections, in %d MB (storage.memory_megabytes), with %d of %d "
                 "file descriptors",
@@ -284,15 +284,6 @@ def _reason(error: OSError | UnicodeError) -> str:
         return "there can be no such host"
     number = error.errno or 0
     return (os.strerror(number) if number > 0 else error.strerror or str(error)).lower()
-
-
-def _shown_address(address: str, listen: str) -> str:
-    """The address for people: that in the LAN, when the server listens in every network."""
-    if listen.rpartition(":")[0].strip("[]") not in ("0.0.0.0", "::"):  # noqa: S104  (compared, not bound)
-        return address
-    lan = lan_address()
-    port = address.rpartition(":")[2]
-    return address if lan is None else f"{address.partition('://')[0]}://{lan}:{port}"
 
 
 def _address(at: tuple[str, int], tls: ssl.SSLContext | None) -> str:

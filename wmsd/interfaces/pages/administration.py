@@ -58,6 +58,24 @@ USER_ACTS: Final = (
         "The user may come in again.",
         when=("active", False),
     ),
+    Act(
+        "email",
+        "Change the e-mail address",
+        users.change_user_email,
+        "The user signs in with the new address from now on. The password, sessions and tokens stay.",
+        "The e-mail address is changed.",
+        changes=True,
+    ),
+    Act(
+        "delete",
+        "Delete",
+        users.delete_user,
+        "The user, its sessions and its tokens are gone. Programs with these tokens stop working. What was done "
+        "stays in the audit, with the e-mail address. To keep the user for later, shut it out instead.",
+        "The user is deleted.",
+        goes_to="list",
+        is_final=True,
+    ),
 )
 COMPANY_ACTS: Final = (
     Act(
@@ -68,6 +86,15 @@ COMPANY_ACTS: Final = (
         "The company is made.",
     ),
     Act("change", "Change", companies.change_company_record, done="The company is changed.", changes=True),
+    Act(
+        "rename",
+        "Change the code",
+        companies.rename_company_record,
+        "The id stays, so programs that send it notice nothing. Rules of single sign-on that name the code are in "
+        "the settings: change them there.",
+        "The code is changed.",
+        changes=True,
+    ),
     Act(
         "policies",
         "Change the policies",

@@ -1,0 +1,229 @@
+"""`wmsd user show`, `change`, `enable`, `delete`, `reset-password`, `first-admin-link`."""
+
+import getpass
+import subprocess
+from contextlib import closing
+from typing import Any
+
+import pytest
+
+from tests.interfaces.cli.test_people import claims, make, user
+from tests.support.command import EMAIL, LONGEST, Home
+from wmsd.db.sqlite import sqlite3
+
+LAST = f"user must stay as it is: {EMAIL} is the last platform admin who can sign in."
+
+
+def rows(home: Home, sql: str, *parameters: object) -> list[tuple[Any, ...]]:
+    with closing(sqlite3.connect(home.data / "platform.db")) as platform:
+        return list(platform.execute(sql, parameters))
+
+
+def audited(home: Home, action: str, subject: str) -> list[tuple[Any, ...]]:
+    sql = "SELECT actor, details FROM audit WHERE action = ? AND subject = ?"
+    return rows(home, sql, action, subject)
+
+
+def token_of(home: Home, email: str) -> str:
+    return home.ok("token", "create", "--user", email, "--ability", "stock:read", "--name", "ERP").out.strip()
+
+
+def test_a_user_is_shown_with_all_that_matters(shared: Home) -> None:
+    make(shared, "shown@example.com", "--role", "member", "--company", "ACME", "--ability", "stock:read")
+    token_of(shared, "shown@example.com")
+    shown = shared.ok("user", "show", "Shown@example.com", "--json").json
+    (token,) = shown.pop("tokens")
+    assert (token["name"], token["abilities"], token["companies"], token["state"], token["last_used_at"]) == (
+        *("ERP", ["stock:read"], None, "active"),
+        None,
+    )
+    assert shown.pop("created_at")
+    assert shown.pop("id")
+    assert shown == {
+        "email": "shown@example.com",
+        "name": "shown@example.com",
+        "role": "member",
+        "companies": ["ACME"],
+        "abilities": ["stock:read"],
+        "disabled": False,
+        "password": True,
+        "second_factor": False,
+        "single_sign_on": [],
+        "link_until": None,
+        "created_by": f"command line, unix user {getpass.getuser()}",
+        "sessions": [],
+    }
+    for_people = shared.ok("user", "show", "shown@example.com").out
+    assert "created_by" in for_people
+    assert "sessions: none" in for_people
+    assert "tokens: 1" in for_people
+    assert shared.ok("user", "show", EMAIL, "--json").json["companies"] == "all"
+    assert shared.refused("user", "show", "no@example.com") == "There is no such user as no@example.com."
+
+
+def test_a_user_is_changed(shared: Home) -> None:
+    shared.ok("company", "create", "SECOND", "--name", "Second")
+    make(shared, "changed@example.com", "--role", "member", "--company", "ACME", "--ability", "stock:read")
+    change = ("user", "change", "changed@example.com")
+    shared.ok(*change, "--name", "Ana", "--add-company", "SECOND", "--remove-company", "ACME")
+    found = user(shared, "changed@example.com")
+    assert (found["name"], found["companies"], found["abilities"]) == ("Ana", ["SECOND"], ["stock:read"])
+    shared.ok(*change, "--ability", "articles:read", "--ability", "sales-orders:read")
+    assert user(shared, "changed@example.com")["abilities"] == ["articles:read", "sales-orders:read"]
+    shared.ok(*change, "--clear-abilities")
+    assert all(each.endswith(":read") for each in user(shared, "changed@example.com")["abilities"])
+    shared.ok(*change, "--email", "New@example.com", "--role", "company-admin")
+    assert user(shared, "new@example.com")["role"] == "company-admin"
+    ((actor, details),) = audited(shared, "user.change", "changed@example.com")[-1:]
+    assert actor == f"command line, unix user {getpass.getuser()}"
+    assert details == '{"email":{"before":"changed@example.com","after":"new@example.com"}}'
+
+
+def test_sudo_is_told_in_the_audit(shared: Home) -> None:
+    make(shared, "sudo@example.com", "--role", "member", "--company", "ACME")
+    shared.ok("user", "change", "sudo@example.com", "--name", "X", env={"SUDO_USER": "ana"})
+    shared.ok("user", "change", "sudo@example.com", "--name", "Y", env={"SUDO_USER": "a\nb"})
+    name = f"command line, unix user {getpass.getuser()}"
+    assert [actor for actor, _ in audited(shared, "user.change", "sudo@example.com")] == [
+        f"{name}, by sudo of ana",
+        name,
+    ]
+
+
+def test_a_change_that_is_refused_changes_nothing_and_names_the_option(shared: Home) -> None:
+    make(shared, "kept@example.com", "--role", "member", "--company", "ACME", "--ability", "stock:read")
+    before = shared.ok("user", "list", "--json").json
+    change = ("user", "change", "kept@example.com")
+    for arguments, sentences in (
+        (["--add-company", "NONE"], ["--add-company NONE is not a company of this installation."]),
+        (["--remove-company", "NONE"], ["--remove-company NONE is not one of its companies."]),
+        (["--ability", "stock:steal"], ["--ability stock:steal is not an ability of this platform."]),
+        (["--name", ""], ["--name must have at least 1 character."]),
+        (["--name", "Kept", "--email", EMAIL], ["--email is taken by another user."]),
+        (["--name", "Kept", "--email", "nobody"], ["--email must be an e-mail address."]),
+        (
+            ["--role", "platform-admin", "--add-company", "ACME"],
+            ["--add-company must be empty: a platform admin may use every company."],
+        ),
+    ):
+        assert shared.refusals(*change, *arguments) == sentences
+    assert shared.ok("user", "list", "--json").json == before
+    assert "Nothing to change" in shared.misunderstood(*change)
+    assert "not both" in shared.misunderstood(*change, "--ability", "stock:read", "--clear-abilities")
+
+
+def test_who_is_disabled_is_let_in_again(shared: Home) -> None:
+    make(shared, "back@example.com", "--role", "member", "--company", "ACME")
+    shared.ok("user", "disable", "back@example.com")
+    assert "back@example.com may come in again." in shared.ok("user", "enable", "back@example.com").err
+    assert user(shared, "back@example.com")["disabled"] is False
+    shared.ok("user", "enable", "back@example.com")
+    assert len(audited(shared, "user.enable", "back@example.com")) == 1
+    assert shared.refused("user", "enable", "no@example.com") == "There is no such user as no@example.com."
+
+
+def test_a_deleted_user_is_gone_and_its_audit_stays(shared: Home) -> None:
+    made = make(shared, "gone@example.com", "--role", "member", "--company", "ACME", "--ability", "stock:read")
+    with shared.serving() as server:
+        token = token_of(shared, "gone@example.com")
+        assert server.get("/api/stock", token)[0] == 200
+        asked = shared.run("user", "delete", "gone@example.com", stdin="n\n")
+        assert asked.code == 1
+        assert "Delete gone@example.com?" in asked.err
+        assert server.get("/api/stock", token)[0] == 200
+        assert "gone@example.com is deleted." in shared.ok("user", "delete", "gone@example.com", "--yes").err
+        server.soon("/api/stock", lambda status, _: status == 401, token=token)
+    for table in ("tokens", "user_companies", "sessions", "invitations", "second_factors"):
+        assert rows(shared, f"SELECT count(*) FROM {table} WHERE user_id = ?", made["id"]) == [(0,)]
+    assert len(audited(shared, "user.create member", "gone@example.com")) == 1
+    ((actor, details),) = audited(shared, "user.delete", "gone@example.com")
+    assert actor.startswith("command line, unix user ")
+    assert '"role":{"before":"member","after":null}' in details
+    assert shared.refused("user", "delete", "gone@example.com", "--yes").startswith("There is no such user")
+    again = make(shared, "gone@example.com", "--role", "member", "--company", "ACME")
+    assert again["id"] > made["id"]
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("user", "disable", EMAIL),
+        ("user", "delete", EMAIL, "--yes"),
+        ("user", "change", EMAIL, "--role", "member", "--add-company", "ACME"),
+    ],
+    ids=lambda each: each[1],
+)
+def test_the_last_admin_stays(home: Home, command: tuple[str, ...]) -> None:
+    home.ok("company", "create", "ACME", "--name", "Acme", "--init")
+    make(home, EMAIL, "--role", "platform-admin")
+    make(home, "second@example.com", "--role", "platform-admin")
+    home.ok("user", "disable", "second@example.com")
+    before = home.ok("user", "list", "--json").json
+    refused = home.refused(*command)
+    assert refused.endswith(f"must stay as it is: {EMAIL} is the last platform admin who can sign in.")
+    assert home.ok("user", "list", "--json").json == before
+    home.ok("user", "enable", "second@example.com")
+    home.ok(*command)
+
+
+def test_an_admin_by_single_sign_on_is_an_admin_who_can_sign_in(home: Home) -> None:
+    home.ok("company", "create", "ACME", "--name", "Acme", "--init")
+    make(home, EMAIL, "--role", "platform-admin")
+    make(home, "sso@example.com", "--role", "platform-admin")
+    with closing(sqlite3.connect(home.data / "platform.db")) as platform:
+        platform.execute("UPDATE users SET password_hash = '' WHERE email = 'sso@example.com'")
+        platform.commit()
+    assert home.refused("user", "disable", EMAIL) == LAST
+    with closing(sqlite3.connect(home.data / "platform.db")) as platform:
+        platform.execute(
+            "INSERT INTO sign_on_identities SELECT 'https://login', 'x', id, created_at FROM users "
+            "WHERE email = 'sso@example.com'"
+        )
+        platform.commit()
+    home.ok("user", "disable", EMAIL)
+
+
+def test_two_admins_who_shut_each_other_out_at_once(home: Home) -> None:
+    """One of the two commands is refused, whichever comes second."""
+    home.ok("company", "create", "ACME", "--name", "Acme", "--init")
+    for email in (EMAIL, "second@example.com"):
+        make(home, email, "--role", "platform-admin")
+    commands = [("user", "delete", EMAIL, "--yes"), ("user", "disable", "second@example.com")]
+    nowhere = subprocess.DEVNULL
+    processes = [home.start(*each, stdout=nowhere, stderr=nowhere) for each in commands]
+    assert sorted(process.wait(LONGEST) for process in processes) == [0, 1]
+    active = "SELECT count(*) FROM users WHERE role = 'platform-admin' AND disabled_at IS NULL"
+    assert rows(home, active) == [(1,)]
+
+
+def test_a_forgotten_password_gets_a_link(shared: Home) -> None:
+    make(shared, "forgot@example.com", "--role", "member", "--company", "ACME")
+    done = shared.ok("user", "reset-password", "forgot@example.com")
+    assert done.out.startswith("http://127.0.0.1:8480/welcome?code=")
+    assert "No server runs now" in done.err
+    assert shared.ok("user", "show", "forgot@example.com", "--json").json["link_until"]
+    assert len(audited(shared, "user.link", "forgot@example.com")) == 1
+    shared.ok("user", "disable", "forgot@example.com")
+    assert "shut out" in shared.refused("user", "reset-password", "forgot@example.com")
+
+
+def test_a_lost_link_of_the_first_admin_is_made_anew(home: Home) -> None:
+    home.ok("company", "create", "ACME", "--name", "Acme", "--init")
+    first, second = (home.ok("user", "first-admin-link").out for _ in range(2))
+    assert first.startswith("http://127.0.0.1:8480/first-admin?code=")
+    assert first != second
+    assert len(rows(home, "SELECT value FROM secrets WHERE name = 'first-admin'")) == 1
+    make(home, EMAIL, "--role", "platform-admin")
+    refused = home.refused("user", "first-admin-link")
+    assert refused.startswith("This installation has an admin already.")
+    assert rows(home, "SELECT value FROM secrets WHERE name = 'first-admin'") == []
+
+
+def test_a_token_says_nothing_of_an_e_mail_address(shared: Home) -> None:
+    """So that it works on when the address of its user is changed."""
+    make(shared, "moved@example.com", "--role", "member", "--company", "ACME", "--ability", "stock:read")
+    token = token_of(shared, "moved@example.com")
+    assert "moved@example.com" not in str(claims(token))
+    with shared.serving() as server:
+        shared.ok("user", "change", "moved@example.com", "--email", "elsewhere@example.com")
+        assert server.get("/api/stock", token)[0] == 200

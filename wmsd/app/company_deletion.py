@@ -1,0 +1,83 @@
+"""The end of a company, step by step: it is no longer served, it is gone from the platform, its file is removed. A
+step that was cut off is done again.
+"""
+
+from typing import Any, Final, NamedTuple
+
+from wmsd.base.context import Company
+from wmsd.base.problems import not_found
+from wmsd.companies import store
+from wmsd.db.transaction import Transaction
+
+UNDER_WAY: Final = "SELECT company_id FROM company_deletions WHERE code = ? AND ended_at IS NULL"
+ENDED: Final = "SELECT company_id FROM company_deletions WHERE ended_at IS NOT NULL"
+ENDED_OF_CODE: Final = f"{ENDED} AND code = ?"
+BEGIN: Final = "INSERT INTO company_deletions (company_id, code, begun_at) VALUES (?, ?, ?)"
+GIVE_UP: Final = "DELETE FROM company_deletions WHERE company_id = ? AND ended_at IS NULL"
+END: Final = "UPDATE company_deletions SET ended_at = ?, archive = ? WHERE company_id = ?"
+OF_COMPANY: Final = ("company_modules", "user_companies", "request_counts", "sites", "high_water_marks")
+"""The tables whose rows go with a company. Other rooms' tables too: that is what referring to a company means."""
+ROW: Final = "SELECT * FROM companies WHERE id = ?"
+USERS: Final = """
+    SELECT users.email, users.name, users.role FROM users JOIN user_companies ON user_companies.user_id = users.id
+    WHERE user_companies.company_id = ? ORDER BY users.email
+"""
+SITES: Final = "SELECT name, warehouse_code, created_at FROM sites WHERE company_id = ? ORDER BY id"
+
+
+class Begun(NamedTuple):
+    company: Company
+    is_resumed: bool
+    """Whether an earlier deletion of it was cut off."""
+
+
+def begin(tx: Transaction, code: str) -> Begun:
+    """From its commit on nobody is served the company. Raises Problem (404)."""
+    resumed: int | None = tx.value(UNDER_WAY, (code,))
+    for company in store.every_company(tx):
+        if company.id == resumed or (resumed is None and company.code == code):
+            if resumed is None:
+                tx.execute(BEGIN, (company.id, code, tx.timestamp))
+                store.audit(tx, "company.delete begun", code)
+            return Begun(company, resumed is not None)
+    raise not_found(f"company as {code}")
+
+
+def give_up(tx: Transaction, company: Company) -> None:
+    """The company is served again."""
+    if tx.execute(GIVE_UP, (company.id,)).rowcount:
+        store.audit(tx, "company.delete given up", company.code)
+
+
+def platform_rows(tx: Transaction, company: Company) -> dict[str, Any]:
+    """What the platform knows of the company and no backup of its file has. Nothing of it is secret."""
+    return {
+        "company": tx.record(ROW, (company.id,)),
+        "operator": None if company.operator is None else company.operator.code,
+        "modules": sorted(company.modules),
+        "users": tx.records(USERS, (company.id,)),
+        "sites": tx.records(SITES, (company.id,)),
+    }
+
+
+def end(tx: Transaction, company: Company, archive: str) -> None:
+    """Removes the company from the platform."""
+    for table in OF_COMPANY:
+        tx.execute(f"DELETE FROM {table} WHERE company_id = ?", (company.id,))
+    tx.execute("DELETE FROM companies WHERE id = ?", (company.id,))
+    tx.execute(END, (tx.timestamp, archive, company.id))
+    before, after = {"name": company.name, "archive": None}, {"name": None, "archive": archive}
+    store.audit(tx, "company.delete", company.code, store.differences(before, after))
+
+
+def ended(tx: Transaction) -> list[int]:
+    """The companies that are gone from the platform; their files should be too."""
+    return [company_id for (company_id,) in tx.rows(ENDED)]
+
+
+def every_code(tx: Transaction) -> set[str]:
+    return {company.code for company in store.every_company(tx)}
+
+
+def has_ended(tx: Transaction, code: str) -> bool:
+    return tx.value(ENDED_OF_CODE, (code,)) is not None

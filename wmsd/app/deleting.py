@@ -1,0 +1,101 @@
+"""Deletes a company for good, with an archive first. It is for the command line, as it takes as long as a copy.
+
+Whatever cuts it off loses nothing: the company goes from the platform only when the archive is on the disk, and
+nothing is written to its file from the moment on at which the archive is begun. Whoever deletes it again goes on
+where it was cut off.
+"""
+
+import json
+import re
+import shutil
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Final, NamedTuple
+
+from wmsd.accounts import store as accounts
+from wmsd.app import company_deletion as deletion
+from wmsd.app.backups.backup_folder import BackupFolder
+from wmsd.app.backups.moving import Subject, export_company, subject_of
+from wmsd.app.backups.source import FromFolder
+from wmsd.app.data_folder import DataFolder
+from wmsd.app.installation import Installation
+from wmsd.app.lending import Loan
+from wmsd.base import timestamps
+from wmsd.base.context import Company
+from wmsd.db.transaction import Transaction
+from wmsd.db.unused import check_unused
+
+ARCHIVE: Final = "archive"
+ROWS: Final = "platform.json"
+UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+", re.ASCII)
+LONG_SECONDS: Final = 600.0
+
+
+class Leaving(NamedTuple):
+    """A company that is being deleted, and what is written of it."""
+
+    subject: Subject
+    rows: bytes
+
+
+def archive_folder(backups: Path) -> BackupFolder:
+    """In that of the backups: there is room, and whoever copies them elsewhere copies these."""
+    return BackupFolder(backups / ARCHIVE)
+
+
+async def begin(installation: Installation, code: str) -> deletion.Begun:
+    """Nobody is served the company from now on."""
+    return await installation.platform.write(lambda tx: deletion.begin(tx, code))
+
+
+def close(folder: DataFolder, loan: Loan | None, company: Company) -> None:
+    """The server closes the file; without one, nobody else may have it. Raises StorageError."""
+    if loan is None:
+        check_unused(folder.companies / f"{company.id}.db")
+    else:
+        loan.ask("end_company", company.id, LONG_SECONDS)
+
+
+async def leaving(installation: Installation, company: Company, with_credentials: bool) -> Leaving:
+    rows = await installation.platform.read(lambda tx: deletion.platform_rows(tx, company))
+    subject = await subject_of(installation, company, with_credentials)
+    return Leaving(subject, json.dumps(rows, ensure_ascii=False, indent=1).encode())
+
+
+def archive(data: DataFolder, to: BackupFolder, leaving: Leaving, passphrase: str | None) -> Path:
+    """Writes the archive, of which `wmsd company import` makes a company. Raises StorageError and OSError."""
+    owner = leaving.subject.owner
+    moment = timestamps.for_file_name(datetime.now(UTC))
+    path = to.path / f"company-{owner.company_id}-{UNSAFE.sub('_', owner.code)}-{moment}.tar.gz"
+    export_company(data, FromFolder(data), leaving.subject, path, passphrase, {ROWS: leaving.rows})
+    return path
+
+
+async def end(installation: Installation, company: Company, archive: Path) -> int:
+    """Removes the company from the platform, in one transaction. Returns how many tokens were revoked by it."""
+
+    def write(tx: Transaction) -> int:
+        revoked = accounts.leave_company(tx, company.id)
+        deletion.end(tx, company, str(archive))
+        return revoked
+
+    return await installation.platform.write(write)
+
+
+async def give_up(installation: Installation, company: Company) -> None:
+    await installation.platform.write(lambda tx: deletion.give_up(tx, company))
+
+
+async def leftover(installation: Installation) -> list[int]:
+    """The companies that are gone from the platform, and whose files are still there."""
+    gone = await installation.platform.read(deletion.ended)
+    return [each for each in gone if (installation.folder.companies / f"{each}.db").exists()]
+
+
+def remove_files(folder: DataFolder, company_id: int) -> None:
+    """All that was the company's alone."""
+    path = folder.companies / f"{company_id}.db"
+    for suffix in ("", "-wal", "-shm"):
+        path.with_name(path.name + suffix).unlink(missing_ok=True)
+    for place in (folder.requests, folder.path / "imports"):
+        shutil.rmtree(place / str(company_id), ignore_errors=True)

@@ -1,0 +1,80 @@
+"""What `wmsd company delete` does."""
+
+import shlex
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import TypeVar
+
+from wmsd.app import company_deletion as deletion
+from wmsd.app import deleting
+from wmsd.app.backups.backup_folder import BackupFolder
+from wmsd.app.installation import Installation
+from wmsd.app.lending import Loan, beside_a_server
+from wmsd.base.context import Company
+from wmsd.interfaces.cli.backup_options import passphrase_of
+from wmsd.interfaces.cli.command_line import CommandLine, note, say
+
+Result = TypeVar("Result")
+
+
+def delete(
+    command_line: CommandLine, code: str, folder: Path | None, passphrase_file: Path | None, as_json: bool
+) -> None:
+    passphrase = passphrase_of(command_line, passphrase_file)
+    command_line.find()
+    to = BackupFolder(folder) if folder else deleting.archive_folder(Path(command_line.settings.backup.folder))
+    with to.locked(), beside_a_server(command_line.folder) as loan:
+        if loan is not None:
+            loan.borrow(command_line.folder.platform_file)
+        if _finish(command_line, code):
+            return
+        begun = _run(command_line, lambda installation: deleting.begin(installation, code))
+        if begun.is_resumed:
+            note(f"The deletion of {code} was cut off before; it goes on.")
+        archive, revoked = _delete(command_line, loan, begun.company, to, passphrase)
+    say({"deleted": code, "archive": str(archive), "tokens_revoked": revoked}, as_json)
+    note(f"Its data is in {archive}, and nowhere else but in older backups. Keep it as long as you have to.")
+    note(f"`wmsd company import {shlex.quote(str(archive))}` brings it back, with a new id.")
+
+
+def _run(command_line: CommandLine, work: Callable[[Installation], Awaitable[Result]]) -> Result:
+    """The server lends platform.db only: it has closed the company's file."""
+    return command_line.run_with(None, work)
+
+
+def _finish(command_line: CommandLine, code: str) -> bool:
+    """Removes the files of companies that were gone from the platform when their deletion was cut off. Returns
+    whether that is all that there was to do for this one.
+    """
+
+    async def work(installation: Installation) -> tuple[list[int], bool]:
+        gone = await deleting.leftover(installation)
+        every = await installation.platform.read(deletion.every_code)
+        was_deleted = await installation.platform.read(lambda tx: deletion.has_ended(tx, code))
+        return gone, was_deleted and code not in every
+
+    gone, is_all = _run(command_line, work)
+    for company_id in gone:
+        deleting.remove_files(command_line.folder, company_id)
+        note(f"The file of company {company_id}, which was deleted before, is removed.")
+    return bool(gone) and is_all
+
+
+def _delete(
+    command_line: CommandLine, loan: Loan | None, company: Company, to: BackupFolder, passphrase: str | None
+) -> tuple[Path, int]:
+    """Returns the archive, and how many tokens were revoked. Until the platform has forgotten it, the company is
+    served again when something fails.
+    """
+    try:
+        deleting.close(command_line.folder, loan, company)
+        leaving = _run(
+            command_line, lambda installation: deleting.leaving(installation, company, passphrase is not None)
+        )
+        archive = deleting.archive(command_line.folder, to, leaving, passphrase)
+        revoked = _run(command_line, lambda installation: deleting.end(installation, company, archive))
+    except BaseException:
+        _run(command_line, lambda installation: deleting.give_up(installation, company))
+        raise
+    deleting.remove_files(command_line.folder, company.id)
+    return archive, revoked

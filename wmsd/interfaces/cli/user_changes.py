@@ -1,0 +1,230 @@
+"""`wmsd user`: showing and changing users, and links with which they choose a password. They are the operations of
+the pages.
+"""
+
+import json
+from collections.abc import Sequence
+from typing import Any, Final
+
+import click
+
+from wmsd.accounts import first_admin
+from wmsd.accounts import user_administration as users
+from wmsd.accounts.schema import UserEmail, UserSettingsPatch
+from wmsd.app import user_overview as overview
+from wmsd.app.installation import Installation
+from wmsd.base.access import ROLES, abilities_in_force
+from wmsd.base.problems import Problem, not_found
+from wmsd.base.validation import check
+from wmsd.db.transaction import Transaction
+from wmsd.interfaces.cli.acting import SITE_ADMIN, act, told_by_options
+from wmsd.interfaces.cli.command_line import CommandLine, installed, json_option, note, say
+from wmsd.interfaces.cli.shown_address import address_of_links
+
+ABILITIES_HELP: Final = (
+    f"What it may do; repeat it for several. One of: {', '.join(abilities_in_force(False))}, or * for everything; "
+    "returns:write too where the settings require it."
+)
+OPTIONS: Final = {
+    "email": "--email",
+    "name": "--name",
+    "role": "--role",
+    "company_codes": "--add-company",
+    "abilities": "--ability",
+}
+
+yes_option = click.option("--yes", is_flag=True, help="Do not ask.")
+email_argument = click.argument("email")
+
+
+@click.command("show")
+@email_argument
+@json_option
+@installed
+def show_user(command_line: CommandLine, email: str, as_json: bool) -> None:
+    """Show the user EMAIL: what it may do and where, who made it, how it signs in, its sessions and tokens."""
+
+    async def work(installation: Installation) -> dict[str, Any]:
+        return await installation.platform.read(lambda tx: overview.of_user(tx, _id_of(tx, email)))
+
+    shown = command_line.run(work)
+    if as_json:
+        say(shown, True)
+        return
+    lists = {name: shown.pop(name) for name in ("sessions", "tokens")}
+    say(shown, False)
+    for name, rows in lists.items():
+        click.echo(f"\n{name}: {len(rows) or 'none'}")
+        if rows:
+            say(rows, False)
+
+
+def _id_of(tx: Transaction, email: str) -> int:
+    """Of any user, also of one who is disabled. Raises Problem (404)."""
+    found = overview.id_of(tx, email)
+    if found is None:
+        raise not_found(f"user as {email}")
+    return found
+
+
+async def _found(installation: Installation, email: str) -> int:
+    return await installation.platform.read(lambda tx: _id_of(tx, email))
+
+
+@click.command("change")
+@email_argument
+@click.option("--name", help="What people call it.")
+@click.option("--email", "new_email", metavar="NEW", help="The e-mail address with which it signs in from now on.")
+@click.option("--role", type=click.Choice(list(ROLES)), help="What it may do, and where.")
+@click.option("--add-company", "added", multiple=True, metavar="CODE", help="A company more; repeat for several.")
+@click.option(
+    "--remove-company", "removed", multiple=True, metavar="CODE", help="A company less; repeat likewise."
+)
+@click.option(
+    "--ability", "abilities", multiple=True, metavar="A", help="In place of those it has. " + ABILITIES_HELP
+)
+@click.option("--clear-abilities", is_flag=True, help="Leave a member only what everybody may: reading.")
+@installed
+def change_user(
+    command_line: CommandLine,
+    /,
+    email: str,
+    new_email: str | None,
+    added: tuple[str, ...],
+    removed: tuple[str, ...],
+    abilities: tuple[str, ...],
+    clear_abilities: bool,
+    **given: str | None,
+) -> None:
+    """Change the user EMAIL. It counts from the next request on, also for its tokens.
+
+    With a higher role its password, sessions and tokens end, because somebody else may know them: send it a link
+    from `wmsd user reset-password`.
+    """
+    if abilities and clear_abilities:
+        raise click.UsageError("Give --ability or --clear-abilities, not both.")
+    fields: dict[str, Any] = {name: value for name, value in given.items() if value is not None}
+    if abilities or clear_abilities:
+        fields["abilities"] = list(abilities)
+    if not (fields or new_email or added or removed):
+        raise click.UsageError(
+            "Nothing to change: give --name, --email, --role, --add-company, --remove-company, --ability or "
+            "--clear-abilities."
+        )
+
+    def write(tx: Transaction) -> dict[str, Any]:
+        """One transaction: everything is changed, or nothing."""
+        user_id = _id_of(tx, email)
+        before = json.loads(users.get_user_record.action(tx, SITE_ADMIN, user_id).json)
+        if added or removed:
+            fields["company_codes"] = _companies(before["company_codes"], added, removed)
+        after = before
+        if fields:
+            body = check(UserSettingsPatch, fields)
+            after = json.loads(users.change_user.action(tx, SITE_ADMIN, user_id, body).json)
+        if new_email is not None:
+            body_of_email = check(UserEmail, {"email": new_email})
+            after = json.loads(users.change_user_email.action(tx, SITE_ADMIN, user_id, body_of_email).json)
+        return dict(after)
+
+    async def work(installation: Installation) -> dict[str, Any]:
+        return await installation.platform.write(write)
+
+    with told_by_options(OPTIONS, {"abilities": abilities}):
+        after = command_line.run(work)
+    note(f"{after['email']} is changed.")
+
+
+def _companies(before: Sequence[str], added: Sequence[str], removed: Sequence[str]) -> list[str]:
+    """Raises Problem (422) for one that it does not have."""
+    missing = [code for code in removed if code not in before]
+    if missing:
+        errors = {"--remove-company": [f"{code} is not one of its companies" for code in missing]}
+        raise Problem("VALIDATION_FAILED", "The request is not valid.", errors=errors)
+    return [*(code for code in before if code not in removed), *(code for code in added if code not in before)]
+
+
+@click.command("enable")
+@email_argument
+@installed
+def enable_user(command_line: CommandLine, email: str) -> None:
+    """Let the user EMAIL in again. Its password counts again, and so do its tokens that were not revoked."""
+
+    async def work(installation: Installation) -> dict[str, Any]:
+        return dict(await act(installation, users.let_in_user, id=await _found(installation, email)))
+
+    note(command_line.run(work)["message"])
+
+
+@click.command("delete")
+@email_argument
+@yes_option
+@installed
+def delete_user(command_line: CommandLine, email: str, yes: bool) -> None:
+    """Delete the user EMAIL, with its sessions and tokens.
+
+    What it has done stays in the audit and in the history of records, with its e-mail address. A running server
+    follows within a second. To keep the user for later, disable it instead.
+    """
+    if not yes:
+        click.confirm(f"Delete {email}? Its tokens stop working for good.", abort=True, err=True)
+
+    async def work(installation: Installation) -> dict[str, Any]:
+        return dict(await act(installation, users.delete_user, id=await _found(installation, email)))
+
+    note(command_line.run(work)["message"])
+
+
+@click.command("reset-password")
+@email_argument
+@installed
+def reset_password(command_line: CommandLine, email: str) -> None:
+    """Make a link at which the user EMAIL chooses a new password, because it has forgotten its own.
+
+    Standard output gets only the link, and only this once. It works once, for a week. The password of today stays
+    until then.
+    """
+
+    async def work(installation: Installation) -> dict[str, Any]:
+        return dict(await act(installation, users.renew_invitation, id=await _found(installation, email)))
+
+    from wmsd.interfaces.pages.welcome import WELCOME  # imported here: the pages take a while
+
+    made = command_line.run(work)
+    note(f"Send this link to {made['email']} and to nobody else: whoever has it chooses the password.")
+    click.echo(f"{address_of_links(command_line)}{WELCOME}?code={made['code']}")
+
+
+@click.command("first-admin-link")
+@installed
+def first_admin_link(command_line: CommandLine) -> None:
+    """Make a new link for the first admin, because the one that the server printed is lost.
+
+    Standard output gets only the link. It works once, for a day, and ends the one before. There is none when there
+    is an admin already.
+    """
+
+    async def work(installation: Installation) -> str | None:
+        return await installation.platform.write(first_admin.offer)
+
+    from wmsd.interfaces.pages.first_run import FIRST_ADMIN  # imported here: the pages take a while
+
+    code = command_line.run(work)
+    if code is None:
+        raise Problem(
+            "INVALID_STATUS",
+            "This installation has an admin already. `wmsd user list` shows who it is, and `wmsd user "
+            "reset-password` makes a link to a new password.",
+        )
+    note("Open this link in a browser. It works once, for a day.")
+    click.echo(f"{address_of_links(command_line)}{FIRST_ADMIN}?code={code}")
+
+
+COMMANDS: Final = (
+    show_user,
+    change_user,
+    enable_user,
+    delete_user,
+    reset_password,
+    first_admin_link,
+)
