@@ -10,7 +10,7 @@ from wmsd.app.swapping import JOURNAL
 from wmsd.db.migrations import COMPANY, PLATFORM
 from wmsd.db.unwritten import Content, content_of, owner_of
 
-OWN_NAME: Final = re.compile(r"[0-9]+\.db(-wal|-shm|-journal|\.new.*|\.removed-.*)?", re.ASCII)
+OWN_NAME: Final = re.compile(r"[1-9][0-9]*\.db(-wal|-shm|-journal|\.new.*|\.removed-.*)?", re.ASCII)
 """What wmsd and SQLite put into the folder of the companies."""
 NOBODY: Final = "nobody"
 OF_PLATFORM: Final = (
@@ -99,7 +99,8 @@ def _companies(at: Situation) -> Found:
         if (content := content_of(path, COMPANY)) in kinds:
             yield kinds[content].of(path, code=code)
     for path in sorted(at.folder.companies.glob("*.db")):
-        if path.stem.isdecimal() and int(path.stem) not in at.codes:
+        named = at.company_of(path)
+        if named is not None and named not in at.codes:
             owner = owner_of(path)
             yield FILE_UNKNOWN.of(path, owner=NOBODY if owner is None else owner.code)
 

@@ -71,11 +71,12 @@ def _lost(at: Situation) -> Found:
             continue
         if index.exists() and not path.with_name(f"{path.name}-wal").exists():
             yield LOG_LEFT_OUT.of(path, index=index)
-        yield from _older(at, path)
+        else:
+            yield from _older(at, path)
 
 
 def _older(at: Situation, path: Path) -> Found:
-    noted = at.marks.get(int(path.stem)) if path.stem.isdecimal() else None
+    noted = at.marks.get(at.company_of(path) or 0)
     if noted is None or (found := mark_of(path)) is None or found.last_change >= noted.last_change:
         return
     yield LOG_MISSING.of(

@@ -152,8 +152,8 @@ def _inodes(port: int) -> set[str]:
 
 
 def _has_open(process: Path, sockets: set[str]) -> bool:
-    with suppress(OSError):
-        for opened in os.scandir(process / "fd"):
+    with suppress(OSError), os.scandir(process / "fd") as all_opened:
+        for opened in all_opened:
             with suppress(OSError):
                 if os.readlink(opened.path) in sockets:  # noqa: PTH115  (a socket is no path)
                     return True

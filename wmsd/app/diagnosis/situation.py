@@ -1,17 +1,21 @@
 """What the looks at an installation are given. They read files, and write none."""
 
 import os
+import re
 import tempfile
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import datetime
 from pathlib import Path
+from typing import Final
 
 from wmsd.app.data_folder import DataFolder, Serving
 from wmsd.app.diagnosis.file_systems import FileSystem, file_system_of
 from wmsd.app.settings import Settings
 from wmsd.base.steadiness import Known
 from wmsd.db.high_water import HighWaterMark
+
+COMPANY_FILE: Final = re.compile(r"[1-9][0-9]*\.db", re.ASCII)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +51,11 @@ class Situation:
         """`platform.db`, and every file that a company may have, as far as they are there."""
         found = sorted(self.folder.companies.glob("*.db"))
         return [*([self.folder.platform_file] if self.folder.platform_file.exists() else []), *found]
+
+    @staticmethod
+    def company_of(path: Path) -> int | None:
+        """The id of the company whose file it is, by its name; None where it is named otherwise, as `01.db` is."""
+        return int(path.stem) if COMPANY_FILE.fullmatch(path.name) else None
 
     @property
     def owner(self) -> int:
