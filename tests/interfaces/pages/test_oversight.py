@@ -150,8 +150,8 @@ async def test_what_the_doctor_finds_around_the_files_is_told_as_on_the_command_
     stray = admin.world.installation.folder.companies / "1.db.bak"
     stray.write_bytes(b"x")
     assert (
-        f"Warning {stray} is no file of wmsd, which does not read it. Move it out of the data folder, so that nobody "
-        "takes it for data that is served."
+        f"Warning {stray} is no file of wmsd, which does not read it. Move it out of the data folder, so that "
+        "nobody takes it for data that is served."
     ) in text_of((await examined(admin)).text)
 
 
