@@ -32,6 +32,7 @@ from wmsd.db.transaction import Provision, Transaction
 LOG = logging.getLogger("wmsd.data")
 LEAST_FREE_BYTES = 32 * 1024 * 1024
 AGAIN_SECONDS = 0.1
+LOCK = "server.lock"
 SAID_BYTES = 1000
 RESERVE_BYTES = 16 * 1024 * 1024
 """The size of the file that is deleted when the disk is full."""
@@ -227,7 +228,7 @@ class DataFolder:
             return _holder(file.read())
 
     def _lock_file(self) -> IO[str]:
-        return self._opened("server.lock", os.O_RDWR, "r+")
+        return self._opened(LOCK, os.O_RDWR, "r+")
 
     def _borrowers_file(self) -> IO[str]:
         return self._opened("borrowers.lock", os.O_RDONLY, "r")

@@ -1,7 +1,7 @@
 """Examines every file of an installation by itself: damage in one does not stop the others."""
 
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
@@ -19,6 +19,7 @@ from wmsd.db.integrity import UNREADABLE, missing_end, opened_to_examine
 from wmsd.db.migrations import COMPANY, PLATFORM, FileKind, only_by_a_server
 from wmsd.db.owner import Owner
 from wmsd.db.transaction import Transaction
+from wmsd.db.unwritten import opened_without_writing
 
 Result = TypeVar("Result")
 
@@ -52,7 +53,7 @@ def _older(tx: Transaction, mark: HighWaterMark | None) -> Iterator[Difference]:
 
 
 class Examination:
-    """Examines one data folder. It needs only the files, not an opened installation, and changes nothing.
+    """Examines one data folder. It needs only the files, not an opened installation, and writes nothing.
 
     `borrow` gets a file from the server that has it, if one runs.
     """
@@ -62,8 +63,14 @@ class Examination:
         self._borrow = borrow
         self._installation: str | None = None
         """The id that its files have; None as long as it is not known."""
-        self._marks: dict[int, HighWaterMark] = {}
+        self.marks: dict[int, HighWaterMark] = {}
         """How far they had come, as far as that is known."""
+        self.codes: dict[int, str] | None = None
+        """What `companies` has found."""
+
+    @property
+    def is_beside_a_server(self) -> bool:
+        return self._borrow is not None
 
     def platform(self) -> Report:
         path = self._folder.platform_file
@@ -72,8 +79,9 @@ class Examination:
     def companies(self) -> dict[int, str] | None:
         """The companies' codes by id; None when `platform.db` cannot be read."""
         self._installation = self._of_platform(companies.installation)
-        self._marks = self._of_platform(companies.marks) or {}
-        return self._of_platform(companies.codes)
+        self.marks = self._of_platform(companies.marks) or {}
+        self.codes = self._of_platform(companies.codes)
+        return self.codes
 
     def clock(self) -> Known | None:
         """The stored state of the clock; None when there is none or `platform.db` cannot be read."""
@@ -82,7 +90,7 @@ class Examination:
     def _of_platform(self, read: Callable[[Transaction], Result]) -> Result | None:
         try:
             self._get(self._folder.platform_file)
-            with opened_to_examine(self._folder.platform_file, PLATFORM, None, only_by_a_server) as tx:
+            with self._opened(self._folder.platform_file, PLATFORM, None) as tx:
                 return read(tx)
         except (StorageError, *UNREADABLE):
             return None
@@ -90,6 +98,15 @@ class Examination:
     def _get(self, path: Path) -> None:
         if self._borrow is not None:
             self._borrow(path)
+
+    @contextmanager
+    def _opened(self, path: Path, kind: FileKind, owner: Owner | None) -> Iterator[Transaction]:
+        if self._borrow is None:
+            with opened_without_writing(path, kind, owner) as tx:
+                yield tx
+            return
+        with opened_to_examine(path, kind, owner, only_by_a_server) as tx:
+            yield tx
 
     def files(self) -> list[int]:
         """The ids of the companies that have a file."""
@@ -104,7 +121,7 @@ class Examination:
         path = self._folder.companies / f"{company_id}.db"
         name = code or f"company {company_id}"
         owner = None if self._installation is None else Owner(self._installation, company_id, name)
-        mark = self._marks.get(company_id)
+        mark = self.marks.get(company_id)
 
         def look(tx: Transaction) -> Findings:
             findings = examine(tx)
@@ -125,7 +142,7 @@ class Examination:
         try:
             self._get(path)
             missing = missing_end(path)
-            with opened_to_examine(path, kind, owner, only_by_a_server) as tx:
+            with self._opened(path, kind, owner) as tx:
                 findings = look(tx)
             findings.damages[:0] = missing
             return Report(name, company, path, findings)

@@ -9,10 +9,15 @@ from pathlib import Path
 def command(*arguments: str, data: Path, config_file: Path | None) -> list[str]:
     """Starts a command of this program, in the same data folder and with the same settings."""
     program = [sys.executable]
-    if not getattr(sys, "frozen", False):
+    if not is_packed():
         program += ["-P", "-c", "from wmsd.interfaces.cli.main import main; main()"]
     config = [] if config_file is None else ["--config", str(config_file)]
     return [*program, *arguments, "--data", str(data), *config]
+
+
+def is_packed() -> bool:
+    """Whether it is one file, which unpacks itself into the temporary folder."""
+    return bool(getattr(sys, "frozen", False))
 
 
 def environment() -> Mapping[str, str]:

@@ -1,6 +1,7 @@
 """Files that only their owner may read."""
 
 import os
+import pwd
 from contextlib import suppress
 from pathlib import Path
 from typing import IO
@@ -26,3 +27,11 @@ def give_to_owner_of(folder: Path, path: Path) -> None:
     owner = folder.stat()
     with suppress(PermissionError):
         os.chown(path, owner.st_uid, owner.st_gid, follow_symlinks=False)
+
+
+def user_name(number: int) -> str:
+    """The name of a user; its number where it has none."""
+    try:
+        return pwd.getpwuid(number).pw_name
+    except KeyError:
+        return str(number)

@@ -71,7 +71,7 @@ def _opened(path: Path, kind: FileKind, owner: Owner | None, before: Before) -> 
     except StorageError as error:
         if not _has_readable_parts(error.__cause__):
             raise
-        return _as_far_as_possible(path)
+        return as_far_as_possible(connect_as_it_is(path))
     return connect(path)
 
 
@@ -79,13 +79,12 @@ def _has_readable_parts(error: BaseException | None) -> bool:
     return getattr(error, "sqlite_errorname", "").startswith("SQLITE_CORRUPT")
 
 
-def _as_far_as_possible(path: Path) -> sqlite3.Connection:
-    """Opens a damaged file. With `writable_schema`, SQLite uses what it can read of the schema, and of a file that
-    is cut short.
+def as_far_as_possible(connection: sqlite3.Connection) -> sqlite3.Connection:
+    """Has a read-only connection read a damaged file. With `writable_schema`, SQLite uses what it can read of the
+    schema, and of a file that is cut short.
 
-    The first statements still fail with their errors. The file is opened read-only, so it does not change.
+    The first statements still fail with their errors. The file does not change.
     """
-    connection = connect_as_it_is(path)
     for statement in ("PRAGMA writable_schema = ON", "SELECT 1 FROM sqlite_schema", "PRAGMA trusted_schema = OFF"):
         with suppress(*UNREADABLE):
             connection.execute(statement).fetchone()

@@ -5,6 +5,9 @@ When a process closes any descriptor of a file, the system drops all locks of th
 process is open to it, and none is opened meanwhile.
 """
 
+import fcntl
+import os
+import struct
 import threading
 from collections import Counter
 from collections.abc import Iterator
@@ -12,6 +15,10 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+FLOCK: Final = struct.Struct("@ h h q q i 4x")
+"""fcntl(2): type, whence, start, length, process."""
+SHARED: Final = (0x40000000 + 2, 510)
+"""Where each connection to a file locks it, and how many bytes: https://sqlite.org/lockingv3.html."""
 _CHANGED: Final = threading.Condition()
 _open: Final[Counter[Path]] = Counter()
 """The open connections of this process, by file."""
@@ -61,3 +68,17 @@ def first_bytes(path: Path, number: int) -> bytes | None:
             return None
         with path.open("rb") as file:
             return file.read(number)
+
+
+def is_in_use(path: Path) -> bool:
+    """Whether any process has a connection to the file that has read it. Raises OSError."""
+    with unopened(path) as is_unopened:
+        if not is_unopened:
+            return True
+        opened = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        try:
+            asked = FLOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, *SHARED, 0)
+            in_the_way, *_ = FLOCK.unpack(fcntl.fcntl(opened, fcntl.F_GETLK, asked))
+        finally:
+            os.close(opened)
+    return bool(in_the_way != fcntl.F_UNLCK)

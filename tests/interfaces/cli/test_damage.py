@@ -153,8 +153,9 @@ def test_the_doctor_has_a_verdict_for_each_company(copy: Home) -> None:
     done = copy.run("doctor")
     assert hashes(copy.data) == before
     assert (done.code, "Traceback" in done.err) == (1, False)
-    _, platform, acme, *verdicts = done.err.splitlines()
+    _, platform, acme, *verdicts, installation, _ = done.err.splitlines()
     assert (platform, acme) == ("platform.db: everything is right.", "ACME: everything is right.")
+    assert installation.startswith("Installation: ")
     for place, (verdict, (name, (_, words))) in enumerate(zip(verdicts, examined.items(), strict=True), start=2):
         file = f"data/companies/{place}.db"
         assert verdict.startswith(
@@ -167,7 +168,7 @@ def test_the_doctor_has_a_verdict_for_each_company(copy: Home) -> None:
     assert f"C12: data/companies/12.db is damaged, {table}: " in done.out
     assert f"C13: data/companies/13.db is damaged, {index}: Tree " in done.out
 
-    entries = json.loads(copy.run("doctor", "--json").out)
+    *entries, _ = json.loads(copy.run("doctor", "--json").out)
     assert [entry["company"] for entry in entries] == [None, "ACME", *(f"C{each}" for each in range(2, 15))]
     assert [entry["company"] for entry in entries if entry["ok"]] == [None, "ACME", "C14"]
     assert all("error" in entry for entry in entries[2:9])
@@ -181,7 +182,7 @@ def test_the_doctor_names_a_company_that_another_program_has_locked(copy: Home) 
     locking.execute("BEGIN EXCLUSIVE")
     done = copy.run("doctor")
     locking.close()
-    _, platform, acme, other = done.err.splitlines()
+    _, platform, acme, other, *_ = done.err.splitlines()
     assert acme.startswith("ACME: data/companies/1.db cannot be used: database is locked. ")
     assert (done.code, platform, other) == (1, "platform.db: everything is right.", "B: everything is right.")
 
@@ -192,7 +193,7 @@ def test_the_doctor_of_a_damaged_platform_examines_the_companies_too(copy: Home)
     overwrite(begin_of("companies", path), 4096)(path)
     done = copy.run("doctor")
     assert done.err.splitlines()[1].startswith("platform.db: damaged: data/platform.db, table companies; ")
-    assert done.err.splitlines()[2:] == ["company 1: everything is right.", "company 2: everything is right."]
+    assert done.err.splitlines()[2:4] == ["company 1: everything is right.", "company 2: everything is right."]
     (entry,) = json.loads(copy.run("doctor", "--json", "--company", "ACME").out)
     assert (entry["company"], entry["ok"]) == ("ACME", False)
     assert entry["error"] == "data/platform.db cannot be read, so which file is ACME's is not known."

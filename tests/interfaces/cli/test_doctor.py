@@ -1,10 +1,17 @@
 """`wmsd doctor`."""
 
 import json
+import os
+import shutil
 from contextlib import closing
+from pathlib import Path
 
+import pytest
+
+from tests.app.diagnosis.scene import state
 from tests.support.command import Tenant, at_a_terminal
 from wmsd.db.sqlite import connect
+from wmsd.interfaces.cli.examining import ONLY_WARNINGS
 
 HEADER = "code,status,partner_code,warehouse_code,article_code,quantity\n"
 ORDERS = HEADER + "A-1,LIVRAT,P1,MAIN,A,3\nA-2,CREAT,P1,MAIN,A,1\n"
@@ -30,6 +37,8 @@ def test_the_doctor_names_what_differs_and_exits_with_1(shop: Tenant) -> None:
     assert done.out == f"{shop.code}: a quantity is the sum of its movements; but A in MAIN: 8 instead of 7\n"
     done = shop.home.run("doctor", "--company", shop.code, "--json")
     assert (done.code, json.loads(done.out)[0]["differences"][0]["record"]) == (1, "A in MAIN")
+    with closing(connect(file)) as connection:  # others share the installation
+        connection.execute("UPDATE stock SET quantity = quantity - 1000000 WHERE id = 1")
 
 
 def test_the_doctor_knows_no_such_company(shop: Tenant) -> None:
@@ -55,4 +64,64 @@ def test_it_tells_a_terminal_how_far_it_is_and_nobody_else(shop: Tenant) -> None
     assert f"{shop.code}: everything is right; " in shown.err
     assert shown.out == ""
     told = shop.home.ok("doctor", "--company", shop.code).err.splitlines()
-    assert [line.partition(";")[0] for line in told[1:]] == [f"{shop.code}: everything is right"]
+    assert [line.partition(";")[0] for line in told[1:-1]] == [f"{shop.code}: everything is right"]
+    assert told[-1].startswith("Examined 1 file, 1 of companies: ")
+
+
+@pytest.fixture
+def copied(shop: Tenant, tmp_path: Path) -> Path:
+    """A copy of the data folder, as a backup by hand is."""
+    copy = tmp_path / "copy"
+    shutil.copytree(shop.home.data, copy, ignore=shutil.ignore_patterns("*.lock", "*.socket"))
+    return copy
+
+
+def test_it_writes_nothing_into_a_copy_with_and_without_logs(shop: Tenant, copied: Path) -> None:
+    for path in (copied, *copied.rglob("*")):
+        path.chmod(0o555 if path.is_dir() else 0o444)
+    before = state(copied)
+    done = shop.home.run("doctor", "--data", copied)
+    assert done.code in (0, ONLY_WARNINGS), (done.out, done.err)
+    assert f"{shop.code}: everything is right; " in done.err
+    assert "Examined " in done.err
+    assert state(copied) == before
+    for path in (copied, *copied.rglob("*")):
+        path.chmod(0o755 if path.is_dir() else 0o600)
+    with closing(connect(copied / "platform.db")) as held:
+        held.execute("CREATE TABLE only_in_the_log (x)")
+        shutil.copytree(copied, copied.with_name("with log"), ignore=shutil.ignore_patterns("*-shm"))
+    assert (copied.with_name("with log") / "platform.db-wal").stat().st_size
+    before = state(copied.with_name("with log"))
+    done = shop.home.run("doctor", "--data", copied.with_name("with log"))
+    assert (done.code in (0, ONLY_WARNINGS), state(copied.with_name("with log"))) == (True, before)
+
+
+def test_a_missing_platform_beside_the_files_of_companies(shop: Tenant, copied: Path) -> None:
+    (copied / "platform.db").unlink()
+    done = shop.home.run("doctor", "--data", copied)
+    assert done.code == 1
+    assert f"Wrong: {copied}/platform.db is missing, and the files of companies are there: " in done.out
+    assert not (copied / "platform.db").exists()
+    entry = json.loads(shop.home.run("doctor", "--data", copied, "--json").out)[-1]
+    assert (entry["ok"], entry["installation"][0]["check"]) == (False, "platform-missing")
+
+
+def test_fix_says_what_it_does_before_and_after(shop: Tenant, copied: Path) -> None:
+    left = copied / "backup.json.new"
+    left.write_bytes(b"x")
+    os.utime(left, (0, 0))
+    done = shop.home.run("doctor", "--data", copied, "--fix", "--dry-run")
+    assert f"Would be fixed: Delete {left}.\n" in done.err
+    assert left.exists()
+    assert done.code == ONLY_WARNINGS
+    done = shop.home.run("doctor", "--data", copied, "--fix")
+    assert f"Fix: Delete {left}.\nDone.\n" in done.err
+    assert not left.exists()
+    assert "backup.json.new" not in done.out
+
+
+def test_a_folder_of_archives_leads_to_the_command_for_them(shop: Tenant, tmp_path: Path) -> None:
+    (tmp_path / "wmsd-2026-11-20T020000Z.tar.gz").write_bytes(b"x")
+    done = shop.home.run("doctor", "--data", tmp_path)
+    assert done.code == 1
+    assert done.wrong == [f"{tmp_path} holds backups, and no data. Prove one of them: wmsd backup verify FILE"]

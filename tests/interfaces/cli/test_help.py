@@ -251,7 +251,7 @@ OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("backup", "verify"): ("[FILE]", "--folder DIR", "--passphrase-file FILE", "--json", *PLACE),
     ("backup", "schedule"): ("--run", "--json", *PLACE),
     ("backup", "restore"): ("FILE", "--company CODE", "--anyway", "--passphrase-file FILE", "--json", *PLACE),
-    ("doctor",): ("--company CODE", "--json", *PLACE),
+    ("doctor",): ("--company CODE", "--fix", "--dry-run", "--json", *PLACE),
     ("tls", "show"): ("--json", *PLACE),
     ("tls", "export"): ("FILE", *PLACE),
     ("clock", "show"): ("--json", *PLACE),

@@ -146,6 +146,15 @@ async def test_the_doctor_examines_every_file(admin: Visitor) -> None:
     assert (await audit(admin))[0][:4] == [EMAIL, "examination.begin", "doctor", "127.0.0.1"]
 
 
+async def test_what_the_doctor_finds_around_the_files_is_told_as_on_the_command_line(admin: Visitor) -> None:
+    stray = admin.world.installation.folder.companies / "1.db.bak"
+    stray.write_bytes(b"x")
+    assert (
+        f"Warning {stray} is no file of wmsd, which does not read it. Move it out of the data folder, so that "
+        "nobody takes it for data that is served."
+    ) in text_of((await examined(admin)).text)
+
+
 async def test_what_the_doctor_finds_is_told_with_a_remedy(
     admin: Visitor, caplog: pytest.LogCaptureFixture
 ) -> None:

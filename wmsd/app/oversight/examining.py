@@ -9,7 +9,7 @@ from pydantic import ValidationError
 
 from wmsd.app.beside import STOP_SECONDS, Beside
 from wmsd.app.data_folder import DataFolder
-from wmsd.app.oversight.kept_findings import Examination, Examined, read_examination, write_examination
+from wmsd.app.oversight.kept_findings import Diagnosed, Examination, Examined, read_examination, write_examination
 from wmsd.base import timestamps
 from wmsd.base.clock import Clock
 
@@ -76,17 +76,21 @@ class Examinations:
             LOG.error("the findings of the examination cannot be kept: %s", failed)
         for each in kept.findings:
             LOG.error("examined %s: %s", each.file, each.sentence)
+        for found in kept.installation:
+            LOG.log(logging.ERROR if found.severity == "wrong" else logging.WARNING, "%s", found.sentence)
         if error:
             LOG.error("the examination was broken off: %s", error)
         else:
             LOG.info("examined %d files; in %d something is wrong", kept.files, kept.wrong)
 
     def _hear(self, line: dict[str, Any]) -> None:
-        if "examined" not in line:
-            self._progress = line
-            return
         try:
-            self._found = self._found.with_file(Examined.model_validate(line["examined"]))
+            if "examined" in line:
+                self._found = self._found.with_file(Examined.model_validate(line["examined"]))
+            elif "installation" in line:
+                self._found = self._found.with_installation(Diagnosed.model_validate(line))
+            else:
+                self._progress = line
         except ValidationError:
             LOG.error("the examination says what nobody understands: %.200r", line)
 

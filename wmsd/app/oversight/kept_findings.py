@@ -1,14 +1,17 @@
 """The findings of the last examination by doctor: a file in the data folder, so that they outlive a restart."""
 
 import os
+from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from wmsd.app.diagnosis.finding import Severity
 from wmsd.app.findings import Finding, Kind, findings
 
 if TYPE_CHECKING:
+    from wmsd.app.diagnosis.finding import Finding as InstallationFinding
     from wmsd.app.examination import Report
 
 FILE: Final = "examination.json"
@@ -30,11 +33,26 @@ class KeptFinding(Part):
     sentence: str
 
 
+class KeptDiagnosis(Part):
+    """A finding about the installation. `check` is the name of its kind."""
+
+    check: str
+    severity: Severity
+    sentence: str
+    remedy: str
+    is_mended_by_fix: bool = False
+
+
+class Diagnosed(Part):
+    installation: list[KeptDiagnosis]
+
+
 class Examined(Part):
     """What was found in one file. `more` were found than are told."""
 
     findings: list[KeptFinding] = []
     more: int = 0
+    rows: int = 0
 
 
 class Examination(Part):
@@ -46,9 +64,11 @@ class Examination(Part):
     """That were examined."""
     wrong: int = 0
     """Of these."""
+    rows: int = 0
     findings: list[KeptFinding] = []
     more: int = 0
     error: str | None = None
+    installation: list[KeptDiagnosis] = []
 
     def with_file(self, examined: Examined) -> Self:
         room = MOST_KEPT - len(self.findings)
@@ -58,15 +78,37 @@ class Examination(Part):
             "wrong": self.wrong + bool(examined.findings),
             "findings": [*self.findings, *kept],
             "more": self.more + examined.more + len(examined.findings) - len(kept),
+            "rows": self.rows + examined.rows,
         }
         return self.model_copy(update=update)
+
+    def with_installation(self, diagnosed: Diagnosed) -> Self:
+        return self.model_copy(update={"installation": diagnosed.installation[:MOST_KEPT]})
 
 
 def examined(report: "Report") -> dict[str, Any]:
     """What is told of a file, as Examined reads it."""
     found = [Finding("error", report.error or "")] if report.findings is None else list(findings(report.findings))
     told = [KeptFinding(file=report.name, kind=each.kind, sentence=_cut(each.sentence)) for each in found]
-    return Examined(findings=told[:MOST_OF_FILE], more=max(0, len(told) - MOST_OF_FILE)).model_dump()
+    rows = 0 if report.findings is None else report.findings.rows
+    return Examined(findings=told[:MOST_OF_FILE], more=max(0, len(told) - MOST_OF_FILE), rows=rows).model_dump()
+
+
+def diagnosed(found: "Iterable[InstallationFinding]") -> dict[str, Any]:
+    """What is told of the installation, as Diagnosed reads it."""
+    from wmsd.app.diagnosis.mending import mend_of  # imported here: a server only reads what was found
+
+    told = [
+        KeptDiagnosis(
+            check=each.kind.name,
+            severity=each.kind.severity,
+            sentence=_cut(each.sentence),
+            remedy=_cut(each.remedy),
+            is_mended_by_fix=mend_of(each) is not None,
+        )
+        for each in found
+    ]
+    return Diagnosed(installation=told).model_dump()
 
 
 def _cut(text: str) -> str:

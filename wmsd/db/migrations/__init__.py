@@ -218,6 +218,17 @@ def is_current(path: Path, kind: FileKind) -> bool:
         has_journal = file_name.with_name(f"{file_name.name}-journal").exists()
         if log_bytes(file_name) or has_journal or not path.is_file() or not os.access(path, os.W_OK):
             return False
+    except OSError:
+        return False
+    return has_this_schema(path, kind)
+
+
+def has_this_schema(path: Path, kind: FileKind) -> bool:
+    """Whether the file itself is whole by its header, and has this program's schema. What a log beside it has is
+    not looked at. False for a file that this process has open.
+    """
+    try:
+        file_name = path.resolve()
         header, size = first_bytes(file_name, HEADER.size), file_name.stat().st_size
     except OSError:
         return False

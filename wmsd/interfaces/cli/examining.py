@@ -2,58 +2,143 @@
 
 import os
 import sys
+import time
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import asdict
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import click
 
-from wmsd.app import clock_watch
+from wmsd.app.diagnosis.finding import Finding
 from wmsd.app.doctor import Findings
 from wmsd.app.examination import Examination, Report
+from wmsd.app.looking import looking
 from wmsd.app.oversight.kept_findings import PLATFORM, examined
+from wmsd.app.oversight.kept_findings import diagnosed as kept
+from wmsd.db.sqlite import bytes_on_disk
 from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, note, say
+from wmsd.interfaces.cli.diagnosed import as_json as finding_as_json
+from wmsd.interfaces.cli.diagnosed import diagnosed, find_data, mended, verdict
+from wmsd.interfaces.cli.diagnosed import tell as tell_diagnosis
 from wmsd.interfaces.cli.progress_bar import say_line
 
 MOST_PLACES: Final = 3
 LOW_PRIORITY: Final = 10
+SOMETHING_WRONG: Final = 1
+ONLY_WARNINGS: Final = 3
+"""Exit statuses. 2 is click's, for what it does not understand."""
 
 
 @click.command("doctor")
 @click.option("--company", "codes", multiple=True, metavar="CODE", help="Only this one; repeat it for several.")
+@click.option("--fix", "is_fix", is_flag=True, help="Mend what is safe to mend: permissions and leftovers.")
+@click.option("--dry-run", "is_dry_run", is_flag=True, help="With --fix: only say what it would do.")
 @click.option("--progress", "has_progress", is_flag=True, hidden=True, help="Tell the server how far it is.")
 @json_option
 @installed
-def doctor_command(command_line: CommandLine, codes: tuple[str, ...], has_progress: bool, as_json: bool) -> None:
-    """Check that every company's figures are right.
+def doctor_command(
+    command_line: CommandLine,
+    codes: tuple[str, ...],
+    is_fix: bool,
+    is_dry_run: bool,
+    has_progress: bool,
+    as_json: bool,
+) -> None:
+    """Check the installation, and that every company's figures are right.
 
     It checks that every stock balance is the sum of its ledger and of the open reservations, that every packaging
     balance is the sum of its movements, that every order has reserved and shipped what its lines say, and that the
-    files are whole, platform.db too. It ends with a verdict for each file. When something is wrong, it names the
-    records that differ and the tables that are damaged, and exits with 1. It only reads, and works beside a
-    running server.
+    files are whole, platform.db too. It looks at what they depend on: whether the files are those that belong
+    there, permissions, disks, the clock, the address, the certificate. Each finding says what to do.
+
+    It exits with 1 when something is wrong, with 3 when there are only warnings, and with 0 when it finds nothing.
+    Without --fix it writes nothing, so it works beside a running server and on a copy that is read-only.
     """
-    with command_line.beside() as borrow:
+    if is_dry_run and not is_fix:
+        raise click.UsageError("--dry-run goes with --fix.")
+    if is_fix and codes:
+        raise click.UsageError("--fix is for the whole installation: leave out --company.")
+    began = time.perf_counter()
+    find_data(command_line)
+    with looking(command_line.folder) as borrow:
         examination = Examination(command_line.folder, borrow)
+        examination.companies()
         if has_progress:
-            _for_server(examination)
+            _for_server(command_line, examination)
             return
-        known = examination.clock()
-        if known is not None and known.doubted_since is not None:
-            note(f"{clock_watch.sentence(known.doubted_since, known.step)}.")
+        fixed: list[dict[str, Any]] = []
+        if is_fix:
+            fixed = mended(diagnosed(command_line, examination, measured=False), is_dry_run)
+            examination.companies()
         reports = _examine(examination, codes)
+        found = [] if codes else diagnosed(command_line, examination)
+    counted = Counted.of(reports, time.perf_counter() - began)
     if as_json:
-        say([_as_json(report) for report in reports], as_json)
+        entries = [_as_json(report) for report in reports]
+        say(entries if codes else [*entries, _installation(command_line, found, fixed, counted)], as_json)
     else:
         for tell in (_tell_findings, _tell_verdict):
             for report in reports:
                 tell(report)
-    if not all(report.is_right for report in reports):
-        sys.exit(1)
+        if not codes:
+            tell_diagnosis(found)
+            note(f"Installation: {verdict(found)}.")
+        note(counted.sentence)
+    sys.exit(_status(reports, found))
+
+
+class Counted(NamedTuple):
+    files: int
+    companies: int
+    rows: int
+    bytes: int
+    seconds: float
+
+    @classmethod
+    def of(cls, reports: Sequence[Report], seconds: float) -> "Counted":
+        return cls(
+            files=len(reports),
+            companies=sum(report.file.name != PLATFORM for report in reports),
+            rows=sum(report.findings.rows for report in reports if report.findings is not None),
+            bytes=sum(bytes_on_disk(report.file) for report in reports),
+            seconds=round(seconds, 1),
+        )
+
+    @property
+    def sentence(self) -> str:
+        return (
+            f"Examined {self.files} {'file' if self.files == 1 else 'files'}, {self.companies} of companies: "
+            f"{self.rows} rows and {self.bytes / 1_000_000:.1f} MB, in {self.seconds} s."
+        )
+
+
+def _status(reports: Sequence[Report], found: Sequence[Finding]) -> int:
+    if not all(report.is_right for report in reports) or any(finding.is_wrong for finding in found):
+        return SOMETHING_WRONG
+    return ONLY_WARNINGS if found else 0
+
+
+def _installation(
+    command_line: CommandLine, found: Sequence[Finding], fixed: list[dict[str, Any]], counted: Counted
+) -> dict[str, object]:
+    """The last entry. It has the fields of the others too, so that programs can read all entries in one way."""
+    return {
+        "company": None,
+        "file": str(command_line.folder.path),
+        "ok": not any(finding.is_wrong for finding in found),
+        "rows": 0,
+        "damage": [],
+        "differences": [],
+        "unproved": [],
+        "installation": [finding_as_json(finding) for finding in found],
+        "fixed": fixed,
+        "counted": counted._asdict(),
+    }
 
 
 def _examine(examination: Examination, codes: tuple[str, ...]) -> list[Report]:
-    known = examination.companies()
+    known = examination.codes
     if known is None and codes:
         return [examination.unknown(code) for code in codes]
     unknown = sorted(set(codes) - set((known or {}).values()))
@@ -67,10 +152,10 @@ def _examine(examination: Examination, codes: tuple[str, ...]) -> list[Report]:
         return [*reports, *(examination.company(*company) for company in companies)]
 
 
-def _for_server(examination: Examination) -> None:
+def _for_server(command_line: CommandLine, examination: Examination) -> None:
     """Tells the server of each file, before it is examined and after. Requests go first: at a low priority."""
     os.nice(LOW_PRIORITY)
-    known = examination.companies()
+    known = examination.codes
     companies: list[tuple[int, str | None]] = (
         [(company_id, None) for company_id in examination.files()] if known is None else [*known.items()]
     )
@@ -80,6 +165,7 @@ def _for_server(examination: Examination) -> None:
     for done, (company_id, code) in enumerate(companies, start=1):
         say_line({"name": code or f"company {company_id}", "done": done, "all": of})
         say_line({"examined": examined(examination.company(company_id, code))})
+    say_line(kept(diagnosed(command_line, examination)))
 
 
 def _progress(chosen: list[tuple[int, str | None]]) -> Any:

@@ -28,7 +28,7 @@ READERS: Final = (
         "Set it up, let people and programs in, keep backups, and find out what is wrong.",
         (
             *("running", "administration", "backup", "importing", "settings", "commands"),
-            *("tls", "sign-on", "upgrade", "replica", "kernel"),
+            *("doctor", "tls", "sign-on", "upgrade", "replica", "kernel"),
         ),
     ),
     Reader(

@@ -1,0 +1,68 @@
+"""Folders that are broken in one way, and what is found out about them."""
+
+import os
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+from wmsd.app.data_folder import DataFolder
+from wmsd.app.diagnosis.file_systems import FileSystem
+from wmsd.app.diagnosis.finding import Finding
+from wmsd.app.diagnosis.situation import Situation
+from wmsd.app.examination import Examination
+from wmsd.app.settings import load
+
+NOW = datetime(2026, 11, 20, 12, 30, tzinfo=UTC)
+GOOD_DISK = FileSystem("ext4", free=50_000_000_000, bytes=100_000_000_000, free_files=1_000_000)
+UNUSED_PORT = "127.0.0.1:0"
+
+
+def situation(data: Path, settings: dict[str, dict[str, Any]] | None = None, **changes: Any) -> Situation:
+    """As the command has it, on a good disk. Settings are as in the environment."""
+    folder = DataFolder(data)
+    examination = Examination(folder)
+    codes = examination.companies()
+    given = {"WMSD_SERVER_LISTEN": UNUSED_PORT, "WMSD_BACKUP_FOLDER": str(data.parent / "backups")}
+    for section, values in (settings or {}).items():
+        given |= {f"WMSD_{section}_{key}".upper(): str(value) for key, value in values.items()}
+    known: dict[str, Any] = {
+        "folder": folder,
+        "settings": load(environment=given),
+        "now": NOW,
+        "codes": codes,
+        "marks": examination.marks,
+        "clock": examination.clock(),
+        "file_system_of": lambda path: GOOD_DISK,
+        "temporary": data.parent,
+    }
+    return Situation(**{**known, **changes})
+
+
+def names(found: Iterable[Finding]) -> list[str]:
+    return [finding.kind.name for finding in found]
+
+
+def told(found: Iterable[Finding], name: str) -> str:
+    """The sentence of the one finding of that kind."""
+    (finding,) = [each for each in found if each.kind.name == name]
+    return finding.sentence
+
+
+def as_of(data: Path, moment: datetime) -> None:
+    """Every file was last changed at that moment."""
+    for path in data.rglob("*"):
+        os.utime(path, (moment.timestamp(), moment.timestamp()), follow_symlinks=False)
+
+
+def state(folder: Path) -> dict[str, tuple[int, int, int, bytes]]:
+    """Everything in a folder: mode, size, when it was changed, and what it holds."""
+    return {
+        str(path.relative_to(folder)): (
+            (status := path.lstat()).st_mode,
+            status.st_size if path.is_file() else 0,
+            status.st_mtime_ns,
+            path.read_bytes() if path.is_file() else b"",
+        )
+        for path in [folder, *sorted(folder.rglob("*"))]
+    }

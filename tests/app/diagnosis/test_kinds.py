@@ -1,0 +1,22 @@
+"""Every kind of finding is declared once, and stands in the guide as it is declared."""
+
+from tests.support.command import ROOT
+from wmsd.app.diagnosis.diagnose import KINDS
+from wmsd.app.diagnosis.mending import MENDS
+
+PAGE = ROOT / "wmsd" / "docs" / "doctor.md"
+
+
+def test_names_are_given_once() -> None:
+    names = [kind.name for kind in KINDS]
+    assert len(set(names)) == len(names)
+    assert set(MENDS) <= set(names)
+
+
+def test_the_guide_has_each_with_its_sentences() -> None:
+    rows = [line for line in PAGE.read_text(encoding="utf-8").splitlines() if line.startswith("| `")]
+    assert rows == [
+        f"| `{kind.name}` | {kind.severity} | {kind.says} | {kind.remedy}"
+        f"{' `--fix` does it.' if kind.name in MENDS else ''} |"
+        for kind in KINDS
+    ]

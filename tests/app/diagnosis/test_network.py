@@ -1,0 +1,80 @@
+"""An address where no server can listen, and proxies that are believed too much or too little."""
+
+import asyncio
+import os
+import socket
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.app.diagnosis.scene import names, situation, told
+from tests.support.world import UNLIMITED, open_world
+from wmsd.app.data_folder import Serving
+from wmsd.app.diagnosis import network
+from wmsd.app.diagnosis.network import is_wmsd
+
+
+@pytest.fixture
+def port() -> Iterator[int]:
+    """Where another program listens that answers nothing."""
+    with closing(socket.socket()) as taken:
+        taken.bind(("127.0.0.1", 0))
+        taken.listen(1)
+        yield taken.getsockname()[1]
+
+
+def found(data: Path, **server: object) -> list[str]:
+    return names(network.look(situation(data, {"server": server})))
+
+
+def test_a_port_that_another_program_has(data: Path, port: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(network, "ANSWER_SECONDS", 0.05)
+    at = situation(data, {"server": {"listen": f"127.0.0.1:{port}"}})
+    comm = Path("/proc/self/comm").read_text(encoding="utf-8").strip()
+    assert told(network.look(at), "port-taken") == (
+        f"Another program listens on 127.0.0.1:{port}: process {os.getpid()} ({comm})."
+    )
+
+
+def test_a_server_that_runs_has_its_port_itself(data: Path, port: int) -> None:
+    at = situation(data, {"server": {"listen": f"127.0.0.1:{port}"}}, server=Serving(1, "127.0.0.1:1", "1"))
+    assert names(network.look(at)) == []
+
+
+async def test_a_wmsd_of_another_folder_is_no_trouble(data: Path, tmp_path: Path) -> None:
+    """As where a copy is examined beside the server that it was made of."""
+    async with open_world(tmp_path / "served", UNLIMITED) as world:
+        listen = world.base_url.partition("://")[2]
+        host, _, port = listen.partition(":")
+        assert await asyncio.to_thread(is_wmsd, host, int(port))
+        at = situation(data, {"server": {"listen": listen}})
+        assert await asyncio.to_thread(lambda: names(network.look(at))) == []
+
+
+@pytest.mark.parametrize("listen", ["203.0.113.7:8480", "no-such-host.invalid:8480", "[2001:db8::7]:8480"])
+def test_an_address_of_another_machine(data: Path, listen: str) -> None:
+    assert found(data, listen=listen) == ["address-unknown"]
+
+
+@pytest.mark.parametrize("listen", ["127.0.0.1:0", "0.0.0.0:0", "localhost:0"])
+def test_an_address_of_this_machine(data: Path, listen: str) -> None:
+    assert found(data, listen=listen) == []
+
+
+@pytest.mark.parametrize(
+    ("listen", "proxies", "expected"),
+    [
+        ("127.0.0.1:0", "127.0.0.0/8", []),
+        ("127.0.0.1:0", "10.0.0.5/32", ["proxy-elsewhere"]),
+        ("localhost:0", "10.0.0.5/32,127.0.0.1/32", []),
+        ("0.0.0.0:0", "10.0.0.0/8", []),
+        ("0.0.0.0:0", "0.0.0.0/0", ["proxy-everybody"]),
+        ("0.0.0.0:0", "0.0.0.0/1,128.0.0.0/1", ["proxy-everybody", "proxy-everybody"]),
+        ("0.0.0.0:0", "::/0", ["proxy-everybody"]),
+        ("127.0.0.1:0", "", []),
+    ],
+)
+def test_proxies(data: Path, listen: str, proxies: str, expected: list[str]) -> None:
+    assert found(data, listen=listen, trusted_proxies=proxies) == expected

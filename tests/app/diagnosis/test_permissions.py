@@ -1,0 +1,175 @@
+"""Files that others may read, and files that their server may not use; and what --fix does about them."""
+
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.app.diagnosis.scene import names, situation, told
+from wmsd.app.diagnosis import leftovers, named_files, permissions
+from wmsd.app.diagnosis.finding import Finding, FindingKind
+from wmsd.app.diagnosis.mending import REFUSED, mend, mend_of
+from wmsd.app.diagnosis.permissions import OPEN_TO_OTHERS, OTHER_OWNER
+
+AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files to others")
+NOBODY = 65534
+
+
+@pytest.fixture
+def open_data(pristine: Path) -> Iterator[Path]:
+    """A data folder that others can enter: folders of pytest let nobody in."""
+    with tempfile.TemporaryDirectory() as parent:
+        Path(parent).chmod(0o755)
+        data = Path(parent) / "data"
+        shutil.copytree(pristine, data)
+        data.chmod(0o755)
+        (data / "companies").chmod(0o755)
+        yield data
+
+
+def found(data: Path) -> list[Finding]:
+    return list(permissions.look(situation(data)))
+
+
+def mode(path: Path) -> int:
+    return path.stat().st_mode & 0o777
+
+
+def test_files_of_the_owner_alone(open_data: Path) -> None:
+    assert {mode(path) for path in open_data.rglob("*.db")} == {0o600}
+    assert found(open_data) == []
+
+
+@pytest.mark.parametrize("name", ["platform.db", "companies/1.db"])
+@pytest.mark.parametrize("bits", [0o640, 0o604, 0o620, 0o666])
+def test_a_file_that_others_may_use_is_told_and_mended(open_data: Path, name: str, bits: int) -> None:
+    (open_data / name).chmod(bits)
+    (finding,) = found(open_data)
+    assert finding.kind.name == "open-to-others"
+    assert finding.remedy == f"Let only its owner: chmod 600 {open_data / name}"
+    assert mend_of(finding) == f"Let only the owner read {open_data / name}."
+    assert mend(finding) is None
+    assert mode(open_data / name) == 0o600
+    assert found(open_data) == []
+
+
+def test_a_folder_that_nobody_may_enter_protects_what_is_in_it(open_data: Path) -> None:
+    (open_data / "platform.db").chmod(0o644)
+    open_data.chmod(0o700)
+    assert found(open_data) == []
+
+
+def test_a_backup_that_others_may_read(open_data: Path) -> None:
+    folder = open_data.parent / "backups"
+    folder.mkdir()
+    folder.chmod(0o755)
+    archive = folder / "wmsd-2026-11-20T020000Z.tar.gz"
+    archive.write_bytes(b"x")
+    archive.chmod(0o644)
+    assert names(found(open_data)) == ["open-to-others"]
+
+
+def test_a_secret_of_the_settings_is_told_and_left_as_it_is(open_data: Path) -> None:
+    """Another service may share it on purpose."""
+    key = open_data.parent / "key"
+    key.write_text("secret\n")
+    key.chmod(0o640)
+    (finding,) = permissions.look(situation(open_data, {"server": {"key_file": key}}))
+    assert finding.kind.name == "secret-open-to-others"
+    assert mend_of(finding) is None
+
+
+@AS_ROOT
+def test_a_file_of_another_user_is_told_and_given_back(open_data: Path) -> None:
+    for path in [open_data, *open_data.rglob("*")]:
+        os.chown(path, NOBODY, NOBODY)
+    assert found(open_data) == []
+    path = open_data / "companies" / "2.db"
+    os.chown(path, 0, 0)
+    (finding,) = found(open_data)
+    assert finding.sentence == f"{path} belongs to root, and its folder to nobody, who cannot use it."
+    assert mend(finding) is None
+    assert (path.stat().st_uid, path.stat().st_gid) == (NOBODY, NOBODY)
+    assert found(open_data) == []
+
+
+@AS_ROOT
+@pytest.mark.parametrize("kind", [OPEN_TO_OTHERS, OTHER_OWNER])
+def test_root_follows_no_link_out_of_the_folder(open_data: Path, kind: FindingKind) -> None:
+    """Whoever owns the folder could have root give away any file."""
+    outside = open_data.parent / "outside"
+    outside.write_text("x")
+    outside.chmod(0o644)
+    os.chown(open_data, NOBODY, NOBODY)
+    symbolic, second_name = open_data / "8.db", open_data / "9.db"
+    symbolic.symlink_to(outside)
+    os.link(outside, second_name)
+    assert mend(kind.of(symbolic, found="", owner="")) == "too many levels of symbolic links"
+    assert mend(kind.of(second_name, found="", owner="")) == REFUSED
+    assert (mode(outside), outside.stat().st_uid) == (0o644, 0)
+
+
+@AS_ROOT
+def test_a_secret_that_the_owner_of_the_data_cannot_read(open_data: Path) -> None:
+    key = open_data.parent / "key"
+    key.write_text("secret\n")
+    key.chmod(0o600)
+    at = situation(open_data, {"server": {"key_file": key}})
+    assert names(named_files.look(at)) == []
+    os.chown(open_data, NOBODY, NOBODY)
+    assert told(named_files.look(at), "file-refused").startswith(f"{key}, which server.key_file ")
+    os.chown(key, NOBODY, NOBODY)
+    assert names(named_files.look(at)) == []
+
+
+def test_a_file_of_the_settings_that_is_not_there(data: Path) -> None:
+    at = situation(data, {"webhooks": {"ca_file": data / "none.pem"}, "backup": {"passphrase_file": data}})
+    sentences = [finding.sentence for finding in named_files.look(at)]
+    assert sentences == [
+        f"{data}/none.pem, which webhooks.ca_file names, cannot be read: no such file or directory.",
+        f"{data}, which backup.passphrase_file names, cannot be read: is a directory.",
+    ]
+
+
+@pytest.mark.parametrize(
+    "name", ["platform.db.new", "companies/3.db.new-wal", "backup.json.new", "tls/served.pem.new", ".wmsd-probe"]
+)
+def test_what_was_never_finished_is_told_and_deleted(data: Path, name: str) -> None:
+    path = data / name
+    path.parent.mkdir(exist_ok=True)
+    path.write_bytes(b"x")
+    at = situation(data)
+    assert names(leftovers.look(at)) == [], "it may be under way"
+    os.utime(path, (at.now.timestamp() - 4000, at.now.timestamp() - 4000))
+    (finding,) = leftovers.look(at)
+    assert finding.sentence == f"{path} was begun at 2026-11-20 11:23 UTC and never finished. Nobody uses it."
+    assert mend(finding) is None
+    assert not path.exists()
+
+
+def test_scratch_that_a_killed_backup_and_a_killed_doctor_have_left(data: Path) -> None:
+    at = situation(data)
+    at.backups.mkdir()
+    left = [at.backups / ".unfinished-wmsd.tar.gz", at.temporary / "wmsd-doctor-abc"]
+    left[0].write_bytes(b"x")
+    left[1].mkdir()
+    (left[1] / "platform.db").write_bytes(b"x")
+    for path in left:
+        os.utime(path, (0, 0))
+    found = list(leftovers.look(at))
+    assert [finding.path for finding in found] == left
+    assert [mend(finding) for finding in found] == [None, None]
+    assert [path.exists() for path in left] == [False, False]
+
+
+@AS_ROOT
+def test_scratch_of_another_user_is_left_alone(data: Path) -> None:
+    at = situation(data)
+    path = at.temporary / "wmsd-doctor-abc"
+    path.mkdir()
+    os.chown(path, NOBODY, NOBODY)
+    os.utime(path, (0, 0))
+    assert names(leftovers.look(at)) == []

@@ -1,0 +1,97 @@
+"""Whether the certificate that is served is there, is good for now, and is for the address where people come."""
+
+import ipaddress
+from datetime import timedelta
+from pathlib import Path
+from typing import TYPE_CHECKING, Final
+
+from wmsd.app.diagnosis.finding import FindingKind, Found
+from wmsd.app.diagnosis.situation import Situation
+from wmsd.app.settings import SettingsError
+from wmsd.app.tls.serving import WARNED_BEFORE, check_files
+
+if TYPE_CHECKING:
+    from cryptography.x509 import Certificate
+
+DAY: Final = "%Y-%m-%d"
+ANYWHERE: Final = ("0.0.0.0", "::", "127.0.0.1", "::1", "localhost")  # noqa: S104  (compared, not bound)
+"""Addresses that say nothing about the name by which people come."""
+
+UNUSABLE: Final = FindingKind(
+    "certificate-unusable",
+    "wrong",
+    "The server cannot serve https: {reason}",
+    "Put the certificate and its private key there, readable for the user that runs wmsd, and check them with "
+    "wmsd config check. See /docs/tls.",
+)
+EXPIRED: Final = FindingKind(
+    "certificate-expired",
+    "wrong",
+    "The certificate {file} has expired on {day}: browsers and programs refuse it.",
+    "Put a new one there, and send the server SIGHUP.",
+)
+NOT_YET: Final = FindingKind(
+    "certificate-early",
+    "wrong",
+    "The certificate {file} is good from {day} on: browsers and programs refuse it until then.",
+    "Look whether the clock of this machine is right. Otherwise put another certificate there.",
+)
+ENDS: Final = FindingKind(
+    "certificate-ends",
+    "warning",
+    "The certificate {file} expires on {day}, in {days} days.",
+    "Put a new one there, and send the server SIGHUP.",
+)
+OTHER_NAMES: Final = FindingKind(
+    "certificate-names",
+    "warning",
+    "The certificate {file} is for {names}, and wmsd listens on {host}.",
+    "Get a certificate for the name by which people come, or use tls = lan, which makes one for this machine.",
+)
+KINDS: Final = (UNUSABLE, EXPIRED, NOT_YET, ENDS, OTHER_NAMES)
+
+
+def look(at: Situation) -> Found:
+    server = at.settings.server
+    if server.certificate_files is None:
+        return
+    try:
+        check_files(server)
+    except SettingsError as error:
+        yield UNUSABLE.of(reason=error)
+        return
+    yield from _of(server.certificate_files[0], at)
+
+
+def _of(path: Path, at: Situation) -> Found:
+    from cryptography import x509  # imported here: most have no files
+
+    certificate = x509.load_pem_x509_certificate(path.read_bytes())
+    begin, end = certificate.not_valid_before_utc, certificate.not_valid_after_utc
+    if end <= at.now:
+        yield EXPIRED.of(path, day=f"{end:{DAY}}")
+    elif begin > at.now:
+        yield NOT_YET.of(path, day=f"{begin:{DAY}}")
+    elif end <= at.now + WARNED_BEFORE:
+        yield ENDS.of(path, day=f"{end:{DAY}}", days=(end - at.now) // timedelta(days=1))
+    host = at.settings.server.listen.rpartition(":")[0].strip("[]")
+    names = _names(certificate)
+    if host not in ANYWHERE and not _covers(names, host):
+        yield OTHER_NAMES.of(path, names=", ".join(names) or "no name", host=host)
+
+
+def _names(certificate: "Certificate") -> list[str]:
+    from wmsd.app.tls.lan import names_of
+
+    try:
+        return list(names_of(certificate))
+    except Exception:  # what it raises is cryptography's, which most do not import
+        return []
+
+
+def _covers(names: list[str], host: str) -> bool:
+    try:
+        return str(ipaddress.ip_address(host)) in names
+    except ValueError:
+        parent = host.partition(".")[2]
+        return host.lower() in map(str.lower, names) or f"*.{parent}".lower() in map(str.lower, names)

@@ -1,0 +1,76 @@
+"""Whether the clock can be right."""
+
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final
+
+from wmsd.app import clock_watch
+from wmsd.app.diagnosis.finding import FindingKind, Found
+from wmsd.app.diagnosis.situation import Situation
+from wmsd.base import timestamps
+
+EARLIEST: Final = datetime(2026, 1, 1, tzinfo=UTC)
+"""No wmsd is older than this."""
+LATEST: Final = datetime(2100, 1, 1, tzinfo=UTC)
+AHEAD: Final = timedelta(hours=1)
+"""Files of so much later than now show that the clock was set back, or is wrong now."""
+
+YEAR_WRONG: Final = FindingKind(
+    "clock-wrong",
+    "wrong",
+    "The clock of this machine says {now}, which cannot be.",
+    "Set the clock, best by NTP (timedatectl set-ntp true). Until then tokens and sessions are refused as "
+    "expired, or last too long.",
+)
+FROM_FUTURE: Final = FindingKind(
+    "clock-behind",
+    "warning",
+    "{file} was last changed at {changed}, and the clock of this machine says {now}.",
+    "Look whether the clock is right. When it is, the file was written while it was wrong, or on another machine: "
+    "then nothing needs to be done.",
+)
+CHANGES_FROM_FUTURE: Final = FindingKind(
+    "changes-ahead",
+    "warning",
+    "The last change of company {code} is of {changed}, and the clock of this machine says {now}.",
+    "Look whether the clock is right. When it is, the change was written while it was wrong: later changes go on "
+    "after it, and nothing needs to be done.",
+)
+DOUBTED: Final = FindingKind(
+    "clock-doubted",
+    "warning",
+    "{sentence}",
+    "Look whether the clock is right. When it is, run wmsd clock confirm.",
+)
+KINDS: Final = (YEAR_WRONG, FROM_FUTURE, CHANGES_FROM_FUTURE, DOUBTED)
+
+
+def look(at: Situation) -> Found:
+    now = timestamps.to_text(at.now)
+    if not EARLIEST <= at.now < LATEST:
+        yield YEAR_WRONG.of(now=now)
+    for path in at.files:
+        changed = _changed(path)
+        if changed is not None and changed > at.now + AHEAD:
+            yield FROM_FUTURE.of(path, changed=timestamps.to_text(changed), now=now)
+    latest = round((at.now + AHEAD).timestamp() * 1_000_000)
+    for company_id, mark in at.marks.items():
+        if mark.last_change > latest:
+            code = (at.codes or {}).get(company_id, str(company_id))
+            changed_at = timestamps.from_microseconds(mark.last_change)
+            yield CHANGES_FROM_FUTURE.of(code=code, changed=changed_at, now=now)
+    yield from _doubt(at)
+
+
+def _doubt(at: Situation) -> Found:
+    if at.clock is None or at.clock.doubted_since is None:
+        return
+    sentence = clock_watch.sentence(at.clock.doubted_since, at.clock.step)
+    yield DOUBTED.of(sentence=f"{sentence[0].upper()}{sentence[1:]}.")
+
+
+def _changed(path: Path) -> datetime | None:
+    try:
+        return datetime.fromtimestamp(path.stat().st_mtime, UTC)
+    except (OSError, ValueError, OverflowError):
+        return None

@@ -1,0 +1,74 @@
+"""Every kind of finding about an installation, and the looks that find them."""
+
+from collections.abc import Callable, Iterator, Sequence
+from typing import Final, NamedTuple
+
+from wmsd.app.diagnosis import (
+    certificates,
+    clock,
+    disk,
+    folder,
+    leftovers,
+    logs,
+    named_files,
+    network,
+    permissions,
+)
+from wmsd.app.diagnosis.finding import Finding, FindingKind, Found
+from wmsd.app.diagnosis.situation import Situation
+
+
+class Group(NamedTuple):
+    """Kinds of findings that belong together. `measures` takes longer, and is left out where it must be quick."""
+
+    title: str
+    kinds: Sequence[FindingKind]
+    look: Callable[[Situation], Found]
+    measures: Callable[[Situation], Found] | None = None
+
+
+UNEXAMINED: Final = FindingKind(
+    "unexamined",
+    "wrong",
+    "It could not be found out how this stands: {group}, because {reason}.",
+    "Look whether this user may read the folders of the data, of the backups and of temporary files.",
+)
+
+GROUPS: Final = (
+    Group("The data folder", folder.KINDS, folder.look),
+    Group("Logs of the files", logs.KINDS, logs.look),
+    Group("Permissions", permissions.KINDS, permissions.look),
+    Group("Leftovers", leftovers.KINDS, leftovers.look),
+    Group("Disks", disk.KINDS, disk.look, disk.look_at_speed),
+    Group("Clock", clock.KINDS, clock.look),
+    Group("Files of the settings", named_files.KINDS, named_files.look),
+    Group("Address and proxy", network.KINDS, network.look),
+    Group("Certificate", certificates.KINDS, certificates.look),
+)
+KINDS: Final = (*(kind for group in GROUPS for kind in group.kinds), UNEXAMINED)
+MOST_OF_KIND: Final = 20
+"""Of a thousand files that all have the same trouble, so many are told."""
+
+
+def diagnose(at: Situation, measured: bool = True) -> list[Finding]:
+    """What is wrong first, then the warnings. `measured`: also what takes longer."""
+    found = [finding for group in GROUPS for finding in _found(group, at, measured)]
+    return sorted(_bounded(found), key=lambda finding: not finding.is_wrong)
+
+
+def _found(group: Group, at: Situation, measured: bool) -> Iterator[Finding]:
+    """An error of the system in one group does not keep the others from looking."""
+    try:
+        yield from group.look(at)
+        if measured and group.measures is not None:
+            yield from group.measures(at)
+    except OSError as error:
+        yield UNEXAMINED.of(group=group.title, reason=(error.strerror or str(error)).lower())
+
+
+def _bounded(found: Sequence[Finding]) -> Iterator[Finding]:
+    counts: dict[str, int] = {}
+    for finding in found:
+        counts[finding.kind.name] = counts.get(finding.kind.name, 0) + 1
+        if counts[finding.kind.name] <= MOST_OF_KIND:
+            yield finding

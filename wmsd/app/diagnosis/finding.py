@@ -1,0 +1,47 @@
+"""A finding about the installation: what is wrong where, and what to do. Its kind is declared once, with its
+sentences.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Literal
+
+Severity = Literal["wrong", "warning"]
+
+
+@dataclass(frozen=True, slots=True)
+class FindingKind:
+    """`says` and `remedy` are whole sentences. A finding puts its facts into their places in braces."""
+
+    name: str
+    severity: Severity
+    says: str
+    remedy: str
+
+    def of(self, path: Path | None = None, **facts: object) -> "Finding":
+        """A finding of this kind; `path` is the file that it is about, if there is one, and its fact `file`."""
+        named = {} if path is None else {"file": str(path)}
+        return Finding(self, {**named, **{name: str(fact) for name, fact in facts.items()}}, path)
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    kind: FindingKind
+    facts: Mapping[str, str]
+    path: Path | None = None
+
+    @property
+    def is_wrong(self) -> bool:
+        return self.kind.severity == "wrong"
+
+    @property
+    def sentence(self) -> str:
+        return self.kind.says.format_map(self.facts)
+
+    @property
+    def remedy(self) -> str:
+        return self.kind.remedy.format_map(self.facts)
+
+
+Found = Iterator[Finding]

@@ -1,0 +1,116 @@
+"""Whether the files of the data folder are those that belong there."""
+
+import re
+from pathlib import Path
+from typing import Final
+
+from wmsd.app.diagnosis.finding import FindingKind, Found
+from wmsd.app.diagnosis.situation import Situation
+from wmsd.app.swapping import JOURNAL
+from wmsd.db.migrations import COMPANY, PLATFORM
+from wmsd.db.unwritten import Content, content_of, owner_of
+
+OWN_NAME: Final = re.compile(r"[1-9][0-9]*\.db(-wal|-shm|-journal|\.new.*|\.removed-.*)?", re.ASCII)
+"""What wmsd and SQLite put into the folder of the companies."""
+NOBODY: Final = "nobody"
+OF_PLATFORM: Final = (
+    "Stop the server. Put back platform.db of this installation if you have a copy of it with its log; otherwise "
+    "restore a backup with wmsd backup restore FILE. Only platform.db knows users, tokens and companies."
+)
+OF_COMPANY: Final = "Restore the company from a backup: wmsd backup restore FILE --company {code}"
+
+PLATFORM_MISSING: Final = FindingKind(
+    "platform-missing",
+    "wrong",
+    "{file} is missing, and the files of companies are there: {companies}.",
+    OF_PLATFORM,
+)
+PLATFORM_EMPTY: Final = FindingKind("platform-empty", "wrong", "{file} is empty.", OF_PLATFORM)
+PLATFORM_FOREIGN: Final = FindingKind(
+    "platform-foreign", "wrong", "{file} is not the platform.db of an installation.", OF_PLATFORM
+)
+COMPANY_MISSING: Final = FindingKind(
+    "company-file-missing", "wrong", "Company {code} has no file: {file} is missing.", OF_COMPANY
+)
+COMPANY_EMPTY: Final = FindingKind(
+    "company-file-empty", "wrong", "The file of company {code} is empty: {file}.", OF_COMPANY
+)
+COMPANY_FOREIGN: Final = FindingKind(
+    "company-file-foreign", "wrong", "{file} of company {code} is not a company's file of wmsd.", OF_COMPANY
+)
+FILE_UNKNOWN: Final = FindingKind(
+    "company-unknown",
+    "wrong",
+    "{file} is the file of no company in platform.db. It names as its owner: {owner}.",
+    "If platform.db was restored or copied from before the company was made, restore a newer one. Otherwise move "
+    "the file out of the data folder, and keep it until you know whose it is.",
+)
+FILE_STRAY: Final = FindingKind(
+    "file-stray",
+    "warning",
+    "{file} is no file of wmsd, which does not read it.",
+    "Move it out of the data folder, so that nobody takes it for data that is served.",
+)
+RESTORE_UNFINISHED: Final = FindingKind(
+    "restore-unfinished",
+    "warning",
+    "A restore was cut off: {file} says how it goes on.",
+    "Start the server. It finishes the restore first. Then run wmsd doctor again.",
+)
+KINDS: Final = (
+    *(PLATFORM_MISSING, PLATFORM_EMPTY, PLATFORM_FOREIGN),
+    *(COMPANY_MISSING, COMPANY_EMPTY, COMPANY_FOREIGN),
+    *(FILE_UNKNOWN, FILE_STRAY, RESTORE_UNFINISHED),
+)
+
+
+def look(at: Situation) -> Found:
+    if (at.data / JOURNAL).exists():
+        yield RESTORE_UNFINISHED.of(at.data / JOURNAL)
+    yield from _platform(at)
+    yield from _companies(at)
+    for path in sorted(_entries(at.folder.companies)):
+        if not OWN_NAME.fullmatch(path.name):
+            yield FILE_STRAY.of(path)
+
+
+def _platform(at: Situation) -> Found:
+    path = at.folder.platform_file
+    kinds = {"empty": PLATFORM_EMPTY, "foreign": PLATFORM_FOREIGN}
+    content = content_of(path, PLATFORM)
+    if content == "missing":
+        names = [each.name for each in at.files]
+        if names:
+            yield PLATFORM_MISSING.of(path, companies=_first(names))
+    elif content in kinds:
+        yield kinds[content].of(path)
+
+
+def _companies(at: Situation) -> Found:
+    if at.codes is None:
+        return
+    kinds: dict[Content, FindingKind] = {
+        "missing": COMPANY_MISSING,
+        "empty": COMPANY_EMPTY,
+        "foreign": COMPANY_FOREIGN,
+    }
+    for company_id, code in at.codes.items():
+        path = at.folder.companies / f"{company_id}.db"
+        if (content := content_of(path, COMPANY)) in kinds:
+            yield kinds[content].of(path, code=code)
+    for path in sorted(at.folder.companies.glob("*.db")):
+        named = at.company_of(path)
+        if named is not None and named not in at.codes:
+            owner = owner_of(path)
+            yield FILE_UNKNOWN.of(path, owner=NOBODY if owner is None else owner.code)
+
+
+def _entries(folder: Path) -> list[Path]:
+    try:
+        return list(folder.iterdir())
+    except OSError:
+        return []
+
+
+def _first(names: list[str], most: int = 3) -> str:
+    return ", ".join([*names[:most], *(["…"] if len(names) > most else [])])

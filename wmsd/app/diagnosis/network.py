@@ -1,0 +1,160 @@
+"""Whether a server can listen where the settings say, and whom it believes of those who come through a proxy."""
+
+import errno
+import http.client
+import ipaddress
+import json
+import os
+import socket
+import ssl
+from contextlib import closing, suppress
+from pathlib import Path
+from typing import Final
+
+from wmsd.app.diagnosis.finding import FindingKind, Found
+from wmsd.app.diagnosis.situation import Situation
+from wmsd.app.private_files import user_name
+from wmsd.base.addresses import networks
+
+PROCESSES: Final = Path("/proc")
+TABLES: Final = ("/proc/net/tcp", "/proc/net/tcp6")
+LISTENS: Final = "0A"
+ANSWER_SECONDS: Final = 2.0
+LONGEST_ANSWER: Final = 65_536
+WIDEST: Final = {4: 8, 6: 16}
+"""The shortest prefix of a network that can be an organisation's own, by the version of the address."""
+EVERYWHERE: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  (compared, not bound)
+
+PORT_TAKEN: Final = FindingKind(
+    "port-taken",
+    "wrong",
+    "Another program listens on {listen}: {process}.",
+    "Stop that program, or choose another address in server.listen.",
+)
+ADDRESS_UNKNOWN: Final = FindingKind(
+    "address-unknown",
+    "wrong",
+    "wmsd is to listen on {listen}, and this machine has no such address.",
+    "Write an address of this machine into server.listen; 0.0.0.0 stands for all that it has.",
+)
+PORT_PRIVILEGED: Final = FindingKind(
+    "port-forbidden",
+    "wrong",
+    "The user {user} may not listen on {listen}: ports below 1024 are root's.",
+    "Choose a higher port in server.listen, or give the service the capability CAP_NET_BIND_SERVICE.",
+)
+PROXY_EVERYBODY: Final = FindingKind(
+    "proxy-everybody",
+    "wrong",
+    "server.trusted_proxies has {network}: whoever comes from there can name any address as its own.",
+    "Name only the addresses of your proxies. Limits and the audit go by the address that they name.",
+)
+PROXY_ELSEWHERE: Final = FindingKind(
+    "proxy-elsewhere",
+    "warning",
+    "wmsd listens on {listen}, for programs of this machine only, and server.trusted_proxies does not have it.",
+    "Add {loopback} to server.trusted_proxies. Otherwise all who come through the proxy count as one address.",
+)
+KINDS: Final = (PORT_TAKEN, ADDRESS_UNKNOWN, PORT_PRIVILEGED, PROXY_EVERYBODY, PROXY_ELSEWHERE)
+
+
+def look(at: Situation) -> Found:
+    yield from _proxies(at)
+    if at.server is None:
+        yield from _listening(at)
+
+
+def _proxies(at: Situation) -> Found:
+    trusted = networks(at.settings.server.trusted_proxies)
+    for network in trusted:
+        if network.prefixlen < WIDEST[network.version]:
+            yield PROXY_EVERYBODY.of(network=network)
+    listen = at.settings.server.listen
+    host, _ = _parts(listen)
+    with suppress(ValueError):
+        address = ipaddress.ip_address("127.0.0.1" if host == "localhost" else host)
+        is_trusted = any(each.version == address.version and address in each for each in trusted)
+        if trusted and address.is_loopback and not is_trusted:
+            yield PROXY_ELSEWHERE.of(listen=listen, loopback=address)
+
+
+def _listening(at: Situation) -> Found:
+    listen = at.settings.server.listen
+    host, port = _parts(listen)
+    failed = _failure(host, port)
+    if failed == errno.EADDRINUSE:
+        if not is_wmsd(host, port):
+            yield PORT_TAKEN.of(listen=listen, process=_process_at(port))
+    elif failed in (errno.EACCES, errno.EPERM):
+        yield PORT_PRIVILEGED.of(listen=listen, user=user_name(at.user))
+    elif failed:
+        yield ADDRESS_UNKNOWN.of(listen=listen)
+
+
+def _parts(listen: str) -> tuple[str, int]:
+    host, _, port = listen.rpartition(":")
+    return host.strip("[]"), int(port)
+
+
+def _failure(host: str, port: int) -> int:
+    """The number of the error of listening there; 0 where it works."""
+    try:
+        [(family, kind, protocol, _, address), *_] = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        with closing(socket.socket(family, kind, protocol)) as tried:
+            tried.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            tried.bind(address)
+            tried.listen()
+    except socket.gaierror:
+        return errno.EADDRNOTAVAIL
+    except OSError as error:
+        return error.errno or errno.EADDRNOTAVAIL
+    return 0
+
+
+def is_wmsd(host: str, port: int) -> bool:
+    """Whether what listens there answers as wmsd does: then it serves another data folder, such as the one that
+    this is a copy of.
+    """
+    context = ssl.create_default_context()
+    context.check_hostname, context.verify_mode = False, ssl.CERT_NONE  # it is this machine
+    place = EVERYWHERE.get(host, host)
+    for connection in (
+        http.client.HTTPConnection(place, port, timeout=ANSWER_SECONDS),
+        http.client.HTTPSConnection(place, port, timeout=ANSWER_SECONDS, context=context),
+    ):
+        with suppress(OSError, ValueError, http.client.HTTPException), closing(connection):
+            connection.request("GET", "/api/health")
+            found = json.loads(connection.getresponse().read(LONGEST_ANSWER))
+            return isinstance(found, dict) and "job_queue" in found.get("checks", {})
+    return False
+
+
+def _process_at(port: int) -> str:
+    """The process that listens, as far as this user may know."""
+    sockets = {f"socket:[{inode}]" for inode in _inodes(port)}
+    for process in PROCESSES.iterdir():
+        if process.name.isdecimal() and _has_open(process, sockets):
+            with suppress(OSError):
+                return f"process {process.name} ({(process / 'comm').read_text(encoding='utf-8').strip()})"
+    return "a process of another user"
+
+
+def _inodes(port: int) -> set[str]:
+    """Of the sockets that listen on a port, proc_net(5)."""
+    found: set[str] = set()
+    for table in TABLES:
+        with suppress(OSError):
+            for line in Path(table).read_text(encoding="ascii").splitlines()[1:]:
+                fields = line.split()
+                if fields[3] == LISTENS and int(fields[1].rpartition(":")[2], 16) == port:
+                    found.add(fields[9])
+    return found
+
+
+def _has_open(process: Path, sockets: set[str]) -> bool:
+    with suppress(OSError), os.scandir(process / "fd") as all_opened:
+        for opened in all_opened:
+            with suppress(OSError):
+                if os.readlink(opened.path) in sockets:  # noqa: PTH115  (a socket is no path)
+                    return True
+    return False

@@ -1,0 +1,102 @@
+"""What `wmsd doctor` finds out about the installation: shown, and mended where that is safe."""
+
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+
+import click
+
+from wmsd.app import own_program
+from wmsd.app.diagnosis.diagnose import diagnose
+from wmsd.app.diagnosis.finding import Finding
+from wmsd.app.diagnosis.mending import mend, mend_of
+from wmsd.app.diagnosis.situation import Situation
+from wmsd.app.examination import Examination
+from wmsd.db.failures import StorageError
+from wmsd.interfaces.cli.command_line import CommandLine, note
+
+TITLES: Final = {"wrong": "Wrong", "warning": "Warning"}
+GOOD: Final = "nothing found"
+
+
+def situation_of(command_line: CommandLine, examination: Examination) -> Situation:
+    """Read after `examination.companies`, as far as that could be read."""
+    folder = command_line.folder
+    return Situation(
+        folder=folder,
+        settings=command_line.settings,
+        now=datetime.now(UTC),
+        codes=examination.codes,
+        marks=examination.marks,
+        clock=examination.clock(),
+        server=folder.server() if examination.is_beside_a_server else None,
+        config_file=command_line.config_file,
+        is_packed=own_program.is_packed(),
+    )
+
+
+def diagnosed(command_line: CommandLine, examination: Examination, measured: bool = True) -> list[Finding]:
+    return diagnose(situation_of(command_line, examination), measured)
+
+
+def find_data(command_line: CommandLine) -> None:
+    """Prints the path of the data folder, which may lack its `platform.db`. Raises StorageError when there is
+    nothing to examine.
+    """
+    folder = command_line.folder
+    if not folder.is_made and not any(folder.companies.glob("*.db")) and any(folder.path.glob("*.tar.gz")):
+        command_line.say_folder()
+        raise StorageError(
+            f"{folder.path.resolve()} holds backups, and no data. Prove one of them: wmsd backup verify FILE"
+        )
+    if folder.is_made or not any(folder.companies.glob("*.db")):
+        command_line.find()
+    else:
+        command_line.say_folder()
+
+
+def mended(found: Sequence[Finding], is_dry_run: bool) -> list[dict[str, Any]]:
+    """Mends what it may, and says each before and after."""
+    done: list[dict[str, Any]] = []
+    for finding in found:
+        sentence = mend_of(finding)
+        if sentence is None:
+            continue
+        if is_dry_run:
+            note(f"Would be fixed: {sentence}")
+            done.append({"fix": sentence, "done": False, "error": None})
+            continue
+        note(f"Fix: {sentence}")
+        error = mend(finding)
+        note("Done." if error is None else f"Not done: {error}.")
+        done.append({"fix": sentence, "done": error is None, "error": error})
+    return done
+
+
+def tell(found: Sequence[Finding]) -> None:
+    for finding in found:
+        click.echo(f"{TITLES[finding.kind.severity]}: {finding.sentence}")
+        click.echo(f"  {finding.remedy}")
+        if (sentence := mend_of(finding)) is not None:
+            click.echo(f"  wmsd doctor --fix does it: {sentence}")
+
+
+def verdict(found: Sequence[Finding]) -> str:
+    wrong = sum(finding.is_wrong for finding in found)
+    warnings = len(found) - wrong
+    told = [
+        f"{wrong} wrong" if wrong else "",
+        f"{warnings} {'warning' if warnings == 1 else 'warnings'}" if warnings else "",
+    ]
+    return ", ".join(filter(None, told)) or GOOD
+
+
+def as_json(finding: Finding) -> dict[str, Any]:
+    return {
+        "check": finding.kind.name,
+        "severity": finding.kind.severity,
+        "file": None if finding.path is None else str(finding.path),
+        "sentence": finding.sentence,
+        "remedy": finding.remedy,
+        "fix": mend_of(finding),
+    }
