@@ -134,7 +134,12 @@ def test_what_could_not_be_told_is_told_with_the_next_sign_of_life(
 
 def test_a_manager_that_does_not_read_holds_nobody_up(path_listener: Listener) -> None:
     manager = ServiceManager({"NOTIFY_SOCKET": path_listener.address})
-    ends = threading.Thread(target=lambda: [manager.status(f"No {number}.") for number in range(300)], daemon=True)
+
+    def tell() -> None:
+        for number in range(300):
+            manager.status(f"No {number}.")
+
+    ends = threading.Thread(target=tell, daemon=True)
     ends.start()
     ends.join(120.0)
     assert not ends.is_alive()
