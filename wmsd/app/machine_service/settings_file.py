@@ -13,7 +13,7 @@ from wmsd.app.settings import Layer, Settings, as_written, settings_of
 FOLDERS: Final = (("server", "data"), ("backup", "folder"))
 """Settings that name a folder which the server makes; a relative one would be elsewhere for every command."""
 OF_PACKAGE: Final = f"""\
-# Settings of {NAME}. The guide lists all of them, at /docs/settings; `wmsd config init FILE` writes them to a file.
+# Settings of {NAME}. The guide lists all of them, at /docs/settings; `wmsd config init FILE` writes them down.
 # After a change: wmsd config check --config {CONFIG}, then systemctl restart {NAME}
 
 """
