@@ -4,6 +4,17 @@ import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Literal
+
+Packing = Literal["sources", "file", "folder"]
+
+
+def packing() -> Packing:
+    """How this program is packed: not at all, as one file that unpacks itself, or as a folder."""
+    if not getattr(sys, "frozen", False):
+        return "sources"
+    unpacked = Path(getattr(sys, "_MEIPASS", ""))
+    return "folder" if unpacked.parent == Path(sys.executable).resolve().parent else "file"
 
 
 def command(*arguments: str, data: Path, config_file: Path | None) -> list[str]:

@@ -17,11 +17,14 @@ MISSED_LOOKS: Final = 10
 
 
 class Watchdog:
-    """`start_again` is called on a thread, and may never return."""
+    """`start_again` is called on a thread, and may never return. `alive` is called on it while all is well."""
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, start_again: Callable[[], None]) -> None:
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, start_again: Callable[[], None], alive: Callable[[], None]
+    ) -> None:
         self._loop = loop
         self._start_again = start_again
+        self._alive = alive
         self._has_moved = True
         self._running = threading.Lock()
         """Held until the end. Unlike an event, it needs no memory to wait."""
@@ -42,6 +45,7 @@ class Watchdog:
                     if is_told:
                         LOG.info("requests are answered again: wmsd goes on as it is")
                     missed, is_told = 0, False
+                    self._alive()
                 elif is_told:
                     self._start_again()
                 else:

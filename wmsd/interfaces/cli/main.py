@@ -37,6 +37,7 @@ COMMANDS: Final = {
     "backup": ("backups", "Make, list, prove and restore backups."),
     "replica": ("replica", "Keep a second copy, a second or two behind, and serve from it."),
     "upgrade": ("upgrading", "Upgrade to a newer program, rehearsed on copies."),
+    "service": ("machine_service", "Run wmsd as a service of systemd."),
     "doctor": ("examining", "Check that every figure is right, and that the files are whole."),
     "tls": ("trust", "Show the certificate of the LAN, and how to trust it."),
     "clock": ("clock", "Show whether the clock can be trusted, and confirm that it is right."),

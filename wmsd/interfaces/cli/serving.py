@@ -24,6 +24,7 @@ from wmsd.app.installation import Installation, open_installation
 from wmsd.app.lending import Lending, Session, Verb, listener
 from wmsd.app.oversight.examining import Examinations
 from wmsd.app.oversight.service import Started
+from wmsd.app.service_manager import ServiceManager, environment_of_next
 from wmsd.app.settings import MEGABYTE, Settings
 from wmsd.app.tls.serving import ServedTls, check_files
 from wmsd.app.upgrades import trial as trials
@@ -81,16 +82,19 @@ def serve_command(command_line: CommandLine, listen: str | None, tls: str | None
     check_files(settings.server)
     folder.make_place()
     folder.check_writable()
-    folder.lock(settings.server.listen)
+    manager = ServiceManager()
+    with manager.working("Waiting for commands that are at work in the data folder."):
+        folder.lock(settings.server.listen)
     trial: Trial | None = None
     try:
         if not folder.is_made:
             folder.make()
-        trial = trials.begin(folder)
-        folder.open(KeptCopies(folder).keep)
+        with manager.working("Bringing platform.db up to date."):
+            trial = trials.begin(folder)
+            folder.open(KeptCopies(folder).keep)
         folder.make_reserve()
         served_tls = ServedTls(settings.server, folder.path, SystemClock()) if settings.server.has_tls else None
-        is_to_start_again = uvloop.run(_serve(command_line, served_tls, with_demo, trial))
+        is_to_start_again = uvloop.run(_serve(command_line, served_tls, with_demo, trial, manager))
     except Exception as error:
         if trial is None or not trial.fail(error):
             raise
@@ -103,7 +107,11 @@ def serve_command(command_line: CommandLine, listen: str | None, tls: str | None
 
 
 async def _serve(
-    command_line: CommandLine, served_tls: ServedTls | None, with_demo: bool, trial: Trial | None
+    command_line: CommandLine,
+    served_tls: ServedTls | None,
+    with_demo: bool,
+    trial: Trial | None,
+    manager: ServiceManager,
 ) -> bool:
     """Serves until it is told to end. Returns whether the program is to be started again."""
     settings = command_line.settings
@@ -126,7 +134,8 @@ async def _serve(
         installation.files.start_threads()
         bound_caches(settings.storage.memory)
         if trial is not None:
-            await trial.check(installation.files, company_ids)
+            with manager.working("Bringing every file up to date, before anyone is served."):
+                await trial.check(installation.files, company_ids)
             trial.succeed()
         loaded = await _load_demo(installation) if with_demo else None
         started = _started(command_line, installation)
@@ -159,8 +168,8 @@ async def _serve(
             stack.callback(preparing.cancel)
             if served_tls is not None:
                 stack.callback(asyncio.ensure_future(served_tls.keep()).cancel)
-            _on_hangup(served_tls)
-            watchdog = Watchdog(asyncio.get_running_loop(), _start_again)
+            _on_hangup(served_tls, manager)
+            watchdog = Watchdog(asyncio.get_running_loop(), _start_again, manager.alive)
             watchdog.start()
             stack.callback(watchdog.stop)
             gc.freeze()  # the start's objects stay, so no later collection has to look at them
@@ -176,13 +185,18 @@ async def _serve(
             )
             for sentence in risks(settings, command_line.folder.platform_file):
                 LOG.warning(sentence)
+            manager.ready(f"Serving {_shown_address(address, settings.server.listen)}")
             await stop.wait()
             logs.flush()
-            note(
-                "Starting again, with the program that is there now: requests under way are finished first."
-                if start_again.is_set()
-                else "Stopping: requests under way are finished first."
-            )
+            if start_again.is_set():
+                sentence = (
+                    "Starting again, with the program that is there now: requests under way are finished first."
+                )
+                manager.starting_again(sentence)
+            else:
+                sentence = "Stopping: requests under way are finished first."
+                manager.stopping(sentence)
+            note(sentence)
     LOG.info("stopped")
     return start_again.is_set()
 
@@ -236,7 +250,7 @@ def _unhandled(shortages: Complaints) -> Callable[[asyncio.AbstractEventLoop, di
 
 def _start_again() -> None:
     """Executes the program anew in the same process. Returns if the system refuses it."""
-    environment = {**os.environ, "PYINSTALLER_RESET_ENVIRONMENT": "1"}
+    environment = {**environment_of_next(), "PYINSTALLER_RESET_ENVIRONMENT": "1"}
     with contextlib.suppress(OSError):
         os.execve(sys.executable, [sys.executable, *sys.orig_argv[1:]], environment)  # noqa: S606  (no shell)
 
@@ -292,10 +306,15 @@ def _address(at: tuple[str, int], tls: ssl.SSLContext | None) -> str:
     return f"{'https' if tls else 'http'}://{shown}:{port}"
 
 
-def _on_hangup(served_tls: ServedTls | None) -> None:
+def _on_hangup(served_tls: ServedTls | None, manager: ServiceManager) -> None:
     """SIGHUP reads the certificate again, and ends nothing."""
+
+    def reload() -> None:
+        with manager.reloading():
+            if served_tls is not None:
+                served_tls.reload()
+
     with contextlib.suppress(NotImplementedError):
-        reload = (lambda: None) if served_tls is None else served_tls.reload
         asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, reload)
 
 

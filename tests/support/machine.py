@@ -1,0 +1,182 @@
+"""This machine once more, to be changed: its files under an overlay, with users, processes and network of its own.
+
+What is done there is gone with it. It can be booted, so that systemd is its init.
+"""
+
+import os
+import shutil
+import signal
+import subprocess
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+LONGEST: Final = 90.0
+NAMESPACES: Final = ("--mount", "--pid", "--uts", "--ipc", "--net", "--cgroup")
+DEVICES: Final = "null zero full random urandom tty"
+SCRIPT: Final = f"""
+set -e
+exec 2>"$1/said"
+mount --make-rprivate /
+mount -t tmpfs upper "$1/room"
+cd "$1/room"
+mkdir upper work root
+mount -t overlay overlay -o lowerdir=/,upperdir=upper,workdir=work root
+mount -t proc proc root/proc
+mount -t sysfs sysfs root/sys
+mount -t cgroup2 cgroup2 root/sys/fs/cgroup
+mount -t tmpfs -o mode=755 run root/run
+mkdir -p root/run/lock
+mount -t tmpfs -o mode=755 dev root/dev
+mkdir root/dev/shm root/dev/pts
+for device in {DEVICES}; do touch root/dev/$device; mount --bind /dev/$device root/dev/$device; done
+mount -t tmpfs shm root/dev/shm
+mount -t devpts -o newinstance,ptmxmode=0666 pts root/dev/pts
+ln -s pts/ptmx root/dev/ptmx
+ln -s /proc/self/fd root/dev/fd
+for unit in systemd-udevd systemd-udev-trigger systemd-logind systemd-networkd systemd-timesyncd wmsd; do
+    rm -rf root/etc/systemd/system/$unit.service
+done
+ln -s /dev/null root/etc/systemd/system/systemd-udevd.service
+ln -s /dev/null root/etc/systemd/system/systemd-udev-trigger.service
+cd root
+mkdir -p .before
+pivot_root . .before
+touch ".before/$1/mounted"
+umount -l /.before
+if [ "$2" = booted ]; then
+    export container=unshare
+    exec /lib/systemd/systemd --system --unit=basic.target </dev/null >/dev/null 2>&1
+fi
+exec sleep infinity
+"""
+LOOPBACK: Final = """
+import fcntl, socket, struct
+with socket.socket() as asked:
+    fcntl.ioctl(asked, 0x8914, struct.pack("16sh14x", b"lo", 0x49))
+"""
+
+
+@dataclass(frozen=True)
+class Machine:
+    pid: int
+    """Of its init."""
+    root: Path
+
+    def run(self, *command: str | Path, stdin: str = "") -> subprocess.CompletedProcess[str]:
+        entered = ["nsenter", f"--target={self.pid}", *NAMESPACES, f"--root={self.root}", f"--wd={self.root}"]
+        return subprocess.run(
+            [*entered, *map(str, command)],
+            env={"PATH": "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "LC_ALL": "C.UTF-8"},
+            input=stdin,
+            capture_output=True,
+            text=True,
+            timeout=LONGEST,
+            check=False,
+        )
+
+    def ok(self, *command: str | Path, stdin: str = "") -> str:
+        """What it prints, on both."""
+        done = self.run(*command, stdin=stdin)
+        assert done.returncode == 0, (command, done.stdout, done.stderr)
+        return done.stdout + done.stderr
+
+    def path(self, inside: str | Path) -> Path:
+        return self.root / Path(inside).relative_to("/")
+
+    def show(self, name: str) -> str:
+        """A property of the service."""
+        return self.ok("systemctl", "show", "wmsd", "--value", f"--property={name}").strip()
+
+    def until(self, holds: Callable[[], bool], what: str = "") -> None:
+        end = time.monotonic() + LONGEST
+        while not holds():
+            assert time.monotonic() < end, f"{what}\n{self.run('journalctl', '-u', 'wmsd', '-n', '60').stdout}"
+            time.sleep(0.2)
+
+
+@contextmanager
+def machine(folder: Path, booted: bool) -> Iterator[Machine]:
+    """Only root can have one; in continuous integration it must be."""
+    (folder / "room").mkdir(parents=True)
+    group = _group()
+    process = subprocess.Popen(
+        ["unshare", *NAMESPACES, "--fork", "--kill-child", "sh", "-c", SCRIPT, "sh", folder, _how(booted)],
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        start_new_session=True,
+        preexec_fn=None if group is None else lambda: _join(group),
+    )
+    try:
+        made = _made(process, folder, booted)
+        if made is None:
+            _leave_out((folder / "said").read_text() if (folder / "said").exists() else "unshare failed")
+        assert made is not None
+        yield made
+    finally:
+        process.send_signal(signal.SIGKILL)
+        process.wait()
+        if group is not None:
+            _remove(group)
+
+
+def _how(booted: bool) -> str:
+    return "booted" if booted else "not booted"
+
+
+def _made(process: "subprocess.Popen[bytes]", folder: Path, booted: bool) -> Machine | None:
+    end = time.monotonic() + LONGEST
+    while time.monotonic() < end and process.poll() is None:
+        time.sleep(0.1)
+        if not (folder / "mounted").exists():
+            continue
+        init = int(Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()[0])
+        found = Machine(init, Path(f"/proc/{init}/root"))
+        if not booted:
+            found.ok("python3", "-c", LOOPBACK)
+            return found
+        if found.run("systemctl", "is-active", "basic.target").stdout.strip() == "active":
+            return found
+    return None
+
+
+def _leave_out(why: str) -> None:
+    sentence = f"a machine to be changed cannot be had here: {' '.join(why.split())[:300]}"
+    if os.environ.get("CI"):
+        pytest.fail(sentence)
+    pytest.skip(sentence)
+
+
+def _group() -> Path | None:
+    """A control group of its own: systemd manages what is below of it, and nothing else."""
+    for hierarchy in (Path("/sys/fs/cgroup"), Path("/sys/fs/cgroup/unified")):
+        if (hierarchy / "cgroup.procs").exists() and (hierarchy / "cgroup.controllers").exists():
+            group = hierarchy / f"wmsd-test-{os.getpid()}-{time.monotonic_ns()}"
+            with suppress(OSError):
+                group.mkdir()
+                return group
+    return None
+
+
+def _join(group: Path) -> None:
+    (group / "cgroup.procs").write_text(str(os.getpid()))
+
+
+def _remove(group: Path) -> None:
+    end = time.monotonic() + LONGEST
+    while group.exists() and time.monotonic() < end:
+        for each in sorted((path for path in group.rglob("*") if path.is_dir()), reverse=True):
+            with suppress(OSError):
+                each.rmdir()
+        with suppress(OSError):
+            group.rmdir()
+        time.sleep(0.05)
+
+
+HAS_SYSTEMD: Final = shutil.which("systemd-analyze") is not None

@@ -1,0 +1,207 @@
+"""The service on a machine that can be changed: with systemd as its init, and without any."""
+
+import json
+import os
+import re
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.support.executable import EXECUTABLE, IS_THERE
+from tests.support.machine import HAS_SYSTEMD, Machine, machine
+
+pytestmark = [
+    pytest.mark.skipif(not IS_THERE, reason="build it first: scripts/build"),
+    pytest.mark.skipif(not HAS_SYSTEMD, reason="systemd-analyze is not installed"),
+]
+PROGRAM = "/usr/local/bin/wmsd"
+UNIT = "/etc/systemd/system/wmsd.service"
+CONFIG = "/etc/wmsd/config.toml"
+HEALTH = "import urllib.request as u; print(u.urlopen('http://127.0.0.1:{port}/api/health').read().decode())"
+MOST_EXPOSED = 20
+"""In tenths, as systemd-analyze reckons it: 0 is nothing, 100 everything."""
+
+
+@pytest.fixture
+def booted(tmp_path: Path) -> Iterator[Machine]:
+    with machine(tmp_path / "machine", booted=True) as made:
+        yield made
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> Iterator[Machine]:
+    """Without an init."""
+    with machine(tmp_path / "machine", booted=False) as made:
+        yield made
+
+
+def health(on: Machine, port: int = 8480) -> str:
+    return str(json.loads(on.ok("python3", "-c", HEALTH.format(port=port)))["status"])
+
+
+def refused(on: Machine, *arguments: str | Path) -> str:
+    """The one sentence of a command that must fail, and change nothing."""
+    done = on.run(EXECUTABLE, "service", *arguments)
+    assert (done.returncode, done.stdout) == (1, ""), done
+    assert not on.path(PROGRAM).exists()
+    (sentence,) = done.stderr.splitlines()
+    return sentence.removeprefix("wmsd: ")
+
+
+def test_a_service_from_its_installation_to_its_end(booted: Machine) -> None:
+    said = booted.ok(EXECUTABLE, "service", "install")
+    assert said.splitlines()[:6] == [
+        "The user wmsd was made, without a login.",
+        f"{EXECUTABLE} was copied to {PROGRAM}.",
+        f"{CONFIG} was written, with every setting.",
+        "The folder /var/lib/wmsd was made, for wmsd alone.",
+        f"{UNIT} was written.",
+        "The service runs, and starts at each boot.",
+    ]
+    assert health(booted) == "ok"
+    first = booted.show("MainPID")
+    assert booted.show("StatusText") == "Serving http://127.0.0.1:8480"
+    group = booted.path("/sys/fs/cgroup/system.slice/wmsd.service/cgroup.procs").read_text().split()
+    assert len(group) == 2, "the one that unpacks, and its child that serves"
+    assert booted.show("ExecMainPID") == first
+    stat = booted.path(CONFIG).stat()
+    assert (stat.st_uid, stat.st_mode & 0o777) == (0, 0o640)
+    assert booted.path("/var/lib/wmsd").stat().st_mode & 0o777 == 0o700
+    assert "The service runs. It starts at each boot." in booted.ok(PROGRAM, "service", "status")
+
+    _is_hardened(booted)
+    _works_inside(booted)
+
+    again = booted.ok(PROGRAM, "service", "install")
+    assert again.startswith("Everything is installed already. Nothing was changed.\n")
+    assert booted.show("MainPID") == first, "what is right already is not started again"
+    booted.ok("systemctl", "reload", "wmsd")
+    assert (booted.show("MainPID"), booted.show("ActiveState")) == (first, "active")
+
+    changed = booted.ok(PROGRAM, "service", "install", "--listen", "127.0.0.1:81", "--data", "/srv/goods/data")
+    assert f"{CONFIG} was changed as you said." in changed
+    assert "The folder /srv/goods/data was made, for wmsd alone." in changed
+    assert health(booted, 81) == "ok"
+    assert booted.path("/srv/goods/data/platform.db").exists()
+    assert booted.path("/var/lib/wmsd/data/platform.db").exists()
+
+    gone = booted.ok(PROGRAM, "service", "uninstall")
+    assert "The data stays in /srv/goods/data." in gone
+    assert not booted.path(UNIT).exists()
+    assert booted.path("/srv/goods/data/platform.db").exists()
+    assert list(booted.path("/var/lib/wmsd/tmp").iterdir()) == [], "it takes what it has unpacked away"
+    assert booted.show("LoadState") == "not-found"
+    assert "There is no service wmsd" in booted.ok(PROGRAM, "service", "uninstall")
+    assert "There is no service wmsd" in booted.run(PROGRAM, "service", "status").stdout
+
+
+def _is_hardened(on: Machine) -> None:
+    assert on.run("systemd-analyze", "verify", UNIT).stderr.count("wmsd") == 0
+    told = on.ok("systemd-analyze", "security", "--no-pager", f"--threshold={MOST_EXPOSED}", "wmsd")
+    assert "Overall exposure level" in told
+    process = on.show("MainPID")
+    status = on.ok("cat", f"/proc/{process}/status")
+    assert re.search(r"^NoNewPrivs:\t1$", status, re.MULTILINE)
+    assert re.search(r"^Seccomp:\t2$", status, re.MULTILINE)
+    assert re.search(r"^CapBnd:\t0+$", status, re.MULTILINE)
+
+
+def _works_inside(on: Machine) -> None:
+    """Within these limits it writes, makes backups and examines them, each as a process of its own."""
+    given = ("--config", CONFIG)
+    on.ok(PROGRAM, "company", "create", "ACME", "--name", "Acme", "--all-modules", *given)
+    record = on.path("/var/lib/wmsd/data/backup.json")
+
+    def is_proven() -> bool:
+        return record.exists() and json.loads(record.read_text())["proven"] is not None
+
+    on.until(is_proven, "the server makes a backup a minute after its start, and proves it")
+    assert json.loads(record.read_text())["proven"]["problems"] == []
+    assert "seccomp" not in on.run("journalctl", "-u", "wmsd").stdout.lower()
+
+
+def test_a_service_that_is_killed_or_stuck_is_started_again(booted: Machine) -> None:
+    booted.ok(EXECUTABLE, "service", "install")
+    first = booted.show("MainPID")
+    litter = booted.path("/var/lib/wmsd/tmp/_MEIold")
+    litter.mkdir()
+    booted.ok("kill", "-KILL", first)
+    booted.until(lambda: booted.show("MainPID") not in (first, "0") and booted.show("ActiveState") == "active")
+    assert health(booted) == "ok"
+    assert not litter.exists()
+    drop_in = booted.path("/etc/systemd/system/wmsd.service.d/watchdog.conf")
+    drop_in.parent.mkdir()
+    drop_in.write_text("[Service]\nWatchdogSec=3s\n")
+    booted.ok("systemctl", "daemon-reload")
+    booted.ok("systemctl", "restart", "wmsd")
+    watched = booted.show("MainPID")
+    time.sleep(6)
+    assert booted.show("MainPID") == watched, "its signs of life arrive"
+    booted.ok("kill", "-STOP", watched)
+    booted.until(lambda: booted.show("MainPID") not in (watched, "0") and booted.show("ActiveState") == "active")
+    assert "Watchdog timeout" in booted.run("journalctl", "-u", "wmsd").stdout
+    assert health(booted) == "ok"
+
+
+def test_without_an_init_the_unit_is_written_and_the_person_is_told(bare: Machine) -> None:
+    shown = bare.run(EXECUTABLE, "service", "install", "--dry-run")
+    assert shown.returncode == 0
+    assert "Would be done: The user wmsd was made, without a login." in shown.stderr
+    assert not bare.path(UNIT).exists()
+    said = bare.ok(EXECUTABLE, "service", "install")
+    assert "No systemd runs here, so nothing was started." in said
+    assert bare.path(UNIT).read_text() == shown.stdout
+    assert os.path.lexists(bare.path("/etc/systemd/system/multi-user.target.wants/wmsd.service"))
+    bare.ok("systemd-analyze", "verify", UNIT)
+    bare.ok("systemd-analyze", "security", "--offline=yes", f"--threshold={MOST_EXPOSED}", "--no-pager", UNIT)
+    status = bare.run(PROGRAM, "service", "status")
+    assert (status.returncode, "No systemd runs here" in status.stdout) == (1, True)
+    version = bare.ok("runuser", "-u", "wmsd", "--", PROGRAM, "config", "check", "--config", CONFIG)
+    assert "The settings are good." in version
+    bare.ok(PROGRAM, "service", "uninstall")
+    assert not os.path.lexists(bare.path("/etc/systemd/system/multi-user.target.wants/wmsd.service"))
+
+
+def test_what_is_in_the_way_is_told_and_left_as_it_is(bare: Machine) -> None:
+    bare.ok("useradd", "--system", "--shell", "/bin/bash", "ana")
+    assert "can log in (its shell is /bin/bash)" in refused(bare, "install", "--user", "ana")
+    assert refused(bare, "install", "--user", "root").startswith("The service must not run as root.")
+    assert "is no name for a user" in refused(bare, "install", "--user", "a b\nUser=root")
+    assert "which does not see /root" in refused(bare, "install", "--data", "/root/data")
+    assert "which does not see /tmp" in refused(bare, "install", "--data", "/tmp/data")
+    assert "cannot be a folder of the service" in refused(bare, "install", "--data", "/srv/a b")
+    assert "cannot be a folder of the service" in refused(bare, "install", "--data", "/srv/%h")
+    assert "belongs to the system" in refused(bare, "install", "--data", "/srv")
+    assert "server.listen must be HOST:PORT" in refused(bare, "install", "--listen", "here")
+    bare.ok("sh", "-c", "mkdir /srv/taken && touch /srv/taken/file")
+    assert "chown -R wmsd: /srv/taken" in refused(bare, "install", "--data", "/srv/taken")
+    bare.ok("ln", "-s", "/etc/systemd", "/srv/link")
+    assert refused(bare, "install", "--data", "/srv/link") == "/srv/link is no folder."
+    assert "is no program that can be executed" in refused(bare, "install", "--program", "/nowhere")
+    assert "is no executable of wmsd" in refused(bare, "install", "--program", "/usr/bin/ldd")
+    bare.path(UNIT).write_text("[Service]\nExecStart=/bin/true\n")
+    assert f"{UNIT} was not written by wmsd service install" in refused(bare, "install")
+    assert f"{UNIT} was not written by wmsd service install" in refused(bare, "uninstall")
+    assert bare.path(UNIT).read_text() == "[Service]\nExecStart=/bin/true\n"
+    bare.path(UNIT).unlink()
+    by_ana = bare.run("runuser", "-u", "nobody", "--", EXECUTABLE, "service", "install")
+    assert "Only root can change the services of this machine" in by_ana.stderr
+    assert bare.run("id", "wmsd").returncode == 1
+
+
+def test_a_configuration_that_is_there_stays_as_people_wrote_it(bare: Machine) -> None:
+    bare.ok("mkdir", "-p", "/etc/wmsd", "/var/log/goods")
+    written = (
+        '# Ours.\n[server]\nlisten = "127.0.0.1:9000"  # as agreed\n\n[log]\nfile = "/var/log/goods/wmsd.log"\n'
+    )
+    bare.path(CONFIG).write_text(written)
+    said = bare.ok(EXECUTABLE, "service", "install")
+    assert "The folder /var/log/goods was given to wmsd." in said
+    text = bare.path(CONFIG).read_text()
+    assert '# Ours.\n[server]\ndata = "/var/lib/wmsd/data"\nlisten = "127.0.0.1:9000"  # as agreed\n' in text
+    assert '[backup]\nfolder = "/var/lib/wmsd/backups"\n' in text
+    assert "ReadWritePaths=/var/log/goods\n" in bare.path(UNIT).read_text()
+    bare.path(CONFIG).write_text("server = 5\n")
+    assert bare.run(PROGRAM, "service", "install").stderr == f"wmsd: {CONFIG}: server stands in no section.\n"

@@ -1,0 +1,63 @@
+"""What the machine says of itself, and the programs of the system that change it."""
+
+import os
+import pwd
+import subprocess
+from pathlib import Path
+from typing import Final
+
+BOOTED: Final = Path("/run/systemd/system")
+"""There while systemd is the init of the machine: sd_booted(3)."""
+SECONDS: Final = 300.0
+"""For a start that brings files up to date first."""
+LONGEST_REASON: Final = 500
+SYSTEM_PATH: Final = "/usr/sbin:/usr/bin:/sbin:/bin"
+
+
+class ServiceError(Exception):
+    """The service cannot be installed, removed or asked for. The text is for people."""
+
+
+def systemd_runs() -> bool:
+    return BOOTED.is_dir()
+
+
+def check_root() -> None:
+    """Raises ServiceError."""
+    if os.geteuid() != 0:
+        raise ServiceError("Only root can change the services of this machine: start it again with sudo.")
+
+
+def user_named(name: str) -> pwd.struct_passwd | None:
+    try:
+        return pwd.getpwnam(name)
+    except KeyError:
+        return None
+
+
+def name_of(uid: int) -> str:
+    try:
+        return pwd.getpwuid(uid).pw_name
+    except KeyError:
+        return f"user {uid}"
+
+
+def run(*command: str) -> None:
+    """Raises ServiceError with what the program says."""
+    done = asked(*command)
+    if done.returncode:
+        said = " ".join((done.stderr or done.stdout).split())[:LONGEST_REASON].rstrip(".")
+        raise ServiceError(f"{' '.join(command)} failed: {said or f'exit code {done.returncode}'}.")
+
+
+def asked(*command: str) -> subprocess.CompletedProcess[str]:
+    """Raises ServiceError when there is no such program, or it does not end."""
+    environment = {"PATH": SYSTEM_PATH, "LC_ALL": "C.UTF-8"}
+    try:
+        return subprocess.run(  # noqa: S603  (the system's own programs)
+            command, env=environment, capture_output=True, text=True, timeout=SECONDS, check=False
+        )
+    except FileNotFoundError:
+        raise ServiceError(f"There is no {command[0]} on this machine; wmsd needs it for a service.") from None
+    except subprocess.TimeoutExpired:
+        raise ServiceError(f"{' '.join(command)} has not ended within {SECONDS:.0f} s.") from None

@@ -1,0 +1,66 @@
+"""The unit of systemd: one template, for `wmsd service install` and for the Debian package."""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from string import Template
+from typing import Final
+
+from wmsd.app.machine_service.places import CONFIG, NAME, PROGRAM_OF_PACKAGE, STATE
+from wmsd.app.settings import Settings
+
+TEMPLATE: Final = Path(__file__).with_name("wmsd.service")
+BY_COMMAND: Final = "Written by `wmsd service install`, which writes it anew."
+BY_PACKAGE: Final = "Of the Debian package wmsd."
+PLAIN: Final = re.compile(r"/[\w./@+,=~-]*", re.ASCII)
+"""Paths that a unit holds as they are. Others would have to be quoted in several ways."""
+FIRST_FREE_PORT: Final = 1024
+LOW_PORT: Final = ("CapabilityBoundingSet=CAP_NET_BIND_SERVICE", "AmbientCapabilities=CAP_NET_BIND_SERVICE")
+NO_CAPABILITY: Final = ("CapabilityBoundingSet=", "AmbientCapabilities=")
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    origin: str
+    program: Path
+    user: str
+    writable: tuple[Path, ...] = ()
+    """Folders outside of the state folder that the service writes to."""
+    has_low_port: bool = False
+    """Whether it listens on a port that is kept for the system."""
+
+    def text(self) -> str:
+        return Template(TEMPLATE.read_text(encoding="utf-8")).substitute(
+            origin=self.origin,
+            name=NAME,
+            program=self.program,
+            config=CONFIG,
+            user=self.user,
+            state=STATE,
+            state_name=NAME,
+            writable="".join(f"ReadWritePaths={path}\n" for path in self.writable),
+            capabilities="\n".join(LOW_PORT if self.has_low_port else NO_CAPABILITY),
+        )
+
+
+def unit_of_package() -> Unit:
+    return Unit(BY_PACKAGE, PROGRAM_OF_PACKAGE, NAME)
+
+
+def is_plain(path: Path) -> bool:
+    return PLAIN.fullmatch(str(path)) is not None
+
+
+def folders(settings: Settings) -> list[Path]:
+    """What the server writes to, by its settings."""
+    log = [Path(settings.log.file).parent] if settings.log.file else []
+    return [Path(settings.server.data), Path(settings.backup.folder), *log]
+
+
+def outside_of_state(paths: Iterable[Path]) -> tuple[Path, ...]:
+    return tuple(dict.fromkeys(path for path in paths if not path.is_relative_to(STATE)))
+
+
+def has_low_port(settings: Settings) -> bool:
+    return 0 < int(settings.server.listen.rpartition(":")[2]) < FIRST_FREE_PORT

@@ -1,0 +1,59 @@
+"""How the service is, as systemd says."""
+
+from dataclasses import dataclass
+from typing import Final
+
+from wmsd.app.machine_service import host
+from wmsd.app.machine_service.places import NAME, UNIT_FILE, UNITS_OF_PACKAGES
+
+ASKED: Final = (
+    "ActiveState",
+    "UnitFileState",
+    "MainPID",
+    "StatusText",
+    "Result",
+    "NRestarts",
+    "ActiveEnterTimestamp",
+)
+AT_BOOT: Final = {True: "It starts at each boot.", False: f"It does not start at boot: systemctl enable {NAME}"}
+STATES: Final = {
+    "active": "The service runs.",
+    "reloading": "The service runs, and starts again or reads its certificate again at the moment.",
+    "activating": "The service is starting.",
+    "deactivating": "The service is stopping.",
+    "inactive": f"The service is stopped. Start it: systemctl start {NAME}",
+    "failed": f"The service has failed. Its log says why: journalctl -u {NAME} -n 50",
+}
+WELL: Final = ("active", "reloading")
+NOT_INSTALLED: Final = "There is no service wmsd on this machine. Make one: wmsd service install"
+NO_SYSTEMD: Final = "No systemd runs here, so the service cannot run. Its unit is there."
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict:
+    ok: bool
+    sentences: list[str]
+    facts: dict[str, str]
+
+
+def verdict() -> Verdict:
+    """Raises ServiceError."""
+    unit_file = next((path for path in (UNIT_FILE, *UNITS_OF_PACKAGES) if path.exists()), None)
+    if unit_file is None:
+        return Verdict(False, [NOT_INSTALLED], {})
+    facts = {"unit": str(unit_file)}
+    if not host.systemd_runs():
+        is_enabled = host.asked("systemctl", "is-enabled", NAME).returncode == 0
+        return Verdict(False, [NO_SYSTEMD, AT_BOOT[is_enabled]], facts)
+    done = host.asked("systemctl", "show", NAME, *(f"--property={name}" for name in ASKED))
+    told = dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
+    state = told.get("ActiveState", "unknown")
+    facts |= {
+        "state": state,
+        "process": told.get("MainPID", "0"),
+        "since": told.get("ActiveEnterTimestamp", ""),
+        "restarts": told.get("NRestarts", "0"),
+        "says": told.get("StatusText", ""),
+    }
+    sentence = STATES.get(state, f"systemd says that the service is {state}.")
+    return Verdict(state in WELL, [sentence, AT_BOOT[told.get("UnitFileState") == "enabled"]], facts)
