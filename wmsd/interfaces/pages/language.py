@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
+from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
 from wmsd.interfaces.http.negotiation import weights_in
@@ -21,7 +21,7 @@ from wmsd.interfaces.http.negotiation import weights_in
 if TYPE_CHECKING:
     from polib import POFile
 
-CATALOGUES: Final = Path(__file__).parent / "catalogues"
+CATALOGUES: Final = files("wmsd.interfaces.pages") / "catalogues"
 DEFAULT: Final = "en"
 OFFERED: tuple[str, ...] = ("en",)
 """The languages whose catalogue is complete. The Romanian one is not yet."""
@@ -102,7 +102,7 @@ def _patterns(language: str) -> Mapping[str, Sequence[_Pattern]]:
 def _entries(language: str) -> "POFile":
     from polib import pofile  # imported when somebody reads another language than English
 
-    return pofile(str(CATALOGUES / f"{language}.po"))
+    return pofile((CATALOGUES / f"{language}.po").read_text(encoding="utf-8"))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
-from pathlib import Path
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
 from wmsd import docs
@@ -22,7 +22,7 @@ from wmsd.interfaces.pages.rendering import HEADERS, page, rendered
 if TYPE_CHECKING:
     from wmsd.interfaces.pages.guide.searching import Entry, Index
 
-DOCS: Final = Path(docs.__file__).parent
+DOCS: Final = files(docs)
 SEARCH: Final = f"{HOME}/search"
 MOST_HEADINGS: Final = 40
 """Of a page with more, only the larger ones are listed beside it."""
@@ -62,11 +62,16 @@ async def _home(request: web.Request) -> web.Response:
     raise web.HTTPFound("/today")
 
 
+def _written() -> Iterator[tuple[str, Source]]:
+    for file in DOCS.iterdir():
+        if file.name.endswith(".md"):
+            yield file.name.removesuffix(".md"), File(file)
+
+
 class Guide:
     def __init__(self, installation: Installation, others: Mapping[str, Source]) -> None:
         self._trusted = trusted_proxies(installation)
-        files: dict[str, Source] = {file.stem: File(file) for file in sorted(DOCS.glob("*.md"))}
-        self._sources = {**files, "settings": SETTINGS, **others}
+        self._sources: dict[str, Source] = {**dict(_written()), "settings": SETTINGS, **others}
         self._pages = {
             (name, is_signed_in): Prepared(partial(self._page, name, is_signed_in), "text/html; charset=utf-8")
             for name in self._sources
