@@ -1,17 +1,24 @@
 """Where dist/wmsd starts, once it has unpacked itself into a temporary folder (see wmsd.spec)."""
 
-import fcntl
 import marshal
 import mmap
-import os
 import sys
 import zlib
+from functools import cache
+from io import BytesIO
 from pathlib import Path
 from types import CodeType
+from typing import TYPE_CHECKING, Any
 
 # PyInstaller's own, there only in an executable.
 from pyimod01_archive import PYZ_ITEM_NSPKG  # type: ignore[import-not-found]
-from pyimod02_importers import pyz_archive  # type: ignore[import-not-found]
+from pyimod02_importers import PyiFrozenLoader, pyz_archive  # type: ignore[import-not-found]
+
+from wmsd.app.unpacked.held import end_with_parent, hold
+
+if TYPE_CHECKING:
+    from zipfile import Path as ZipPath
+    from zipfile import ZipFile
 
 
 def keep_modules() -> None:
@@ -34,15 +41,40 @@ def keep_modules() -> None:
     pyz_archive.extract = extract
 
 
-def keep_files() -> int:
-    """Holds the lock that tells systemd-tmpfiles that the unpacked files are no litter, however old they get."""
-    folder = os.open(sys._MEIPASS, os.O_RDONLY | os.O_DIRECTORY)  # type: ignore[attr-defined]
-    fcntl.flock(folder, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    return folder
+class Files:
+    """The files of a package for importlib.resources: wmsd.spec puts them into a module, not into the folder."""
+
+    def __init__(self, package: str) -> None:
+        self._package = package
+
+    def files(self) -> "ZipPath":
+        from zipfile import Path  # imported here, as `wmsd version` reads no file
+
+        return Path(archive(), f"{self._package.replace('.', '/')}/")
+
+
+@cache
+def archive() -> "ZipFile":
+    from zipfile import ZipFile
+
+    from wmsd_files import ARCHIVE  # type: ignore[import-not-found]  # made by wmsd.spec
+
+    return ZipFile(BytesIO(ARCHIVE))
+
+
+def read_files_of_modules() -> None:
+    others = PyiFrozenLoader.get_resource_reader
+
+    def reader(loader: PyiFrozenLoader, package: str) -> Any:
+        return Files(package) if package.split(".")[0] == "wmsd" else others(loader, package)
+
+    PyiFrozenLoader.get_resource_reader = reader
 
 
 keep_modules()
-keep_files()
+read_files_of_modules()
+end_with_parent()
+hold(sys._MEIPASS)  # type: ignore[attr-defined]
 
 from wmsd.interfaces.cli.main import main  # noqa: E402  (now it is imported as above)
 

@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
-from pathlib import Path
+from importlib.resources import files
 from typing import Final
 
 from wmsd.accounts import actions as accounts
@@ -19,7 +19,7 @@ from wmsd.companies import actions as companies
 from wmsd.companies.schema import NewCompany
 from wmsd.db.transaction import Transaction
 
-DATA: Final = Path(__file__).parent / "demo_data"
+DATA: Final = files("wmsd.app") / "demo_data"
 ORDER: Final = ("warehouses", "partners", "articles", "stock")
 CODE: Final = "DEMO"
 TOKEN_LIFETIME: Final = timedelta(days=7)

@@ -3,6 +3,7 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from importlib.resources import files
 from pathlib import Path
 from string import Template
 from typing import Final
@@ -10,7 +11,7 @@ from typing import Final
 from wmsd.app.machine_service.places import CONFIG, NAME, PROGRAM_OF_PACKAGE, STATE
 from wmsd.app.settings import Settings
 
-TEMPLATE: Final = Path(__file__).with_name("wmsd.service")
+TEMPLATE: Final = files("wmsd.app.machine_service") / "wmsd.service"
 BY_COMMAND: Final = "Written by `wmsd service install`, which writes it anew."
 BY_PACKAGE: Final = "Of the Debian package wmsd."
 PLAIN: Final = re.compile(r"/[\w./@+,=~-]*", re.ASCII)

@@ -7,6 +7,8 @@ Its trusted comment begins with `wmsd` and the version, so a signed file cannot 
 import json
 import os
 import subprocess
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -17,7 +19,7 @@ from wmsd import __version__
 from wmsd.app.upgrades.program_file import ProgramFile
 from wmsd.db.failures import StorageError
 
-BUILT_IN_KEY: Final = Path(__file__).parents[2] / "release.pub"
+BUILT_IN_KEY: Final = files("wmsd") / "release.pub"
 """The public key of whoever built this program; not there when it was built without one."""
 SIGNATURE: Final = ".minisig"
 CHECKSUM: Final = ".sha256"
@@ -85,7 +87,7 @@ def _check_sum(source: Path, sha256: str, expected: str | None) -> None:
 
 def _public_key(named: Path | None) -> minisign.PublicKey | None:
     path = named or BUILT_IN_KEY
-    if named is None and not path.exists():
+    if named is None and not path.is_file():
         return None
     try:
         return minisign.PublicKey.from_bytes(_text(path))
@@ -108,7 +110,7 @@ def _beside(source: Path, suffix: str) -> bytes | None:
     return found
 
 
-def _text(path: Path) -> bytes:
+def _text(path: Traversable) -> bytes:
     with path.open("rb") as file:
         return file.read(LARGEST_TEXT_BYTES)
 

@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import closing
 from dataclasses import dataclass
 from functools import cache
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Final
 
@@ -20,7 +22,7 @@ from wmsd.db.raw_files import first_bytes
 from wmsd.db.sqlite import BUSY_SECONDS, connect, log_bytes, sqlite3
 from wmsd.db.write_ahead_log import check_log
 
-FOLDER = Path(__file__).parent
+FOLDER: Traversable = files(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,13 +30,14 @@ class FileKind:
     name: str
     application_id: int
 
-    def scripts(self) -> tuple[Path, ...]:
+    def scripts(self) -> tuple[Traversable, ...]:
         return _scripts(self.name)
 
 
 @cache
-def _scripts(kind: str) -> tuple[Path, ...]:
-    return tuple(sorted((FOLDER / kind).glob("[0-9]*.sql")))
+def _scripts(kind: str) -> tuple[Traversable, ...]:
+    found = (each for each in (FOLDER / kind).iterdir() if each.name.endswith(".sql"))
+    return tuple(sorted(found, key=lambda script: script.name))
 
 
 HEADER: Final = struct.Struct("> 16s H BB 8x I 28x I 4x I")

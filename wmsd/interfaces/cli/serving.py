@@ -27,6 +27,7 @@ from wmsd.app.oversight.service import Started
 from wmsd.app.service_manager import ServiceManager, environment_of_next
 from wmsd.app.settings import MEGABYTE, Settings
 from wmsd.app.tls.serving import ServedTls, check_files
+from wmsd.app.unpacked.settling import settle
 from wmsd.app.upgrades import trial as trials
 from wmsd.app.upgrades.changing_over import START_AGAIN
 from wmsd.app.upgrades.kept_copies import KeptCopies
@@ -166,6 +167,7 @@ async def _serve(
             await jobs.start()
             preparing = asyncio.ensure_future(_prepare(installation, company_ids))
             stack.callback(preparing.cancel)
+            stack.callback(asyncio.ensure_future(settle()).cancel)
             if served_tls is not None:
                 stack.callback(asyncio.ensure_future(served_tls.keep()).cancel)
             _on_hangup(served_tls, manager)

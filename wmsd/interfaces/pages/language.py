@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
 from functools import cache, partial
-from pathlib import Path
+from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
 from wmsd.interfaces.http.negotiation import weights_in
@@ -20,7 +20,7 @@ from wmsd.interfaces.pages.sentence_patterns import Patterns
 if TYPE_CHECKING:
     from polib import POFile
 
-CATALOGUES: Final = Path(__file__).parent / "catalogues"
+CATALOGUES: Final = files("wmsd.interfaces.pages") / "catalogues"
 DEFAULT: Final = "en"
 OFFERED: tuple[str, ...] = ("en", "ro")
 """The languages whose catalogue is complete."""
@@ -89,9 +89,13 @@ def _entries(language: str) -> "POFile":
     """Of all catalogues of the language: `ro.po`, `ro-errors.po` and whatever else begins so."""
     from polib import pofile  # imported when somebody reads another language than English
 
-    found = pofile(str(CATALOGUES / f"{language}.po"))
-    for path in sorted(CATALOGUES.glob(f"{language}-*.po")):
-        found.extend(pofile(str(path)))
+    parts = sorted(
+        (part for part in CATALOGUES.iterdir() if part.name.startswith((f"{language}.", f"{language}-"))),
+        key=lambda part: part.name.removesuffix(".po"),  # the one of the language itself comes first
+    )
+    found, *others = [pofile(part.read_text(encoding="utf-8")) for part in parts]
+    for other in others:
+        found.extend(other)
     return found
 
 

@@ -2,7 +2,7 @@
 
 import re
 from functools import cache
-from pathlib import Path
+from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
 from wmsd.interfaces.http.web import web
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from jinja2 import Environment
     from markupsafe import Markup
 
-FOLDER: Final = Path(__file__).parent / "templates"
+FOLDER: Final = files("wmsd.interfaces.pages") / "templates"
 HEADERS: Final = {
     "Cache-Control": "no-store",
     "Content-Security-Policy": "default-src 'none'; style-src 'self'; script-src 'self'; img-src 'self'; "
@@ -28,10 +28,10 @@ CODE: Final = re.compile(r"`([^`]+)`")
 
 @cache
 def _environment() -> "Environment":
-    from jinja2 import Environment, FileSystemLoader, StrictUndefined  # imported when somebody opens a page
+    from jinja2 import Environment, FunctionLoader, StrictUndefined  # imported when somebody opens a page
 
     environment = Environment(
-        loader=FileSystemLoader(FOLDER),
+        loader=FunctionLoader(_source),
         autoescape=True,
         undefined=StrictUndefined,
         auto_reload=False,
@@ -66,6 +66,10 @@ def _environment() -> "Environment":
         "kind_name": words.kind,
     }
     return environment
+
+
+def _source(name: str) -> tuple[str, str, None]:
+    return (FOLDER / name).read_text(encoding="utf-8"), name, None
 
 
 def marked(text: str) -> "Markup":

@@ -3,7 +3,7 @@
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
+from importlib.resources import files
 from typing import Final
 
 from wmsd import docs
@@ -11,7 +11,7 @@ from wmsd.base.problems import STATUS_OF_CODE
 from wmsd.interfaces.openapi.problems import EXAMPLES
 from wmsd.interfaces.reference.described import pretty
 
-GUIDE: Final = Path(docs.__file__).parent / "errors.md"
+GUIDE: Final = files(docs) / "errors.md"
 PARAGRAPH: Final = re.compile(r"^## ([A-Z_]+)\n(.*?)(?=^## |\Z)", re.MULTILINE | re.DOTALL)
 STATUS: Final = re.compile(r"\s*Status \d+\.\s*")
 

@@ -4,7 +4,8 @@ import asyncio
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property, partial
-from pathlib import Path
+from importlib.resources import files
+from importlib.resources.abc import Traversable
 from typing import TYPE_CHECKING, Any, Final
 
 from wmsd import docs
@@ -23,7 +24,7 @@ from wmsd.interfaces.pages.rendering import HEADERS, page, rendered
 if TYPE_CHECKING:
     from wmsd.interfaces.pages.guide.searching import Entry, Index
 
-DOCS: Final = Path(docs.__file__).parent
+DOCS: Final = files(docs)
 SEARCH: Final = f"{HOME}/search"
 HTML: Final = "text/html; charset=utf-8"
 MOST_HEADINGS: Final = 40
@@ -71,12 +72,22 @@ async def _home(request: web.Request) -> web.Response:
     raise web.HTTPFound("/today")
 
 
+def _written(folder: Traversable) -> Iterator[tuple[str, Source]]:
+    for file in folder.iterdir():
+        if file.name.endswith(".md"):
+            yield file.name.removesuffix(".md"), File(file)
+
+
 class Guide:
     def __init__(self, installation: Installation, others: Mapping[str, Source]) -> None:
         self._trusted = trusted_proxies(installation)
-        files: dict[str, Source] = {file.stem: File(file) for file in sorted(DOCS.glob("*.md"))}
-        self._sources = {**files, "settings": SETTINGS, **others}
-        self._translated = {(file.stem, file.parent.name): File(file) for file in sorted(DOCS.glob("*/*.md"))}
+        self._sources: dict[str, Source] = {**dict(_written(DOCS)), "settings": SETTINGS, **others}
+        self._translated: dict[tuple[str, str], Source] = {
+            (name, of): source
+            for of in language.OFFERED
+            if of != language.DEFAULT
+            for name, source in _written(DOCS / of)
+        }
         self._pages = {
             (name, is_signed_in, of): Prepared(partial(self._page, name, is_signed_in, of), HTML)
             for name in self._sources

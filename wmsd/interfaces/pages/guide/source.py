@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from pathlib import Path
+from importlib.resources.abc import Traversable
 from typing import Protocol
 
 
@@ -16,7 +16,7 @@ class Source(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class File:
-    path: Path
+    path: Traversable
 
     @property
     def title(self) -> str:

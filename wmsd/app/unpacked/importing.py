@@ -1,0 +1,38 @@
+"""Imports what lies in the temporary folder, so that a server lives on when somebody cleans or unmounts it."""
+
+import importlib
+import logging
+import zipfile
+from collections.abc import Iterator
+from importlib.machinery import EXTENSION_SUFFIXES
+from pathlib import Path
+from typing import Final
+
+LOG = logging.getLogger("wmsd.serve")
+LIBRARIES: Final = "lib-dynload"
+"""Of Python itself: the modules in it have no package."""
+BASE: Final = "base_library.zip"
+"""What Python starts with, as PyInstaller names it. All other modules are read from the executable."""
+
+
+def import_all(folder: Path) -> None:
+    for name in modules(folder):
+        try:
+            importlib.import_module(name)
+        except ImportError as error:
+            LOG.debug("%s cannot be imported: %s", name, error)
+
+
+def modules(folder: Path) -> Iterator[str]:
+    """The names of the modules that Python reads from the folder."""
+    with zipfile.ZipFile(folder / BASE) as base:
+        for path in map(Path, base.namelist()):
+            yield _name(path.parent if path.stem == "__init__" else path.with_suffix(""))
+    for file in sorted(folder.rglob("*.so")):
+        suffix = next(each for each in EXTENSION_SUFFIXES if file.name.endswith(each))
+        path = file.relative_to(folder).with_name(file.name.removesuffix(suffix))
+        yield path.name if path.parent.name == LIBRARIES else _name(path)
+
+
+def _name(path: Path) -> str:
+    return ".".join(path.parts)
