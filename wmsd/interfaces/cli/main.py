@@ -32,7 +32,7 @@ COMMANDS: Final = {
     "webhook": ("webhook_log", "List, test and switch webhooks, read their log, and send deliveries again."),
     "graphql": ("graphql_schema", "Write the schema of the GraphQL interface."),
     "billing": ("billing", "Count a company's events by month, for billing."),
-    "status": ("status", "Show whether all is well: server, disk, backups."),
+    "status": ("status", "Show whether all is well: server, requests, disk, backups."),
     "backup": ("backups", "Make, list, prove and restore backups."),
     "replica": ("replica", "Keep a second copy, a second or two behind, and serve from it."),
     "upgrade": ("upgrading", "Upgrade to a newer program, rehearsed on copies."),

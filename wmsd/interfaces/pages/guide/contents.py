@@ -27,7 +27,7 @@ READERS: Final = (
         "For those who run it",
         "Set it up, let people and programs in, keep backups, and find out what is wrong.",
         (
-            *("running", "administration", "backup", "importing", "settings", "commands"),
+            *("running", "administration", "backup", "monitoring", "importing", "settings", "commands"),
             *("tls", "sign-on", "upgrade", "replica", "kernel"),
         ),
     ),
