@@ -28,6 +28,7 @@ END: Final = "DELETE FROM sessions WHERE id = ? AND user_id = ?"
 END_ALL: Final = "DELETE FROM sessions WHERE user_id = ? AND id IS NOT ?"
 NOTE_SEEN: Final = "UPDATE sessions SET seen_at = ?, address = ? WHERE id = ?"
 END_OLD: Final = "DELETE FROM sessions WHERE made_at <= ? OR seen_at <= ?"
+NUMBER: Final = "SELECT count(*) FROM sessions"
 
 
 class Lifetimes(NamedTuple):
@@ -84,6 +85,12 @@ def find(tx: Transaction, hash_: str) -> Found | None:
 def of_user(tx: Transaction, user_id: int) -> list[Session]:
     """The one that was used last comes first."""
     return [_session(row) for row in tx.records(OF_USER, (user_id,))]
+
+
+def number(tx: Transaction) -> int:
+    """How many there are; some may be over and not swept yet."""
+    found: int = tx.value(NUMBER)
+    return found
 
 
 def end(tx: Transaction, session_id: int, user_id: int) -> bool:

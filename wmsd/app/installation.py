@@ -20,6 +20,7 @@ from wmsd.app.dispatcher import Dispatcher
 from wmsd.app.high_water_marks import HighWaterMarks, go_on
 from wmsd.app.key_file import open_key
 from wmsd.app.limits import Limiter
+from wmsd.app.measuring.counting import RequestMeasures
 from wmsd.app.request_counts import RequestCounts
 from wmsd.app.request_history.history import RequestHistory
 from wmsd.app.settings import Settings
@@ -63,6 +64,7 @@ class Installation:
     guard: Guard
     storage: Storage
     history: RequestHistory
+    measures: RequestMeasures
 
 
 def new_guard(settings: Settings, section: Literal["webhooks", "sign_on"] = "webhooks") -> Guard:
@@ -178,6 +180,7 @@ async def open_installation(
             guard,
             storage,
             history,
+            RequestMeasures(),
         )
     finally:
         await asyncio.to_thread(history.close)

@@ -222,6 +222,22 @@ def beside_a_server(folder: DataFolder) -> Iterator[Loan | None]:
         loan.end()
 
 
+@contextmanager
+def asking(folder: DataFolder, seconds: float) -> Iterator[Loan | None]:
+    """For a question to the server that has the folder. None when none can be asked. Nothing is borrowed, waited
+    for or kept away, unlike in `beside_a_server`.
+    """
+    connection = _connected(folder, seconds)
+    if connection is None:
+        yield None
+        return
+    loan = Loan(folder, connection)
+    try:
+        yield loan
+    finally:
+        loan.end()
+
+
 def _check_version(server: Serving | None) -> None:
     if server is not None and server.version != __version__:
         raise StorageError(
@@ -230,9 +246,9 @@ def _check_version(server: Serving | None) -> None:
         )
 
 
-def _connected(folder: DataFolder) -> socket.socket | None:
+def _connected(folder: DataFolder, seconds: float = ANSWER_SECONDS) -> socket.socket | None:
     connection = socket.socket(socket.AF_UNIX)
-    connection.settimeout(ANSWER_SECONDS)
+    connection.settimeout(seconds)
     try:
         with _short(folder.path) as short:
             connection.connect(f"{short}/{SOCKET}")

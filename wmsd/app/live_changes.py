@@ -23,6 +23,8 @@ class LiveChanges:
         self._positions: OrderedDict[int, int] = OrderedDict()
         """The position of each company's last change; the last one stands at the end."""
         self.position = 0
+        self.streams = 0
+        """How many browsers listen."""
         self._told = asyncio.Event()
         self._ended = asyncio.Event()
 

@@ -46,6 +46,10 @@ def _listen(value: str) -> str:
     return value
 
 
+def _own_listen(value: str) -> str:
+    return _listen(value) if value else value
+
+
 def _networks(values: list[str]) -> list[str]:
     for value in values:
         try:
@@ -354,6 +358,25 @@ class Returns(Section):
     ] = False
 
 
+class Metrics(Section):
+    """Figures of the running server for Prometheus, at /metrics; the guide lists them (/docs/monitoring)."""
+
+    listen: Annotated[
+        str,
+        AfterValidator(_own_listen),
+        Field(
+            description="An address of their own, such as 127.0.0.1:8481, open to all who reach it; empty: none."
+        ),
+    ] = ""
+    token_file: Annotated[
+        str,
+        Field(
+            description="A file with a token that readers must send. Without `listen`, /metrics is then at the "
+            "service's own address."
+        ),
+    ] = ""
+
+
 class Log(Section):
     """What the service logs, on standard error or in a file."""
 
@@ -389,6 +412,7 @@ class Settings(Section):
     backup: Backup = Backup()
     replica: Replica = Replica()
     returns: Returns = Returns()
+    metrics: Metrics = Metrics()
     log: Log = Log()
 
 

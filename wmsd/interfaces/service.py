@@ -24,6 +24,7 @@ from wmsd.app.installation import Installation
 from wmsd.app.jobs import Jobs
 from wmsd.app.kernel import KERNEL_VERSION, KernelService
 from wmsd.app.live_changes import LiveChanges
+from wmsd.app.measuring.reading import LiveFigures
 from wmsd.app.oversight.service import OversightService, Started
 from wmsd.app.prepared import as_json
 from wmsd.app.sign_on import new_sign_on_client, new_sign_on_service
@@ -34,6 +35,7 @@ from wmsd.app.webhooks import WebhookService, new_client, new_sender
 from wmsd.base.route import Route
 from wmsd.interfaces.etsm.routes import ROUTES as ETSM
 from wmsd.interfaces.graphql import http as graphql
+from wmsd.interfaces.http import metrics
 from wmsd.interfaces.http.requests import read_query
 from wmsd.interfaces.http.server import add_not_found, make_app
 from wmsd.interfaces.http.web import web
@@ -56,6 +58,7 @@ INTERNAL: Final[Sequence[Route]] = (*KERNEL, *ETSM)
 SERVED: Final[Sequence[Route]] = (*ROUTES, *INTERNAL)
 
 
+LIVE_FIGURES: Final = web.AppKey("live_figures", LiveFigures)
 NOT_STARTED: Final = Started()
 """Of a service that is no program of its own."""
 
@@ -101,6 +104,9 @@ def service(
         BatchService(installation.dispatcher, routes_of(V2), lambda path: read_query(URL(path, encoded=True)))
     )
     app = make_app(installation, jobs, SERVED)
+    figures = app[LIVE_FIGURES] = LiveFigures(installation, jobs)
+    app.cleanup_ctx.append(partial(_beating, figures))
+    metrics.add_to(app, installation, figures)
     app.cleanup_ctx.extend(partial(_closed, each) for each in (client, provider_client))
     graphql.add_to(app, installation)
     reference.add_to(app, installation, partial(_reference, installation.abilities))
@@ -113,6 +119,12 @@ def service(
 
 async def _ended(changes: LiveChanges, app: web.Application) -> None:
     changes.end()
+
+
+async def _beating(figures: LiveFigures, app: web.Application) -> AsyncIterator[None]:
+    figures.pulse.start()
+    yield
+    figures.pulse.stop()
 
 
 async def _closed(client: LazyClient, app: web.Application) -> AsyncIterator[None]:

@@ -64,6 +64,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     },
     "replica": {"enabled": False},
     "returns": {"require_write_ability": False},
+    "metrics": {"listen": "", "token_file": ""},
     "log": {
         "format": "human",
         "level": "info",

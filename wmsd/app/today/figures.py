@@ -24,6 +24,13 @@ GIVEN_UP: Final = f"""
     WHERE url <> '{ADDRESS}'
 """
 """Not by test receivers, which play it."""
+WAITING: Final = "SELECT coalesce(sum(rows), 0) FROM webhook_delivery_counts WHERE status IN ('pending', 'held')"
+OLDEST_WAITING: Final = """
+    SELECT min((
+        SELECT min(created_at) FROM webhook_deliveries INDEXED BY webhook_deliveries_by_status
+        WHERE subscription_id = webhook_subscriptions.id AND status = 'pending'
+    )) FROM webhook_subscriptions
+"""
 LOW: Final = "SELECT count(*) FROM stock INDEXED BY stock_low WHERE is_low = 1"
 
 
@@ -53,6 +60,10 @@ class CompanyFigures(BaseModel):
     by_status: dict[str, dict[str, int]]
     """By the name of the kind."""
     given_up: int
+    waiting: int
+    """Deliveries that are to be sent."""
+    oldest_waiting: str | None
+    """When the first of them was queued."""
     low: int
     events: int
     """In the month."""
@@ -72,6 +83,8 @@ def read(tx: Transaction, today: str, month: str) -> CompanyFigures:
         late={table.name: _late(tx, table, today) for table in DUE},
         by_status={table.name: dict(tx.rows(BY_STATUS.format(table.tally.table))) for table in TABLES},
         given_up=tx.value(GIVEN_UP),
+        waiting=tx.value(WAITING),
+        oldest_waiting=tx.value(OLDEST_WAITING),
         low=tx.value(LOW),
         events=sum(counts_of_events(tx, month).get(month, {}).values()),
     )

@@ -3,7 +3,7 @@ something becomes late. Nobody who looks at them opens a file.
 """
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from datetime import datetime
 from functools import partial
@@ -58,6 +58,11 @@ class TodayFigures:
     def of(self, company_id: int) -> CompanyFigures | None:
         """None while they were not read yet."""
         return None if self._known is None else self._known.get(company_id)
+
+    @property
+    def known(self) -> Mapping[int, CompanyFigures]:
+        """Those of all companies that were read."""
+        return self._known or {}
 
     async def keep(self) -> None:
         """Reads what has changed. A job calls it each second."""

@@ -33,7 +33,7 @@ COMMANDS: Final = {
     "graphql": ("graphql_schema", "Write the schema of the GraphQL interface."),
     "billing": ("billing", "Count a company's events by month, for billing."),
     "audit": ("audit", "List who did what to the installation."),
-    "status": ("status", "Show whether all is well: server, disk, backups."),
+    "status": ("status", "Show whether all is well: server, requests, disk, backups."),
     "backup": ("backups", "Make, list, prove and restore backups."),
     "replica": ("replica", "Keep a second copy, a second or two behind, and serve from it."),
     "upgrade": ("upgrading", "Upgrade to a newer program, rehearsed on copies."),

@@ -9,7 +9,7 @@ import signal
 import ssl
 import sys
 import time
-from collections.abc import Callable, Collection
+from collections.abc import AsyncIterator, Callable, Collection
 from contextlib import AbstractAsyncContextManager, AsyncExitStack
 from typing import TYPE_CHECKING, Any
 
@@ -22,6 +22,7 @@ from wmsd.app.backups.holding import Holder
 from wmsd.app.backups.running import ScheduledBackups
 from wmsd.app.installation import Installation, open_installation
 from wmsd.app.lending import Lending, Session, Verb, listener
+from wmsd.app.measuring.asked import FIGURES, verb
 from wmsd.app.oversight.examining import Examinations
 from wmsd.app.oversight.service import Started
 from wmsd.app.service_manager import ServiceManager, environment_of_next
@@ -47,9 +48,10 @@ from wmsd.interfaces.cli.exposure import risks
 from wmsd.interfaces.cli.shown_address import shown_address
 from wmsd.interfaces.http.connections import Bounds
 from wmsd.interfaces.http.listening import bounded_by_files, for_companies, listening, raise_file_limit
+from wmsd.interfaces.http.metrics import listening_for_scrapes
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages.first_run import DEMO, FIRST_ADMIN
-from wmsd.interfaces.service import service
+from wmsd.interfaces.service import LIVE_FIGURES, service
 
 if TYPE_CHECKING:
     from wmsd.app.demo import Loaded
@@ -149,6 +151,7 @@ async def _serve(
                     f"Cannot listen on {settings.server.listen}: {_reason(error)}. "
                     "Choose another address with --listen HOST:PORT."
                 ) from None
+            scraped_at = await stack.enter_async_context(_for_scrapes(app, settings))
             address = _address(at, tls)
             command_line.folder.say_listening(address.partition("://")[2], lends=lent_at is not None)
             if lent_at is not None:
@@ -157,7 +160,7 @@ async def _serve(
                     command_line.folder,
                     installation.platform,
                     installation.files,
-                    {**verbs, START_AGAIN: _ending(stop, start_again)},
+                    {**verbs, START_AGAIN: _ending(stop, start_again), FIGURES: verb(app[LIVE_FIGURES])},
                 )
                 stack.push_async_callback(lending.stop)
                 await lending.start(lent_at)
@@ -176,6 +179,8 @@ async def _serve(
             stack.callback(watchdog.stop)
             gc.freeze()  # the start's objects stay, so no later collection has to look at them
             gc.set_threshold(*COLLECTED_AFTER)
+            if scraped_at is not None:
+                LOG.info("metrics at %s", scraped_at)
             await _greet(installation, shown_address(address, settings.server.listen), loaded)
             LOG.info(
                 "companies' files: at most %d connections, in %d MB (storage.memory_megabytes), with %d of %d "
@@ -187,7 +192,7 @@ async def _serve(
             )
             for sentence in risks(settings, command_line.folder.platform_file):
                 LOG.warning(sentence)
-            manager.ready(f"Serving {_shown_address(address, settings.server.listen)}")
+            manager.ready(f"Serving {shown_address(address, settings.server.listen)}")
             await stop.wait()
             logs.flush()
             if start_again.is_set():
@@ -265,6 +270,21 @@ def _listening(
     bounds = bounded_by_files(Bounds(server.connections, server.connections_per_address), files)
     proxies = networks(server.trusted_proxies)
     return listening(app, host.strip("[]"), int(port), bounds=bounds, tls=tls, proxies=proxies)
+
+
+@contextlib.asynccontextmanager
+async def _for_scrapes(app: web.Application, settings: Settings) -> AsyncIterator[str | None]:
+    """Where metrics have an address of their own: listens there, and yields it. Raises StorageError."""
+    async with AsyncExitStack() as stack:
+        try:
+            listening_there = listening_for_scrapes(settings.metrics, app[LIVE_FIGURES])
+            at = await stack.enter_async_context(listening_there)
+        except (OSError, UnicodeError) as error:
+            raise StorageError(
+                f"Cannot listen on {settings.metrics.listen} for metrics: {_reason(error)}. "
+                "Set metrics.listen to another address."
+            ) from None
+        yield at
 
 
 async def _load_demo(installation: Installation) -> "Loaded":

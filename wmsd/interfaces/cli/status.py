@@ -1,7 +1,10 @@
 """`wmsd status`."""
 
-import shutil
-from typing import Any
+import json
+import sys
+import time
+from collections.abc import Iterator
+from typing import Any, Final, NamedTuple
 
 import click
 
@@ -9,53 +12,125 @@ from wmsd import __version__
 from wmsd.app.backups.due import local_now
 from wmsd.app.backups.record import read_record
 from wmsd.app.backups.verdict import verdict
-from wmsd.app.health import LEAST_FREE_BYTES
+from wmsd.app.data_folder import DataFolder
+from wmsd.app.disk_thresholds import Disk, Level, disk_of
+from wmsd.app.measuring.asked import figures_of
+from wmsd.app.measuring.schema import ServerFigures
 from wmsd.app.replicas.verdict import verdict as verdict_of_replica
 from wmsd.app.upgrades.journal import read_upgrade
+from wmsd.interfaces.cli import live_status
 from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, say
+
+EVERY_SECONDS: Final = 2.0
+CLEAR: Final = "\x1b[H\x1b[2J\x1b[3J"
+"""Puts the cursor at the beginning of an empty screen."""
+
+
+class Status(NamedTuple):
+    """What is shown, and what needs a person."""
+
+    shown: dict[str, Any]
+    wrong: list[str]
+    figures: ServerFigures | None
 
 
 @click.command("status")
+@click.option("--watch", "is_watching", is_flag=True, help="Show it again every 2 s, until Ctrl-C.")
 @json_option
 @installed
-def status_command(command_line: CommandLine, as_json: bool) -> None:
-    """Show whether all is well, in a few lines: server, disk, backups.
+def status_command(command_line: CommandLine, is_watching: bool, as_json: bool) -> None:
+    """Show whether all is well, in a few lines: server, requests, files, disk, backups.
 
-    It exits with 1 when something needs a person. Over HTTP, /api/health tells the same of a running server.
+    A server that runs tells its own figures: requests and their times in the last minute, open companies,
+    deliveries that wait, the largest log, memory. No company's file is opened. It exits with 1 when something
+    needs a person. Over HTTP, /api/health tells whether a running server is well, and /metrics has its figures
+    for Prometheus.
     """
     command_line.find()
+    if is_watching:
+        _watch(command_line, as_json)
+        return
+    status = _status(command_line)
+    if as_json:
+        say(_as_json(status), as_json)
+    else:
+        say(status.shown, as_json)
+    if status.wrong:
+        fail(status.wrong)
+
+
+def _status(command_line: CommandLine) -> Status:
     folder = command_line.folder
     server = folder.server()
-    usage = shutil.disk_usage(folder.path)
+    figures = None if server is None else figures_of(folder)
     backups = verdict(command_line.settings.backup, read_record(folder.path), local_now())
+    disk = disk_of(folder.path)
     files = [folder.platform_file, *folder.companies.glob("*.db")]
-    wrong: list[str] = []
     shown: dict[str, Any] = {
         "version": __version__,
         "server": "none runs" if server is None else f"process {server.pid}, listening on {server.listen}",
+        **({} if figures is None else live_status.shown(figures)),
         "companies": len(files) - 1,
         "data": _megabytes(sum(path.stat().st_size for path in files if path.exists())),
-        "disk": f"{_megabytes(usage.free)} free, {usage.free * 100 // usage.total} percent",
+        "disk": f"{_megabytes(disk.free)} free, {disk.percent} percent",
         "backup": backups.sentence,
     }
+    wrong = [*_of_replica(command_line, shown), *_of_upgrade(folder, shown), *_of_disk(folder, disk)]
+    if not backups.ok:
+        wrong.append(f"Backups: {backups.sentence}.")
+    if figures is not None:
+        wrong += live_status.wrong(figures)
+        shown |= live_status.companies(figures)
+    return Status(shown, wrong, figures)
+
+
+def _of_replica(command_line: CommandLine, shown: dict[str, Any]) -> Iterator[str]:
     if command_line.settings.replica.enabled:
-        replica = verdict_of_replica(folder)
+        replica = verdict_of_replica(command_line.folder)
         shown["replica"] = replica.sentence
-        wrong += [] if replica.ok else [f"Replica: {replica.sentence.rstrip('.')}."]
+        if not replica.ok:
+            yield f"Replica: {replica.sentence.rstrip('.')}."
+
+
+def _of_upgrade(folder: DataFolder, shown: dict[str, Any]) -> Iterator[str]:
     upgrade = read_upgrade(folder.path)
     if upgrade is not None:
         shown["upgrade"] = f"from {upgrade.from_version} to {upgrade.to_version}: {upgrade.outcome}"
-    if upgrade is not None and upgrade.outcome == "under way":
-        wrong.append("An upgrade is under way: start the server, which goes on with it.")
-    if usage.free < LEAST_FREE_BYTES:
-        wrong.append(f"The disk of {folder.path} is nearly full: make room.")
-    if not backups.ok:
-        wrong.append(f"Backups: {backups.sentence}.")
-    if as_json:
-        shown["ok"] = not wrong
-    say(shown, as_json)
-    if wrong:
-        fail(wrong)
+        if upgrade.outcome == "under way":
+            yield "An upgrade is under way: start the server, which goes on with it."
+
+
+def _of_disk(folder: DataFolder, disk: Disk) -> Iterator[str]:
+    if disk.level is Level.REFUSED:
+        yield f"The disk of {folder.path} is nearly full, and nothing new can be stored: make room."
+    elif disk.level is Level.WARNED:
+        yield f"The disk of {folder.path} fills up: make room."
+
+
+def _as_json(status: Status) -> dict[str, Any]:
+    live = None if status.figures is None else status.figures.model_dump()
+    return {**status.shown, "ok": not status.wrong, "wrong": status.wrong, "live": live}
+
+
+def _watch(command_line: CommandLine, as_json: bool) -> None:
+    """In place on a terminal. Elsewhere a line for each look, for people or as JSON."""
+    is_terminal = sys.stdout.isatty() and not as_json
+    try:
+        while True:
+            status = _status(command_line)
+            if as_json:
+                click.echo(json.dumps(_as_json(status), ensure_ascii=False))
+            elif is_terminal:
+                click.echo(CLEAR, nl=False)
+                say(status.shown, as_json)
+                for sentence in status.wrong:
+                    click.secho(sentence, fg="red")
+            else:
+                click.echo(live_status.line(status.figures, status.wrong))
+            sys.stdout.flush()
+            time.sleep(EVERY_SECONDS)
+    except KeyboardInterrupt:
+        return
 
 
 def _megabytes(number: int) -> str:

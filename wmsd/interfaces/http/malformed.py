@@ -6,6 +6,7 @@ from typing import Any, Final
 
 from wmsd.app.call import Reply, refusal
 from wmsd.app.installation import Installation
+from wmsd.app.measuring.counting import OTHER
 from wmsd.app.refusals import broken_off
 from wmsd.base.problems import Problem
 from wmsd.base.shortages import is_shortage
@@ -78,5 +79,6 @@ def _told(
     answer = web.Response(status=told.status, body=told.body, headers={**told.headers, **ALWAYS})
     answer.content_type = "application/json"
     answer.headers["X-Request-Id"] = request_id
+    installation.measures.surfaces[OTHER].note(told.status, 0.0)
     log.write(request, told.status, 0.0, reason)
     return answer

@@ -12,6 +12,7 @@ from wmsd.app import preconditions
 from wmsd.app.call import Call, Reply, refusal
 from wmsd.app.installation import Installation
 from wmsd.app.jobs import Jobs
+from wmsd.app.measuring.counting import Counted
 from wmsd.app.refusals import broken_off
 from wmsd.base.addresses import Network, networks
 from wmsd.base.operation import Operation
@@ -63,7 +64,8 @@ def add(app: web.Application, method: str, path: str, handler: Handler) -> None:
     """Adds a route, for GET also the one for HEAD. All its answers have a request id, and all errors the same
     form; each is logged.
     """
-    answer = partial(_answer, app[INSTALLATION], app[REQUEST_LOG], handler)
+    installation = app[INSTALLATION]
+    answer = partial(_answer, installation, app[REQUEST_LOG], installation.measures.of(path), handler)
     for each in _with_head([method]):
         app.router.add_route(each, path, answer, expect_handler=_expected)
 
@@ -169,9 +171,9 @@ def response(reply: Reply) -> web.Response:
 
 
 async def _answer(
-    installation: Installation, log: RequestLog, handler: Handler, request: web.Request
+    installation: Installation, log: RequestLog, counted: Counted, handler: Handler, request: web.Request
 ) -> web.StreamResponse:
-    """Answers a request: adds its id, gives errors their form, and logs it."""
+    """Answers a request: adds its id, gives errors their form, counts and logs it."""
     request_id = request[REQUEST_ID] = installation.ids.unique()
     started = time.perf_counter()
     connection = connections.of(request)
@@ -202,6 +204,7 @@ async def _answer(
     if request.secure and installation.settings.server.tls != "lan":  # there, other ports of the machine are plain
         answer.headers["Strict-Transport-Security"] = HSTS
     seconds = time.perf_counter() - started
+    counted.note(answer.status, seconds)
     log.write(request, answer.status, seconds)
     request_history.keep(installation, request, answer, seconds)
     return answer

@@ -80,7 +80,9 @@ class Live:
         if self._open.total() >= MOST:
             raise unavailable("Too many browsers watch at once.", 10)
         self._open[session] += 1
+        self._changes.streams += 1
         try:
             yield
         finally:
+            self._changes.streams -= 1
             self._open -= Counter([session])

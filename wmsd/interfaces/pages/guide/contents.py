@@ -27,8 +27,8 @@ READERS: Final = (
         "For those who run it",
         "Set it up, let people and programs in, keep backups, and find out what is wrong.",
         (
-            *("running", "administration", "backup", "importing", "settings", "commands"),
-            *("doctor", "tls", "sign-on", "upgrade", "replica", "kernel"),
+            *("running", "administration", "backup", "monitoring", "importing", "settings", "commands"),
+            *("service", "doctor", "tls", "sign-on", "upgrade", "replica", "kernel"),
         ),
     ),
     Reader(

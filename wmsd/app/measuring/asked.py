@@ -1,0 +1,36 @@
+"""Asks a running server for its figures, over the socket in the data folder (`lending.py`)."""
+
+from typing import TYPE_CHECKING, Any, Final
+
+from pydantic import ValidationError
+
+from wmsd.app.data_folder import DataFolder
+from wmsd.app.lending import Session, Verb, asking
+from wmsd.app.measuring.schema import ServerFigures
+from wmsd.db.failures import StorageError
+
+if TYPE_CHECKING:
+    from wmsd.app.measuring.reading import LiveFigures  # the command needs nothing of it
+
+FIGURES: Final = "figures"
+SECONDS: Final = 5.0
+
+
+def verb(figures: "LiveFigures") -> Verb:
+    """The server's side."""
+
+    async def answer(session: Session, argument: Any) -> dict[str, Any]:
+        return (await figures.read()).model_dump()
+
+    return answer
+
+
+def figures_of(folder: DataFolder) -> ServerFigures | None:
+    """None when no server can be asked: none runs, it lends no files, it is of another version, or it is stuck."""
+    with asking(folder, SECONDS) as loan:
+        if loan is None:
+            return None
+        try:
+            return ServerFigures.model_validate(loan.ask(FIGURES, seconds=SECONDS))
+        except (StorageError, ValidationError):
+            return None

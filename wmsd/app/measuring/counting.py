@@ -1,0 +1,92 @@
+"""Counts the requests of a running server: by surface, class of status and time. A request costs three additions.
+
+The labels are bounded: there are the surfaces of this program, and the classes of HTTP, whatever is asked for.
+"""
+
+from bisect import bisect_left
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+BOUNDS: Final = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
+"""Seconds. The last bucket has what took longer."""
+CLASSES: Final = ("2xx", "3xx", "4xx", "5xx")
+STREAMS: Final = "streams"
+OTHER: Final = "other"
+SURFACES: Final = (
+    *("rest_v1", "rest_v2", "graphql", "kernel", "transports", "health"),
+    *("pages", "guide", "files", STREAMS, OTHER),
+)
+"""What a request is to. Event streams are open for as long as a page is, so their times are no answer's."""
+BEGINNINGS: Final = (
+    ("/api/v2", "rest_v2"),
+    ("/api/graphql", "graphql"),
+    ("/api/kernel", "kernel"),
+    ("/api/integrations", "transports"),
+    ("/api/health", "health"),
+    ("/api", "rest_v1"),
+    ("/openapi.json", "rest_v1"),
+    ("/docs", "guide"),
+    ("/pages", "files"),
+    ("/live", STREAMS),
+    ("/{anything", OTHER),
+    ("/metrics", OTHER),
+)
+"""Of the templates of addresses. Whatever begins otherwise is a page."""
+
+
+class Counted:
+    """The requests of one surface since the start."""
+
+    __slots__ = ("buckets", "by_class", "seconds")
+
+    def __init__(self) -> None:
+        self.by_class = [0] * len(CLASSES)
+        self.buckets = [0] * (len(BOUNDS) + 1)
+        self.seconds = 0.0
+
+    def note(self, status: int, seconds: float) -> None:
+        self.by_class[status // 100 - 2] += 1
+        self.buckets[bisect_left(BOUNDS, seconds)] += 1
+        self.seconds += seconds
+
+
+class RequestMeasures:
+    def __init__(self) -> None:
+        self.surfaces = {name: Counted() for name in SURFACES}
+
+    def of(self, template: str) -> Counted:
+        """Where the requests to an address with this template are counted."""
+        return self.surfaces[surface_of(template)]
+
+    def answered(self) -> list[int]:
+        """The buckets of all surfaces together, without event streams."""
+        timed = (each.buckets for name, each in self.surfaces.items() if name != STREAMS)
+        return [sum(several) for several in zip(*timed, strict=True)]
+
+
+def surface_of(template: str) -> str:
+    return next((surface for beginning, surface in BEGINNINGS if _begins(template, beginning)), "pages")
+
+
+def _begins(template: str, beginning: str) -> bool:
+    return template == beginning or template.startswith((f"{beginning}/", f"{beginning}:"))
+
+
+def difference(later: Iterable[int], earlier: Iterable[int]) -> list[int]:
+    return [after - before for after, before in zip(later, earlier, strict=True)]
+
+
+def quantile(buckets: Sequence[int], share: float) -> float | None:
+    """The seconds that this share of the requests took at the most, evenly spread in their bucket. None without
+    requests. Beyond the last bound it is that bound.
+    """
+    wanted, below = sum(buckets) * share, 0
+    if not wanted:
+        return None
+    for place, bound in enumerate(BOUNDS):
+        number = buckets[place]
+        if number and below + number >= wanted:
+            begin = BOUNDS[place - 1] if place else 0.0
+            return begin + (bound - begin) * (wanted - below) / number
+        below += number
+    return BOUNDS[-1]

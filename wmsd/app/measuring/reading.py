@@ -1,0 +1,213 @@
+"""Reads the figures of the running server. It opens no company's file: what is in them is kept elsewhere."""
+
+import asyncio
+import resource
+import shutil
+import time
+from collections.abc import Iterable
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from typing import Final
+
+from wmsd import __version__
+from wmsd.accounts import sessions
+from wmsd.app.backups.due import local_now
+from wmsd.app.backups.verdict import verdict
+from wmsd.app.installation import Installation
+from wmsd.app.jobs import Jobs
+from wmsd.app.measuring.counting import RequestMeasures
+from wmsd.app.measuring.pulse import Pulse
+from wmsd.app.measuring.schema import (
+    BackupFigures,
+    CompanyCounts,
+    DeliveryFigures,
+    DiskFigures,
+    LogFigures,
+    LoopFigures,
+    MinuteFigures,
+    ProcessFigures,
+    ReplicaFigures,
+    ServerFigures,
+    SurfaceFigures,
+)
+from wmsd.base import timestamps
+from wmsd.base.context import Company
+from wmsd.base.memory import resident_memory
+from wmsd.db.failures import STORAGE_FAILURES
+from wmsd.db.sqlite import log_bytes
+
+HOLDS_SECONDS: Final = 1.0
+"""So long a reading is given again: whoever asks in a loop costs one reading a second."""
+
+
+class LiveFigures:
+    def __init__(self, installation: Installation, jobs: Jobs) -> None:
+        self._installation = installation
+        self._jobs = jobs
+        self._clock = installation.clock
+        self.pulse = Pulse(installation.measures)
+        self.started_at, self._began = installation.clock.now(), installation.clock.monotonic()
+        self._reading = asyncio.Lock()
+        self._last: ServerFigures | None = None
+        self._read_at = 0.0
+
+    async def read(self) -> ServerFigures:
+        """The figures, a second old at the most."""
+        async with self._reading:
+            now = time.monotonic()
+            if self._last is None or now - self._read_at >= HOLDS_SECONDS:
+                self._last = await self._read()
+                self._read_at = now
+            return self._last
+
+    async def _read(self) -> ServerFigures:
+        installation, jobs = self._installation, self._jobs
+        loop = asyncio.get_running_loop()
+        known = await installation.access.companies()
+        minute = self.pulse.last_minute(loop.time())
+        open_files = {_code(known, int(each.path.stem)): each.path for each in installation.files.open}
+        outside = await asyncio.to_thread(self._outside, open_files)
+        return ServerFigures(
+            version=__version__,
+            started_at=timestamps.to_text(self.started_at),
+            up_seconds=self._clock.monotonic() - self._began,
+            requests=_requests(installation.measures),
+            last_minute=MinuteFigures(
+                seconds=minute.seconds,
+                requests=minute.requests,
+                p50_seconds=minute.half_within,
+                p99_seconds=minute.most_within,
+            ),
+            loop=LoopFigures(lag_seconds=self.pulse.lag, most_lag_seconds=self.pulse.most_lag),
+            companies=_companies(installation, known),
+            deliveries=self._deliveries(),
+            logs=outside.logs,
+            process=outside.process,
+            backup=outside.backup,
+            replica=outside.replica,
+            disk=outside.disk,
+            sessions=await self._sessions(),
+            event_streams=jobs.changes.streams,
+            jobs_failing=sum(each.error is not None for each in jobs.log.jobs.values()),
+        )
+
+    async def _sessions(self) -> int | None:
+        try:
+            return await self._installation.platform.read(sessions.number)
+        except STORAGE_FAILURES:
+            return None
+
+    def _deliveries(self) -> DeliveryFigures:
+        figures = list(self._jobs.today.known.values())
+        oldest = min((each.oldest_waiting for each in figures if each.oldest_waiting is not None), default=None)
+        return DeliveryFigures(
+            waiting=sum(each.waiting for each in figures),
+            oldest_seconds=None if oldest is None else _age(oldest, self._clock.now()),
+            given_up=sum(each.given_up for each in figures),
+            switched_off=self._jobs.webhooks_switched_off,
+        )
+
+    def _outside(self, open_files: dict[str, Path]) -> "_Outside":
+        """What the system tells. Call it on a thread."""
+        return _Outside(self._installation, self._jobs, open_files)
+
+
+class _Outside:
+    def __init__(self, installation: Installation, jobs: Jobs, open_files: dict[str, Path]) -> None:
+        self.logs = _logs(open_files, installation.folder.platform_file)
+        self.process = _process()
+        self.backup = _backup(jobs, installation.clock.now())
+        self.replica = _replica(installation)
+        self.disk = _disk(installation.folder.path)
+
+
+def _code(known: dict[int, Company], company_id: int) -> str:
+    return known[company_id].code if company_id in known else f"company {company_id}"
+
+
+def _requests(measures: RequestMeasures) -> dict[str, SurfaceFigures]:
+    return {
+        name: SurfaceFigures(by_class=[*each.by_class], buckets=[*each.buckets], seconds=each.seconds)
+        for name, each in measures.surfaces.items()
+    }
+
+
+def _companies(installation: Installation, known: dict[int, Company]) -> CompanyCounts:
+    files = installation.files
+    read_only = (int(each.path.stem) for each in files.databases if each.writes.failure is not None)
+    return CompanyCounts(
+        known=len(known),
+        open=len(files.open),
+        unavailable=_codes(known, files.failed),
+        read_only=_codes(known, read_only),
+    )
+
+
+def _codes(known: dict[int, Company], company_ids: Iterable[int]) -> list[str]:
+    return [_code(known, each) for each in sorted(company_ids)]
+
+
+def _logs(open_files: dict[str, Path], platform_file: Path) -> LogFigures:
+    sizes = {name: log_bytes(path) for name, path in open_files.items()}
+    sizes["platform"] = log_bytes(platform_file)
+    largest = max(sizes, key=sizes.__getitem__)
+    return LogFigures(
+        bytes=sum(sizes.values()),
+        largest_bytes=sizes[largest],
+        largest_of=largest if sizes[largest] else None,
+    )
+
+
+def _process() -> ProcessFigures:
+    used = resource.getrusage(resource.RUSAGE_SELF)
+    open_files = None
+    with suppress(OSError):
+        open_files = sum(1 for _ in Path("/proc/self/fd").iterdir()) - 1  # the listing itself has one open
+    return ProcessFigures(
+        memory_bytes=resident_memory(),
+        cpu_seconds=used.ru_utime + used.ru_stime,
+        open_files=open_files,
+        most_open_files=resource.getrlimit(resource.RLIMIT_NOFILE)[0],
+    )
+
+
+def _backup(jobs: Jobs, now: datetime) -> BackupFigures | None:
+    if jobs.backups is None:
+        return None
+    record = jobs.backups.record()
+    judged = verdict(jobs.backups.settings, record, local_now())
+    is_proven = record.proven is not None and not record.proven.problems
+    return BackupFigures(
+        ok=judged.ok,
+        sentence=judged.sentence,
+        age_seconds=None if record.made is None else _age(record.made.at, now),
+        proven_age_seconds=_age(record.proven.at, now) if record.proven is not None and is_proven else None,
+    )
+
+
+def _replica(installation: Installation) -> ReplicaFigures | None:
+    if not installation.settings.replica.enabled:
+        return None
+    from wmsd.app.replicas.verdict import verdict as verdict_of_replica  # imported here: few have one
+
+    judged = verdict_of_replica(installation.folder)
+    ages = [age for age in judged.behind.values() if age is not None]
+    return ReplicaFigures(
+        ok=judged.ok,
+        sentence=judged.sentence,
+        files_behind=len(judged.behind),
+        behind_seconds=max(ages, default=None),
+    )
+
+
+def _disk(folder: Path) -> DiskFigures | None:
+    try:
+        usage = shutil.disk_usage(folder)
+    except OSError:
+        return None
+    return DiskFigures(free_bytes=usage.free, all_bytes=usage.total)
+
+
+def _age(moment: str, now: datetime) -> float:
+    return max(0.0, (now - timestamps.from_text(moment)).total_seconds())

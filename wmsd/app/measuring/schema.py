@@ -1,0 +1,98 @@
+"""The figures of a running server, in one reading. What cannot be read now is None."""
+
+from wmsd.base.fields import Model, Timestamp
+
+
+class SurfaceFigures(Model):
+    """Requests since the start. `buckets` go with the bounds of `counting.py`."""
+
+    by_class: list[int]
+    buckets: list[int]
+    seconds: float
+
+
+class MinuteFigures(Model):
+    """The last minute, or what there was of it since the start."""
+
+    seconds: float
+    requests: int
+    p50_seconds: float | None
+    p99_seconds: float | None
+
+
+class LoopFigures(Model):
+    lag_seconds: float
+    most_lag_seconds: float
+
+
+class CompanyCounts(Model):
+    """`unavailable` names those whose files cannot be used, and `read_only` those that cannot be written."""
+
+    known: int
+    open: int
+    unavailable: list[str]
+    read_only: list[str]
+
+
+class DeliveryFigures(Model):
+    """`waiting` are to be sent. `given_up` are those of receivers that are there still."""
+
+    waiting: int
+    oldest_seconds: float | None
+    given_up: int
+    switched_off: int
+
+
+class LogFigures(Model):
+    """The write-ahead logs of open files."""
+
+    bytes: int
+    largest_bytes: int
+    largest_of: str | None
+
+
+class ProcessFigures(Model):
+    memory_bytes: int
+    cpu_seconds: float
+    open_files: int | None
+    most_open_files: int
+
+
+class BackupFigures(Model):
+    ok: bool
+    sentence: str
+    age_seconds: float | None
+    proven_age_seconds: float | None
+
+
+class ReplicaFigures(Model):
+    """`behind_seconds`: of the file that is furthest behind; None when none is, or nobody knows."""
+
+    ok: bool
+    sentence: str
+    files_behind: int
+    behind_seconds: float | None
+
+
+class DiskFigures(Model):
+    free_bytes: int
+    all_bytes: int
+
+
+class ServerFigures(Model):
+    version: str
+    started_at: Timestamp
+    up_seconds: float
+    requests: dict[str, SurfaceFigures]
+    last_minute: MinuteFigures
+    loop: LoopFigures
+    companies: CompanyCounts
+    deliveries: DeliveryFigures
+    logs: LogFigures
+    process: ProcessFigures
+    backup: BackupFigures | None
+    replica: ReplicaFigures | None
+    disk: DiskFigures | None
+    sessions: int | None
+    event_streams: int
+    jobs_failing: int

@@ -1,0 +1,109 @@
+"""`/metrics`, for Prometheus: at an address of its own (metrics.listen), or at the service's with a token
+(metrics.token_file). Without either there is nothing at that address.
+"""
+
+import asyncio
+import hmac
+import logging
+from collections.abc import AsyncIterator, Awaitable, Callable
+from contextlib import asynccontextmanager
+from functools import partial
+from pathlib import Path
+from typing import Final
+
+from wmsd.app.installation import Installation
+from wmsd.app.measuring.reading import LiveFigures
+from wmsd.app.measuring.schema import ServerFigures
+from wmsd.app.settings import Metrics
+from wmsd.base.complaints import Complaints
+from wmsd.db.failures import STORAGE_FAILURES
+from wmsd.interfaces.http import requests
+from wmsd.interfaces.http.connections import Bounds
+from wmsd.interfaces.http.listening import listening
+from wmsd.interfaces.http.server import add_open, joined
+from wmsd.interfaces.http.web import web
+
+LOG = logging.getLogger("wmsd.metrics")
+PATH: Final = "/metrics"
+LEAST_TOKEN: Final = 20
+"""Characters that a token must have, so that nobody guesses it."""
+MOST_READ: Final = 4096
+BOUNDS: Final = Bounds(connections=32, connections_of_an_address=8)
+NOT_LET_IN: Final = "Send the token of metrics.token_file: Authorization: Bearer <token>.\n"
+TOKEN_UNREADABLE: Final = "The file of metrics.token_file cannot be used. The log of the server says why.\n"
+NO_FIGURES: Final = "The figures cannot be read now. The log of the server says why.\n"
+WITHOUT_TOKEN: Final = "nobody can read the metrics: metrics.token_file cannot be used"
+NOT_READ: Final = "the metrics cannot be read"
+Handler = Callable[[web.Request], Awaitable[web.Response]]
+
+
+class Scraping:
+    def __init__(self, settings: Metrics, figures: LiveFigures) -> None:
+        self._token_file = Path(settings.token_file) if settings.token_file else None
+        self._figures = figures
+        self._told = Complaints(LOG, (ValueError, *STORAGE_FAILURES))
+
+    async def answer(self, request: web.Request) -> web.Response:
+        if self._token_file is not None:
+            try:
+                token = await asyncio.to_thread(read_token, self._token_file)
+            except (OSError, ValueError) as error:
+                self._told.failed(WITHOUT_TOKEN, error)
+                return web.Response(status=503, text=TOKEN_UNREADABLE)
+            self._told.over(WITHOUT_TOKEN)
+            if not _is(requests.bearer(joined(request.headers, "Authorization")), token):
+                return web.Response(status=401, text=NOT_LET_IN, headers={"WWW-Authenticate": "Bearer"})
+        try:
+            figures = await self._figures.read()
+        except STORAGE_FAILURES as error:
+            self._told.failed(NOT_READ, error)
+            return web.Response(status=503, text=NO_FIGURES)
+        self._told.over(NOT_READ)
+        body, content_type = await asyncio.to_thread(_exposed, figures)
+        return web.Response(body=body, headers={"Content-Type": content_type, "Cache-Control": "no-store"})
+
+
+def _exposed(figures: ServerFigures) -> tuple[bytes, str]:
+    from wmsd.app.measuring.exposition import CONTENT_TYPE, exposition  # imported at the first scrape
+
+    return exposition(figures), CONTENT_TYPE
+
+
+def read_token(file: Path) -> str:
+    """The token in the file. Raises OSError, and ValueError when it holds none that can be used."""
+    with file.open("rb") as opened:
+        token = opened.read(MOST_READ).decode("ascii", "replace").strip()
+    if len(token) < LEAST_TOKEN or not token.isprintable() or " " in token:
+        raise ValueError(f"{file} must hold one word of {LEAST_TOKEN} characters or more")
+    return token
+
+
+def _is(sent: str | None, token: str) -> bool:
+    return sent is not None and hmac.compare_digest(sent.encode("utf-8", "replace"), token.encode())
+
+
+def add_to(app: web.Application, installation: Installation, figures: LiveFigures) -> None:
+    """At the service's address, where a token is set and no address of its own."""
+    settings = installation.settings.metrics
+    if settings.token_file and not settings.listen:
+        add_open(app, "GET", PATH, Scraping(settings, figures).answer)
+
+
+@asynccontextmanager
+async def listening_for_scrapes(settings: Metrics, figures: LiveFigures) -> AsyncIterator[str | None]:
+    """At an address of its own, if there is to be one: yields it. Raises OSError and UnicodeError."""
+    if not settings.listen:
+        yield None
+        return
+    app = web.Application()
+    app.router.add_get(PATH, partial(_named, Scraping(settings, figures).answer))
+    host, _, port = settings.listen.rpartition(":")
+    async with listening(app, host.strip("[]"), int(port), bounds=BOUNDS) as (at, number):
+        yield f"http://{f'[{at}]' if ':' in at else at}:{number}{PATH}"
+
+
+async def _named(answer: Handler, request: web.Request) -> web.Response:
+    given = await answer(request)
+    given.headers["Server"] = "wmsd"
+    given.headers["X-Content-Type-Options"] = "nosniff"
+    return given
