@@ -5,7 +5,8 @@ from pathlib import Path
 from polib import POEntry, POFile, pofile
 
 from tests.support.error_sentences import collected
-from wmsd.interfaces.pages.language import CATALOGUES, ERROR
+from tests.support.messages import CATALOGUES
+from wmsd.interfaces.pages.language import ERROR
 
 UNBROKEN = 1_000_000
 """Columns: each text stands in one line, so that a changed word changes one line."""

@@ -5,18 +5,22 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Final
 
 from jinja2 import Environment
 
+from wmsd import docs
 from wmsd.base.access import ABILITIES, MODULES, ROLES
 from wmsd.interfaces import pages
 from wmsd.interfaces.pages import resources
 from wmsd.interfaces.pages.administration import USER_ACTS
 from wmsd.interfaces.pages.fields import NAMES
-from wmsd.interfaces.pages.rendering import FOLDER
 from wmsd.interfaces.pages.words import WORDS
 
-PAGES = Path(pages.__file__).parent
+PAGES: Final = Path(pages.__file__).parent
+TEMPLATES: Final = PAGES / "templates"
+CATALOGUES: Final = PAGES / "catalogues"
+GUIDE: Final = Path(docs.__file__).parent
 PLACE = re.compile(r"%\((\w+)\)[sd]")
 TRANSLATING = {"_": 1, "translated": 1, "counted": 2}
 """How many of the first arguments are messages."""
@@ -76,7 +80,7 @@ def declared() -> Iterator[Message]:
 
 def collected() -> set[Message]:
     found = set(declared())
-    for path in sorted(FOLDER.rglob("*.html")):
+    for path in sorted(TEMPLATES.rglob("*.html")):
         found.update(of_template(path.read_text(encoding="utf-8"), path.name))
     for path in sorted(PAGES.rglob("*.py")):
         found.update(of_python(path.read_text(encoding="utf-8"), path.name))

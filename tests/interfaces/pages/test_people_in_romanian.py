@@ -9,11 +9,12 @@ import pytest
 from jinja2 import Environment
 from jinja2.ext import extract_from_ast
 
+from tests.support.messages import CATALOGUES, PAGES
+from tests.support.messages import TEMPLATES as FOLDER
 from wmsd.interfaces.pages import first_run, routes, signing_in, signing_on, welcome
 from wmsd.interfaces.pages.administration import ADMINISTRATION
 from wmsd.interfaces.pages.house_pages import HOUSE_PAGES
-from wmsd.interfaces.pages.language import CATALOGUES, ERROR
-from wmsd.interfaces.pages.rendering import FOLDER
+from wmsd.interfaces.pages.language import ERROR
 from wmsd.interfaces.pages.resources import RESOURCES
 
 TEMPLATES: Final = (
@@ -57,7 +58,7 @@ def test_the_messages_of_pages_themselves_are_translated() -> None:
     catalogues = [polib.pofile(str(path)) for path in sorted(CATALOGUES.glob("ro*.po"))]
     errors = {each.msgid for entries in catalogues for each in entries if each.msgctxt == ERROR}
     for module in ("browser", "trying", "trust"):
-        code = (FOLDER.parent / f"{module}.py").read_text()
+        code = (PAGES / f"{module}.py").read_text()
         said = re.findall(r'(?:Problem\("[A-Z_]+", |forbidden\()"([^"]+)"', code)
         assert said, module
         assert set(said) <= errors

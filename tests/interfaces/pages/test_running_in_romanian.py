@@ -7,6 +7,7 @@ import polib
 import pytest
 
 from tests.interfaces.pages.visitor import Visitor
+from tests.support.messages import CATALOGUES
 from tests.support.shop import Shop
 from wmsd.app import job_words
 from wmsd.app.csv_transfer import KINDS
@@ -14,7 +15,7 @@ from wmsd.app.doctor import CHECKS
 from wmsd.app.settings import sections
 from wmsd.interfaces.pages import recipes, words
 from wmsd.interfaces.pages.health_words import REMEDIES, WORDS
-from wmsd.interfaces.pages.language import CATALOGUES, ERROR
+from wmsd.interfaces.pages.language import ERROR
 from wmsd.interfaces.pages.oversight import SOURCES
 from wmsd.webhooks import failures
 from wmsd.webhooks.schema import DELIVERY_STATUSES

@@ -7,8 +7,7 @@ from pathlib import Path
 import polib
 import pytest
 
-from tests.support.messages import Message, collected, of_python, of_template, places
-from wmsd.interfaces.pages.language import CATALOGUES
+from tests.support.messages import CATALOGUES, Message, collected, of_python, of_template, places
 
 FORMS = 3
 """Of a Romanian plural."""

@@ -2,24 +2,24 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from pathlib import Path
 from typing import Any
 
 import polib
 import pytest
 from jinja2 import Environment
 
+from tests.support.messages import CATALOGUES, TEMPLATES
 from wmsd.app.kinds import DOCUMENTS
 from wmsd.app.request_history import remedies
 from wmsd.base.access import ABILITIES, MODULES
-from wmsd.interfaces.pages import language, ledger_words, moments, rendering, words
+from wmsd.interfaces.pages import language, ledger_words, moments, words
 from wmsd.interfaces.pages.acting import CHANGED_MEANWHILE
 from wmsd.interfaces.pages.administration import ADMINISTRATION
 from wmsd.interfaces.pages.fields import Field
 from wmsd.interfaces.pages.filters import filters_of
 from wmsd.interfaces.pages.forms import form_of
 from wmsd.interfaces.pages.guide.contents import READERS
-from wmsd.interfaces.pages.language import CATALOGUES, ERROR
+from wmsd.interfaces.pages.language import ERROR
 from wmsd.interfaces.pages.refusal_words import BETWEEN_SENTENCES, in_words
 from wmsd.interfaces.pages.requests import NOT_KEPT
 from wmsd.interfaces.pages.resources import RESOURCES
@@ -74,7 +74,7 @@ def of_templates() -> Iterator[str]:
         extensions=["jinja2.ext.i18n"], trim_blocks=True, lstrip_blocks=True, autoescape=True
     )
     for name in PAGES:
-        source = Path(rendering.FOLDER / f"{name}.html").read_text(encoding="utf-8")
+        source = (TEMPLATES / f"{name}.html").read_text(encoding="utf-8")
         for _, _, message in environment.extract_translations(source):  # type: ignore[attr-defined]  # of the extension
             yield from (each for each in (message if isinstance(message, tuple) else (message,))[:1] if each)
 

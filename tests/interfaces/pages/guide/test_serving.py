@@ -8,12 +8,12 @@ from urllib.parse import quote
 import pytest
 
 from tests.interfaces.pages.visitor import Visitor
+from tests.support.messages import GUIDE
 from tests.support.world import UNLIMITED, World, open_world
 from wmsd.app.settings import declared
 from wmsd.base.problems import STATUS_OF_CODE
 from wmsd.interfaces.cli.main import COMMANDS
 from wmsd.interfaces.pages.guide.contents import ORDER, READERS, address_of
-from wmsd.interfaces.pages.guide.serving import DOCS
 from wmsd.outbox.events import EVENTS
 
 FIRST_FOUND = re.compile(r'<ol class="found">\n<li><h2><a href="([^"]+)">\s*(.*?)\s*</a></h2>', re.DOTALL)
@@ -108,7 +108,7 @@ async def test_a_page_in_another_language_than_its_frame_says_so(world: World) -
 
 
 def test_the_first_page_has_the_same_parts_in_each_language() -> None:
-    english, *others = sorted(DOCS.rglob("index.md"))
+    english, *others = sorted(GUIDE.rglob("index.md"))
     assert others
     for each in others:
         counted = [
