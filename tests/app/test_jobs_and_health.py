@@ -12,6 +12,7 @@ from tests.support.world import UNLIMITED, World, open_world
 from wmsd.accounts import store as accounts
 from wmsd.app import jobs as jobs_module
 from wmsd.app.data_folder import DataFolder
+from wmsd.app.disk_thresholds import Disk
 from wmsd.app.jobs import A_DAY_SECONDS, Jobs
 from wmsd.db.database import Database
 from wmsd.db.failures import StorageError
@@ -172,7 +173,7 @@ async def test_strangers_are_told_no_figures_of_the_disk(world: World) -> None:
 
 
 async def test_a_full_disk_is_unavailable(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("wmsd.app.health.LEAST_FREE_BYTES", 10**18)
+    monkeypatch.setattr("wmsd.app.health.disk_of", lambda _: Disk(10**6, 10**12))
     answer = await world.call("GET", "/api/health", token="", company="", status=503)
     assert answer.body["checks"]["disk"]["ok"] is False
 

@@ -14,7 +14,8 @@ from tests.support.shop import Shop, open_shop
 from tests.support.small_disk import fill
 from tests.support.world import UNLIMITED, World, open_world
 from wmsd.app import storage
-from wmsd.app.data_folder import LEAST_FREE_BYTES, RESERVE_BYTES, DataFolder
+from wmsd.app.data_folder import RESERVE_BYTES, DataFolder
+from wmsd.app.disk_thresholds import LEAST_REFUSED
 from wmsd.base.complaints import FLAPPING_SECONDS
 from wmsd.companies.actions import change_company
 from wmsd.companies.schema import CompanyChanges
@@ -112,7 +113,7 @@ async def on_small_disk(small_disk: Path) -> AsyncIterator[World]:
 async def test_a_disk_that_is_nearly_full_takes_nothing_new(on_small_disk: World, small_disk: Path) -> None:
     world = on_small_disk
     await open_shop(world)
-    other = fill(small_disk, LEAST_FREE_BYTES - MEGABYTE)
+    other = fill(small_disk, LEAST_REFUSED - MEGABYTE)
     refused = await world.call("POST", "/api/articles", ARTICLE, status=503)
     assert refused.body["code"] == "SERVICE_UNAVAILABLE"
     assert refused.headers["Retry-After"] == "30"

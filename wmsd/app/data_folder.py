@@ -5,7 +5,6 @@ import fcntl
 import json
 import logging
 import os
-import shutil
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +14,7 @@ from wmsd import __version__
 from wmsd.accounts import store as accounts
 from wmsd.accounts.master_key import MasterKey
 from wmsd.app import swapping
+from wmsd.app.disk_thresholds import Level, disk_of
 from wmsd.app.private_files import give_to_owner_of
 from wmsd.app.swapping import sync
 from wmsd.base.clock import OrderedClock
@@ -30,7 +30,6 @@ from wmsd.db.sqlite import connect, sqlite3
 from wmsd.db.transaction import Provision, Transaction
 
 LOG = logging.getLogger("wmsd.data")
-LEAST_FREE_BYTES = 32 * 1024 * 1024
 AGAIN_SECONDS = 0.1
 LOCK = "server.lock"
 SAID_BYTES = 1000
@@ -123,16 +122,17 @@ class DataFolder:
 
     def check_room(self) -> None:
         """Raises StorageError when the disk is nearly full. The rest is kept for work that must go on."""
-        free = shutil.disk_usage(self.path).free
-        if free < LEAST_FREE_BYTES:
+        disk = disk_of(self.path)
+        if disk.level is Level.REFUSED:
             raise StorageError(
-                f"The disk of the data folder {self.path} is full: {free // 1024} KiB are free, "
-                f"{LEAST_FREE_BYTES // 1024} KiB are needed. Make room, then start again."
+                f"The disk of the data folder {self.path} is full: {disk.free // 1024} KiB are free, "
+                f"{disk.refused_below // 1024} KiB are needed. Make room, then start again."
             )
 
     def make_reserve(self) -> None:
         """Makes the reserve when the disk has room for it and for more."""
-        if self.reserve.exists() or shutil.disk_usage(self.path).free < 2 * RESERVE_BYTES + LEAST_FREE_BYTES:
+        disk = disk_of(self.path)
+        if self.reserve.exists() or disk.free < 2 * RESERVE_BYTES + disk.refused_below:
             return
         try:
             with self.reserve.open("wb") as file:
@@ -149,7 +149,7 @@ class DataFolder:
         Additions are still refused then, so they cannot use it up.
         """
         try:
-            if shutil.disk_usage(self.path).free > RESERVE_BYTES:
+            if disk_of(self.path).free > RESERVE_BYTES:
                 return False
             self.reserve.unlink()
         except OSError:

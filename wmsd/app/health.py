@@ -3,29 +3,34 @@ replica.
 """
 
 import asyncio
-import shutil
 from collections.abc import Iterable
 from datetime import datetime
-from typing import Any
+from typing import Any, Final
 
 from wmsd.app.backups.due import local_now
 from wmsd.app.backups.verdict import verdict
+from wmsd.app.disk_thresholds import Level, disk_of
 from wmsd.app.installation import Installation
 from wmsd.app.jobs import Jobs
 from wmsd.base import timestamps
+from wmsd.base.access import has_role
+from wmsd.base.context import Caller
 from wmsd.db.sqlite import sqlite3
 
 SLOWEST_TICK_SECONDS = 30.0
-LEAST_FREE_BYTES = 64 * 1024 * 1024
+MOST_NAMED: Final = 100
 
 
-async def health(installation: Installation, jobs: Jobs, is_known: bool) -> tuple[int, dict[str, Any]]:
+async def health(
+    installation: Installation, jobs: Jobs, is_known: bool, caller: Caller | None = None
+) -> tuple[int, dict[str, Any]]:
     """The HTTP status, 200 or 503, and the result of each check. It tells no path and no version.
 
-    `is_known`: whether the caller has a valid token. To a stranger, free bytes would tell how an attack goes.
+    `is_known`: whether the caller has a valid token. To a stranger, free bytes would tell how an attack goes. A
+    `caller` who is a platform admin is also told which companies cannot be used or written, by code.
     """
     checks = {
-        "database": await _database(installation, is_known),
+        "database": await _database(installation, is_known) | await _named(installation, caller),
         "cache": {"ok": True, "entries": installation.access.entries},
         "job_queue": _job_queue(jobs),
         "disk": _disk(installation, is_known),
@@ -62,6 +67,21 @@ async def _database(installation: Installation, is_known: bool) -> dict[str, Any
         found["last_write"] = _latest(each.succeeded_at for each in written)
         found["last_failed_write"] = _latest(each.failed_at for each in written)
     return found
+
+
+async def _named(installation: Installation, caller: Caller | None) -> dict[str, list[str]]:
+    """The companies whose files cannot be used or written, for a platform admin who may use them."""
+    files = installation.files
+    read_only = {int(each.path.stem) for each in files.databases if each.writes.failure is not None}
+    found = {"unavailable": set(files.failed), "read_only": read_only - files.failed.keys()}
+    if caller is None or not has_role(caller.role, "platform-admin") or not any(found.values()):
+        return {}
+    known = await installation.access.companies()
+    return {
+        name: sorted(known[each].code for each in ids if each in known and caller.may_use(each))[:MOST_NAMED]
+        for name, ids in found.items()
+        if ids
+    }
 
 
 def _latest(moments: Iterable[datetime | None]) -> str | None:
@@ -113,10 +133,12 @@ def _replica(installation: Installation, is_known: bool) -> dict[str, Any]:
 
 
 def _disk(installation: Installation, is_known: bool) -> dict[str, Any]:
-    usage = shutil.disk_usage(installation.folder.path)
-    found: dict[str, Any] = {"ok": usage.free >= LEAST_FREE_BYTES}
+    disk = disk_of(installation.folder.path)
+    found: dict[str, Any] = {"ok": disk.level is Level.GOOD}
+    if disk.level is Level.WARNED:
+        found["degraded"] = True
     if is_known:
-        found |= {"free_bytes": usage.free, "free_percent": usage.free * 100 // usage.total}
+        found |= {"free_bytes": disk.free, "free_percent": disk.percent}
     return found
 
 

@@ -37,6 +37,7 @@ CLOSE_UNUSED: Final = Words("Close files", "Closes the files of companies that n
 TRY_FAILED_WRITES: Final = Words("Try failed writes", "Tries whether a disk that failed works again.")
 WRITE_LOGS_BACK: Final = Words("Write logs back", "Writes the logs of the databases back into their files.")
 MAKE_RESERVE: Final = Words("Reserve of the disk", "Makes the file again that is given up when the disk is full.")
+WATCH_DISK: Final = Words("Watch the disk", "Tells the log once when the disk fills up, and when it has room.")
 SWEEP_TOKENS: Final = Words(
     "Remove expired tokens", "Deletes tokens that have expired, and sessions that are over."
 )

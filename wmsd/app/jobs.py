@@ -16,6 +16,7 @@ from wmsd.accounts import store as accounts
 from wmsd.app import job_words as words
 from wmsd.app.backups.running import ScheduledBackups
 from wmsd.app.clock_watch import ClockWatch
+from wmsd.app.disk_watch import LOOK_SECONDS, DiskWatch
 from wmsd.app.idempotency import forget_old as forget_old_keys
 from wmsd.app.imports.desk import ImportDesk
 from wmsd.app.installation import Installation
@@ -69,6 +70,7 @@ class Jobs:
         self.sender = sender
         self._clock: Clock = installation.clock
         self.clock_watch = ClockWatch(installation.platform, installation.clock)
+        self.disk_watch = DiskWatch(installation.folder)
         self._scheduler = AsyncIOScheduler(
             timezone=MonotonicTime(time.monotonic),
             job_defaults={"misfire_grace_time": None, "coalesce": True, "max_instances": 1},
@@ -101,6 +103,7 @@ class Jobs:
             Declared(TRY_AGAIN_SECONDS, self.try_failed_writes, *words.TRY_FAILED_WRITES),
             Declared(TRY_AGAIN_SECONDS, self.write_logs_back, *words.WRITE_LOGS_BACK),
             Declared(60, self.make_reserve, *words.MAKE_RESERVE),
+            Declared(LOOK_SECONDS, self.watch_the_disk, *words.WATCH_DISK),
             Declared(3600, self.sweep_tokens, *words.SWEEP_TOKENS),
             Declared(3600, self.tell_of_ending_tokens, *words.TELL_OF_TOKENS),
             Declared(3600, self.tidy_files, *words.TIDY_FILES),
@@ -187,6 +190,9 @@ class Jobs:
     async def make_reserve(self) -> None:
         """Makes the reserve again when there is room after the disk was full."""
         await asyncio.to_thread(self._installation.folder.make_reserve)
+
+    async def watch_the_disk(self) -> None:
+        await self.disk_watch.look()
 
     async def keep_today(self) -> None:
         """Reads the figures of the page Today where something has changed, and then tells open pages of it."""

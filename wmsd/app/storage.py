@@ -7,10 +7,11 @@ and deletions may use the reserve (`data_folder.py`), a file that is deleted the
 
 import logging
 import math
-import shutil
+from collections.abc import Callable
 from typing import Any, Final, Literal, NamedTuple
 
-from wmsd.app.data_folder import LEAST_FREE_BYTES, RESERVE_BYTES, DataFolder
+from wmsd.app.data_folder import RESERVE_BYTES, DataFolder
+from wmsd.app.disk_thresholds import Disk, disk_of
 from wmsd.base.clock import Clock
 from wmsd.base.complaints import FLAPPING_SECONDS, Complaints
 from wmsd.base.context import Company
@@ -28,20 +29,23 @@ class Room(NamedTuple):
     """The share of its quota up to which a company may write, and the bytes of the disk that must be free."""
 
     share_of_quota: float
-    least_free: int
+    least_free: Callable[[Disk], int]
 
 
 ROOM: Final[dict[Growth, Room]] = {
-    "adds": Room(1.0, LEAST_FREE_BYTES),
-    "moves": Room(1.25, RESERVE_BYTES),
-    "frees": Room(math.inf, 0),
+    "adds": Room(1.0, lambda disk: disk.refused_below),
+    "moves": Room(1.25, lambda _: RESERVE_BYTES),
+    "frees": Room(math.inf, lambda _: 0),
 }
 MEGABYTE: Final = 1_000_000
 QUOTA_REACHED: Final = (
     "The quota of {} MB is reached: nothing new can be stored. Documents can still be moved for a while, and "
     "records deleted. Ask the site admin for more."
 )
-DISK_FULL: Final = "The server's disk is nearly full: nothing new can be stored. Tell the site admin."
+DISK_FULL: Final = (
+    "The server's disk is nearly full: nothing new can be stored. What is there can be read and deleted. "
+    "Tell the site admin."
+)
 DISK_GONE: Final = "The server cannot look at its disk now; nothing was changed. Tell the site admin."
 
 
@@ -77,7 +81,7 @@ class Storage:
             problem = Problem("STORAGE_FULL", QUOTA_REACHED.format(quota // MEGABYTE))
             self._told.failed(_company(company), problem)
             raise problem
-        if room.least_free and self._free() < room.least_free:
+        if growth != "frees" and (disk := self._disk_now()).free < room.least_free(disk):
             problem = unavailable(DISK_FULL, 30)
             self._told.failed(self._disk, problem)
             raise problem
@@ -85,10 +89,10 @@ class Storage:
             self._told.over(_company(company))
             self._told.over(self._disk)
 
-    def _free(self) -> int:
-        """The free bytes of the disk. Raises Problem (503)."""
+    def _disk_now(self) -> Disk:
+        """Raises Problem (503)."""
         try:
-            return shutil.disk_usage(self._folder.path).free
+            return disk_of(self._folder.path)
         except OSError as error:
             self._told.failed(self._disk, error)
             raise unavailable(DISK_GONE, 30) from None

@@ -1,7 +1,6 @@
 """Makes a backup: one archive with a consistent copy of every file."""
 
 import os
-import shutil
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import closing, suppress
@@ -18,7 +17,8 @@ from wmsd.app.backups.passphrases import encrypted
 from wmsd.app.backups.platform_copy import KeyRows
 from wmsd.app.backups.progress import Progress, Tell, silent
 from wmsd.app.backups.source import Source, State, StateLost
-from wmsd.app.data_folder import LEAST_FREE_BYTES, DataFolder
+from wmsd.app.data_folder import DataFolder
+from wmsd.app.disk_thresholds import disk_of
 from wmsd.app.lending import Unanswered
 from wmsd.app.private_files import new_private
 from wmsd.app.swapping import sync
@@ -86,13 +86,13 @@ class Creation:
 
     def _check_room(self) -> None:
         needed = round(self._all * _share(self._folder.archives()) * MARGIN)
+        disk = disk_of(self._folder.path)
         if self._folder.is_on_disk_of(self._data.path):
-            needed += LEAST_FREE_BYTES
-        free = shutil.disk_usage(self._folder.path).free
-        if free < needed:
+            needed += disk.refused_below
+        if disk.free < needed:
             raise StorageError(
                 f"There is no room for a backup in {self._folder.path}: it will take about "
-                f"{needed // 1_000_000} MB, and {free // 1_000_000} MB are free. Make room, or choose another "
+                f"{needed // 1_000_000} MB, and {disk.free // 1_000_000} MB are free. Make room, or choose another "
                 "folder."
             )
 

@@ -12,7 +12,7 @@ from typing import Final
 from wmsd.app.diagnosis.file_systems import FileSystem
 from wmsd.app.diagnosis.finding import FindingKind, Found
 from wmsd.app.diagnosis.situation import Situation
-from wmsd.app.health import LEAST_FREE_BYTES
+from wmsd.app.disk_thresholds import MOST_REFUSED
 from wmsd.db.sqlite import bytes_on_disk
 
 NETWORKED: Final = ("nfs", "cifs", "smb", "9p", "afs", "ceph", "gluster", "fuse", "virtiofs", "vboxsf", "davfs")
@@ -142,15 +142,15 @@ def is_networked(type_name: str) -> bool:
 def _room(at: Situation, on: FileSystem) -> Found:
     stored = sum(map(bytes_on_disk, at.files))
     free = on.free // MEGABYTE
-    if on.free < LEAST_FREE_BYTES:
-        yield DISK_FULL.of(at.data, free=free, least=LEAST_FREE_BYTES // MEGABYTE)
-    elif on.free < stored + LEAST_FREE_BYTES:
+    if on.free < MOST_REFUSED:
+        yield DISK_FULL.of(at.data, free=free, least=MOST_REFUSED // MEGABYTE)
+    elif on.free < stored + MOST_REFUSED:
         yield DISK_LOW.of(at.data, free=free, data=stored // MEGABYTE)
 
 
 def _backups(at: Situation) -> Found:
     on = at.file_system_of(at.backups)
-    if at.settings.backup.every != "never" and on.free < LEAST_FREE_BYTES:
+    if at.settings.backup.every != "never" and on.free < MOST_REFUSED:
         yield BACKUPS_LOW.of(at.backups, free=on.free // MEGABYTE)
 
 
@@ -163,7 +163,7 @@ def _temporary(at: Situation) -> Found:
     except OSError as error:
         yield TEMPORARY_UNUSABLE.of(folder, reason=(error.strerror or str(error)).lower())
         return
-    if on.free < LEAST_FREE_BYTES:
+    if on.free < MOST_REFUSED:
         yield TEMPORARY_LOW.of(folder, free=on.free // MEGABYTE)
     if on.refuses_programs and at.is_packed:
         yield TEMPORARY_REFUSES.of(folder)

@@ -6,7 +6,6 @@ writes all rows or none, however it ends: so the company's file alone says wheth
 
 import asyncio
 import logging
-import shutil
 import tempfile
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
@@ -15,6 +14,7 @@ from typing import Any, Final, NamedTuple
 
 from wmsd.app import own_program
 from wmsd.app.data_folder import DataFolder
+from wmsd.app.disk_thresholds import disk_of
 from wmsd.app.imports import record
 from wmsd.app.imports.uploads import LONGEST_SAID, SAID, About, State, Upload, Uploads
 from wmsd.app.private_files import new_private
@@ -32,7 +32,6 @@ MOST_AT_ONCE: Final = 2
 LONGEST_SECONDS: Final = 3600.0
 STOP_SECONDS: Final = 5.0
 ENDING_SECONDS: Final = 3.0
-LEAST_FREE_BYTES: Final = 64 * 1024 * 1024
 BUSY: Final = "Another import of this company is under way. Wait until it has ended, then send this again."
 BROKEN_OFF: Final = "The service was stopped meanwhile. Nothing was imported: begin again."
 
@@ -68,7 +67,8 @@ class ImportDesk:
         """A place for a new upload. Raises Problem: 409 while another one is at work, 503 without room."""
         await self._wait_until_idle(company)
         try:
-            if shutil.disk_usage(self._folder.path).free < self.most_bytes + LEAST_FREE_BYTES:
+            disk = disk_of(self._folder.path)
+            if disk.free < self.most_bytes + disk.refused_below:
                 raise unavailable("The server's disk has no room for an upload. Tell the site admin.", 30)
             upload = await asyncio.to_thread(self.uploads.make, company.id)
         except OSError as error:

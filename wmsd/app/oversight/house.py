@@ -11,6 +11,7 @@ from wmsd.app import clock_watch
 from wmsd.app.backups.due import local_now
 from wmsd.app.backups.record import read_record
 from wmsd.app.backups.verdict import verdict
+from wmsd.app.disk_thresholds import MEBIBYTE, Level, disk_of
 from wmsd.app.installation import Installation
 from wmsd.app.jobs import Jobs
 from wmsd.app.oversight.progress import progress_of
@@ -28,6 +29,12 @@ def failed(installation: Installation, companies: Mapping[int, Company]) -> dict
         f"{companies[each].code if each in companies else each}: {reason}"
         for each, reason in list(installation.files.failed.items())[:MOST_NAMED]
     ]
+    read_only = [int(each.path.stem) for each in installation.files.databases if each.writes.failure is not None]
+    named += [
+        f"{companies[each].code}: its file cannot be written now."
+        for each in read_only[:MOST_NAMED]
+        if each in companies and each not in installation.files.failed
+    ]
     return {"database": " ".join(named)} if named else {}
 
 
@@ -35,6 +42,7 @@ def details(installation: Installation, jobs: Jobs) -> dict[str, str]:
     """The sentences of the other checks that know more than whether they are good."""
     found = {
         "clock": _clock(jobs),
+        "disk": _disk(installation),
         "backup": None if jobs.backups is None else _backup(jobs),
         "replica": _replica(installation),
     }
@@ -44,6 +52,14 @@ def details(installation: Installation, jobs: Jobs) -> dict[str, str]:
 def _clock(jobs: Jobs) -> str | None:
     since, step = jobs.clock_watch.doubted_since, jobs.clock_watch.step
     return None if since is None else _sentence(clock_watch.sentence(since, step))
+
+
+def _disk(installation: Installation) -> str | None:
+    disk = disk_of(installation.folder.path)
+    if disk.level is Level.GOOD:
+        return None
+    free, refused_below = disk.free // MEBIBYTE, disk.refused_below // MEBIBYTE
+    return f"{free} MiB are free ({disk.percent} %). Below {refused_below} MiB nothing new is stored."
 
 
 def _backup(jobs: Jobs) -> str:

@@ -32,7 +32,7 @@ WORDS: Final[Mapping[str, CheckWords]] = {
         "The work in the background stands still.",
         "Look at the log.",
     ),
-    "disk": CheckWords("Disk", "There is room.", "The disk is nearly full.", "Make room."),
+    "disk": CheckWords("Disk", "There is room.", "The disk fills up, or is full.", "Make room."),
     "webhooks": CheckWords(
         "Webhooks",
         "None was switched off.",
