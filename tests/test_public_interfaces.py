@@ -18,7 +18,7 @@ ROOT: Final = Path(wmsd.__file__).parent
 OF_NAMED_TUPLES: Final = {"_asdict", "_fields", "_replace"}
 """Public in spite of their names, which are kept apart from those of fields."""
 EXCEPTIONS: Final = {
-    "app/unpacked/settling.py: uses getattr(sys, '_MEIPASS', None)": "PyInstaller documents it under this name",
+    "app/own_program.py: uses getattr(sys, '_MEIPASS', None)": "PyInstaller documents it under this name",
     "app/logs.py: sets logging.raiseExceptions": "logging documents it as a switch for programs in use",
     "db/sqlite.py: sets sys.modules['sqlite3']": "aiosqlite imports sqlite3, whose WAL mode can corrupt a file",
     "db/sqlite.py: sets sys.modules['sqlite3.dbapi2']": "as above",

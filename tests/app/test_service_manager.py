@@ -68,8 +68,8 @@ def test_without_a_manager_nothing_is_told(address: dict[str, str], caplog: pyte
 @pytest.mark.parametrize(
     ("usec", "pid", "seconds"),
     [
-        ("60000000", str(os.getpid()), 60.0),
-        ("500000", str(os.getppid()), 0.5),  # the one-file program serves in a child
+        pytest.param("60000000", str(os.getpid()), 60.0, id="its own"),
+        pytest.param("500000", str(os.getppid()), 0.5, id="of the one file, which serves in a child"),
         ("60000000", None, 60.0),
         ("60000000", "1000000", None),
         ("60000000", "", None),

@@ -9,12 +9,18 @@ from typing import Literal
 Packing = Literal["sources", "file", "folder"]
 
 
+def unpacked() -> Path | None:
+    """Where the libraries of a packed program are; None when it runs from its sources."""
+    folder = getattr(sys, "_MEIPASS", None)
+    return None if folder is None else Path(folder)
+
+
 def packing() -> Packing:
     """How this program is packed: not at all, as one file that unpacks itself, or as a folder."""
-    if not getattr(sys, "frozen", False):
+    folder = unpacked()
+    if folder is None:
         return "sources"
-    unpacked = Path(getattr(sys, "_MEIPASS", ""))
-    return "folder" if unpacked.parent == Path(sys.executable).resolve().parent else "file"
+    return "folder" if folder.parent == Path(sys.executable).resolve().parent else "file"
 
 
 def command(*arguments: str, data: Path, config_file: Path | None) -> list[str]:
@@ -27,8 +33,8 @@ def command(*arguments: str, data: Path, config_file: Path | None) -> list[str]:
 
 
 def is_packed() -> bool:
-    """Whether it is one file, which unpacks itself into the temporary folder."""
-    return bool(getattr(sys, "frozen", False))
+    """Whether it is an executable, and not sources that a Python runs."""
+    return packing() != "sources"
 
 
 def environment() -> Mapping[str, str]:

@@ -15,6 +15,7 @@ GOOD: tuple[tuple[str, ...], ...] = (
     ("module", "enable", "ACME", "stock"),
     ("module", "disable", "ACME", "stock"),
     ("user", "create", EMAIL, "--role", "platform-admin", "--password-stdin"),
+    ("user", "create", "stays@example.com", "--role", "platform-admin", "--password-stdin"),
     ("user", "list"),
     ("user", "disable", EMAIL),
     ("user", "set-password", EMAIL, "--password-stdin"),

@@ -12,7 +12,8 @@ from wmsd.db.failures import StorageError
 if TYPE_CHECKING:
     from wmsd.app.measuring.reading import LiveFigures  # the command needs nothing of it
 
-FIGURES: Final = "figures"
+FIGURES: Final = "server_figures"
+"""Not "figures": those are of a company, for its backup."""
 SECONDS: Final = 5.0
 
 

@@ -2,9 +2,9 @@
 
 import asyncio
 import logging
-import sys
 from pathlib import Path
 
+from wmsd.app import own_program
 from wmsd.app.unpacked.importing import import_all
 from wmsd.app.unpacked.leftovers import remove_left
 
@@ -14,11 +14,11 @@ LOG = logging.getLogger("wmsd.serve")
 async def settle() -> None:
     """Makes the server independent of its folder, and removes those of programs that were killed.
 
-    A server that runs from its sources has none.
+    Only the one-file program has such a folder.
     """
-    unpacked = getattr(sys, "_MEIPASS", None)
-    if unpacked is not None:
-        await asyncio.to_thread(_settle, Path(unpacked))
+    folder = own_program.unpacked()
+    if folder is not None and own_program.packing() == "file":
+        await asyncio.to_thread(_settle, folder)
 
 
 def _settle(folder: Path) -> None:

@@ -6,6 +6,7 @@ import sys
 from pathlib import Path
 from typing import Final
 
+from wmsd.app.own_program import packing
 from wmsd.app.swapping import sync
 from wmsd.db.failures import StorageError
 
@@ -78,8 +79,8 @@ class ProgramFile:
 
 
 def own_program() -> ProgramFile | None:
-    """The executable that runs now; None when it is no executable, but runs from its sources."""
-    return ProgramFile(Path(sys.executable).resolve()) if getattr(sys, "frozen", False) else None
+    """The one-file executable that runs now; None when it is none."""
+    return ProgramFile(Path(sys.executable).resolve()) if packing() == "file" else None
 
 
 def check_runs(pid: int, program: ProgramFile) -> None:

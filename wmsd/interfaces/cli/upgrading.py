@@ -14,6 +14,7 @@ from wmsd.app.backups.backup_folder import BackupFolder
 from wmsd.app.backups.creating import Creation, Made
 from wmsd.app.data_folder import Serving
 from wmsd.app.lending import Loan, beside_a_server
+from wmsd.app.own_program import packing
 from wmsd.app.upgrades.changing_over import ChangeOver
 from wmsd.app.upgrades.journal import Upgrade, write_upgrade
 from wmsd.app.upgrades.kept_copies import KeptCopies
@@ -96,6 +97,11 @@ def _rehearse(command_line: CommandLine, archive: Path) -> None:
 
 def _program(server: Serving | None) -> ProgramFile:
     own = own_program()
+    if packing() == "folder":
+        raise StorageError(
+            "This wmsd is a package of the system: install the newer package instead. When it starts, it keeps a "
+            "copy of each file that it brings up to date."
+        )
     if own is None:
         raise StorageError(
             "This wmsd runs from its sources, so there is no program to upgrade. Get the new sources, run "
