@@ -204,4 +204,7 @@ def test_a_configuration_that_is_there_stays_as_people_wrote_it(bare: Machine) -
     assert '[backup]\nfolder = "/var/lib/wmsd/backups"\n' in text
     assert "ReadWritePaths=/var/log/goods\n" in bare.path(UNIT).read_text()
     bare.path(CONFIG).write_text("server = 5\n")
-    assert bare.run(PROGRAM, "service", "install").stderr == f"wmsd: {CONFIG}: server stands in no section.\n"
+    assert (
+        bare.run(PROGRAM, "service", "install").stderr
+        == f"wmsd: {CONFIG}: server stands in no section; did you mean server.tls?\n"
+    )

@@ -40,7 +40,7 @@ COMPANY_FOREIGN: Final = FindingKind(
 )
 FILE_UNKNOWN: Final = FindingKind(
     "company-unknown",
-    "wrong",
+    "warning",  # what is killed while it makes a company leaves such a file too
     "{file} is the file of no company in platform.db. It names as its owner: {owner}.",
     "If platform.db was restored or copied from before the company was made, restore a newer one. Otherwise move "
     "the file out of the data folder, and keep it until you know whose it is.",

@@ -1,7 +1,8 @@
 """Whether each file has the log that belongs to it.
 
 A copy that was made of a file alone, while a server ran, lacks what was only in its log. The file itself does not
-show that: it is seen where the index of the log is left, or where `platform.db` has noted a later change.
+show that: it is seen where `platform.db` has noted a later change. The index of a log proves nothing: one that a
+killed server has left stays, as the next one needs none.
 """
 
 from pathlib import Path
@@ -27,12 +28,6 @@ LOG_MISSING: Final = FindingKind(
     "{file} has no log beside it, and lacks changes: it goes up to {found}, and platform.db has noted {noted}.",
     COPIED_ALONE,
 )
-LOG_LEFT_OUT: Final = FindingKind(
-    "log-left-out",
-    "wrong",
-    "The index {index} of a log is there, and the log is not: {file} was copied without it.",
-    COPIED_ALONE,
-)
 LOG_ALONE: Final = FindingKind(
     "log-alone",
     "wrong",
@@ -46,7 +41,7 @@ LOG_LARGE: Final = FindingKind(
     "Look in the server's log for what keeps it: a disk that fails, or a replica or command that reads for long. "
     "Starting the server again writes it back.",
 )
-KINDS: Final = (LOG_MISSING, LOG_LEFT_OUT, LOG_ALONE, LOG_LARGE)
+KINDS: Final = (LOG_MISSING, LOG_ALONE, LOG_LARGE)
 
 
 def look(at: Situation) -> Found:
@@ -66,12 +61,7 @@ def _lost(at: Situation) -> Found:
     if at.server is not None:
         return
     for path in at.files:
-        index = path.with_name(f"{path.name}-shm")
-        if has_log(path):
-            continue
-        if index.exists() and not path.with_name(f"{path.name}-wal").exists():
-            yield LOG_LEFT_OUT.of(path, index=index)
-        else:
+        if not has_log(path):
             yield from _older(at, path)
 
 
