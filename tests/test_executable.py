@@ -203,6 +203,25 @@ def test_it_lives_on_what_it_was_started_from(tmp_path: Path) -> None:
         assert running.unpacked != set()
 
 
+def test_it_goes_on_when_its_temporary_folder_is_removed(tmp_path: Path) -> None:
+    with serving(tmp_path) as running:
+        [unpacked] = running.unpacked
+        libraries = {str(each) for each in unpacked.rglob("*.so*") if each.is_file() and not each.is_symlink()}
+        [child] = running.children
+        assert eventually(lambda: libraries <= set(Path(f"/proc/{child}/maps").read_text().split()), LONGEST)
+        shutil.rmtree(unpacked)
+        for path in ("/docs/stock", "/docs/search?q=stock", "/docs/settings", "/docs/api", "/sign-in"):
+            assert running.get(path).status == 200, path
+        assert done(tmp_path, "backup", "create")
+
+
+def test_it_ends_when_what_started_it_is_killed(tmp_path: Path) -> None:
+    with serving(tmp_path) as running:
+        [child] = running.children
+        running.process.kill()
+        assert eventually(lambda: not is_alive(child), LONGEST)
+
+
 @pytest.mark.parametrize("stop", [signal.SIGTERM, signal.SIGINT])
 def test_a_signal_stops_it_and_leaves_nothing_behind(stop: signal.Signals, tmp_path: Path) -> None:
     with serving(tmp_path) as running:
