@@ -211,3 +211,34 @@ async def test_a_look_at_every_file_is_over_before_one_is_lent(world: World) -> 
     assert await looking == {world.company: 1}
     await files.file(world.company).take_back()
     await files.close()
+
+
+async def test_a_look_at_every_file_waits_until_one_is_lent(world: World) -> None:
+    """A visitor that came while the file is closed would keep it locked, as long as anything here has it open."""
+    files = files_alone(world)
+    path, file = files.path(world.company), files.file(world.company)
+    await (await world.database()).close()
+    database = await files.get(world.company)
+    may_end, may_leave = threading.Event(), threading.Event()
+
+    def write(tx: Transaction) -> None:
+        tx.execute("UPDATE articles SET name = name")
+        may_end.wait()
+
+    def stay(tx: Transaction) -> int:
+        may_leave.wait()
+        return int(tx.value("SELECT count(*) FROM articles"))
+
+    writing = asyncio.ensure_future(database.write(write))
+    lending = asyncio.ensure_future(file.lend())
+    await asyncio.sleep(0.05)
+    looking = asyncio.ensure_future(files.read_each([world.company], stay))
+    await asyncio.sleep(0.2)
+    may_end.set()
+    await asyncio.gather(writing, lending)
+    await database.write(lambda tx: tx.execute("UPDATE articles SET name = name"))
+    may_leave.set()
+    assert await looking
+    assert await seen_by_another_process(path) == "open"
+    await file.take_back()
+    await files.close()

@@ -7,8 +7,9 @@ requests for this company wait for it.
 import asyncio
 import logging
 import threading
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Executor
+from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
 from typing import Any, Final, NamedTuple, TypeVar
@@ -91,12 +92,13 @@ class CompanyFile:
         self._before_migration = before_migration
         self._open_files = open_files
         self._lent = 0
+        self._is_shared = False
         self._has_ended = False
         """Whether nobody may use it any more, because its company is being deleted."""
         self._changing = asyncio.Lock()
         """Held while the file is looked at, lent or replaced: one after the other."""
         self.visiting = threading.Lock()
-        """Held by a thread that reads the file with a connection of its own."""
+        """Held by a thread that reads the file with a connection of its own, and while the file is shared."""
         self._unavailable = f"company {company_id} is unavailable"
         self._is_ready = False
         self._looking: asyncio.Future[None] | None = None
@@ -119,7 +121,7 @@ class CompanyFile:
         self._told.over(self._unavailable)
         if self.database is None:
             self.database = self._new_database()
-            await self.database.share(self.is_lent)
+            await self.database.share(self._is_shared)
         return self.database
 
     async def lend(self) -> None:
@@ -130,11 +132,7 @@ class CompanyFile:
             raise StorageError(f"{self.path} belongs to a company that is being deleted.")
         self._lent += 1
         self._written_elsewhere(self._company_id)
-        async with self._changing:
-            while self.visiting.locked():  # noqa: ASYNC110  (a thread has it for milliseconds)
-                await asyncio.sleep(VISIT_SECONDS)
-            if self.database is not None:
-                await self.database.share(self.is_lent)
+        await self._share_as_lent()
 
     @property
     def is_lent(self) -> bool:
@@ -145,14 +143,32 @@ class CompanyFile:
         """Whether it is opened so that no other process can open it. All connections of this process must agree:
         they share the log's index, which is in a file if the first of them put it there.
         """
-        return self._alone and not self.is_lent
+        return self._alone and not self._is_shared
 
     async def take_back(self) -> None:
         self._lent -= 1
         self._written_elsewhere(self._company_id)
+        await self._share_as_lent()
+
+    async def _share_as_lent(self) -> None:
+        """Has the file open as its borrowers need it. SQLite unlocks it for them only when this process has no
+        connection to it left, not even a visitor's, so nobody opens one meanwhile.
+        """
         async with self._changing:
-            if self.database is not None:
-                await self.database.share(self.is_lent)
+            await self._has_left()
+            async with self._without_visitors():
+                self._is_shared = self.is_lent
+                if self.database is not None:
+                    await self.database.share(self._is_shared)
+
+    @asynccontextmanager
+    async def _without_visitors(self) -> AsyncIterator[None]:
+        while not self.visiting.acquire(blocking=False):  # noqa: ASYNC110  (a thread has it for milliseconds)
+            await asyncio.sleep(VISIT_SECONDS)
+        try:
+            yield
+        finally:
+            self.visiting.release()
 
     async def can_be_used(self) -> bool:
         """Whether the file can be used. A failed file is checked again, once for all who ask in the meantime."""
@@ -200,7 +216,7 @@ class CompanyFile:
     async def _look_for(self, database: Database | None) -> None:
         alone = self.is_alone
         if database is not None:
-            await database.share(self.is_lent)
+            await database.share(self._is_shared)
             alone = database.begin()
         look = partial(self._look, database, alone)
         found = await asyncio.get_running_loop().run_in_executor(self._executor, look)
