@@ -13,7 +13,7 @@ from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages.administration import ADMINISTRATION
 from wmsd.interfaces.pages.door import Answer, Door, Person, Sent
 from wmsd.interfaces.pages.language import translated as _
-from wmsd.interfaces.pages.resources import REFERRED, RESOURCES, Act, Resource
+from wmsd.interfaces.pages.resources import RESOURCES, Act, Resource
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,10 +49,6 @@ class Workplace(ABC):
             if resource.name == name:
                 return resource
         raise not_found("page")
-
-    def resource_referred(self, field: str) -> Resource:
-        """What a field refers to."""
-        return REFERRED[field]
 
     def acts(self, resource: Resource, record: Mapping[str, object] | None = None) -> list[Act]:
         """What the person may do here with the record; without one, to make one."""
