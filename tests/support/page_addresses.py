@@ -10,6 +10,7 @@ from aiohttp import web
 
 from wmsd.interfaces.pages.administration import ADMINISTRATION
 from wmsd.interfaces.pages.resources import RESOURCES, Resource
+from wmsd.interfaces.service import FOR_BROWSERS
 
 NO_PAGES: Final = ("/api", "/openapi", "/docs", "/pages/{name}", "/{anything}", "/changelog")
 METHODS: Final = ("GET", "POST")
@@ -44,7 +45,7 @@ def addresses(app: web.Application, company: int, there: Mapping[str, str]) -> I
 def _routes(app: web.Application) -> set[tuple[str, str]]:
     return {
         (each.method, each.resource.canonical)
-        for each in app.router.routes()
+        for each in app[FOR_BROWSERS].routes()
         if each.method in METHODS and each.resource and not each.resource.canonical.startswith(NO_PAGES)
     }
 

@@ -21,7 +21,7 @@ from wmsd.base.validation import check
 from wmsd.companies import actions as companies
 from wmsd.db.transaction import Transaction
 from wmsd.webhooks import delivery_actions
-from wmsd.webhooks.receiving import actions, receiver, rules, signatures, store
+from wmsd.webhooks.receiving import actions, receiver, retention, rules, signatures, store
 from wmsd.webhooks.receiving.rules import ADDRESS
 from wmsd.webhooks.receiving.schema import NewReceiver, ReceiverAnswer
 from wmsd.webhooks.trial import send_test
@@ -249,7 +249,7 @@ async def test_it_ends_after_a_week_with_all_that_it_has(scene: Scene) -> None:
     last = (await scene.log())[-1]["attempts"][0]
     assert (last["error"], last["response_status"]) == (rules.ENDED, None)
     for _ in range(2):
-        assert await scene.write(store.end_old) in (0, 1)
+        assert await scene.write(retention.end_old) in (0, 1)
     await scene.world.call("GET", "/api/webhooks/1", status=404)
     for table in ("webhook_receivers", "webhook_received", "webhook_hours"):
         assert await scene.write(lambda tx, table=table: tx.value(f"SELECT count(*) FROM {table}")) == 0
@@ -269,7 +269,7 @@ async def test_what_was_under_way_when_the_process_ended_comes_again(tmp_path: P
             await asyncio.Event().wait()
 
         with pytest.MonkeyPatch.context() as patched:
-            patched.setattr("wmsd.webhooks.ways.receive", cut_off)
+            patched.setattr("wmsd.webhooks.receiving.receiver.receive", cut_off)
             await scene.shop.order()
             await asyncio.wait_for(received.wait(), 10)
             await scene.world.sender.stop()

@@ -33,7 +33,7 @@ from wmsd.db.failures import STORAGE_FAILURES, FileMoved, is_damage
 from wmsd.db.sqlite import LOG_BYTES, log_bytes, sqlite3
 from wmsd.db.statistics import refresh_statistics
 from wmsd.outbox.store import forget_old as forget_old_events
-from wmsd.webhooks.receiving.store import end_old as end_old_receivers
+from wmsd.webhooks.receiving.retention import end_old as end_old_receivers
 from wmsd.webhooks.results import count_failing, pass_over
 from wmsd.webhooks.retention import forget_old as forget_old_deliveries
 from wmsd.webhooks.rules import off_because

@@ -1,13 +1,13 @@
 """The whole service: every interface on one HTTP server."""
 
 from collections.abc import AsyncIterator, Mapping, Sequence
+from contextlib import AsyncExitStack
 from functools import partial
 from typing import Any, Final
 
 from yarl import URL
 
 from wmsd.app.batch import BatchService, routes_of
-from wmsd.app.company_policies import PolicyService
 from wmsd.app.discovery import (
     ETSM_VERSION,
     V1_VERSION,
@@ -18,36 +18,27 @@ from wmsd.app.discovery import (
     index,
     versions,
 )
-from wmsd.app.imports.actions import ImportService
 from wmsd.app.imports.desk import ImportDesk
 from wmsd.app.installation import Installation
 from wmsd.app.jobs import Jobs
 from wmsd.app.kernel import KERNEL_VERSION, KernelService
 from wmsd.app.live_changes import LiveChanges
-from wmsd.app.measuring.reading import LiveFigures
+from wmsd.app.measuring.live import LiveFigures
 from wmsd.app.oversight.service import OversightService, Started
 from wmsd.app.prepared import as_json
-from wmsd.app.sign_on import new_sign_on_client, new_sign_on_service
-from wmsd.app.today.actions import TodayService
 from wmsd.app.today.keeping import TodayFigures
-from wmsd.app.transport_sites import SiteService
 from wmsd.app.webhooks import WebhookService, new_client, new_sender
 from wmsd.base.route import Route
 from wmsd.interfaces.etsm.routes import ROUTES as ETSM
 from wmsd.interfaces.graphql import http as graphql
 from wmsd.interfaces.http import metrics
 from wmsd.interfaces.http.requests import read_query
-from wmsd.interfaces.http.server import add_not_found, make_app
+from wmsd.interfaces.http.server import LateRoutes, make_app
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.kernel.routes import ROUTES as KERNEL
-from wmsd.interfaces.pages import routes as house
-from wmsd.interfaces.pages.guide import serving as guide
 from wmsd.interfaces.pages.guide.source import Source
-from wmsd.interfaces.reference import routes as reference
-from wmsd.interfaces.reference.described import Reference, Version, reference_of
 from wmsd.interfaces.rest_v1.routes import ROUTES as V1
 from wmsd.interfaces.rest_v2.routes import ROUTES as V2
-from wmsd.webhooks.lazy_client import LazyClient
 
 ROUTES: Final[Sequence[Route]] = (*V1, *V2)
 """The routes in the descriptions of REST."""
@@ -58,6 +49,7 @@ INTERNAL: Final[Sequence[Route]] = (*KERNEL, *ETSM)
 SERVED: Final[Sequence[Route]] = (*ROUTES, *INTERNAL)
 
 
+FOR_BROWSERS: Final = web.AppKey("for_browsers", LateRoutes)
 LIVE_FIGURES: Final = web.AppKey("live_figures", LiveFigures)
 NOT_STARTED: Final = Started()
 """Of a service that is no program of its own."""
@@ -76,15 +68,8 @@ def service(
     jobs = Jobs(installation, new_sender(installation, client), today, changes, started.backups, imports)
     oversight = OversightService(installation, jobs, started, clock.now(), clock.monotonic())
     installation.dispatcher.add_service(oversight)
-    admission = installation.dispatcher.admission
-    installation.dispatcher.add_service(ImportService(imports, installation.storage))
-    installation.dispatcher.add_service(TodayService(today, installation.access, admission))
     installation.dispatcher.add_service(changes)
-    installation.dispatcher.add_service(SiteService(installation.platform, installation.files))
-    installation.dispatcher.add_service(PolicyService(installation.platform, installation.files))
     installation.dispatcher.add_service(WebhookService(client, installation.clock, installation.vault))
-    provider_client = new_sign_on_client(installation)
-    installation.dispatcher.add_service(new_sign_on_service(installation, provider_client))
     installation.dispatcher.add_service(HealthService(installation, jobs))
     installation.dispatcher.add_service(
         Documents(
@@ -107,14 +92,29 @@ def service(
     figures = app[LIVE_FIGURES] = LiveFigures(installation, jobs)
     app.cleanup_ctx.append(partial(_beating, figures))
     metrics.add_to(app, installation, figures)
-    app.cleanup_ctx.extend(partial(_closed, each) for each in (client, provider_client))
     graphql.add_to(app, installation)
-    reference.add_to(app, installation, partial(_reference, installation.abilities))
-    guide.add_to(app, installation, {"commands": commands})
-    house.add_to(app, installation, changes)
+    closed_last = AsyncExitStack()
+    closed_last.push_async_callback(client.close)
+    app.cleanup_ctx.append(partial(_closed, closed_last))
     app.on_shutdown.append(partial(_ended, changes))
-    add_not_found(app)
+    app[FOR_BROWSERS] = LateRoutes(
+        app, partial(_add_for_browsers, installation, today, changes, imports, commands, closed_last)
+    )
     return app, jobs
+
+
+def _add_for_browsers(
+    installation: Installation,
+    today: TodayFigures,
+    changes: LiveChanges,
+    imports: ImportDesk,
+    commands: Source,
+    closed_last: AsyncExitStack,
+    app: web.Application,
+) -> None:
+    from wmsd.interfaces import for_browsers  # imported here, because a start does not need it
+
+    for_browsers.add_to(app, installation, today, changes, imports, commands, closed_last)
 
 
 async def _ended(changes: LiveChanges, app: web.Application) -> None:
@@ -127,9 +127,9 @@ async def _beating(figures: LiveFigures, app: web.Application) -> AsyncIterator[
     figures.pulse.stop()
 
 
-async def _closed(client: LazyClient, app: web.Application) -> AsyncIterator[None]:
+async def _closed(closed_last: AsyncExitStack, app: web.Application) -> AsyncIterator[None]:
     yield
-    await client.close()
+    await closed_last.aclose()
 
 
 def _description(
@@ -138,12 +138,3 @@ def _description(
     from wmsd.interfaces.openapi.document import document  # imported here, because a start does not need it
 
     return document(title, version, routes, has_events, abilities)
-
-
-def _reference(abilities: Mapping[str, str]) -> Reference:
-    documents = (("v1", V1, V1_VERSION), ("v2", V2, V2_VERSION))
-    versions = (
-        Version(name, routes, _description(abilities, name, number, routes, has_events=True))
-        for name, routes, number in documents
-    )
-    return reference_of(list(versions), abilities)

@@ -10,7 +10,6 @@ from wmsd.base.clock import Clock
 from wmsd.db.database import Database
 from wmsd.webhooks.answer import Answer
 from wmsd.webhooks.lazy_client import LazyClient
-from wmsd.webhooks.receiving.receiver import receive
 from wmsd.webhooks.receiving.rules import ADDRESS
 
 OpenDatabase = Callable[[], Awaitable[Database]]
@@ -47,6 +46,8 @@ class Inside:
     clock: Clock
 
     async def send(self, request: Request) -> Answer:
+        from wmsd.webhooks.receiving.receiver import receive  # imported here, because a start does not need it
+
         return await receive(
             await self.database(),
             self.clock,

@@ -5,6 +5,7 @@ import pytest
 from tests.support.world import World
 from wmsd.app.measuring.counting import BOUNDS, OTHER, STREAMS, SURFACES, RequestMeasures, quantile, surface_of
 from wmsd.app.measuring.pulse import BEATS, Pulse
+from wmsd.interfaces.service import FOR_BROWSERS
 
 
 @pytest.mark.parametrize(
@@ -31,7 +32,8 @@ def test_each_address_belongs_to_a_surface(template: str, surface: str) -> None:
 
 
 def test_every_surface_has_routes(world: World) -> None:
-    served = {surface_of(route.resource.canonical) for route in world.app.router.routes() if route.resource}
+    routes = (*world.app.router.routes(), *world.app[FOR_BROWSERS].routes())
+    served = {surface_of(route.resource.canonical) for route in routes if route.resource}
     assert served | {OTHER} == set(SURFACES) == world.installation.measures.surfaces.keys()
 
 

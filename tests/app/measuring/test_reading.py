@@ -11,7 +11,7 @@ import pytest
 from tests.support.shop import Shop
 from tests.support.world import World
 from wmsd.accounts import sessions
-from wmsd.app.measuring import reading
+from wmsd.app.measuring import live
 from wmsd.app.measuring.schema import ServerFigures
 from wmsd.companies import actions as companies
 from wmsd.companies.schema import NewCompany
@@ -53,7 +53,7 @@ async def figures(world: World) -> ServerFigures:
 
 @pytest.fixture(autouse=True)
 def _each_time_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "HOLDS_SECONDS", 0.0)
+    monkeypatch.setattr(live, "HOLDS_SECONDS", 0.0)
 
 
 async def test_requests_are_counted_by_surface_and_class(world: World) -> None:
@@ -133,7 +133,7 @@ async def test_with_a_thousand_companies_no_file_is_opened(world: World, monkeyp
 
 
 async def test_whoever_asks_in_a_loop_gets_the_same_reading(world: World, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "HOLDS_SECONDS", 3600.0)
+    monkeypatch.setattr(live, "HOLDS_SECONDS", 3600.0)
     first = await figures(world)
     await world.call("GET", "/api/articles")
     assert await figures(world) is first

@@ -7,7 +7,7 @@ import pytest
 from prometheus_client.parser import text_string_to_metric_families
 
 from tests.support.world import UNLIMITED, World, open_world
-from wmsd.app.measuring import reading
+from wmsd.app.measuring import live
 from wmsd.app.measuring.counting import BOUNDS
 from wmsd.app.measuring.metrics import METRICS
 from wmsd.interfaces.http.metrics import LEAST_TOKEN, listening_for_scrapes
@@ -19,7 +19,7 @@ Series = dict[tuple[str, tuple[tuple[str, str], ...]], float]
 
 @pytest.fixture(autouse=True)
 def _each_time_anew(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reading, "HOLDS_SECONDS", 0.0)
+    monkeypatch.setattr(live, "HOLDS_SECONDS", 0.0)
 
 
 @pytest.fixture

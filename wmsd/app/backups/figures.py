@@ -25,7 +25,7 @@ class Figures(BaseModel):
     events.
     """
 
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
     schema_version: Count
     last_change: Count | None = None

@@ -18,7 +18,7 @@ Keys = Literal["encrypted", "sealed", "left out"]
 
 
 class Part(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
+    model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)
 
 
 class BackedUpFile(Part):

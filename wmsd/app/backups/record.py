@@ -13,7 +13,7 @@ MOST_SOUND: Final = 100
 
 
 class Part(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
 
 
 class MadeBackup(Part):

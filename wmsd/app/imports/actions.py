@@ -9,7 +9,8 @@ from pydantic import Field
 
 from wmsd.app.csv_transfer import KINDS
 from wmsd.app.imports import record
-from wmsd.app.imports.desk import ImportDesk, shown
+from wmsd.app.imports.desk import ImportDesk
+from wmsd.app.imports.progress import shown
 from wmsd.app.imports.schema import ImportCursorQuery, ImportQuery, ImportShown
 from wmsd.app.kinds import DOCUMENTS
 from wmsd.app.storage import Storage

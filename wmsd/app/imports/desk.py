@@ -10,12 +10,11 @@ import tempfile
 from collections.abc import Awaitable, Callable
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Final, NamedTuple
 
 from wmsd.app import own_program
 from wmsd.app.data_folder import DataFolder
 from wmsd.app.disk_thresholds import disk_of
-from wmsd.app.imports import record
 from wmsd.app.imports.uploads import LONGEST_SAID, SAID, About, State, Upload, Uploads
 from wmsd.app.private_files import new_private
 from wmsd.app.settings import MEGABYTE, Imports
@@ -23,7 +22,6 @@ from wmsd.base import timestamps
 from wmsd.base.clock import Clock
 from wmsd.base.context import Caller, Company
 from wmsd.base.problems import Problem, unavailable
-from wmsd.db.database import Database
 
 LOG = logging.getLogger("wmsd.imports")
 Work = Callable[[Company, Upload, About], Awaitable[None]]
@@ -210,32 +208,3 @@ def _note(upload: Upload, about: About, state: State) -> None:
         about.message = upload.failure()
     with suppress(OSError):
         upload.write(about)
-
-
-async def shown(
-    desk: ImportDesk, database: Database, company: Company, upload: Upload, about: About
-) -> dict[str, Any]:
-    """The upload as it stands: the company's file alone says whether it was taken in."""
-    found = await database.read(lambda tx: record.of_upload(tx, upload.id))
-    state, message = about.state, about.message
-    if found is not None:
-        state, message = "imported", ""
-    elif state in ("looking", "importing") and not desk.is_at_work(company):
-        state, message = "failed", BROKEN_OFF
-    is_at_work = state in ("looking", "importing")
-    progress = await asyncio.to_thread(upload.progress) if is_at_work else None
-    return {
-        "id": upload.id,
-        "kind": about.kind,
-        "file_name": about.file_name,
-        "bytes": about.bytes,
-        "by": about.by,
-        "at": about.at,
-        "state": state,
-        "message": message,
-        "choices": about.choices,
-        "options": about.options,
-        "progress": None if progress is None else {"done": progress[0], "of": progress[1]},
-        "preview": None if is_at_work else await asyncio.to_thread(upload.preview),
-        "import_id": None if found is None else found.id,
-    }

@@ -2,15 +2,13 @@
 
 from typing import TYPE_CHECKING, Any, Final
 
-from pydantic import ValidationError
-
 from wmsd.app.data_folder import DataFolder
 from wmsd.app.lending import Session, Verb, asking
-from wmsd.app.measuring.schema import ServerFigures
 from wmsd.db.failures import StorageError
 
-if TYPE_CHECKING:
-    from wmsd.app.measuring.reading import LiveFigures  # the command needs nothing of it
+if TYPE_CHECKING:  # the command needs nothing of the first, and the server nothing of the second
+    from wmsd.app.measuring.live import LiveFigures
+    from wmsd.app.measuring.schema import ServerFigures
 
 FIGURES: Final = "server_figures"
 """Not "figures": those are of a company, for its backup."""
@@ -26,8 +24,12 @@ def verb(figures: "LiveFigures") -> Verb:
     return answer
 
 
-def figures_of(folder: DataFolder) -> ServerFigures | None:
+def figures_of(folder: DataFolder) -> "ServerFigures | None":
     """None when no server can be asked: none runs, it lends no files, it is of another version, or it is stuck."""
+    from pydantic import ValidationError
+
+    from wmsd.app.measuring.schema import ServerFigures
+
     with asking(folder, SECONDS) as loan:
         if loan is None:
             return None

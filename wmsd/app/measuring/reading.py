@@ -3,12 +3,10 @@
 import asyncio
 import resource
 import shutil
-import time
 from collections.abc import Iterable
 from contextlib import suppress
 from datetime import datetime
 from pathlib import Path
-from typing import Final
 
 from wmsd import __version__
 from wmsd.accounts import sessions
@@ -17,7 +15,7 @@ from wmsd.app.backups.verdict import verdict
 from wmsd.app.installation import Installation
 from wmsd.app.jobs import Jobs
 from wmsd.app.measuring.counting import RequestMeasures
-from wmsd.app.measuring.pulse import Pulse
+from wmsd.app.measuring.live import LiveFigures
 from wmsd.app.measuring.schema import (
     BackupFigures,
     CompanyCounts,
@@ -37,41 +35,27 @@ from wmsd.base.memory import resident_memory
 from wmsd.db.failures import STORAGE_FAILURES
 from wmsd.db.sqlite import log_bytes
 
-HOLDS_SECONDS: Final = 1.0
-"""So long a reading is given again: whoever asks in a loop costs one reading a second."""
+
+async def read_figures(live: LiveFigures) -> ServerFigures:
+    return await _Reading(live).read()
 
 
-class LiveFigures:
-    def __init__(self, installation: Installation, jobs: Jobs) -> None:
-        self._installation = installation
-        self._jobs = jobs
-        self._clock = installation.clock
-        self.pulse = Pulse(installation.measures)
-        self.started_at, self._began = installation.clock.now(), installation.clock.monotonic()
-        self._reading = asyncio.Lock()
-        self._last: ServerFigures | None = None
-        self._read_at = 0.0
+class _Reading:
+    def __init__(self, live: LiveFigures) -> None:
+        self._installation, self._jobs, self._clock = live.installation, live.jobs, live.clock
+        self._live = live
 
     async def read(self) -> ServerFigures:
-        """The figures, a second old at the most."""
-        async with self._reading:
-            now = time.monotonic()
-            if self._last is None or now - self._read_at >= HOLDS_SECONDS:
-                self._last = await self._read()
-                self._read_at = now
-            return self._last
-
-    async def _read(self) -> ServerFigures:
-        installation, jobs = self._installation, self._jobs
+        installation, jobs, live = self._installation, self._jobs, self._live
         loop = asyncio.get_running_loop()
         known = await installation.access.companies()
-        minute = self.pulse.last_minute(loop.time())
+        minute = live.pulse.last_minute(loop.time())
         open_files = {_code(known, int(each.path.stem)): each.path for each in installation.files.open}
         outside = await asyncio.to_thread(self._outside, open_files)
         return ServerFigures(
             version=__version__,
-            started_at=timestamps.to_text(self.started_at),
-            up_seconds=self._clock.monotonic() - self._began,
+            started_at=timestamps.to_text(live.started_at),
+            up_seconds=self._clock.monotonic() - live.began,
             requests=_requests(installation.measures),
             last_minute=MinuteFigures(
                 seconds=minute.seconds,
@@ -79,7 +63,7 @@ class LiveFigures:
                 p50_seconds=minute.half_within,
                 p99_seconds=minute.most_within,
             ),
-            loop=LoopFigures(lag_seconds=self.pulse.lag, most_lag_seconds=self.pulse.most_lag),
+            loop=LoopFigures(lag_seconds=live.pulse.lag, most_lag_seconds=live.pulse.most_lag),
             companies=_companies(installation, known),
             deliveries=self._deliveries(),
             logs=outside.logs,

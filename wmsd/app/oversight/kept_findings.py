@@ -23,7 +23,7 @@ LONGEST: Final = 500
 
 
 class Part(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
 
 
 class KeptFinding(Part):

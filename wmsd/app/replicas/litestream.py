@@ -26,7 +26,7 @@ RESTORE_SECONDS: Final = 3600.0
 
 
 class Part(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
 
 
 class ReplicatedFile(Part):

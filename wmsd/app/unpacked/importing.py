@@ -2,6 +2,7 @@
 
 import importlib
 import logging
+import time
 import zipfile
 from collections.abc import Iterator
 from importlib.machinery import EXTENSION_SUFFIXES
@@ -9,6 +10,8 @@ from pathlib import Path
 from typing import Final
 
 LOG = logging.getLogger("wmsd.serve")
+PAUSE_SECONDS: Final = 0.001
+"""After each module, in which requests are answered: a library is loaded without a break."""
 LIBRARIES: Final = "lib-dynload"
 """Of Python itself: the modules in it have no package."""
 BASE: Final = "base_library.zip"
@@ -21,6 +24,7 @@ def import_all(folder: Path) -> None:
             importlib.import_module(name)
         except ImportError as error:
             LOG.debug("%s cannot be imported: %s", name, error)
+        time.sleep(PAUSE_SECONDS)
 
 
 def modules(folder: Path) -> Iterator[str]:

@@ -18,7 +18,7 @@ FILE: Final = "upgrade.json"
 
 
 class Upgrade(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
 
     from_version: str
     to_version: str

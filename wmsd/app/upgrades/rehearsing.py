@@ -33,7 +33,7 @@ class Change(BaseModel):
 
 
 class Rehearsal(BaseModel):
-    model_config = ConfigDict(extra="ignore")
+    model_config = ConfigDict(extra="ignore", defer_build=True)
 
     version: str
     files: int

@@ -28,7 +28,7 @@ ANSWER_SECONDS: Final = 60.0
 
 
 class Schemas(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
 
     platform: int
     company: int
@@ -37,7 +37,7 @@ class Schemas(BaseModel):
 class Described(BaseModel):
     """What `wmsd version --json` says."""
 
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
 
     name: str
     version: str

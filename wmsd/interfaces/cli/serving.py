@@ -50,13 +50,14 @@ from wmsd.interfaces.http.connections import Bounds
 from wmsd.interfaces.http.listening import bounded_by_files, for_companies, listening, raise_file_limit
 from wmsd.interfaces.http.metrics import listening_for_scrapes
 from wmsd.interfaces.http.web import web
-from wmsd.interfaces.pages.first_run import DEMO, FIRST_ADMIN
-from wmsd.interfaces.service import LIVE_FIGURES, service
+from wmsd.interfaces.pages.addresses import DEMO, FIRST_ADMIN
+from wmsd.interfaces.service import FOR_BROWSERS, LIVE_FIGURES, service
 
 if TYPE_CHECKING:
     from wmsd.app.demo import Loaded
 
 LOG = logging.getLogger("wmsd.serve")
+FIRST_REQUESTS_SECONDS = 2.0
 COLLECTED_AFTER = (2_000, 10, 10)
 """Thresholds of Python's garbage collector. Young objects are collected often, because everything waits for a
 collection; all objects are collected seldom, so that a single large body does not cause it.
@@ -170,7 +171,6 @@ async def _serve(
             await jobs.start()
             preparing = asyncio.ensure_future(_prepare(installation, company_ids))
             stack.callback(preparing.cancel)
-            stack.callback(asyncio.ensure_future(settle()).cancel)
             if served_tls is not None:
                 stack.callback(asyncio.ensure_future(served_tls.keep()).cancel)
             _on_hangup(served_tls, manager)
@@ -193,6 +193,7 @@ async def _serve(
             for sentence in risks(settings, command_line.folder.platform_file):
                 LOG.warning(sentence)
             manager.ready(f"Serving {shown_address(address, settings.server.listen)}")
+            stack.callback(asyncio.ensure_future(_go_on(app)).cancel)
             await stop.wait()
             logs.flush()
             if start_again.is_set():
@@ -227,6 +228,17 @@ def _started(command_line: CommandLine, installation: Installation) -> Started:
 def _own_command(command_line: CommandLine, *command: str) -> list[str]:
     """Starts this program again, for work beside the server."""
     return own_program.command(*command, data=command_line.folder.path, config_file=command_line.config_file)
+
+
+async def _go_on(app: web.Application) -> None:
+    """What the first requests need not wait for: they are of whoever waits for the start."""
+    await asyncio.sleep(FIRST_REQUESTS_SECONDS)
+    try:
+        await app[FOR_BROWSERS].prepare()
+    except Exception:
+        LOG.exception("the pages cannot be made; whoever asks for one has them made again")
+    gc.freeze()
+    await settle()
 
 
 async def _prepare(installation: Installation, company_ids: Collection[int]) -> None:

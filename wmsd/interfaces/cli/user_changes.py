@@ -20,6 +20,7 @@ from wmsd.db.transaction import Transaction
 from wmsd.interfaces.cli.acting import SITE_ADMIN, act, told_by_options
 from wmsd.interfaces.cli.command_line import CommandLine, installed, json_option, note, say
 from wmsd.interfaces.cli.shown_address import address_of_links
+from wmsd.interfaces.pages.addresses import FIRST_ADMIN, WELCOME
 
 ABILITIES_HELP: Final = (
     f"What it may do; repeat it for several. One of: {', '.join(abilities_in_force(False))}, or * for everything; "
@@ -188,8 +189,6 @@ def reset_password(command_line: CommandLine, email: str) -> None:
     async def work(installation: Installation) -> dict[str, Any]:
         return dict(await act(installation, users.renew_invitation, id=await _found(installation, email)))
 
-    from wmsd.interfaces.pages.welcome import WELCOME  # imported here: the pages take a while
-
     made = command_line.run(work)
     note(f"Send this link to {made['email']} and to nobody else: whoever has it chooses the password.")
     click.echo(f"{address_of_links(command_line)}{WELCOME}?code={made['code']}")
@@ -206,8 +205,6 @@ def first_admin_link(command_line: CommandLine) -> None:
 
     async def work(installation: Installation) -> str | None:
         return await installation.platform.write(first_admin.offer)
-
-    from wmsd.interfaces.pages.first_run import FIRST_ADMIN  # imported here: the pages take a while
 
     code = command_line.run(work)
     if code is None:

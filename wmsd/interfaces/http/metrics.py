@@ -9,11 +9,10 @@ from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from functools import partial
 from pathlib import Path
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from wmsd.app.installation import Installation
-from wmsd.app.measuring.reading import LiveFigures
-from wmsd.app.measuring.schema import ServerFigures
+from wmsd.app.measuring.live import LiveFigures
 from wmsd.app.settings import Metrics
 from wmsd.base.complaints import Complaints
 from wmsd.db.failures import STORAGE_FAILURES
@@ -22,6 +21,9 @@ from wmsd.interfaces.http.connections import Bounds
 from wmsd.interfaces.http.listening import listening
 from wmsd.interfaces.http.server import add_open, joined
 from wmsd.interfaces.http.web import web
+
+if TYPE_CHECKING:
+    from wmsd.app.measuring.schema import ServerFigures
 
 LOG = logging.getLogger("wmsd.metrics")
 PATH: Final = "/metrics"
@@ -63,7 +65,7 @@ class Scraping:
         return web.Response(body=body, headers={"Content-Type": content_type, "Cache-Control": "no-store"})
 
 
-def _exposed(figures: ServerFigures) -> tuple[bytes, str]:
+def _exposed(figures: "ServerFigures") -> tuple[bytes, str]:
     from wmsd.app.measuring.exposition import CONTENT_TYPE, exposition  # imported at the first scrape
 
     return exposition(figures), CONTENT_TYPE

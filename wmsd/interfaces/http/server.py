@@ -1,5 +1,6 @@
 """The HTTP server: one handler for all routes, one place for errors, headers and the request log."""
 
+import asyncio
 import logging
 import time
 from collections.abc import Awaitable, Callable, Iterable, Sequence
@@ -35,6 +36,7 @@ JOBS: Final = web.AppKey("jobs", Jobs)
 VARY: Final = "Accept, Accept-Encoding, Authorization, X-Company-Id"
 HSTS: Final = "max-age=31536000"
 REQUEST_LOG: Final = web.AppKey("request_log", RequestLog)
+ANY: Final = "/{anything:(?s:.*)}"
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
@@ -92,9 +94,60 @@ async def _count(
     return await handler(request)
 
 
-def add_not_found(app: web.Application) -> None:
-    """Adds the last route, which takes every other address."""
-    add_open(app, "*", "/{anything:(?s:.*)}", _refuse_address)
+class LateRoutes:
+    """Routes that are made when one of them is first asked for, or by `prepare`, so that the start need not wait
+    for what they import.
+    """
+
+    def __init__(self, app: web.Application, make: Callable[[web.Application], None]) -> None:
+        """`make` adds the routes to an application. It runs on a thread. They come after all others of `app`, and
+        after them comes the one that refuses every other address.
+        """
+        self._app = app
+        self._make = make
+        self._making: asyncio.Future[web.UrlDispatcher] | None = None
+        self._made: web.UrlDispatcher | None = None
+        app.router.add_route("*", ANY, self._answer, expect_handler=_expected)
+
+    async def prepare(self) -> web.UrlDispatcher:
+        """The routes. Raises what making them raises; then they are made anew for whoever asks next."""
+        making = self._making
+        if making is None:
+            making = self._making = asyncio.ensure_future(asyncio.to_thread(self._make_all))
+        try:
+            self._made = await asyncio.shield(making)
+        except Exception:
+            self._making = None
+            raise
+        return self._made
+
+    def routes(self) -> Iterable[web.AbstractRoute]:
+        """Those that are made."""
+        return () if self._made is None else self._made.routes()
+
+    def _make_all(self) -> web.UrlDispatcher:
+        routes = web.Application()
+        routes[INSTALLATION], routes[REQUEST_LOG] = self._app[INSTALLATION], self._app[REQUEST_LOG]
+        self._make(routes)
+        add_open(routes, "*", ANY, _refuse_address)
+        return routes.router
+
+    async def _answer(self, request: web.Request) -> web.StreamResponse:
+        try:
+            routes = self._made or await self.prepare()
+        except Exception as error:
+            return await self._refuse(error, request)
+        found = await routes.resolve(request)
+        request.match_info.clear()
+        request.match_info.update(found)
+        return await found.handler(request)
+
+    async def _refuse(self, error: Exception, request: web.Request) -> web.StreamResponse:
+        async def fail(request: web.Request) -> web.StreamResponse:
+            raise error
+
+        installation = self._app[INSTALLATION]
+        return await _answer(installation, self._app[REQUEST_LOG], installation.measures.of(ANY), fail, request)
 
 
 async def _expected(request: web.Request) -> None:

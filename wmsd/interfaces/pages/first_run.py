@@ -15,8 +15,6 @@ from wmsd.interfaces.pages.browser import FORM_TOKEN
 from wmsd.interfaces.pages.door import Door, Person
 from wmsd.interfaces.pages.rendering import go_to, page
 
-FIRST_ADMIN: Final = "/first-admin"
-DEMO: Final = "/demo"
 START: Final = "/start"
 FIELDS: Final = (
     ("name", "Your name", "text", "name"),

@@ -19,12 +19,13 @@ from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import assets, house_pages, language
 from wmsd.interfaces.pages.account import ACCOUNT, Account
 from wmsd.interfaces.pages.acting import Acting
+from wmsd.interfaces.pages.addresses import DEMO, FIRST_ADMIN, WELCOME
 from wmsd.interfaces.pages.administration import ADMINISTRATION
 from wmsd.interfaces.pages.browsing import Browsing
 from wmsd.interfaces.pages.deliveries import Deliveries
 from wmsd.interfaces.pages.delivery import Delivery
 from wmsd.interfaces.pages.door import SECOND_FACTOR, SIGN_IN, Door
-from wmsd.interfaces.pages.first_run import DEMO, FIRST_ADMIN, START, FirstRun
+from wmsd.interfaces.pages.first_run import START, FirstRun
 from wmsd.interfaces.pages.importing import Importing
 from wmsd.interfaces.pages.language import translated as _
 from wmsd.interfaces.pages.live import LIVE, Live
@@ -43,7 +44,7 @@ from wmsd.interfaces.pages.today import Today
 from wmsd.interfaces.pages.trust import DOWNLOAD, TRUST, Trust
 from wmsd.interfaces.pages.trying import TRY, Trying
 from wmsd.interfaces.pages.webhook_secret import WebhookSecret
-from wmsd.interfaces.pages.welcome import WELCOME, Welcome
+from wmsd.interfaces.pages.welcome import Welcome
 from wmsd.interfaces.pages.why import Why
 from wmsd.sign_on import actions as sign_on
 from wmsd.sign_on.trying import try_sign_on

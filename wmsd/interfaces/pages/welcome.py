@@ -12,7 +12,6 @@ from wmsd.interfaces.pages.door import SIGN_IN, Door
 from wmsd.interfaces.pages.language import translated as _
 from wmsd.interfaces.pages.rendering import go_to, page
 
-WELCOME: Final = "/welcome"
 FIELDS: Final = (("password", "Password, at least %(shortest)s characters"), ("again", "The password again"))
 
 

@@ -9,7 +9,6 @@ from wmsd.base.strict_json import dumps
 from wmsd.base.vault import Vault
 from wmsd.db.record import record_sql
 from wmsd.db.transaction import Transaction
-from wmsd.webhooks import store as subscriptions
 from wmsd.webhooks.receiving import rules
 from wmsd.webhooks.receiving.rules import Answers
 from wmsd.webhooks.receiving.schema import Received
@@ -161,14 +160,3 @@ def keep(
     tx.execute(FORGET, {"id": subscription_id, "kept": rules.KEPT, "kept_bytes": rules.KEPT_BYTES})
     found: Answers = answers
     return found
-
-
-OVER: Final = "SELECT subscription_id FROM webhook_receivers WHERE ends_at <= ?"
-
-
-def end_old(tx: Transaction) -> int:
-    """Removes the receivers whose time is over, with their webhooks. Answers how many."""
-    over = [subscription_id for (subscription_id,) in tx.rows(OVER, (tx.timestamp,))]
-    for subscription_id in over:
-        subscriptions.delete(tx, subscription_id)
-    return len(over)

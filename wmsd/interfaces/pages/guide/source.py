@@ -2,8 +2,10 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from importlib.resources.abc import Traversable
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
 
 
 class Source(Protocol):
@@ -16,7 +18,7 @@ class Source(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class File:
-    path: Traversable
+    path: "Traversable"
 
     @property
     def title(self) -> str:
