@@ -121,6 +121,14 @@ class Door:
         """Counts a request that asks for no operation. Raises Problem (429)."""
         self._dispatcher.count_open(browser.address)
 
+    async def speak(self, request: web.Request) -> None:
+        """Has an open page in the language that whoever is signed in has chosen."""
+        browser = self.browser(request)
+        if browser.secret is not None:
+            found = await self.ask(browser, accounts.get_profile)
+            if found.is_good:
+                _speak(found.body["language"])
+
     async def person(self, request: web.Request) -> Person:
         """Who is signed in. Raises HTTPSeeOther: who is not goes to the page for that, and then comes back. Raises
         Problem (429).
@@ -130,11 +138,15 @@ class Door:
             found = await self.ask(browser, accounts.get_profile)
             if found.status != 401:
                 person = Person(browser, **found.needed())
-                if person.language in language.OFFERED:
-                    language.current.set(person.language)
+                _speak(person.language)
                 if person.second_factor == "demanded" and request.path != SECOND_FACTOR:
                     raise web.HTTPSeeOther(SECOND_FACTOR)
                 return person
         self.count_open(browser)
         came_for = request.path_qs if request.method == "GET" else "/"
         raise web.HTTPSeeOther(f"{SIGN_IN}?next={quote(came_for, safe='')}")
+
+
+def _speak(chosen: str | None) -> None:
+    if chosen in language.OFFERED:
+        language.current.set(chosen)

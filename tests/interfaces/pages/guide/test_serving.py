@@ -9,7 +9,7 @@ import pytest
 
 from tests.interfaces.pages.visitor import Visitor
 from tests.support.messages import GUIDE
-from tests.support.world import UNLIMITED, World, open_world
+from tests.support.world import PASSWORD, UNLIMITED, World, open_world
 from wmsd.app.settings import declared
 from wmsd.base.problems import STATUS_OF_CODE
 from wmsd.interfaces.cli.main import COMMANDS
@@ -95,6 +95,17 @@ async def test_the_frame_is_in_the_language_of_each_reader(world: World, path: s
         seen = await visitor.get(path, {"Accept-Language": wish})
         assert f"<summary>{written}</summary>" in seen.text
         assert ('<html lang="ro">' in seen.text) == (wish == "ro")
+
+
+@pytest.mark.parametrize("path", ["/docs", "/docs/search?q=stock", "/docs/nothing"])
+async def test_whoever_has_chosen_a_language_reads_the_guide_in_it(world: World, path: str) -> None:
+    await world.new_user("ana@example.com", "platform-admin")
+    visitor = Visitor(world)
+    await visitor.sign_in("ana@example.com", PASSWORD)
+    account = await visitor.get("/account")
+    await visitor.post("/account/language", {"form_token": account.form_token, "language": "ro"})
+    seen = await visitor.get(path, {"Accept-Language": "en"})
+    assert ('<html lang="ro">' in seen.text, "<summary>Cuprins</summary>" in seen.text) == (True, True)
 
 
 async def test_a_page_in_another_language_than_its_frame_says_so(world: World) -> None:

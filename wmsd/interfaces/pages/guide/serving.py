@@ -15,6 +15,7 @@ from wmsd.interfaces.http.server import add_open, response, trusted_proxies, unl
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import browser as browsers
 from wmsd.interfaces.pages import language
+from wmsd.interfaces.pages.door import Door
 from wmsd.interfaces.pages.guide import contents
 from wmsd.interfaces.pages.guide.contents import FIRST, HOME, READERS, address_of, neighbours
 from wmsd.interfaces.pages.guide.settings_page import SETTINGS
@@ -61,13 +62,6 @@ def add_to(app: web.Application, installation: Installation, others: Mapping[str
     add_open(app, "GET", f"{HOME}/{{name}}", guide.show)
 
 
-def _language_of(request: web.Request) -> str:
-    """What the browser asks for. The page that is made now is in it."""
-    asked = language.of_browser(request.headers.get("Accept-Language", ""))
-    language.current.set(asked)
-    return asked
-
-
 async def _home(request: web.Request) -> web.Response:
     raise web.HTTPFound("/today")
 
@@ -81,6 +75,7 @@ def _written(folder: Traversable) -> Iterator[tuple[str, Source]]:
 class Guide:
     def __init__(self, installation: Installation, others: Mapping[str, Source]) -> None:
         self._trusted = trusted_proxies(installation)
+        self._door = Door(installation)
         self._sources: dict[str, Source] = {**dict(_written(DOCS)), "settings": SETTINGS, **others}
         self._translated: dict[tuple[str, str], Source] = {
             (name, of): source
@@ -98,7 +93,7 @@ class Guide:
         self._indexing = asyncio.Lock()
 
     async def show(self, request: web.Request) -> web.Response:
-        asked = _language_of(request)
+        asked = await self._language_of(request)
         found = self._pages.get((request.match_info.get("name", FIRST), self._is_signed_in(request), asked))
         if found is None:
             return page("guide_missing", 404, **await self._frame(request))
@@ -108,7 +103,7 @@ class Guide:
 
     async def search(self, request: web.Request) -> web.Response:
         query = request.query.get("q", "")
-        _language_of(request)
+        await self._language_of(request)
         results = await asyncio.to_thread((await self._searched()).search, query)  # it may take some milliseconds
         return page("guide_search", **{**await self._frame(request), "query": results.query}, results=results)
 
@@ -136,6 +131,12 @@ class Guide:
                 address = address_of(name) + place
                 of_kind = WEIGHT_OF_A_ROW if section.is_row else 1.0 if place else WEIGHT_OF_A_BEGINNING
                 yield Entry(document.title.text, address, section.heading, section.text, page_weight * of_kind)
+
+    async def _language_of(self, request: web.Request) -> str:
+        """The one of the page that is made now."""
+        language.current.set(language.of_browser(request.headers.get("Accept-Language", "")))
+        await self._door.speak(request)
+        return language.current.get()
 
     def _is_signed_in(self, request: web.Request) -> bool:
         """Whether the browser says so. Nothing but a link depends on it."""
