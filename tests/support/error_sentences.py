@@ -19,7 +19,7 @@ LEFT_OUT: Final = {
     "wmsd/interfaces": "speaks to programs or at a terminal; what pages say themselves stands in their templates",
     "wmsd/docs": "is the guide",
     "wmsd/app/batch.py": "a batch is sent by programs",
-    "wmsd/app/settings.py": "is said at the start, at a terminal",
+    "wmsd/app/settings": "is said at the start, at a terminal",
     "wmsd/app/upgrades": "is said at a terminal",
     "wmsd/app/backups": "is said at a terminal",
     "wmsd/app/replicas": "is said at a terminal",
