@@ -41,6 +41,8 @@ WHOLE: Final = frozenset(
         "wmsd/accounts/first_admin.py",
         "wmsd/accounts/passwords.py",
         "wmsd/app/access_cache.py",
+        "wmsd/app/alerts/looks.py",
+        "wmsd/app/alerts/ways.py",
         "wmsd/base/strict_json.py",
         "wmsd/db/failures.py",
         "wmsd/db/listing.py",

@@ -65,6 +65,15 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "replica": {"enabled": False},
     "returns": {"require_write_ability": False},
     "metrics": {"listen": "", "token_file": ""},
+    "alerts": {
+        "url": "",
+        "secret_file": "",
+        "allow_networks": [],
+        "allow_ports": [80, 443],
+        "allow_http": False,
+        "ca_file": "",
+        "command": [],
+    },
     "log": {
         "format": "human",
         "level": "info",

@@ -254,6 +254,8 @@ OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("doctor",): ("--company CODE", "--fix", "--dry-run", "--json", *PLACE),
     ("tls", "show"): ("--json", *PLACE),
     ("tls", "export"): ("FILE", *PLACE),
+    ("alerts", "list"): ("--json", *PLACE),
+    ("alerts", "test"): ("--json", *PLACE),
     ("clock", "show"): ("--json", *PLACE),
     ("clock", "confirm"): PLACE,
     ("config", "show"): ("--json", *PLACE),

@@ -6,17 +6,18 @@ the default. `config.example.toml` is made from these declarations, and a test c
 
 from wmsd.app.settings.declared import Settings, declared, sections
 from wmsd.app.settings.exchanging import Returns, Webhooks
-from wmsd.app.settings.fields import MEGABYTE, ReadEachTime, Section, SettingsError
+from wmsd.app.settings.fields import MEGABYTE, ReadEachTime, Secret, Section, SettingsError
 from wmsd.app.settings.keeping import Backup, Imports, Replica, Requests, Storage
 from wmsd.app.settings.people import Sessions, SignOn, Tokens
 from wmsd.app.settings.serving import Limits, Server
 from wmsd.app.settings.sources import ENVIRONMENT, Layer, layers_of, load, settings_of
-from wmsd.app.settings.watching import Log, Metrics
+from wmsd.app.settings.watching import Alerts, Log, Metrics
 from wmsd.app.settings.written import as_toml, as_written, example, toml
 
 __all__ = [
     "ENVIRONMENT",
     "MEGABYTE",
+    "Alerts",
     "Backup",
     "Imports",
     "Layer",
@@ -27,6 +28,7 @@ __all__ = [
     "Replica",
     "Requests",
     "Returns",
+    "Secret",
     "Section",
     "Server",
     "Sessions",

@@ -10,7 +10,7 @@ from wmsd.app.settings.fields import Section
 from wmsd.app.settings.keeping import Backup, Imports, Replica, Requests, Storage
 from wmsd.app.settings.people import Sessions, SignOn, Tokens
 from wmsd.app.settings.serving import Limits, Server
-from wmsd.app.settings.watching import Log, Metrics
+from wmsd.app.settings.watching import Alerts, Log, Metrics
 
 
 class Settings(Section):
@@ -27,6 +27,7 @@ class Settings(Section):
     replica: Replica = Replica()
     returns: Returns = Returns()
     metrics: Metrics = Metrics()
+    alerts: Alerts = Alerts()
     log: Log = Log()
 
 

@@ -10,6 +10,7 @@ from wmsd.webhooks import ports
 
 MEGABYTE: Final = 1_000_000
 ORIGIN: Final = re.compile(r"https?://[a-z0-9.-]+(:[0-9]{1,5})?|https?://\[[0-9a-f:]+\](:[0-9]{1,5})?", re.ASCII)
+URL: Final = re.compile(r"https?://[^\s#@]{1,2000}", re.ASCII)
 TIME_OF_DAY: Final = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]", re.ASCII)
 
 
@@ -52,6 +53,18 @@ def check_ports(values: list[int | str]) -> list[int | str]:
     return values
 
 
+def check_url(value: str) -> str:
+    if value and not URL.fullmatch(value):
+        raise ValueError("must be a URL such as https://alerts.example.com/wmsd")
+    return value
+
+
+def check_program(values: list[str]) -> list[str]:
+    if any("\0" in value for value in values) or (values and not values[0]):
+        raise ValueError('must begin with a program, such as ["/usr/local/bin/tell-admins", "--urgent"]')
+    return values
+
+
 def check_time_of_day(value: str) -> str:
     if not TIME_OF_DAY.fullmatch(value):
         raise ValueError("must be a time of day, such as 02:30")
@@ -66,6 +79,12 @@ Days = Annotated[int, Field(ge=1, le=36_500)]
 
 class ReadEachTime:
     """Marks a setting that the work on backups reads anew each time; all others count after a restart."""
+
+
+class Secret:
+    """Marks a setting that is a secret or may hold one, such as an address with a token in its path or a command
+    with a password. Whoever shows settings to others than their owner shows NOT_SHOWN in its place.
+    """
 
 
 class Section(BaseModel):

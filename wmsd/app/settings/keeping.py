@@ -6,7 +6,7 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator, Field
 
 from wmsd.app.backups.schedule import Keep
-from wmsd.app.settings.fields import MEGABYTE, Kept, ReadEachTime, Section, check_time_of_day
+from wmsd.app.settings.fields import MEGABYTE, Kept, ReadEachTime, Secret, Section, check_time_of_day
 from wmsd.base.memory import machine_memory
 
 LEAST_MEMORY: Final = 32 * MEGABYTE
@@ -87,6 +87,7 @@ class Backup(Section):
         str,
         Field(description="A command to run after each, such as a copy to elsewhere; $ARCHIVE is its path."),
         ReadEachTime,
+        Secret,
     ] = ""
 
     @property

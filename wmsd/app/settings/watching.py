@@ -2,9 +2,18 @@
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, Field, SkipValidation, model_validator
 
-from wmsd.app.settings.fields import Section, check_own_listen
+from wmsd.app.settings.fields import (
+    Networks,
+    Secret,
+    Section,
+    check_own_listen,
+    check_ports,
+    check_program,
+    check_url,
+)
+from wmsd.webhooks import ports
 
 
 class Metrics(Section):
@@ -46,3 +55,47 @@ class Log(Section):
     files: Annotated[
         int, Field(ge=2, le=1000, description="How many log files are kept, with the one being written.")
     ] = 5
+
+
+class Alerts(Section):
+    """Who is told when something needs a person; the guide says of what (/docs/monitoring)."""
+
+    url: Annotated[
+        str,
+        AfterValidator(check_url),
+        Field(description="A receiver that is sent each alert, signed as webhooks are; empty: none."),
+        Secret,
+    ] = ""
+    secret_file: Annotated[
+        str, Field(description="A file with the secret that signs what is sent to `url`, as that of a webhook.")
+    ] = ""
+    allow_networks: Annotated[
+        Networks, Field(description="Private networks that the receiver may be in, as CIDR.")
+    ] = []
+    allow_ports: Annotated[
+        list[Annotated[int | str, SkipValidation]],  # as for webhooks
+        AfterValidator(check_ports),
+        Field(
+            description='Ports that a receiver in these networks may have: 8443, or a range such as "8000-8999".'
+        ),
+    ] = list(ports.WEB)
+    allow_http: Annotated[bool, Field(description="Allow http: to these networks.")] = False
+    ca_file: Annotated[
+        str,
+        Field(description="A PEM file of private certificate authorities to trust beside the public ones."),
+    ] = ""
+    command: Annotated[
+        list[str],
+        AfterValidator(check_program),
+        Field(
+            description="A program and its arguments, which gets each alert as JSON on its standard input; "
+            "no shell runs it."
+        ),
+        Secret,
+    ] = []
+
+    @model_validator(mode="after")
+    def _is_signed(self) -> "Alerts":
+        if self.url and not self.secret_file:
+            raise ValueError("url needs a secret that signs what is sent: name its file in alerts.secret_file")
+        return self
