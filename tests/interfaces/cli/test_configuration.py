@@ -77,6 +77,7 @@ DEFAULTS: dict[str, dict[str, Any]] = {
     "log": {
         "format": "human",
         "level": "info",
+        "local_time": False,
         "requests": True,
         "file": "",
         "file_megabytes": 10,

@@ -256,6 +256,11 @@ OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("tls", "export"): ("FILE", *PLACE),
     ("alerts", "list"): ("--json", *PLACE),
     ("alerts", "test"): ("--json", *PLACE),
+    ("logs",): (
+        *("--since TIME", "--level [debug|info|warning|error]", "--company CODE", "--request ID"),
+        *("--lines", "--follow", "--json"),
+        *PLACE,
+    ),
     ("clock", "show"): ("--json", *PLACE),
     ("clock", "confirm"): PLACE,
     ("config", "show"): ("--json", *PLACE),

@@ -44,6 +44,13 @@ class Log(Section):
     level: Annotated[
         Literal["debug", "info", "warning", "error"], Field(description="debug, info, warning or error.")
     ] = "info"
+    local_time: Annotated[
+        bool,
+        Field(
+            description="Write the moments of the log by the clock of this machine, with their offset; "
+            "otherwise in UTC."
+        ),
+    ] = False
     requests: Annotated[
         bool, Field(description="A line for every request; in a flood, for only some of the refused requests.")
     ] = True

@@ -34,6 +34,7 @@ COMMANDS: Final = {
     "billing": ("billing", "Count a company's events by month, for billing."),
     "audit": ("audit", "List who did what to the installation."),
     "status": ("status", "Show whether all is well: server, requests, disk, backups."),
+    "logs": ("showing_logs", "Show the log of the server, chosen and followed."),
     "alerts": ("alerting", "List what needs a person, and try whether admins are told of it."),
     "backup": ("backups", "Make, list, prove and restore backups."),
     "replica": ("replica", "Keep a second copy, a second or two behind, and serve from it."),
