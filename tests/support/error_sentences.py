@@ -23,6 +23,7 @@ LEFT_OUT: Final = {
     "wmsd/app/upgrades": "is said at a terminal",
     "wmsd/app/backups": "is said at a terminal",
     "wmsd/app/replicas": "is said at a terminal",
+    "wmsd/app/support": "is written into the support bundle",
     "wmsd/app/tls": "is said at the start, at a terminal",
     "wmsd/db": "is said at a terminal, or in the log",
 }

@@ -261,6 +261,7 @@ OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
         *("--lines", "--follow", "--json"),
         *PLACE,
     ),
+    ("support-bundle",): ("FILE", "--with-names", "--quick", "--lines", "--json", *PLACE),
     ("clock", "show"): ("--json", *PLACE),
     ("clock", "confirm"): PLACE,
     ("config", "show"): ("--json", *PLACE),

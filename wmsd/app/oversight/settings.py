@@ -9,7 +9,8 @@ from pydantic.fields import FieldInfo
 from wmsd.app.oversight.origins import origin_of
 from wmsd.app.oversight.schema import SettingShown
 from wmsd.app.request_history import masking
-from wmsd.app.settings import Layer, ReadEachTime, Secret, Settings, sections, toml
+from wmsd.app.settings import Layer, ReadEachTime, Settings, sections, toml
+from wmsd.base.secrecy import Secret
 from wmsd.sign_on.providers import NOT_SHOWN
 
 

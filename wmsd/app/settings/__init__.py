@@ -6,7 +6,7 @@ the default. `config.example.toml` is made from these declarations, and a test c
 
 from wmsd.app.settings.declared import Settings, declared, sections
 from wmsd.app.settings.exchanging import Returns, Webhooks
-from wmsd.app.settings.fields import MEGABYTE, ReadEachTime, Secret, Section, SettingsError
+from wmsd.app.settings.fields import MEGABYTE, ReadEachTime, Section, SettingsError
 from wmsd.app.settings.keeping import Backup, Imports, Replica, Requests, Storage
 from wmsd.app.settings.people import Sessions, SignOn, Tokens
 from wmsd.app.settings.serving import Limits, Server
@@ -28,7 +28,6 @@ __all__ = [
     "Replica",
     "Requests",
     "Returns",
-    "Secret",
     "Section",
     "Server",
     "Sessions",

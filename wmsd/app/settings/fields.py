@@ -81,11 +81,5 @@ class ReadEachTime:
     """Marks a setting that the work on backups reads anew each time; all others count after a restart."""
 
 
-class Secret:
-    """Marks a setting that is a secret or may hold one, such as an address with a token in its path or a command
-    with a password. Whoever shows settings to others than their owner shows NOT_SHOWN in its place.
-    """
-
-
 class Section(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True, defer_build=True)

@@ -6,8 +6,9 @@ from typing import Annotated, Final, Literal
 from pydantic import AfterValidator, Field
 
 from wmsd.app.backups.schedule import Keep
-from wmsd.app.settings.fields import MEGABYTE, Kept, ReadEachTime, Secret, Section, check_time_of_day
+from wmsd.app.settings.fields import MEGABYTE, Kept, ReadEachTime, Section, check_time_of_day
 from wmsd.base.memory import machine_memory
+from wmsd.base.secrecy import Secret, SecretFile
 
 LEAST_MEMORY: Final = 32 * MEGABYTE
 MOST_MEMORY: Final = 1024 * MEGABYTE
@@ -82,6 +83,7 @@ class Backup(Section):
         str,
         Field(description="A file with a passphrase for the keys in them; empty: the keys are left out."),
         ReadEachTime,
+        SecretFile,
     ] = ""
     after: Annotated[
         str,

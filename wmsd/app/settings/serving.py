@@ -6,6 +6,7 @@ from typing import Annotated
 from pydantic import AfterValidator, Field, model_validator
 
 from wmsd.app.settings.fields import Networks, PerMinute, Section, check_listen, check_origins
+from wmsd.base.secrecy import SecretFile
 
 
 class Server(Section):
@@ -22,6 +23,7 @@ class Server(Section):
         Field(
             description="A file outside that folder, to seal the keys in it (wmsd key move); empty: keys in clear."
         ),
+        SecretFile,
     ] = ""
     tls: Annotated[
         str,
@@ -32,7 +34,7 @@ class Server(Section):
     ] = "off"
     certificate: Annotated[str, Field(description="A PEM file with the certificate chain, for tls = files.")] = ""
     certificate_key: Annotated[
-        str, Field(description="A PEM file with its private key; empty: it is in the same file.")
+        str, Field(description="A PEM file with its private key; empty: it is in the same file."), SecretFile
     ] = ""
     trusted_proxies: Annotated[
         Networks, Field(description="Networks of proxies whose X-Forwarded-For wmsd believes, as CIDR.")

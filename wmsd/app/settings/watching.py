@@ -6,13 +6,13 @@ from pydantic import AfterValidator, Field, SkipValidation, model_validator
 
 from wmsd.app.settings.fields import (
     Networks,
-    Secret,
     Section,
     check_own_listen,
     check_ports,
     check_program,
     check_url,
 )
+from wmsd.base.secrecy import Secret, SecretFile
 from wmsd.webhooks import ports
 
 
@@ -32,6 +32,7 @@ class Metrics(Section):
             description="A file with a token that readers must send. Without `listen`, /metrics is then at the "
             "service's own address."
         ),
+        SecretFile,
     ] = ""
 
 
@@ -74,7 +75,9 @@ class Alerts(Section):
         Secret,
     ] = ""
     secret_file: Annotated[
-        str, Field(description="A file with the secret that signs what is sent to `url`, as that of a webhook.")
+        str,
+        Field(description="A file with the secret that signs what is sent to `url`, as that of a webhook."),
+        SecretFile,
     ] = ""
     allow_networks: Annotated[
         Networks, Field(description="Private networks that the receiver may be in, as CIDR.")

@@ -41,6 +41,7 @@ COMMANDS: Final = {
     "upgrade": ("upgrading", "Upgrade to a newer program, rehearsed on copies."),
     "service": ("machine_service", "Run wmsd as a service of systemd."),
     "doctor": ("examining", "Check that every figure is right, and that the files are whole."),
+    "support-bundle": ("supporting", "Write what helps others to find out what is wrong, without secrets."),
     "tls": ("trust", "Show the certificate of the LAN, and how to trust it."),
     "clock": ("clock", "Show whether the clock can be trusted, and confirm that it is right."),
     "config": ("configuring", "Show and check the settings."),
