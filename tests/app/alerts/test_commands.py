@@ -54,6 +54,14 @@ async def test_a_program_that_cannot_be_started_is_a_sentence(program: str) -> N
     assert outcome.error.startswith(f"The program {program} of alerts.command cannot be started: ")
 
 
+@pytest.mark.parametrize("code", [0, 1])
+async def test_a_program_that_ends_before_it_is_told_anything_is_no_trouble(code: int) -> None:
+    way = ToCommand(["/bin/sh", "-c", f"exec 0<&-; exit {code}"], Path("data"))
+    expected = "The program of alerts.command ended with 1. It said: nothing." if code else None
+    for _ in range(20):
+        assert (await way.send(NOTICE, 1)).error == expected
+
+
 async def test_a_program_that_does_not_read_and_says_much_is_heard_to_its_end() -> None:
     outcome = await python("print('x' * 5_000_000)").send(NOTICE, 1)
     assert outcome.error is None

@@ -19,6 +19,7 @@ from wmsd.app.disk_watch import DiskWatch
 from wmsd.app.installation import Installation
 from wmsd.app.tls.serving import WARNED_BEFORE, end_of
 from wmsd.app.today.keeping import TodayFigures
+from wmsd.base import timestamps
 from wmsd.db.failures import STORAGE_FAILURES
 
 CANNOT_BE_WRITTEN: Final = "The file cannot be written now."
@@ -129,5 +130,6 @@ class Looks:
 
 
 def _of_token(token: Mapping[str, object]) -> Trouble:
-    facts = {name: str(token[name]) for name in ("name", "user", "expires_at")}
-    return Trouble(kinds.TOKEN_ENDS.name, str(token["id"]), {"token": str(token["id"]), **facts})
+    at = timestamps.from_text(str(token["expires_at"]))
+    facts = {"token": str(token["id"]), "name": str(token["name"]), "user": str(token["user"])}
+    return Trouble(kinds.TOKEN_ENDS.name, facts["token"], {**facts, "expires_at": f"{at:%Y-%m-%d %H:%M} UTC"})

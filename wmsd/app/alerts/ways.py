@@ -179,7 +179,7 @@ async def _talk(process: asyncio.subprocess.Process, body: bytes) -> str:
     assert process.stdout is not None
     heard = asyncio.ensure_future(_heard(process.stdout))
     try:
-        with suppress(OSError):  # it need not read
+        with suppress(OSError, RuntimeError):  # it need not read; uvloop has the other one for a pipe that is gone
             process.stdin.write(body + b"\n")
             await process.stdin.drain()
             process.stdin.close()
