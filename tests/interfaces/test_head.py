@@ -8,6 +8,7 @@ from tests.interfaces.pages.test_attacks import HANDED_OVER, Scene, scene
 from tests.interfaces.pages.test_browsing import signed_in
 from tests.interfaces.pages.visitor import Visitor
 from tests.support.world import Answer, World
+from wmsd.interfaces.service import FOR_BROWSERS
 
 __all__ = ["scene"]
 PLACE = re.compile(r"\{[^{}]*\}")
@@ -16,9 +17,14 @@ UNLIKE = {"/api/health", "/api", "/metrics"}
 """Their bodies tell of the moment, so two of them may differ in length."""
 
 
-def table(app: web.Application) -> list[str]:
+async def routes(app: web.Application) -> list[web.AbstractRoute]:
+    """Those of programs and those of browsers, which are made when somebody asks for one."""
+    return [*app.router.routes(), *(await app[FOR_BROWSERS].prepare()).routes()]
+
+
+async def table(app: web.Application) -> list[str]:
     """The addresses of all routes that answer GET, with 1 for each of their parts."""
-    found = {each.resource.canonical for each in app.router.routes() if each.method == "GET" and each.resource}
+    found = {each.resource.canonical for each in await routes(app) if each.method == "GET" and each.resource}
     return sorted(PLACE.sub("1", each) for each in found)
 
 
@@ -28,9 +34,9 @@ def like(shown: Answer, told: Answer) -> bool:
     )
 
 
-def test_each_route_for_get_is_one_for_head(world: World) -> None:
+async def test_each_route_for_get_is_one_for_head(world: World) -> None:
     methods: dict[str, set[str]] = {}
-    for each in world.app.router.routes():
+    for each in await routes(world.app):
         assert each.resource is not None
         methods.setdefault(each.resource.canonical, set()).add(each.method)
     assert len(methods) > 100
@@ -39,7 +45,7 @@ def test_each_route_for_get_is_one_for_head(world: World) -> None:
 
 async def test_every_address_answers_head_as_get(world: World) -> None:
     wrong = []
-    paths = table(world.app)
+    paths = await table(world.app)
     assert {"/api/health", "/today", "/docs", "/sign-in", "/openapi.json"} <= set(paths)
     for path in paths:
         shown, told = await world.send("GET", path), await world.send("HEAD", path)
