@@ -15,7 +15,7 @@ import pytest
 from tests.support.receivers import ANY_PORT, Receiver, answer, hang
 from tests.support.world import UNLIMITED, World, open_world
 from wmsd.app.alerts.keeping import Alerts
-from wmsd.app.alerts.kept import FILE, read_kept
+from wmsd.app.alerts.kept import FILE, Kept, OpenAlert, read_kept, write_kept
 from wmsd.app.alerts.rules import SETTLED, TRIED_FOR
 from wmsd.app.alerts.ways import ways_of
 from wmsd.app.disk_thresholds import MEBIBYTE, Disk
@@ -132,6 +132,26 @@ async def test_a_company_that_is_down_is_told_once_over_restarts_and_once_when_i
     assert "ACME" in first["sentence"]
     assert (first["severity"], first["over_at"], first["subject"]) == ("error", None, str(world.company))
     assert last["begun_at"] == first["begun_at"] < last["over_at"]
+
+
+async def test_a_company_is_not_well_because_nobody_has_used_it_since_the_start(tmp_path: Path) -> None:
+    async with Receiver() as receiver:
+        settings = settings_of(tmp_path, receiver)
+        async with open_world(tmp_path / "data", settings) as world:
+            company, path = world.company, world.installation.files.path(world.company)
+        path.write_bytes(b"not a database" * 1000)
+        moment = "2026-11-20T11:00:00.000Z"
+        facts = {"company": "ACME", "why": "gone."}
+        alert = OpenAlert(kind="company-down", subject=str(company), facts=facts, begun_at=moment)
+        write_kept(tmp_path / "data", Kept(open=[alert]))
+        async with open_world(tmp_path / "data", settings) as world:
+            for _ in range(3):
+                await world.jobs.alerts.look()
+                world.clock.advance(SETTLED.total_seconds() + 1)
+            assert [each.kind for each in world.jobs.alerts.kept.open] == ["company-down"]
+            assert world.jobs.alerts.kept.open[0].gone_at is None
+            await world.jobs.alerts.stop()
+        assert receiver.received == []
 
 
 async def test_the_receiver_can_check_the_signature(told: Told) -> None:

@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from wmsd.app.alerts.kept import Notice
-from wmsd.app.alerts.ways import LONGEST_SHOWN, Outcome, ToCommand, own_environment, read_secret
+from wmsd.app.alerts.ways import LONGEST_SHOWN, Outcome, ToCommand, read_secret
+from wmsd.app.own_program import environment_of_others
 
 AT = "2026-11-24T12:00:00.000Z"
 NOTICE = Notice(
@@ -127,10 +128,10 @@ def test_the_program_gets_neither_settings_nor_libraries_of_the_one_file() -> No
         "LD_LIBRARY_PATH_ORIG": "/opt/lib",
         "_PYI_ARCHIVE_FILE": "/usr/bin/wmsd",
     }
-    assert own_environment(given) == {"PATH": "/bin", "LD_LIBRARY_PATH": "/opt/lib"}
+    assert environment_of_others(given) == {"PATH": "/bin", "LD_LIBRARY_PATH": "/opt/lib"}
     del given["LD_LIBRARY_PATH_ORIG"]
-    assert own_environment(given) == {"PATH": "/bin"}
-    assert own_environment({"LD_LIBRARY_PATH": "/opt/lib"}) == {"LD_LIBRARY_PATH": "/opt/lib"}
+    assert environment_of_others(given) == {"PATH": "/bin"}
+    assert environment_of_others({"LD_LIBRARY_PATH": "/opt/lib"}) == {"LD_LIBRARY_PATH": "/opt/lib"}
 
 
 @pytest.mark.parametrize(

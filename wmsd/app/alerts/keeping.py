@@ -59,7 +59,7 @@ class Alerts:
         """A job calls it."""
         if self._kept is None:
             self._kept = self._written = await asyncio.to_thread(read_kept, self._data)
-        found = await self._looks.look(self.kept.rises)
+        found = await self._looks.look(self.kept.open, self.kept.rises)
         still, changes = followed(self.kept.open, found.troubles, found.unknown, self._clock.now())
         self._kept = self.kept.model_copy(update={"open": still, "rises": found.rises})
         for alert, is_over in changes:

@@ -1,13 +1,18 @@
-"""What needs a person now, from the figures that are kept anyway. No company's file is opened for it."""
+"""What needs a person now, from the figures that are kept anyway. No company's file is opened for it, but that of
+one that was down before.
+"""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from typing import Final
 
 from wmsd.accounts import ending_tokens
 from wmsd.app.alerts import kinds
-from wmsd.app.alerts.kept import Rise
+from wmsd.app.alerts.kept import OpenAlert, Rise
 from wmsd.app.alerts.kinds import AlertKind
 from wmsd.app.alerts.rules import Trouble, is_rising, risen
 from wmsd.app.backups.due import local_now
@@ -20,8 +25,10 @@ from wmsd.app.installation import Installation
 from wmsd.app.tls.serving import WARNED_BEFORE, end_of
 from wmsd.app.today.keeping import TodayFigures
 from wmsd.base import timestamps
+from wmsd.base.problems import Problem
 from wmsd.db.failures import STORAGE_FAILURES
 
+DOWN: Final = kinds.COMPANY_DOWN.name
 CANNOT_BE_WRITTEN: Final = "The file cannot be written now."
 
 
@@ -49,13 +56,14 @@ class Looks:
         self._today = today
         self._backups = backups
 
-    async def look(self, rises: Mapping[int, Rise]) -> Found:
-        """`rises` as they were found the time before."""
+    async def look(self, open_alerts: Iterable[OpenAlert], rises: Mapping[int, Rise]) -> Found:
+        """What is open, and `rises` as they were found the time before."""
+        were_down = {int(each.subject) for each in open_alerts if each.kind == DOWN and each.subject.isdecimal()}
         found = Found([], set(), dict(rises))
         groups: tuple[tuple[tuple[AlertKind, ...], Callable[[Found], Awaitable[None]]], ...] = (
             ((kinds.DISK_FILLS, kinds.DISK_FULL), self._disks),
             ((kinds.BACKUP,), self._of_backups),
-            ((kinds.COMPANY_DOWN, kinds.GIVEN_UP), self._of_companies),
+            ((kinds.COMPANY_DOWN, kinds.GIVEN_UP), partial(self._of_companies, were_down)),
             ((kinds.TOKEN_ENDS,), self._tokens),
             ((kinds.CERTIFICATE_ENDS,), self._certificate),
         )
@@ -84,14 +92,22 @@ class Looks:
         if not judged.ok:
             found.troubles.append(Trouble(kinds.BACKUP.name, "", {"why": judged.sentence.rstrip(".")}))
 
-    async def _of_companies(self, found: Found) -> None:
+    async def _of_companies(self, were_down: AbstractSet[int], found: Found) -> None:
         known = await self._installation.access.companies()
         codes = {company_id: company.code for company_id, company in known.items()}
+        await self._try_again(were_down & codes.keys())
         for company_id, why in self._down().items():
             if company_id in codes:
                 facts = {"company": codes[company_id], "why": why}
                 found.troubles.append(Trouble(kinds.COMPANY_DOWN.name, str(company_id), facts))
         self._given_up(found, codes)
+
+    async def _try_again(self, were_down: AbstractSet[int]) -> None:
+        """After a start nothing is known of a damaged file until somebody uses it. It is not well for that."""
+        for company_id in were_down:
+            if company_id not in self._installation.files.failed:
+                with suppress(Problem):
+                    await self._installation.files.get(company_id)
 
     def _down(self) -> dict[int, str]:
         files = self._installation.files

@@ -7,15 +7,16 @@ import asyncio
 import logging
 import os
 import signal
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final, NamedTuple, Protocol
 
+from wmsd.app import own_program
 from wmsd.app.alerts.kept import Notice, WayName
 from wmsd.app.alerts.messages import as_bytes
 from wmsd.app.installation import new_guard
-from wmsd.app.settings import ENVIRONMENT, Settings
+from wmsd.app.settings import Settings
 from wmsd.base.clock import Clock
 from wmsd.base.problems import Problem
 from wmsd.webhooks.answer import Answer
@@ -31,7 +32,6 @@ LONGEST_SHOWN: Final = 300
 LEAST_SECRET: Final = 16
 MOST_SECRET: Final = 4096
 NOTHING: Final = "nothing"
-LIBRARIES: Final = "LD_LIBRARY_PATH"
 
 
 class Outcome(NamedTuple):
@@ -165,7 +165,7 @@ class ToCommand:
             stdin=asyncio.subprocess.PIPE,
             stdout=asyncio.subprocess.PIPE,
             stderr=asyncio.subprocess.STDOUT,
-            env=own_environment(os.environ),
+            env=own_program.environment_of_others(),
             start_new_session=True,
         )
 
@@ -200,19 +200,6 @@ async def _end(process: asyncio.subprocess.Process) -> None:
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, signal.SIGKILL)
     await process.wait()
-
-
-def own_environment(given: Mapping[str, str]) -> dict[str, str]:
-    """That of another program: without the service's settings, and without the libraries of the one file."""
-    found = {
-        name: value for name, value in given.items() if not name.startswith((ENVIRONMENT, "PYINSTALLER_", "_PYI_"))
-    }
-    original = found.pop(f"{LIBRARIES}_ORIG", None)
-    if original is not None:
-        found[LIBRARIES] = original
-    elif any(name.startswith("_PYI_") for name in given):
-        found.pop(LIBRARIES, None)
-    return found
 
 
 def shown(said: bytes) -> str:

@@ -7,6 +7,7 @@ from contextlib import suppress
 from datetime import datetime
 from typing import Final
 
+from wmsd.app import own_program
 from wmsd.app.machine_service import host
 from wmsd.app.machine_service.places import NAME, UNIT_FILE, UNITS_OF_PACKAGES
 
@@ -29,7 +30,8 @@ def command(since: datetime | None, most_lines: int | None, is_following: bool) 
 
 def lines(asked: list[str]) -> Iterator[str]:
     """What the command prints. Raises OSError."""
-    with subprocess.Popen(asked, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL) as process:  # noqa: S603  (ours)
+    env = own_program.environment_of_others()
+    with subprocess.Popen(asked, stdout=subprocess.PIPE, stdin=subprocess.DEVNULL, env=env) as process:  # noqa: S603  (ours)
         assert process.stdout is not None
         try:
             for line in process.stdout:

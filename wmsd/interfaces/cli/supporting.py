@@ -39,6 +39,7 @@ BY_CODE: Final = "Companies are named by their codes (--with-names)."
 UNKNOWN: Final = (
     "platform.db could not be read, so the codes of companies are not known: the log may have some of them."
 )
+NO_FILE: Final = "There is no file {file} (log.file): no server has written it yet, or it ran in another folder.\n"
 NO_LOG: Final = "There is no log: log.file is not set, and wmsd is no service of systemd here.\n"
 
 
@@ -155,6 +156,10 @@ class Collecting:
 
     def _log(self) -> str:
         file = self._settings.log.file
+        if file and not Path(file).exists():
+            return (
+                f"There is no file {file} (log.file): no server has written it yet, or it ran in another folder.\n"
+            )
         if file:
             lines = deque(LogFiles(Path(file)).lines(most_bytes=LOG_BYTES), maxlen=self._lines)
         elif journal.is_there():
