@@ -1,8 +1,13 @@
 """What the guide says of monitoring is what is declared."""
 
+import json
+import re
 from pathlib import Path
 
 from wmsd import docs
+from wmsd.app.alerts.kept import Notice
+from wmsd.app.alerts.kinds import KINDS
+from wmsd.app.alerts.messages import body
 from wmsd.app.measuring.counting import SURFACES
 from wmsd.app.measuring.metrics import METRICS, Metric
 
@@ -20,3 +25,26 @@ def type_of(metric: Metric) -> str:
 
 def test_every_surface_is_named() -> None:
     assert [each for each in SURFACES if f"`{each}`" not in PAGE] == []
+
+
+def test_every_alert_stands_in_the_table_with_its_severity() -> None:
+    rows = re.findall(r"^\| `([a-z-]+)` \| (error|warning) \|", PAGE, re.MULTILINE)
+    assert rows == [(each.name, each.severity) for each in KINDS]
+
+
+def test_the_example_of_an_alert_is_as_it_is_sent() -> None:
+    shown = json.loads(re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)[0])
+    data = shown["data"]
+    notice = Notice(
+        id="alert_1",
+        number=1,
+        event=shown["event"],
+        kind=data["kind"],
+        subject=data["subject"],
+        facts=data["facts"],
+        begun_at=data["begun_at"],
+        at=shown["timestamp"],
+    )
+    own = {name: data[name] for name in ("host", "data_folder", "version")}
+    sent = body(notice, Path("data"))
+    assert shown == {**sent, "data": {**sent["data"], **own}}

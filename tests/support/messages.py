@@ -10,6 +10,7 @@ from typing import Final
 from jinja2 import Environment
 
 from wmsd import docs
+from wmsd.app.alerts.kinds import KINDS
 from wmsd.base.access import ABILITIES, MODULES, ROLES
 from wmsd.interfaces import pages
 from wmsd.interfaces.pages import resources
@@ -74,6 +75,9 @@ def declared() -> Iterator[Message]:
     """What tables say in English, and the pages translate where they show it."""
     for each in (*WORDS.values(), *ABILITIES.values(), *MODULES.values(), *ROLES.values(), *NAMES.values()):
         yield Message(each, source="a table")
+    for kind in KINDS:
+        texts = (kind.title, kind.begins, kind.remedy, kind.more)
+        yield from (Message(each, source=f"the alert {kind.name}") for each in texts if each)
     for act in (*USER_ACTS, *resources.WEBHOOK_ACTS):
         yield from (Message(each, source=act.name) for each in (act.text, act.says, act.done) if each)
 

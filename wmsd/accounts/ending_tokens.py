@@ -73,3 +73,17 @@ def to_tell(tx: Transaction) -> list[dict[str, Any]]:
     found = tx.records(TO_TELL, {"now": tx.timestamp, **ends})
     tx.executemany(HAS_TOLD, [{"id": each["id"], "days": each["days"]} for each in found])
     return found
+
+
+FOR_ALERTS: Final = f"""
+    SELECT tokens.id, tokens.name, users.email AS user, tokens.expires_at
+    FROM tokens INDEXED BY tokens_ending CROSS JOIN users ON users.id = tokens.user_id
+    WHERE {ENDING} AND unixepoch(tokens.expires_at) - unixepoch(tokens.created_at) > 86400 * {SOON_DAYS}
+    LIMIT {MOST_COUNTED}
+"""
+"""One that was made for no longer than the warning comes before its end is no news."""
+
+
+def for_alerts(tx: Transaction) -> list[dict[str, Any]]:
+    """The tokens that end soon, as they are told to people outside of the house."""
+    return tx.records(FOR_ALERTS, {"now": tx.timestamp, "until": records.moment_in(tx, SOON_DAYS)})

@@ -23,7 +23,7 @@ from wmsd.app.limits import Limiter
 from wmsd.app.measuring.counting import RequestMeasures
 from wmsd.app.request_counts import RequestCounts
 from wmsd.app.request_history.history import RequestHistory
-from wmsd.app.settings import Settings
+from wmsd.app.settings import Alerts, Settings, SignOn, Webhooks
 from wmsd.app.storage import Storage
 from wmsd.articles.tracking import Obstacles
 from wmsd.base.access import Whitelist, abilities_in_force
@@ -67,10 +67,10 @@ class Installation:
     measures: RequestMeasures
 
 
-def new_guard(settings: Settings, section: Literal["webhooks", "sign_on"] = "webhooks") -> Guard:
+def new_guard(settings: Settings, section: Literal["webhooks", "sign_on", "alerts"] = "webhooks") -> Guard:
     """The guard over outgoing connections, from that section. The service may never dial itself."""
     own_port = int(settings.server.listen.rpartition(":")[2])
-    given = settings.webhooks if section == "webhooks" else settings.sign_on
+    given: Webhooks | SignOn | Alerts = getattr(settings, section)
     own_ports = [own_port] if own_port else []
     return Guard(given.allow_networks, given.allow_http, own_ports, given.allow_ports, section)
 

@@ -38,6 +38,9 @@ TRY_FAILED_WRITES: Final = Words("Try failed writes", "Tries whether a disk that
 WRITE_LOGS_BACK: Final = Words("Write logs back", "Writes the logs of the databases back into their files.")
 MAKE_RESERVE: Final = Words("Reserve of the disk", "Makes the file again that is given up when the disk is full.")
 WATCH_DISK: Final = Words("Watch the disk", "Tells the log once when the disk fills up, and when it has room.")
+ALERT: Final = Words(
+    "Alerts", "Looks what needs a person, and tells it once when it begins and once when it is over."
+)
 SWEEP_TOKENS: Final = Words(
     "Remove expired tokens", "Deletes tokens that have expired, and sessions that are over."
 )

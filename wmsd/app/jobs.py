@@ -14,6 +14,10 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from wmsd.accounts import ending_tokens
 from wmsd.accounts import store as accounts
 from wmsd.app import job_words as words
+from wmsd.app.alerts.keeping import LOOK_SECONDS as ALERT_SECONDS
+from wmsd.app.alerts.keeping import Alerts
+from wmsd.app.alerts.looks import Looks
+from wmsd.app.alerts.ways import ways_of
 from wmsd.app.backups.running import ScheduledBackups
 from wmsd.app.clock_watch import ClockWatch
 from wmsd.app.disk_watch import LOOK_SECONDS, DiskWatch
@@ -71,6 +75,13 @@ class Jobs:
         self._clock: Clock = installation.clock
         self.clock_watch = ClockWatch(installation.platform, installation.clock)
         self.disk_watch = DiskWatch(installation.folder)
+        self.alerts = Alerts(
+            installation.folder.path,
+            installation.clock,
+            installation.ids,
+            Looks(installation, self.disk_watch, self.clock_watch, today, backups),
+            ways_of(installation.settings, installation.folder.path, installation.clock),
+        )
         self._scheduler = AsyncIOScheduler(
             timezone=MonotonicTime(time.monotonic),
             job_defaults={"misfire_grace_time": None, "coalesce": True, "max_instances": 1},
@@ -104,6 +115,7 @@ class Jobs:
             Declared(TRY_AGAIN_SECONDS, self.write_logs_back, *words.WRITE_LOGS_BACK),
             Declared(60, self.make_reserve, *words.MAKE_RESERVE),
             Declared(LOOK_SECONDS, self.watch_the_disk, *words.WATCH_DISK),
+            Declared(ALERT_SECONDS, self.watch_for_alerts, *words.ALERT),
             Declared(3600, self.sweep_tokens, *words.SWEEP_TOKENS),
             Declared(3600, self.tell_of_ending_tokens, *words.TELL_OF_TOKENS),
             Declared(3600, self.tidy_files, *words.TIDY_FILES),
@@ -125,6 +137,7 @@ class Jobs:
         if self.imports is not None:
             await self.imports.stop()
         await self.sender.stop()
+        await self.alerts.stop()
         await self._run(self._installation.access.write_token_uses)
         await self._run(self._installation.access.write_session_uses)
         await self._run(self._installation.marks.write)
@@ -193,6 +206,9 @@ class Jobs:
 
     async def watch_the_disk(self) -> None:
         await self.disk_watch.look()
+
+    async def watch_for_alerts(self) -> None:
+        await self.alerts.look()
 
     async def keep_today(self) -> None:
         """Reads the figures of the page Today where something has changed, and then tells open pages of it."""

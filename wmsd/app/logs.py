@@ -47,11 +47,16 @@ def escaped(text: str) -> str:
 
 
 @lru_cache(maxsize=4)
-def _to_the_second(seconds: int) -> str:
-    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%d %H:%M:%S}"
+def _to_the_second(seconds: int, is_local: bool) -> str:
+    moment = datetime.fromtimestamp(seconds, UTC)
+    return moment.astimezone().isoformat(" ") if is_local else f"{moment:%Y-%m-%d %H:%M:%S}"
 
 
 class HumanFormatter(logging.Formatter):
+    def __init__(self, is_local: bool = False) -> None:
+        super().__init__()
+        self._is_local = is_local
+
     def format(self, record: logging.LogRecord) -> str:
         text = self._line(record.created, record.levelname.lower(), record.getMessage(), vars(record))
         return f"{text}\n{indent(_trace(self, record), '  ')}" if record.exc_info else text
@@ -60,7 +65,7 @@ class HumanFormatter(logging.Formatter):
         return self._line(line.created, "info", line.message, line.fields)
 
     def _line(self, created: float, level: str, message: str, fields: Mapping[str, object]) -> str:
-        text = f"{_to_the_second(int(created))} {level:7} {message}"
+        text = f"{_to_the_second(int(created), self._is_local)} {level:7} {message}"
         for name, shown in SHOWN.items():
             if (value := fields.get(name)) not in (None, ""):
                 text += f" {shown}={value}"
@@ -68,6 +73,10 @@ class HumanFormatter(logging.Formatter):
 
 
 class JsonFormatter(logging.Formatter):
+    def __init__(self, is_local: bool = False) -> None:
+        super().__init__()
+        self._is_local = is_local
+
     def format(self, record: logging.LogRecord) -> str:
         line = self._object(
             record.created, record.levelname.lower(), record.name, record.getMessage(), vars(record)
@@ -84,7 +93,7 @@ class JsonFormatter(logging.Formatter):
         self, created: float, level: str, logger: str, message: str, fields: Mapping[str, object]
     ) -> dict[str, object]:
         line: dict[str, object] = {
-            "time": timestamps.to_text(datetime.fromtimestamp(created, UTC)),
+            "time": self._moment(datetime.fromtimestamp(created, UTC)),
             "level": level,
             "logger": logger,
             "message": escaped(message),
@@ -93,6 +102,13 @@ class JsonFormatter(logging.Formatter):
             if (value := fields.get(name)) not in (None, ""):
                 line[name] = escaped(value) if isinstance(value, str) else value
         return line
+
+    def _moment(self, moment: datetime) -> str:
+        return (
+            moment.astimezone().isoformat(timespec="milliseconds")
+            if self._is_local
+            else timestamps.to_text(moment)
+        )
 
 
 def _trace(formatter: logging.Formatter, record: logging.LogRecord) -> str:
@@ -165,7 +181,7 @@ class LogFile(GroupedLines, RotatingFileHandler):
 def configure(settings: Log) -> None:
     """Sets up logging. Raises SettingsError when the file cannot be written."""
     handler = _file(settings) if settings.file else LogStream(sys.stderr)
-    handler.setFormatter(JsonFormatter() if settings.format == "json" else HumanFormatter())
+    handler.setFormatter((JsonFormatter if settings.format == "json" else HumanFormatter)(settings.local_time))
     logging.basicConfig(level=settings.level.upper(), handlers=[handler], force=True)
     logging.raiseExceptions = False  # on a full disk, a traceback for each unwritten line helps nobody
     for noisy in ("aiosqlite", "asyncio", "aiohttp.access"):

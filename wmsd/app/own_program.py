@@ -4,8 +4,12 @@ import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
+UNPACKED: Final = "_PYI_"
+"""How the variables begin that the one file has set when it unpacked itself."""
+OWN: Final = ("WMSD_", "PYINSTALLER_", UNPACKED)
+LIBRARIES: Final = "LD_LIBRARY_PATH"
 Packing = Literal["sources", "file", "folder"]
 
 
@@ -40,3 +44,14 @@ def is_packed() -> bool:
 def environment() -> Mapping[str, str]:
     """A packed program unpacks itself anew in it."""
     return {**os.environ, "PYINSTALLER_RESET_ENVIRONMENT": "1"}
+
+
+def environment_of_others(given: Mapping[str, str] = os.environ) -> dict[str, str]:
+    """That of another program: without the service's settings, and without the libraries of the one file."""
+    found = {name: value for name, value in given.items() if not name.startswith(OWN)}
+    original = found.pop(f"{LIBRARIES}_ORIG", None)
+    if original is not None:
+        found[LIBRARIES] = original
+    elif any(name.startswith(UNPACKED) for name in given):
+        found.pop(LIBRARIES, None)
+    return found

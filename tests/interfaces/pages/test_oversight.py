@@ -17,8 +17,10 @@ from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.command import ROOT
 from tests.support.world import World, open_world
 from wmsd import __version__
+from wmsd.app.alerts.ways import ToCommand
 from wmsd.app.backups.record import BackupRecord, ProvenBackup, read_record, write_record
 from wmsd.app.backups.running import ScheduledBackups
+from wmsd.app.disk_thresholds import Disk
 from wmsd.app.installation import Installation
 from wmsd.app.oversight.examining import Examinations
 from wmsd.app.oversight.service import Started
@@ -137,6 +139,36 @@ async def test_a_check_that_fails_says_why_and_what_to_do(admin: Visitor) -> Non
     assert (state, remedy) == ("Wrong", "The log and wmsd doctor say which and why.")
     assert says.startswith("A company's file cannot be used. ACME: ")
     assert "Not whole the service" in text_of(seen.text)
+
+
+async def test_open_alerts_are_shown_with_what_to_do_and_that_nobody_is_told(admin: Visitor) -> None:
+    text = text_of((await admin.get("/admin/health")).text)
+    assert "Nothing is open." in text
+    assert "neither alerts.url nor alerts.command is set" in text
+    admin.world.jobs.disk_watch.note(Disk(2**20, 2**40))
+    await admin.world.jobs.alerts.look()
+    text = text_of((await admin.get("/admin/health")).text)
+    assert "The disk is full 20 Nov 2026, 12:00 UTC The disk of the data folder is full: nothing new" in text
+    romanian = text_of((await admin.get("/admin/health", {"Accept-Language": "ro"})).text)
+    assert "Discul folderului de date este plin: nu se mai stochează nimic nou." in romanian
+
+
+async def test_a_way_that_takes_no_alerts_is_shown(house: World) -> None:
+    """What a program said is data."""
+    alerts, clock = house.jobs.alerts, house.clock
+    alerts._ways = [ToCommand(["/bin/sh", "-c", "echo '<b>no</b> route'; exit 3"], Path("data"))]
+    house.jobs.disk_watch.note(Disk(2**20, 2**40))
+    await alerts.look()
+    async with asyncio.timeout(20):
+        while not alerts.kept.failures:  # noqa: ASYNC110  # nothing tells of it
+            await asyncio.sleep(0.02)
+    clock.advance(60)
+    seen = await (await signed_in(house)).get("/admin/health")
+    assert (
+        "Not taken. Alerts are not taken by alerts.command since 20 Nov 2026, 12:00 UTC, and 2 wait: "
+        "The program of alerts.command ended with 3. It said: <b>no</b> route."
+    ) in text_of(seen.text)
+    assert "<b>no</b>" not in seen.text
 
 
 async def test_the_doctor_examines_every_file(admin: Visitor) -> None:

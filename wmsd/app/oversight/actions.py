@@ -24,7 +24,7 @@ UNDER_WAY: Final = "This is under way already. Wait for its end."
 
 @for_platform_admins(answer="object", returns=HouseHealth)
 async def get_house_health(service: OversightService) -> dict[str, Any]:
-    """Get each check of health, the figures of the running house, and the last examination by doctor."""
+    """Get each check of health, the open alerts, the figures of the house, and the last examination by doctor."""
     installation, jobs = service.installation, service.jobs
     _, found = await health(installation, jobs, is_known=True)
     known = await installation.access.companies()
@@ -43,6 +43,7 @@ async def get_house_health(service: OversightService) -> dict[str, Any]:
     return {
         "status": found["status"],
         "checks": checks,
+        "alerts": house.alerts(jobs),
         "figures": figures,
         "examination": await asyncio.to_thread(house.examination, service),
     }

@@ -8,6 +8,7 @@ from typing import Any, Final
 
 from wmsd import __version__
 from wmsd.app import clock_watch
+from wmsd.app.alerts.kinds import sentence
 from wmsd.app.backups.due import local_now
 from wmsd.app.backups.record import read_record
 from wmsd.app.backups.verdict import verdict
@@ -77,6 +78,30 @@ def _replica(installation: Installation) -> str | None:
 
 def _sentence(text: str) -> str:
     return f"{text[0].upper()}{text[1:].rstrip('.')}."
+
+
+def alerts(jobs: Jobs) -> dict[str, Any]:
+    """Those that are open, and whether they leave the house."""
+    kept = jobs.alerts.kept
+    shown = [
+        {
+            **each.model_dump(include={"kind", "subject", "facts", "begun_at"}),
+            "sentence": sentence(each.kind, each.subject, each.facts),
+        }
+        for each in kept.open
+    ]
+    ways = []
+    for name in jobs.alerts.ways:
+        failure = kept.failures.get(name)
+        ways.append(
+            {
+                "name": name,
+                "waiting": len(kept.waiting_of(name)),
+                "failing_since": None if failure is None else failure.since,
+                "error": None if failure is None else failure.error,
+            }
+        )
+    return {"open": shown, "ways": ways}
 
 
 def figures(service: OversightService, companies: int) -> dict[str, Any]:

@@ -55,9 +55,34 @@ class ExaminationShown(Model):
     proof: ProofShown | None
 
 
+class AlertShown(Model):
+    """`facts` fill the places of the sentence of its kind. `subject`: which of it, such as a company's id."""
+
+    kind: str
+    subject: str
+    facts: dict[str, str]
+    sentence: str
+    begun_at: Timestamp
+
+
+class AlertWay(Model):
+    """A way that alerts take. `error` is null where it takes them; `waiting` are not taken yet."""
+
+    name: Literal["url", "command"]
+    waiting: int
+    failing_since: Timestamp | None
+    error: str | None
+
+
+class AlertsShown(Model):
+    open: list[AlertShown]
+    ways: list[AlertWay]
+
+
 class HouseHealth(Model):
     status: Literal["ok", "degraded", "unavailable"]
     checks: list[CheckShown]
+    alerts: AlertsShown
     figures: HouseFigures
     examination: ExaminationShown
 

@@ -10,6 +10,8 @@ from wmsd.app.oversight.origins import origin_of
 from wmsd.app.oversight.schema import SettingShown
 from wmsd.app.request_history import masking
 from wmsd.app.settings import Layer, ReadEachTime, Settings, sections, toml
+from wmsd.base.secrecy import Secret
+from wmsd.sign_on.providers import NOT_SHOWN
 
 
 def shown(settings: Settings, layers: Sequence[Layer]) -> dict[str, Any]:
@@ -23,11 +25,16 @@ def shown(settings: Settings, layers: Sequence[Layer]) -> dict[str, Any]:
     return {"file": None if file is None else str(Path(file).absolute()), "data": data}
 
 
+def shown_value(field: FieldInfo, value: object) -> str:
+    """As TOML, for whoever is not the owner of the settings: without secrets."""
+    return NOT_SHOWN if Secret in field.metadata and value else masking.text(toml(value))
+
+
 def _setting(section: str, key: str, field: FieldInfo, value: object, layers: Iterable[Layer]) -> SettingShown:
     source, place, line = origin_of(layers, section, key)
     return SettingShown(
         name=f"{section}.{key}",
-        value=masking.text(toml(value)),
+        value=shown_value(field, value),
         default=toml(field.default),
         is_default=value == field.default,
         source=source,

@@ -59,6 +59,11 @@ def status_command(command_line: CommandLine, is_watching: bool, as_json: bool) 
         fail(status.wrong)
 
 
+def status_as_json(command_line: CommandLine) -> dict[str, Any]:
+    """As `--json` prints it."""
+    return _as_json(_status(command_line))
+
+
 def _status(command_line: CommandLine) -> Status:
     folder = command_line.folder
     server = folder.server()

@@ -143,7 +143,7 @@ class Door:
                     raise web.HTTPSeeOther(SECOND_FACTOR)
                 return person
         self.count_open(browser)
-        came_for = request.path_qs if request.method == "GET" else "/"
+        came_for = request.path_qs if request.method in ("GET", "HEAD") else "/"
         raise web.HTTPSeeOther(f"{SIGN_IN}?next={quote(came_for, safe='')}")
 
 

@@ -19,6 +19,7 @@ from wmsd.interfaces.pages.door import Door
 from wmsd.interfaces.pages.rendering import HEADERS
 
 LIVE: Final = "/live"
+STREAM: Final = "text/event-stream"
 BEAT_SECONDS: Final = 10.0
 """The longest time without a message. A browser that has gone is noticed by then."""
 LEAST_SECONDS: Final = 1.0
@@ -47,6 +48,8 @@ class Live:
         if first.status == 401:
             return web.Response(status=204)
         first.needed()
+        if request.method == "HEAD":  # the head of the stream, which itself would take a place and never end
+            return web.Response(headers=HEADERS, content_type=STREAM)
         with self._place(browser.secret):
             return await self._tell(browser, position)
 

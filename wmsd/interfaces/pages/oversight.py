@@ -5,6 +5,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from wmsd.interfaces.http.web import web
+from wmsd.interfaces.pages import alert_words
 from wmsd.interfaces.pages import browser as browsers
 from wmsd.interfaces.pages.acting import KEY
 from wmsd.interfaces.pages.browser import FORM_TOKEN
@@ -89,6 +90,7 @@ class Oversight:
             has_begun=request.query.get("done") == BEGUN,
             hidden={FORM_TOKEN: at.person.browser.form_token, KEY: secrets.token_urlsafe(16)},
             words_of=words_of,
+            alerts=alert_words,
             remedies=REMEDIES,
             kinds=_kinds(found),
         )

@@ -1,0 +1,147 @@
+"""`wmsd alerts`: what is open, and whether a test alert is taken."""
+
+import json
+import sys
+import threading
+import time
+from collections.abc import Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.support.command import Home
+from wmsd.app.alerts.kept import Failure, Kept, OpenAlert, read_kept, write_kept
+from wmsd.webhooks.receiving.signatures import is_from_wmsd
+
+SECRET = "whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw"
+AT = "2026-11-24T12:00:00.000Z"
+APPEND = "import sys; open(sys.argv[1], 'a').write(sys.stdin.read()); print('noted')"
+
+
+class Receiver(HTTPServer):
+    def __init__(self) -> None:
+        super().__init__(("127.0.0.1", 0), Handler)
+        self.status = 200
+        self.received: list[tuple[dict[str, str], bytes]] = []
+
+    @property
+    def url(self) -> str:
+        return f"http://127.0.0.1:{self.server_port}/alerts"
+
+
+class Handler(BaseHTTPRequestHandler):
+    server: Receiver
+
+    def do_POST(self) -> None:
+        body = self.rfile.read(int(self.headers["Content-Length"]))
+        self.server.received.append(({name.lower(): value for name, value in self.headers.items()}, body))
+        self.send_response(self.server.status)
+        self.end_headers()
+        self.wfile.write(b"thank you")
+
+    def log_message(self, *_: Any) -> None:
+        pass
+
+
+@pytest.fixture
+def receiver() -> Iterator[Receiver]:
+    with Receiver() as opened:
+        thread = threading.Thread(target=opened.serve_forever, kwargs={"poll_interval": 0.05})
+        thread.start()
+        yield opened
+        opened.shutdown()
+        thread.join()
+
+
+def configured(home: Home, receiver: Receiver) -> None:
+    home.write("secret", SECRET.encode())
+    home.write(
+        "config.toml",
+        f"""
+        [alerts]
+        url = "{receiver.url}"
+        secret_file = "{home.folder / "secret"}"
+        allow_networks = ["127.0.0.1/32"]
+        allow_ports = [{receiver.server_port}]
+        allow_http = true
+        command = {json.dumps([sys.executable, "-c", APPEND, str(home.folder / "told")])}
+        """.encode(),
+    )
+
+
+def test_a_test_goes_out_by_every_way_and_says_what_came_back(home: Home, receiver: Receiver) -> None:
+    configured(home, receiver)
+    done = home.ok("alerts", "test", "--json")
+    assert [(row["way"], row["taken"]) for row in done.json] == [("alerts.url", True), ("alerts.command", True)]
+    assert "thank you" in done.json[0]["answer"]
+    assert done.json[1]["answer"] == "noted"
+    [(headers, body)] = receiver.received
+    assert is_from_wmsd(SECRET, headers, body)
+    told = json.loads(body)
+    assert told == json.loads((home.folder / "told").read_text())
+    assert (told["event"], told["data"]["sentence"]) == ("alert.test", "This is a test. Nothing is wrong.")
+
+
+def test_a_test_that_is_not_taken_fails_and_says_why(home: Home, receiver: Receiver) -> None:
+    configured(home, receiver)
+    receiver.status = 500
+    done = home.run("alerts", "test")
+    assert done.code == 1
+    assert done.wrong == ["The test was not taken by alerts.url."]
+    assert "The receiver answered 500. It said: thank you." in done.out
+    assert "noted" in done.out
+
+
+def test_where_nobody_is_told_a_test_says_what_to_set(home: Home) -> None:
+    assert "alerts.url with alerts.secret_file, or alerts.command" in home.refused("alerts", "test")
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ('url = "https://x.example.com/"', "needs a secret"),
+        ('url = "ftp://x"\nsecret_file = "s"', "alerts.url must be a URL such as"),
+        ('command = "reboot"', "alerts.command"),
+        ('command = [""]', "alerts.command must begin with a program"),
+    ],
+)
+def test_wrong_settings_are_named(home: Home, text: str, said: str) -> None:
+    home.write("config.toml", f"[alerts]\n{text}\n".encode())
+    assert said in home.refused("alerts", "test")
+
+
+def test_what_is_open_and_what_is_not_taken_is_listed(home: Home) -> None:
+    home.ok("company", "create", "ACME", "--name", "Acme", "--init")
+    assert "Nothing needs a person." in home.ok("alerts").err
+    facts = {"company": "ACME", "why": "gone \x1b[31m."}
+    kept = Kept(
+        open=[OpenAlert(kind="company-down", subject="1", facts=facts, begun_at=AT)],
+        failures={"url": Failure(since=AT, at=AT, error="The receiver answered 500.")},
+    )
+    write_kept(home.data, kept)
+    done = home.ok("alerts")
+    assert done.out == home.ok("alerts", "list").out
+    assert "A company is down" in done.out
+    assert r"The file of the company ACME cannot be used or written: gone \x1b[31m." in done.out
+    assert f"alerts.url has not taken alerts since {AT}; 0 wait: The receiver answered 500." in done.err
+    assert "No server runs" in done.err
+    shown = home.ok("alerts", "list", "--json").json
+    assert [each["kind"] for each in shown["open"]] == ["company-down"]
+    assert shown["failures"]["url"]["error"] == "The receiver answered 500."
+
+
+def test_a_running_server_tells_of_a_damaged_company(home: Home, receiver: Receiver) -> None:
+    home.ok("company", "create", "ACME", "--name", "Acme", "--init")
+    configured(home, receiver)
+    (home.data / "companies" / "1.db").write_bytes(b"not a database" * 1000)
+    with home.serving():
+        until = time.monotonic() + 40
+        while not receiver.received and time.monotonic() < until:
+            time.sleep(0.1)
+        assert [each.kind for each in read_kept(home.data).open] == ["company-down"]
+        assert "A company is down" in home.ok("alerts").out
+    told = [json.loads(body)["data"] for _, body in receiver.received]
+    assert [(each["kind"], each["facts"]["company"]) for each in told] == [("company-down", "ACME")]
+    assert Path(told[0]["data_folder"]) == home.data.resolve()

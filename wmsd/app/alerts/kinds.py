@@ -1,0 +1,109 @@
+"""Every kind of alert, with its sentences. A place such as `%(company)s` is filled from the facts of the alert."""
+
+from collections.abc import Mapping
+from typing import Final, Literal, NamedTuple
+
+Severity = Literal["warning", "error"]
+
+
+class AlertKind(NamedTuple):
+    """`more` tells of those that are not told one by one; it is empty for a kind of which there is only one."""
+
+    name: str
+    severity: Severity
+    title: str
+    begins: str
+    over: str
+    remedy: str
+    more: str = ""
+    more_over: str = ""
+
+
+DISK_FILLS: Final = AlertKind(
+    "disk-fills",
+    "warning",
+    "The disk fills up",
+    "The disk of the data folder fills up: %(free)s MiB were free when this began.",
+    "The disk of the data folder has room again.",
+    "Make room.",
+)
+DISK_FULL: Final = AlertKind(
+    "disk-full",
+    "error",
+    "The disk is full",
+    "The disk of the data folder is full: nothing new is stored. Reading and deleting go on.",
+    "The disk of the data folder is not full any more: new things are stored again.",
+    "Make room.",
+)
+BACKUP: Final = AlertKind(
+    "backup",
+    "error",
+    "No backup to rely on",
+    "There is no backup that can be relied on: %(why)s.",
+    "There is a backup again that can be relied on.",
+    "Look at the page Backups, or at wmsd backup schedule.",
+)
+COMPANY_DOWN: Final = AlertKind(
+    "company-down",
+    "error",
+    "A company is down",
+    "The file of the company %(company)s cannot be used or written: %(why)s",
+    "The company %(company)s can be used again.",
+    "Run wmsd doctor. If the file is damaged, restore this company from a backup.",
+    "The files of %(number)s more companies cannot be used or written.",
+    "The files of the further companies can be used again.",
+)
+GIVEN_UP: Final = AlertKind(
+    "deliveries-given-up",
+    "warning",
+    "Deliveries were given up",
+    "Deliveries of webhooks of the company %(company)s were given up after their last attempt; "
+    "there were %(number)s of them when this began.",
+    "No more deliveries of webhooks of the company %(company)s have been given up for a day, "
+    "or they were sent again.",
+    "Mend the receiver, and send the deliveries again at the pages of the company.",
+    "Deliveries of %(number)s more companies were given up.",
+    "No more deliveries of the further companies were given up.",
+)
+TOKEN_ENDS: Final = AlertKind(
+    "token-expires",
+    "warning",
+    "A token expires soon",
+    "The token %(token)s (%(name)s) of %(user)s expires at %(expires_at)s.",
+    "The token %(token)s (%(name)s) of %(user)s was renewed or revoked, or it has expired.",
+    "Make another token in time, and give it to the program that uses this one.",
+    "%(number)s more tokens expire within 14 days.",
+    "The further tokens were renewed or revoked, or they have expired.",
+)
+CERTIFICATE_ENDS: Final = AlertKind(
+    "certificate-expires",
+    "warning",
+    "The certificate expires soon",
+    "The certificate %(file)s expires on %(day)s: then browsers and programs refuse it.",
+    "The certificate %(file)s was replaced.",
+    "Put a new one there, and send the server SIGHUP.",
+)
+KINDS: Final = (DISK_FULL, DISK_FILLS, BACKUP, COMPANY_DOWN, GIVEN_UP, TOKEN_ENDS, CERTIFICATE_ENDS)
+BY_NAME: Final[Mapping[str, AlertKind]] = {each.name: each for each in KINDS}
+MORE: Final = "more"
+"""The subject of the alert about those of a kind that are not told one by one."""
+
+
+def pattern(kind: AlertKind, subject: str, is_over: bool) -> str:
+    """The sentence, with places for its facts."""
+    if subject == MORE:
+        return kind.more_over if is_over else kind.more
+    return kind.over if is_over else kind.begins
+
+
+class Empty(dict[str, str]):
+    """Facts that a file of another version lacks are a question mark."""
+
+    def __missing__(self, key: str) -> str:
+        return "?"
+
+
+def sentence(name: str, subject: str, facts: Mapping[str, str], is_over: bool = False) -> str:
+    """In English."""
+    kind = BY_NAME.get(name)
+    return name if kind is None else pattern(kind, subject, is_over) % Empty(facts)

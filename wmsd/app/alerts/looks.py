@@ -1,0 +1,151 @@
+"""What needs a person now, from the figures that are kept anyway. No company's file is opened for it, but that of
+one that was down before.
+"""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from contextlib import suppress
+from dataclasses import dataclass
+from functools import partial
+from typing import Final
+
+from wmsd.accounts import ending_tokens
+from wmsd.app.alerts import kinds
+from wmsd.app.alerts.kept import OpenAlert, Rise
+from wmsd.app.alerts.kinds import AlertKind
+from wmsd.app.alerts.rules import Trouble, is_rising, risen
+from wmsd.app.backups.due import local_now
+from wmsd.app.backups.running import ScheduledBackups
+from wmsd.app.backups.verdict import verdict
+from wmsd.app.clock_watch import ClockWatch
+from wmsd.app.disk_thresholds import MEBIBYTE, Level, disk_of
+from wmsd.app.disk_watch import DiskWatch
+from wmsd.app.installation import Installation
+from wmsd.app.tls.serving import WARNED_BEFORE, end_of
+from wmsd.app.today.keeping import TodayFigures
+from wmsd.base import timestamps
+from wmsd.base.problems import Problem
+from wmsd.db.failures import STORAGE_FAILURES
+
+DOWN: Final = kinds.COMPANY_DOWN.name
+CANNOT_BE_WRITTEN: Final = "The file cannot be written now."
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """`unknown` are the kinds that nobody can tell of at the moment."""
+
+    troubles: list[Trouble]
+    unknown: set[str]
+    rises: dict[int, Rise]
+
+
+class Looks:
+    def __init__(
+        self,
+        installation: Installation,
+        disk: DiskWatch,
+        clock: ClockWatch,
+        today: TodayFigures,
+        backups: ScheduledBackups | None,
+    ) -> None:
+        self._installation = installation
+        self._disk = disk
+        self._clock = clock
+        self._today = today
+        self._backups = backups
+
+    async def look(self, open_alerts: Iterable[OpenAlert], rises: Mapping[int, Rise]) -> Found:
+        """What is open, and `rises` as they were found the time before."""
+        were_down = {int(each.subject) for each in open_alerts if each.kind == DOWN and each.subject.isdecimal()}
+        found = Found([], set(), dict(rises))
+        groups: tuple[tuple[tuple[AlertKind, ...], Callable[[Found], Awaitable[None]]], ...] = (
+            ((kinds.DISK_FILLS, kinds.DISK_FULL), self._disks),
+            ((kinds.BACKUP,), self._of_backups),
+            ((kinds.COMPANY_DOWN, kinds.GIVEN_UP), partial(self._of_companies, were_down)),
+            ((kinds.TOKEN_ENDS,), self._tokens),
+            ((kinds.CERTIFICATE_ENDS,), self._certificate),
+        )
+        for group, look in groups:
+            try:
+                await look(found)
+            except (OSError, *STORAGE_FAILURES):
+                found.unknown.update(each.name for each in group)
+        return found
+
+    async def _disks(self, found: Found) -> None:
+        """As the log was told last: at the threshold it does not come and go."""
+        if self._disk.level is Level.GOOD:
+            return
+        disk = await asyncio.to_thread(disk_of, self._installation.folder.path)
+        facts = {"free": str(disk.free // MEBIBYTE), "percent": str(disk.percent)}
+        found.troubles.append(Trouble(kinds.DISK_FILLS.name, "", facts))
+        if self._disk.level is Level.REFUSED:
+            found.troubles.append(Trouble(kinds.DISK_FULL.name, "", facts))
+
+    async def _of_backups(self, found: Found) -> None:
+        if self._backups is None:
+            return
+        record = await asyncio.to_thread(self._backups.record)
+        judged = verdict(self._backups.settings, record, local_now())
+        if not judged.ok:
+            found.troubles.append(Trouble(kinds.BACKUP.name, "", {"why": judged.sentence.rstrip(".")}))
+
+    async def _of_companies(self, were_down: AbstractSet[int], found: Found) -> None:
+        known = await self._installation.access.companies()
+        codes = {company_id: company.code for company_id, company in known.items()}
+        await self._try_again(were_down & codes.keys())
+        for company_id, why in self._down().items():
+            if company_id in codes:
+                facts = {"company": codes[company_id], "why": why}
+                found.troubles.append(Trouble(kinds.COMPANY_DOWN.name, str(company_id), facts))
+        self._given_up(found, codes)
+
+    async def _try_again(self, were_down: AbstractSet[int]) -> None:
+        """After a start nothing is known of a damaged file until somebody uses it. It is not well for that."""
+        for company_id in were_down:
+            if company_id not in self._installation.files.failed:
+                with suppress(Problem):
+                    await self._installation.files.get(company_id)
+
+    def _down(self) -> dict[int, str]:
+        files = self._installation.files
+        read_only = (int(each.path.stem) for each in files.databases if each.writes.failure is not None)
+        return {**dict.fromkeys(read_only, CANNOT_BE_WRITTEN), **files.failed}
+
+    def _given_up(self, found: Found, codes: Mapping[int, str]) -> None:
+        now = self._installation.clock.now()
+        counts = {company_id: each.given_up for company_id, each in self._today.known.items()}
+        rises = risen(found.rises, counts, codes, now)
+        found.rises.clear()
+        found.rises.update(rises)
+        for company_id, rise in rises.items():
+            if is_rising(rise, now):
+                facts = {"company": codes[company_id], "number": str(rise.count)}
+                found.troubles.append(Trouble(kinds.GIVEN_UP.name, str(company_id), facts))
+
+    async def _tokens(self, found: Found) -> None:
+        if not self._clock.is_steady():
+            found.unknown.add(kinds.TOKEN_ENDS.name)  # a wrong clock may only make them look so
+            return
+        ending = await self._installation.platform.read(ending_tokens.for_alerts)
+        found.troubles.extend(map(_of_token, ending))
+
+    async def _certificate(self, found: Found) -> None:
+        files = self._installation.settings.server.certificate_files
+        if files is None:
+            return
+        if not self._clock.is_steady():
+            found.unknown.add(kinds.CERTIFICATE_ENDS.name)
+            return
+        end = await asyncio.to_thread(end_of, files[0])
+        if end is not None and end <= self._installation.clock.now() + WARNED_BEFORE:
+            facts = {"file": str(files[0]), "day": f"{end:%Y-%m-%d}"}
+            found.troubles.append(Trouble(kinds.CERTIFICATE_ENDS.name, "", facts))
+
+
+def _of_token(token: Mapping[str, object]) -> Trouble:
+    at = timestamps.from_text(str(token["expires_at"]))
+    facts = {"token": str(token["id"]), "name": str(token["name"]), "user": str(token["user"])}
+    return Trouble(kinds.TOKEN_ENDS.name, facts["token"], {**facts, "expires_at": f"{at:%Y-%m-%d %H:%M} UTC"})

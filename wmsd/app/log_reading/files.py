@@ -1,0 +1,155 @@
+"""The lines of a log file and of those that it was renamed to, the oldest first, and then what is added."""
+
+import os
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, suppress
+from datetime import datetime
+from pathlib import Path
+from typing import BinaryIO, Final
+
+LOOK_SECONDS: Final = 0.25
+LONGEST_LINE: Final = 1024 * 1024
+"""Bytes of a line. A longer one is shown in parts."""
+MOST_NUMBERED: Final = 1000
+
+
+class LogFiles:
+    """`path` is the file that is written now; `path.1` is the one before, and so on."""
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+
+    def lines(
+        self, since: datetime | None = None, most_bytes: int | None = None, is_followed: bool = False
+    ) -> Iterator[str | None]:
+        """Of all files: of those written after `since`, and of the last so many bytes. Raises OSError.
+
+        If it is followed, then what is added, for ever, over rotations; None whenever there is no more for now.
+        """
+        with ExitStack() as ends:
+            files = _beginnings(self._opened(ends, since), most_bytes)
+            for file, start in files:
+                file.seek(start)
+                if start:
+                    file.readline(LONGEST_LINE)
+                while line := file.readline(LONGEST_LINE):
+                    if is_followed and not line.endswith(b"\n") and file is files[-1][0]:
+                        file.seek(-len(line), os.SEEK_CUR)  # it is being written
+                        break
+                    yield _text(line)
+            if is_followed:
+                yield from self._added(files[-1][0] if files else self._at_its_end())
+
+    def _at_its_end(self) -> BinaryIO | None:
+        file = self._open(self._path)
+        if file is not None:
+            file.seek(0, os.SEEK_END)
+        return file
+
+    def _added(self, file: BinaryIO | None) -> Iterator[str | None]:
+        unfinished = b""
+        try:
+            while True:
+                if file is None:
+                    file = self._open(self._path)
+                piece = b"" if file is None else file.readline(LONGEST_LINE)
+                if not piece and file is not None and (following := self._after(file)) is not None:
+                    piece = file.readline(LONGEST_LINE)  # what came before it was renamed
+                    if not piece:
+                        file.close()
+                        file = following
+                        continue
+                    following.close()
+                unfinished += piece
+                if unfinished.endswith(b"\n") or len(unfinished) >= LONGEST_LINE:
+                    yield _text(unfinished)
+                    unfinished = b""
+                if not piece:
+                    yield None
+                    time.sleep(LOOK_SECONDS)
+        finally:
+            if file is not None:
+                file.close()
+
+    def _open(self, path: Path) -> BinaryIO | None:
+        with suppress(FileNotFoundError):
+            return path.open("rb")
+        return None
+
+    def _after(self, file: BinaryIO) -> BinaryIO | None:
+        """The file that goes on where this one ends; None while this is the one that is written. Between two
+        looks the files may have been renamed several times.
+        """
+        status = os.fstat(file.fileno())
+        own, newer = _identity(status), self._path
+        is_first = True
+        for path in self._paths():
+            with suppress(FileNotFoundError):
+                if _identity(path.stat()) == own:
+                    break
+                newer, is_first = path, False
+        else:
+            newer, is_first = self._path, False  # it is gone: deleted, or older than those that are kept
+        if is_first:
+            if status.st_size < file.tell():
+                file.seek(0)  # another program has cut it short
+            return None
+        return self._unless_renamed(newer)
+
+    def _unless_renamed(self, path: Path) -> BinaryIO | None:
+        """A file that is renamed before it is open is looked for again at the next look."""
+        with suppress(FileNotFoundError):
+            before = _identity(path.stat())
+            file = path.open("rb")
+            if _identity(os.fstat(file.fileno())) == before:
+                return file
+            file.close()
+        return None
+
+    def _opened(self, ends: ExitStack, since: datetime | None) -> list[BinaryIO]:
+        """The oldest first. A file that is renamed meanwhile would be found twice."""
+        found: dict[tuple[int, int], BinaryIO] = {}
+        for path in self._paths():
+            try:
+                file = ends.enter_context(path.open("rb"))
+            except FileNotFoundError:
+                if path == self._path:
+                    raise
+                break
+            status = os.fstat(file.fileno())
+            if since is not None and status.st_mtime < since.timestamp():
+                break
+            found.setdefault(_identity(status), file)
+        return list(reversed(found.values()))
+
+    def _paths(self) -> Iterator[Path]:
+        yield self._path
+        for number in range(1, MOST_NUMBERED):
+            path = self._path.with_name(f"{self._path.name}.{number}")
+            if not path.exists():
+                return
+            yield path
+
+
+def _identity(status: os.stat_result) -> tuple[int, int]:
+    return status.st_dev, status.st_ino
+
+
+def _beginnings(files: Sequence[BinaryIO], most_bytes: int | None) -> list[tuple[BinaryIO, int]]:
+    """Each file with where to begin in it."""
+    found: list[tuple[BinaryIO, int]] = []
+    left = most_bytes
+    for file in reversed(files):
+        size = os.fstat(file.fileno()).st_size
+        start = 0 if left is None else max(0, size - left)
+        found.append((file, start))
+        if left is not None:
+            left -= size - start
+            if left <= 0:
+                break
+    return list(reversed(found))
+
+
+def _text(line: bytes) -> str:
+    return line.decode("utf-8", "replace").rstrip("\r\n")

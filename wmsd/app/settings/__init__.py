@@ -1,0 +1,49 @@
+"""Every setting, with its default, its check and its comment; a file for each group of sections.
+
+A flag overrides the environment (`WMSD_SECTION_KEY`), the environment overrides the TOML file, and that overrides
+the default. `config.example.toml` is made from these declarations, and a test compares them.
+"""
+
+from wmsd.app.settings.declared import Settings, declared, sections
+from wmsd.app.settings.exchanging import Returns, Webhooks
+from wmsd.app.settings.fields import MEGABYTE, ReadEachTime, Section, SettingsError
+from wmsd.app.settings.keeping import Backup, Imports, Replica, Requests, Storage
+from wmsd.app.settings.people import Sessions, SignOn, Tokens
+from wmsd.app.settings.serving import Limits, Server
+from wmsd.app.settings.sources import ENVIRONMENT, Layer, layers_of, load, settings_of
+from wmsd.app.settings.watching import Alerts, Log, Metrics
+from wmsd.app.settings.written import as_toml, as_written, example, toml
+
+__all__ = [
+    "ENVIRONMENT",
+    "MEGABYTE",
+    "Alerts",
+    "Backup",
+    "Imports",
+    "Layer",
+    "Limits",
+    "Log",
+    "Metrics",
+    "ReadEachTime",
+    "Replica",
+    "Requests",
+    "Returns",
+    "Section",
+    "Server",
+    "Sessions",
+    "Settings",
+    "SettingsError",
+    "SignOn",
+    "Storage",
+    "Tokens",
+    "Webhooks",
+    "as_toml",
+    "as_written",
+    "declared",
+    "example",
+    "layers_of",
+    "load",
+    "sections",
+    "settings_of",
+    "toml",
+]

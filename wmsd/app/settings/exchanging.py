@@ -1,0 +1,41 @@
+"""What is exchanged with other systems."""
+
+from typing import Annotated
+
+from pydantic import AfterValidator, Field, SkipValidation
+
+from wmsd.app.settings.fields import Networks, Section, check_ports
+from wmsd.webhooks import ports
+
+
+class Webhooks(Section):
+    """Where webhooks may be sent, beside the public internet over https."""
+
+    allow_networks: Annotated[
+        Networks, Field(description="Private networks that receivers may be in, as CIDR.")
+    ] = []
+    allow_ports: Annotated[
+        list[Annotated[int | str, SkipValidation]],  # so that one sentence covers all errors
+        AfterValidator(check_ports),
+        Field(
+            description='Ports that receivers in these networks may have: 8443, or a range such as "8000-8999".'
+        ),
+    ] = list(ports.WEB)
+    allow_http: Annotated[bool, Field(description="Allow http: to these networks.")] = False
+    ca_file: Annotated[
+        str,
+        Field(description="A PEM file of private certificate authorities to trust beside the public ones."),
+    ] = ""
+    keep_answers: Annotated[
+        bool,
+        Field(description="Keep the first 2 kB of each receiver's answer in the delivery log."),
+    ] = True
+
+
+class Returns(Section):
+    """Returns."""
+
+    require_write_ability: Annotated[
+        bool,
+        Field(description="Creating and changing returns needs returns:write; if false, returns:read is enough."),
+    ] = False

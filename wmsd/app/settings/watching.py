@@ -1,0 +1,111 @@
+"""How the service is watched."""
+
+from typing import Annotated, Literal
+
+from pydantic import AfterValidator, Field, SkipValidation, model_validator
+
+from wmsd.app.settings.fields import (
+    Networks,
+    Section,
+    check_own_listen,
+    check_ports,
+    check_program,
+    check_url,
+)
+from wmsd.base.secrecy import Secret, SecretFile
+from wmsd.webhooks import ports
+
+
+class Metrics(Section):
+    """Figures of the running server for Prometheus, at /metrics; the guide lists them (/docs/monitoring)."""
+
+    listen: Annotated[
+        str,
+        AfterValidator(check_own_listen),
+        Field(
+            description="An address of their own, such as 127.0.0.1:8481, open to all who reach it; empty: none."
+        ),
+    ] = ""
+    token_file: Annotated[
+        str,
+        Field(
+            description="A file with a token that readers must send. Without `listen`, /metrics is then at the "
+            "service's own address."
+        ),
+        SecretFile,
+    ] = ""
+
+
+class Log(Section):
+    """What the service logs, on standard error or in a file."""
+
+    format: Annotated[Literal["human", "json"], Field(description="human, or json: one object in each line.")] = (
+        "human"
+    )
+    level: Annotated[
+        Literal["debug", "info", "warning", "error"], Field(description="debug, info, warning or error.")
+    ] = "info"
+    local_time: Annotated[
+        bool,
+        Field(
+            description="Write the moments of the log by the clock of this machine, with their offset; "
+            "otherwise in UTC."
+        ),
+    ] = False
+    requests: Annotated[
+        bool, Field(description="A line for every request; in a flood, for only some of the refused requests.")
+    ] = True
+    file: Annotated[str, Field(description="The file to write the log to; empty: standard error.")] = ""
+    file_megabytes: Annotated[
+        int,
+        Field(ge=1, le=100_000, description="When the file reaches this size, it is renamed and a new one begun."),
+    ] = 10
+    files: Annotated[
+        int, Field(ge=2, le=1000, description="How many log files are kept, with the one being written.")
+    ] = 5
+
+
+class Alerts(Section):
+    """Who is told when something needs a person; the guide says of what (/docs/monitoring)."""
+
+    url: Annotated[
+        str,
+        AfterValidator(check_url),
+        Field(description="A receiver that is sent each alert, signed as webhooks are; empty: none."),
+        Secret,
+    ] = ""
+    secret_file: Annotated[
+        str,
+        Field(description="A file with the secret that signs what is sent to `url`, as that of a webhook."),
+        SecretFile,
+    ] = ""
+    allow_networks: Annotated[
+        Networks, Field(description="Private networks that the receiver may be in, as CIDR.")
+    ] = []
+    allow_ports: Annotated[
+        list[Annotated[int | str, SkipValidation]],  # as for webhooks
+        AfterValidator(check_ports),
+        Field(
+            description='Ports that a receiver in these networks may have: 8443, or a range such as "8000-8999".'
+        ),
+    ] = list(ports.WEB)
+    allow_http: Annotated[bool, Field(description="Allow http: to these networks.")] = False
+    ca_file: Annotated[
+        str,
+        Field(description="A PEM file of private certificate authorities to trust beside the public ones."),
+    ] = ""
+    command: Annotated[
+        list[str],
+        AfterValidator(check_program),
+        Field(
+            description="A program and its arguments, which gets each alert as JSON on its standard input; "
+            "no shell runs it."
+        ),
+        Secret,
+    ] = []
+
+    @model_validator(mode="after")
+    def _is_signed(self) -> "Alerts":
+        if self.url and not self.secret_file:
+            raise ValueError("url needs a secret that signs what is sent: name its file in alerts.secret_file")
+        return self

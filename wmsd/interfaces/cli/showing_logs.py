@@ -1,0 +1,174 @@
+"""`wmsd logs`."""
+
+import json
+import os
+import re
+import sys
+from collections import deque
+from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Final, NamedTuple
+
+import click
+
+from wmsd.app.installation import Installation
+from wmsd.app.log_reading import journal
+from wmsd.app.log_reading.files import LogFiles
+from wmsd.app.log_reading.lines import LEVELS, LogRecord, records
+from wmsd.base import timestamps
+from wmsd.companies import actions as companies
+from wmsd.db.failures import StorageError
+from wmsd.interfaces.cli.command_line import CommandLine, installed
+
+LINES: Final = 200
+MOST_LINES: Final = 1_000_000
+LOOKED_THROUGH: Final = 64 * 1024 * 1024
+"""Bytes at the end of the log in which the last lines are looked for."""
+AGO: Final = re.compile(r"(\d{1,6})(s|m|h|d)", re.ASCII)
+UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
+NO_LOG: Final = (
+    "There is no log to show: the server of this installation writes it to its standard error. Set log.file in "
+    "the configuration and restart the server, or run wmsd as a service of systemd: wmsd service install."
+)
+
+
+class Wanted(NamedTuple):
+    since: datetime | None
+    level: str | None
+    company: str | None
+    request: str | None
+
+    def fits(self, record: LogRecord) -> bool:
+        return (
+            (self.since is None or record.at is None or record.at >= self.since)
+            and (self.level is None or record.is_at_least(self.level))
+            and (self.company is None or record.fields.get("company_id") == self.company)
+            and (self.request is None or record.fields.get("request_id") == self.request)
+        )
+
+
+class Moment(click.ParamType[datetime]):
+    name = "moment"
+
+    def convert(self, value: str, parameter: click.Parameter | None, context: click.Context | None) -> datetime:
+        """`1h` ago, or a moment in ISO 8601."""
+        try:
+            if found := AGO.fullmatch(value):
+                return datetime.now(UTC) - timedelta(**{UNITS[found[2]]: int(found[1])})
+            return timestamps.from_text(value)
+        except (ValueError, OverflowError):
+            self.fail(f"{value!r} is neither a time such as 90s, 30m, 1h or 2d, nor a moment such as "
+                      "2026-11-20T13:25:00Z.", parameter, context)  # fmt: skip
+
+
+@click.command("logs")
+@click.option("--since", type=Moment(), metavar="TIME", help="Only from then on: 90s, 30m, 1h, 2d, or a moment.")
+@click.option("--level", type=click.Choice(LEVELS[:-1]), help="Only lines of this level, and more serious ones.")
+@click.option("--company", metavar="CODE", help="Only what is about this company; its id will do too.")
+@click.option("--request", metavar="ID", help="Only what is about the request with this X-Request-Id.")
+@click.option(
+    "-n",
+    "--lines",
+    type=click.IntRange(1, MOST_LINES),
+    help=f"Only the last so many.  [default: {LINES}; all with --since or --request]",
+)
+@click.option("-f", "--follow", is_flag=True, help="Go on with what is added, until Ctrl-C.")
+@click.option("--json", "as_json", is_flag=True, help="Print each as an object of JSON, in a line.")
+@installed
+def logs_command(
+    command_line: CommandLine,
+    since: datetime | None,
+    level: str | None,
+    company: str | None,
+    request: str | None,
+    lines: int | None,
+    follow: bool,
+    as_json: bool,
+) -> None:
+    """Show the log of the server.
+
+    It reads the file of log.file with those that it was renamed to, or the journal of systemd where wmsd is a
+    service without such a file. The lines of requests are in it unless log.requests is false.
+    """
+    company_id = None if company is None else _company_id(command_line, company)
+    wanted = Wanted(since, level, company_id, request)
+    most = lines or (None if since or request else LINES)
+    file = command_line.settings.log.file
+    try:
+        if file:
+            _show_files(Path(file), wanted, most, follow, as_json)
+        elif journal.is_there():
+            _show_journal(wanted, most, follow, as_json)
+        else:
+            raise StorageError(NO_LOG)
+    except KeyboardInterrupt:
+        return
+    except BrokenPipeError:  # whoever reads has enough
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _company_id(command_line: CommandLine, company: str) -> str:
+    """The log names companies by their ids."""
+    if company.isascii() and company.isdecimal():
+        return company
+
+    async def work(installation: Installation) -> str:
+        found = await installation.platform.read(lambda tx: companies.company_of_code(tx, company))
+        return str(found.id)
+
+    return command_line.run(work)
+
+
+def _show_files(path: Path, wanted: Wanted, most: int | None, follow: bool, as_json: bool) -> None:
+    most_bytes = None if most is None or wanted.since else LOOKED_THROUGH
+    lines = LogFiles(path).lines(wanted.since, most_bytes, follow)
+    try:
+        _print(_last(_chosen(records(_for_now(lines)), wanted), most), as_json)
+        _print(_chosen(records(lines), wanted), as_json)
+    except FileNotFoundError:
+        raise StorageError(
+            f"There is no file {path} (log.file): no server has written it yet, or it ran in another folder. "
+            "Start the server, or name the file with its whole path."
+        ) from None
+    except PermissionError:
+        raise StorageError(
+            f"{path} (log.file) cannot be read by this user: use the user of the server, or sudo."
+        ) from None
+
+
+def _for_now(lines: Iterator[str | None]) -> Iterator[str]:
+    """Until there is no more for now."""
+    for line in lines:
+        if line is None:
+            return
+        yield line
+
+
+def _show_journal(wanted: Wanted, most: int | None, follow: bool, as_json: bool) -> None:
+    """The journal itself knows which lines are the last ones only where none are left out."""
+    is_filtered = bool(wanted.level or wanted.company or wanted.request)
+    asked = journal.command(wanted.since, None if is_filtered else most, follow)
+    found = _chosen(records(_each(journal.lines(asked), follow)), wanted)
+    _print(found if follow else _last(found, most), as_json)
+
+
+def _each(lines: Iterable[str], follow: bool) -> Iterator[str | None]:
+    """While it follows, each line is shown when it comes: the further lines of a record come by themselves."""
+    for line in lines:
+        yield line
+        if follow:
+            yield None
+
+
+def _chosen(found: Iterable[LogRecord], wanted: Wanted) -> Iterator[LogRecord]:
+    return (record for record in found if wanted.fits(record))
+
+
+def _last(found: Iterable[LogRecord], most: int | None) -> Iterable[LogRecord]:
+    return found if most is None else deque(found, maxlen=most)
+
+
+def _print(found: Iterable[LogRecord], as_json: bool) -> None:
+    for record in found:
+        click.echo(json.dumps(record.as_json(), ensure_ascii=False) if as_json else record.text)
