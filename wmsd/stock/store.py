@@ -21,6 +21,7 @@ from wmsd.stock.schema import (
     StockRecord,
     StockUpdated,
 )
+from wmsd.stock.staging import STOCK_ID as STAGED_ID
 
 NAMED: Final = """
     CROSS JOIN articles ON articles.id = stock.article_id
@@ -284,25 +285,59 @@ UPDATED: Final = f"""
 """
 """A row for each stock record of `ids`, in their order: the data of `stock.updated`."""
 IS_LOW: Final = f"coalesce({COLUMNS['available']} <= {MIN_STOCK}, 0)"
-HAS_FALLEN: Final = f"({IS_LOW} AND told.value ->> 1 > {MIN_STOCK})"
-CROSSINGS: Final = f"""
-    SELECT stock.id, {COLUMNS["available"]}, {IS_LOW}
-    FROM json_each(?) AS told
-    CROSS JOIN stock ON stock.id = told.value ->> 0
-    CROSS JOIN articles ON articles.id = stock.article_id
-    WHERE stock.is_low <> {IS_LOW} OR {HAS_FALLEN}
+CROSSED: Final = f"(stock.is_low <> {IS_LOW} OR ({IS_LOW} AND {{before}} > {MIN_STOCK}))"
+
+
+def _crossings_sql(told: str, stock_id: str, before: str) -> str:
+    """`told` has rows with the SQL of the stock record's id, and of what was available of it before."""
+    return f"""
+        SELECT stock.id, {COLUMNS["available"]}, {before}, {IS_LOW}
+        FROM {told}
+        CROSS JOIN stock ON stock.id = {stock_id}
+        CROSS JOIN articles ON articles.id = stock.article_id
+        WHERE {CROSSED.format(before=before)}
+    """
+
+
+CROSSINGS: Final = _crossings_sql("json_each(?) AS told", "told.value ->> 0", "told.value ->> 1")
+STAGED_BEFORE: Final = f"({COLUMNS['available']} - told.quantity + told.quarantined)"
+STAGED_CROSSINGS: Final = _crossings_sql(
+    "(SELECT * FROM staged_stock WHERE moves) AS told", STAGED_ID, STAGED_BEFORE
+)
+
+
+class Crossing(NamedTuple):
+    """A stock record that became low, or is low no longer; amounts are millionths."""
+
+    stock_id: int
+    available: int
+    available_before: int
+    is_low: int
+
+
+def crossings(tx: Transaction, available_before: Mapping[int, int]) -> list[Crossing]:
+    """The stock records that became low, or are low no longer. What is noted as low may be so by a rule that was
+    changed since; so what has fallen to or below the present min_stock, from above it, becomes low again.
+    """
+    given = dumps([list(each) for each in available_before.items()])
+    return [Crossing(*each) for each in tx.rows(CROSSINGS, (given,))]
+
+
+def crossings_staged(tx: Transaction, last_id: int) -> list[Crossing]:
+    """The same among those that a count in a file has changed."""
+    return [Crossing(*each) for each in tx.rows(STAGED_CROSSINGS, {"last_id": last_id})]
+
+
+LOW: Final = f"""
+    SELECT stock.id AS entity_id, {record_sql(StockLow, COLUMNS)} AS data
+    FROM json_each(:ids) AS told CROSS JOIN stock ON stock.id = told.value {NAMED}
 """
-LOW: Final = f"SELECT {record_sql(StockLow, COLUMNS)} FROM {SOURCE} WHERE stock.id = ?"
+"""A row for each stock record of `ids`, in their order: the data of `stock.low`."""
 MARK_LOW: Final = "UPDATE stock SET is_low = ? WHERE id = ?"
 
 
-def crossings(tx: Transaction, available_before: Mapping[int, int]) -> list[tuple[int, int, bool]]:
-    """The stock records that became low, or are low no longer: id, available quantity in millionths, whether it is
-    low now. What is noted as low may be so by a rule that was changed since; so what has fallen to or below the
-    present min_stock, from above it, becomes low again.
-    """
-    given = dumps([list(each) for each in available_before.items()])
-    return [(stock_id, free, bool(is_low)) for stock_id, free, is_low in tx.rows(CROSSINGS, (given,))]
+def mark_low(tx: Transaction, stock_ids: Iterable[int], is_low: bool) -> None:
+    tx.executemany(MARK_LOW, [(int(is_low), stock_id) for stock_id in stock_ids])
 
 
 OWN_MIN_STOCK: Final = "SELECT value FROM stock_rules WHERE name = 'min_stock'"
@@ -321,12 +356,3 @@ def set_min_stock(tx: Transaction, amount: int | None) -> None:
         tx.execute(FORGET_MIN_STOCK)
     else:
         tx.execute(SET_MIN_STOCK, (amount,))
-
-
-def low_data(tx: Transaction, stock_id: int) -> str:
-    text: str = tx.value(LOW, (stock_id,))
-    return text
-
-
-def mark_low(tx: Transaction, stock_id: int, is_low: bool) -> None:
-    tx.execute(MARK_LOW, (int(is_low), stock_id))
