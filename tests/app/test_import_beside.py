@@ -6,6 +6,7 @@ import pytest
 
 from tests.support.world import World
 from wmsd.app.csv_transfer import KINDS, DryRun, import_beside
+from wmsd.app.doctor import examine
 from wmsd.base.importing import CellError, ImportRefused, Outcome, Watch
 from wmsd.db.staging import Staging
 
@@ -92,6 +93,28 @@ async def test_stock_that_came_about_is_counted_from_where_it_is(world: World) -
     outcome = await take_while(world, "stock", PLACE + "A,MAIN,7\n", "stock", PLACE + "A,MAIN,7\n")
     assert counts(outcome) == (0, 0, 1)
     assert await world.rows("SELECT quantity / 1000000 FROM stock_movements") == [(7,)]
+
+
+async def test_stock_that_came_about_between_others_leaves_no_gap_in_the_ids(world: World) -> None:
+    await world.import_csv("warehouses", "code,name\nMAIN,Main\n")
+    await world.import_csv("articles", "code,name\nA,Apple\nB,Bolt\nC,Cable\nD,Drum\n")
+    outcome = await take_while(
+        world, "stock", PLACE + "A,MAIN,7\nB,MAIN,7\nC,MAIN,7\nD,MAIN,7\n", "stock", PLACE + "C,MAIN,4\nB,MAIN,7\n"
+    )
+    assert counts(outcome) == (0, 3, 1)
+    assert await world.rows("SELECT id, article_id, quantity / 1000000 FROM stock ORDER BY id") == [
+        (1, 3, 7),
+        (2, 2, 7),
+        (3, 1, 7),
+        (4, 4, 7),
+    ]
+    posted = await world.rows("SELECT stock_id, quantity / 1000000 FROM stock_movements ORDER BY id")
+    assert posted == [(1, 4), (2, 7), (3, 7), (1, 3), (4, 7)]
+    told = await world.rows(
+        "SELECT entity_id, data ->> 'quantity' FROM events WHERE entity = 'stock' ORDER BY sequence"
+    )
+    assert told == [(1, 4), (2, 7), (3, 7), (1, 7), (4, 7)]
+    assert (await (await world.database()).read_long(examine)).differences == []
 
 
 async def test_an_article_that_is_now_tracked_by_serials_is_refused_its_fractions(world: World) -> None:
