@@ -16,7 +16,8 @@ from wmsd.stock.schema import MovementKind, StockUpdated
 TABLES: Final = (
     """
     CREATE TABLE {schema}.staged_stock (
-        place INTEGER PRIMARY KEY, article_id, warehouse_id, stock_id, quantity, quarantined, moves, number, data
+        place INTEGER PRIMARY KEY, article_id, warehouse_id, stock_id, quantity, quarantined, moves, number,
+        min_stock, data
     )
     """,
     """
@@ -25,8 +26,8 @@ TABLES: Final = (
     ) WITHOUT ROWID
     """,
 )
-"""`moves`: whether there is a movement, since lots can change while their sum stays. `data`: of `stock.updated`
-(section 6).
+"""`moves`: whether there is a movement, since lots can change while their sum stays. `min_stock` is that of the
+article, `data` that of `stock.updated`.
 """
 
 
@@ -94,8 +95,8 @@ AFTER: Final = {
         + staged_stock.quantity - staged_stock.quarantined)""",
 }
 TELL: Final = f"""
-    UPDATE staged_stock SET data = (
-        SELECT {record_sql(StockUpdated, AFTER)}
+    UPDATE staged_stock SET (min_stock, data) = (
+        SELECT articles.min_stock, {record_sql(StockUpdated, AFTER)}
         FROM articles LEFT JOIN stock ON stock.id = staged_stock.stock_id
         WHERE articles.id = staged_stock.article_id
     )

@@ -31,7 +31,8 @@ SOURCE: Final = f"stock {NAMED}"
 """CROSS JOIN keeps stock as the outer table: with statistics SQLite would begin with the few warehouses, and then
 sort all stock.
 """
-MIN_STOCK: Final = "coalesce(articles.min_stock, (SELECT value FROM stock_rules WHERE name = 'min_stock'))"
+OWN_OR_RULE: Final = "coalesce({own}, (SELECT value FROM stock_rules WHERE name = 'min_stock'))"
+MIN_STOCK: Final = OWN_OR_RULE.format(own="articles.min_stock")
 COLUMNS: Final = {
     "id": "stock.id",
     "article_code": "articles.code",
@@ -284,25 +285,32 @@ UPDATED: Final = f"""
     FROM json_each(:ids) AS told CROSS JOIN stock ON stock.id = told.value {NAMED}
 """
 """A row for each stock record of `ids`, in their order: the data of `stock.updated`."""
-IS_LOW: Final = f"coalesce({COLUMNS['available']} <= {MIN_STOCK}, 0)"
-CROSSED: Final = f"(stock.is_low <> {IS_LOW} OR ({IS_LOW} AND {{before}} > {MIN_STOCK}))"
 
 
-def _crossings_sql(told: str, stock_id: str, before: str) -> str:
-    """`told` has rows with the SQL of the stock record's id, and of what was available of it before."""
+def _crossings_sql(told: str, before: str, own_min_stock: str) -> str:
+    """`told` joins stock with rows that tell what was available `before`, and the article's `own_min_stock`."""
+    available, min_stock = COLUMNS["available"], OWN_OR_RULE.format(own=own_min_stock)
+    is_low = f"coalesce({available} <= {min_stock}, 0)"
     return f"""
-        SELECT stock.id, {COLUMNS["available"]}, {before}, {IS_LOW}
-        FROM {told}
-        CROSS JOIN stock ON stock.id = {stock_id}
-        CROSS JOIN articles ON articles.id = stock.article_id
-        WHERE {CROSSED.format(before=before)}
+        SELECT stock.id, {available}, {before}, {is_low} FROM {told}
+        (stock.is_low <> {is_low} OR ({is_low} AND {before} > {min_stock}))
     """
 
 
-CROSSINGS: Final = _crossings_sql("json_each(?) AS told", "told.value ->> 0", "told.value ->> 1")
-STAGED_BEFORE: Final = f"({COLUMNS['available']} - told.quantity + told.quarantined)"
+CROSSINGS: Final = _crossings_sql(
+    """
+        json_each(?) AS told
+        CROSS JOIN stock ON stock.id = told.value ->> 0
+        CROSS JOIN articles ON articles.id = stock.article_id
+        WHERE
+    """,
+    "told.value ->> 1",
+    "articles.min_stock",
+)
 STAGED_CROSSINGS: Final = _crossings_sql(
-    "(SELECT * FROM staged_stock WHERE moves) AS told", STAGED_ID, STAGED_BEFORE
+    f"staged_stock AS told CROSS JOIN stock ON stock.id = {STAGED_ID} WHERE moves AND",
+    f"({COLUMNS['available']} - told.quantity + told.quarantined)",
+    "told.min_stock",
 )
 
 
