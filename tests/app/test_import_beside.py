@@ -1,14 +1,18 @@
 """What others change while an import has checked its rows and not yet written them."""
 
 import io
+from dataclasses import replace
 
 import pytest
 
+from tests.support.goods import HEADER, SERIAL, open_store
 from tests.support.world import World
 from wmsd.app.csv_transfer import KINDS, DryRun, import_beside
 from wmsd.app.doctor import examine
 from wmsd.base.importing import CellError, ImportRefused, Outcome, Watch
 from wmsd.db.staging import Staging
+from wmsd.db.transaction import Transaction
+from wmsd.stock.reservations import Holder, reservation_of, set_reservation
 
 PLACE = "article_code,warehouse_code,quantity\n"
 
@@ -123,6 +127,38 @@ async def test_an_article_that_is_now_tracked_by_serials_is_refused_its_fraction
     errors = await refused_while(world, "stock", PLACE + "A,MAIN,1.5\n", "articles", "code,track_serial\nA,true\n")
     assert errors == [CellError(2, "quantity", "must be whole: the article is tracked by serials")]
     assert await world.rows("SELECT * FROM stock") == []
+
+
+class OtherSerialIsHeld(Watch):
+    """The order of the first serial takes the second one instead. The stock record stays as it is."""
+
+    def __init__(self, staging: Staging) -> None:
+        self.staging = staging
+
+    def checked(self) -> None:
+        self.staging.write(self.hold)
+        self.staging.close()
+
+    def hold(self, tx: Transaction) -> None:
+        order, before = Holder("sales_order", 1), tx.value("SELECT change_seq FROM stock")
+        reserved = reservation_of(tx, order)
+        other = tx.value("SELECT id FROM stock_serials WHERE serial = 'S2'")
+        set_reservation(tx, order, replace(reserved, serials=frozenset({other})))
+        assert tx.value("SELECT change_seq FROM stock") == before
+
+
+async def test_a_serial_that_an_order_has_taken_is_refused(world: World) -> None:
+    store = await open_store(world)
+    await store.count("S,MAIN,X,S1,1,\nS,MAIN,X,S2,1,\n")
+    assert await store.order(SERIAL, 1, serials=["S1"]) == 1
+    database = await world.database()
+    text = HEADER + "S,MAIN,X,S1,1,\n"
+    with pytest.raises(ImportRefused) as refused:
+        take(database.staging(), "stock-count", text, OtherSerialIsHeld(database.staging()))
+    assert refused.value.outcome.errors == [
+        CellError(2, "serial", "S2 is held by an order: it must stay where it is")
+    ]
+    assert await store.parts(SERIAL) == {("X", "S1"): (1, 0), ("X", "S2"): (1, 0)}
 
 
 class NobodyWaits(Watch):

@@ -67,20 +67,8 @@ class Count:
     def plan(self, tx: Transaction, outcome: Outcome, reason: str) -> None:
         """Computes the changes and what forbids them, and stages the changes (`staging.py`). A place that has not
         changed since the last time keeps its plan. `reason` is used where a count has none of its own.
-
-        A document can hold or free serials without a change of the stock record, so places of articles with
-        serials are always planned again.
         """
-        again = list(self.places)
-        if self._last_change is None:
-            staging.empty(tx)
-        else:
-            changed = store.places_changed_since(tx, self._last_change)
-            again = [
-                place
-                for place, counting in self.places.items()
-                if place in changed or place not in self._planned or counting.article.tracks_serials
-            ]
+        again = self._to_plan(tx)
         self._last_change = tx.last_change()
         if not again:
             return
@@ -88,6 +76,7 @@ class Count:
         for chunk in chunks(again):
             stock_ids = {place: stock_id for place, (stock_id, _) in store.available_at(tx, chunk).items()}
             counted = {place: self.places[place] for place in chunk}
+            staging.note_serials(tx, _with_serials(counted))
             self._planned.update(_planned(tx, counted, stock_ids, outcome))
             if not outcome.errors:
                 self._stage(tx, {place: numbers[place] for place in chunk}, stock_ids, reason)
@@ -95,6 +84,22 @@ class Count:
         if not outcome.errors:
             staging.complete(tx)
             self._tell(outcome)
+
+    def _to_plan(self, tx: Transaction) -> list[Place]:
+        """All places at first; then those whose stock has changed. A document can hold or free serials without a
+        change of the stock record.
+        """
+        if self._last_change is None:
+            staging.empty(tx)
+            return list(self.places)
+        changed = store.places_changed_since(tx, self._last_change)
+        with_serials = _with_serials(self.places)
+        of_serials = staging.articles_of_changed_serials(tx, with_serials) if with_serials else set[int]()
+        return [
+            place
+            for place in self.places
+            if place in changed or place not in self._planned or place.article_id in of_serials
+        ]
 
     def _stage(
         self, tx: Transaction, numbers: Mapping[Place, int], stock_ids: Mapping[Place, int], reason: str
@@ -128,6 +133,11 @@ class Count:
 
     def _differing(self) -> Iterator[tuple[Place, Change]]:
         return ((place, change) for place, made in self._planned.items() for change in made)
+
+
+def _with_serials(places: Mapping[Place, Counting]) -> set[int]:
+    """The articles that are tracked by serials."""
+    return {place.article_id for place, counting in places.items() if counting.article.tracks_serials}
 
 
 def _difference(change: Change) -> tuple[int, int]:

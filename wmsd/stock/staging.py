@@ -8,6 +8,7 @@ that are added. Ids of new stock records follow the last one by `number`, which 
 from collections.abc import Sequence
 from typing import Any, Final, NamedTuple
 
+from wmsd.base.strict_json import dumps
 from wmsd.db.changes import updated_at_sql
 from wmsd.db.record import record_sql
 from wmsd.db.transaction import Transaction
@@ -25,6 +26,11 @@ TABLES: Final = (
         place, part, quantity, quarantined, lot_number, serial, reason, PRIMARY KEY (place, part)
     ) WITHOUT ROWID
     """,
+    """
+    CREATE TABLE {schema}.staged_serials (
+        article_id, serial, stock_id, lot_number, quarantined, is_held, PRIMARY KEY (article_id, serial)
+    ) WITHOUT ROWID
+    """,
 )
 """`moves`: whether there is a movement, since lots can change while their sum stays. `min_stock` is that of the
 article, `data` that of `stock.updated`.
@@ -37,8 +43,8 @@ def make(tx: Transaction, schema: str) -> None:
 
 
 def empty(tx: Transaction) -> None:
-    tx.execute("DELETE FROM staged_stock")
-    tx.execute("DELETE FROM staged_movements")
+    for table in ("staged_stock", "staged_movements", "staged_serials"):
+        tx.execute(f"DELETE FROM {table}")
 
 
 class Record(NamedTuple):
@@ -77,6 +83,38 @@ def put(tx: Transaction, records: Sequence[Record], movements: Sequence[Movement
     tx.executemany(FORGET_MOVEMENTS, [(record.place,) for record in records])
     tx.executemany(PUT_RECORD, records)
     tx.executemany(PUT_MOVEMENT, movements)
+
+
+NOTE_SERIALS: Final = """
+    INSERT INTO staged_serials
+    SELECT article_id, serial, stock_id, lot_number, quarantined, holder_id IS NOT NULL
+    FROM json_each(?) AS counted CROSS JOIN stock_serials ON article_id = counted.value
+"""
+FORGET_SERIALS: Final = "DELETE FROM staged_serials WHERE article_id IN (SELECT value FROM json_each(?))"
+SERIALS_CHANGED: Final = """
+    SELECT now.article_id
+    FROM json_each(?) AS counted
+    CROSS JOIN stock_serials AS now ON now.article_id = counted.value
+    LEFT JOIN staged_serials AS noted ON noted.article_id = now.article_id AND noted.serial = now.serial
+    WHERE noted.serial IS NULL OR (now.stock_id, now.lot_number, now.quarantined, now.holder_id IS NOT NULL)
+        IS NOT (noted.stock_id, noted.lot_number, noted.quarantined, noted.is_held)
+    UNION
+    SELECT article_id FROM staged_serials AS noted WHERE NOT EXISTS (
+        SELECT 1 FROM stock_serials AS now WHERE now.article_id = noted.article_id AND now.serial = noted.serial
+    )
+"""
+
+
+def note_serials(tx: Transaction, article_ids: set[int]) -> None:
+    """Notes the serials of the articles as they are now, in all warehouses."""
+    ids = dumps(list(article_ids))
+    tx.execute(FORGET_SERIALS, (ids,))
+    tx.execute(NOTE_SERIALS, (ids,))
+
+
+def articles_of_changed_serials(tx: Transaction, article_ids: set[int]) -> set[int]:
+    """Those of the articles whose serials are others than noted, elsewhere, or otherwise held or quarantined."""
+    return {article_id for (article_id,) in tx.rows(SERIALS_CHANGED, (dumps(list(article_ids)),))}
 
 
 NUMBER: Final = """
