@@ -1,6 +1,7 @@
 """What others change while an import has checked its rows and not yet written them."""
 
 import io
+from contextlib import closing
 from dataclasses import replace
 
 import pytest
@@ -9,6 +10,8 @@ from tests.support.goods import HEADER, SERIAL, open_store
 from tests.support.world import World
 from wmsd.app.csv_transfer import KINDS, DryRun, import_beside
 from wmsd.app.doctor import examine
+from wmsd.app.imports.record import Recording
+from wmsd.app.imports.undoing import undo_last
 from wmsd.base.importing import CellError, ImportRefused, Outcome, Watch
 from wmsd.db.staging import Staging
 from wmsd.db.transaction import Transaction
@@ -127,6 +130,43 @@ async def test_an_article_that_is_now_tracked_by_serials_is_refused_its_fraction
     errors = await refused_while(world, "stock", PLACE + "A,MAIN,1.5\n", "articles", "code,track_serial\nA,true\n")
     assert errors == [CellError(2, "quantity", "must be whole: the article is tracked by serials")]
     assert await world.rows("SELECT * FROM stock") == []
+
+
+class TakesBack(Watch):
+    """The import before this one is taken back between the check and the writing."""
+
+    def __init__(self, staging: Staging) -> None:
+        self.staging = staging
+
+    def checked(self) -> None:
+        self.staging.write(undo_last)
+        self.staging.close()
+
+
+async def with_import(world: World, kind: str, text: str) -> None:
+    """One that can be taken back."""
+    with closing((await world.database()).staging()) as staging:
+        import_beside(staging, KINDS[kind], io.StringIO(text), recording=Recording(kind, "file.csv"))
+
+
+async def test_an_article_that_was_taken_back_is_created(world: World) -> None:
+    await world.import_csv("articles", "code,name\nA,Apple\n")
+    await with_import(world, "articles", "code,name\nB,Bolt\nC,Cable\n")
+    database = await world.database()
+    text = "code,name\nD,Drum\nB,Bolt\nA,Apple\n"
+    outcome = take(database.staging(), "articles", text, TakesBack(database.staging()))
+    assert counts(outcome) == (2, 0, 1)
+    assert await world.rows("SELECT id, code FROM articles ORDER BY id") == [(1, "A"), (4, "D"), (5, "B")]
+    assert (await (await world.database()).read_long(examine)).differences == []
+
+
+async def test_a_client_that_was_taken_back_is_unknown(world: World) -> None:
+    await with_import(world, "clients", "code,name\nC1,One\n")
+    database = await world.database()
+    with pytest.raises(ImportRefused) as refused:
+        take(database.staging(), "articles", "code,name,client_code\nA,Apple,C1\n", TakesBack(database.staging()))
+    assert refused.value.outcome.errors == [CellError(2, "client_code", "is not a client of this company")]
+    assert await articles(world) == []
 
 
 class OtherSerialIsHeld(Watch):

@@ -24,7 +24,8 @@ STAGED: Final = ("line", *GIVEN, "client_code", "is_faulty")
 
 TABLE: Final = f"""
     CREATE TABLE {{schema}}.staged_articles (
-        line INTEGER PRIMARY KEY, {", ".join(STAGED[1:])}, article_id INTEGER, difference INTEGER
+        line INTEGER PRIMARY KEY, {", ".join(STAGED[1:])}, article_id INTEGER, difference INTEGER,
+        number INTEGER
     )
 """
 INDEXES: Final = tuple(
@@ -159,6 +160,41 @@ def compare(tx: Transaction, sent: Collection[str]) -> tuple[int, int, int]:
     return counts[0], counts[1], counts[2]
 
 
+CONCERNS: Final = """
+    SELECT EXISTS (
+        SELECT 1 FROM articles WHERE change_seq > ? AND (
+            EXISTS (SELECT 1 FROM staged_articles AS staged WHERE staged.article_id = articles.id)
+            OR EXISTS (SELECT 1 FROM staged_articles AS staged WHERE staged.code = articles.code)
+            OR EXISTS (SELECT 1 FROM staged_articles AS staged WHERE staged.external_ref = articles.external_ref)
+        )
+    ) OR EXISTS (
+        SELECT 1 FROM staged_articles AS staged WHERE article_id IS NOT NULL
+            AND NOT EXISTS (SELECT 1 FROM articles WHERE articles.id = staged.article_id)
+    )
+"""
+
+
+def is_concerned_since(tx: Transaction, change: int) -> bool:
+    """Whether an article that has to do with the rows was changed after this place in the change sequence, or
+    deleted.
+    """
+    return bool(tx.value(CONCERNS, (change,)))
+
+
+NUMBER: Final = """
+    UPDATE staged_articles SET number = new.number
+    FROM (
+        SELECT line, row_number() OVER (ORDER BY line) AS number FROM staged_articles WHERE article_id IS NULL
+    ) AS new
+    WHERE staged_articles.line = new.line
+"""
+
+
+def number(tx: Transaction) -> None:
+    """Numbers the rows that create an article: their ids follow the last one in this order."""
+    tx.execute(NUMBER)
+
+
 def _columns(sent: Collection[str]) -> list[str]:
     """The article's columns that the file has, without the code."""
     return [
@@ -175,7 +211,7 @@ def _given(name: str, staged: str = "staged") -> str:
 WRITTEN_AT: Final = updated_at_sql(":before + line")
 INSERT: Final = f"""
     INSERT INTO articles (id, {", ".join(store.WRITTEN)})
-    SELECT :last_id + row_number() OVER (ORDER BY line), {{values}}, :before + line, :now, {WRITTEN_AT}
+    SELECT :last_id + number, {{values}}, :before + line, :now, {WRITTEN_AT}
     FROM staged_articles AS staged
     WHERE article_id IS NULL AND line > :after AND line <= :until ORDER BY line
 """
@@ -218,11 +254,10 @@ def apply(tx: Transaction, sent: Collection[str], progress: Progress) -> int:
     tx.execute(FORGET_WORDS)
     for sql in _updates(columns):
         tx.execute(sql, moment)
-    insert = _insert(columns)
+    insert, given = _insert(columns), {**_defaults(), **moment, "now": tx.timestamp, "last_id": store.last_id(tx)}
     for after in range(0, last, SLICE):
         progress(after, last)
-        slice_of = {"after": after, "until": after + SLICE, "last_id": store.last_id(tx)}
-        tx.execute(insert, {**_defaults(), **moment, "now": tx.timestamp, **slice_of})
+        tx.execute(insert, {**given, "after": after, "until": after + SLICE})
     return before
 
 
