@@ -8,8 +8,8 @@ from collections.abc import Iterable
 
 from wmsd.db.transaction import Transaction
 from wmsd.outbox.events import record_events
-from wmsd.stock import staging, store
-from wmsd.stock.store import Crossing
+from wmsd.stock import low, staging, store
+from wmsd.stock.low import Crossing
 
 
 def emit_at_end(tx: Transaction, stock_ids: Iterable[int]) -> None:
@@ -22,13 +22,13 @@ def emit_at_end(tx: Transaction, stock_ids: Iterable[int]) -> None:
 
 def _tell(tx: Transaction, available_before: dict[int, int]) -> None:
     record_events(tx, "stock.updated", store.UPDATED, {"ids": store.ids_json(available_before)})
-    _tell_crossings(tx, store.crossings(tx, available_before))
+    _tell_crossings(tx, low.crossings(tx, available_before))
 
 
 def emit_staged(tx: Transaction, last_id: int) -> None:
     """The same for what a count in a file has changed, when it is written. `last_id`: of the records before."""
     record_events(tx, "stock.updated", staging.UPDATED, {"last_id": last_id})
-    _tell_crossings(tx, store.crossings_staged(tx, last_id))
+    _tell_crossings(tx, low.crossings_staged(tx, last_id))
 
 
 def _tell_crossings(tx: Transaction, crossings: Iterable[Crossing]) -> None:
@@ -39,7 +39,7 @@ def _tell_crossings(tx: Transaction, crossings: Iterable[Crossing]) -> None:
             risen.append(each.stock_id)
         elif each.available < each.available_before:
             fallen.append(each.stock_id)
-    store.mark_low(tx, risen, False)
-    store.mark_low(tx, fallen, True)
+    low.mark_low(tx, risen, False)
+    low.mark_low(tx, fallen, True)
     if fallen:
-        record_events(tx, "stock.low", store.LOW, {"ids": store.ids_json(fallen)})
+        record_events(tx, "stock.low", low.LOW, {"ids": store.ids_json(fallen)})
