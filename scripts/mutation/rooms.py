@@ -64,7 +64,12 @@ ROOMS: Final = (
     Room(
         "ledger",
         ("wmsd/stock/ledger.py", "wmsd/stock/reservations.py"),
-        ("tests/stock/test_ledger.py", "tests/stock/test_reservations.py", "tests/stock/test_lots.py"),
+        (
+            "tests/stock/test_ledger.py",
+            "tests/stock/test_reservations.py",
+            "tests/stock/test_lots.py",
+            "tests/stock/test_staging.py",
+        ),
     ),
     Room(
         "webhooks",

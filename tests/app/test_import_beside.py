@@ -1,13 +1,21 @@
 """What others change while an import has checked its rows and not yet written them."""
 
 import io
+from contextlib import closing
+from dataclasses import replace
 
 import pytest
 
+from tests.support.goods import HEADER, SERIAL, open_store
 from tests.support.world import World
 from wmsd.app.csv_transfer import KINDS, DryRun, import_beside
+from wmsd.app.doctor import examine
+from wmsd.app.imports.record import Recording
+from wmsd.app.imports.undoing import undo_last
 from wmsd.base.importing import CellError, ImportRefused, Outcome, Watch
 from wmsd.db.staging import Staging
+from wmsd.db.transaction import Transaction
+from wmsd.stock.reservations import Holder, reservation_of, set_reservation
 
 PLACE = "article_code,warehouse_code,quantity\n"
 
@@ -94,12 +102,103 @@ async def test_stock_that_came_about_is_counted_from_where_it_is(world: World) -
     assert await world.rows("SELECT quantity / 1000000 FROM stock_movements") == [(7,)]
 
 
+async def test_stock_that_came_about_between_others_leaves_no_gap_in_the_ids(world: World) -> None:
+    await world.import_csv("warehouses", "code,name\nMAIN,Main\n")
+    await world.import_csv("articles", "code,name\nA,Apple\nB,Bolt\nC,Cable\nD,Drum\n")
+    outcome = await take_while(
+        world, "stock", PLACE + "A,MAIN,7\nB,MAIN,7\nC,MAIN,7\nD,MAIN,7\n", "stock", PLACE + "C,MAIN,4\nB,MAIN,7\n"
+    )
+    assert counts(outcome) == (0, 3, 1)
+    assert await world.rows("SELECT id, article_id, quantity / 1000000 FROM stock ORDER BY id") == [
+        (1, 3, 7),
+        (2, 2, 7),
+        (3, 1, 7),
+        (4, 4, 7),
+    ]
+    posted = await world.rows("SELECT stock_id, quantity / 1000000 FROM stock_movements ORDER BY id")
+    assert posted == [(1, 4), (2, 7), (3, 7), (1, 3), (4, 7)]
+    told = await world.rows(
+        "SELECT entity_id, data ->> 'quantity' FROM events WHERE entity = 'stock' ORDER BY sequence"
+    )
+    assert told == [(1, 4), (2, 7), (3, 7), (1, 7), (4, 7)]
+    assert (await (await world.database()).read_long(examine)).differences == []
+
+
 async def test_an_article_that_is_now_tracked_by_serials_is_refused_its_fractions(world: World) -> None:
     await world.import_csv("warehouses", "code,name\nMAIN,Main\n")
     await world.import_csv("articles", "code,name\nA,Apple\n")
     errors = await refused_while(world, "stock", PLACE + "A,MAIN,1.5\n", "articles", "code,track_serial\nA,true\n")
     assert errors == [CellError(2, "quantity", "must be whole: the article is tracked by serials")]
     assert await world.rows("SELECT * FROM stock") == []
+
+
+class TakesBack(Watch):
+    """The import before this one is taken back between the check and the writing."""
+
+    def __init__(self, staging: Staging) -> None:
+        self.staging = staging
+
+    def checked(self) -> None:
+        self.staging.write(undo_last)
+        self.staging.close()
+
+
+async def with_import(world: World, kind: str, text: str) -> None:
+    """One that can be taken back."""
+    with closing((await world.database()).staging()) as staging:
+        import_beside(staging, KINDS[kind], io.StringIO(text), recording=Recording(kind, "file.csv"))
+
+
+async def test_an_article_that_was_taken_back_is_created(world: World) -> None:
+    await world.import_csv("articles", "code,name\nA,Apple\n")
+    await with_import(world, "articles", "code,name\nB,Bolt\nC,Cable\n")
+    database = await world.database()
+    text = "code,name\nD,Drum\nB,Bolt\nA,Apple\n"
+    outcome = take(database.staging(), "articles", text, TakesBack(database.staging()))
+    assert counts(outcome) == (2, 0, 1)
+    assert await world.rows("SELECT id, code FROM articles ORDER BY id") == [(1, "A"), (4, "D"), (5, "B")]
+    assert (await (await world.database()).read_long(examine)).differences == []
+
+
+async def test_a_client_that_was_taken_back_is_unknown(world: World) -> None:
+    await with_import(world, "clients", "code,name\nC1,One\n")
+    database = await world.database()
+    with pytest.raises(ImportRefused) as refused:
+        take(database.staging(), "articles", "code,name,client_code\nA,Apple,C1\n", TakesBack(database.staging()))
+    assert refused.value.outcome.errors == [CellError(2, "client_code", "is not a client of this company")]
+    assert await articles(world) == []
+
+
+class OtherSerialIsHeld(Watch):
+    """The order of the first serial takes the second one instead. The stock record stays as it is."""
+
+    def __init__(self, staging: Staging) -> None:
+        self.staging = staging
+
+    def checked(self) -> None:
+        self.staging.write(self.hold)
+        self.staging.close()
+
+    def hold(self, tx: Transaction) -> None:
+        order, before = Holder("sales_order", 1), tx.value("SELECT change_seq FROM stock")
+        reserved = reservation_of(tx, order)
+        other = tx.value("SELECT id FROM stock_serials WHERE serial = 'S2'")
+        set_reservation(tx, order, replace(reserved, serials=frozenset({other})))
+        assert tx.value("SELECT change_seq FROM stock") == before
+
+
+async def test_a_serial_that_an_order_has_taken_is_refused(world: World) -> None:
+    store = await open_store(world)
+    await store.count("S,MAIN,X,S1,1,\nS,MAIN,X,S2,1,\n")
+    assert await store.order(SERIAL, 1, serials=["S1"]) == 1
+    database = await world.database()
+    text = HEADER + "S,MAIN,X,S1,1,\n"
+    with pytest.raises(ImportRefused) as refused:
+        take(database.staging(), "stock-count", text, OtherSerialIsHeld(database.staging()))
+    assert refused.value.outcome.errors == [
+        CellError(2, "serial", "S2 is held by an order: it must stay where it is")
+    ]
+    assert await store.parts(SERIAL) == {("X", "S1"): (1, 0), ("X", "S2"): (1, 0)}
 
 
 class NobodyWaits(Watch):

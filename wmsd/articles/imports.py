@@ -2,11 +2,11 @@
 ones.
 """
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from pydantic import ValidationError
 
-from wmsd.articles import staging, store
+from wmsd.articles import staged_checks, staging, store
 from wmsd.articles.schema import ArticleChanges
 from wmsd.articles.tracking import Obstacles
 from wmsd.base.importing import Import, Outcome, Progress, Row, chunks
@@ -14,6 +14,7 @@ from wmsd.base.problems import FieldErrors, Problem
 from wmsd.base.validation import field_errors
 from wmsd.db.table import stored
 from wmsd.db.transaction import Transaction
+from wmsd.directory import store as directory
 from wmsd.outbox.events import record_events
 
 
@@ -24,6 +25,8 @@ class ArticleImport(Import):
 
     def __init__(self) -> None:
         self._sent: set[str] = set()
+        self._last_change: int | None = None
+        self._clients: Mapping[str, int] = {}
 
     def gather(self, tx: Transaction, schema: str, rows: Iterable[Row], outcome: Outcome) -> int:
         staging.make(tx, schema)
@@ -32,7 +35,7 @@ class ArticleImport(Import):
             staging.add(tx, [self._staged(row, outcome) for row in chunk])
             count += len(chunk)
         for name in ("code", "external_ref"):
-            for line, first in staging.given_twice(tx, name):
+            for line, first in staged_checks.given_twice(tx, name):
                 outcome.refuse(line, {name: [f"is given twice; first in row {first}"]})
         return count
 
@@ -51,17 +54,25 @@ class ArticleImport(Import):
         return (row.line, *(given.get(name) for name in staging.GIVEN), client_code, bool(errors))
 
     def check(self, tx: Transaction, outcome: Outcome) -> None:
-        staging.find_known(tx)
-        for line in staging.nameless(tx):
-            outcome.refuse(line, {"name": ["is required"]})
-        for line in staging.of_no_client(tx):
-            outcome.refuse(line, {"client_code": ["is not a client of this company"]})
-        for line in staging.of_taken_external_ref(tx):
-            outcome.refuse(line, {"external_ref": ["is taken by another article"]})
+        """When it is called again, it looks at all rows again only if what they name has changed."""
+        is_new = not self._is_as_before(tx)
+        if is_new:
+            _check_references(tx, outcome)
         for line, errors in _serials_refused(tx):
             outcome.refuse(line, errors)
-        if not outcome.errors:
+        if is_new and not outcome.errors:
+            staging.number(tx)
             outcome.created, outcome.updated, outcome.unchanged = staging.compare(tx, self._sent)
+
+    def _is_as_before(self, tx: Transaction) -> bool:
+        """Whether the articles of the rows and all clients are as they were when it was called the last time."""
+        before, self._last_change = self._last_change, tx.last_change()
+        clients, self._clients = self._clients, self._clients_now(tx)
+        return before is not None and clients == self._clients and not staged_checks.is_concerned_since(tx, before)
+
+    def _clients_now(self, tx: Transaction) -> Mapping[str, int]:
+        """Their ids by code, if the rows name them."""
+        return directory.ids_by_code(tx, directory.CLIENTS) if "client_code" in self._sent else {}
 
     def write(self, tx: Transaction, outcome: Outcome, progress: Progress) -> None:
         if not outcome.created and not outcome.updated:
@@ -74,9 +85,19 @@ class ArticleImport(Import):
             record_events(tx, "article.updated", staging.UPDATED_AFTER, {"before": before, "last_id": last_id})
 
 
+def _check_references(tx: Transaction, outcome: Outcome) -> None:
+    staged_checks.find_known(tx)
+    for line in staged_checks.nameless(tx):
+        outcome.refuse(line, {"name": ["is required"]})
+    for line in staged_checks.of_no_client(tx):
+        outcome.refuse(line, {"client_code": ["is not a client of this company"]})
+    for line in staged_checks.of_taken_external_ref(tx):
+        outcome.refuse(line, {"external_ref": ["is taken by another article"]})
+
+
 def _serials_refused(tx: Transaction) -> Iterator[tuple[int, FieldErrors]]:
     obstacles = tx.service(Obstacles)
-    for current in staging.tracked_otherwise(tx):
+    for current in staged_checks.tracked_otherwise(tx):
         try:
             obstacles.check(tx, current["article_id"], current["track_serial"], current["wanted"])
         except Problem as problem:

@@ -1,5 +1,5 @@
-"""The SQL of article imports: the rows of a file are put into a table next to the company's, and checked and
-written all together.
+"""The SQL of article imports: the rows of a file are put into a table next to the company's, and written all
+together. `staged_checks.py` checks them.
 
 One statement for all rows takes a quarter of the time of one for each, because FTS5 writes its index at the end of
 each statement. `line` gives the order. NULL in a column means: not given, where an article must have a value;
@@ -24,7 +24,8 @@ STAGED: Final = ("line", *GIVEN, "client_code", "is_faulty")
 
 TABLE: Final = f"""
     CREATE TABLE {{schema}}.staged_articles (
-        line INTEGER PRIMARY KEY, {", ".join(STAGED[1:])}, article_id INTEGER, difference INTEGER
+        line INTEGER PRIMARY KEY, {", ".join(STAGED[1:])}, article_id INTEGER, difference INTEGER,
+        number INTEGER
     )
 """
 INDEXES: Final = tuple(
@@ -52,71 +53,6 @@ def make(tx: Transaction, schema: str) -> None:
 def add(tx: Transaction, rows: Iterable[tuple[object, ...]]) -> None:
     """Adds rows. Each holds the values of STAGED, in their order."""
     tx.executemany(ADD, rows)
-
-
-GIVEN_TWICE: Final = """
-    SELECT line, (SELECT min(line) FROM staged_articles AS same WHERE same.{name} = staged.{name}) AS first
-    FROM staged_articles AS staged WHERE {name} IS NOT NULL AND first < line ORDER BY line
-"""
-
-
-def given_twice(tx: Transaction, name: str) -> Iterator[tuple[int, int]]:
-    """Lines that repeat the code or external_ref of an earlier line, each with that line."""
-    return iter(tx.execute(GIVEN_TWICE.format(name=name)))
-
-
-FIND_KNOWN: Final = """
-    UPDATE staged_articles SET article_id = (SELECT id FROM articles WHERE articles.code = staged_articles.code)
-"""
-NAMELESS: Final = "SELECT line FROM staged_articles WHERE article_id IS NULL AND name IS NULL ORDER BY line"
-OF_NO_CLIENT: Final = """
-    SELECT line FROM staged_articles
-    WHERE client_code IS NOT NULL AND NOT EXISTS (SELECT 1 FROM clients WHERE clients.code = client_code)
-    ORDER BY line
-"""
-OF_TAKEN_EXTERNAL_REF: Final = """
-    SELECT line FROM staged_articles AS staged CROSS JOIN articles ON articles.external_ref = staged.external_ref
-    WHERE NOT is_faulty AND articles.id IS NOT article_id AND NOT EXISTS (
-        SELECT 1 FROM staged_articles AS holder
-        WHERE holder.code = articles.code AND holder.external_ref IS NOT articles.external_ref
-    )
-    ORDER BY line
-"""
-"""An external_ref is not taken if the row of the article that has it gives that article another one."""
-TRACKED_OTHERWISE: Final = """
-    SELECT line, article_id, wanted, track_serial FROM (
-        SELECT line, article_id, track_serial AS wanted, (
-            SELECT articles.track_serial FROM articles WHERE articles.id = staged.article_id
-        ) AS track_serial
-        FROM staged_articles AS staged WHERE NOT is_faulty AND article_id IS NOT NULL
-    )
-    WHERE wanted <> track_serial ORDER BY line
-"""
-
-
-def find_known(tx: Transaction) -> None:
-    tx.execute(FIND_KNOWN)
-
-
-def nameless(tx: Transaction) -> list[int]:
-    return _lines(tx, NAMELESS)
-
-
-def of_no_client(tx: Transaction) -> list[int]:
-    return _lines(tx, OF_NO_CLIENT)
-
-
-def of_taken_external_ref(tx: Transaction) -> list[int]:
-    return _lines(tx, OF_TAKEN_EXTERNAL_REF)
-
-
-def _lines(tx: Transaction, sql: str) -> list[int]:
-    return [line for (line,) in tx.rows(sql)]
-
-
-def tracked_otherwise(tx: Transaction) -> list[dict[str, Any]]:
-    """The rows that change the tracking by serials: line, article_id, `wanted` and the current track_serial."""
-    return tx.records(TRACKED_OTHERWISE)
 
 
 SAME, OTHER, FOUND_OTHERWISE = 0, 1, 2
@@ -159,6 +95,20 @@ def compare(tx: Transaction, sent: Collection[str]) -> tuple[int, int, int]:
     return counts[0], counts[1], counts[2]
 
 
+NUMBER: Final = """
+    UPDATE staged_articles SET number = new.number
+    FROM (
+        SELECT line, row_number() OVER (ORDER BY line) AS number FROM staged_articles WHERE article_id IS NULL
+    ) AS new
+    WHERE staged_articles.line = new.line
+"""
+
+
+def number(tx: Transaction) -> None:
+    """Numbers the rows that create an article: their ids follow the last one in this order."""
+    tx.execute(NUMBER)
+
+
 def _columns(sent: Collection[str]) -> list[str]:
     """The article's columns that the file has, without the code."""
     return [
@@ -175,7 +125,7 @@ def _given(name: str, staged: str = "staged") -> str:
 WRITTEN_AT: Final = updated_at_sql(":before + line")
 INSERT: Final = f"""
     INSERT INTO articles (id, {", ".join(store.WRITTEN)})
-    SELECT :last_id + row_number() OVER (ORDER BY line), {{values}}, :before + line, :now, {WRITTEN_AT}
+    SELECT :last_id + number, {{values}}, :before + line, :now, {WRITTEN_AT}
     FROM staged_articles AS staged
     WHERE article_id IS NULL AND line > :after AND line <= :until ORDER BY line
 """
@@ -218,11 +168,10 @@ def apply(tx: Transaction, sent: Collection[str], progress: Progress) -> int:
     tx.execute(FORGET_WORDS)
     for sql in _updates(columns):
         tx.execute(sql, moment)
-    insert = _insert(columns)
+    insert, given = _insert(columns), {**_defaults(), **moment, "now": tx.timestamp, "last_id": store.last_id(tx)}
     for after in range(0, last, SLICE):
         progress(after, last)
-        slice_of = {"after": after, "until": after + SLICE, "last_id": store.last_id(tx)}
-        tx.execute(insert, {**_defaults(), **moment, "now": tx.timestamp, **slice_of})
+        tx.execute(insert, {**given, "after": after, "until": after + SLICE})
     return before
 
 

@@ -66,8 +66,9 @@ class Transaction:
     def execute(self, sql: str, parameters: Parameters = ()) -> sqlite3.Cursor:
         return self._connection.execute(sql, parameters)
 
-    def executemany(self, sql: str, rows: Iterable[Parameters]) -> None:
-        self._connection.executemany(sql, rows)
+    def executemany(self, sql: str, rows: Iterable[Parameters]) -> int:
+        """How many rows were changed in all."""
+        return self._connection.executemany(sql, rows).rowcount
 
     def row(self, sql: str, parameters: Parameters = ()) -> Row | None:
         found: Row | None = self._connection.execute(sql, parameters).fetchone()

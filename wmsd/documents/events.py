@@ -12,6 +12,14 @@ def emit_created(tx: Transaction, table: DocumentTable, document_id: int) -> Rec
     return _emit(tx, table, document_id, "created")
 
 
+def emit_several_created(tx: Transaction, table: DocumentTable, ids: Sequence[int]) -> dict[int, Record]:
+    """The same for documents that were created together: their records, by id."""
+    records = table.several(tx, ids)
+    for document_id in ids:
+        record_event(tx, f"{table.entity}.created", document_id, records[document_id].json)
+    return records
+
+
 def emit_updated(tx: Transaction, table: DocumentTable, document_id: int) -> Record:
     return _emit(tx, table, document_id, "updated")
 

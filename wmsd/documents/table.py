@@ -181,6 +181,17 @@ class DocumentTable:
         return Record(id, text)
 
     @cached_property
+    def _several(self) -> str:
+        return f"SELECT id, {self.record} FROM {self.name} WHERE id IN (SELECT value FROM json_each(?))"
+
+    def several(self, tx: Transaction, ids: Sequence[int]) -> dict[int, Record]:
+        """Documents that are there, by id."""
+        return {
+            document_id: Record(document_id, text)
+            for document_id, text in tx.rows(self._several, (dumps(list(ids)),))
+        }
+
+    @cached_property
     def _columns(self) -> str:
         return f"SELECT {', '.join(self.fields)}, status FROM {self.name} WHERE id = ?"
 

@@ -33,10 +33,12 @@ EVENTS: Final[dict[str, str]] = {
 
 ID = "? || lower(hex(randomblob(10)))"
 """The time, then random digits, as in UUID version 7 (RFC 9562), so that the index of ids grows at its end."""
+ID_OF_MANY = ":time || printf('%06x', row_number() OVER ()) || lower(hex(randomblob(7)))"
+"""The same of events that share a time: a counter before the random digits, so that it grows at its end still."""
 RECORD = f"INSERT INTO events (id, event, entity, entity_id, occurred_at, data) VALUES ({ID}, ?, ?, ?, ?, ?)"
 RECORD_MANY = f"""
     INSERT INTO events (id, event, entity, entity_id, occurred_at, data)
-    SELECT {ID.replace("?", ":time")}, :event, :entity, entity_id, :occurred_at, data
+    SELECT {ID_OF_MANY}, :event, :entity, entity_id, :occurred_at, data
 """
 LAST = "SELECT last_insert_rowid()"
 COUNT_FOR_BILLING = """

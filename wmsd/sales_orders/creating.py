@@ -8,7 +8,7 @@ from wmsd.base.field_errors import refuse_field_errors
 from wmsd.base.problems import Problem
 from wmsd.base.results import Record
 from wmsd.db.transaction import Transaction
-from wmsd.documents.events import emit_created
+from wmsd.documents.events import emit_several_created
 from wmsd.documents.packaging import check_goes_with
 from wmsd.documents.references import Articles, check_document, not_initial
 from wmsd.documents.reserving import find_stock, places_of
@@ -78,4 +78,4 @@ class _New:
 
     def tell(self) -> dict[int, Record]:
         self._write()
-        return {order_id: emit_created(self.tx, ORDERS, order_id) for order_id in self.ids}
+        return emit_several_created(self.tx, ORDERS, self.ids)

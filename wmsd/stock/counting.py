@@ -9,10 +9,10 @@ from wmsd.base.importing import CellError, Outcome, chunks
 from wmsd.base.quantity import to_text
 from wmsd.base.strict_json import dumps
 from wmsd.db.transaction import Transaction
-from wmsd.stock import lots, store
-from wmsd.stock.adjusting import post_changes
+from wmsd.stock import lots, staging, store
 from wmsd.stock.contents import NOTHING, Contents, PartKey, contents_of
 from wmsd.stock.rules import Change, Counted, Fault, changes, count_parts, faults_of
+from wmsd.stock.staging import Movement, Record
 from wmsd.stock.store import Place
 
 KIND: Final = "count"
@@ -62,50 +62,61 @@ class Count:
 
     places: dict[Place, Counting]
     _planned: dict[Place, list[Change]] = field(default_factory=dict)
-    _stock_ids: dict[Place, int] = field(default_factory=dict)
-    """The known stock records by place. They stay valid, because a stock record is never deleted."""
     _last_change: int | None = None
 
-    def plan(self, tx: Transaction, outcome: Outcome) -> None:
-        """Computes the changes and what forbids them. A place that has not changed since the last time keeps its
-        plan.
-
-        A document can hold or free serials without a change of the stock record, so places of articles with
-        serials are always planned again.
+    def plan(self, tx: Transaction, outcome: Outcome, reason: str) -> None:
+        """Computes the changes and what forbids them, and stages the changes (`staging.py`). A place that has not
+        changed since the last time keeps its plan. `reason` is used where a count has none of its own.
         """
-        again = list(self.places)
-        if self._last_change is not None:
-            changed = store.places_changed_since(tx, self._last_change)
-            again = [
-                place
-                for place, counting in self.places.items()
-                if place in changed or place not in self._planned or counting.article.tracks_serials
-            ]
+        again = self._to_plan(tx)
         self._last_change = tx.last_change()
         if not again:
             return
+        numbers = {place: number for number, place in enumerate(self.places, 1)}
         for chunk in chunks(again):
             stock_ids = {place: stock_id for place, (stock_id, _) in store.available_at(tx, chunk).items()}
-            self._stock_ids |= stock_ids
             counted = {place: self.places[place] for place in chunk}
+            staging.note_serials(tx, _with_serials(counted))
             self._planned.update(_planned(tx, counted, stock_ids, outcome))
+            if not outcome.errors:
+                self._stage(tx, {place: numbers[place] for place in chunk}, stock_ids, reason)
         _check_serials(tx, self.places, self._planned, outcome)
         if not outcome.errors:
+            staging.complete(tx)
             self._tell(outcome)
 
-    def post(self, tx: Transaction, reason: str) -> None:
-        """Posts the planned changes. `reason` is used where a count has none of its own."""
-        stock_ids = self._stock_ids
-        for chunk in chunks([place for place in self.places if place not in stock_ids]):
-            stock_ids |= store.ids_of(tx, chunk)
-        post_changes(
-            tx,
-            [
-                (stock_ids[place], change, self.places[place].reason(change, reason))
-                for place, change in self._differing()
-            ],
-            KIND,
-        )
+    def _to_plan(self, tx: Transaction) -> list[Place]:
+        """All places at first; then those whose stock has changed. A document can hold or free serials without a
+        change of the stock record.
+        """
+        if self._last_change is None:
+            staging.empty(tx)
+            return list(self.places)
+        changed = store.places_changed_since(tx, self._last_change)
+        with_serials = _with_serials(self.places)
+        of_serials = staging.articles_of_changed_serials(tx, with_serials) if with_serials else set[int]()
+        return [
+            place
+            for place in self.places
+            if place in changed or place not in self._planned or place.article_id in of_serials
+        ]
+
+    def _stage(
+        self, tx: Transaction, numbers: Mapping[Place, int], stock_ids: Mapping[Place, int], reason: str
+    ) -> None:
+        records: list[Record] = []
+        movements: list[Movement] = []
+        for place, number in numbers.items():
+            moved = [
+                Movement(
+                    number, part, *_difference(change), *change.goods, self.places[place].reason(change, reason)
+                )
+                for part, change in enumerate(self._planned[place])
+            ]
+            quantity, quarantined = sum(each.quantity for each in moved), sum(each.quarantined for each in moved)
+            records.append(Record(number, *place, stock_ids.get(place), quantity, quarantined, bool(moved)))
+            movements += moved
+        staging.put(tx, records, movements)
 
     def _tell(self, outcome: Outcome) -> None:
         places, differing = self.places, list(self._differing())
@@ -122,6 +133,15 @@ class Count:
 
     def _differing(self) -> Iterator[tuple[Place, Change]]:
         return ((place, change) for place, made in self._planned.items() for change in made)
+
+
+def _with_serials(places: Mapping[Place, Counting]) -> set[int]:
+    """The articles that are tracked by serials."""
+    return {place.article_id for place, counting in places.items() if counting.article.tracks_serials}
+
+
+def _difference(change: Change) -> tuple[int, int]:
+    return change.after.quantity - change.before.quantity, change.after.quarantined - change.before.quarantined
 
 
 def _planned(

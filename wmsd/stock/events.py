@@ -7,8 +7,9 @@ to or below the article's min_stock. It is emitted again only after the availabl
 from collections.abc import Iterable
 
 from wmsd.db.transaction import Transaction
-from wmsd.outbox.events import record_event, record_events
-from wmsd.stock import store
+from wmsd.outbox.events import record_events
+from wmsd.stock import low, staging, store
+from wmsd.stock.low import Crossing
 
 
 def emit_at_end(tx: Transaction, stock_ids: Iterable[int]) -> None:
@@ -21,9 +22,24 @@ def emit_at_end(tx: Transaction, stock_ids: Iterable[int]) -> None:
 
 def _tell(tx: Transaction, available_before: dict[int, int]) -> None:
     record_events(tx, "stock.updated", store.UPDATED, {"ids": store.ids_json(available_before)})
-    for stock_id, available, is_low in store.crossings(tx, available_before):
-        if not is_low:
-            store.mark_low(tx, stock_id, False)
-        elif available < available_before[stock_id]:
-            store.mark_low(tx, stock_id, True)
-            record_event(tx, "stock.low", stock_id, store.low_data(tx, stock_id))
+    _tell_crossings(tx, low.crossings(tx, available_before))
+
+
+def emit_staged(tx: Transaction, last_id: int) -> None:
+    """The same for what a count in a file has changed, when it is written. `last_id`: of the records before."""
+    record_events(tx, "stock.updated", staging.UPDATED, {"last_id": last_id})
+    _tell_crossings(tx, low.crossings_staged(tx, last_id))
+
+
+def _tell_crossings(tx: Transaction, crossings: Iterable[Crossing]) -> None:
+    fallen: list[int] = []
+    risen: list[int] = []
+    for each in crossings:
+        if not each.is_low:
+            risen.append(each.stock_id)
+        elif each.available < each.available_before:
+            fallen.append(each.stock_id)
+    low.mark_low(tx, risen, False)
+    low.mark_low(tx, fallen, True)
+    if fallen:
+        record_events(tx, "stock.low", low.LOW, {"ids": store.ids_json(fallen)})

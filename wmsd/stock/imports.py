@@ -16,8 +16,10 @@ from wmsd.base.validation import field_errors
 from wmsd.db.staged_rows import put_down, put_down_before
 from wmsd.db.transaction import Transaction
 from wmsd.directory import store as directory
+from wmsd.stock import staging
 from wmsd.stock.contents import PartKey
-from wmsd.stock.counting import Count, Counting, add_missing
+from wmsd.stock.counting import KIND, Count, Counting, add_missing
+from wmsd.stock.ledger import post_staged
 from wmsd.stock.rules import Counted
 from wmsd.stock.schema import StockCountRow
 from wmsd.stock.store import Place
@@ -49,6 +51,7 @@ class StockCountImport(Import):
         self._last_change = 0
 
     def gather(self, tx: Transaction, schema: str, rows: Iterable[Row], outcome: Outcome) -> int:
+        staging.make(tx, schema)
         return put_down(tx, schema, rows)
 
     def check(self, tx: Transaction, outcome: Outcome) -> None:
@@ -59,7 +62,7 @@ class StockCountImport(Import):
         self._last_change = tx.last_change()
         if self._complete and not outcome.errors:  # with faults, nobody knows what is missing
             add_missing(tx, self._count.places)
-        self._count.plan(tx, outcome)
+        self._count.plan(tx, outcome, self._reason)
 
     def _read(self, tx: Transaction, outcome: Outcome) -> "Reader":
         reader = Reader(directory.ids_by_code(tx, directory.WAREHOUSES))
@@ -71,7 +74,7 @@ class StockCountImport(Import):
         return reader
 
     def write(self, tx: Transaction, outcome: Outcome, progress: Progress) -> None:
-        self._count.post(tx, self._reason)
+        post_staged(tx, KIND)
 
 
 @dataclass(slots=True)

@@ -5,8 +5,8 @@ from typing import Final, NamedTuple
 
 from wmsd.base.strict_json import dumps
 from wmsd.db.transaction import Transaction
-from wmsd.stock import lots, store
-from wmsd.stock.events import emit_at_end
+from wmsd.stock import lots, staging, store
+from wmsd.stock.events import emit_at_end, emit_staged
 from wmsd.stock.lots import Part
 from wmsd.stock.schema import MovementKind
 
@@ -71,3 +71,10 @@ def post_all(tx: Transaction, movements: Sequence[tuple[int, Movement]]) -> None
             if (movement.lot_number or movement.serial) and (movement.quantity or movement.quarantined)
         ],
     )
+
+
+def post_staged(tx: Transaction, kind: Kind) -> None:
+    """Posts what a count in a file has staged (`staging.py`), for a unit of work that changes no other stock."""
+    last_id = staging.write(tx, kind)
+    lots.post_all(tx, staging.of_lots(tx, last_id))
+    emit_staged(tx, last_id)

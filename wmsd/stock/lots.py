@@ -5,9 +5,8 @@ quarantined of them counts as reserved or quarantined of the record too. So the 
 naming a lot are always in stock in addition to the lots that other orders name.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from operator import itemgetter
 from typing import Any, Final, NamedTuple
 
 from wmsd.base.quantity import SCALE
@@ -24,13 +23,13 @@ class Part:
     serial: str | None = None
 
 
+OPEN_LOT: Final = """
+    INSERT INTO stock_lots (stock_id, lot_number, quantity, quarantined) VALUES (:stock_id, :lot_number, 0, 0)
+    ON CONFLICT (stock_id, lot_number) DO NOTHING
+"""
 CHANGE_LOT: Final = """
     UPDATE stock_lots SET quantity = quantity + :quantity, quarantined = quarantined + :quarantined
     WHERE stock_id = :stock_id AND lot_number = :lot_number
-"""
-OPEN_LOT: Final = """
-    INSERT INTO stock_lots (stock_id, lot_number, quantity, quarantined)
-    VALUES (:stock_id, :lot_number, :quantity, :quarantined)
 """
 BRING_SERIAL: Final = """
     INSERT INTO stock_serials (article_id, serial, stock_id, lot_number, quarantined)
@@ -49,6 +48,12 @@ TAKE_SERIAL: Final = f"DELETE FROM stock_serials WHERE {THIS_SERIAL}"
 QUARANTINE_SERIAL: Final = f"""
     UPDATE stock_serials SET quarantined = quarantined + sign(:quarantined) WHERE {THIS_SERIAL}
 """
+CHANGES_OF_SERIALS: Final[tuple[tuple[str, Callable[[int], bool]], ...]] = (
+    (TAKE_SERIAL, lambda quantity: quantity < 0),
+    (QUARANTINE_SERIAL, lambda quantity: quantity == 0),
+    (BRING_SERIAL, lambda quantity: quantity > 0),
+)
+"""In this order, so that a serial that changes lots leaves first. Each with the quantities that it is for."""
 
 
 def post_all(tx: Transaction, movements: Sequence[Mapping[str, Any]]) -> None:
@@ -59,11 +64,10 @@ def post_all(tx: Transaction, movements: Sequence[Mapping[str, Any]]) -> None:
     """
     _change_lots(tx, movements)
     moved = [movement for movement in movements if movement["serial"] is not None]
-    for movement in sorted(moved, key=itemgetter("quantity")):  # a serial that changes lots leaves first
-        quantity = movement["quantity"]
-        sql = BRING_SERIAL if quantity > 0 else TAKE_SERIAL if quantity < 0 else QUARANTINE_SERIAL
-        changed = tx.execute(sql, movement).rowcount
-        assert changed == 1, movement
+    for sql, is_of in CHANGES_OF_SERIALS:
+        some = [movement for movement in moved if is_of(movement["quantity"])]
+        changed = tx.executemany(sql, some)
+        assert changed == len(some), (changed, some[:3])
 
 
 def _change_lots(tx: Transaction, movements: Sequence[Mapping[str, Any]]) -> None:
@@ -78,9 +82,8 @@ def _change_lots(tx: Transaction, movements: Sequence[Mapping[str, Any]]) -> Non
             change = changes.setdefault((stock_id, lot_number), empty)
             change["quantity"] += movement["quantity"]
             change["quarantined"] += movement["quarantined"]
-    for change in changes.values():
-        if not tx.execute(CHANGE_LOT, change).rowcount:
-            tx.execute(OPEN_LOT, change)
+    tx.executemany(OPEN_LOT, list(changes.values()))
+    tx.executemany(CHANGE_LOT, list(changes.values()))
 
 
 FREE_LOTS: Final = """

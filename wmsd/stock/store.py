@@ -16,7 +16,6 @@ from wmsd.stock.schema import (
     Lot,
     StockCursorQuery,
     StockFilters,
-    StockLow,
     StockOfArticlesQuery,
     StockRecord,
     StockUpdated,
@@ -30,7 +29,8 @@ SOURCE: Final = f"stock {NAMED}"
 """CROSS JOIN keeps stock as the outer table: with statistics SQLite would begin with the few warehouses, and then
 sort all stock.
 """
-MIN_STOCK: Final = "coalesce(articles.min_stock, (SELECT value FROM stock_rules WHERE name = 'min_stock'))"
+OWN_OR_RULE: Final = "coalesce({own}, (SELECT value FROM stock_rules WHERE name = 'min_stock'))"
+MIN_STOCK: Final = OWN_OR_RULE.format(own="articles.min_stock")
 COLUMNS: Final = {
     "id": "stock.id",
     "article_code": "articles.code",
@@ -283,26 +283,6 @@ UPDATED: Final = f"""
     FROM json_each(:ids) AS told CROSS JOIN stock ON stock.id = told.value {NAMED}
 """
 """A row for each stock record of `ids`, in their order: the data of `stock.updated`."""
-IS_LOW: Final = f"coalesce({COLUMNS['available']} <= {MIN_STOCK}, 0)"
-HAS_FALLEN: Final = f"({IS_LOW} AND told.value ->> 1 > {MIN_STOCK})"
-CROSSINGS: Final = f"""
-    SELECT stock.id, {COLUMNS["available"]}, {IS_LOW}
-    FROM json_each(?) AS told
-    CROSS JOIN stock ON stock.id = told.value ->> 0
-    CROSS JOIN articles ON articles.id = stock.article_id
-    WHERE stock.is_low <> {IS_LOW} OR {HAS_FALLEN}
-"""
-LOW: Final = f"SELECT {record_sql(StockLow, COLUMNS)} FROM {SOURCE} WHERE stock.id = ?"
-MARK_LOW: Final = "UPDATE stock SET is_low = ? WHERE id = ?"
-
-
-def crossings(tx: Transaction, available_before: Mapping[int, int]) -> list[tuple[int, int, bool]]:
-    """The stock records that became low, or are low no longer: id, available quantity in millionths, whether it is
-    low now. What is noted as low may be so by a rule that was changed since; so what has fallen to or below the
-    present min_stock, from above it, becomes low again.
-    """
-    given = dumps([list(each) for each in available_before.items()])
-    return [(stock_id, free, bool(is_low)) for stock_id, free, is_low in tx.rows(CROSSINGS, (given,))]
 
 
 OWN_MIN_STOCK: Final = "SELECT value FROM stock_rules WHERE name = 'min_stock'"
@@ -321,12 +301,3 @@ def set_min_stock(tx: Transaction, amount: int | None) -> None:
         tx.execute(FORGET_MIN_STOCK)
     else:
         tx.execute(SET_MIN_STOCK, (amount,))
-
-
-def low_data(tx: Transaction, stock_id: int) -> str:
-    text: str = tx.value(LOW, (stock_id,))
-    return text
-
-
-def mark_low(tx: Transaction, stock_id: int, is_low: bool) -> None:
-    tx.execute(MARK_LOW, (int(is_low), stock_id))

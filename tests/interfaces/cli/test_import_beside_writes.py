@@ -12,14 +12,22 @@ import urllib.error
 import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import closing
+from itertools import count
 from pathlib import Path
 
 import pytest
 
 from tests.support.command import LONGEST, Home, Server, Tenant
+from tests.support.survival import killed_at_each
 from wmsd.db.sqlite import connect, sqlite3
 
 HEADER = "code,name\n"
+STATE_OF_STOCK = """
+    SELECT count(*), coalesce(min(quantity), 0), coalesce(max(quantity), 0), coalesce(sum(quantity), 0),
+        (SELECT coalesce(sum(quantity), 0) FROM stock_movements), (SELECT count(*) FROM stock_movements),
+        (SELECT count(*) FROM events WHERE event = 'stock.updated')
+    FROM stock
+"""
 
 
 @pytest.fixture
@@ -134,6 +142,30 @@ def test_a_kill_while_it_writes_leaves_nothing(tenant: Tenant, company: int, tmp
         assert beside.execute(state).fetchone() == before
     assert list(tmp_path.iterdir()) == []
     assert tenant.take("articles", HEADER + rows) == (39_999, 1, 0)
+
+
+def test_a_kill_at_any_sync_leaves_all_of_a_count_or_nothing(tenant: Tenant, company: int) -> None:
+    tenant.take("warehouses", "code,name\nMAIN,Main\n")
+    tenant.take("articles", HEADER + "".join(f"A{number},Article\n" for number in range(3000)))
+    file = tenant.home.data / "companies" / f"{company}.db"
+    quantities = count(1)
+
+    def count_again() -> tuple[str | Path, ...]:
+        quantity = next(quantities)
+        rows = "".join(f"A{number},MAIN,{quantity}\n" for number in range(3000))
+        path = tenant.home.write("count.csv", "article_code,warehouse_code,quantity\n" + rows)
+        return ("import", "stock", path, "--company", tenant.code)
+
+    states: list[tuple[int, ...]] = []
+    for _ in killed_at_each(tenant.home, ("fsync", "fdatasync"), count_again):
+        with closing(connect(file)) as beside:
+            states.append(beside.execute(STATE_OF_STOCK).fetchone())
+    assert states
+    for records, least, most, balances, moved, moves, told in states:
+        assert (records, least) in ((0, 0), (3000, most)), states
+        assert (balances, moves % 3000, told) == (moved, 0, moves), states
+    tenant.home.ok(*count_again())
+    assert tenant.home.ok("doctor", "--company", tenant.code, "--json").json
 
 
 def test_a_full_temporary_folder_is_told(tenant: Tenant, small_disk: Path) -> None:
