@@ -107,6 +107,6 @@ def weights(context: BrowserContext, path: str) -> dict[str, int]:
         found[response.url] = len(response.body())
 
     page.on("response", weigh)
-    page.goto(path, wait_until="networkidle")
+    page.goto(path, wait_until="load")
     page.close()
     return found
