@@ -23,6 +23,7 @@ from benchmarks import (
     orders,
     pages,
     receptions,
+    status,
     survival,
     webhooks,
 )
@@ -45,6 +46,7 @@ PARTS: Final[dict[str, Callable[[], Iterator[Figure]]]] = {
     "memory": memory.measure,
     "companies": companies.measure,
     "fairness": fairness.measure,
+    "status": status.measure,
     "survival": survival.measure,
     "executable": executable.measure,
 }

@@ -1,0 +1,88 @@
+"""The figures of a server with a thousand companies, as `wmsd status` and Prometheus ask for them, and whether
+that opens a file.
+"""
+
+import statistics
+import time
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import Final
+
+from benchmarks.figures import METRICS, OPENED_FOR_STATUS, STATUS, Figure
+from benchmarks.mix import ARTICLES, PARTNERS, Site, many
+from benchmarks.orders import company_with_goods
+from benchmarks.processes import QUIET, Failed, Server, get, progress, wmsd_server
+from benchmarks.site import Company, Installation, installation
+from wmsd.app.data_folder import DataFolder
+from wmsd.app.measuring.asked import figures_of
+from wmsd.app.measuring.live import HOLDS_SECONDS
+
+COMPANIES: Final = 1000
+USED: Final = 50
+"""Companies whose files are open meanwhile."""
+ROUNDS: Final = 9
+SETTLED_SECONDS: Final = 4.0
+"""After the start, which looks at each company's file once."""
+TOKEN: Final = "x" * 32
+
+
+def measure() -> Iterator[Figure]:
+    with installation() as made:
+        first = company_with_goods(made, ARTICLES, PARTNERS)
+        with _served(made) as server:
+            alone = [_median(ask) for ask in _questions(made, server)]
+        site = many(made, first, COMPANIES)
+        with _served(made) as server:
+            _use(site, server)
+            before = _open_companies(server)
+            status, metrics = (_median(ask) for ask in _questions(made, server))
+            opened = len(_open_companies(server) - before)
+    yield Figure(STATUS, "ms", status * 1000)
+    yield Figure("the same with 1 company", "ms", alone[0] * 1000)
+    yield Figure(METRICS, "ms", metrics * 1000)
+    yield Figure("a scrape with 1 company", "ms", alone[1] * 1000)
+    yield Figure(OPENED_FOR_STATUS, "files", opened)
+
+
+def _served(made: Installation) -> AbstractContextManager[Server]:
+    file = made.data.parent / "metrics.token"
+    file.write_text(TOKEN, encoding="ascii")
+    return wmsd_server(made.data, {**QUIET, "WMSD_METRICS_TOKEN_FILE": str(file)})
+
+
+def _questions(made: Installation, server: Server) -> tuple[Callable[[], object], Callable[[], object]]:
+    """What asks for the figures: over the socket, as `wmsd status` does, and as Prometheus does."""
+    folder, connection = DataFolder(made.data), server.connect()
+    headers = {"Authorization": f"Bearer {TOKEN}"}
+
+    def status() -> None:
+        if figures_of(folder) is None:
+            raise Failed("the server did not tell its figures.")
+
+    return status, lambda: get(connection, "/metrics", headers)
+
+
+def _median(ask: Callable[[], object]) -> float:
+    """Seconds. Between two, the figures are read anew."""
+    ask()
+    found = []
+    for _ in range(ROUNDS):
+        time.sleep(HOLDS_SECONDS + 0.05)
+        began = time.perf_counter()
+        ask()
+        found.append(time.perf_counter() - began)
+    return statistics.median(found)
+
+
+def _use(site: Site, server: Server) -> None:
+    progress(f"using {USED} of {COMPANIES} companies")
+    time.sleep(SETTLED_SECONDS)
+    connection = server.connect()
+    for company_id, token in site.companies[:USED]:
+        get(connection, "/api/articles/1", Company(company_id, "", token).headers)
+
+
+def _open_companies(server: Server) -> set[str]:
+    names = (str(each.readlink()) for each in Path(f"/proc/{server.pid}/fd").iterdir())
+    return {name for name in names if "/companies/" in name}
