@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.interfaces.pages.administering import LEAD, shown_once, signed_in_as
 from tests.interfaces.pages.test_acting import sent
-from tests.interfaces.pages.test_administration import LEAD, shown_once, signed_in_as
 from tests.interfaces.pages.test_browsing import EMAIL, NOTHING, rows, signed_in, text_of
 from tests.interfaces.pages.visitor import Visitor
 from tests.support.world import PASSWORD, World

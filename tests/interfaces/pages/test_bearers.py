@@ -4,8 +4,8 @@ import re
 
 import pytest
 
+from tests.interfaces.pages.administering import LEAD, audit, errors, shown_once, signed_in_as
 from tests.interfaces.pages.test_acting import form_of, sent
-from tests.interfaces.pages.test_administration import LEAD, audit, errors, shown_once, signed_in_as
 from tests.interfaces.pages.test_browsing import EMAIL, NOTHING, rows, signed_in
 from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.shop import Shop

@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.interfaces.pages.administering import shown_once
 from tests.interfaces.pages.test_acting import sent
-from tests.interfaces.pages.test_administration import shown_once
 from tests.interfaces.pages.test_browsing import signed_in, text_of
 from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.world import World, open_world

@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.interfaces.pages.administering import LEAD, audit, signed_in_as
 from tests.interfaces.pages.test_acting import form_of
-from tests.interfaces.pages.test_administration import LEAD, audit, signed_in_as
 from tests.interfaces.pages.test_browsing import EMAIL, NOTHING, rows, signed_in, text_of
 from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.command import ROOT

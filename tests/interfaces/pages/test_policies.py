@@ -4,8 +4,8 @@ import re
 
 import pytest
 
+from tests.interfaces.pages.administering import LEAD, audit, errors, signed_in_as
 from tests.interfaces.pages.test_acting import form_of, sent
-from tests.interfaces.pages.test_administration import LEAD, audit, errors, signed_in_as
 from tests.interfaces.pages.test_browsing import EMAIL, NOTHING, signed_in
 from tests.interfaces.pages.visitor import Visitor
 from tests.support.shop import Shop

@@ -1,0 +1,22 @@
+"""Admins at the pages."""
+
+import pytest
+
+from tests.interfaces.pages.administering import LEAD, signed_in_as
+from tests.interfaces.pages.test_browsing import signed_in
+from tests.interfaces.pages.visitor import Visitor
+from tests.support.world import World
+
+
+@pytest.fixture
+async def admin(world: World) -> Visitor:
+    """A platform admin, signed in. There are the companies ACME and OTHER."""
+    await world.new_company("OTHER")
+    return await signed_in(world)
+
+
+@pytest.fixture
+async def lead(admin: Visitor) -> Visitor:
+    """The admin of OTHER, signed in."""
+    await admin.world.new_user(LEAD, "company-admin", ["OTHER"])
+    return await signed_in_as(admin.world, LEAD)
