@@ -247,3 +247,8 @@ async def open_scene(
         world = await stack.enter_async_context(open_world(folder, {**limits, "sign_on": section}))
         moment.append(world.clock.now)
         yield Scene(world, provider, Visitor(world))
+
+
+def nobody_came_in(scene: Scene, seen: Seen, status: int = 401) -> None:
+    assert (seen.status, seen.heading) == (status, "You are not signed in"), seen.text
+    assert scene.visitor.cookies == {}, "nothing is kept of a sign-on that has ended"
