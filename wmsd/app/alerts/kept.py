@@ -15,7 +15,7 @@ Event = Literal["alert.begun", "alert.over", "alert.test"]
 
 
 class Part(BaseModel):
-    model_config = ConfigDict(extra="ignore", frozen=True)
+    model_config = ConfigDict(extra="ignore", frozen=True, defer_build=True)
 
 
 class OpenAlert(Part):
