@@ -184,6 +184,7 @@ async def open_installation(
         )
     finally:
         await asyncio.to_thread(history.close)
+        await dispatcher.record_audit.end()
         await _write_last(requests)
         await files.close()
         await platform.close()

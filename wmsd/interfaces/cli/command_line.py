@@ -149,7 +149,7 @@ def say(shown: Mapping[str, Any] | list[dict[str, Any]], as_json: bool, empty: s
     else:
         width = max(len(name) for name in shown)
         for name, value in shown.items():
-            click.echo(f"{name:<{width}}  {_cell(value)}")
+            click.echo(f"{name:<{width}}  {shown_cell(value)}")
 
 
 def _table(rows: list[dict[str, Any]], empty: str) -> None:
@@ -157,13 +157,13 @@ def _table(rows: list[dict[str, Any]], empty: str) -> None:
         note(empty)
         return
     names = list(rows[0])
-    table = [names, *([_cell(row[name]) for name in names] for row in rows)]
+    table = [names, *([shown_cell(row[name]) for name in names] for row in rows)]
     widths = [max(len(line[place]) for line in table) for place in range(len(names))]
     for line in table:
         click.echo("  ".join(f"{cell:<{width}}" for cell, width in zip(line, widths, strict=True)).rstrip())
 
 
-def _cell(value: Any) -> str:
+def shown_cell(value: Any) -> str:
     if isinstance(value, dict):  # an address, in its parts that are known
         value = [part for part in value.values() if part is not None]
     if value is None or value == []:
