@@ -4,7 +4,7 @@ import csv
 import io
 
 from tests.interfaces.cli.test_people import make
-from tests.support.command import EMAIL, Home
+from tests.support.command import EMAIL, Home, Tenant
 
 
 def test_the_audit_is_found_by_who_what_and_when(shared: Home) -> None:
@@ -34,6 +34,27 @@ def test_the_audit_of_a_company(shared: Home) -> None:
     found = shared.ok("audit", "--company", "AUD", "--json").json
     assert [each["action"] for each in found] == ["company.create", "company.change"]
     assert found[-1]["details"] == {"name": {"before": "Aud", "after": "After"}}
+
+
+def test_imports_and_what_is_taken_back(tenant: Tenant) -> None:
+    rows = "code,name\nA,Alpha\nB,Beta\n"
+    tenant.take("articles", rows, "--dry-run")
+    tenant.take("articles", rows)
+    tenant.take("articles", rows)
+    tenant.refuses("articles", "code,name\n,\n")
+    file = tenant.home.folder / "new\ncolumns.csv"
+    file.write_text("code,name\nB,Better\nC,Gamma\n", encoding="utf-8")
+    tenant.home.ok("import", "articles", file, "--company", tenant.code)
+    tenant.home.ok("import", "undo", "--company", tenant.code)
+    tenant.take("clients", "code,name\nC1,One\n", "--by", "ana@example.com", "--named", "list.csv")
+    _, first, second, undone, paged = tenant.home.ok("audit", "--company", tenant.code, "--json").json
+    assert (first["action"], first["subject"]) == ("import.run articles", f"{tenant.code} <stdin>")
+    assert first["details"] == {"created": {"before": None, "after": 2}}
+    assert first["actor"].startswith("command line, unix user ")
+    assert second["subject"] == f"{tenant.code} new?columns.csv"
+    assert {name: each["after"] for name, each in second["details"].items()} == {"created": 1, "updated": 1}
+    assert (undone["action"], undone["subject"]) == ("import.undo articles", second["subject"])
+    assert (paged["actor"], paged["subject"]) == ("ana@example.com", f"{tenant.code} list.csv")
 
 
 def test_what_cannot_be_understood(shared: Home) -> None:

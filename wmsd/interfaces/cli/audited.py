@@ -1,0 +1,66 @@
+"""Notes in the audit what a command has done to files of their own: after it, in a transaction of platform.db."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+from wmsd.app.installation import Installation
+from wmsd.app.lending import beside_a_server
+from wmsd.base.context import PROGRAM, Actor
+from wmsd.base.problems import Problem
+from wmsd.base.strict_json import printable
+from wmsd.companies import store as companies
+from wmsd.db.company_file import Borrow
+from wmsd.db.failures import STORAGE_FAILURES, StorageError
+from wmsd.interfaces.cli.command_line import CommandLine, note
+
+LONGEST_NAME: Final = 200
+MOST_NAMED: Final = 20
+
+
+def audit(
+    command_line: CommandLine,
+    borrow: Borrow | None,
+    action: str,
+    subject: str,
+    details: Mapping[str, object] | None = None,
+    actor: Actor = PROGRAM,
+) -> None:
+    """`actor`: who asked for it at the pages; otherwise it is who is at the command line. What was done stays
+    done when the audit cannot be written.
+    """
+    who = None if actor is PROGRAM else actor
+
+    async def write(installation: Installation) -> None:
+        await installation.platform.write(lambda tx: companies.audit(tx, action, subject, details), who)
+
+    try:
+        command_line.run_with(borrow, write)
+    except (Problem, StorageError, *STORAGE_FAILURES) as error:
+        note(f"It is done, but it is not in the audit: {' '.join(str(error).split())}")
+
+
+def audit_import(
+    command_line: CommandLine,
+    borrow: Borrow | None,
+    act: str,
+    company_code: str,
+    file_name: str,
+    counts: Mapping[str, int],
+    actor: Actor,
+) -> None:
+    """`act` is `import.run` or `import.undo`, with the kind of the records."""
+    name = "".join(each if each.isprintable() else "?" for each in printable(file_name))[:LONGEST_NAME]
+    details: dict[str, Any] = {each: {"before": None, "after": count} for each, count in counts.items() if count}
+    audit(command_line, borrow, act, f"{company_code} {name}", details, actor)
+
+
+def audit_fixes(command_line: CommandLine, fixed: Sequence[Mapping[str, Any]]) -> None:
+    """What `wmsd doctor --fix` has mended."""
+    done = [str(each["fix"]) for each in fixed if each["done"]]
+    if done and command_line.folder.is_made:
+        more = [f"and {len(done) - MOST_NAMED} more"] if len(done) > MOST_NAMED else []
+        shown = {"fixed": {"before": None, "after": [*done[:MOST_NAMED], *more]}}
+        with beside_a_server(command_line.folder) as loan:
+            if loan is not None:
+                loan.borrow(command_line.folder.platform_file)
+            audit(command_line, None, "doctor.fix", "doctor", shown)
