@@ -51,7 +51,10 @@ OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
         *PLACE,
     ),
     ("company", "rename"): ("CODE", "NEW_CODE", *PLACE),
-    ("company", "delete"): ("CODE", "--yes", "--archive-folder DIR", "--passphrase-file FILE", "--json", *PLACE),
+    ("company", "delete"): (
+        *("CODE", "--yes", "--archive-folder DIR", "--passphrase-file FILE", "--without-archive", "--json"),
+        *PLACE,
+    ),
     ("audit",): (
         *("--who TEXT", "--what TEXT", "--subject TEXT", "--company CODE", "--since MOMENT", "--until MOMENT"),
         *("--limit", "--csv", "--json"),
