@@ -57,7 +57,7 @@ OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
     ),
     ("audit",): (
         *("--who TEXT", "--what TEXT", "--subject TEXT", "--company CODE", "--since MOMENT", "--until MOMENT"),
-        *("--limit", "--csv", "--json"),
+        *("--limit", "--follow", "--csv", "--json"),
         *PLACE,
     ),
     ("company", "export"): ("CODE", "FILE.tar.gz", "--passphrase-file FILE", "--json", *PLACE),

@@ -1,10 +1,10 @@
 """Notes in the audit what a command has done to files of their own: after it, in a transaction of platform.db."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from functools import partial
 from typing import Any, Final
 
 from wmsd.app.installation import Installation
-from wmsd.app.lending import beside_a_server
 from wmsd.base.context import PROGRAM, Actor
 from wmsd.base.problems import Problem
 from wmsd.base.strict_json import printable
@@ -13,20 +13,20 @@ from wmsd.db.company_file import Borrow
 from wmsd.db.failures import STORAGE_FAILURES, StorageError
 from wmsd.interfaces.cli.command_line import CommandLine, note
 
+Run = Callable[[Callable[[Installation], Awaitable[None]]], None]
 LONGEST_NAME: Final = 200
 MOST_NAMED: Final = 20
 
 
 def audit(
-    command_line: CommandLine,
-    borrow: Borrow | None,
+    run: Run,
     action: str,
     subject: str,
     details: Mapping[str, object] | None = None,
     actor: Actor = PROGRAM,
 ) -> None:
-    """`actor`: who asked for it at the pages; otherwise it is who is at the command line. What was done stays
-    done when the audit cannot be written.
+    """`run` opens the installation. `actor`: who asked for it at the pages; otherwise it is who is at the command
+    line. What was done stays done when the audit cannot be written.
     """
     who = None if actor is PROGRAM else actor
 
@@ -34,7 +34,7 @@ def audit(
         await installation.platform.write(lambda tx: companies.audit(tx, action, subject, details), who)
 
     try:
-        command_line.run_with(borrow, write)
+        run(write)
     except (Problem, StorageError, *STORAGE_FAILURES) as error:
         note(f"It is done, but it is not in the audit: {' '.join(str(error).split())}")
 
@@ -51,7 +51,7 @@ def audit_import(
     """`act` is `import.run` or `import.undo`, with the kind of the records."""
     name = "".join(each if each.isprintable() else "?" for each in printable(file_name))[:LONGEST_NAME]
     details: dict[str, Any] = {each: {"before": None, "after": count} for each, count in counts.items() if count}
-    audit(command_line, borrow, act, f"{company_code} {name}", details, actor)
+    audit(partial(command_line.run_with, borrow), act, f"{company_code} {name}", details, actor)
 
 
 def audit_fixes(command_line: CommandLine, fixed: Sequence[Mapping[str, Any]]) -> None:
@@ -60,7 +60,4 @@ def audit_fixes(command_line: CommandLine, fixed: Sequence[Mapping[str, Any]]) -
     if done and command_line.folder.is_made:
         more = [f"and {len(done) - MOST_NAMED} more"] if len(done) > MOST_NAMED else []
         shown = {"fixed": {"before": None, "after": [*done[:MOST_NAMED], *more]}}
-        with beside_a_server(command_line.folder) as loan:
-            if loan is not None:
-                loan.borrow(command_line.folder.platform_file)
-            audit(command_line, None, "doctor.fix", "doctor", shown)
+        audit(command_line.run_again, "doctor.fix", "doctor", shown)

@@ -40,10 +40,20 @@ class CommandLine:
         with self.beside() as borrow:
             return self.run_with(borrow, work)
 
+    def run_again(self, work: Callable[[Installation], Awaitable[Result]]) -> Result:
+        """The same, without saying again which folder it is."""
+        with self._beside() as borrow:
+            return self.run_with(borrow, work)
+
     @contextmanager
     def beside(self) -> Iterator[Borrow | None]:
         """While it lasts, no server runs, or the command may use the files that it borrows from the server."""
         self.find()
+        with self._beside() as borrow:
+            yield borrow
+
+    @contextmanager
+    def _beside(self) -> Iterator[Borrow | None]:
         with beside_a_server(self.folder) as loan:
             if loan is not None:
                 loan.borrow(self.folder.platform_file)
