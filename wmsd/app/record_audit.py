@@ -11,8 +11,10 @@ from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
+from wmsd.app.request_history import masking
+from wmsd.app.request_history.masking import MASK, is_sealed
 from wmsd.base.context import Actor, Caller
-from wmsd.base.fields import Recorded
+from wmsd.base.fields import Input, Recorded
 from wmsd.base.operation import Operation
 from wmsd.base.results import Record
 from wmsd.companies import store as companies
@@ -22,6 +24,7 @@ from wmsd.db.transaction import Transaction
 
 Result = TypeVar("Result")
 LOG = logging.getLogger("wmsd.audit")
+NOT_AUDITED: Final = Recorded.READ_ONLY | {"last_delivery", "warnings"}
 LONGEST_VALUE: Final = 500
 """The characters that are kept of one value: the audit is no second copy of the records."""
 
@@ -39,32 +42,41 @@ def is_by_a_person(caller: Caller | None) -> bool:
 
 def acted(
     tx: Transaction, operation: Operation, company_code: str, inputs: Mapping[str, Any]
-) -> tuple[Record, Entry | None]:
-    """Does the audited operation. Returns its record, and the entry for the audit; None when nothing differs."""
+) -> tuple[Any, Entry | None]:
+    """Does the audited operation. Returns its result, and the entry for the audit; None when nothing differs."""
     assert operation.audited is not None
     before: dict[str, Any] = {}
     if operation.precondition is not None:
-        path = {name: inputs[name] for name in operation.path_types}
-        before = _fields(operation.precondition(tx, **path))
-    record: Record = operation.action(tx, **inputs)
-    after = _fields(record)
-    changed = companies.differences(before, after) if before else {}
-    if operation.precondition is not None and not changed:
-        return record, None
-    subject = f"{company_code} {(before or after)['code']}"
-    return record, Entry(operation.audited, subject, {name: _shortened(each) for name, each in changed.items()})
+        named = {name: inputs[name] for name in (*operation.path_types, "company") if name in inputs}
+        before = _fields(operation.precondition(tx, **named))
+    result = operation.action(tx, **inputs)
+    after = {} if result is None else _fields(result)
+    changed: dict[str, Any] = companies.differences(before, after) if before else {}
+    changed |= _credentials(inputs.get("body")) if before else {}
+    if before and after and not changed:
+        return result, None
+    shown = before or after
+    subject = f"{company_code} {shown.get('code') or shown['name']}"
+    details = {name: {when: _cut(value) for when, value in each.items()} for name, each in changed.items()}
+    return result, Entry(operation.audited, subject, details)
 
 
 def _fields(record: Record) -> dict[str, Any]:
     shown: dict[str, Any] = json.loads(record.json)
-    return {name: value for name, value in shown.items() if name not in Recorded.READ_ONLY}
+    return {name: value for name, value in shown.items() if name not in NOT_AUDITED}
 
 
-def _shortened(change: Any) -> dict[str, object]:
-    return {when: _cut(value) for when, value in change.items()}
+def _credentials(body: Input | None) -> dict[str, Any]:
+    """Those that were sent anew. Nobody sees them, nor whether they are the old ones."""
+    if body is None:
+        return {}
+    sealed = [name for name, value in body.given().items() if value is not None and is_sealed(type(body), name)]
+    return {name: {"before": MASK, "after": MASK} for name in sealed}
 
 
 def _cut(value: object) -> object:
+    if isinstance(value, str):
+        value = masking.text(value)
     text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
     return value if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"
 

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from tests.interfaces.pages.test_acting import form_of, sent
-from tests.interfaces.pages.test_administration import audit
+from tests.interfaces.pages.administering import audit
+from tests.interfaces.pages.test_acting import NEW_WEBHOOK, WEBHOOK, form_of, sent
 from tests.interfaces.pages.test_browsing import signed_in
 from tests.interfaces.pages.visitor import Visitor
 from tests.support.shop import Shop
@@ -83,3 +83,27 @@ async def test_a_long_value_is_cut(visitor: Visitor) -> None:
         lambda tx: audit_log.entries(tx, what="article.change", limit=1, **given)
     )
     assert found[0]["details"] == {"description": {"before": None, "after": f"{'x' * 500}…"}}
+
+
+async def test_webhooks_without_their_credentials(visitor: Visitor) -> None:
+    made = await sent(visitor, NEW_WEBHOOK, **{**WEBHOOK, "url": "https://me:my-password@receiver.invalid/hook"})
+    if made.status != 303:  # an address with a password is refused
+        made = await sent(visitor, NEW_WEBHOOK, **WEBHOOK)
+    assert made.status == 303, made.text
+    record = made.goes_to.partition("?")[0]
+    other = "https://other.invalid/hook"
+    assert (
+        await sent(visitor, f"{record}/change", url=other, secret="another-secret-of-32-characters!!")
+    ).status == 303
+    assert (await sent(visitor, f"{record}/change")).status == 303
+    assert (await sent(visitor, f"{record}/remove")).status == 303
+    found = [cells for cells in await audit(visitor) if cells[1].startswith("webhook.")]
+    assert [cells[1:4] for cells in found] == [
+        ["webhook.delete", "ACME Shop", "127.0.0.1"],
+        ["webhook.change", "ACME Shop", "127.0.0.1"],
+        ["webhook.create", "ACME Shop", "127.0.0.1"],
+    ]
+    assert "other.invalid" in found[1][4]
+    assert "Secret: *** → ***" in found[1][4]
+    assert "another-secret" not in str(found)
+    assert "my-password" not in str(found)
