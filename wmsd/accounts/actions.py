@@ -6,6 +6,7 @@ from datetime import timedelta
 from typing import Any
 
 from wmsd.accounts import invitations, last_admin, second_factors, sessions, store, tokens
+from wmsd.accounts.failed_sign_ins import PASSWORD, FailedSignIns
 from wmsd.accounts.master_key import MasterKey
 from wmsd.accounts.passwords import Origin, Passwords
 from wmsd.accounts.rules import Token, User, abilities_of_new_user, check_abilities, grant, needs_second_factor
@@ -47,6 +48,7 @@ class SignInService:
     second_step: SecondStepService
     demands_second_factor: bool
     """Of admins."""
+    failed: FailedSignIns
 
 
 @operation(
@@ -103,6 +105,8 @@ async def _known(service: SignInService, email: str, password: str, address: str
     known = user if user is not None and not user.disabled else None
     good = await service.passwords.check(origin, password, known.password_hash if known else None)
     if not good or known is None:
+        if user is not None:
+            service.failed.note(PASSWORD, user.email, address)
         raise Problem("UNAUTHORIZED", "The e-mail address or the password is wrong.")
     return known
 

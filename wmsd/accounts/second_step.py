@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from wmsd.accounts import second_factors, sessions, store, totp
+from wmsd.accounts.failed_sign_ins import SECOND_FACTOR, FailedSignIns
 from wmsd.accounts.passwords import too_soon
 from wmsd.accounts.pauses import Key, Pauses
 from wmsd.accounts.rules import User
@@ -50,8 +51,9 @@ def check_unchanged(tx: Transaction, known: User) -> None:
 class SecondStepService:
     """Remembers whose password was right, for five minutes, and not the password."""
 
-    def __init__(self, platform: Database, clock: Clock, ids: Ids, vault: Vault) -> None:
+    def __init__(self, platform: Database, clock: Clock, ids: Ids, vault: Vault, failed: FailedSignIns) -> None:
         self.platform = platform
+        self.failed = failed
         self.vault = vault
         self._clock = clock
         self._ids = ids
@@ -93,6 +95,7 @@ class SecondStepService:
         if not await self.platform.write(
             lambda tx: second_factors.accepts(tx, user.id, self.vault, code), is_quiet=True
         ):
+            self.failed.note(SECOND_FACTOR, user.email, address)
             raise Problem("UNAUTHORIZED", WRONG)
         for key in keys:
             self._pauses.forget(key)

@@ -17,6 +17,7 @@ from wmsd.accounts import store as accounts
 from wmsd.accounts.kernel_tokens import Accepted
 from wmsd.accounts.rules import Token, User, caller_of
 from wmsd.accounts.sessions import Lifetimes, Session
+from wmsd.accounts.token_addresses import Known, TokenAddresses
 from wmsd.accounts.tokens import jti_of
 from wmsd.base import timestamps
 from wmsd.base.clock import Clock
@@ -57,6 +58,7 @@ class AccessCache:
         self._kernel_tokens: tuple[Accepted, ...] | None = None
         self._uses: dict[int, tuple[datetime, str]] = {}
         """When tokens were used last and from which address, by id."""
+        self._addresses = TokenAddresses()
         self._site_uses: dict[int, tuple[datetime, str]] = {}
         """The same of sites."""
         self._kernel_uses: dict[int, tuple[datetime, str]] = {}
@@ -239,13 +241,18 @@ class AccessCache:
         if not (uses or site_uses or kernel_uses):
             return
 
+        new: list[Known] = []
+
         def write(tx: Transaction) -> None:
-            accounts.note_token_uses(tx, _rows(uses))
+            rows = _rows(uses)
+            new[:] = [self._addresses.tell(tx, rows)]
+            accounts.note_token_uses(tx, rows)
             sites.note_uses(tx, _rows(site_uses))
             kernel_tokens.note_uses(tx, _rows(kernel_uses))
 
         try:
             await self._platform.write(write, is_quiet=True)
+            self._addresses.told(*new)
         except BaseException:  # they are written with the next minute's
             self._uses = {**uses, **self._uses}
             self._site_uses = {**site_uses, **self._site_uses}

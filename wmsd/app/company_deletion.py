@@ -31,22 +31,30 @@ class Begun(NamedTuple):
     """Whether an earlier deletion of it was cut off."""
 
 
-def begin(tx: Transaction, code: str) -> Begun:
-    """From its commit on nobody is served the company. Raises Problem (404)."""
+def find(tx: Transaction, code: str) -> Begun:
+    """The company that is to be deleted. Raises Problem (404)."""
     resumed: int | None = tx.value(UNDER_WAY, (code,))
     for company in store.every_company(tx):
         if company.id == resumed or (resumed is None and company.code == code):
-            if resumed is None:
-                tx.execute(BEGIN, (company.id, code, tx.timestamp))
-                store.audit(tx, "company.delete begun", code)
             return Begun(company, resumed is not None)
     raise not_found(f"company as {code}")
 
 
-def give_up(tx: Transaction, company: Company) -> None:
-    """The company is served again."""
-    if tx.execute(GIVE_UP, (company.id,)).rowcount:
+def begin(tx: Transaction, code: str) -> Begun:
+    """From its commit on nobody is served the company. Raises Problem (404)."""
+    found = find(tx, code)
+    if not found.is_resumed:
+        tx.execute(BEGIN, (found.company.id, code, tx.timestamp))
+        store.audit(tx, "company.delete begun", code)
+    return found
+
+
+def give_up(tx: Transaction, company: Company) -> bool:
+    """The company is served again, unless its deletion has ended. Answers whether it is."""
+    was_under_way = tx.execute(GIVE_UP, (company.id,)).rowcount > 0
+    if was_under_way:
         store.audit(tx, "company.delete given up", company.code)
+    return was_under_way
 
 
 def platform_rows(tx: Transaction, company: Company) -> dict[str, Any]:
@@ -60,14 +68,16 @@ def platform_rows(tx: Transaction, company: Company) -> dict[str, Any]:
     }
 
 
-def end(tx: Transaction, company: Company, archive: str) -> None:
-    """Removes the company from the platform."""
+def end(tx: Transaction, company: Company, archive: str | None, aside: str | None = None) -> None:
+    """Removes the company from the platform. `aside`: the folder with its file, when there is no archive."""
     for table in OF_COMPANY:
         tx.execute(f"DELETE FROM {table} WHERE company_id = ?", (company.id,))
     tx.execute("DELETE FROM companies WHERE id = ?", (company.id,))
     tx.execute(END, (tx.timestamp, archive, company.id))
-    before, after = {"name": company.name, "archive": None}, {"name": None, "archive": archive}
-    store.audit(tx, "company.delete", company.code, store.differences(before, after))
+    before = {"name": company.name, "archive": None, "folder": None}
+    after = {"name": None, "archive": archive, "folder": aside}
+    action = "company.delete without archive" if archive is None else "company.delete"
+    store.audit(tx, action, company.code, store.differences(before, after))
 
 
 def ended(tx: Transaction) -> list[int]:

@@ -6,6 +6,7 @@ where it was cut off.
 """
 
 import json
+import os
 import re
 import shutil
 from datetime import UTC, datetime
@@ -20,12 +21,16 @@ from wmsd.app.backups.source import FromFolder
 from wmsd.app.data_folder import DataFolder
 from wmsd.app.installation import Installation
 from wmsd.app.lending import Loan
+from wmsd.app.private_files import new_private, new_private_folder
+from wmsd.app.swapping import swap, sync, with_sides
 from wmsd.base import timestamps
 from wmsd.base.context import Company
+from wmsd.db.failures import STORAGE_FAILURES, StorageError
 from wmsd.db.transaction import Transaction
 from wmsd.db.unused import check_unused
 
 ARCHIVE: Final = "archive"
+ASIDE: Final = "deleted"
 ROWS: Final = "platform.json"
 UNSAFE: Final = re.compile(r"[^A-Za-z0-9._-]+", re.ASCII)
 LONG_SECONDS: Final = 600.0
@@ -56,10 +61,61 @@ def close(folder: DataFolder, loan: Loan | None, company: Company) -> None:
         loan.ask("end_company", company.id, LONG_SECONDS)
 
 
+def close_as_it_is(folder: DataFolder, loan: Loan | None, company: Company) -> None:
+    """The same for a file that may be damaged or missing. Raises StorageError when somebody has it."""
+    path = folder.companies / f"{company.id}.db"
+    if loan is not None:
+        close(folder, loan, company)
+    elif path.exists() and path.stat().st_size > 0:  # looking would make a database of an empty file
+        try:
+            check_unused(path)
+        except StorageError:
+            raise
+        except STORAGE_FAILURES:
+            pass  # it cannot be read; whoever had it open could not either
+
+
 async def leaving(installation: Installation, company: Company, with_credentials: bool) -> Leaving:
-    rows = await installation.platform.read(lambda tx: deletion.platform_rows(tx, company))
     subject = await subject_of(installation, company, with_credentials)
-    return Leaving(subject, json.dumps(rows, ensure_ascii=False, indent=1).encode())
+    return Leaving(subject, await rows_of(installation, company))
+
+
+async def rows_of(installation: Installation, company: Company) -> bytes:
+    """What the platform knows of it."""
+    rows = await installation.platform.read(lambda tx: deletion.platform_rows(tx, company))
+    return json.dumps(rows, ensure_ascii=False, indent=1).encode()
+
+
+def left_aside(data: DataFolder, company: Company) -> list[Path]:
+    """The files of the company that deletions without an archive moved before they were cut off."""
+    return sorted(data.path.glob(f"{ASIDE}-{company.id}-*/{company.id}.db"))
+
+
+class Aside:
+    """The folder in the data folder to which the file of a company goes that is deleted without an archive."""
+
+    def __init__(self, data: DataFolder, company: Company) -> None:
+        self._data = data.path
+        self._file = f"{data.companies.name}/{company.id}.db"
+        self.name = f"{ASIDE}-{company.id}-{timestamps.for_file_name(datetime.now(UTC))}"
+
+    @property
+    def path(self) -> Path:
+        return self._data / self.name
+
+    def put(self, rows: bytes) -> None:
+        """Moves the file as it is, with what stands beside it. Raises StorageError and OSError."""
+        new_private_folder(self.path)
+        with new_private(self.path / ROWS) as file:
+            file.write(rows)
+            file.flush()
+            os.fsync(file.fileno())
+        sync(self.path)
+        swap(self._data, with_sides(self._data, self._file, f"{self.name}/{Path(self._file).name}"))
+
+    def put_back(self) -> None:
+        """Only what was moved; the rest of the folder stays."""
+        swap(self._data, with_sides(self._data, f"{self.name}/{Path(self._file).name}", self._file))
 
 
 def archive(data: DataFolder, to: BackupFolder, leaving: Leaving, passphrase: str | None) -> Path:
@@ -71,19 +127,23 @@ def archive(data: DataFolder, to: BackupFolder, leaving: Leaving, passphrase: st
     return path
 
 
-async def end(installation: Installation, company: Company, archive: Path) -> int:
-    """Removes the company from the platform, in one transaction. Returns how many tokens were revoked by it."""
+async def end(
+    installation: Installation, company: Company, archive: Path | None, aside: Path | None = None
+) -> int:
+    """Removes the company from the platform, in one transaction. Returns how many tokens were revoked by it.
+    `aside`: where its file is, when there is no archive.
+    """
 
     def write(tx: Transaction) -> int:
         revoked = accounts.leave_company(tx, company.id)
-        deletion.end(tx, company, str(archive))
+        deletion.end(tx, company, *(None if path is None else str(path) for path in (archive, aside)))
         return revoked
 
     return await installation.platform.write(write)
 
 
-async def give_up(installation: Installation, company: Company) -> None:
-    await installation.platform.write(lambda tx: deletion.give_up(tx, company))
+async def give_up(installation: Installation, company: Company) -> bool:
+    return await installation.platform.write(lambda tx: deletion.give_up(tx, company))
 
 
 async def leftover(installation: Installation) -> list[int]:

@@ -19,6 +19,7 @@ from wmsd.app.call import Call, Loaded, Reply
 from wmsd.app.decoding import decode, may_have_more, path_inputs, settable, with_references
 from wmsd.app.large_bodies import MEBIBYTE, LargeBodies
 from wmsd.app.limits import Limiter
+from wmsd.app.record_audit import Noted, RecordAudit, acted, is_by_a_person
 from wmsd.app.refusals import READ_SECONDS, Refusals
 from wmsd.app.replies import reply_of
 from wmsd.app.request_counts import RequestCounts
@@ -79,6 +80,7 @@ class Dispatcher:
         self._signer = signer
         self._services = dict(services)
         self._claims = idempotency.Claims()
+        self.record_audit = RecordAudit(platform)
         self.bodies = LargeBodies()
         self.kept_answers = ByteBudget(32 * MEBIBYTE, 128 * MEBIBYTE, MEBIBYTE, "large batches")
         """The answers of batches, until all their requests are answered."""
@@ -158,11 +160,16 @@ class Dispatcher:
         key = await self._key(call, caller, company, loaded)
         await database.open_writer()
         growth = growth_of(operation, inputs)
+        is_audited = operation.audited is not None and is_by_a_person(caller)
+        noted = Noted() if is_audited else None
 
         def write(tx: Transaction) -> Reply:
-            return self._write(tx, call, company, inputs, growth)
+            return self._write(tx, call, company, inputs, growth, noted)
 
-        return database.write(lambda tx: idempotency.once(tx, key, write), actor, growth == "frees")
+        begun = database.write(lambda tx: idempotency.once(tx, key, write), actor, growth == "frees")
+        if noted is None:
+            return begun
+        return self.record_audit.after(begun, noted, replace(actor, address=call.address))
 
     async def _decode(
         self, call: Call, caller: Caller | None, company: Company | None, loaded: Loaded | None
@@ -202,12 +209,22 @@ class Dispatcher:
         return reply_of(call, company, result, inputs, self._signer, partial(last_shown, tx))
 
     def _write(
-        self, tx: Transaction, call: Call, company: Company | None, inputs: dict[str, Any], growth: Growth
+        self,
+        tx: Transaction,
+        call: Call,
+        company: Company | None,
+        inputs: dict[str, Any],
+        growth: Growth,
+        noted: Noted | None,
     ) -> Reply:
         if company is not None:
             self._storage.admit(tx, company, growth)
         preconditions.check(tx, call, inputs)
-        return reply_of(call, company, call.operation.action(tx, **inputs), inputs, self._signer)
+        if noted is None or company is None:
+            result = call.operation.action(tx, **inputs)
+        else:
+            result, noted.entry = acted(tx, call.operation, company.code, inputs)
+        return reply_of(call, company, result, inputs, self._signer)
 
     async def _flow(
         self,

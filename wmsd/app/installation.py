@@ -9,6 +9,7 @@ from datetime import timedelta
 from typing import Literal
 
 from wmsd.accounts.actions import SignInService
+from wmsd.accounts.failed_sign_ins import FailedSignIns
 from wmsd.accounts.last_admin import SignOnAccounts
 from wmsd.accounts.passwords import Passwords
 from wmsd.accounts.second_step import SecondStepService
@@ -65,6 +66,7 @@ class Installation:
     storage: Storage
     history: RequestHistory
     measures: RequestMeasures
+    failed_sign_ins: FailedSignIns
 
 
 def new_guard(settings: Settings, section: Literal["webhooks", "sign_on", "alerts"] = "webhooks") -> Guard:
@@ -131,7 +133,8 @@ async def open_installation(
         before_migration=before_migration,
     )
     demands_second_factor = settings.sessions.second_factor == "admins"
-    second_step = SecondStepService(platform, ordered, ids, vault)
+    failed_sign_ins = FailedSignIns(platform, ordered)
+    second_step = SecondStepService(platform, ordered, ids, vault, failed_sign_ins)
     access, requests = (
         AccessCache(platform, ordered, settings.sessions.lifetimes, demands_second_factor),
         RequestCounts(platform, ordered),
@@ -157,6 +160,7 @@ async def open_installation(
                 abilities,
                 second_step,
                 demands_second_factor,
+                failed_sign_ins,
             ),
             RequestHistory: history,
             SecondStepService: second_step,
@@ -181,9 +185,11 @@ async def open_installation(
             storage,
             history,
             RequestMeasures(),
+            failed_sign_ins,
         )
     finally:
         await asyncio.to_thread(history.close)
+        await dispatcher.record_audit.end()
         await _write_last(requests)
         await files.close()
         await platform.close()

@@ -28,6 +28,9 @@ WATCH_CLOCK: Final = Words("Watch the clock", "Sees when the clock of this machi
 KEEP_CLOCK: Final = Words("Keep the time", "Writes down what time it is, so that the next start can compare.")
 WRITE_TOKEN_USES: Final = Words("Uses of tokens", "Writes down when tokens were used last, and from where.")
 WRITE_SESSION_USES: Final = Words("Uses of sessions", "Writes down when people were last at the pages.")
+WRITE_FAILED_SIGN_INS: Final = Words(
+    "Failed sign-ins", "Writes into the audit for which users signing in has failed, once an hour for each."
+)
 WRITE_REQUEST_COUNTS: Final = Words("Counts of requests", "Writes down how many requests each company has made.")
 WRITE_MARKS: Final = Words(
     "Marks of files", "Writes down how far each file has come, so that an older copy is noticed."

@@ -107,6 +107,7 @@ class Jobs:
             Declared(600, self.clock_watch.keep, *words.KEEP_CLOCK),
             Declared(60, access.write_token_uses, *words.WRITE_TOKEN_USES),
             Declared(60, access.write_session_uses, *words.WRITE_SESSION_USES),
+            Declared(60, self._installation.failed_sign_ins.write_failed_sign_ins, *words.WRITE_FAILED_SIGN_INS),
             Declared(60, self.write_request_counts, *words.WRITE_REQUEST_COUNTS),
             Declared(60, marks.write, *words.WRITE_MARKS),
             Declared(1, self.keep_today, *words.KEEP_TODAY),
@@ -140,6 +141,7 @@ class Jobs:
         await self.alerts.stop()
         await self._run(self._installation.access.write_token_uses)
         await self._run(self._installation.access.write_session_uses)
+        await self._run(self._installation.failed_sign_ins.write_last)
         await self._run(self._installation.marks.write)
         await self._run(self.today.write)
         await self._run(self.clock_watch.keep)

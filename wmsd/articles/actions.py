@@ -115,7 +115,7 @@ def sync_articles(tx: Transaction, query: ArticleSyncQuery, position: int) -> Cu
     return store.changes(tx, query, max(position, query.updated_since or 0))
 
 
-@writing(creates=True, events=("article.created",))
+@writing(creates=True, events=("article.created",), audited="article.create")
 def create_article(tx: Transaction, body: ArticleFields) -> Record:
     """Create an article."""
     values = stored(body.model_dump())
@@ -125,7 +125,7 @@ def create_article(tx: Transaction, body: ArticleFields) -> Record:
     return record
 
 
-@writing(events=("article.updated",), precondition=_one)
+@writing(events=("article.updated",), precondition=_one, audited="article.change")
 def replace_article(tx: Transaction, id: int, body: ArticleFields) -> Record:
     """Replace an article.
 
@@ -134,7 +134,7 @@ def replace_article(tx: Transaction, id: int, body: ArticleFields) -> Record:
     return change(tx, id, stored(body.model_dump()))
 
 
-@writing(events=("article.updated",), precondition=_one)
+@writing(events=("article.updated",), precondition=_one, audited="article.change")
 def update_article(tx: Transaction, id: int, body: ArticleChanges) -> Record:
     """Change some fields of an article.
 
@@ -143,7 +143,7 @@ def update_article(tx: Transaction, id: int, body: ArticleChanges) -> Record:
     return change(tx, id, stored(body.given()))
 
 
-@writing(events=("article.updated",), precondition=_of_code)
+@writing(events=("article.updated",), precondition=_of_code, audited="article.change")
 def update_article_by_code(tx: Transaction, code: str, body: ArticleChanges) -> Record:
     """Change some fields of the article with this code."""
     return change(tx, _of_code(tx, code).id, stored(body.given()))

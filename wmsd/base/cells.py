@@ -78,6 +78,11 @@ def is_number(field: FieldInfo) -> bool:
     return Decimals in _plain(field)[1]
 
 
+def plain_type(field: FieldInfo) -> Any:
+    """The field's type without None and Annotated."""
+    return _plain(field)[0]
+
+
 def is_nullable(field: FieldInfo) -> bool:
     return any(type(None) in get_args(part) for part in _parts(field.annotation))
 

@@ -66,6 +66,7 @@ class Operation:
     max_body: int
     enrols: bool
     about_token: bool
+    audited: str | None
     read_only: frozenset[str]
 
 
@@ -94,6 +95,7 @@ def operation(
     max_body: int = MAX_BODY,
     enrols: bool = False,
     about_token: bool = False,
+    audited: str | None = None,
 ) -> Callable[[Callable[..., Any]], Operation]:
     """Declares the decorated function as an operation.
 
@@ -118,7 +120,8 @@ def operation(
     checked. `references` finds the errors in what a body of wrong form refers to, so that all errors are told at
     once. `off_because` says why a company that has the module cannot use it now, or
     None. `max_body` is in bytes. `enrols`: also who lacks a second factor that is demanded may use it.
-    `about_token`: it is about the token of the request, so a session cannot use it.
+    `about_token`: it is about the token of the request, so a session cannot use it. `audited`: what the audit
+    calls it when a person does it; what programs do is told by events.
     """
     assert tag in TAGS, tag
     assert ability is None or ability in ABILITIES, ability
@@ -164,6 +167,7 @@ def operation(
             max_body=max_body,
             enrols=enrols,
             about_token=about_token,
+            audited=audited,
             read_only=_read_only(body, returns),
         )
 

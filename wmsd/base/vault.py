@@ -30,6 +30,11 @@ class Vault:
         except InvalidToken:
             return None
 
+    def mark(self, text: str) -> str:
+        """A short text that differs for another text, and says nothing of it to whoever lacks the key."""
+        key = hashlib.sha256(self._secret.encode()).digest()
+        return hashlib.blake2b(text.encode(), key=key, digest_size=4).hexdigest()
+
     @cached_property
     def _fernet(self) -> "Fernet":
         from cryptography.fernet import Fernet  # a start does not need it

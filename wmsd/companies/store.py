@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from wmsd.base.context import Company, Operator
+from wmsd.base.context import Actor, Company, Operator
 from wmsd.base.strict_json import dumps
 from wmsd.db.high_water import HighWaterMark
 from wmsd.db.transaction import Transaction
@@ -177,16 +177,23 @@ AUDIT: Final = """
 """
 
 
-def audit(tx: Transaction, action: str, subject: str, details: Mapping[str, object] | None = None) -> None:
+def audit(
+    tx: Transaction,
+    action: str,
+    subject: str,
+    details: Mapping[str, object] | None = None,
+    actor: Actor | None = None,
+) -> None:
     """Records a change of the installation itself. `details` are the fields that are changed, each with its value
-    before and after.
+    before and after. `actor`: when it is not who writes it down.
     """
+    actor = actor or tx.actor
     row = {
         "at": tx.timestamp,
-        "actor": tx.actor.name,
+        "actor": actor.name,
         "action": action,
         "subject": subject,
-        "address": tx.actor.address,
+        "address": actor.address,
         "details": dumps(details) if details else None,
     }
     tx.execute(AUDIT, row)

@@ -44,37 +44,37 @@ def _warehouse(tx: Transaction, id: int) -> Record:
     return _one(tx, WAREHOUSES, id)
 
 
-@by_admins(tag="Clients", returns=Client, creates=True)
+@by_admins(tag="Clients", returns=Client, creates=True, audited="client.create")
 def create_client(tx: Transaction, body: ClientFields) -> Record:
     """Create a client."""
     return _create(tx, CLIENTS, body)
 
 
-@by_admins(tag="Clients", returns=Client, precondition=_client)
+@by_admins(tag="Clients", returns=Client, precondition=_client, audited="client.change")
 def change_client(tx: Transaction, id: int, body: ClientChanges) -> Record:
     """Change a client."""
     return _change(tx, CLIENTS, id, body)
 
 
-@by_admins(tag="Partners", returns=Partner, creates=True)
+@by_admins(tag="Partners", returns=Partner, creates=True, audited="partner.create")
 def create_partner(tx: Transaction, body: PartnerFields) -> Record:
     """Create a partner."""
     return _create(tx, PARTNERS, body)
 
 
-@by_admins(tag="Partners", returns=Partner, precondition=_partner)
+@by_admins(tag="Partners", returns=Partner, precondition=_partner, audited="partner.change")
 def change_partner(tx: Transaction, id: int, body: PartnerChanges) -> Record:
     """Change a partner."""
     return _change(tx, PARTNERS, id, body)
 
 
-@by_admins(tag="Warehouses", returns=Warehouse, creates=True)
+@by_admins(tag="Warehouses", returns=Warehouse, creates=True, audited="warehouse.create")
 def create_warehouse(tx: Transaction, body: WarehouseFields) -> Record:
     """Create a warehouse."""
     return _create(tx, WAREHOUSES, body)
 
 
-@by_admins(tag="Warehouses", returns=Warehouse, precondition=_warehouse)
+@by_admins(tag="Warehouses", returns=Warehouse, precondition=_warehouse, audited="warehouse.change")
 def change_warehouse(tx: Transaction, id: int, body: WarehouseChanges) -> Record:
     """Change a warehouse."""
     return _change(tx, WAREHOUSES, id, body)

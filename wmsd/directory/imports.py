@@ -1,6 +1,6 @@
 """Imports clients, partners and warehouses: creates new codes and changes known ones."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from pydantic import ValidationError
@@ -22,12 +22,12 @@ def import_records(tx: Transaction, rows: Iterable[Row], outcome: Outcome, kind:
     for row in rows:
         code = str(row.values.get("code", ""))
         current = store.by_code(tx, kind, code)
-        values = _nested(row.values)
+        values = nested(row.values)
         shown = kind.shown_fields(current) if current else {}
         errors: FieldErrors = {}
         columns: dict[str, Any] = {}
         try:
-            checked = kind.fields.model_validate(_laid_over(shown, values))
+            checked = kind.fields.model_validate(laid_over(shown, values))
             columns = stored(checked.model_dump())
         except ValidationError as error:
             errors = field_errors(error)
@@ -46,17 +46,19 @@ def import_records(tx: Transaction, rows: Iterable[Row], outcome: Outcome, kind:
             outcome.updated += 1
 
 
-def _nested(values: dict[str, object]) -> dict[str, Any]:
-    nested: dict[str, Any] = {}
+def nested(values: Mapping[str, object]) -> dict[str, Any]:
+    """The values with those of an address together."""
+    found: dict[str, Any] = {}
     for name, value in values.items():
         if name.startswith(ADDRESS):
-            nested.setdefault("address", {})[name.removeprefix(ADDRESS)] = value
+            found.setdefault("address", {})[name.removeprefix(ADDRESS)] = value
         else:
-            nested[name] = value
-    return nested
+            found[name] = value
+    return found
 
 
-def _laid_over(current: dict[str, Any], given: dict[str, Any]) -> dict[str, Any]:
+def laid_over(current: Mapping[str, Any], given: Mapping[str, Any]) -> dict[str, Any]:
+    """The current fields with the given ones in their place. What is not given of an address stays."""
     merged = {**current, **given}
     if "address" in given:
         address = {**(current.get("address") or {}), **given["address"]}

@@ -69,7 +69,7 @@ def _columns(tx: Transaction, id: int) -> dict[str, Any]:
     return columns
 
 
-@writing(answer="record", returns=Subscription, creates=True)
+@writing(answer="record", returns=Subscription, creates=True, audited="webhook.create")
 def create_webhook(tx: Transaction, body: SubscriptionFields, company: Company) -> Record:
     """Subscribe to events.
 
@@ -80,7 +80,7 @@ def create_webhook(tx: Transaction, body: SubscriptionFields, company: Company) 
     return _one(tx, store.insert(tx, _checked(tx, None, body.model_dump())), company)
 
 
-@writing(answer="record", returns=Subscription, precondition=_one)
+@writing(answer="record", returns=Subscription, precondition=_one, audited="webhook.change")
 def replace_webhook(tx: Transaction, id: int, body: SubscriptionFields, company: Company) -> Record:
     """Replace a webhook subscription.
 
@@ -89,7 +89,7 @@ def replace_webhook(tx: Transaction, id: int, body: SubscriptionFields, company:
     return _change(tx, id, body.model_dump(), company)
 
 
-@writing(answer="record", returns=Subscription, precondition=_one)
+@writing(answer="record", returns=Subscription, precondition=_one, audited="webhook.change")
 def update_webhook(tx: Transaction, id: int, body: SubscriptionChanges, company: Company) -> Record:
     """Change some fields of a webhook subscription.
 
@@ -149,13 +149,13 @@ def unsealed(tx: Transaction, sealed: str) -> dict[str, Any] | None:
     return None if text is None else dict(json.loads(text))
 
 
-@writing(answer="record", returns=Subscription)
+@writing(answer="record", returns=Subscription, audited="webhook.switch_on")
 def switch_on_webhook(tx: Transaction, id: int, company: Company) -> Record:
     """Switch a webhook subscription on again, and forget its earlier failures."""
     return _change(tx, id, {"active": True}, company)
 
 
-@writing(answer="nothing", precondition=_one)
+@writing(answer="nothing", precondition=_one, audited="webhook.delete")
 def delete_webhook(tx: Transaction, id: int, company: Company) -> None:
     """Delete a webhook subscription.
 
@@ -165,7 +165,7 @@ def delete_webhook(tx: Transaction, id: int, company: Company) -> None:
     store.delete(tx, id)
 
 
-@writing(answer="record", returns=Subscription, precondition=_one)
+@writing(answer="record", returns=Subscription, precondition=_one, audited="webhook.rotate-secret")
 def rotate_webhook_secret(tx: Transaction, id: int, body: NewSecret, company: Company) -> Record:
     """Replace the secret without a gap.
 

@@ -118,6 +118,10 @@ def test_fix_says_what_it_does_before_and_after(shop: Tenant, copied: Path) -> N
     assert f"Fix: Delete {left}.\nDone.\n" in done.err
     assert not left.exists()
     assert "backup.json.new" not in done.out
+    found = json.loads(shop.home.run("audit", "--data", copied, "--what", "doctor", "--json").out)
+    assert [(each["action"], each["details"]["fixed"]["after"]) for each in found] == [
+        ("doctor.fix", [f"Delete {left}."])
+    ]
 
 
 def test_a_folder_of_archives_leads_to_the_command_for_them(shop: Tenant, tmp_path: Path) -> None:

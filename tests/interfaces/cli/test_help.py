@@ -11,6 +11,8 @@ from wmsd.interfaces.cli.main import wmsd
 
 PLACE = ("--config FILE", "--data DIR")
 ONE = ("--company CODE", "--json", *PLACE)
+RECORDS = ("--sort", "--page", "--per-page", *ONE)
+RECORD = ("--name TEXT", "--active / --no-active", *ONE)
 LIST = ("--status", "--page", "--per-page", *ONE)
 KINDS = (
     "KIND is one of articles, clients, partners, warehouses, stock, stock-count, sales-orders, purchase-orders, "
@@ -49,10 +51,13 @@ OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
         *PLACE,
     ),
     ("company", "rename"): ("CODE", "NEW_CODE", *PLACE),
-    ("company", "delete"): ("CODE", "--yes", "--archive-folder DIR", "--passphrase-file FILE", "--json", *PLACE),
+    ("company", "delete"): (
+        *("CODE", "--yes", "--archive-folder DIR", "--passphrase-file FILE", "--without-archive", "--json"),
+        *PLACE,
+    ),
     ("audit",): (
         *("--who TEXT", "--what TEXT", "--subject TEXT", "--company CODE", "--since MOMENT", "--until MOMENT"),
-        *("--limit", "--csv", "--json"),
+        *("--limit", "--follow", "--csv", "--json"),
         *PLACE,
     ),
     ("company", "export"): ("CODE", "FILE.tar.gz", "--passphrase-file FILE", "--json", *PLACE),
@@ -154,6 +159,22 @@ OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
         *PLACE,
     ),
     ("export",): ("KIND", KINDS, "--company CODE", *PLACE),
+    ("article", "list"): ("--search TEXT", "--code TEXT", "--barcode TEXT", *RECORDS),
+    ("article", "show"): ("ARTICLE", *ONE),
+    ("article", "create"): ("CODE", "--unit TEXT", "--client CODE", "--min-stock N", *RECORD),
+    ("article", "change"): ("ARTICLE", "--code TEXT", "--barcodes TEXT", "--weight-kg N", *RECORD),
+    ("partner", "list"): ("--type [CLIENT|FURNIZOR|TRANSPORTATOR]", "--active / --no-active", *RECORDS),
+    ("partner", "show"): ("PARTNER", *ONE),
+    ("partner", "create"): ("CODE", "--type [CLIENT|FURNIZOR|TRANSPORTATOR]", "--tax-id TEXT", *RECORD),
+    ("partner", "change"): ("PARTNER", "--code TEXT", "--phone TEXT", *RECORD),
+    ("client", "list"): ("--code TEXT", "--active / --no-active", *RECORDS),
+    ("client", "show"): ("CLIENT", *ONE),
+    ("client", "create"): ("CODE", "--tax-id TEXT", "--address-city TEXT", *RECORD),
+    ("client", "change"): ("CLIENT", "--code TEXT", "--email TEXT", *RECORD),
+    ("warehouse", "list"): ("--code TEXT", "--active / --no-active", *RECORDS),
+    ("warehouse", "show"): ("WAREHOUSE", *ONE),
+    ("warehouse", "create"): ("CODE", "--address-street TEXT", *RECORD),
+    ("warehouse", "change"): ("WAREHOUSE", "--code TEXT", *RECORD),
     ("stock", "list"): (
         "--company CODE",
         "--warehouse CODE",

@@ -19,7 +19,7 @@ TOKEN = re.compile(rf"{PREFIX}[A-Za-z0-9_-]{{43}}")
 def audited(home: Home, company: str) -> list[str]:
     with sqlite3.connect(home.data / "platform.db") as connection:
         rows = connection.execute("SELECT action, subject FROM audit WHERE subject LIKE ?", (f"{company} %",))
-        found = [f"{action} {subject}" for action, subject in rows]
+        found = [f"{action} {subject}" for action, subject in rows if action.startswith("site.")]
     connection.close()
     return found
 

@@ -175,10 +175,7 @@ def _is_secret(name: str) -> bool:
 def sealed_fields() -> frozenset[str]:
     """The fields of all bodies that hold credentials."""
     return frozenset(
-        name
-        for model in _models(Input)
-        for name, field in model.model_fields.items()
-        if Sealed in field.metadata or _is_sealed(field.annotation)
+        name for model in _models(Input) for name, field in model.model_fields.items() if is_sealed(model, name)
     )
 
 
@@ -186,6 +183,12 @@ def _models(model: type[Input]) -> Iterator[type[Input]]:
     for each in model.__subclasses__():
         yield each
         yield from _models(each)
+
+
+def is_sealed(model: type[Input], name: str) -> bool:
+    """Whether the field holds a credential."""
+    field = model.model_fields[name]
+    return Sealed in field.metadata or _is_sealed(field.annotation)
 
 
 def _is_sealed(annotation: Any) -> bool:

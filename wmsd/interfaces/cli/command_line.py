@@ -40,10 +40,20 @@ class CommandLine:
         with self.beside() as borrow:
             return self.run_with(borrow, work)
 
+    def run_again(self, work: Callable[[Installation], Awaitable[Result]]) -> Result:
+        """The same, without saying again which folder it is."""
+        with self._beside() as borrow:
+            return self.run_with(borrow, work)
+
     @contextmanager
     def beside(self) -> Iterator[Borrow | None]:
         """While it lasts, no server runs, or the command may use the files that it borrows from the server."""
         self.find()
+        with self._beside() as borrow:
+            yield borrow
+
+    @contextmanager
+    def _beside(self) -> Iterator[Borrow | None]:
         with beside_a_server(self.folder) as loan:
             if loan is not None:
                 loan.borrow(self.folder.platform_file)
@@ -149,7 +159,7 @@ def say(shown: Mapping[str, Any] | list[dict[str, Any]], as_json: bool, empty: s
     else:
         width = max(len(name) for name in shown)
         for name, value in shown.items():
-            click.echo(f"{name:<{width}}  {_cell(value)}")
+            click.echo(f"{name:<{width}}  {shown_cell(value)}")
 
 
 def _table(rows: list[dict[str, Any]], empty: str) -> None:
@@ -157,13 +167,13 @@ def _table(rows: list[dict[str, Any]], empty: str) -> None:
         note(empty)
         return
     names = list(rows[0])
-    table = [names, *([_cell(row[name]) for name in names] for row in rows)]
+    table = [names, *([shown_cell(row[name]) for name in names] for row in rows)]
     widths = [max(len(line[place]) for line in table) for place in range(len(names))]
     for line in table:
         click.echo("  ".join(f"{cell:<{width}}" for cell, width in zip(line, widths, strict=True)).rstrip())
 
 
-def _cell(value: Any) -> str:
+def shown_cell(value: Any) -> str:
     if isinstance(value, dict):  # an address, in its parts that are known
         value = [part for part in value.values() if part is not None]
     if value is None or value == []:

@@ -148,6 +148,11 @@ def rename_company(command_line: CommandLine, code: str, new_code: str) -> None:
     help="Where its archive goes.  [default: archive, in the folder of the backups]",
 )
 @passphrase_option
+@click.option(
+    "--without-archive",
+    is_flag=True,
+    help="For a company whose file is damaged or missing: write no archive, and keep the file as it is aside.",
+)
 @json_option
 @installed
 def delete_company(
@@ -156,6 +161,7 @@ def delete_company(
     yes: bool,
     folder: Path | None,
     passphrase_file: Path | None,
+    without_archive: bool,
     as_json: bool,
 ) -> None:
     """Delete the company CODE with all its data, after writing it to an archive.
@@ -163,6 +169,15 @@ def delete_company(
     A running server stops serving it at once: requests that name it are answered as for a company that never was.
     Tokens that are for this company only are revoked. When the command is cut off, nothing is lost: give it again.
     """
+    if without_archive:
+        from wmsd.interfaces.cli import company_losing  # imported only here
+
+        if yes or folder or passphrase_file:
+            raise click.UsageError(
+                "--without-archive goes with none of --yes, --archive-folder, --passphrase-file."
+            )
+        company_losing.delete(command_line, code, as_json)
+        return
     if not yes and click.prompt(f"This deletes {code} and all its data. Type the code to go on", err=True) != code:
         raise click.ClickException("That is not the code. Nothing was changed.")
     from wmsd.interfaces.cli import company_deleting  # imported only here

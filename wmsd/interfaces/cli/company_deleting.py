@@ -3,7 +3,7 @@
 import shlex
 from collections.abc import Awaitable, Callable
 from pathlib import Path
-from typing import TypeVar
+from typing import Final, TypeVar
 
 from wmsd.app import company_deletion as deletion
 from wmsd.app import deleting
@@ -11,10 +11,14 @@ from wmsd.app.backups.backup_folder import BackupFolder
 from wmsd.app.installation import Installation
 from wmsd.app.lending import Loan, beside_a_server
 from wmsd.base.context import Company
+from wmsd.db.failures import StorageError, is_damage
 from wmsd.interfaces.cli.backup_options import passphrase_of
 from wmsd.interfaces.cli.command_line import CommandLine, note, say
 
 Result = TypeVar("Result")
+WITHOUT: Final = (
+    "Restore it from a backup, or delete the company with --without-archive: that says first what is lost."
+)
 
 
 def delete(
@@ -26,9 +30,9 @@ def delete(
     with to.locked(), beside_a_server(command_line.folder) as loan:
         if loan is not None:
             loan.borrow(command_line.folder.platform_file)
-        if _finish(command_line, code):
+        if finish_others(command_line, code):
             return
-        begun = _run(command_line, lambda installation: deleting.begin(installation, code))
+        begun = run(command_line, lambda installation: deleting.begin(installation, code))
         if begun.is_resumed:
             note(f"The deletion of {code} was cut off before; it goes on.")
         archive, revoked = _delete(command_line, loan, begun.company, to, passphrase)
@@ -37,12 +41,12 @@ def delete(
     note(f"`wmsd company import {shlex.quote(str(archive))}` brings it back, with a new id.")
 
 
-def _run(command_line: CommandLine, work: Callable[[Installation], Awaitable[Result]]) -> Result:
+def run(command_line: CommandLine, work: Callable[[Installation], Awaitable[Result]]) -> Result:
     """The server lends platform.db only: it has closed the company's file."""
     return command_line.run_with(None, work)
 
 
-def _finish(command_line: CommandLine, code: str) -> bool:
+def finish_others(command_line: CommandLine, code: str) -> bool:
     """Removes the files of companies that were gone from the platform when their deletion was cut off. Returns
     whether that is all that there was to do for this one.
     """
@@ -53,7 +57,7 @@ def _finish(command_line: CommandLine, code: str) -> bool:
         was_deleted = await installation.platform.read(lambda tx: deletion.has_ended(tx, code))
         return gone, was_deleted and code not in every
 
-    gone, is_all = _run(command_line, work)
+    gone, is_all = run(command_line, work)
     for company_id in gone:
         deleting.remove_files(command_line.folder, company_id)
         note(f"The file of company {company_id}, which was deleted before, is removed.")
@@ -68,13 +72,18 @@ def _delete(
     """
     try:
         deleting.close(command_line.folder, loan, company)
-        leaving = _run(
+        leaving = run(
             command_line, lambda installation: deleting.leaving(installation, company, passphrase is not None)
         )
         archive = deleting.archive(command_line.folder, to, leaving, passphrase)
-        revoked = _run(command_line, lambda installation: deleting.end(installation, company, archive))
-    except BaseException:
-        _run(command_line, lambda installation: deleting.give_up(installation, company))
+        revoked = run(command_line, lambda installation: deleting.end(installation, company, archive))
+    except BaseException as error:
+        run(command_line, lambda installation: deleting.give_up(installation, company))
+        path = command_line.folder.companies / f"{company.id}.db"
+        if not path.exists():
+            raise StorageError(f"{path} is missing. {WITHOUT}") from error
+        if isinstance(error, Exception) and is_damage(error):
+            raise StorageError(f"{path} is damaged ({error}). {WITHOUT}") from error
         raise
     deleting.remove_files(command_line.folder, company.id)
     return archive, revoked

@@ -6,7 +6,7 @@ import textwrap
 from contextlib import closing
 from pathlib import Path
 from tempfile import SpooledTemporaryFile
-from typing import IO, Any, Final
+from typing import IO, Any, Final, NoReturn
 
 import click
 
@@ -31,6 +31,7 @@ from wmsd.base.validation import check
 from wmsd.db.staging import Staging
 from wmsd.db.statistics import refresh_statistics
 from wmsd.interfaces.cli import import_undo, previews, stock_changes
+from wmsd.interfaces.cli.audited import audit_import
 from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, note, say
 from wmsd.interfaces.cli.company_data import company_database
 from wmsd.interfaces.cli.import_progress import ShownProgress, progress_of
@@ -116,14 +117,21 @@ def import_command(
     ):
         try:
             with progress.source() as source:
-                work = _preview if given["is_preview"] else _import
-                work(staging, kind, source, progress, as_json, given, options)
+                if given["is_preview"]:
+                    _preview(staging, kind, source, progress, as_json, given, options)
+                    return
+                outcome = _import(staging, kind, source, progress, as_json, given, options)
         except Unreadable as error:
             fail([f"{file.name}: {error}"])
         except TakenInAlready:
             note("This upload was imported before.")
         except KeyboardInterrupt:
             fail(["Interrupted: nothing was imported."])
+        else:
+            if not given["dry_run"] and (outcome.created or outcome.updated):
+                name = given["named"] or progress.file_name
+                counts = counts_of(outcome)
+                audit_import(command_line, borrow, f"import.run {kind}", code, name, counts, actor)
 
 
 def _chosen(given: Options) -> Chosen:
@@ -156,7 +164,7 @@ def _import(
     as_json: bool,
     given: Options,
     options: Options,
-) -> None:
+) -> Outcome:
     guessed = guess(source, KINDS[kind].columns, _chosen(given))
     if guessed.question is not None:
         fail([f"{guessed.question} Say --decimal point or --decimal comma.", "Nothing was imported."])
@@ -179,6 +187,7 @@ def _import(
         _refuse(wrong, as_json)
     progress.end()
     _say_outcome(kind, outcome, given["dry_run"], as_json)
+    return outcome
 
 
 def _say_form(guessed: Guess) -> None:
@@ -221,7 +230,7 @@ def _write_errors(errors: list[Wrong], path: Path) -> None:
         write_errors(errors, file)
 
 
-def _refuse(errors: list[Wrong], as_json: bool) -> None:
+def _refuse(errors: list[Wrong], as_json: bool) -> NoReturn:
     if as_json:
         told = [{"row": e.line or None, "column": e.column, "cell": e.cell, "message": e.sentence} for e in errors]
         say({"errors": told}, as_json)

@@ -17,6 +17,7 @@ from wmsd.app.looking import looking
 from wmsd.app.oversight.kept_findings import PLATFORM, examined
 from wmsd.app.oversight.kept_findings import diagnosed as kept
 from wmsd.db.sqlite import bytes_on_disk
+from wmsd.interfaces.cli.audited import audit_fixes
 from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, note, say
 from wmsd.interfaces.cli.diagnosed import as_json as finding_as_json
 from wmsd.interfaces.cli.diagnosed import diagnosed, find_data, mended, verdict
@@ -73,6 +74,7 @@ def doctor_command(
             examination.companies()
         reports = _examine(examination, codes)
         found = [] if codes else diagnosed(command_line, examination)
+    audit_fixes(command_line, fixed)
     counted = Counted.of(reports, time.perf_counter() - began)
     if as_json:
         entries = [_as_json(report) for report in reports]

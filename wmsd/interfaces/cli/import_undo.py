@@ -11,6 +11,7 @@ from wmsd.app.installation import Installation
 from wmsd.base.context import Actor
 from wmsd.companies import actions as companies
 from wmsd.db.staging import Staging
+from wmsd.interfaces.cli.audited import audit_import
 from wmsd.interfaces.cli.command_line import CommandLine, fail, say
 from wmsd.interfaces.cli.company_data import company_database
 from wmsd.transport_sites import store as sites
@@ -41,6 +42,8 @@ def undo(command_line: CommandLine, code: str, as_json: bool, actor: Actor, numb
                 fail([*(f"{each[0].upper()}{each[1:]}." for each in error.sentences), "Nothing was changed."])
             except KeyboardInterrupt:
                 fail(["Interrupted: nothing was changed."])
+        act = f"import.undo {undone['kind']}"
+        audit_import(command_line, borrow, act, code, undone["file_name"], {}, actor)
     say({"undone": undone["id"], "kind": undone["kind"], "file": undone["file_name"]}, as_json)
 
 

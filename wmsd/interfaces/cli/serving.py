@@ -27,6 +27,7 @@ from wmsd.app.oversight.examining import Examinations
 from wmsd.app.oversight.service import Started
 from wmsd.app.service_manager import ServiceManager, environment_of_next
 from wmsd.app.settings import MEGABYTE, Settings
+from wmsd.app.settings_audit import audit_settings
 from wmsd.app.tls.serving import ServedTls, check_files
 from wmsd.app.unpacked.settling import settle
 from wmsd.app.upgrades import trial as trials
@@ -141,6 +142,7 @@ async def _serve(
             with manager.working("Bringing every file up to date, before anyone is served."):
                 await trial.check(installation.files, company_ids)
             trial.succeed()
+        await audit_settings(installation.platform, settings, installation.vault)
         loaded = await _load_demo(installation) if with_demo else None
         started = _started(command_line, installation)
         app, jobs = service(installation, COMMANDS, started)

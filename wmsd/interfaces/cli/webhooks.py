@@ -5,6 +5,8 @@ import json
 import click
 
 from wmsd.app.installation import Installation
+from wmsd.app.record_audit import Entry, acted
+from wmsd.app.record_audit import write as write_audit
 from wmsd.base.context import Company
 from wmsd.base.fields import MAX_ID
 from wmsd.base.problems import Problem, forbidden
@@ -139,14 +141,18 @@ def switch_off(command_line: CommandLine, webhook: int, code: str) -> None:
 def _switch(command_line: CommandLine, webhook: int, code: str, active: bool) -> bool:
     """Switches a webhook on or off. Returns whether that changed anything."""
 
-    def write(tx: Transaction, company: Company) -> bool:
+    def write(tx: Transaction, company: Company) -> tuple[bool, Entry | None]:
         before = bool(subscription_of(tx, webhook, code)["active"])
-        actions.update_webhook.action(tx, webhook, check(SubscriptionChanges, {"active": active}), company)
-        return before != active
+        given = {"id": webhook, "body": check(SubscriptionChanges, {"active": active}), "company": company}
+        _, entry = acted(tx, actions.update_webhook, code, given)
+        return before != active, entry
 
     async def work(installation: Installation) -> bool:
         company, database = await opened(installation, code)
-        return await database.write(lambda tx: write(tx, company))
+        has_changed, entry = await database.write(lambda tx: write(tx, company))
+        if entry is not None:
+            await write_audit(installation.platform, entry)
+        return has_changed
 
     return command_line.run(work)
 

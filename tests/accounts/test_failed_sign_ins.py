@@ -1,0 +1,96 @@
+"""What the audit holds of failed sign-ins and of the addresses of tokens, however many there are."""
+
+from typing import Any
+
+from tests.support.steering import SteeredClock
+from tests.support.world import PASSWORD, World
+from wmsd.accounts.failed_sign_ins import MOST_USERS, OTHERS, TOLD_EVERY, FailedSignIns
+from wmsd.accounts.failed_sign_ins import PASSWORD as BY_PASSWORD
+from wmsd.accounts.token_addresses import MOST_ADDRESSES, network_of
+from wmsd.companies import audit_log
+
+ADMIN = "admin@example.com"
+
+
+async def audited(world: World, what: str) -> list[dict[str, Any]]:
+    filters = {"who": None, "what": what, "subject": None, "since": None, "until": None, "limit": 5000}
+    return await world.installation.platform.read(lambda tx: audit_log.entries(tx, **filters))
+
+
+def told(found: list[dict[str, Any]]) -> list[tuple[str, int]]:
+    return [(each["subject"], each["details"]["failures"]["after"]) for each in found]
+
+
+async def test_one_entry_an_hour_has_them_all(world: World) -> None:
+    clock = SteeredClock()
+    failed = FailedSignIns(world.installation.platform, clock)
+    failed.note(BY_PASSWORD, ADMIN, "192.0.2.1")
+    await failed.write_failed_sign_ins()
+    for number in range(50):
+        failed.note(BY_PASSWORD, ADMIN, f"192.0.2.{number}")
+        clock.advance(60)
+        if number < 40:
+            await failed.write_failed_sign_ins()
+    assert told(await audited(world, BY_PASSWORD)) == [(ADMIN, 1)]
+    clock.advance(TOLD_EVERY)
+    await failed.write_failed_sign_ins()
+    await failed.write_failed_sign_ins()
+    found = await audited(world, BY_PASSWORD)
+    assert told(found) == [(ADMIN, 1), (ADMIN, 50)]
+    assert found[1]["details"]["addresses"]["after"] == [f"192.0.2.{number}" for number in range(5)]
+    failed.note(BY_PASSWORD, ADMIN, "192.0.2.9")
+    await failed.write_last()
+    assert told(await audited(world, BY_PASSWORD))[2:] == [(ADMIN, 1)]
+
+
+async def test_many_users_are_told_together(world: World) -> None:
+    failed = FailedSignIns(world.installation.platform, SteeredClock())
+    for number in range(MOST_USERS + 500):
+        failed.note(BY_PASSWORD, f"user{number}@example.com", "192.0.2.1")
+    await failed.write_failed_sign_ins()
+    found = told(await audited(world, BY_PASSWORD))
+    assert len(found) == MOST_USERS + 1
+    assert found[-1] == (OTHERS, 500)
+
+
+async def test_those_of_nobody_are_not_told(world: World) -> None:
+    for email, password in ((ADMIN.upper(), "wrong"), ("nobody@example.com", "wrong"), (ADMIN, PASSWORD)):
+        body = {"email": email, "password": password, "abilities": ["*"]}
+        await world.send("POST", "/api/auth/token", body, token="", company="")
+    await world.installation.failed_sign_ins.write_failed_sign_ins()
+    assert told(await audited(world, BY_PASSWORD)) == [(ADMIN, 1)]
+
+
+async def test_a_token_is_told_of_at_each_new_network_up_to_a_bound(world: World) -> None:
+    token, access = await world.new_token(ADMIN), world.installation.access
+    before = len(await audited(world, "token.use"))
+
+    async def used_from(address: str) -> int:
+        await access.caller(token, address)
+        await access.write_token_uses()
+        return len(await audited(world, "token.use")) - before
+
+    assert [await used_from(each) for each in ("192.0.2.1", "192.0.2.1", "192.0.2.2", "192.0.2.1")] == [1, 1, 2, 2]
+    assert await used_from("2001:db8::1") == 3
+    assert await used_from("192.0.2.1") == 3
+    assert await used_from("2001:db8::ffff:2") == 3, "of the same network"
+    last = (await audited(world, "token.use"))[-1]
+    assert (last["actor"], last["address"]) == (ADMIN, "2001:db8::1")
+    for number in range(3 * MOST_ADDRESSES):
+        await used_from(f"198.51.100.{number}")
+    assert await used_from("203.0.113.1") == MOST_ADDRESSES
+
+
+async def test_programs_that_sign_in_again_and_again_are_not_told_of(world: World) -> None:
+    before = len(await audited(world, "token.use"))
+    for _ in range(3):
+        body = {"email": ADMIN, "password": PASSWORD, "abilities": ["*"]}
+        answer = await world.send("POST", "/api/auth/token", body, token="", company="")
+        await world.installation.access.caller(answer.body["token"], "192.0.2.1")
+        await world.installation.access.write_token_uses()
+    assert len(await audited(world, "token.use")) == before
+
+
+def test_what_is_no_address_stays() -> None:
+    assert [network_of(each) for each in ("192.0.2.1", "unix:", "")] == ["192.0.2.1", "unix:", ""]
+    assert network_of("2001:db8:1:2:3:4:5:6") == "2001:db8:1:2::/64"

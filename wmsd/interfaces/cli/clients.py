@@ -1,0 +1,16 @@
+"""`wmsd client`."""
+
+from wmsd.directory import actions, administration, store
+from wmsd.interfaces.cli.records import RecordCommands, record_command
+
+client_command = record_command(
+    RecordCommands(
+        noun="client",
+        id_of_code=lambda tx, code: store.id_of_code(tx, store.CLIENTS, code),
+        list=actions.list_clients,
+        get=actions.get_client,
+        create=administration.create_client,
+        change=administration.change_client,
+        listed=("code", "name", "tax_id", "active"),
+    )
+)

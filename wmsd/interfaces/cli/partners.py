@@ -1,0 +1,16 @@
+"""`wmsd partner`."""
+
+from wmsd.directory import actions, administration, store
+from wmsd.interfaces.cli.records import RecordCommands, record_command
+
+partner_command = record_command(
+    RecordCommands(
+        noun="partner",
+        id_of_code=lambda tx, code: store.id_of_code(tx, store.PARTNERS, code),
+        list=actions.list_partners,
+        get=actions.get_partner,
+        create=administration.create_partner,
+        change=administration.change_partner,
+        listed=("code", "name", "type", "tax_id", "active"),
+    )
+)

@@ -1,0 +1,16 @@
+"""`wmsd warehouse`."""
+
+from wmsd.directory import actions, administration, store
+from wmsd.interfaces.cli.records import RecordCommands, record_command
+
+warehouse_command = record_command(
+    RecordCommands(
+        noun="warehouse",
+        id_of_code=lambda tx, code: store.id_of_code(tx, store.WAREHOUSES, code),
+        list=actions.list_warehouses,
+        get=actions.get_warehouse,
+        create=administration.create_warehouse,
+        change=administration.change_warehouse,
+        listed=("code", "name", "address", "active"),
+    )
+)
