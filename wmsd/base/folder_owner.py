@@ -13,8 +13,8 @@ def give_to_owner_of(folder: Path, path: Path) -> None:
 
 
 def make_folders(folder: Path, mode: int = 0o777) -> None:
-    """Makes the folder and those above it that are missing, each for the owner of the one that it is in. `mode`: of
-    the folder itself. Raises OSError.
+    """Makes the folder and those above it that are missing, each for the owner of the one that it is in.
+    `mode`: of the folder itself. Raises OSError.
     """
     missing = [each for each in (folder, *folder.parents) if not each.exists()]
     folder.mkdir(mode=mode, parents=True, exist_ok=True)
