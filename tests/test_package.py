@@ -4,14 +4,13 @@ import json
 import os
 import shutil
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
 import pytest
 
 from tests.support.executable import IS_THERE
-from tests.support.machine import HAS_SYSTEMD, Machine, machine
+from tests.support.machine import HAS_SYSTEMD, Machine
 from tests.support.newer_wmsd import ROOT, VERSION
 from wmsd import __version__
 
@@ -27,7 +26,6 @@ ENABLED: Final = "/etc/systemd/system/multi-user.target.wants/wmsd.service"
 CONFIG: Final = "/etc/wmsd/config.toml"
 STATE: Final = "/var/lib/wmsd"
 AS_WMSD: Final = ("runuser", "-u", "wmsd", "--", PROGRAM)
-HEALTH: Final = "import urllib.request as u; print(u.urlopen('http://127.0.0.1:8480/api/health').read().decode())"
 PACK_SECONDS: Final = 120.0
 
 
@@ -55,23 +53,6 @@ def newer(tmp_path_factory: pytest.TempPathFactory, newer_build: Path) -> Path:
     return packed(tmp_path_factory.mktemp("newer-package"), newer_build / "wmsd-folder", VERSION)
 
 
-@pytest.fixture
-def booted(tmp_path: Path) -> Iterator[Machine]:
-    with machine(tmp_path / "machine", booted=True) as made:
-        yield made
-
-
-@pytest.fixture
-def bare(tmp_path: Path) -> Iterator[Machine]:
-    """Without an init, until it is booted."""
-    with machine(tmp_path / "machine", booted=False) as made:
-        yield made
-
-
-def health(on: Machine) -> str:
-    return str(json.loads(on.ok("python3", "-c", HEALTH))["status"])
-
-
 def state_of_package(on: Machine) -> str:
     return on.run("dpkg-query", "--show", "--showformat=${db:Status-Abbrev}${Version}", "wmsd").stdout
 
@@ -89,7 +70,7 @@ def companies(on: Machine) -> list[str]:
 def test_a_package_from_its_installation_to_its_purge(booted: Machine, package: Path) -> None:
     said = booted.ok("dpkg", "-i", booted.bring(package))
     assert "wmsd: the service runs. Its state: wmsd service status. Its log: journalctl -u wmsd\n" in said
-    assert health(booted) == "ok"
+    assert booted.health() == "ok"
     assert "The service runs. It starts at each boot." in booted.ok(PROGRAM, "service", "status")
     account = booted.ok("getent", "passwd", "wmsd").strip().split(":")
     assert account[5:] == [STATE, "/usr/sbin/nologin"]
@@ -125,7 +106,7 @@ def test_a_package_from_its_installation_to_its_purge(booted: Machine, package: 
     assert booted.path(CONFIG).exists()
 
     booted.ok("dpkg", "-i", booted.bring(package))
-    assert health(booted) == "ok"
+    assert booted.health() == "ok"
     assert booted.show("UnitFileState") == "enabled"
     assert companies(booted) == ["ACME"]
 
@@ -139,7 +120,7 @@ def test_a_package_from_its_installation_to_its_purge(booted: Machine, package: 
     assert not booted.path("/usr/lib/wmsd").exists()
 
     booted.ok("dpkg", "-i", booted.bring(package))
-    assert (health(booted), companies(booted)) == ("ok", ["ACME"])
+    assert (booted.health(), companies(booted)) == ("ok", ["ACME"])
 
 
 def test_an_upgrade_keeps_the_data_and_a_copy_of_before(booted: Machine, package: Path, newer: Path) -> None:
@@ -150,7 +131,7 @@ def test_an_upgrade_keeps_the_data_and_a_copy_of_before(booted: Machine, package
     booted.ok("dpkg", "-i", booted.bring(newer))
     assert state_of_package(booted) == f"ii {VERSION}"
     assert booted.ok(PROGRAM, "version") == f"wmsd {VERSION}\n"
-    assert health(booted) == "ok"
+    assert booted.health() == "ok"
     assert companies(booted) == ["ACME"]
     assert booted.path(CONFIG).read_text() == changed
     before = booted.path(f"{STATE}/data/before-{VERSION}")
@@ -180,7 +161,7 @@ def test_an_installation_that_was_broken_off_is_finished(booted: Machine, packag
     assert booted.show("ActiveState") == "inactive"
     away.rename(useradd)
     booted.ok("dpkg", "--configure", "-a")
-    assert (state_of_package(booted), health(booted)) == (f"ii {__version__}", "ok")
+    assert (state_of_package(booted), booted.health()) == (f"ii {__version__}", "ok")
     assert booted.show("UnitFileState") == "enabled"
 
 
@@ -193,12 +174,12 @@ def test_an_upgrade_that_is_broken_off_leaves_the_old_one_at_work(
     cut.write_bytes(newer.read_bytes()[: newer.stat().st_size // 2])
     assert booted.run("dpkg", "-i", booted.bring(cut)).returncode == 1
     assert booted.ok(PROGRAM, "version") == f"wmsd {__version__}\n"
-    assert (health(booted), companies(booted)) == ("ok", ["ACME"])
+    assert (booted.health(), companies(booted)) == ("ok", ["ACME"])
     booted.ok("dpkg", "--unpack", booted.bring(newer))
     assert booted.show("ActiveState") == "inactive", "while it is half an upgrade, nothing runs"
     booted.ok("dpkg", "--configure", "-a")
     assert booted.ok(PROGRAM, "version") == f"wmsd {VERSION}\n"
-    assert (health(booted), companies(booted)) == ("ok", ["ACME"])
+    assert (booted.health(), companies(booted)) == ("ok", ["ACME"])
 
 
 def test_without_an_init_it_is_begun_by_hand_and_starts_at_the_next_boot(bare: Machine, package: Path) -> None:
@@ -210,7 +191,7 @@ def test_without_an_init_it_is_begun_by_hand_and_starts_at_the_next_boot(bare: M
     assert status.returncode == 1
     assert by_hand in status.stdout
     bare.ok("sh", "-c", f"cd / && {by_hand} >/dev/null 2>/tmp/serve.log & echo $! >/tmp/serve.pid")
-    bare.until(lambda: bare.run("python3", "-c", HEALTH).returncode == 0, "the sentence's command serves")
+    bare.until(lambda: bare.is_healthy(), "the sentence's command serves")
     assert bare.path(f"{STATE}/data/platform.db").stat().st_uid == bare.path(STATE).stat().st_uid
     create_company(bare)
     bare.ok(
@@ -220,7 +201,7 @@ def test_without_an_init_it_is_begun_by_hand_and_starts_at_the_next_boot(bare: M
     )
     bare.boot()
     bare.until(lambda: bare.run("systemctl", "is-active", "wmsd").stdout == "active\n", "it starts at boot")
-    assert (health(bare), companies(bare)) == ("ok", ["ACME"])
+    assert (bare.health(), companies(bare)) == ("ok", ["ACME"])
 
 
 def test_a_service_by_command_keeps_the_package_away(bare: Machine, package: Path) -> None:

@@ -3,6 +3,7 @@
 What is done there is gone with it. It can be booted, so that systemd is its init, at once or later.
 """
 
+import json
 import os
 import shutil
 import signal
@@ -56,6 +57,9 @@ fi
 export container=unshare
 exec /lib/systemd/systemd --system --unit=$target </dev/null >/dev/null 2>&1
 """
+HEALTH: Final = (
+    "import urllib.request as u; print(u.urlopen('http://127.0.0.1:{port}/api/health').read().decode())"
+)
 LOOPBACK: Final = """
 import fcntl, socket, struct
 with socket.socket() as asked:
@@ -95,6 +99,12 @@ class Machine:
         inside = f"/srv/{file.name}"
         shutil.copyfile(file, self.path(inside))
         return inside
+
+    def health(self, port: int = 8480) -> str:
+        return str(json.loads(self.ok("python3", "-c", HEALTH.format(port=port)))["status"])
+
+    def is_healthy(self, port: int = 8480) -> bool:
+        return self.run("python3", "-c", HEALTH.format(port=port)).returncode == 0
 
     def show(self, name: str) -> str:
         """A property of the service."""
@@ -136,6 +146,19 @@ def machine(folder: Path, booted: bool) -> Iterator[Machine]:
         process.wait()
         if group is not None:
             _remove(group)
+
+
+@pytest.fixture
+def booted(tmp_path: Path) -> Iterator[Machine]:
+    with machine(tmp_path / "machine", booted=True) as made:
+        yield made
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> Iterator[Machine]:
+    """Without an init, until it is booted."""
+    with machine(tmp_path / "machine", booted=False) as made:
+        yield made
 
 
 def _how(booted: bool) -> str:
