@@ -199,9 +199,9 @@ def test_without_systemd_a_person_is_told_and_nothing_is_changed(bare: Machine) 
         bare.path(name).unlink(missing_ok=True)
     sentence = refused(bare, "install")
     assert sentence == (
-        "There is no systemd on this machine, so there can be no service, and nothing was changed. Start the server "
-        "by its command, wmsd serve. In a container, make that the container's command: what runs the container "
-        "starts it again."
+        "There is no systemd on this machine, so there can be no service, and nothing was changed. Start the "
+        "server by its command, wmsd serve. In a container, make that the container's command: what runs the "
+        "container starts it again."
     )
     assert refused(bare, "uninstall") == sentence
     status = bare.run(EXECUTABLE, "service", "status")
