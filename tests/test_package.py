@@ -9,7 +9,7 @@ from typing import Final
 
 import pytest
 
-from tests.support.executable import IS_THERE
+from tests.support.executable import EXECUTABLE, IS_THERE
 from tests.support.machine import HAS_SYSTEMD, Machine
 from tests.support.newer_wmsd import ROOT, VERSION
 from wmsd import __version__
@@ -212,6 +212,31 @@ def test_a_service_by_command_keeps_the_package_away(bare: Machine, package: Pat
     assert "/etc/systemd/system/wmsd.service makes a service wmsd here already." in refused.stderr
     assert not bare.path(PROGRAM).exists()
     assert unit.exists()
+
+
+def test_apt_installs_upgrades_and_removes_it(bare: Machine, package: Path, newer: Path) -> None:
+    apt = ("env", "DEBIAN_FRONTEND=noninteractive", "apt-get", "-y", "--no-install-recommends")
+    bare.ok(*apt, "install", bare.bring(package))
+    create = (*AS_WMSD, "company", "create", "ACME", "--name", "Acme", "--init", "--config", CONFIG)
+    bare.ok("sh", "-c", f"cd / && {' '.join(create)}")
+    bare.ok(*apt, "install", bare.bring(newer))
+    assert state_of_package(bare) == f"ii {VERSION}"
+    assert "the data stays in /var/lib/wmsd" in bare.ok(*apt, "remove", "wmsd")
+    assert bare.path(f"{STATE}/data/companies/1.db").exists()
+    assert "rm -rf /var/lib/wmsd && userdel wmsd" in bare.ok(*apt, "purge", "wmsd")
+    assert bare.path(f"{STATE}/data/companies/1.db").exists()
+
+
+def test_the_service_by_command_makes_room_for_the_package(booted: Machine, package: Path) -> None:
+    """As the guide says it: the data stays, and so do the settings that people wrote."""
+    booted.ok(EXECUTABLE, "service", "install", "--listen", "127.0.0.1:8485")
+    program = "/usr/local/bin/wmsd"
+    booted.ok(*AS_WMSD[:-1], program, "company", "create", "ACME", "--name", "Acme", "--config", CONFIG)
+    booted.ok(program, "service", "uninstall")
+    said = booted.ok("dpkg", "--force-confold", "-i", booted.bring(package))
+    assert f"{program} is another program, which shells find first." in said
+    booted.ok("rm", program)
+    assert (booted.health(8485), companies(booted)) == ("ok", ["ACME"])
 
 
 def test_purging_what_never_ran_leaves_nothing(bare: Machine, package: Path) -> None:
