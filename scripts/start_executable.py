@@ -1,4 +1,6 @@
-"""Where dist/wmsd starts, once it has unpacked itself into a temporary folder (see wmsd.spec)."""
+"""Where dist/wmsd starts, once it has unpacked itself into a temporary folder, and where the program of the Debian
+package does, which is a folder (see wmsd.spec).
+"""
 
 import marshal
 import mmap
@@ -14,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 from pyimod01_archive import PYZ_ITEM_NSPKG  # type: ignore[import-not-found]
 from pyimod02_importers import PyiFrozenLoader, pyz_archive  # type: ignore[import-not-found]
 
+from wmsd.app.own_program import packing
 from wmsd.app.unpacked.held import end_with_parent, hold
 
 if TYPE_CHECKING:
@@ -73,8 +76,9 @@ def read_files_of_modules() -> None:
 
 keep_modules()
 read_files_of_modules()
-end_with_parent()
-hold(sys._MEIPASS)  # type: ignore[attr-defined]
+if packing() == "file":
+    end_with_parent()
+    hold(sys._MEIPASS)  # type: ignore[attr-defined]
 
 from wmsd.interfaces.cli.main import main  # noqa: E402  (now it is imported as above)
 

@@ -6,11 +6,13 @@ import pytest
 from tests.support.dock import Dock, open_dock
 from tests.support.goods import Store, open_store
 from tests.support.log_files import logging_as_it_was
+from tests.support.machine import bare, booted
+from tests.support.newer_executable import newer_build
 from tests.support.shop import Shop, open_shop
 from tests.support.small_disk import small_disk_at
 from tests.support.world import UNLIMITED, World, open_world
 
-__all__ = ["logging_as_it_was"]
+__all__ = ["bare", "booted", "logging_as_it_was", "newer_build"]
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -4,13 +4,13 @@ import json
 import os
 import re
 import time
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.support.executable import EXECUTABLE, IS_THERE
-from tests.support.machine import HAS_SYSTEMD, Machine, machine
+from tests.support.machine import HAS_SYSTEMD, Machine
+from wmsd.interfaces.cli.examining import ONLY_WARNINGS
 
 pytestmark = [
     pytest.mark.skipif(not IS_THERE, reason="build it first: scripts/build"),
@@ -19,26 +19,17 @@ pytestmark = [
 PROGRAM = "/usr/local/bin/wmsd"
 UNIT = "/etc/systemd/system/wmsd.service"
 CONFIG = "/etc/wmsd/config.toml"
-HEALTH = "import urllib.request as u; print(u.urlopen('http://127.0.0.1:{port}/api/health').read().decode())"
+ROWS = 30_000
+STALLED = """
+import socket, time
+held = [socket.create_connection(("127.0.0.1", 8480)) for _ in range(5)]
+for each in held:
+    each.sendall(b"POST /sign-in HTTP/1.1\\r\\nHost: x\\r\\nContent-Length: 100\\r\\n\\r\\nemail=")
+open("/srv/stalled", "w").close()
+time.sleep(600)
+"""
 MOST_EXPOSED = 20
 """In tenths, as systemd-analyze reckons it: 0 is nothing, 100 everything."""
-
-
-@pytest.fixture
-def booted(tmp_path: Path) -> Iterator[Machine]:
-    with machine(tmp_path / "machine", booted=True) as made:
-        yield made
-
-
-@pytest.fixture
-def bare(tmp_path: Path) -> Iterator[Machine]:
-    """Without an init."""
-    with machine(tmp_path / "machine", booted=False) as made:
-        yield made
-
-
-def health(on: Machine, port: int = 8480) -> str:
-    return str(json.loads(on.ok("python3", "-c", HEALTH.format(port=port)))["status"])
 
 
 def refused(on: Machine, *arguments: str | Path) -> str:
@@ -60,7 +51,7 @@ def test_a_service_from_its_installation_to_its_end(booted: Machine) -> None:
         f"{UNIT} was written.",
         "The service runs, and starts at each boot.",
     ]
-    assert health(booted) == "ok"
+    assert booted.health() == "ok"
     first = booted.show("MainPID")
     assert booted.show("StatusText") == "Serving http://127.0.0.1:8480"
     group = booted.path("/sys/fs/cgroup/system.slice/wmsd.service/cgroup.procs").read_text().split()
@@ -83,7 +74,7 @@ def test_a_service_from_its_installation_to_its_end(booted: Machine) -> None:
     changed = booted.ok(PROGRAM, "service", "install", "--listen", "127.0.0.1:81", "--data", "/srv/goods/data")
     assert f"{CONFIG} was changed as you said." in changed
     assert "The folder /srv/goods/data was made, for wmsd alone." in changed
-    assert health(booted, 81) == "ok"
+    assert booted.health(81) == "ok"
     assert booted.path("/srv/goods/data/platform.db").exists()
     assert booted.path("/var/lib/wmsd/data/platform.db").exists()
 
@@ -129,7 +120,7 @@ def test_a_service_that_is_killed_or_stuck_is_started_again(booted: Machine) -> 
     litter.mkdir()
     booted.ok("kill", "-KILL", first)
     booted.until(lambda: booted.show("MainPID") not in (first, "0") and booted.show("ActiveState") == "active")
-    assert health(booted) == "ok"
+    assert booted.health() == "ok"
     assert not litter.exists()
     drop_in = booted.path("/etc/systemd/system/wmsd.service.d/watchdog.conf")
     drop_in.parent.mkdir()
@@ -142,7 +133,43 @@ def test_a_service_that_is_killed_or_stuck_is_started_again(booted: Machine) -> 
     booted.ok("kill", "-STOP", watched)
     booted.until(lambda: booted.show("MainPID") not in (watched, "0") and booted.show("ActiveState") == "active")
     assert "Watchdog timeout" in booted.run("journalctl", "-u", "wmsd").stdout
-    assert health(booted) == "ok"
+    assert booted.health() == "ok"
+
+
+def test_it_starts_with_the_machine(bare: Machine) -> None:
+    bare.ok(EXECUTABLE, "service", "install")
+    assert not bare.is_healthy()
+    bare.boot()
+    bare.until(bare.is_healthy, "it starts at boot")
+    assert "The service runs. It starts at each boot." in bare.ok(PROGRAM, "service", "status")
+
+
+def test_a_stop_ends_within_its_time_whatever_is_under_way(booted: Machine) -> None:
+    """Some requests never end, and a command writes many rows beside the server."""
+    booted.ok(EXECUTABLE, "service", "install")
+    wmsd = f"runuser -u wmsd -- {PROGRAM}"
+    booted.ok("sh", "-c", f"{wmsd} company create ACME --name Acme --all-modules --config {CONFIG}")
+    rows = "code,name\n" + "".join(f"S-{number},Screw\n" for number in range(ROWS))
+    booted.path("/srv/rows.csv").write_text(rows)
+    booted.ok("sh", "-c", f"python3 -c '{STALLED}' >/dev/null 2>&1 &")
+    booted.until(booted.path("/srv/stalled").exists, "requests hang")
+    taken = f"{wmsd} import articles /srv/rows.csv --company ACME --config {CONFIG} --tell-progress"
+    booted.ok("sh", "-c", f"({taken} >/srv/told 2>/srv/said; echo $? >/srv/code) >/dev/null 2>&1 &")
+    booted.until(lambda: booted.path("/srv/told").exists() and booted.path("/srv/told").stat().st_size > 0)
+    booted.ok("systemctl", "stop", "wmsd")
+    assert (booted.show("ActiveState"), booted.show("Result")) == ("inactive", "success")
+    log = booted.ok("journalctl", "-u", "wmsd")
+    assert "timed out. Killing" not in log
+    assert "Traceback" not in log
+    booted.until(booted.path("/srv/code").exists, "the command ends too")
+    booted.ok("systemctl", "start", "wmsd")
+    assert booted.health() == "ok"
+    exported = booted.ok(
+        "sh", "-c", f"{wmsd} export articles --company ACME --config {CONFIG} 2>/dev/null | wc -l"
+    )
+    is_in = booted.path("/srv/code").read_text() == "0\n"
+    assert int(exported) == 1 + ROWS * is_in, booted.path("/srv/said").read_text()
+    assert booted.run("sh", "-c", f"{wmsd} doctor --config {CONFIG}").returncode in (0, ONLY_WARNINGS)
 
 
 def test_without_an_init_the_unit_is_written_and_the_person_is_told(bare: Machine) -> None:
@@ -157,11 +184,33 @@ def test_without_an_init_the_unit_is_written_and_the_person_is_told(bare: Machin
     bare.ok("systemd-analyze", "verify", UNIT)
     bare.ok("systemd-analyze", "security", "--offline=yes", f"--threshold={MOST_EXPOSED}", "--no-pager", UNIT)
     status = bare.run(PROGRAM, "service", "status")
-    assert (status.returncode, "No systemd runs here" in status.stdout) == (1, True)
+    assert status.returncode == 1
+    by_hand = f"runuser -u wmsd -- wmsd serve --config {CONFIG}"
+    assert f"Its unit is there. To start the server now: {by_hand}" in status.stdout
+    assert f"To start it now: {by_hand}" in said
     version = bare.ok("runuser", "-u", "wmsd", "--", PROGRAM, "config", "check", "--config", CONFIG)
     assert "The settings are good." in version
     bare.ok(PROGRAM, "service", "uninstall")
     assert not os.path.lexists(bare.path("/etc/systemd/system/multi-user.target.wants/wmsd.service"))
+
+
+def test_without_systemd_a_person_is_told_and_nothing_is_changed(bare: Machine) -> None:
+    for name in ("/usr/bin/systemctl", "/bin/systemctl"):
+        bare.path(name).unlink(missing_ok=True)
+    sentence = refused(bare, "install")
+    assert sentence == (
+        "There is no systemd on this machine, so there can be no service, and nothing was changed. Start the "
+        "server by its command, wmsd serve. In a container, make that the container's command: what runs the "
+        "container starts it again."
+    )
+    assert refused(bare, "uninstall") == sentence
+    status = bare.run(EXECUTABLE, "service", "status")
+    told = "There is no systemd on this machine. Start the server by its command: wmsd serve"
+    assert (status.returncode, status.stdout) == (1, f"service  {told}\n")
+    as_json = json.loads(bare.run(EXECUTABLE, "service", "status", "--json").stdout)
+    assert as_json == {"ok": False, "service": told}
+    assert not bare.path(CONFIG).exists()
+    assert bare.run("id", "wmsd").returncode == 1
 
 
 def test_what_is_in_the_way_is_told_and_left_as_it_is(bare: Machine) -> None:

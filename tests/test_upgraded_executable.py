@@ -5,7 +5,6 @@ import os
 import shutil
 import socket
 import subprocess
-import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -18,11 +17,11 @@ import minisign
 import pytest
 
 from tests.support.executable import EXECUTABLE, IS_THERE, LONGEST, Server, done, eventually, post, serving
-from tests.support.newer_wmsd import ROOT, VERSION, newer_wmsd
+from tests.support.newer_executable import built
+from tests.support.newer_wmsd import VERSION, newer_wmsd
 from wmsd import __version__
 
 pytestmark = pytest.mark.skipif(not IS_THERE, reason="build it first: scripts/build")
-BUILD_SECONDS: Final = 300.0
 UPGRADE_SECONDS: Final = 180.0
 CANNOT_SERVE: Final = """
 def _refuse(*_: object, **__: object) -> None:
@@ -34,20 +33,7 @@ open_installation = _refuse
 PAIR: Final = minisign.KeyPair.generate()
 
 
-def built(tree: Path) -> Path:
-    """An executable of that source tree, as `scripts/build` makes it, signed."""
-    for name in ("wmsd.spec", "CHANGELOG.md", "pyproject.toml"):
-        shutil.copy(ROOT / name, tree)
-    (tree / "scripts").mkdir()
-    shutil.copy(ROOT / "scripts" / "start_executable.py", tree / "scripts")
-    environment = {
-        **os.environ,
-        "PYINSTALLER_ZLIB_COMPRESSION_LEVEL": "0",
-        "PYINSTALLER_CONFIG_DIR": str(tree / "cache"),
-    }
-    command = ["-m", "PyInstaller", "--noconfirm", "--log-level", "ERROR", "wmsd.spec"]
-    subprocess.run([sys.executable, *command], cwd=tree, env=environment, check=True, timeout=BUILD_SECONDS)
-    program = tree / "dist" / "wmsd"
+def signed(program: Path) -> Path:
     with program.open("rb") as content:
         signature = PAIR.secret_key.sign(content, trusted_comment=f"wmsd {VERSION}", prehash=True)
     program.with_name("wmsd.minisig").write_bytes(bytes(signature) + b"\n")
@@ -55,15 +41,15 @@ def built(tree: Path) -> Path:
 
 
 @pytest.fixture(scope="module")
-def newer(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return built(newer_wmsd(tmp_path_factory.mktemp("newer") / "tree"))
+def newer(newer_build: Path) -> Path:
+    return signed(newer_build / "wmsd")
 
 
 @pytest.fixture(scope="module")
 def broken(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """One that passes the rehearsal and cannot serve."""
     patches = {"wmsd/interfaces/cli/serving.py": CANNOT_SERVE}
-    return built(newer_wmsd(tmp_path_factory.mktemp("broken") / "tree", patches=patches))
+    return signed(built(newer_wmsd(tmp_path_factory.mktemp("broken") / "tree", patches=patches)) / "wmsd")
 
 
 @pytest.fixture

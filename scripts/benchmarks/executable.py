@@ -1,14 +1,16 @@
-"""How soon the one-file executable is there, beside one that only says hello: both unpack themselves first."""
+"""How soon the one-file executable is there, beside one that only says hello: both unpack themselves first.
+And the Debian package's program, a folder, beside the one file.
+"""
 
 import statistics
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
-from benchmarks.figures import SERVE, VERSION, Figure
+from benchmarks.figures import PACKAGE_SERVE, PACKAGE_VERSION, SERVE, VERSION, Figure
 from benchmarks.processes import (
     HOST,
     QUIET,
@@ -25,24 +27,40 @@ from benchmarks.processes import (
 )
 
 EXECUTABLE: Final = ROOT / "dist" / "wmsd"
+OF_PACKAGE: Final = ROOT / "build" / "dist" / "wmsd-folder" / "wmsd"
 ROUNDS: Final = 5
 POLL_SECONDS: Final = 0.005
 
 
-def measure(executable: Path = EXECUTABLE) -> Iterator[Figure]:
-    if not executable.exists():
-        yield from (Figure(name, "seconds", None, note="not built: scripts/build") for name in (VERSION, SERVE))
+def measure(executable: Path = EXECUTABLE, of_package: Path = OF_PACKAGE) -> Iterator[Figure]:
+    if not executable.exists() or not of_package.exists():
+        names = (VERSION, SERVE, PACKAGE_VERSION, PACKAGE_SERVE)
+        yield from (Figure(name, "seconds", None, note="not built: scripts/build") for name in names)
         return
     with folder() as temporary:
         progress("building the executable that says hello")
         hello = _hello(temporary)
         progress(VERSION)
-        times = [(_run(executable, "version"), _run(hello)) for _ in range(ROUNDS)]
-        ours, floor = (statistics.median(found) for found in zip(*times, strict=True))
+        ours, package, floor = _medians(
+            (_run(executable, "version"), _run(of_package, "version"), _run(hello)) for _ in range(ROUNDS)
+        )
         yield Figure(VERSION, "seconds", ours, floor)
+        yield Figure(PACKAGE_VERSION, "seconds", package, ours)
         progress(SERVE)
-        healthy = [_until_healthy(executable, temporary / f"empty-{number}") for number in range(ROUNDS)]
-        yield Figure(SERVE, "seconds", statistics.median(healthy), floor)
+        ours, package = _medians(
+            (
+                _until_healthy(executable, temporary / f"file-{n}"),
+                _until_healthy(of_package, temporary / f"folder-{n}"),
+            )
+            for n in range(ROUNDS)
+        )
+        yield Figure(SERVE, "seconds", ours, floor)
+        yield Figure(PACKAGE_SERVE, "seconds", package, ours)
+
+
+def _medians(rounds: Iterable[tuple[float, ...]]) -> list[float]:
+    """Those of each program; they were measured in turns."""
+    return [statistics.median(found) for found in zip(*rounds, strict=True)]
 
 
 def _hello(temporary: Path) -> Path:

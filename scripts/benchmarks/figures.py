@@ -65,6 +65,8 @@ ORDERS_BESIDE_STREAMS: Final = "orders beside 200 open event streams, against no
 ORDERS_BESIDE_BROWSERS: Final = "orders beside 50 browsers that show Today, against none"
 VERSION: Final = "dist/wmsd version"
 SERVE: Final = "dist/wmsd serve until healthy"
+PACKAGE_VERSION: Final = "the package's wmsd version, against dist/wmsd"
+PACKAGE_SERVE: Final = "the package's wmsd serve until healthy, against dist/wmsd"
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,6 +140,7 @@ GOALS: Final[dict[str, Goal]] = {
     ORDERS_BESIDE_STREAMS: Goal(0.9, at_least=True),
     VERSION: Goal(3, at_least=False),
     SERVE: Goal(3, at_least=False),
+    PACKAGE_SERVE: Goal(0.5, at_least=False),
 }
 PAGE_GOAL: Final = Goal(4, at_least=False)
 

@@ -9,10 +9,11 @@ import time
 import urllib.error
 import urllib.parse
 import urllib.request
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 BUILT = Path(__file__).parents[2] / "dist" / "wmsd"
@@ -20,6 +21,7 @@ NAMED = os.environ.get("WMSD_EXECUTABLE")
 EXECUTABLE = Path(NAMED).resolve() if NAMED else BUILT
 IS_THERE = bool(NAMED) or BUILT.exists()
 LONGEST = 60.0
+NOTHING: Mapping[str, str] = MappingProxyType({})
 WITHIN_A_SECOND = 1.5
 """A second, and what a busy machine adds to it."""
 
@@ -103,7 +105,11 @@ class Server:
 
     @property
     def address(self) -> str:
-        return self.shown(r"^wmsd serves (http://127\.0\.0\.1:\d+)$")
+        return self.shown(r"^wmsd serves (https?://127\.0\.0\.1:\d+)$")
+
+    @property
+    def log(self) -> str:
+        return (self.folder / "log").read_text()
 
     @property
     def token(self) -> str:
@@ -138,14 +144,16 @@ class Server:
 
 
 @contextmanager
-def serving(folder: Path, *arguments: str, executable: Path = EXECUTABLE) -> Iterator[Server]:
+def serving(
+    folder: Path, *arguments: str, executable: Path = EXECUTABLE, environment: Mapping[str, str] = NOTHING
+) -> Iterator[Server]:
     """Serves on a free port of 127.0.0.1 in a process group of its own, and ends all of that."""
     out, log = folder / "printed", folder / "log"
     with out.open("wb") as stdout, log.open("wb") as stderr:
         process = subprocess.Popen(
             [executable, "serve", "--listen", "127.0.0.1:0", *arguments],
             cwd=folder,
-            env={},
+            env=environment,
             stdin=subprocess.DEVNULL,
             stdout=stdout,
             stderr=stderr,

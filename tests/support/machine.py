@@ -1,8 +1,9 @@
 """This machine once more, to be changed: its files under an overlay, with users, processes and network of its own.
 
-What is done there is gone with it. It can be booted, so that systemd is its init.
+What is done there is gone with it. It can be booted, so that systemd is its init, at once or later.
 """
 
+import json
 import os
 import shutil
 import signal
@@ -39,22 +40,26 @@ mount -t tmpfs shm root/dev/shm
 mount -t devpts -o newinstance,ptmxmode=0666 pts root/dev/pts
 ln -s pts/ptmx root/dev/ptmx
 ln -s /proc/self/fd root/dev/fd
-for unit in systemd-udevd systemd-udev-trigger systemd-logind systemd-networkd systemd-timesyncd wmsd; do
-    rm -rf root/etc/systemd/system/$unit.service
+for unit in systemd-udevd systemd-udev-trigger systemd-logind systemd-timesyncd; do
+    ln -sfn /dev/null root/etc/systemd/system/$unit.service
 done
-ln -s /dev/null root/etc/systemd/system/systemd-udevd.service
-ln -s /dev/null root/etc/systemd/system/systemd-udev-trigger.service
+rm -rf root/etc/systemd/system/*.wants root/etc/systemd/system/wmsd.service* root/etc/wmsd root/var/lib/wmsd
 cd root
 mkdir -p .before
 pivot_root . .before
 touch ".before/$1/mounted"
 umount -l /.before
-if [ "$2" = booted ]; then
-    export container=unshare
-    exec /lib/systemd/systemd --system --unit=basic.target </dev/null >/dev/null 2>&1
+target=basic.target
+if [ "$2" != booted ]; then
+    until [ -e /run/boot ]; do sleep 0.1; done
+    target=multi-user.target
 fi
-exec sleep infinity
+export container=unshare
+exec /lib/systemd/systemd --system --unit=$target </dev/null >/dev/null 2>&1
 """
+HEALTH: Final = (
+    "import urllib.request as u; print(u.urlopen('http://127.0.0.1:{port}/api/health').read().decode())"
+)
 LOOPBACK: Final = """
 import fcntl, socket, struct
 with socket.socket() as asked:
@@ -89,9 +94,26 @@ class Machine:
     def path(self, inside: str | Path) -> Path:
         return self.root / Path(inside).relative_to("/")
 
+    def bring(self, file: Path) -> str:
+        """Copies a file in. Returns where it is there: a boot empties /tmp."""
+        inside = f"/srv/{file.name}"
+        shutil.copyfile(file, self.path(inside))
+        return inside
+
+    def health(self, port: int = 8480) -> str:
+        return str(json.loads(self.ok("python3", "-c", HEALTH.format(port=port)))["status"])
+
+    def is_healthy(self, port: int = 8480) -> bool:
+        return self.run("python3", "-c", HEALTH.format(port=port)).returncode == 0
+
     def show(self, name: str) -> str:
         """A property of the service."""
         return self.ok("systemctl", "show", "wmsd", "--value", f"--property={name}").strip()
+
+    def boot(self) -> None:
+        """Starts systemd in a machine without an init, with all that is enabled."""
+        self.ok("touch", "/run/boot")
+        self.until(lambda: self.run("systemctl", "is-active", "multi-user.target").stdout.strip() == "active")
 
     def until(self, holds: Callable[[], bool], what: str = "") -> None:
         end = time.monotonic() + LONGEST
@@ -124,6 +146,19 @@ def machine(folder: Path, booted: bool) -> Iterator[Machine]:
         process.wait()
         if group is not None:
             _remove(group)
+
+
+@pytest.fixture
+def booted(tmp_path: Path) -> Iterator[Machine]:
+    with machine(tmp_path / "machine", booted=True) as made:
+        yield made
+
+
+@pytest.fixture
+def bare(tmp_path: Path) -> Iterator[Machine]:
+    """Without an init, until it is booted."""
+    with machine(tmp_path / "machine", booted=False) as made:
+        yield made
 
 
 def _how(booted: bool) -> str:

@@ -7,6 +7,7 @@ from contextlib import suppress
 from typing import Any, Final, NamedTuple
 
 from wmsd.app import own_program
+from wmsd.app.unpacked.refused import sentence_of
 
 STOP_SECONDS: Final = 5.0
 LONGEST_LINE: Final = 1024 * 1024
@@ -56,7 +57,7 @@ class Beside:
             assert process.stdout is not None
             assert process.stderr is not None
             _, said = await asyncio.gather(self._hear(process.stdout), _end_of(process.stderr))
-            return Ended(await process.wait(), said.decode(errors="replace").splitlines())
+            return _ended(await process.wait(), said.decode(errors="replace").splitlines())
         finally:
             self._process = self._over = None
             over.set()
@@ -83,6 +84,11 @@ class Beside:
                 self._process.terminate()
         with suppress(TimeoutError):
             await asyncio.wait_for(self._over.wait(), STOP_SECONDS)
+
+
+def _ended(code: int, said: list[str]) -> Ended:
+    refused = sentence_of(said) if code else None
+    return Ended(code, said if refused is None else [refused])
 
 
 async def _end_of(output: asyncio.StreamReader) -> bytes:

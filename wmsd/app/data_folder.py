@@ -15,11 +15,11 @@ from wmsd.accounts import store as accounts
 from wmsd.accounts.master_key import MasterKey
 from wmsd.app import swapping
 from wmsd.app.disk_thresholds import Level, disk_of
-from wmsd.app.private_files import give_to_owner_of
 from wmsd.app.swapping import sync
 from wmsd.base.clock import OrderedClock
 from wmsd.base.complaints import Complaints
 from wmsd.base.context import PROGRAM, Actor
+from wmsd.base.folder_owner import give_to_owner_of, make_folders
 from wmsd.base.ids import Ids
 from wmsd.companies import store as companies
 from wmsd.db.database import Database
@@ -84,8 +84,8 @@ class DataFolder:
         path = self.path.resolve()
         made = [folder for folder in path.parents if not folder.exists()]
         try:
-            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)  # it holds the keys that sign tokens
-            self.companies.mkdir(exist_ok=True)
+            make_folders(self.path, 0o700)  # it holds the keys that sign tokens
+            make_folders(self.companies)
             for folder in (path, *(each.parent for each in (path, *made))):
                 sync(folder)
         except OSError as error:

@@ -2,9 +2,10 @@
 
 import os
 import pwd
-from contextlib import suppress
 from pathlib import Path
 from typing import IO
+
+from wmsd.base.folder_owner import give_to_owner_of
 
 
 def new_private(path: Path) -> IO[bytes]:
@@ -18,15 +19,6 @@ def new_private_folder(path: Path) -> None:
     """A new folder of the owner of the one that it is in. Raises OSError."""
     path.mkdir(mode=0o700)
     give_to_owner_of(path.parent, path)
-
-
-def give_to_owner_of(folder: Path, path: Path) -> None:
-    """What root makes beside a service of another user is to be that user's. Nobody else can do this, or
-    needs it.
-    """
-    owner = folder.stat()
-    with suppress(PermissionError):
-        os.chown(path, owner.st_uid, owner.st_gid, follow_symlinks=False)
 
 
 def user_name(number: int) -> str:

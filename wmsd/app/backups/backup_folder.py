@@ -10,6 +10,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
+from wmsd.base.folder_owner import give_to_owner_of, make_folders
 from wmsd.db.failures import StorageError
 
 NAME: Final = re.compile(r"wmsd-(\d{4}-\d{2}-\d{2}T\d{6})Z\.tar\.gz", re.ASCII)
@@ -46,9 +47,10 @@ class BackupFolder:
         was killed has left is removed. Raises StorageError.
         """
         try:
-            self.path.mkdir(mode=0o700, parents=True, exist_ok=True)
+            make_folders(self.path, 0o700)
             # Only to read: a command of another user may have made it.
             lock = os.open(self.path / ".lock", os.O_RDONLY | os.O_CREAT | os.O_CLOEXEC, 0o644)
+            give_to_owner_of(self.path, self.path / ".lock")
         except OSError as error:
             reason = (error.strerror or str(error)).lower()
             raise StorageError(f"The backup folder {self.path} cannot be written: {reason}.") from None

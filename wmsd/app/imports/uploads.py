@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any, Final, Literal
 
 from wmsd.app.private_files import new_private
+from wmsd.app.unpacked.refused import sentence_of
 from wmsd.base.problems import not_found
 
 State = Literal["sent", "looking", "looked", "importing", "imported", "failed"]
@@ -104,7 +105,10 @@ class Upload:
 
     def failure(self) -> str:
         """Why the command has failed."""
-        sentences = [each.removeprefix(SAID) for each in self.said() if each.startswith(SAID)]
+        said = self.said()
+        if refused := sentence_of(said):
+            return refused
+        sentences = [each.removeprefix(SAID) for each in said if each.startswith(SAID)]
         return " ".join(sentences[:10]) or BROKEN_OFF
 
 

@@ -2,6 +2,7 @@
 
 import os
 import pwd
+import shutil
 import subprocess
 from pathlib import Path
 from typing import Final
@@ -14,12 +15,30 @@ LONGEST_REASON: Final = 500
 SYSTEM_PATH: Final = "/usr/sbin:/usr/bin:/sbin:/bin"
 
 
+SERVE: Final = "wmsd serve"
+
+
 class ServiceError(Exception):
     """The service cannot be installed, removed or asked for. The text is for people."""
 
 
 def systemd_runs() -> bool:
     return BOOTED.is_dir()
+
+
+def has_systemctl() -> bool:
+    """Whether systemd is installed, be it that it runs or not."""
+    return shutil.which("systemctl", path=SYSTEM_PATH) is not None
+
+
+def check_systemctl() -> None:
+    """Raises ServiceError."""
+    if not has_systemctl():
+        raise ServiceError(
+            "There is no systemd on this machine, so there can be no service, and nothing was changed. Start the "
+            f"server by its command, {SERVE}. In a container, make that the container's command: what runs the "
+            "container starts it again."
+        )
 
 
 def check_root() -> None:

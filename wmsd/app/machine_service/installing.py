@@ -20,7 +20,6 @@ from wmsd.app.upgrades.program_file import ProgramFile
 from wmsd.db.failures import StorageError
 
 NO_LOGIN: Final = "/usr/sbin/nologin"
-BEGUN_BY_HAND: Final = f"runuser -u {{user}} -- {PROGRAM} serve --config {CONFIG}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +39,7 @@ class Plan:
 
 def plan(user: str, program: Path, values: Values) -> Plan:
     """Raises ServiceError and SettingsError, with nothing changed."""
+    host.check_systemctl()
     check_unit()
     check_program(program)
     account = check_user(user)

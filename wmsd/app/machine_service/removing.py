@@ -9,6 +9,7 @@ from wmsd.app.swapping import sync
 
 def remove() -> bool:
     """Stops the service and removes its unit. Returns whether there was one. Raises ServiceError."""
+    host.check_systemctl()
     for path in UNITS_OF_PACKAGES:
         if path.exists():
             raise ServiceError(f"The service here is the Debian package's, {path}. Remove that: apt remove {NAME}")

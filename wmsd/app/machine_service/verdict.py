@@ -1,10 +1,12 @@
 """How the service is, as systemd says."""
 
+import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Final
 
 from wmsd.app.machine_service import host
-from wmsd.app.machine_service.places import NAME, UNIT_FILE, UNITS_OF_PACKAGES
+from wmsd.app.machine_service.places import BEGUN_BY_HAND, NAME, UNIT_FILE, UNITS_OF_PACKAGES
 
 ASKED: Final = (
     "ActiveState",
@@ -26,7 +28,10 @@ STATES: Final = {
 }
 WELL: Final = ("active", "reloading")
 NOT_INSTALLED: Final = "There is no service wmsd on this machine. Make one: wmsd service install"
-NO_SYSTEMD: Final = "No systemd runs here, so the service cannot run. Its unit is there."
+NO_SYSTEMD: Final = (
+    "No systemd runs here, so the service cannot run. Its unit is there. To start the server now: {command}"
+)
+NOT_EVEN_SYSTEMCTL: Final = "There is no systemd on this machine. Start the server by its command: {command}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,11 +45,11 @@ def verdict() -> Verdict:
     """Raises ServiceError."""
     unit_file = next((path for path in (UNIT_FILE, *UNITS_OF_PACKAGES) if path.exists()), None)
     if unit_file is None:
-        return Verdict(False, [NOT_INSTALLED], {})
+        missing = NOT_INSTALLED if host.has_systemctl() else NOT_EVEN_SYSTEMCTL.format(command=host.SERVE)
+        return Verdict(False, [missing], {})
     facts = {"unit": str(unit_file)}
     if not host.systemd_runs():
-        is_enabled = host.asked("systemctl", "is-enabled", NAME).returncode == 0
-        return Verdict(False, [NO_SYSTEMD, AT_BOOT[is_enabled]], facts)
+        return Verdict(False, _without_systemd(unit_file), facts)
     done = host.asked("systemctl", "show", NAME, *(f"--property={name}" for name in ASKED))
     told = dict(line.split("=", 1) for line in done.stdout.splitlines() if "=" in line)
     state = told.get("ActiveState", "unknown")
@@ -57,3 +62,16 @@ def verdict() -> Verdict:
     }
     sentence = STATES.get(state, f"systemd says that the service is {state}.")
     return Verdict(state in WELL, [sentence, AT_BOOT[told.get("UnitFileState") == "enabled"]], facts)
+
+
+def _without_systemd(unit_file: Path) -> list[str]:
+    command = BEGUN_BY_HAND.format(user=_user(unit_file))
+    if not host.has_systemctl():
+        return [NOT_EVEN_SYSTEMCTL.format(command=command)]
+    is_enabled = host.asked("systemctl", "is-enabled", NAME).returncode == 0
+    return [AT_BOOT[is_enabled], NO_SYSTEMD.format(command=command)]
+
+
+def _user(unit_file: Path) -> str:
+    found = re.search(r"^User=(.+)$", unit_file.read_text(encoding="utf-8", errors="replace"), re.MULTILINE)
+    return found[1] if found else NAME

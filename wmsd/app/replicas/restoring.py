@@ -14,11 +14,12 @@ from typing import Final, NamedTuple
 
 from wmsd.app.backups.carrying_on import jump_ahead
 from wmsd.app.data_folder import DataFolder
-from wmsd.app.private_files import give_to_owner_of, new_private_folder
+from wmsd.app.private_files import new_private_folder
 from wmsd.app.replicas.configuration import COMPANIES, url_of
 from wmsd.app.replicas.litestream import restore
 from wmsd.app.swapping import Rename, swap
 from wmsd.base import timestamps
+from wmsd.base.folder_owner import give_to_owner_of
 from wmsd.companies import store as companies
 from wmsd.db.failures import StorageError
 from wmsd.db.high_water import HighWaterMark, read_mark

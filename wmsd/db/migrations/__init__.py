@@ -15,6 +15,7 @@ from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Final
 
+from wmsd.base.folder_owner import give_to_owner_of, make_folders
 from wmsd.db.failures import StorageError, is_damage, is_delay, is_of_disk
 from wmsd.db.high_water import HighWaterMark, read_mark
 from wmsd.db.owner import Owner, claim
@@ -74,7 +75,7 @@ def create(path: Path, kind: FileKind, owner: Owner | None = None) -> None:
         raise StorageError(f"{path} is there already; it was left as it is.")
     unfinished = path.with_name(f"{path.name}.new")
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
+        make_folders(path.parent)
         for remains in path.parent.glob(f"{unfinished.name}*"):
             remains.unlink()
         with closing(connect(unfinished, create=True)) as connection:
@@ -86,6 +87,7 @@ def create(path: Path, kind: FileKind, owner: Owner | None = None) -> None:
 
 def put_in_place(unfinished: Path, path: Path) -> None:
     """Renames a finished file to its name, so that after a power failure there is the whole file or none."""
+    give_to_owner_of(path.parent, unfinished)
     unfinished.chmod(0o600)  # platform.db holds the keys that sign tokens
     with unfinished.open("rb") as file:
         os.fsync(file.fileno())

@@ -11,7 +11,7 @@ import click
 from wmsd.app import own_program
 from wmsd.app.machine_service import host, installing, removing
 from wmsd.app.machine_service.host import ServiceError
-from wmsd.app.machine_service.places import CONFIG, NAME, PROGRAM
+from wmsd.app.machine_service.places import BEGUN_BY_HAND, CONFIG, NAME, PROGRAM
 from wmsd.app.machine_service.settings_file import read_config, settings_from
 from wmsd.app.machine_service.verdict import verdict
 from wmsd.app.settings import SettingsError
@@ -80,7 +80,7 @@ def install(user: str, data: str | None, listen: str | None, program: Path | Non
     if host.systemd_runs():
         note(f"It listens on {plan.listen}. The link of the first admin is in its log: journalctl -u {NAME}")
     else:
-        note(f"To start it now: {installing.BEGUN_BY_HAND.format(user=user)}")
+        note(f"To start it now: {BEGUN_BY_HAND.format(user=user)}")
     note(
         f"Give other commands its settings: with --config {CONFIG}, or with WMSD_CONFIG={CONFIG} in the "
         "environment."

@@ -1,0 +1,57 @@
+"""What a program says that could not unpack itself. The lines are those of PyInstaller 6 and of glibc."""
+
+import sys
+import tempfile
+from pathlib import Path
+
+import pytest
+
+from wmsd.app.beside import Beside
+from wmsd.app.imports.uploads import Upload
+from wmsd.app.unpacked.refused import sentence_of
+
+NO_ROOM = [
+    "fwrite: No space left on device",
+    "[PYI-82:ERROR] Failed to extract entry: cryptography/hazmat/bindings/_rust.abi3.so.",
+]
+NOEXEC = ["wmsd: error while loading shared libraries: libz.so.1: failed to map segment from shared object"]
+NOWHERE = ["[PYI-7:ERROR] Could not create temporary directory!"]
+OTHER = ["[PYI-7:ERROR] Failed to open archive /usr/local/bin/wmsd!"]
+
+
+@pytest.mark.parametrize(
+    ("said", "why"),
+    [
+        (NO_ROOM, "the disk there is full"),
+        (NOEXEC, "nothing may be executed there (noexec)"),
+        (NOWHERE, "cannot make one"),
+        (OTHER, "failed to do so"),
+    ],
+)
+def test_it_names_the_folder_and_what_to_set(said: list[str], why: str) -> None:
+    sentence = sentence_of(["Data folder: /srv", *said])
+    assert sentence is not None
+    assert why in sentence
+    assert tempfile.gettempdir() in sentence
+    assert sentence.endswith("set TMPDIR for the server, for example to /var/lib/wmsd/tmp, and start it again.")
+
+
+@pytest.mark.parametrize(
+    "said", [[], ["wmsd: row 2: No space left on device"], ["wmsd: The file is wrong."], ["Traceback"]]
+)
+def test_a_program_that_came_further_says_it_itself(said: list[str]) -> None:
+    assert sentence_of(said) is None
+
+
+async def test_work_beside_ends_with_the_sentence() -> None:
+    program = f"import sys; sys.stderr.write({NO_ROOM[0]!r} + '\\n' + {NO_ROOM[1]!r}); sys.exit(255)"
+    ended = await Beside([sys.executable, "-c", program], print).run()
+    assert ended == (255, [sentence_of(NO_ROOM)])
+    well = await Beside([sys.executable, "-c", program.replace("255", "0")], print).run()
+    assert well == (0, NO_ROOM)
+
+
+def test_an_upload_says_it_too(tmp_path: Path) -> None:
+    upload = Upload("x", tmp_path)
+    upload.said_file.write_text("\n".join(NOEXEC))
+    assert upload.failure() == sentence_of(NOEXEC)

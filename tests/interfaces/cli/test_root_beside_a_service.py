@@ -1,0 +1,52 @@
+"""What root makes at the command line is the user's that has the data folder: a service of that user reads it."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.support.command import EMAIL, PASSWORD, Home
+
+SERVICE = 1234
+pytestmark = pytest.mark.skipif(os.geteuid() != 0, reason="only root can give files away")
+
+
+def owners(folder: Path) -> dict[str, int]:
+    return {str(path.relative_to(folder)): path.stat().st_uid for path in folder.rglob("*")}
+
+
+def all_of_the_service(folder: Path) -> bool:
+    found = owners(folder)
+    assert found != {}
+    return set(found.values()) == {SERVICE}
+
+
+def test_a_data_folder_that_root_makes_is_the_service_s(home: Home) -> None:
+    os.chown(home.folder, SERVICE, SERVICE)
+    home.ok("company", "create", "ACME", "--name", "Acme", "--all-modules", "--init")
+    assert home.data.stat().st_uid == SERVICE
+    assert all_of_the_service(home.data), owners(home.data)
+
+
+def test_what_root_does_in_the_service_s_folder_stays_the_service_s(home: Home) -> None:
+    home.ok("company", "create", "ACME", "--name", "Acme", "--all-modules", "--init")
+    os.chown(home.folder, SERVICE, SERVICE)
+    for path in (home.data, *home.data.rglob("*")):
+        os.chown(path, SERVICE, SERVICE)
+    home.ok("company", "create", "NEW", "--name", "New", "--all-modules")
+    home.ok("user", "create", EMAIL, "--role", "platform-admin", "--password-stdin", stdin=f"{PASSWORD}\n")
+    home.ok("import", "articles", "-", "--company", "NEW", stdin="code,name\nS-1,Screw\n")
+    home.ok("backup", "create")
+    home.ok("doctor")
+    assert (home.data / "companies" / "2.db").exists()
+    assert all_of_the_service(home.data), owners(home.data)
+    backups = home.folder / "backups"
+    assert (backups.stat().st_uid, all_of_the_service(backups)) == (SERVICE, True), owners(backups)
+
+
+def test_a_folder_that_is_there_keeps_its_owner(home: Home) -> None:
+    os.chown(home.folder, SERVICE, SERVICE)
+    home.data.mkdir()
+    home.ok("company", "create", "ACME", "--name", "Acme", "--init")
+    assert home.data.stat().st_uid == 0
+    assert set(owners(home.data).values()) == {0}

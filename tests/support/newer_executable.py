@@ -1,0 +1,36 @@
+"""Executables of other source trees, as `scripts/build` makes them of this one."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.support.newer_wmsd import ROOT, newer_wmsd
+
+BUILD_SECONDS: Final = 300.0
+
+
+def built(tree: Path) -> Path:
+    """Builds a source tree. Returns the folder with `wmsd`, the one file, and `wmsd-folder`."""
+    for name in ("wmsd.spec", "CHANGELOG.md", "pyproject.toml"):
+        shutil.copy(ROOT / name, tree)
+    (tree / "scripts").mkdir()
+    shutil.copy(ROOT / "scripts" / "start_executable.py", tree / "scripts")
+    environment = {
+        **os.environ,
+        "PYINSTALLER_ZLIB_COMPRESSION_LEVEL": "0",
+        "PYINSTALLER_CONFIG_DIR": str(tree / "cache"),
+    }
+    command = ["-m", "PyInstaller", "--noconfirm", "--log-level", "ERROR", "wmsd.spec"]
+    subprocess.run([sys.executable, *command], cwd=tree, env=environment, check=True, timeout=BUILD_SECONDS)
+    return tree / "dist"
+
+
+@pytest.fixture(scope="session")
+def newer_build(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Of a newer wmsd, whose migrations add a table to each file."""
+    return built(newer_wmsd(tmp_path_factory.mktemp("newer") / "tree"))
