@@ -58,7 +58,7 @@ LOOKS = (
 
 @pytest.fixture(scope="module")
 def pages(browser: Browser, house: House) -> tuple[str, ...]:
-    """All but those for strangers. The webhook's name is long, as names can be; the doctor has found everything."""
+    """All but those for strangers. The webhook has a long name, and the doctor has found everything."""
     one_of_each(house.data)
     with opened(browser, house.address, storage_state=house.state) as page:
         page.goto("/companies/1/webhooks/new-receiver")
