@@ -1,30 +1,36 @@
-"""Brings the catalogues of errors up to date with the code."""
+"""Brings the catalogues of errors, and of what the doctor finds, up to date with the code."""
 
 from pathlib import Path
 
 from polib import POEntry, POFile, pofile
 
+from tests.support import finding_texts
 from tests.support.error_sentences import collected
 from tests.support.messages import CATALOGUES
-from wmsd.interfaces.pages.language import ERROR
+from wmsd.interfaces.pages.language import ERROR, FINDING
 
 UNBROKEN = 1_000_000
 """Columns: each text stands in one line, so that a changed word changes one line."""
 
 
-def updated(path: Path, said: set[str]) -> POFile:
-    """The catalogue with exactly these sentences, in their order."""
+def updated(path: Path, said: set[str], context: str) -> POFile:
+    """The catalogue with exactly these sentences of the context, in their order."""
     found = pofile(str(path), wrapwidth=UNBROKEN)
     known = {each.msgid: each for each in found}
-    found[:] = [known.get(each) or POEntry(msgctxt=ERROR, msgid=each, msgstr="") for each in sorted(said)]
+    found[:] = [known.get(each) or POEntry(msgctxt=context, msgid=each, msgstr="") for each in sorted(said)]
     return found
 
 
 def main() -> None:
-    for path in sorted(CATALOGUES.glob("*-errors.po")):
-        catalogue = updated(path, set(collected()))
-        catalogue.save(str(path))
-        print(f"{path.name}: {len(catalogue)} sentences, {len(catalogue.untranslated_entries())} untranslated.")
+    for part, said, context in (
+        ("errors", set(collected()), ERROR),
+        ("doctor", finding_texts.collected(), FINDING),
+    ):
+        for path in sorted(CATALOGUES.glob(f"*-{part}.po")):
+            catalogue = updated(path, said, context)
+            catalogue.save(str(path))
+            missing = len(catalogue.untranslated_entries())
+            print(f"{path.name}: {len(catalogue)} sentences, {missing} untranslated.")
 
 
 if __name__ == "__main__":

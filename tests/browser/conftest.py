@@ -21,6 +21,7 @@ class House:
     server: Server
     state: Any
     """The cookies of Ana's browser."""
+    data: Path
 
     @property
     def address(self) -> str:
@@ -57,11 +58,11 @@ def house(browser: Browser, tmp_path_factory: pytest.TempPathFactory) -> Iterato
     home.folder.mkdir()
     try:
         with home.serving("--demo", env=UNLIMITED, last_line="curl") as server:
-            made = House(server, None)
+            made = House(server, None, home.data)
             with opened(browser, server.address) as page:
                 page.goto(made.link("First admin"))
                 become_admin(page)
-                yield House(server, page.context.storage_state())
+                yield House(server, page.context.storage_state(), home.data)
     finally:
         program.end()
 

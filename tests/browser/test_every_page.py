@@ -17,6 +17,7 @@ from tests.support.chromium import (
     photograph,
     weights,
 )
+from tests.support.finding_texts import one_of_each
 from wmsd.interfaces.pages.administration import ADMINISTRATION
 from wmsd.interfaces.pages.resources import RESOURCES
 
@@ -57,7 +58,8 @@ LOOKS = (
 
 @pytest.fixture(scope="module")
 def pages(browser: Browser, house: House) -> tuple[str, ...]:
-    """All but those for strangers. The webhook's name is long, as names can be."""
+    """All but those for strangers. The webhook has a long name, and the doctor has found everything."""
+    one_of_each(house.data)
     with opened(browser, house.address, storage_state=house.state) as page:
         page.goto("/companies/1/webhooks/new-receiver")
         page.fill("#name", "The receiver of the integrator who comes from far away and brings long names")

@@ -76,6 +76,14 @@ WHOLE: Final = frozenset(
 )
 """Modules in which a sentence is an error wherever it stands: how it reaches the caller is not followed."""
 TABLES: Final = {"wmsd/base/validation.py": "SENTENCES", "wmsd/base/field_errors.py": "MESSAGES"}
+OF_FILES: Final = (
+    "wmsd/app/examination.py",
+    "wmsd/app/lending.py",
+    "wmsd/db/migrations/__init__.py",
+    "wmsd/db/owner.py",
+    "wmsd/db/unwritten.py",
+)
+"""Modules whose errors the doctor tells of a file that it cannot examine."""
 OF_FIELD: Final = re.compile(
     r"(must|is|has|cannot|holds|names|does|would|goes|comes|are|can|was|needs|begins|takes|leaves"
     r"|differs|finds|lacks) "
@@ -126,8 +134,12 @@ def modules() -> dict[str, Module]:
                 module.names.setdefault(each.name, each)
             if isinstance(each, ast.ImportFrom) and (each.module or "").startswith("wmsd"):
                 module.imported |= {a.asname or a.name: (each.module or "", a.name) for a in each.names}
-        found[path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")] = module
+        found[_dotted(path)] = module
     return found
+
+
+def _dotted(path: str) -> str:
+    return path.removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +239,8 @@ def _part(node: ast.AST, place: Place, depth: int) -> list[str]:
     match node:
         case ast.Constant(value=str(text)):
             return [text]
+        case ast.FormattedValue(value=ast.Name(id="__version__")):
+            return [PLACE]
         case ast.FormattedValue(value=ast.IfExp() | ast.Name() as value, conversion=-1):
             found = texts(value, place, depth)
             return found if (found and all(found)) or (isinstance(value, ast.IfExp) and found) else [PLACE]
@@ -296,6 +310,18 @@ def _sentences() -> Iterator[tuple[str, str]]:
             yield from ((text, module.path) for text in _said(node, Place(module, function)))
 
 
+def _of_files() -> Iterator[tuple[str, str]]:
+    for module in map(modules().__getitem__, map(_dotted, OF_FILES)):
+        for node, function in _nodes(module.tree):
+            match node:
+                case ast.Call(func=ast.Name(id="StorageError") | ast.Attribute(attr="__init__"), args=[said]):
+                    yield from ((text, module.path) for text in texts(said, Place(module, function)))
+                case ast.Call(func=ast.Name(id="WrongOwner"), args=[_, said, _]):
+                    yield from ((text, module.path) for text in texts(said, Place(module, function)))
+                case ast.keyword(arg="error", value=said):
+                    yield from ((text, module.path) for text in texts(said, Place(module, function)))
+
+
 def _shaped() -> Iterator[tuple[str, str]]:
     """What reads as the sentence of a field, and in the modules of WHOLE any sentence, wherever it stands."""
     for module in modules().values():
@@ -339,7 +365,7 @@ def is_sentence(text: str) -> bool:
 def collected() -> dict[str, str]:
     """The sentences and words, each with the file that says it first."""
     found: dict[str, str] = {}
-    for text, path in (*_sentences(), *_shaped()):
+    for text, path in (*_sentences(), *_shaped(), *_of_files()):
         told = re.sub(r"\{\w*\}", PLACE, text)
         for each in SPELLED_OUT.get(told, (told,)):
             if is_sentence(each):

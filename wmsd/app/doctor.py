@@ -1,7 +1,7 @@
 """Checks that a company's file keeps every promise that the rooms declare, and that any file is whole."""
 
 import time
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import islice
@@ -33,6 +33,23 @@ COUNTED_TABLES: Final = (
     *("transports", "transport_orders", "transport_packaging"),
     *("webhook_subscriptions", "webhook_deliveries", "webhook_attempts"),
 )
+REFERENCES_LEAD: Final = "the references of {table} lead to records"
+ROWS_COUNTED: Final = "the rows of {table} can be counted"
+REFERENCE: Final = "a reference leads to a record"
+A_RECORD: Final = "a record of {table}"
+NONE: Final = "none"
+TOTAL: Final = "a list's total is kept right"
+IS_NEWEST: Final = "the file has everything that was written to it"
+LAST_CHANGE: Final = "the last change (event {found}, where {noted} was noted)"
+PROMISES: Final[Mapping[str, tuple[str, ...]]] = {
+    **{check.promise: check.words for check in CHECKS},
+    REFERENCE: (A_RECORD, NONE),
+    TOTAL: (),
+    IS_NEWEST: (LAST_CHANGE,),
+}
+"""Each with the texts with which its records and values are named."""
+READINGS: Final = (REFERENCES_LEAD, ROWS_COUNTED)
+"""What else damage can keep from being checked, of each table."""
 MOST_TOLD: Final = 100
 CACHE_KIB: Final = 65_536
 """Checks look up each index entry in its row. The usual cache would read a large file's pages repeatedly."""
@@ -82,7 +99,7 @@ def examine(tx: Transaction) -> Findings:
                 findings.differences.extend(_differing(tx, check))
         _compare_totals(tx, findings)
         for table in COUNTED_TABLES:
-            with _as_far_as_readable(findings, f"the rows of {table} can be counted"):
+            with _as_far_as_readable(findings, ROWS_COUNTED.format(table=table)):
                 findings.rows += tx.value(f"SELECT count(*) FROM {table}")
     findings.seconds = time.perf_counter() - started
     return findings
@@ -92,7 +109,7 @@ def examine_file(tx: Transaction) -> Findings:
     """Checks what must hold in any file: it is whole, and every reference leads to a record."""
     findings = Findings(damages=damages(tx))
     for table in tables(tx):
-        with _as_far_as_readable(findings, f"the references of {table} lead to records"):
+        with _as_far_as_readable(findings, REFERENCES_LEAD.format(table=table)):
             findings.differences.extend(_references(tx, table))
     return findings
 
@@ -125,17 +142,16 @@ def _larger_cache(tx: Transaction) -> Iterator[None]:
 def _references(tx: Transaction, table: str) -> Iterator[Difference]:
     for name, row_id, parent, _ in islice(tx.execute(f'PRAGMA foreign_key_check("{table}")'), MOST_TOLD):
         record = name if row_id is None else f"{name} {row_id}"
-        yield Difference("a reference leads to a record", record, f"a record of {parent}", "none")
+        yield Difference(REFERENCE, record, A_RECORD.format(table=parent), NONE)
 
 
 def _compare_totals(tx: Transaction, findings: Findings) -> None:
-    promise = "a list's total is kept right"
-    with _as_far_as_readable(findings, promise):
+    with _as_far_as_readable(findings, TOTAL):
         for table, kept in tx.rows("SELECT name, rows FROM row_counts"):
-            with _as_far_as_readable(findings, promise):
+            with _as_far_as_readable(findings, TOTAL):
                 counted = tx.value(f"SELECT count(*) FROM {table}")
                 if counted != kept:
-                    findings.differences.append(Difference(promise, table, str(counted), str(kept)))
+                    findings.differences.append(Difference(TOTAL, table, str(counted), str(kept)))
 
 
 def _differing(tx: Transaction, check: Check) -> Iterator[Difference]:

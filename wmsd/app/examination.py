@@ -8,7 +8,7 @@ from typing import TypeVar
 
 from wmsd.app import clock_watch
 from wmsd.app.data_folder import DataFolder
-from wmsd.app.doctor import Difference, Findings, examine, examine_file
+from wmsd.app.doctor import IS_NEWEST, LAST_CHANGE, Difference, Findings, examine, examine_file
 from wmsd.base import timestamps
 from wmsd.base.steadiness import Known
 from wmsd.companies import store as companies
@@ -45,8 +45,8 @@ def _older(tx: Transaction, mark: HighWaterMark | None) -> Iterator[Difference]:
     with suppress(*UNREADABLE):
         if mark is not None and (found := read_mark(tx)).last_change < mark.last_change:
             yield Difference(
-                "the file has everything that was written to it",
-                f"the last change (event {found.last_event}, where {mark.last_event} was noted)",
+                IS_NEWEST,
+                LAST_CHANGE.format(found=found.last_event, noted=mark.last_event),
                 timestamps.from_microseconds(mark.last_change),
                 timestamps.from_microseconds(found.last_change),
             )

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 @dataclass(frozen=True, slots=True)
 class Check:
     """`differing` is a SELECT of the records that break the promise: the record, the expected value, the found
-    value.
+    value. `words` are the texts with which it names records and values, so that they can be translated.
     """
 
     promise: str
     differing: str
     in_millionths: bool = True
+    words: tuple[str, ...] = ()
 
 
 def unequal_sums(keys: str, expected: str, found: str) -> str:

@@ -28,6 +28,11 @@ THE_FILE: Final = "the file"
 ITS_END: Final = "the end of the file"
 THE_SCHEMA: Final = "the schema"
 THE_FREE_LIST: Final = "the free list"
+IN_TABLE: Final = "table {table}"
+IN_INDEX: Final = "index {index} of table {table}"
+ENDS_EARLY: Final = "it ends after {found} of {pages} pages"
+WORDS: Final = (IN_INDEX, IN_TABLE, THE_FILE, ITS_END, THE_SCHEMA, THE_FREE_LIST, ENDS_EARLY)
+"""How a damage names its place. Other messages are SQLite's."""
 OF_A_TREE: Final = re.compile(r"(?:Tree (\d+) |Freelist: )")
 OF_AN_INDEX: Final = re.compile(r"(?:from|in|of) index (\S+)$")
 A_TABLE: Final = "SELECT integrity_check FROM pragma_integrity_check(?)"
@@ -103,7 +108,7 @@ def missing_end(path: Path) -> list[Damage]:
             return []
         page_size, pages = int.from_bytes(header[16:18], "big"), int.from_bytes(header[28:32], "big")
         if size < pages * page_size:
-            return [Damage(ITS_END, (f"it ends after {size // page_size} of {pages} pages",))]
+            return [Damage(ITS_END, (ENDS_EARLY.format(found=size // page_size, pages=pages),))]
     return []
 
 
@@ -156,7 +161,7 @@ def _names(tx: Transaction) -> dict[str | None, str]:
     names: dict[str | None, str] = {None: THE_FREE_LIST, "1": THE_SCHEMA}
     with suppress(*UNREADABLE):
         for root, kind, name, table in tx.execute(ROOTS):
-            names[str(root)] = _index(name, table) if kind == "index" else f"table {name}"
+            names[str(root)] = _index(name, table) if kind == "index" else IN_TABLE.format(table=name)
     return names
 
 
@@ -168,7 +173,7 @@ def tables(tx: Transaction) -> list[str]:
 
 
 def _index(name: str, table: str) -> str:
-    return f"index {name} of table {table}"
+    return IN_INDEX.format(index=name, table=table)
 
 
 def _place(message: str, names: dict[str | None, str], table: str) -> str:
@@ -177,4 +182,4 @@ def _place(message: str, names: dict[str | None, str], table: str) -> str:
         return names[tree[1]]
     if index is not None:
         return _index(index[1], table)
-    return THE_SCHEMA if table == "sqlite_schema" else f"table {table}"
+    return THE_SCHEMA if table == "sqlite_schema" else IN_TABLE.format(table=table)

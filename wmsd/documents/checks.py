@@ -1,10 +1,18 @@
 """Doctor's checks of documents: made from what their kind declares."""
 
 from collections.abc import Iterable
+from typing import Final
 
 from wmsd.base.checking import Check, unequal_sums
 from wmsd.base.quantity import SCALE
 from wmsd.documents.table import DocumentTable
+
+STATUS: Final = "status {status}"
+STATUS_OF_PARTNER: Final = "partner {partner}, status {status}"
+LINE: Final = "{document}, line {line}"
+SERIAL: Final = "{document}, serial {serial}"
+LOT: Final = "{document}, lot {lot}"
+HELD, FREE = "held", "free"
 
 
 def listed(names: Iterable[str]) -> str:
@@ -28,7 +36,12 @@ def status_checks(table: DocumentTable) -> tuple[Check, Check]:
     counts_differ = f"SELECT {named}'status ' || status, expected, found FROM ({counted})"
     return (
         Check(f"the status of a {noun} is the last that it reached", reached, in_millionths=False),
-        Check(f"{noun}s are as many as their counts say", counts_differ, in_millionths=False),
+        Check(
+            f"{noun}s are as many as their counts say",
+            counts_differ,
+            in_millionths=False,
+            words=(STATUS_OF_PARTNER, STATUS),
+        ),
     )
 
 
@@ -50,7 +63,8 @@ def ledger_check(table: DocumentTable, movements: Iterable[str], statuses: Itera
         WHERE {expected} <> coalesce(moved.quantity, 0)
     """
     posted = " or ".join(sorted(statuses))
-    return Check(f"a {noun} that is {posted} is in the ledger line by line, any other is not", differing)
+    promise = f"a {noun} that is {posted} is in the ledger line by line, any other is not"
+    return Check(promise, differing, words=(LINE,))
 
 
 def reservation_checks(table: DocumentTable, statuses: Iterable[str]) -> tuple[Check, ...]:
@@ -95,7 +109,8 @@ def reservation_checks(table: DocumentTable, statuses: Iterable[str]) -> tuple[C
     of_document = f"CROSS JOIN {name} ON {name}.id = document_id"
     quantities_differ = f"SELECT {name}.code, expected, found FROM ({quantities}) {of_document}"
     serials_differ = f"""
-        SELECT {name}.code || ', serial ' || serial, iif(expected, 'held', 'free'), iif(found, 'held', 'free')
+        SELECT {name}.code || ', serial ' || serial, iif(expected, '{HELD}', '{FREE}'),
+            iif(found, '{HELD}', '{FREE}')
         FROM ({serials}) {of_document}
     """
     lots_differ = f"""
@@ -105,6 +120,11 @@ def reservation_checks(table: DocumentTable, statuses: Iterable[str]) -> tuple[C
     says, otherwise = f"an open {noun} holds", "any other"
     return (
         Check(f"{says} what its lines say, {otherwise} nothing", quantities_differ),
-        Check(f"{says} the serials that its lines name, {otherwise} none", serials_differ, in_millionths=False),
-        Check(f"{says} of a lot what its lines name of it, {otherwise} nothing", lots_differ),
+        Check(
+            f"{says} the serials that its lines name, {otherwise} none",
+            serials_differ,
+            in_millionths=False,
+            words=(SERIAL, HELD, FREE),
+        ),
+        Check(f"{says} of a lot what its lines name of it, {otherwise} nothing", lots_differ, words=(LOT,)),
     )

@@ -6,6 +6,7 @@ from wmsd.base.checking import Check, unequal_sums
 from wmsd.packaging.store import OWED
 
 MOVED: Final = f"SELECT packaging_type_id, partner_id, {OWED} AS amount FROM packaging_movements"
+OF_PARTNER: Final = "{packaging} of {partner}"
 KEPT: Final = "SELECT packaging_type_id, partner_id, quantity AS amount FROM packaging_balances"
 BALANCES: Final = f"""
     SELECT packaging_types.code || ' of ' || partners.code, expected, found
@@ -14,4 +15,4 @@ BALANCES: Final = f"""
     JOIN partners ON partners.id = partner_id
 """
 
-CHECKS: Final = (Check("a packaging balance is the sum of its movements", BALANCES),)
+CHECKS: Final = (Check("a packaging balance is the sum of its movements", BALANCES, words=(OF_PARTNER,)),)

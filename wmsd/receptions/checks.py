@@ -12,21 +12,23 @@ RECEIVED: Final = """
     LEFT JOIN posted ON posted.po_item_id = item.id
     WHERE item.received_quantity <> coalesce(posted.quantity, 0)
 """
-FOLLOWED: Final = """
+ITEM: Final = "{order}, item {item}"
+PARTIAL, UNTOUCHED = "PARTIAL or RECEPTIONAT", "CREAT or ANULAT"
+FOLLOWED: Final = f"""
     WITH received AS (
         SELECT purchase_order_id, sum(received_quantity) > 0 AS some, min(received_quantity >= quantity) AS
         all_of_it FROM purchase_order_items GROUP BY purchase_order_id
     ), wanted AS (
         SELECT code, status,
-            CASE WHEN all_of_it THEN 'RECEPTIONAT' WHEN some THEN 'PARTIAL or RECEPTIONAT' ELSE 'CREAT or ANULAT'
-            END
-                AS expected
+            CASE WHEN all_of_it THEN 'RECEPTIONAT' WHEN some THEN '{PARTIAL}' ELSE '{UNTOUCHED}' END AS expected
         FROM purchase_orders JOIN received ON received.purchase_order_id = purchase_orders.id
     )
     SELECT code, expected, status FROM wanted WHERE instr(expected, status) = 0
 """
 
 CHECKS: Final = (
-    Check("an order has received what its receptions posted", RECEIVED),
-    Check("an order's status follows what it has received", FOLLOWED, in_millionths=False),
+    Check("an order has received what its receptions posted", RECEIVED, words=(ITEM,)),
+    Check(
+        "an order's status follows what it has received", FOLLOWED, in_millionths=False, words=(PARTIAL, UNTOUCHED)
+    ),
 )

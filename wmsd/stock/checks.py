@@ -10,6 +10,14 @@ NAMED: Final = """
      WHERE articles.id = stock.article_id AND warehouses.id = stock.warehouse_id)
 """
 OF_LOT: Final = "coalesce(', lot ' || lot_number, '')"
+IN_WAREHOUSE: Final = "{article} in {warehouse}"
+LOT: Final = "{goods}, lot {lot}"
+SERIAL: Final = "{goods}, serial {serial}"
+RESERVED: Final = "{goods}, reserved"
+QUARANTINED: Final = "{goods}, quarantined"
+NOT_QUARANTINED: Final = "{goods}, not quarantined"
+WORDS_OF_LOT: Final = (LOT, IN_WAREHOUSE)
+WORDS_OF_SERIAL: Final = (SERIAL, LOT, IN_WAREHOUSE)
 
 
 def _sum(balance: str, table: str, column: str) -> str:
@@ -116,18 +124,35 @@ MOVED: Final = f"""
 """Quantity and quarantined together: one pass over the ledger, which is the longest table."""
 
 CHECKS: Final = (
-    Check("a quantity is the sum of its movements", MOVED),
-    Check("what is reserved is the sum of its reservations", _sum("reserved", "reservations", "quantity")),
-    Check("a lot's quantity is the sum of its movements", _sum_of_lot("quantity")),
-    Check("what is quarantined of a lot is the sum of its movements", _sum_of_lot("quarantined")),
-    Check("what is reserved of a lot is the sum of its reservations", LOTS_RESERVED),
-    Check("lots together are never more than the stock that they are of", LOTS_TOGETHER),
+    Check("a quantity is the sum of its movements", MOVED, words=(QUARANTINED, IN_WAREHOUSE)),
     Check(
-        "a serial is in stock where, and when, its movements sum to one", _sum_of_serial("quantity", f"{SCALE}")
+        "what is reserved is the sum of its reservations",
+        _sum("reserved", "reservations", "quantity"),
+        words=(IN_WAREHOUSE,),
+    ),
+    Check("a lot's quantity is the sum of its movements", _sum_of_lot("quantity"), words=WORDS_OF_LOT),
+    Check(
+        "what is quarantined of a lot is the sum of its movements", _sum_of_lot("quarantined"), words=WORDS_OF_LOT
+    ),
+    Check("what is reserved of a lot is the sum of its reservations", LOTS_RESERVED, words=WORDS_OF_LOT),
+    Check(
+        "lots together are never more than the stock that they are of",
+        LOTS_TOGETHER,
+        words=(RESERVED, QUARANTINED, NOT_QUARANTINED, IN_WAREHOUSE),
+    ),
+    Check(
+        "a serial is in stock where, and when, its movements sum to one",
+        _sum_of_serial("quantity", f"{SCALE}"),
+        words=WORDS_OF_SERIAL,
     ),
     Check(
         "a serial is quarantined when its movements say so",
         _sum_of_serial("quarantined", f"{SCALE} * quarantined"),
+        words=WORDS_OF_SERIAL,
     ),
-    Check("serials are never more than the lot, or the stock, that they are of", SERIALS_WITHIN),
+    Check(
+        "serials are never more than the lot, or the stock, that they are of",
+        SERIALS_WITHIN,
+        words=(QUARANTINED, NOT_QUARANTINED, *WORDS_OF_LOT),
+    ),
 )

@@ -11,6 +11,9 @@ NAMED: Final = """
     (SELECT transports.transport_ecc || ' of ' || warehouses.code FROM transports
      JOIN warehouses ON warehouses.id = transports.warehouse_id WHERE transports.id = transport_id)
 """
+OF_WAREHOUSE: Final = "{transport} of {warehouse}"
+PACKAGING_ROW: Final = "{transport}, packaging {row}"
+IS_POSTED, IS_NOT_POSTED, ONE = "posted", "not posted", "at most 1"
 KEYS: Final = "transport_id, packaging_type_id, partner_id"
 PACKED: Final = f"SELECT {KEYS}, {OWED} AS amount FROM transport_packaging WHERE partner_id IS NOT NULL"
 MOVED: Final = f"""
@@ -23,13 +26,13 @@ PACKAGING: Final = f"""
 """
 POSTED: Final = f"""
     SELECT {NAMED} || ', packaging ' || packed.id,
-        iif(transports.status = 'CREAT', 'not posted', 'posted'),
-        iif(packed.partner_id IS NULL, 'not posted', 'posted')
+        iif(transports.status = 'CREAT', '{IS_NOT_POSTED}', '{IS_POSTED}'),
+        iif(packed.partner_id IS NULL, '{IS_NOT_POSTED}', '{IS_POSTED}')
     FROM transport_packaging AS packed JOIN transports ON transports.id = packed.transport_id
     WHERE (transports.status = 'CREAT') <> (packed.partner_id IS NULL)
 """
 ON_ONE: Final = f"""
-    SELECT sales_orders.code, 'at most 1', count(*)
+    SELECT sales_orders.code, '{ONE}', count(*)
     FROM transport_orders
     JOIN transports ON transports.id = transport_orders.transport_id AND transports.status <> '{OVER}'
     JOIN sales_orders ON sales_orders.id = transport_orders.sales_order_id
@@ -44,8 +47,13 @@ DELIVERED: Final = f"""
 """
 
 CHECKS: Final = (
-    Check("a transport's packaging is in the packaging ledger", PACKAGING),
-    Check("a transport's packaging is posted when it is loaded", POSTED, in_millionths=False),
-    Check("an order is on one transport at a time", ON_ONE, in_millionths=False),
-    Check("a delivered transport has delivered its orders", DELIVERED, in_millionths=False),
+    Check("a transport's packaging is in the packaging ledger", PACKAGING, words=(OF_WAREHOUSE,)),
+    Check(
+        "a transport's packaging is posted when it is loaded",
+        POSTED,
+        in_millionths=False,
+        words=(PACKAGING_ROW, OF_WAREHOUSE, IS_POSTED, IS_NOT_POSTED),
+    ),
+    Check("an order is on one transport at a time", ON_ONE, in_millionths=False, words=(ONE,)),
+    Check("a delivered transport has delivered its orders", DELIVERED, in_millionths=False, words=(OF_WAREHOUSE,)),
 )

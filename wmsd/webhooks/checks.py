@@ -4,6 +4,11 @@ from typing import Final
 
 from wmsd.base.checking import Check
 
+DELIVERY: Final = "webhook delivery {delivery}"
+SUBSCRIPTION: Final = "webhook subscription {subscription}"
+DELIVERIES: Final = "webhook deliveries that are {status}"
+DELIVERIES_OF_SUBSCRIPTION: Final = "webhook subscription {subscription}, deliveries that are {status}"
+OPEN_BEFORE, NONE = "an open one before it", "none"
 GAPS: Final = """
     SELECT 'webhook delivery ' || id, before + 1, sequence FROM (
         SELECT id, sequence, lag(sequence) OVER (PARTITION BY subscription_id ORDER BY id) AS before
@@ -17,8 +22,8 @@ LAST: Final = """
     JOIN webhook_deliveries AS delivery ON delivery.subscription_id = subscription.id
     GROUP BY subscription.id HAVING last_sequence != max(delivery.sequence)
 """
-STUCK: Final = """
-    SELECT 'webhook delivery ' || held.id, 'an open one before it', 'none'
+STUCK: Final = f"""
+    SELECT 'webhook delivery ' || held.id, '{OPEN_BEFORE}', '{NONE}'
     FROM webhook_subscriptions AS subscription
     CROSS JOIN webhook_deliveries AS held INDEXED BY webhook_deliveries_open
         ON held.subscription_id = subscription.id
@@ -65,11 +70,28 @@ COUNTS_OF_SUBSCRIPTION: Final = """
     GROUP BY subscription_id, status HAVING sum(counted) != sum(kept)
 """
 CHECKS: Final = (
-    Check("the deliveries of a subscription are numbered without gaps", GAPS, in_millionths=False),
-    Check("a subscription knows its last number", LAST, in_millionths=False),
-    Check("a delivery is held only behind an open one", STUCK, in_millionths=False),
-    Check("every attempt stands in the log", ATTEMPTS, in_millionths=False),
-    Check("an active subscription is told of its events, and no other", TOPICS, in_millionths=False),
-    Check("deliveries are as many as their counts say", COUNTS, in_millionths=False),
-    Check("a subscription has as many deliveries as its counts say", COUNTS_OF_SUBSCRIPTION, in_millionths=False),
+    Check(
+        "the deliveries of a subscription are numbered without gaps", GAPS, in_millionths=False, words=(DELIVERY,)
+    ),
+    Check("a subscription knows its last number", LAST, in_millionths=False, words=(SUBSCRIPTION,)),
+    Check(
+        "a delivery is held only behind an open one",
+        STUCK,
+        in_millionths=False,
+        words=(DELIVERY, OPEN_BEFORE, NONE),
+    ),
+    Check("every attempt stands in the log", ATTEMPTS, in_millionths=False, words=(DELIVERY,)),
+    Check(
+        "an active subscription is told of its events, and no other",
+        TOPICS,
+        in_millionths=False,
+        words=(SUBSCRIPTION,),
+    ),
+    Check("deliveries are as many as their counts say", COUNTS, in_millionths=False, words=(DELIVERIES,)),
+    Check(
+        "a subscription has as many deliveries as its counts say",
+        COUNTS_OF_SUBSCRIPTION,
+        in_millionths=False,
+        words=(DELIVERIES_OF_SUBSCRIPTION,),
+    ),
 )

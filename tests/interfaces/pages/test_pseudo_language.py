@@ -12,7 +12,9 @@ from typing import Any, Final
 
 import pytest
 
+from tests.interfaces.pages.test_oversight import of_house
 from tests.interfaces.pages.visitor import Visitor
+from tests.support.finding_texts import one_of_each
 from tests.support.page_addresses import addresses
 from tests.support.two_tenants import TwoTenants, open_premises
 from tests.support.world import PASSWORD, UNLIMITED, World, all_rows, open_world
@@ -162,7 +164,8 @@ class Scene:
 
 @pytest.fixture
 async def scene(tmp_path: Path) -> AsyncIterator[Scene]:
-    async with open_world(tmp_path / "data", UNLIMITED) as world:
+    async with open_world(tmp_path / "data", UNLIMITED, started=of_house) as world:
+        one_of_each(world.installation.folder.path)
         company, _ = await open_premises(world, 5)
         await world.new_user("ana@example.com", "platform-admin")
         visitor = Visitor(world)

@@ -5,10 +5,10 @@ from datetime import timedelta
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
-from wmsd.app.diagnosis.finding import FindingKind, Found
+from wmsd.app.diagnosis.finding import REASONS, FindingKind, Found
 from wmsd.app.diagnosis.situation import Situation
 from wmsd.app.settings import SettingsError
-from wmsd.app.tls.serving import WARNED_BEFORE, check_files
+from wmsd.app.tls.serving import FAULTS, WARNED_BEFORE, check_files
 
 if TYPE_CHECKING:
     from cryptography.x509 import Certificate
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 DAY: Final = "%Y-%m-%d"
 ANYWHERE: Final = ("0.0.0.0", "::", "127.0.0.1", "::1", "localhost")  # noqa: S104  (compared, not bound)
 """Addresses that say nothing about the name by which people come."""
+NO_NAME: Final = "no name"
 
 UNUSABLE: Final = FindingKind(
     "certificate-unusable",
@@ -23,6 +24,7 @@ UNUSABLE: Final = FindingKind(
     "The server cannot serve https: {reason}",
     "Put the certificate and its private key there, readable for the user that runs wmsd, and check them with "
     "wmsd config check. See /docs/tls.",
+    words=(*FAULTS, *REASONS),
 )
 EXPIRED: Final = FindingKind(
     "certificate-expired",
@@ -47,6 +49,7 @@ OTHER_NAMES: Final = FindingKind(
     "warning",
     "The certificate {file} is for {names}, and wmsd listens on {host}.",
     "Get a certificate for the name by which people come, or use tls = lan, which makes one for this machine.",
+    words=(NO_NAME,),
 )
 KINDS: Final = (UNUSABLE, EXPIRED, NOT_YET, ENDS, OTHER_NAMES)
 
@@ -77,7 +80,7 @@ def _of(path: Path, at: Situation) -> Found:
     host = at.settings.server.listen.rpartition(":")[0].strip("[]")
     names = _names(certificate)
     if host not in ANYWHERE and not _covers(names, host):
-        yield OTHER_NAMES.of(path, names=", ".join(names) or "no name", host=host)
+        yield OTHER_NAMES.of(path, names=", ".join(names) or NO_NAME, host=host)
 
 
 def _names(certificate: "Certificate") -> list[str]:

@@ -14,7 +14,7 @@ from wmsd.app.diagnosis import (
     network,
     permissions,
 )
-from wmsd.app.diagnosis.finding import Finding, FindingKind, Found
+from wmsd.app.diagnosis.finding import REASONS, Finding, FindingKind, Found, reason_of
 from wmsd.app.diagnosis.situation import Situation
 
 
@@ -27,13 +27,6 @@ class Group(NamedTuple):
     measures: Callable[[Situation], Found] | None = None
 
 
-UNEXAMINED: Final = FindingKind(
-    "unexamined",
-    "wrong",
-    "It could not be found out how this stands: {group}, because {reason}.",
-    "Look whether this user may read the folders of the data, of the backups and of temporary files.",
-)
-
 GROUPS: Final = (
     Group("The data folder", folder.KINDS, folder.look),
     Group("Logs of the files", logs.KINDS, logs.look),
@@ -44,6 +37,13 @@ GROUPS: Final = (
     Group("Files of the settings", named_files.KINDS, named_files.look),
     Group("Address and proxy", network.KINDS, network.look),
     Group("Certificate", certificates.KINDS, certificates.look),
+)
+UNEXAMINED: Final = FindingKind(
+    "unexamined",
+    "wrong",
+    "It could not be found out how this stands: {group}, because {reason}.",
+    "Look whether this user may read the folders of the data, of the backups and of temporary files.",
+    words=(*(group.title for group in GROUPS), *REASONS),
 )
 KINDS: Final = (*(kind for group in GROUPS for kind in group.kinds), UNEXAMINED)
 MOST_OF_KIND: Final = 20
@@ -63,7 +63,7 @@ def _found(group: Group, at: Situation, measured: bool) -> Iterator[Finding]:
         if measured and group.measures is not None:
             yield from group.measures(at)
     except OSError as error:
-        yield UNEXAMINED.of(group=group.title, reason=(error.strerror or str(error)).lower())
+        yield UNEXAMINED.of(group=group.title, reason=reason_of(error))
 
 
 def _bounded(found: Sequence[Finding]) -> Iterator[Finding]:

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final
 
 from wmsd.app.diagnosis.file_systems import FileSystem
-from wmsd.app.diagnosis.finding import FindingKind, Found
+from wmsd.app.diagnosis.finding import REASONS, FindingKind, Found, reason_of
 from wmsd.app.diagnosis.situation import Situation
 from wmsd.app.disk_thresholds import MOST_REFUSED
 from wmsd.db.sqlite import bytes_on_disk
@@ -88,6 +88,7 @@ TEMPORARY_UNUSABLE: Final = FindingKind(
     "wrong",
     "No file can be made in the temporary folder {file}: {reason}.",
     "Give this user the permission, or name another folder in TMPDIR. Imports need it.",
+    words=REASONS,
 )
 TEMPORARY_LOW: Final = FindingKind(
     "temporary-low",
@@ -161,7 +162,7 @@ def _temporary(at: Situation) -> Found:
         with tempfile.TemporaryFile(dir=folder) as file:
             file.write(A_PAGE)
     except OSError as error:
-        yield TEMPORARY_UNUSABLE.of(folder, reason=(error.strerror or str(error)).lower())
+        yield TEMPORARY_UNUSABLE.of(folder, reason=reason_of(error))
         return
     if on.free < MOST_REFUSED:
         yield TEMPORARY_LOW.of(folder, free=on.free // MEGABYTE)

@@ -2,12 +2,27 @@
 sentences.
 """
 
+import errno
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Literal
+from typing import Final, Literal
 
 Severity = Literal["wrong", "warning"]
+_MET: Final = (
+    *(errno.EACCES, errno.EPERM, errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ELOOP, errno.ENAMETOOLONG),
+    *(errno.EROFS, errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.ESTALE, errno.EMFILE, errno.ENFILE, errno.ENOMEM),
+)
+
+
+def reason_of(error: OSError) -> str:
+    """Why the system refuses something, as it stands in a sentence."""
+    return (error.strerror or str(error)).lower()
+
+
+REASONS: Final = tuple(reason_of(OSError(number, os.strerror(number))) for number in _MET)
+"""Those that files and disks give."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,6 +33,8 @@ class FindingKind:
     severity: Severity
     says: str
     remedy: str
+    words: tuple[str, ...] = ()
+    """Texts of ours that may stand in the places, so that they can be translated too. They may have places."""
 
     def of(self, path: Path | None = None, **facts: object) -> "Finding":
         """A finding of this kind; `path` is the file that it is about, if there is one, and its fact `file`."""

@@ -44,6 +44,7 @@ FILE_UNKNOWN: Final = FindingKind(
     "{file} is the file of no company in platform.db. It names as its owner: {owner}.",
     "If platform.db was restored or copied from before the company was made, restore a newer one. Otherwise move "
     "the file out of the data folder, and keep it until you know whose it is.",
+    words=(NOBODY,),
 )
 FILE_STRAY: Final = FindingKind(
     "file-stray",

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from wmsd.app.diagnosis.finding import FindingKind, Found
+from wmsd.app.diagnosis.finding import REASONS, FindingKind, Found, reason_of
 from wmsd.app.diagnosis.situation import Situation
 from wmsd.app.private_files import user_name
 
@@ -23,6 +23,7 @@ UNREADABLE: Final = FindingKind(
     "wrong",
     "{file}, which {setting} names, cannot be read: {reason}.",
     "Put the file there, or correct {setting}.",
+    words=REASONS,
 )
 NOT_FOR_OWNER: Final = FindingKind(
     "file-refused",
@@ -40,7 +41,7 @@ def look(at: Situation) -> Found:
             with path.open("rb") as file:
                 file.read(1)
         except OSError as error:
-            yield UNREADABLE.of(path, setting=setting, reason=(error.strerror or str(error)).lower())
+            yield UNREADABLE.of(path, setting=setting, reason=reason_of(error))
             continue
         if at.user == 0 and not _may_read(path, owner.st_uid, owner.st_gid):
             yield NOT_FOR_OWNER.of(path, setting=setting, owner=user_name(owner.st_uid))

@@ -24,12 +24,15 @@ LONGEST_ANSWER: Final = 65_536
 WIDEST: Final = {4: 8, 6: 16}
 """The shortest prefix of a network that can be an organisation's own, by the version of the address."""
 EVERYWHERE: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  (compared, not bound)
+PROCESS: Final = "process {number} ({name})"
+OF_ANOTHER_USER: Final = "a process of another user"
 
 PORT_TAKEN: Final = FindingKind(
     "port-taken",
     "wrong",
     "Another program listens on {listen}: {process}.",
     "Stop that program, or choose another address in server.listen.",
+    words=(PROCESS, OF_ANOTHER_USER),
 )
 ADDRESS_UNKNOWN: Final = FindingKind(
     "address-unknown",
@@ -135,8 +138,9 @@ def _process_at(port: int) -> str:
     for process in PROCESSES.iterdir():
         if process.name.isdecimal() and _has_open(process, sockets):
             with suppress(OSError):
-                return f"process {process.name} ({(process / 'comm').read_text(encoding='utf-8').strip()})"
-    return "a process of another user"
+                name = (process / "comm").read_text(encoding="utf-8").strip()
+                return PROCESS.format(number=process.name, name=name)
+    return OF_ANOTHER_USER
 
 
 def _inodes(port: int) -> set[str]:

@@ -14,6 +14,16 @@ LOG = logging.getLogger("wmsd.tls")
 LOOK_SECONDS: Final = 3600.0
 WARNED_BEFORE: Final = timedelta(days=14)
 WARNED_EVERY: Final = timedelta(days=1)
+UNREADABLE: Final = "{path} cannot be read: {reason}."
+OTHER_KEY: Final = "The private key in {key} does not belong to the certificate in {certificate}."
+KEY_WITH_PASSWORD: Final = (
+    "The private key in {key} has a password, which nobody types at a start: remove it (openssl pkey)."
+)
+NO_KEY: Final = "{key} has no private key. Name its file in server.certificate_key, with tls = files."
+NO_CERTIFICATE: Final = "{certificate} has no certificate."
+NO_PEM: Final = "server.tls: {certificate} is not a PEM file with a certificate and its key: {reason}."
+FAULTS: Final = (UNREADABLE, OTHER_KEY, KEY_WITH_PASSWORD, NO_KEY, NO_CERTIFICATE, NO_PEM)
+"""What can be wrong with the files of the certificate."""
 
 
 class ServedTls:
@@ -78,7 +88,8 @@ def check_files(server: Server) -> None:
         try:
             path.read_bytes()
         except OSError as error:
-            raise SettingsError(f"{path} cannot be read: {(error.strerror or str(error)).lower()}.") from None
+            reason = (error.strerror or str(error)).lower()
+            raise SettingsError(UNREADABLE.format(path=path, reason=reason)) from None
     try:
         ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER).load_cert_chain(certificate, key, _refuse_password)
     except (OSError, ssl.SSLError, ValueError) as error:
@@ -116,11 +127,11 @@ def _refuse_password() -> str:
 
 def _what_is_wrong(certificate: Path, key: Path, error: Exception) -> str:
     if "key values mismatch" in str(error).lower() or "KEY_VALUES_MISMATCH" in str(error):
-        return f"The private key in {key} does not belong to the certificate in {certificate}."
+        return OTHER_KEY.format(key=key, certificate=certificate)
     if isinstance(error, ValueError):
-        return f"The private key in {key} has a password, which nobody types at a start: remove it (openssl pkey)."
+        return KEY_WITH_PASSWORD.format(key=key)
     if b"PRIVATE KEY" not in key.read_bytes():
-        return f"{key} has no private key. Name its file in server.certificate_key, with tls = files."
+        return NO_KEY.format(key=key)
     if b"BEGIN CERTIFICATE" not in certificate.read_bytes():
-        return f"{certificate} has no certificate."
-    return f"server.tls: {certificate} is not a PEM file with a certificate and its key: {error}."
+        return NO_CERTIFICATE.format(certificate=certificate)
+    return NO_PEM.format(certificate=certificate, reason=error)

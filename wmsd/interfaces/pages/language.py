@@ -2,11 +2,13 @@
 
 English stands in the code and in the templates; the other languages in `catalogues/`, as gettext's PO files.
 Errors of operations are English sentences too: in a catalogue they have the context `error`, and `{}` where a
-value stands.
+value stands. What the doctor finds has the context `finding`, and the places of its declaration
+(`finding_words.py`).
 """
 
 import gettext
 import io
+import re
 from collections.abc import Mapping
 from contextvars import ContextVar
 from dataclasses import dataclass
@@ -15,7 +17,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
 from wmsd.interfaces.http.negotiation import weights_in
-from wmsd.interfaces.pages.sentence_patterns import Patterns
+from wmsd.interfaces.pages.sentence_patterns import PLACE, Patterns
 
 if TYPE_CHECKING:
     from polib import POFile
@@ -25,8 +27,10 @@ DEFAULT: Final = "en"
 OFFERED: tuple[str, ...] = ("en", "ro")
 """The languages whose catalogue is complete."""
 ERROR: Final = "error"
+FINDING: Final = "finding"
 LONGEST_TOLD: Final = 2000
 """Characters of a sentence in which values are looked for."""
+PLACES: Final = re.compile(r"\{\w+\}")
 current: ContextVar[str] = ContextVar("language", default=DEFAULT)
 """Of the page that is made."""
 
@@ -46,6 +50,19 @@ def translated(text: str) -> str:
 def counted(singular: str, plural: str, number: int) -> str:
     """The text for so many. It has `%(num)s` where the number stands."""
     return _catalogue(current.get()).ngettext(singular, plural, number)
+
+
+def found_text(declared: str) -> str:
+    """A declared text of what the doctor finds, in the language of the page. What is told elsewhere too stands in
+    the catalogues as an error does, with `{}` in its places, in their order.
+    """
+    catalogue = _catalogue(current.get())
+    found = catalogue.pgettext(FINDING, declared)
+    if found != declared:
+        return found
+    plain = PLACES.sub(PLACE, declared)
+    found = catalogue.pgettext(ERROR, plain)
+    return declared if found == plain else found
 
 
 def told(sentence: str) -> str:

@@ -6,7 +6,7 @@ from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
 
 from wmsd.interfaces.http.web import web
-from wmsd.interfaces.pages import language, measures, values, words
+from wmsd.interfaces.pages import finding_words, language, measures, values, words
 from wmsd.interfaces.pages.assets import address_of
 from wmsd.interfaces.pages.fields import name_of
 from wmsd.interfaces.pages.rail import rail
@@ -60,6 +60,9 @@ def _environment() -> "Environment":
         "status": words.status,
         "opens": words.opens,
         "told": language.told,
+        "finding_sentence": finding_words.sentence_of,
+        "finding_remedy": finding_words.remedy_of,
+        "file_finding": finding_words.of_file,
         "translated": language.translated,
         "date": words.date,
         "name_of": name_of,

@@ -1,0 +1,73 @@
+"""Every text that the doctor declares for what it finds, and the findings that can be made of them."""
+
+import re
+from collections.abc import Iterator
+from pathlib import Path
+from string import Formatter
+from typing import Final
+
+import polib
+
+from tests.support.messages import CATALOGUES
+from wmsd.app.diagnosis.diagnose import KINDS
+from wmsd.app.diagnosis.finding import Finding, FindingKind
+from wmsd.app.doctor import PROMISES, READINGS
+from wmsd.app.findings import MORE, SENTENCES
+from wmsd.app.oversight.kept_findings import Diagnosed, Examination, KeptFinding, diagnosed, write_examination
+from wmsd.base.checking import Check
+from wmsd.db.integrity import WORDS
+from wmsd.interfaces.pages.language import ERROR, PLACES
+
+LITERAL = re.compile(r"'([^']*)'")
+MOMENT: Final = "2026-11-20T12:00:00.000Z"
+TOTAL: Final = "a list's total is kept right; but articles: 7 instead of 0."
+CHOICE = re.compile(r"iif\([^()]*?, '([^']+)', '([^']+)'\)")
+
+
+def places_of(declared: str) -> list[str]:
+    return [name for _, name, _, _ in Formatter().parse(declared) if name is not None]
+
+
+def declared() -> set[str]:
+    """All that have words in them."""
+    found = {text for kind in KINDS for text in (kind.says, kind.remedy, *kind.words)}
+    found |= {*SENTENCES.values(), MORE, *WORDS, *READINGS, *PROMISES}
+    found |= {word for words in PROMISES.values() for word in words}
+    return {text for text in found if re.search("[a-z]{2}", PLACES.sub("", text))}
+
+
+def collected() -> set[str]:
+    """Those of the catalogue of the doctor: the others are told as errors too, and stand with them."""
+    known = {
+        each.msgid
+        for path in sorted(CATALOGUES.glob("*.po"))
+        for each in polib.pofile(str(path))
+        if each.msgctxt == ERROR
+    }
+    return {text for text in declared() if PLACES.sub("{}", text) not in known}
+
+
+def shown(check: Check) -> Iterator[str]:
+    """The texts in its SQL that stand in what it tells: names of records and values, and no statuses or keys."""
+    sql = check.differing
+    yield from (text for text in LITERAL.findall(sql) if re.search(r"[a-z]", text) and " " in text)
+    yield from (text for found in CHOICE.findall(sql) for text in found)
+
+
+def unnamed(check: Check) -> list[str]:
+    """The texts that its words lack."""
+    return [text for text in shown(check) if not any(text in word for word in check.words)]
+
+
+def example(kind: FindingKind) -> dict[str, str]:
+    """Facts that a finding of this kind may have."""
+    return {name: f"/{name}-{len(name)}" for text in (kind.says, kind.remedy) for name in places_of(text)}
+
+
+def one_of_each(data: Path) -> list[Finding]:
+    """Keeps an examination that has found each kind in the installation, and a wrong figure in a file."""
+    found = [Finding(kind, example(kind)) for kind in KINDS]
+    total = KeptFinding(file="ACME", kind="difference", sentence=TOTAL)
+    kept = Examination(began_at=MOMENT, ended_at=MOMENT, files=2, wrong=1, findings=[total])
+    write_examination(data, kept.with_installation(Diagnosed.model_validate(diagnosed(found))))
+    return found
