@@ -9,7 +9,8 @@ import pytest
 from tests.app.diagnosis.scene import NOW, names, situation, told
 from tests.app.tls.test_lan import BOX
 from wmsd.app.diagnosis import certificates
-from wmsd.app.tls.authority import CERTIFICATE_LIFETIME, new_authority, new_certificate
+from wmsd.app.tls.authority import AUTHORITY_LIFETIME, CERTIFICATE_LIFETIME, new_authority, new_certificate
+from wmsd.app.tls.lan import certificate_for
 
 DAY = timedelta(days=1)
 END = NOW + CERTIFICATE_LIFETIME
@@ -109,3 +110,25 @@ def test_files_that_cannot_be_served(data: Path, breaks: Callable[[Path, Path], 
     sentence = told(certificates.look(situation(data, served(certificate, key))), "certificate-unusable")
     assert sentence.startswith("The server cannot serve https: ")
     assert reason in sentence
+
+
+@pytest.mark.parametrize(
+    ("now", "expected"),
+    [
+        (NOW, []),
+        (END - 28 * DAY, []),
+        (END - 27 * DAY, ["certificate-not-renewed"]),
+        (END + DAY, ["certificate-not-renewed"]),
+        (NOW + AUTHORITY_LIFETIME - 121 * DAY, ["certificate-not-renewed"]),
+        (NOW + AUTHORITY_LIFETIME - 119 * DAY, ["certificate-not-renewed", "authority-ends"]),
+    ],
+)
+def test_the_one_of_the_lan(data: Path, now: datetime, expected: list[str]) -> None:
+    """A server renews it 30 days before its end."""
+    certificate_for(data, BOX, NOW)
+    at = situation(data, {"server": {"tls": "lan"}}, now=now)
+    assert names(certificates.look(at)) == expected
+
+
+def test_the_lan_before_the_first_start(data: Path) -> None:
+    assert names(certificates.look(situation(data, {"server": {"tls": "lan"}}))) == []

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from cryptography.x509 import Certificate
 
 DAY: Final = "%Y-%m-%d"
+RENEWAL_ALLOWANCE: Final = timedelta(days=3)
+"""So late may a renewal be, of a server that was off over a weekend."""
+AUTHORITY_WARNED_BEFORE: Final = timedelta(days=120)
 ANYWHERE: Final = ("0.0.0.0", "::", "127.0.0.1", "::1", "localhost")  # noqa: S104  (compared, not bound)
 """Addresses that say nothing about the name by which people come."""
 NO_NAME: Final = "no name"
@@ -51,11 +54,26 @@ OTHER_NAMES: Final = FindingKind(
     "Get a certificate for the name by which people come, or use tls = lan, which makes one for this machine.",
     words=(NO_NAME,),
 )
-KINDS: Final = (UNUSABLE, EXPIRED, NOT_YET, ENDS, OTHER_NAMES)
+NOT_RENEWED: Final = FindingKind(
+    "certificate-not-renewed",
+    "wrong",
+    "The certificate {file} that wmsd makes for the LAN ends on {day}, and was not renewed 30 days before.",
+    "Start the server again, which renews it. If it does not, its log says why.",
+)
+AUTHORITY_ENDS: Final = FindingKind(
+    "authority-ends",
+    "warning",
+    "The authority {file} ends on {day}. wmsd makes a new one 30 days before, and browsers refuse that until it "
+    "is installed.",
+    "Choose a day on which everybody installs the new one: wmsd tls show says how.",
+)
+KINDS: Final = (UNUSABLE, EXPIRED, NOT_YET, ENDS, OTHER_NAMES, NOT_RENEWED, AUTHORITY_ENDS)
 
 
 def look(at: Situation) -> Found:
     server = at.settings.server
+    if server.tls == "lan":
+        yield from _of_lan(at)
     if server.certificate_files is None:
         return
     try:
@@ -64,6 +82,16 @@ def look(at: Situation) -> Found:
         yield UNUSABLE.of(reason=error)
         return
     yield from _of(server.certificate_files[0], at)
+
+
+def _of_lan(at: Situation) -> Found:
+    from wmsd.app.tls import lan  # imported here, as below
+
+    folder, served, authority = at.data / lan.FOLDER, lan.served_of(at.data), lan.authority_of(at.data)
+    if served is not None and served.not_valid_after_utc <= at.now + lan.RENEWED_BEFORE - RENEWAL_ALLOWANCE:
+        yield NOT_RENEWED.of(folder / lan.SERVED, day=f"{served.not_valid_after_utc:{DAY}}")
+    if authority is not None and authority.not_valid_after_utc <= at.now + AUTHORITY_WARNED_BEFORE:
+        yield AUTHORITY_ENDS.of(folder / lan.AUTHORITY, day=f"{authority.not_valid_after_utc:{DAY}}")
 
 
 def _of(path: Path, at: Situation) -> Found:
