@@ -61,7 +61,7 @@ def _defaults(vault: Vault) -> dict[str, str]:
 
 def _shown(dumped: Any, value: Any, vault: Vault) -> str:
     """`dumped` is the value without what is never shown. What is masked or cut has a mark."""
-    written = toml(dumped)
+    written = dumped if isinstance(dumped, str) else toml(dumped)
     shown = masking.text(written)
     is_whole = shown == written and len(shown) <= LONGEST_VALUE and not _has_tables(value)
     return shown if is_whole else f"{shown[:LONGEST_VALUE]} [{vault.mark(repr(value))}]"

@@ -108,7 +108,7 @@ def test_settings_that_changed_since_the_last_start(home: Home) -> None:
 
     first = started()
     assert "server.listen" in first
-    assert first["backup.every"]["after"] == '"never"'
+    assert first["backup.every"]["after"] == "never"
     assert started() == {}
     assert started(WMSD_LIMITS_DATA_PER_MINUTE="77") == {"limits.data_per_minute": {"before": ANY, "after": "77"}}
     assert started(WMSD_LIMITS_DATA_PER_MINUTE="77") == {}

@@ -1,7 +1,8 @@
 """`wmsd article`."""
 
 from wmsd.articles import actions, store
-from wmsd.interfaces.cli.records import RecordCommands, record_command
+from wmsd.interfaces.cli.record_kind import RecordCommands
+from wmsd.interfaces.cli.records import record_command
 
 article_command = record_command(
     RecordCommands(

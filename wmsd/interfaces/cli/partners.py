@@ -1,7 +1,8 @@
 """`wmsd partner`."""
 
 from wmsd.directory import actions, administration, store
-from wmsd.interfaces.cli.records import RecordCommands, record_command
+from wmsd.interfaces.cli.record_kind import RecordCommands
+from wmsd.interfaces.cli.records import record_command
 
 partner_command = record_command(
     RecordCommands(

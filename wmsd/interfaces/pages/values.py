@@ -32,7 +32,7 @@ def shown(field: Field, value: Any, referred: Referred, at: Workplace) -> Markup
 
 
 def is_figure(field: Field) -> Markup:
-    """The attribute of a cell that holds a figure."""
+    """The attribute of a cell that holds a figure, or what was before and after, which may be long."""
     return Markup(_is_figure(field))  # noqa: S704 -- a constant
 
 
@@ -95,6 +95,8 @@ def _or_dash(value: Any, show: Show) -> str:
 
 
 def _is_figure(field: Field) -> str:
+    if field.kind == "changes":
+        return ' class="changes"'
     return ' class="num"' if field.kind in FIGURES else ""
 
 
@@ -145,7 +147,7 @@ def _sentences(value: Iterable[str]) -> str:
 
 def _changes(value: Mapping[str, Mapping[str, Any]]) -> str:
     return "<br>".join(
-        f"{escape(name_of(name))}: {_plain(change['before'])} → {_plain(change['after'])}"
+        f"{escape(name if '.' in name else name_of(name))}: {_plain(change['before'])} → {_plain(change['after'])}"
         for name, change in value.items()
     )
 
