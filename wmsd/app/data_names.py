@@ -16,7 +16,7 @@ NAMES: Final = (
     *("companies/ID.db.removed-…", "companies/ID.db.orphan-…", "companies/ID.db-wal.overwritten-…"),
     *("server.lock", "server.socket", "borrowers.lock", "reserve"),
     *("tls/authority.pem", "tls/authority.key", "tls/served.pem", "tls/….new"),
-    *("imports/", "requests/", "backup.json", "examination.json"),
+    *("imports/", "requests/", "backup.json", "alerts.json", "examination.json"),
     *("upgrade.json", "upgrade-….log", "before-…/", "replaced-…/", "swap.json"),
     *("….json.new", ".wmsd-probe", ".proving/", ".restoring/", ".platform-copy-…", ".taking-over-…/", ".replica/"),
     *("litestream.socket", ".platform.db-litestream/", "companies/.ID.db-litestream/"),
@@ -27,11 +27,13 @@ OF_THE_DISK: Final = "lost+found"
 """Stands in each new file system."""
 
 
-def _pattern(name: str) -> str:
-    return re.escape(name.removesuffix("/")).replace("ID", "[1-9][0-9]*").replace("…", "[^/]*")
+def pattern(name: str) -> str:
+    """A regular expression for the paths that a name of the table stands for."""
+    inside = "(/.*)?" if name.endswith("/") else ""
+    return re.escape(name.removesuffix("/")).replace("ID", "[1-9][0-9]*").replace("…", "[^/]*") + inside
 
 
-_OWN: Final = re.compile("|".join(map(_pattern, (*NAMES, *OF_SQLITE))), re.ASCII)
+_OWN: Final = re.compile("|".join(map(pattern, (*NAMES, *OF_SQLITE))), re.ASCII)
 _BEGINNINGS: Final = {name.partition("/")[0] for name in NAMES if "/" in name.removesuffix("/")}
 
 

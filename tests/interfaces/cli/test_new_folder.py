@@ -100,6 +100,12 @@ def test_no_question_where_nobody_else_is(home: Home, prepare: Callable[[Home], 
     assert is_made(home)
 
 
+def test_no_question_where_its_own_output_goes(home: Home) -> None:
+    with (home.folder / "log").open("w") as log:
+        home.run_fresh(*SERVE, stdout=log, stderr=log)
+    assert (home.data / "platform.db").exists()
+
+
 @pytest.mark.parametrize(
     ("arguments", "env"),
     [(("--data", "there"), {}), ((), {"WMSD_SERVER_DATA": "there"}), (("--config", "sub/c.toml"), {})],

@@ -1,7 +1,9 @@
 """Before a data folder is made where other things stand: asks the person at the terminal, or wants `--create`."""
 
+import os
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -16,6 +18,9 @@ SHOWN: Final = 3
 """Names of what was found."""
 OWN_BEGINNING: Final = "wmsd"
 """How the program's own files begin that are downloaded and kept: wmsd, wmsd-1.1.0.minisig, wmsd.previous."""
+
+PRINTED_TO: Final = (1, 2)
+"""Standard output and standard error."""
 
 create_option = click.option(
     "--create", is_flag=True, help="Make the data folder, also where other files are. Without it, serve asks."
@@ -32,13 +37,13 @@ def may_be_made(command_line: CommandLine, create: bool) -> None:
     if not found:
         return
     data = command_line.folder.path.resolve()
-    told = f"The folder {place} has no data of wmsd, and holds {_told(found)}."
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise StorageError(
-            f"{told} Nothing was made. To make the data folder {data} all the same, start with --create. "
-            "Otherwise start in an empty folder, or name the data folder with --data."
+            f"The folder {place} has no data of wmsd, and holds {_told(found)}. Nothing was made. To make the "
+            f"data folder {data} all the same, start with --create. Otherwise start in an empty folder, or name "
+            "the data folder with --data."
         )
-    note(told)
+    note(f"The folder {place} has no data of wmsd, and holds {_told(found)}.")
     if not click.confirm(f"Make the data folder {data}?", err=True):
         raise StorageError("Nothing was made. Start in an empty folder, or name the data folder with --data.")
 
@@ -88,8 +93,17 @@ def _others(command_line: CommandLine, here: Path) -> Iterator[str]:
     own = {command_line.folder.path.resolve(), *_of_settings(command_line)}
     for entry in here.iterdir():
         is_program = entry.name.startswith(OWN_BEGINNING) and entry.is_file()
-        if not entry.name.startswith(".") and not is_program and entry.resolve() not in own:
+        is_own = entry.name.startswith(".") or is_program or entry.resolve() in own or _is_printed_to(entry)
+        if not is_own:
             yield entry.name
+
+
+def _is_printed_to(entry: Path) -> bool:
+    """Whether what the program prints goes into this file: `wmsd serve > log 2>&1`."""
+    with suppress(OSError):
+        status = entry.stat()
+        return any(os.path.samestat(status, os.fstat(number)) for number in PRINTED_TO)
+    return False
 
 
 def _of_settings(command_line: CommandLine) -> Iterator[Path]:
