@@ -34,7 +34,7 @@ NOT_TYPED: Final = {
 STARTS: Final = ("sudo ./wmsd service install", "sudo wmsd service install", "sudo systemctl enable --now wmsd")
 STOPS: Final = ("sudo systemctl disable --now wmsd",)
 """What starts and stops the service of a machine: here, a server."""
-GOES_ON: Final = ("wmsd status --watch",)
+GOES_ON: Final = ("wmsd status --watch", "wmsd logs --company ACME --follow")
 """Until Ctrl-C."""
 MAY_WARN: Final = "wmsd doctor"
 """Its warnings are of the machine that the test runs on."""
@@ -54,6 +54,7 @@ SHOP: Final = (
 PASSPHRASE: Final = "umask 077; echo correct horse battery staple > "
 BEFORE: Final[Mapping[str, Sequence[str]]] = {
     "quick-start": ("ln -s $(command -v wmsd) wmsd",),
+    "running": ACME,
     "administration": (
         *ACME,
         "wmsd operator create OPS --name Ops",
@@ -91,7 +92,11 @@ BETWEEN: Final[Mapping[tuple[str, str], Sequence[str]]] = {
 }
 """What the page has somebody do elsewhere, before the command that begins so."""
 
-OF_SETTINGS: Final[Mapping[str, Mapping[str, str]]] = {"replica": {"WMSD_REPLICA_ENABLED": "true"}}
+OF_SETTINGS: Final[Mapping[str, Mapping[str, str]]] = {
+    "replica": {"WMSD_REPLICA_ENABLED": "true"},
+    "running": {"WMSD_LOG_FILE": "wmsd.log"},
+    "monitoring": {"WMSD_ALERTS_COMMAND": "/bin/cat"},
+}
 CONFIGURED: Final = "quick-start"
 """The page that begins with settings."""
 

@@ -13,6 +13,7 @@ from tests.support.command import EMAIL, LONGEST, PASSWORD, Home
 from tests.support.litestream import PROGRAM, SHARED, replicating
 from tests.support.newer_wmsd import VERSION, newer_wmsd
 from wmsd import docs
+from wmsd.app.alerts.kept import Kept, write_kept
 from wmsd.app.data_folder import DataFolder
 from wmsd.app.data_names import NAMES, OF_SQLITE, is_own, pattern, strangers
 from wmsd.app.imports.uploads import Uploads
@@ -98,6 +99,7 @@ def _serve_over_tls(home: Watched) -> None:
         upload = Uploads(home.data / "imports").make(1)
         upload.file.touch()
         write_examination(home.data, Examination(began_at=BEGAN))
+        write_kept(home.data, Kept())
         home.look()
         assert server.stop() == 0
     home.look()
