@@ -1,6 +1,8 @@
 """Where other things stand, a data folder is made only when somebody says so."""
 
+import os
 from collections.abc import Callable, Sequence
+from pathlib import Path
 
 import pytest
 
@@ -45,6 +47,14 @@ def test_without_a_terminal_it_says_what_it_found_and_makes_nothing(home: Home) 
 def test_one_other_thing_is_enough(home: Home) -> None:
     (home.folder / "Music").mkdir()
     assert "and holds one other file or folder: Music. Nothing was made." in is_refused(home)
+
+
+def test_no_name_steers_the_terminal(home: Home) -> None:
+    for name in (b"\x1b[2Jclear", b"line\nwmsd: all is well", b"\xff\xfe"):
+        Path(os.fsdecode(bytes(home.folder) + b"/" + name)).touch()
+    said = home.run(*SERVE)
+    assert (said.code, said.err.count("\n")) == (1, 2)
+    assert "3 other files and folders: '\\x1b[2Jclear', 'line\\nwmsd: all is well', '\\udcff\\udcfe'." in said.err
 
 
 @pytest.mark.parametrize(("answer", "is_there"), [("y", True), ("n", False), ("", False)])

@@ -114,6 +114,11 @@ def _of_settings(command_line: CommandLine) -> Iterator[Path]:
 
 def _told(found: Sequence[str]) -> str:
     if len(found) == 1:
-        return f"one other file or folder: {found[0]}"
-    names = ", ".join([*found[:SHOWN], *(["…"] if len(found) > SHOWN else [])])
+        return f"one other file or folder: {_shown(found[0])}"
+    names = ", ".join([*map(_shown, found[:SHOWN]), *(["…"] if len(found) > SHOWN else [])])
     return f"{len(found)} other files and folders: {names}"
+
+
+def _shown(name: str) -> str:
+    """Somebody else has named it: nothing in it may steer the terminal."""
+    return name if name.isprintable() else repr(name)
