@@ -25,6 +25,8 @@ OF_THE_REPLICA: Final = "It goes on beside the server: tests/interfaces/cli/test
 NOT_TYPED: Final = {
     "sudo -u wmsd env ": "It opens a shell, in which the commands after it are typed.",
     "sudo ./wmsd service install --dry-run": NEEDS_AN_INIT,
+    "sudo apt ": NEEDS_AN_INIT,
+    "wmsd service status": NEEDS_AN_INIT,
     "wmsd upgrade": NEEDS_AN_EXECUTABLE,
     "litestream replicate": OF_THE_REPLICA,
     "wmsd replica restore": OF_THE_REPLICA,

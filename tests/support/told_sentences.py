@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final, TypeGuard
 
@@ -25,10 +25,11 @@ def sentences() -> dict[str, str]:
     errors = ERRORS | {name for tree in trees.values() for name in _kinds(tree)}
     found: dict[str, str] = {}
     for path, tree in trees.items():
+        constants = dict(_constants(tree))
         is_command = path.is_relative_to(SOURCES / "interfaces" / "cli")
         for node in ast.walk(tree):
             for told in _told(node, errors, is_command):
-                if (sentence := _text(told)) is not None and not GOES_ON.match(sentence):
+                if (sentence := _text(told, constants)) is not None and not GOES_ON.match(sentence):
                     found.setdefault(sentence, f"{path.relative_to(SOURCES)}:{told.lineno}")
     return found
 
@@ -65,13 +66,23 @@ def _is_made(node: ast.AST) -> TypeGuard[ast.Call]:
     return isinstance(node, ast.Call) and ast.unparse(node.func) == "super().__init__" and bool(node.args)
 
 
-def _text(told: ast.expr) -> str | None:
+def _constants(tree: ast.Module) -> Iterator[tuple[str, str]]:
+    """The texts that a module declares by name, with holes where something is put in."""
+    for node in tree.body:
+        match node:
+            case ast.AnnAssign(target=ast.Name(id=name), value=ast.Constant(value=str(text))):
+                yield name, re.sub(r"\{[a-z_]+\}", HOLE, text)
+
+
+def _text(told: ast.expr, constants: Mapping[str, str]) -> str | None:
     match told:
+        case ast.Call(func=ast.Attribute(attr="format", value=ast.Name(id=name))):
+            return constants.get(name)
         case ast.Constant(value=str(text)):
             return text
         case ast.JoinedStr(values=parts):
             text = "".join(str(part.value) if isinstance(part, ast.Constant) else HOLE for part in parts)
             return re.sub(f"{HOLE}+", HOLE, text)
         case ast.BinOp(left=left, op=ast.Add(), right=right):
-            return f"{_text(left) or HOLE}{_text(right) or HOLE}"
+            return f"{_text(left, constants) or HOLE}{_text(right, constants) or HOLE}"
     return None

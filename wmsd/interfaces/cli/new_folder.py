@@ -31,12 +31,13 @@ def may_be_made(command_line: CommandLine, create: bool) -> None:
     """Asks whether the data folder may be made, where it is not there yet and other things are. Raises
     StorageError when it may not, and when there is nobody to ask.
     """
-    if create or command_line.folder.is_made:
+    folder = command_line.folder
+    if create or folder.is_made or any(folder.companies.glob("*.db")):  # without platform.db, none is made
         return
     place, found = _found(command_line)
     if not found:
         return
-    data = command_line.folder.path.resolve()
+    data = folder.path.resolve()
     if not (sys.stdin.isatty() and sys.stderr.isatty()):
         raise StorageError(
             f"The folder {place} has no data of wmsd, and holds {_told(found)}. Nothing was made. To make the "
