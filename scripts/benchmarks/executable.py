@@ -82,7 +82,7 @@ def _until_healthy(executable: Path, empty: Path) -> float:
     port = free_port()
     started = time.perf_counter()
     with (empty / "server.log").open("wb") as log:
-        command: list[str | Path] = [executable, "serve", "--listen", f"{HOST}:{port}"]
+        command: list[str | Path] = [executable, "serve", "--create", "--listen", f"{HOST}:{port}"]
         process = subprocess.Popen(command, cwd=empty, env=environment(QUIET), stdout=log, stderr=log)
     try:
         while time.perf_counter() - started < START_SECONDS and process.poll() is None:

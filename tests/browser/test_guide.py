@@ -134,9 +134,9 @@ def test_on_a_screen_the_contents_stand_beside_the_page(browser: Browser, house:
         expect(page.locator("#q")).not_to_be_in_viewport()
         expect(page.locator("nav[aria-label='On this page'] a >> nth=0")).to_be_in_viewport()
         assert page.evaluate("scrollY") == 0
-        page.goto("/docs/errors#storage_full")
+        page.goto("/docs/troubleshooting#backups")
         expect(page.locator("#q")).to_be_in_viewport()
-        expect(page.locator("#storage_full")).to_be_in_viewport()
+        expect(page.locator("#backups")).to_be_in_viewport()
         expect(page.locator("nav[aria-label='On this page'] a >> nth=0")).to_be_in_viewport()
 
 

@@ -24,9 +24,12 @@ OF_THE_PAST = {"changelog"}
 FILES = [*sorted(Path(docs.__file__).parent.glob("*.md")), Path(docs.__file__).parents[2] / "README.md"]
 PAGES = {path.stem: path.read_text(encoding="utf-8") for path in FILES if path.stem not in OF_THE_PAST}
 BESIDE_ROUTES = {graphql.SCHEMA}
-FILE_NAMES = re.compile(r"\.(?:py|lock|csv)$")
-FENCE = re.compile(r"^```\w*\n(.*?)^```", re.DOTALL | re.MULTILINE)
+FILE_NAMES = re.compile(r"\.(?:py|lock|csv|json|socket)$")
+FENCE = re.compile(r"^ *```\w*\n(.*?)^ *```", re.DOTALL | re.MULTILINE)
 CODE = re.compile(r"`([^`\n]+(?:\n[^`\n]+)?)`")
+OF_MESSAGES = "troubleshooting"
+"""The page whose tables begin with what the program prints, which may begin with its name."""
+ROW = re.compile(r"^\| `[^`]+` \|", re.MULTILINE)
 METHOD = "(?:GET|POST|PUT|PATCH|DELETE)"
 CALL = re.compile(rf"{METHOD}(?:` (?:and|or) `{METHOD})?[ `]+(/api[^\s`?\"']*)")
 
@@ -47,10 +50,10 @@ def commands() -> Iterator[tuple[str, str]]:
     """Page and line of each command that is written out."""
     for page, text in PAGES.items():
         blocks = FENCE.findall(text)
-        rest = FENCE.sub("", text)
+        rest = FENCE.sub("", text if page != OF_MESSAGES else ROW.sub("", text))
         lines = [line for block in blocks for line in block.replace("\\\n", " ").splitlines()]
         for line in [*lines, *(" ".join(code.split()) for code in CODE.findall(rest))]:
-            command = line.removeprefix("$").lstrip()  # a prompt, or the variable of the README
+            command = line.lstrip().removeprefix("$").lstrip()  # a prompt, or the variable of the README
             if command.startswith("wmsd "):
                 yield page, command
 

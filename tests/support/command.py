@@ -177,10 +177,15 @@ class Home:
         """A process from the beginning, with Python's own start in it. `under`: what runs the program."""
         return subprocess.Popen(
             [*under, *PROGRAM, *map(str, arguments)],
-            cwd=self.folder,
             env=self.clean(options.pop("env", None)),
             text=True,
-            **{"stdin": subprocess.DEVNULL, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE, **options},
+            **{
+                "cwd": self.folder,
+                "stdin": subprocess.DEVNULL,
+                "stdout": subprocess.PIPE,
+                "stderr": subprocess.PIPE,
+                **options,
+            },
         )
 
     def run_fresh(self, *arguments: str | Path, **options: Any) -> Done:
@@ -252,7 +257,7 @@ class Home:
         log_file = self.folder / "serve.log"
         options: dict[str, Any] = {"env": {**NO_BACKUPS, **(env or {})}, "preexec_fn": limits, "under": under}
         with log_file.open("wb") as log:
-            process = self.start("serve", "--listen", "127.0.0.1:0", *arguments, stderr=log, **options)
+            process = self.start("serve", "--create", "--listen", "127.0.0.1:0", *arguments, stderr=log, **options)
         with process:
             hung = threading.Timer(LONGEST, process.kill)
             hung.start()

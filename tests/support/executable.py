@@ -151,7 +151,7 @@ def serving(
     out, log = folder / "printed", folder / "log"
     with out.open("wb") as stdout, log.open("wb") as stderr:
         process = subprocess.Popen(
-            [executable, "serve", "--listen", "127.0.0.1:0", *arguments],
+            [executable, "serve", "--create", "--listen", "127.0.0.1:0", *arguments],
             cwd=folder,
             env=environment,
             stdin=subprocess.DEVNULL,

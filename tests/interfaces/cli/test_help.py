@@ -30,7 +30,7 @@ CHANGING = (
     *PLACE,
 )
 OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
-    ("serve",): ("--listen HOST:PORT", "--tls off|lan|files", "--demo", *PLACE),
+    ("serve",): ("--listen HOST:PORT", "--tls off|lan|files", "--demo", "--create", *PLACE),
     ("company", "create"): (
         "CODE",
         "--name TEXT",

@@ -1,17 +1,15 @@
 """Whether the files of the data folder are those that belong there."""
 
-import re
 from pathlib import Path
 from typing import Final
 
+from wmsd.app.data_names import is_own
 from wmsd.app.diagnosis.finding import FindingKind, Found
 from wmsd.app.diagnosis.situation import Situation
 from wmsd.app.swapping import JOURNAL
 from wmsd.db.migrations import COMPANY, PLATFORM
 from wmsd.db.unwritten import Content, content_of, owner_of
 
-OWN_NAME: Final = re.compile(r"[1-9][0-9]*\.db(-wal|-shm|-journal|\.new.*|\.removed-.*)?", re.ASCII)
-"""What wmsd and SQLite put into the folder of the companies."""
 NOBODY: Final = "nobody"
 OF_PLATFORM: Final = (
     "Stop the server. Put back platform.db of this installation if you have a copy of it with its log; otherwise "
@@ -71,7 +69,7 @@ def look(at: Situation) -> Found:
     yield from _platform(at)
     yield from _companies(at)
     for path in sorted(_entries(at.folder.companies)):
-        if not OWN_NAME.fullmatch(path.name):
+        if not is_own(f"{path.parent.name}/{path.name}"):
             yield FILE_STRAY.of(path)
 
 

@@ -24,6 +24,7 @@ from wmsd.app.lending import beside_a_server
 from wmsd.db.failures import StorageError
 from wmsd.interfaces.cli.backup_options import passphrase_of, passphrase_option, source_of
 from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, note, say
+from wmsd.interfaces.cli.new_folder import refuse_strangers
 from wmsd.interfaces.cli.progress_bar import shown, to_server
 from wmsd.interfaces.cli.restored import sentences_of_missing, told
 
@@ -259,6 +260,7 @@ def restore(
 
 def _everything(command_line: CommandLine, work: Restore) -> dict[str, Any]:
     folder = command_line.folder
+    refuse_strangers(command_line)
     folder.make_place()
     folder.lock("no address")
     try:

@@ -11,6 +11,7 @@ from wmsd.app.replicas.litestream import found_program
 from wmsd.app.replicas.restoring import Replica, TakenOver
 from wmsd.app.replicas.verdict import verdict
 from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, note, say
+from wmsd.interfaces.cli.new_folder import refuse_strangers
 
 
 @click.group("replica")
@@ -68,6 +69,7 @@ def restore(command_line: CommandLine, address: str, program: Path | None, as_js
     found = found_program(program)
     folder = command_line.folder
     command_line.say_folder()
+    refuse_strangers(command_line)
     folder.make_place()
     folder.lock("no address")
     try:

@@ -46,6 +46,7 @@ from wmsd.db.sqlite import bound_caches
 from wmsd.interfaces.cli.command_line import CommandLine, installed, note
 from wmsd.interfaces.cli.commands_page import COMMANDS
 from wmsd.interfaces.cli.exposure import risks
+from wmsd.interfaces.cli.new_folder import create_option, may_be_made
 from wmsd.interfaces.cli.shown_address import shown_address
 from wmsd.interfaces.http.connections import Bounds
 from wmsd.interfaces.http.listening import bounded_by_files, for_companies, listening, raise_file_limit
@@ -73,18 +74,22 @@ collection; all objects are collected seldom, so that a single large body does n
     help="Serve https: with an authority of its own for the LAN, or with server.certificate.  [default: off]",
 )
 @click.option("--demo", "with_demo", is_flag=True, help="Also make a demo company, and a token for it.")
+@create_option
 @installed
-def serve_command(command_line: CommandLine, listen: str | None, tls: str | None, with_demo: bool) -> None:
+def serve_command(
+    command_line: CommandLine, listen: str | None, tls: str | None, with_demo: bool, create: bool
+) -> None:
     """Serve the API and the pages until Ctrl-C.
 
-    It makes the data folder when there is none. One server at a time can use a data folder; the other commands
-    work beside it.
+    It makes the data folder when there is none. Where other files are, it asks before. One server at a time can
+    use a data folder; the other commands work beside it.
     """
     share_arenas()
     logs.configure(command_line.settings.log)
     command_line.say_folder()
     folder, settings = command_line.folder, command_line.settings
     check_files(settings.server)
+    may_be_made(command_line, create)
     folder.make_place()
     folder.check_writable()
     manager = ServiceManager()

@@ -27,8 +27,19 @@ READERS: Final = (
         "For those who run it",
         "Set it up, let people and programs in, keep backups, and find out what is wrong.",
         (
-            *("running", "administration", "backup", "monitoring", "importing", "settings", "commands"),
-            *("service", "doctor", "tls", "sign-on", "upgrade", "replica", "kernel"),
+            *("quick-start", "troubleshooting", "running", "service", "tls", "administration", "people"),
+            *(
+                "importing",
+                "sign-on",
+                "backup",
+                "monitoring",
+                "doctor",
+                "disk-full",
+                "upgrade",
+                "moving",
+                "replica",
+            ),
+            *("data-folder", "settings", "commands", "kernel"),
         ),
     ),
     Reader(

@@ -1,0 +1,179 @@
+"""Where other things stand, a data folder is made only when somebody says so."""
+
+import os
+from collections.abc import Callable, Sequence
+from pathlib import Path
+
+import pytest
+
+from tests.support.command import Home, at_a_terminal, first_day, hashes
+from tests.support.newer_wmsd import newer_wmsd
+
+NOBODY_LISTENS = "256.256.256.256:1"
+"""A server that is told to listen there makes its folder, and then ends by itself."""
+SERVE = ("serve", "--listen", NOBODY_LISTENS)
+
+
+def strangers(home: Home, number: int = 1) -> None:
+    for place in range(number):
+        home.write(f"photo-{place}.jpg", "not wmsd's")
+
+
+def is_refused(home: Home, *arguments: str) -> str:
+    before = hashes(home.folder)
+    sentence = home.refused(*SERVE, *arguments)
+    assert hashes(home.folder) == before
+    return sentence
+
+
+def is_made(home: Home, *arguments: str, env: dict[str, str] | None = None, data: str = "data") -> bool:
+    """Whether a start makes the data folder; it must not be there yet."""
+    assert not (home.folder / data / "platform.db").exists()
+    home.run(*SERVE, *arguments, env=env)
+    return (home.folder / data / "platform.db").exists()
+
+
+def test_without_a_terminal_it_says_what_it_found_and_makes_nothing(home: Home) -> None:
+    strangers(home, 214)
+    assert is_refused(home) == (
+        f"The folder {home.folder} has no data of wmsd, and holds 214 other files and folders: photo-0.jpg, "
+        f"photo-1.jpg, photo-10.jpg, …. Nothing was made. To make the data folder {home.data} all the same, start "
+        "with --create. Otherwise start in an empty folder, or name the data folder with --data."
+    )
+    assert not home.data.exists()
+    assert is_made(home, "--create")
+
+
+def test_one_other_thing_is_enough(home: Home) -> None:
+    (home.folder / "Music").mkdir()
+    assert "and holds one other file or folder: Music. Nothing was made." in is_refused(home)
+
+
+def test_no_name_steers_the_terminal(home: Home) -> None:
+    for name in (b"\x1b[2Jclear", b"line\nwmsd: all is well", b"\xff\xfe"):
+        Path(os.fsdecode(bytes(home.folder) + b"/" + name)).touch()
+    said = home.run(*SERVE)
+    assert (said.code, said.err.count("\n")) == (1, 2)
+    assert "3 other files and folders: '\\x1b[2Jclear', 'line\\nwmsd: all is well', '\\udcff\\udcfe'." in said.err
+
+
+@pytest.mark.parametrize(("answer", "is_there"), [("y", True), ("n", False), ("", False)])
+def test_at_a_terminal_it_asks(home: Home, answer: str, is_there: bool) -> None:
+    strangers(home)
+    done = at_a_terminal(home, *SERVE, answers=[answer])
+    assert (
+        f"The folder {home.folder} has no data of wmsd, and holds one other file or folder: photo-0.jpg."
+        in done.err
+    )
+    assert f"Make the data folder {home.data}? [y/N]: " in done.err
+    assert (home.data / "platform.db").exists() is is_there
+    assert ("wmsd: Nothing was made. Start in an empty folder" in done.err) is not is_there
+    assert done.code == 1
+
+
+def test_nobody_is_asked_twice(home: Home) -> None:
+    strangers(home)
+    assert is_made(home, "--create")
+    assert "Make the data folder" not in at_a_terminal(home, *SERVE).err
+
+
+def empty(home: Home) -> None:
+    """As it is."""
+
+
+def configured(home: Home) -> None:
+    strangers(home)
+    home.run("config", "init")
+
+
+def downloaded(home: Home) -> None:
+    for name in ("wmsd", "wmsd-1.1.0", "wmsd-1.1.0.minisig", "wmsd.previous", ".profile"):
+        home.write(name, "")
+
+
+def used_before(home: Home) -> None:
+    """Its data folder was moved away."""
+    (home.folder / "backups").mkdir()
+    (home.folder / "data").mkdir()
+
+
+def begun(home: Home) -> None:
+    """A start was cut off before platform.db was made."""
+    (home.data / "companies").mkdir(parents=True)
+    for name in ("server.lock", "borrowers.lock", "platform.db.new", "lost+found"):
+        (home.data / name).touch()
+
+
+@pytest.mark.parametrize("prepare", [empty, configured, downloaded, used_before, begun])
+def test_no_question_where_nobody_else_is(home: Home, prepare: Callable[[Home], None]) -> None:
+    prepare(home)
+    assert is_made(home)
+
+
+def test_no_question_where_its_own_output_goes(home: Home) -> None:
+    with (home.folder / "log").open("w") as log:
+        home.run_fresh(*SERVE, stdout=log, stderr=log)
+    assert (home.data / "platform.db").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "env"),
+    [(("--data", "there"), {}), ((), {"WMSD_SERVER_DATA": "there"}), (("--config", "sub/c.toml"), {})],
+)
+def test_no_question_where_the_data_folder_is_named(
+    home: Home, arguments: Sequence[str], env: dict[str, str]
+) -> None:
+    strangers(home)
+    (home.folder / "sub").mkdir()
+    home.write("sub/c.toml", '[server]\ndata = "there"\n')
+    assert is_made(home, *arguments, env=env, data="there")
+
+
+def test_a_data_folder_with_other_things_in_it_is_asked_about_though_named(home: Home) -> None:
+    (home.folder / "there").mkdir()
+    home.write("there/letter.odt", "")
+    said = is_refused(home, "--data", "there")
+    assert said.startswith(
+        f"The folder {home.folder}/there has no data of wmsd, and holds one other file or folder"
+    )
+    assert is_made(home, "--data", "there", "--create", data="there")
+
+
+def test_what_the_settings_put_there_is_no_stranger(home: Home) -> None:
+    home.data.mkdir()
+    (home.data / "kept").mkdir()
+    env = {"WMSD_BACKUP_FOLDER": "data/kept", "WMSD_LOG_FILE": "data/wmsd.log"}
+    assert is_made(home, env=env)
+
+
+def test_nothing_is_restored_among_other_things(home: Home) -> None:
+    first_day(home)
+    home.ok("backup", "create", "copy.tar.gz")
+    (home.folder / "there").mkdir()
+    home.write("there/letter.odt", "")
+    before = hashes(home.folder / "there")
+    done = home.run("backup", "restore", "copy.tar.gz", "--data", "there")
+    assert (done.code, done.wrong) == (
+        1,
+        [
+            f"The folder {home.folder}/there has no data of wmsd, and holds one other file or folder: letter.odt. "
+            "Nothing was changed. Name an empty folder with --data."
+        ],
+    )
+    assert hashes(home.folder / "there") == before
+
+
+def test_asking_for_a_company_is_enough(home: Home) -> None:
+    strangers(home)
+    home.ok("company", "create", "ACME", "--name", "Acme", "--init")
+    assert home.ok("company", "list", "--json").json[0]["code"] == "ACME"
+
+
+def test_the_sources_keep_their_data_beside_them(home: Home) -> None:
+    """`scripts/serve` in a fresh clone asks nobody."""
+    sources = newer_wmsd(home.folder / "clone")
+    (sources / "README.md").touch()
+    for place, is_asked in ((sources, False), (home.folder, True)):
+        done = home.run_fresh(*SERVE, cwd=place, env={"PYTHONPATH": str(sources)})
+        assert ("has no data of wmsd" in done.err) is is_asked
+        assert (place / "data" / "platform.db").exists() is not is_asked
