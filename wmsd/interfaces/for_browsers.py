@@ -33,7 +33,7 @@ def add_to(
     today: TodayFigures,
     changes: LiveChanges,
     imports: ImportDesk,
-    commands: Source,
+    commands: Mapping[str, Source],
     closed_last: AsyncExitStack,
 ) -> None:
     """Adds the routes to `app`, and to the installation's dispatcher the services behind them. `closed_last` gets
@@ -50,7 +50,7 @@ def add_to(
     ):
         installation.dispatcher.add_service(service)
     reference.add_to(app, installation, partial(_reference, installation.abilities))
-    guide.add_to(app, installation, {"commands": commands})
+    guide.add_to(app, installation, commands)
     pages.add_to(app, installation, changes)
 
 

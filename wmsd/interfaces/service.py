@@ -56,9 +56,9 @@ NOT_STARTED: Final = Started()
 
 
 def service(
-    installation: Installation, commands: Source, started: Started = NOT_STARTED
+    installation: Installation, commands: Mapping[str, Source], started: Started = NOT_STARTED
 ) -> tuple[web.Application, Jobs]:
-    """The application, and the jobs to run beside it. `commands` is the guide's page on the command line."""
+    """The application, and the jobs to run beside it. `commands` are the guide's pages on the command line."""
     described = partial(_description, installation.abilities)
     client = new_client(installation)
     today = TodayFigures(installation.platform, installation.files, installation.access, installation.clock)
@@ -108,7 +108,7 @@ def _add_for_browsers(
     today: TodayFigures,
     changes: LiveChanges,
     imports: ImportDesk,
-    commands: Source,
+    commands: Mapping[str, Source],
     closed_last: AsyncExitStack,
     app: web.Application,
 ) -> None:

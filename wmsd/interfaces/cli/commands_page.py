@@ -1,7 +1,7 @@
-"""The guide's page with every command, from the commands themselves."""
+"""The guide's pages with every command, from the commands themselves."""
 
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from inspect import cleandoc
 from typing import Final
 
@@ -9,17 +9,29 @@ import click
 
 from wmsd.interfaces.pages.guide.source import Made
 
-TITLE: Final = "Commands"
+OF_RECORDS: Final = frozenset(
+    (
+        *("import", "export", "article", "client", "partner", "warehouse", "stock", "sales-order"),
+        *("purchase-order", "reception", "return", "packaging", "webhook", "graphql", "billing"),
+    )
+)
+"""They have a page of their own: with all commands one would be too heavy for a phone."""
 SHARED: Final = frozenset({"--config", "--data", "--help"})
 """Options of nearly every command, which are told of once."""
-ABOVE: Final = f"""# {TITLE}
+ABOVE: Final = """# Commands
 
-Every command of `wmsd`. They work beside a running server, which follows their changes within a second, unless a
-command says otherwise. Each explains itself with `--help`. It exits with 0 when it is done, with 1 when it failed,
-and with 2 when it was not understood.
+The commands for whoever runs `wmsd`; those for the records of a company are on
+[a page of their own](/docs/record-commands). They work beside a running server, which follows their changes within a
+second, unless a command says otherwise. Each explains itself with `--help`. It exits with 0 when it is done, with 1
+when it failed, and with 2 when it was not understood.
 
 Every command that works with the data takes `--data DIR`, the data folder, and `--config FILE`, the configuration
 file. Without them it takes `./data`, and `./config.toml` if there is one.
+"""
+ABOVE_RECORDS: Final = """# Commands for records
+
+The commands that list, show and change what a company keeps: articles, stock, documents, webhooks. What holds for
+every command is [on the page of the others](/docs/commands).
 """
 MARKS: Final = re.compile(r"([\\*_<>\[\]|~&])")
 KEPT_LINES: Final = "\b\n"
@@ -27,11 +39,19 @@ KEPT_LINES: Final = "\b\n"
 
 
 def commands_page() -> str:
+    return _page(ABOVE, lambda name: name not in OF_RECORDS)
+
+
+def record_commands_page() -> str:
+    return _page(ABOVE_RECORDS, lambda name: name in OF_RECORDS)
+
+
+def _page(above: str, has: Callable[[str], bool]) -> str:
     from wmsd.interfaces.cli.main import wmsd  # which has the whole table, `wmsd serve` too
 
-    lines = [ABOVE]
+    lines = [above]
     context = click.Context(wmsd, info_name="wmsd", **wmsd.context_settings)
-    for name in wmsd.list_commands(context):
+    for name in filter(has, wmsd.list_commands(context)):
         lines += _command(wmsd, name, context, level=2)
     return "\n".join(lines)
 
@@ -74,4 +94,8 @@ def _as_text(text: str) -> str:
     return "`".join(parts)
 
 
-COMMANDS: Final = Made(TITLE, commands_page)
+COMMANDS: Final = {
+    "commands": Made("Commands", commands_page),
+    "record-commands": Made("Commands for records", record_commands_page),
+}
+"""The pages by their names."""

@@ -12,6 +12,7 @@ from tests.support.messages import GUIDE
 from tests.support.world import PASSWORD, UNLIMITED, World, open_world
 from wmsd.app.settings import declared
 from wmsd.base.problems import STATUS_OF_CODE
+from wmsd.interfaces.cli.commands_page import OF_RECORDS
 from wmsd.interfaces.cli.main import COMMANDS
 from wmsd.interfaces.pages.guide.contents import ORDER, READERS, address_of
 from wmsd.outbox.events import EVENTS
@@ -35,7 +36,8 @@ async def test_every_name_is_found_where_it_is_explained(world: World) -> None:
     for section, key, _ in declared():
         assert await best(visitor, f"{section}.{key}") == (f"/docs/settings#{section}", f"{section}.{key}")
     for name in COMMANDS:
-        assert await best(visitor, f"wmsd {name}") == (f"/docs/commands#wmsd-{name}", f"wmsd {name}")
+        page = "record-commands" if name in OF_RECORDS else "commands"
+        assert await best(visitor, f"wmsd {name}") == (f"/docs/{page}#wmsd-{name}", f"wmsd {name}")
     for name in EVENTS:
         assert (await best(visitor, name))[1] == name
 

@@ -39,7 +39,7 @@ READERS: Final = (
                 "moving",
                 "replica",
             ),
-            *("data-folder", "settings", "commands", "kernel"),
+            *("data-folder", "settings", "commands", "record-commands", "kernel"),
         ),
     ),
     Reader(
@@ -61,7 +61,7 @@ READERS: Final = (
 ELSEWHERE: Final = {"api": "API reference"}
 """The titles of what the contents lead to, and the guide does not have itself."""
 ORDER: Final = (FIRST, *(name for reader in READERS for name in reader.pages if name not in ELSEWHERE))
-WEIGHTS: Final = {"changelog": 0.4, "architecture": 0.4, "commands": 0.6}
+WEIGHTS: Final = {"changelog": 0.4, "architecture": 0.4, "commands": 0.6, "record-commands": 0.6}
 """What pages count in a search that mention everything; all others count 1."""
 
 
