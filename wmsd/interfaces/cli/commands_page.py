@@ -21,9 +21,9 @@ SHARED: Final = frozenset({"--config", "--data", "--help"})
 ABOVE: Final = """# Commands
 
 The commands for whoever runs `wmsd`; those for the records of a company are on
-[a page of their own](/docs/record-commands). They work beside a running server, which follows their changes within a
-second, unless a command says otherwise. Each explains itself with `--help`. It exits with 0 when it is done, with 1
-when it failed, and with 2 when it was not understood.
+[a page of their own](/docs/record-commands). They work beside a running server, which follows their changes
+within a second, unless a command says otherwise. Each explains itself with `--help`. It exits with 0 when it is
+done, with 1 when it failed, and with 2 when it was not understood.
 
 Every command that works with the data takes `--data DIR`, the data folder, and `--config FILE`, the configuration
 file. Without them it takes `./data`, and `./config.toml` if there is one.
