@@ -10,7 +10,7 @@ import pytest
 from tests.support.world import UNLIMITED, World, open_world
 from wmsd.app.discovery import versions
 from wmsd.base.route import Deprecation, Route
-from wmsd.interfaces import service
+from wmsd.interfaces import for_browsers, service
 from wmsd.interfaces.openapi.document import document
 from wmsd.interfaces.rest_v1.routes import ROUTES as V1
 from wmsd.interfaces.rest_v2.routes import ROUTES as V2
@@ -27,7 +27,8 @@ def deprecated(routes: tuple[Route, ...], path: str) -> tuple[Route, ...]:
 async def ageing(world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[World]:
     """An installation in which the articles of version 2 are to go away; `world` is there as it is."""
     routes = deprecated(tuple(V2), "/api/v2/articles")
-    monkeypatch.setattr(service, "V2", routes)
+    for module in (service, for_browsers):
+        monkeypatch.setattr(module, "V2", routes)
     monkeypatch.setattr(service, "SERVED", (*V1, *routes, *service.INTERNAL))
     async with open_world(tmp_path / "ageing", UNLIMITED) as opened:
         yield opened

@@ -205,7 +205,8 @@ async def test_only_the_newest_uploads_are_kept(visitor: Visitor) -> None:
 
 async def test_what_stands_in_the_way_of_taking_back_is_told(visitor: Visitor) -> None:
     path, _ = await looked_at(visitor, "articles", "code,name\nNEW,New\n")
-    await confirmed(visitor, path)
+    done = await confirmed(visitor, path)
+    assert done.status == 303, words(done)
     number = (await visitor.world.call("GET", "/api/articles?code=NEW")).body["data"][0]["id"]
     await visitor.world.call("PATCH", f"/api/articles/{number}", {"name": "Theirs"}, events=["article.updated"])
     undo = await visitor.get("/companies/1/imports/1/undo")

@@ -59,7 +59,7 @@ if TYPE_CHECKING:
     from wmsd.app.demo import Loaded
 
 LOG = logging.getLogger("wmsd.serve")
-FIRST_REQUESTS_SECONDS = 2.0
+FIRST_REQUESTS_SECONDS = 0.5
 COLLECTED_AFTER = (2_000, 10, 10)
 """Thresholds of Python's garbage collector. Young objects are collected often, because everything waits for a
 collection; all objects are collected seldom, so that a single large body does not cause it.
@@ -242,8 +242,10 @@ async def _go_on(app: web.Application) -> None:
     await asyncio.sleep(FIRST_REQUESTS_SECONDS)
     try:
         await app[FOR_BROWSERS].prepare()
-    except Exception:
-        LOG.exception("the pages cannot be made; whoever asks for one has them made again")
+    except Exception as error:
+        if not is_shortage(error):
+            raise
+        LOG.warning("the pages cannot be loaded now, and are when somebody asks for one: %s", error)
     gc.freeze()
     await settle()
 
