@@ -76,7 +76,11 @@ class Commands(click.Group):
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in COMMANDS:
             return None
-        module = importlib.import_module(f"wmsd.interfaces.cli.{COMMANDS[cmd_name][0]}")
+        gc.disable()  # what is imported stays: looking through it again and again took a tenth of the start
+        try:
+            module = importlib.import_module(f"wmsd.interfaces.cli.{COMMANDS[cmd_name][0]}")
+        finally:
+            gc.enable()
         command: click.Command = getattr(module, f"{cmd_name.replace('-', '_')}_command")
         return command
 
