@@ -23,8 +23,8 @@ NAMES: Final = (
 )
 OF_SQLITE: Final = ("platform.db-journal", "companies/ID.db-journal")
 """Only other programs have SQLite make them; wmsd reads them all the same."""
-OF_THE_DISK: Final = "lost+found"
-"""Stands in each new file system."""
+NOBODYS: Final = frozenset({"lost+found", ".gitkeep"})
+"""Stand in each new file system, and in an empty folder of a git checkout such as that of these sources."""
 
 
 def pattern(name: str) -> str:
@@ -48,4 +48,4 @@ def strangers(data: Path) -> list[str]:
 
 
 def _strange(names: Iterable[str]) -> Iterator[str]:
-    return (name for name in names if name != OF_THE_DISK and not is_own(name))
+    return (name for name in names if name not in NOBODYS and not is_own(name))

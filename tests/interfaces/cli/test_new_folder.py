@@ -100,7 +100,7 @@ def used_before(home: Home) -> None:
 def begun(home: Home) -> None:
     """A start was cut off before platform.db was made."""
     (home.data / "companies").mkdir(parents=True)
-    for name in ("server.lock", "borrowers.lock", "platform.db.new", "lost+found"):
+    for name in ("server.lock", "borrowers.lock", "platform.db.new", "lost+found", ".gitkeep"):
         (home.data / name).touch()
 
 
