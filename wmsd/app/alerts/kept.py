@@ -1,11 +1,12 @@
 """What is remembered of alerts: a file in the data folder, for it must work while `platform.db` does not."""
 
-import os
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Final, Literal
 
 from pydantic import BaseModel, ConfigDict, ValidationError
+
+from wmsd.app.kept_json import write_kept_json
 
 FILE: Final = "alerts.json"
 MOST_READ: Final = 4 * 1024 * 1024
@@ -95,9 +96,4 @@ def read_kept(data: Path) -> Kept:
 
 def write_kept(data: Path, kept: Kept) -> None:
     """Raises OSError."""
-    unfinished = data / f"{FILE}.new"
-    with unfinished.open("w", encoding="utf-8") as file:
-        file.write(kept.model_dump_json(indent=1))
-        file.flush()
-        os.fsync(file.fileno())
-    unfinished.rename(data / FILE)
+    write_kept_json(data / FILE, kept)

@@ -8,6 +8,8 @@ from typing import Final
 
 from pydantic import BaseModel, ConfigDict, ValidationError
 
+from wmsd.app.kept_json import write_kept_json
+
 FILE: Final = "backup.json"
 MOST_SOUND: Final = 100
 
@@ -63,9 +65,4 @@ def read_record(data: Path) -> BackupRecord:
 
 def write_record(data: Path, record: BackupRecord) -> None:
     """Raises OSError."""
-    unfinished = data / f"{FILE}.new"
-    with unfinished.open("w", encoding="utf-8") as file:
-        file.write(record.model_dump_json(indent=1))
-        file.flush()
-        os.fsync(file.fileno())
-    unfinished.rename(data / FILE)
+    write_kept_json(data / FILE, record)

@@ -1,6 +1,5 @@
 """The findings of the last examination by doctor: a file in the data folder, so that they outlive a restart."""
 
-import os
 from collections.abc import Iterable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, Self
@@ -9,6 +8,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from wmsd.app.diagnosis.finding import Severity
 from wmsd.app.findings import Finding, Kind, findings
+from wmsd.app.kept_json import write_kept_json
 
 if TYPE_CHECKING:
     from wmsd.app.diagnosis.finding import Finding as InstallationFinding
@@ -125,9 +125,4 @@ def read_examination(data: Path) -> Examination | None:
 
 def write_examination(data: Path, kept: Examination) -> None:
     """Raises OSError."""
-    unfinished = data / f"{FILE}.new"
-    with unfinished.open("w", encoding="utf-8") as file:
-        file.write(kept.model_dump_json(indent=1))
-        file.flush()
-        os.fsync(file.fileno())
-    unfinished.rename(data / FILE)
+    write_kept_json(data / FILE, kept)
