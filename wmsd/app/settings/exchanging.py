@@ -2,9 +2,9 @@
 
 from typing import Annotated
 
-from pydantic import AfterValidator, Field, SkipValidation
+from pydantic import Field
 
-from wmsd.app.settings.fields import Networks, Section, check_ports
+from wmsd.app.settings.fields import AllowHttp, CaFile, Networks, Ports, Section
 from wmsd.webhooks import ports
 
 
@@ -15,17 +15,13 @@ class Webhooks(Section):
         Networks, Field(description="Private networks that receivers may be in, as CIDR.")
     ] = []
     allow_ports: Annotated[
-        list[Annotated[int | str, SkipValidation]],  # so that one sentence covers all errors
-        AfterValidator(check_ports),
+        Ports,
         Field(
             description='Ports that receivers in these networks may have: 8443, or a range such as "8000-8999".'
         ),
     ] = list(ports.WEB)
-    allow_http: Annotated[bool, Field(description="Allow http: to these networks.")] = False
-    ca_file: Annotated[
-        str,
-        Field(description="A PEM file of private certificate authorities to trust beside the public ones."),
-    ] = ""
+    allow_http: AllowHttp = False
+    ca_file: CaFile = ""
     keep_answers: Annotated[
         bool,
         Field(description="Keep the first 2 kB of each receiver's answer in the delivery log."),

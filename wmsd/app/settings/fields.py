@@ -4,7 +4,7 @@ import ipaddress
 import re
 from typing import Annotated, Final
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field, SkipValidation
 
 from wmsd.webhooks import ports
 
@@ -72,6 +72,14 @@ def check_time_of_day(value: str) -> str:
 
 
 Networks = Annotated[list[str], AfterValidator(check_networks)]
+Ports = Annotated[
+    list[Annotated[int | str, SkipValidation]],  # so that one sentence covers all errors
+    AfterValidator(check_ports),
+]
+AllowHttp = Annotated[bool, Field(description="Allow http: to these networks.")]
+CaFile = Annotated[
+    str, Field(description="A PEM file of private certificate authorities to trust beside the public ones.")
+]
 PerMinute = Annotated[int, Field(ge=1, le=1_000_000_000)]
 Kept = Annotated[int, Field(ge=0, le=10_000)]
 Days = Annotated[int, Field(ge=1, le=36_500)]

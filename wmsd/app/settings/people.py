@@ -3,10 +3,10 @@
 from datetime import timedelta
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, SkipValidation
+from pydantic import AfterValidator, Field
 
 from wmsd.accounts.sessions import Lifetimes
-from wmsd.app.settings.fields import Days, Networks, Section, check_ports
+from wmsd.app.settings.fields import AllowHttp, CaFile, Days, Networks, Ports, Section
 from wmsd.sign_on.providers import Provider, check_providers
 from wmsd.webhooks import ports
 
@@ -46,17 +46,13 @@ class SignOn(Section):
         Networks, Field(description="Private networks that providers may be in, as CIDR.")
     ] = []
     allow_ports: Annotated[
-        list[Annotated[int | str, SkipValidation]],  # as for webhooks
-        AfterValidator(check_ports),
+        Ports,
         Field(
             description='Ports that providers in these networks may have: 8443, or a range such as "8000-8999".'
         ),
     ] = list(ports.WEB)
-    allow_http: Annotated[bool, Field(description="Allow http: to these networks.")] = False
-    ca_file: Annotated[
-        str,
-        Field(description="A PEM file of private certificate authorities to trust beside the public ones."),
-    ] = ""
+    allow_http: AllowHttp = False
+    ca_file: CaFile = ""
     providers: Annotated[
         list[Provider],
         AfterValidator(check_providers),

@@ -2,13 +2,15 @@
 
 from typing import Annotated, Literal
 
-from pydantic import AfterValidator, Field, SkipValidation, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from wmsd.app.settings.fields import (
+    AllowHttp,
+    CaFile,
     Networks,
+    Ports,
     Section,
     check_own_listen,
-    check_ports,
     check_program,
     check_url,
 )
@@ -83,17 +85,13 @@ class Alerts(Section):
         Networks, Field(description="Private networks that the receiver may be in, as CIDR.")
     ] = []
     allow_ports: Annotated[
-        list[Annotated[int | str, SkipValidation]],  # as for webhooks
-        AfterValidator(check_ports),
+        Ports,
         Field(
             description='Ports that a receiver in these networks may have: 8443, or a range such as "8000-8999".'
         ),
     ] = list(ports.WEB)
-    allow_http: Annotated[bool, Field(description="Allow http: to these networks.")] = False
-    ca_file: Annotated[
-        str,
-        Field(description="A PEM file of private certificate authorities to trust beside the public ones."),
-    ] = ""
+    allow_http: AllowHttp = False
+    ca_file: CaFile = ""
     command: Annotated[
         list[str],
         AfterValidator(check_program),
