@@ -1,7 +1,6 @@
 """The use cases of users and tokens."""
 
 from collections.abc import Container, Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
@@ -26,6 +25,7 @@ from wmsd.accounts.second_step import SecondStepService, check_unchanged
 from wmsd.base import timestamps
 from wmsd.base.access import ABILITIES, EVERYTHING, Whitelist, needed_ability
 from wmsd.base.context import Actor, Caller, Company, FromAddress, FromBrowser
+from wmsd.base.dataclass import dataclass
 from wmsd.base.operation import operation
 from wmsd.base.problems import FieldErrors, Problem, forbidden, invalid, not_found
 from wmsd.companies import store as companies

@@ -4,11 +4,12 @@ Whoever guesses passwords determines how many failures there are. So they are co
 known users: what is typed in place of an e-mail address may be a password.
 """
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from wmsd.base.clock import Clock
 from wmsd.base.context import Actor
+from wmsd.base.dataclass import dataclass
 from wmsd.companies import store as companies
 from wmsd.db.database import Database
 from wmsd.db.transaction import Transaction

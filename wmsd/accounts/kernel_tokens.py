@@ -3,11 +3,11 @@
 import hashlib
 import hmac
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final
 
 from wmsd.base import timestamps
+from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import Problem, not_found
 from wmsd.companies.store import audit
 from wmsd.db.transaction import Transaction

@@ -3,10 +3,10 @@ for something else, be it a person at the pages, the command line, or a provider
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from wmsd.accounts import store
 from wmsd.accounts.rules import User
+from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import FieldErrors
 from wmsd.db.transaction import Transaction
 

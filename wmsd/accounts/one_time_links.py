@@ -4,11 +4,11 @@ code is kept.
 
 import hashlib
 import hmac
-from dataclasses import dataclass
 from datetime import timedelta
 
 from wmsd.accounts import store
 from wmsd.base import timestamps
+from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import Problem
 from wmsd.db.transaction import Transaction
 

@@ -7,7 +7,6 @@ any number of them.
 import asyncio
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final, TypeVar
 
 from argon2 import PasswordHasher
@@ -15,6 +14,7 @@ from argon2.exceptions import InvalidHashError, VerificationError
 
 from wmsd.accounts.pauses import Key, Pauses
 from wmsd.base.clock import Clock
+from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import Problem, unavailable
 
 AT_ONCE = 2

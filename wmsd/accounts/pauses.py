@@ -1,6 +1,6 @@
 """The pauses after failed sign-ins, in bounded memory. `now` is the monotonic clock, in seconds."""
 
-from dataclasses import dataclass
+from wmsd.base.dataclass import dataclass
 
 PATIENCE = 5
 LONGEST_PAUSE = 60.0

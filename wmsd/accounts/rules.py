@@ -1,11 +1,11 @@
 """Access rights. Pure: rows come in, decisions come out (decisions, section 5)."""
 
 from collections.abc import Container, Iterable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 
 from wmsd.base.access import ABILITIES, EVERYTHING, READ_ABILITIES, SUFFICES, Role, expand
 from wmsd.base.context import Actor, Caller
+from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import FieldErrors, forbidden, invalid
 
 

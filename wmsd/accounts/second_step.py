@@ -3,7 +3,7 @@
 import hashlib
 import math
 from collections import OrderedDict
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Final
 
 from wmsd.accounts import second_factors, sessions, store, totp
@@ -14,6 +14,7 @@ from wmsd.accounts.rules import User
 from wmsd.accounts.schema import BegunSession, Enrolment, OneCode, RecoveryCodes, SecondStep
 from wmsd.base.clock import Clock
 from wmsd.base.context import Actor, Caller, FromAddress, FromBrowser
+from wmsd.base.dataclass import dataclass
 from wmsd.base.ids import Ids
 from wmsd.base.operation import operation
 from wmsd.base.problems import Problem, invalid, not_found

@@ -6,7 +6,6 @@ another password, and when somebody ends it.
 
 import hashlib
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, NamedTuple
 
@@ -14,6 +13,7 @@ from wmsd.accounts import second_factors, store
 from wmsd.accounts.rules import User, needs_second_factor
 from wmsd.base import timestamps
 from wmsd.base.context import Actor, Caller
+from wmsd.base.dataclass import dataclass
 from wmsd.db.transaction import Transaction
 
 LONGEST_AGENT: Final = 200

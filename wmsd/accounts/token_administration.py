@@ -1,6 +1,5 @@
 """API tokens at the pages: everybody makes and revokes their own, admins also those of the people they manage."""
 
-from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from typing import Final
@@ -10,6 +9,7 @@ from wmsd.accounts.rules import User, grant, may_manage
 from wmsd.accounts.schema import MadeToken, TokenCursorQuery, TokenQuery, TokenRecord, TokenToMake
 from wmsd.base.access import Whitelist
 from wmsd.base.context import Caller
+from wmsd.base.dataclass import dataclass
 from wmsd.base.operation import operation
 from wmsd.base.problems import FieldErrors, invalid, not_found
 from wmsd.base.results import CursorPage, Page, Record

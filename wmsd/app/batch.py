@@ -8,7 +8,7 @@ import json
 import re
 import time
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Annotated, Any, ClassVar, Final
 
 from pydantic import BeforeValidator, Field
@@ -19,6 +19,7 @@ from wmsd.app.call import Call, Loaded, Part, Reply, refusal
 from wmsd.app.dispatcher import Dispatcher, PendingCall
 from wmsd.app.large_bodies import LARGE, LargeBodies
 from wmsd.app.limits import RATE_HEADERS
+from wmsd.base.dataclass import dataclass
 from wmsd.base.fields import Input, Model, refuse
 from wmsd.base.operation import MAX_BODY, operation
 from wmsd.base.problems import FieldErrors, Problem, invalid, unavailable

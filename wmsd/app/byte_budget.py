@@ -1,8 +1,9 @@
 """Counts the bytes that are held for requests under way, by company and in all."""
 
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
 
+from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import unavailable
 
 

@@ -1,10 +1,11 @@
 """A request as an interface passes it to the dispatcher, and the answer."""
 
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, NamedTuple
 
 from wmsd.base.context import Caller, Company
+from wmsd.base.dataclass import dataclass
 from wmsd.base.operation import Operation
 from wmsd.base.problems import FieldErrors, Problem
 from wmsd.base.strict_json import dumps

@@ -2,10 +2,11 @@
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from wmsd.app.kinds import DOCUMENTS
+from wmsd.base.dataclass import dataclass
 from wmsd.db.transaction import Transaction
 from wmsd.outbox.store import counts as counts_of_events
 

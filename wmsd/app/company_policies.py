@@ -4,13 +4,14 @@ file holds them, so a change is written there first, and then in the audit of th
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, Final, NamedTuple
 
 from wmsd.app import preconditions
 from wmsd.app.call import Call
 from wmsd.base.context import Caller
+from wmsd.base.dataclass import dataclass
 from wmsd.base.fields import Input, Model
 from wmsd.base.operation import operation
 from wmsd.base.problems import not_found

@@ -3,12 +3,12 @@
 import csv
 import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
 from pydantic.fields import FieldInfo
 
 from wmsd.base import cells
+from wmsd.base.dataclass import dataclass
 from wmsd.base.decimal_marks import Mark
 from wmsd.base.importing import CellError, Outcome, Row
 

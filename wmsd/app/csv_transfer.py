@@ -4,7 +4,6 @@ import csv
 import gc
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import IO, Any, Final
 
@@ -19,6 +18,7 @@ from wmsd.articles import store as articles
 from wmsd.articles.imports import ArticleImport
 from wmsd.articles.schema import ArticleFields
 from wmsd.base import cells
+from wmsd.base.dataclass import dataclass
 from wmsd.base.decimal_marks import unambiguous
 from wmsd.base.importing import CellError, Import, ImportRefused, Outcome, Progress, Watch
 from wmsd.base.quantity import to_text

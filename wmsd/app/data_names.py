@@ -33,13 +33,13 @@ def pattern(name: str) -> str:
     return re.escape(name.removesuffix("/")).replace("ID", "[1-9][0-9]*").replace("…", "[^/]*") + inside
 
 
-_OWN: Final = re.compile("|".join(map(pattern, (*NAMES, *OF_SQLITE))), re.ASCII)
+_OWN: Final = "|".join(map(pattern, (*NAMES, *OF_SQLITE)))
 _BEGINNINGS: Final = {name.partition("/")[0] for name in NAMES if "/" in name.removesuffix("/")}
 
 
 def is_own(name: str) -> bool:
     """Whether wmsd makes what stands at this path, which begins in the data folder."""
-    return name in _BEGINNINGS or _OWN.fullmatch(name) is not None
+    return name in _BEGINNINGS or re.fullmatch(_OWN, name, re.ASCII) is not None
 
 
 def strangers(data: Path) -> list[str]:

@@ -1,6 +1,5 @@
 """The demo company: a small extract of a real shop's month (see demo_data/ATTRIBUTION.md)."""
 
-from dataclasses import dataclass
 from datetime import timedelta
 from functools import partial
 from importlib.resources import files
@@ -15,6 +14,7 @@ from wmsd.app.csv_transfer import KINDS, import_csv
 from wmsd.app.installation import Installation
 from wmsd.base.access import EVERYTHING, MODULES
 from wmsd.base.context import Company
+from wmsd.base.dataclass import dataclass
 from wmsd.companies import actions as companies
 from wmsd.companies.schema import NewCompany
 from wmsd.db.transaction import Transaction

@@ -1,7 +1,6 @@
 """What the service tells about itself: index, health, meta and the OpenAPI descriptions."""
 
 from collections.abc import Container, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, Literal
 
@@ -15,6 +14,7 @@ from wmsd.app.jobs import Jobs
 from wmsd.app.prepared import Prepared
 from wmsd.base.access import MODULES, needed_ability
 from wmsd.base.context import Caller, Company
+from wmsd.base.dataclass import dataclass
 from wmsd.base.fields import Model
 from wmsd.base.operation import operation
 from wmsd.base.results import Shown

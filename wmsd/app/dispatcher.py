@@ -7,7 +7,7 @@ fails authentication or access never uses up a company's limit (decisions, secti
 import asyncio
 import time
 from collections.abc import Awaitable, Callable, Coroutine, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from typing import Any, TypeVar
 
@@ -28,6 +28,7 @@ from wmsd.app.storage import Growth, Storage, growth_of
 from wmsd.base.clock import Clock
 from wmsd.base.context import PROGRAM, Actor, Caller, Company
 from wmsd.base.cursor import CursorSigner
+from wmsd.base.dataclass import dataclass
 from wmsd.base.listing import Query
 from wmsd.base.operation import CONTEXT
 from wmsd.base.problems import Problem

@@ -3,12 +3,13 @@
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 from typing import Any, Final
 
 from wmsd.app.kinds import DOCUMENTS
 from wmsd.base.checking import Check
+from wmsd.base.dataclass import dataclass
 from wmsd.base.quantity import to_text
 from wmsd.db.failures import is_damage, is_of_disk
 from wmsd.db.integrity import UNREADABLE, Damage, damages, tables

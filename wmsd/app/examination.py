@@ -2,7 +2,6 @@
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
@@ -10,6 +9,7 @@ from wmsd.app import clock_watch
 from wmsd.app.data_folder import DataFolder
 from wmsd.app.doctor import IS_NEWEST, LAST_CHANGE, Difference, Findings, examine, examine_file
 from wmsd.base import timestamps
+from wmsd.base.dataclass import dataclass
 from wmsd.base.steadiness import Known
 from wmsd.companies import store as companies
 from wmsd.db.company_file import Borrow

@@ -10,7 +10,6 @@ import hashlib
 import json
 import re
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from datetime import timedelta
 from pathlib import Path
 from typing import Final
@@ -18,6 +17,7 @@ from weakref import WeakValueDictionary
 
 from wmsd.app.call import Call, Reply
 from wmsd.base.context import Actor
+from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import Problem, invalid
 from wmsd.base.strict_json import canonical, dumps
 from wmsd.db import retention

@@ -4,7 +4,6 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Literal
 
@@ -31,6 +30,7 @@ from wmsd.base.access import Whitelist, abilities_in_force
 from wmsd.base.clock import Clock, OrderedClock, SystemClock
 from wmsd.base.context import PROGRAM, Actor
 from wmsd.base.cursor import CursorSigner
+from wmsd.base.dataclass import dataclass
 from wmsd.base.ids import Ids, RandomIds
 from wmsd.base.vault import Vault
 from wmsd.companies.administration import CompanyFileMaker

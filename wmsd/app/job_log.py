@@ -2,11 +2,12 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Final
 
 from wmsd.base.clock import Clock
+from wmsd.base.dataclass import dataclass
 
 LONGEST_ERROR: Final = 500
 

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import Any, Final
 
@@ -17,6 +17,7 @@ from wmsd.app.request_counts import Requests
 from wmsd.base import timestamps
 from wmsd.base.access import MODULES
 from wmsd.base.context import Company
+from wmsd.base.dataclass import dataclass
 from wmsd.base.operation import operation
 from wmsd.base.problems import not_found
 from wmsd.companies import actions, store

@@ -19,13 +19,14 @@ import socket
 import time
 from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import AsyncExitStack, contextmanager, suppress
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from types import MappingProxyType
 from typing import Any, Final
 
 from wmsd import __version__
 from wmsd.app.data_folder import DataFolder, Serving
+from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import Problem
 from wmsd.db.company_files import CompanyFiles
 from wmsd.db.database import Database

@@ -3,9 +3,10 @@
 import math
 from collections import OrderedDict, deque
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from zlib import crc32
 
+from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import Problem
 
 WINDOW = 60.0

@@ -8,12 +8,12 @@ import asyncio
 import json
 import logging
 from collections.abc import Awaitable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final, TypeVar
 
 from wmsd.app.request_history import masking
 from wmsd.app.request_history.masking import MASK, is_sealed
 from wmsd.base.context import Actor, Caller
+from wmsd.base.dataclass import dataclass
 from wmsd.base.fields import Input, Recorded
 from wmsd.base.operation import Operation
 from wmsd.base.results import Record

@@ -1,10 +1,10 @@
 """The records that other records refer to by their ids, for interfaces that show them together."""
 
-from dataclasses import dataclass
 from typing import Final
 
 from wmsd.app.kinds import DOCUMENTS
 from wmsd.articles import actions as articles
+from wmsd.base.dataclass import dataclass
 from wmsd.base.operation import Operation
 from wmsd.directory import actions as directory
 

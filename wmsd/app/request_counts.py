@@ -2,11 +2,11 @@
 
 import asyncio
 from collections import Counter
-from dataclasses import dataclass
 from typing import Final
 
 from wmsd.base import timestamps
 from wmsd.base.clock import Clock
+from wmsd.base.dataclass import dataclass
 from wmsd.db.database import Database
 from wmsd.db.transaction import Transaction
 

@@ -1,9 +1,10 @@
 """Makes sites: the warehouse is in the file of its company, and the site in that of the installation."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 from wmsd.base.context import Actor, Caller, Company, FromAddress
+from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import Problem, invalid, not_found
 from wmsd.companies import store as companies
 from wmsd.db.company_files import CompanyFiles

@@ -1,12 +1,12 @@
 """Webhooks in a running service: makes the sender, and sends the test event that waits for its answer."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Final
 
 from wmsd.app.installation import Installation
 from wmsd.base.clock import Clock
 from wmsd.base.context import Company
+from wmsd.base.dataclass import dataclass
 from wmsd.base.operation import operation
 from wmsd.base.problems import not_found
 from wmsd.base.results import Record, Text

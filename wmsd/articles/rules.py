@@ -2,9 +2,9 @@
 
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final
 
+from wmsd.base.dataclass import dataclass
 from wmsd.base.field_errors import FieldError, external_ref_taken
 from wmsd.base.problems import invalid
 

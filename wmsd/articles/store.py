@@ -1,11 +1,11 @@
 """The SQL of articles."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from wmsd.articles.rules import SHORTEST_BEGINNING, search_words
 from wmsd.articles.schema import Article, ArticleFields, ArticleFilters
+from wmsd.base.dataclass import dataclass
 from wmsd.base.listing import CursorQuery, IdsQuery, PageQuery
 from wmsd.base.results import CursorPage, Page, Record, Records
 from wmsd.base.strict_json import dumps

@@ -5,10 +5,10 @@ obstacles.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Literal
 
+from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import invalid
 from wmsd.db.transaction import Transaction
 

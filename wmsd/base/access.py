@@ -1,8 +1,9 @@
 """Abilities, modules and roles. They are declared only here (specification sections 1 and 5)."""
 
 from collections.abc import Container, Iterable
-from dataclasses import dataclass
 from typing import Final, Literal
+
+from wmsd.base.dataclass import dataclass
 
 EVERYTHING: Final = "*"
 

@@ -1,6 +1,6 @@
 """Invariants of a company's file, each declared by the capability that guarantees it."""
 
-from dataclasses import dataclass
+from wmsd.base.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

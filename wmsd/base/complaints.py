@@ -4,9 +4,10 @@ import logging
 import math
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
+from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import Problem
 from wmsd.base.shortages import is_shortage
 

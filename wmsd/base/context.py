@@ -1,10 +1,11 @@
 """The actor and the company of a unit of work."""
 
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from typing import Protocol
 
 from wmsd.base.access import Role
+from wmsd.base.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,8 +10,9 @@ import hashlib
 import hmac
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final
+
+from wmsd.base.dataclass import dataclass
 
 SIGNATURE_BYTES = 12
 

@@ -1,9 +1,9 @@
 """Errors in what a body refers to, with the error codes of section 7 of the specification, all at once."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Final
 
+from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import FieldErrors, Problem, message_of
 
 MESSAGES: Final[Mapping[str, str | None]] = {

@@ -1,10 +1,11 @@
 """Imports of many rows, and their outcome: counts, or every error by row and column."""
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 from typing import Any, Protocol, TypeVar
 
+from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import FieldErrors
 
 CHUNK = 1000

@@ -7,13 +7,13 @@ OpenAPI entry and the reference page follow from it.
 
 import inspect
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from typing import Annotated, Any, Final, Literal, get_args, get_origin, get_type_hints
 
 from pydantic import BaseModel
 
 from wmsd.base.access import ABILITIES, MODULES, Role
 from wmsd.base.context import Company
+from wmsd.base.dataclass import dataclass
 from wmsd.base.field_errors import FieldError
 from wmsd.base.fields import Input, Recorded
 from wmsd.base.results import Record

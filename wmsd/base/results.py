@@ -1,7 +1,8 @@
 """What actions return. Records are JSON texts: SQLite renders them (see `db/record.py`)."""
 
-from dataclasses import dataclass
 from typing import Any
+
+from wmsd.base.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,13 +1,13 @@
 """Routes of an interface, and how a path finds its route."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from email.utils import format_datetime
 from functools import cached_property
 from typing import Final
 from urllib.parse import unquote
 
+from wmsd.base.dataclass import dataclass
 from wmsd.base.operation import Operation
 from wmsd.base.problems import Problem
 

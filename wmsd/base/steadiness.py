@@ -5,9 +5,10 @@ network answers, or be set by hand to the wrong year. So the wall clock is compa
 really passed, and after a stop with the last moment that was stored.
 """
 
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final, NamedTuple
+
+from wmsd.base.dataclass import dataclass
 
 A_STEP: Final = timedelta(seconds=60)
 """A smaller step makes no data old."""

@@ -8,10 +8,10 @@ The sender determines the size of a text, so reading stops when it has more part
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
 from decimal import Decimal
 from itertools import islice
 
+from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import FieldErrors, Problem
 
 MAX_NESTING = 32

@@ -1,10 +1,11 @@
 """State tables of documents: which status may follow which, and in which a document may be changed. Pure."""
 
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import Generic, TypeVar
 
+from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import Problem
 
 Status = TypeVar("Status", bound=str)

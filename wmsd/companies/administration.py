@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 from wmsd.base.access import MODULES
 from wmsd.base.context import Caller, Operator
+from wmsd.base.dataclass import dataclass
 from wmsd.base.operation import operation
 from wmsd.base.problems import invalid, not_found
 from wmsd.base.results import CursorPage, Page, Record

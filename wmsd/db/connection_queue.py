@@ -12,11 +12,11 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Any, Final, TypeVar
 
 from wmsd.base.context import Actor
+from wmsd.base.dataclass import dataclass
 from wmsd.db.sqlite import aiosqlite, sqlite3
 from wmsd.db.worker_threads import WorkerThreads, tell
 

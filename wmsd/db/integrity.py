@@ -4,13 +4,13 @@ import re
 from collections import defaultdict
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Final
 
 from wmsd.base.clock import OrderedClock, SystemClock
 from wmsd.base.context import PROGRAM
+from wmsd.base.dataclass import dataclass
 from wmsd.base.ids import RandomIds
 from wmsd.db.failures import StorageError, is_delay
 from wmsd.db.migrations import Before, FileKind, at_once, migrate

@@ -1,10 +1,11 @@
 """Reads lists: numbered pages with a total, and walks by cursor."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
+from wmsd.base.dataclass import dataclass
 from wmsd.base.listing import CursorQuery, PageQuery, Query
 from wmsd.base.problems import Problem
 from wmsd.base.results import CursorPage, Page, Records

@@ -9,10 +9,10 @@ import time
 from collections import Counter, OrderedDict
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from itertools import islice
 from typing import Final
 
+from wmsd.base.dataclass import dataclass
 from wmsd.db.database import DESCRIPTORS_OF_A_CONNECTION, Database
 
 LOG = logging.getLogger("wmsd.companies")

@@ -2,9 +2,9 @@
 
 import pickle
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Any, Final
 
+from wmsd.base.dataclass import dataclass
 from wmsd.base.importing import Row, chunks
 from wmsd.db.transaction import Transaction
 

@@ -2,12 +2,12 @@
 
 import json
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
 from pydantic import BaseModel
 
+from wmsd.base.dataclass import dataclass
 from wmsd.base.fields import Input
 from wmsd.base.listing import CursorQuery, IdsQuery, PageQuery, Query
 from wmsd.base.results import CursorPage, Page, Record, Records

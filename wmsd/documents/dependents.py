@@ -3,9 +3,9 @@ its query.
 """
 
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
 from functools import cached_property
 
+from wmsd.base.dataclass import dataclass
 from wmsd.base.strict_json import dumps
 from wmsd.db.transaction import Transaction
 

@@ -3,9 +3,10 @@
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple, Protocol
 
+from wmsd.base.dataclass import dataclass
 from wmsd.base.field_errors import FieldError
 from wmsd.base.quantity import SCALE, to_text
 from wmsd.db.transaction import Transaction

@@ -1,10 +1,11 @@
 """A kind of document, declared once: lists, files, commands, figures and checks are made from it."""
 
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, NamedTuple
 
 from wmsd.base.checking import Check
+from wmsd.base.dataclass import dataclass
 from wmsd.base.fields import Input
 from wmsd.base.operation import Operation
 from wmsd.base.problems import Problem

@@ -1,12 +1,13 @@
 """The table of the lines of a kind of document."""
 
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import cached_property
 from typing import Any, Final, Protocol
 
 from pydantic import BaseModel
 
+from wmsd.base.dataclass import dataclass
 from wmsd.base.fields import Model
 from wmsd.base.strict_json import dumps
 from wmsd.db.record import record_sql

@@ -7,7 +7,6 @@ The columns follow from the kind. The field `partner_id` is the column `partner_
 import json
 from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
-from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
 from typing import Any, Final, get_args
@@ -15,6 +14,7 @@ from typing import Any, Final, get_args
 from pydantic import BaseModel, ValidationError, create_model
 from pydantic.fields import FieldInfo
 
+from wmsd.base.dataclass import dataclass
 from wmsd.base.fields import Code, Input, OptionalLabel
 from wmsd.base.importing import FirstSeen, Outcome, Row
 from wmsd.base.problems import FieldErrors, Problem

@@ -1,12 +1,12 @@
 """The table of a kind of document, and the statements that every kind has."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Annotated, Any, Final, NamedTuple, get_args
 
 from pydantic import Field, WithJsonSchema, create_model
 
+from wmsd.base.dataclass import dataclass
 from wmsd.base.fields import Code, Id, Input, Model
 from wmsd.base.listing import CursorQuery, IdsQuery, PageQuery, Query, several_of
 from wmsd.base.problems import not_found

@@ -1,9 +1,9 @@
 """The only way to move packaging: it posts a movement to ledger and balance together, and emits the event."""
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 from typing import Final
 
+from wmsd.base.dataclass import dataclass
 from wmsd.base.field_errors import FieldError, refuse_field_errors
 from wmsd.base.quantity import MAXIMUM, to_text
 from wmsd.db.transaction import Transaction

@@ -2,9 +2,10 @@
 
 import json
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
+from wmsd.base.dataclass import dataclass
 from wmsd.base.listing import QueryId
 from wmsd.db.transaction import Transaction
 from wmsd.directory.store import PARTNERS, WAREHOUSES

@@ -1,9 +1,10 @@
 """Creates sales orders, one or many. Each finds only the stock that those before it have left."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from wmsd.base.dataclass import dataclass
 from wmsd.base.field_errors import refuse_field_errors
 from wmsd.base.problems import Problem
 from wmsd.base.results import Record

@@ -1,9 +1,10 @@
 """Looks up what an order's lines refer to, and finds every error in them."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
+from wmsd.base.dataclass import dataclass
 from wmsd.base.field_errors import FieldError
 from wmsd.db.transaction import Transaction
 from wmsd.directory.store import WAREHOUSES

@@ -7,10 +7,10 @@ their keys.
 import asyncio
 import re
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from typing import Any, Final
 
 from wmsd.base.clock import Clock
+from wmsd.base.dataclass import dataclass
 from wmsd.sign_on import asking
 from wmsd.sign_on.asking import NoAnswer
 from wmsd.sign_on.providers import Provider

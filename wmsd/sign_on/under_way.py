@@ -11,10 +11,11 @@ import hmac
 import json
 import math
 from collections import OrderedDict
-from dataclasses import asdict, dataclass
+from dataclasses import asdict
 from typing import Final
 
 from wmsd.base.clock import Clock
+from wmsd.base.dataclass import dataclass
 from wmsd.base.ids import Ids
 from wmsd.base.strict_json import dumps
 from wmsd.base.vault import Vault

@@ -5,9 +5,10 @@ balance, and counts, adjustments and quarantine are changes of parts.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, NamedTuple
 
+from wmsd.base.dataclass import dataclass
 from wmsd.base.importing import chunks
 from wmsd.base.quantity import SCALE
 from wmsd.base.strict_json import dumps

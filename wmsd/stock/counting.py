@@ -1,10 +1,11 @@
 """Stock counts of many articles at once: computes and checks the changes, and posts all of them or none."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, NamedTuple
 
 from wmsd.articles.store import Reference
+from wmsd.base.dataclass import dataclass
 from wmsd.base.importing import CellError, Outcome, chunks
 from wmsd.base.quantity import to_text
 from wmsd.base.strict_json import dumps

@@ -1,13 +1,14 @@
 """Imports stock counts and opening stock: the rows of a file say what is in stock now."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from pydantic import ValidationError
 
 from wmsd.articles import store as articles
 from wmsd.articles.store import Reference
+from wmsd.base.dataclass import dataclass
 from wmsd.base.fields import Amount, Code, Input
 from wmsd.base.importing import FirstSeen, Import, Outcome, Progress, Row, chunks
 from wmsd.base.problems import FieldErrors

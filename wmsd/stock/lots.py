@@ -6,9 +6,9 @@ naming a lot are always in stock in addition to the lots that other orders name.
 """
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final, NamedTuple
 
+from wmsd.base.dataclass import dataclass
 from wmsd.base.quantity import SCALE
 from wmsd.base.strict_json import dumps
 from wmsd.db.transaction import Transaction

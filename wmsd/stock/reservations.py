@@ -2,9 +2,10 @@
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final, NamedTuple
 
+from wmsd.base.dataclass import dataclass
 from wmsd.base.results import Records
 from wmsd.base.strict_json import dumps
 from wmsd.db.changes import changed

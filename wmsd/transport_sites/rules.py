@@ -3,11 +3,11 @@
 import hashlib
 import hmac
 from collections.abc import Iterable
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Final
 
 from wmsd.base.context import Actor, Caller, TransportSite
+from wmsd.base.dataclass import dataclass
 
 PREFIX: Final = "wmsds_"
 KEPT: Final = timedelta(hours=24)

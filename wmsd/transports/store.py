@@ -1,9 +1,9 @@
 """The SQL of transports."""
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from wmsd.base.dataclass import dataclass
 from wmsd.base.results import CursorPage, Record
 from wmsd.base.strict_json import dumps
 from wmsd.db.changes import changed, created

@@ -1,12 +1,12 @@
 """One sending of one delivery."""
 
 import json
-from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 from wmsd.base import timestamps
 from wmsd.base.clock import Clock
+from wmsd.base.dataclass import dataclass
 from wmsd.base.vault import Vault
 from wmsd.webhooks import shown_headers
 from wmsd.webhooks.answer import Answer

@@ -6,9 +6,9 @@ The order is that of queueing: by time, then by id.
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from wmsd.base.dataclass import dataclass
 from wmsd.base.strict_json import dumps
 from wmsd.db.transaction import Transaction
 

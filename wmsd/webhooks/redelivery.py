@@ -2,9 +2,9 @@
 
 import math
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Final, NamedTuple
 
+from wmsd.base.dataclass import dataclass
 from wmsd.base.strict_json import dumps
 from wmsd.db.transaction import Transaction
 from wmsd.outbox.deliveries import ATTEMPTS

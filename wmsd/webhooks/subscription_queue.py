@@ -4,11 +4,12 @@ import asyncio
 import logging
 from collections import deque
 from collections.abc import Iterable
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import Final
 
 from wmsd.base.clock import Clock
+from wmsd.base.dataclass import dataclass
 from wmsd.base.vault import Vault
 from wmsd.db.database import Database
 from wmsd.db.transaction import Transaction

@@ -22,14 +22,15 @@ LONGEST_VALUE: Final = 4096
 LARGEST_HEADERS: Final = 8192
 
 # Characters that parsers drop, trim or read in two ways: controls, white space, and the backslash.
-_UNREADABLE: Final = re.compile(r"[\x00-\x20\x7f-\xa0\\\s\ud800-\udfff\u200b-\u200f\u2028-\u202e\ufeff]")
-_PARTS: Final = re.compile(r"(?i:(https?))://([^/?#]*)[^#]*(#?)")
-_PORT: Final = re.compile(r":([^:\]]*)\Z")
-_LABEL: Final = re.compile(r"(?!-)[a-z0-9_-]{1,63}(?<!-)")
-_NUMBER: Final = re.compile(r"\d+|0x[0-9a-f]*")
-_LOCAL: Final = re.compile(r"(.*\.)?(localhost|localhost6?\.localdomain6?|ip6-localhost|ip6-loopback)")
-_TOKEN: Final = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
-_VALUE: Final = re.compile(r"[\x21-\x7e]+( +[\x21-\x7e]+)*")
+# Compiled when first used, and kept by re: a start does not need them.
+_UNREADABLE: Final = r"[\x00-\x20\x7f-\xa0\\\s\ud800-\udfff\u200b-\u200f\u2028-\u202e\ufeff]"
+_PARTS: Final = r"(?i:(https?))://([^/?#]*)[^#]*(#?)"
+_PORT: Final = r":([^:\]]*)\Z"
+_LABEL: Final = r"(?!-)[a-z0-9_-]{1,63}(?<!-)"
+_NUMBER: Final = r"\d+|0x[0-9a-f]*"
+_LOCAL: Final = r"(.*\.)?(localhost|localhost6?\.localdomain6?|ip6-localhost|ip6-loopback)"
+_TOKEN: Final = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+_VALUE: Final = r"[\x21-\x7e]+( +[\x21-\x7e]+)*"
 
 OWN_HEADERS: Final = frozenset(
     {
@@ -44,9 +45,9 @@ def url_errors(url: str, guard: Guard) -> list[str]:
     """A sentence for each error; none when a delivery may be tried."""
     if len(url) > LONGEST_URL:
         return [f"The URL must have at most {LONGEST_URL} characters."]
-    if _UNREADABLE.search(url):
+    if re.search(_UNREADABLE, url):
         return ["The URL must not hold white space, control characters or backslashes."]
-    parts = _PARTS.match(url)
+    parts = re.match(_PARTS, url)
     if parts is None:
         return [f"The URL must begin with {'https:// or http://' if guard.allow_http else 'https://'}."]
     scheme, authority, fragment = parts[1].lower(), parts[2], parts[3]
@@ -71,7 +72,7 @@ def _authority_errors(url: str, scheme: str, authority: str, guard: Guard) -> It
     if "@" in authority:
         yield "The URL must not hold credentials; send them in a header."
         return
-    port = _PORT.search(authority)
+    port = re.search(_PORT, authority)
     if port and not (port[1].isascii() and port[1].isdigit() and 0 < int(port[1]) < 65536):
         yield "The port of the URL must be a number from 1 to 65535."
         return
@@ -93,9 +94,9 @@ def _host_errors(host: str, scheme: str, port: int, guard: Guard) -> Iterator[st
             yield objection
     elif objection := guard.objection_to_port(port):
         yield objection
-    elif _NUMBER.fullmatch(host.rstrip(".").rpartition(".")[2]):
+    elif re.fullmatch(_NUMBER, host.rstrip(".").rpartition(".")[2]):
         yield f"The host {host} can be read as different addresses; write it as four numbers, such as 192.0.2.1."
-    elif len(host) > LONGEST_HOST or not all(_LABEL.fullmatch(label) for label in host.split(".")):
+    elif len(host) > LONGEST_HOST or not all(re.fullmatch(_LABEL, label) for label in host.split(".")):
         yield "The host of the URL is not a valid name."
 
 
@@ -103,7 +104,7 @@ def literal(host: str) -> str | None:
     """The address that a host means without a name lookup; None when it needs one."""
     if ":" in host:
         return host
-    if _LOCAL.fullmatch(host):
+    if re.fullmatch(_LOCAL, host):
         return "127.0.0.1"
     try:
         return str(IPv4Address(host))
@@ -130,11 +131,11 @@ def _errors_of_all(headers: Mapping[str, str]) -> Iterator[str]:
 
 
 def _errors_of_one(name: str, value: str) -> Iterator[str]:
-    if not _TOKEN.fullmatch(name) or len(name) > LONGEST_NAME:
+    if not re.fullmatch(_TOKEN, name) or len(name) > LONGEST_NAME:
         yield f"The name must be a header name of at most {LONGEST_NAME} characters."
     elif is_own(name):
         yield "This header is set by the delivery itself."
-    if not _VALUE.fullmatch(value) or len(value) > LONGEST_VALUE:
+    if not re.fullmatch(_VALUE, value) or len(value) > LONGEST_VALUE:
         yield f"The value must have 1 to {LONGEST_VALUE} characters of visible ASCII, or spaces between them."
 
 

@@ -3,10 +3,10 @@ socket. The rest of an attempt is the same for both.
 """
 
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
 from wmsd.base.clock import Clock
+from wmsd.base.dataclass import dataclass
 from wmsd.db.database import Database
 from wmsd.webhooks.answer import Answer
 from wmsd.webhooks.lazy_client import LazyClient

@@ -5,11 +5,12 @@ import socket
 import ssl
 from collections.abc import Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass, field
+from dataclasses import field
 from enum import Enum
 from typing import Any, Final, cast
 
 from wmsd.base.certificates import left_unread
+from wmsd.base.dataclass import dataclass
 from wmsd.webhooks.dns_resolver import DnsResolver
 from wmsd.webhooks.guard import Guard
 from wmsd.webhooks.idle import KEEP_SECONDS, Idle

@@ -6,7 +6,6 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Mapping
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
-from dataclasses import dataclass
 from functools import partial
 from typing import Final
 
@@ -25,6 +24,7 @@ from wmsd.app.installation import Installation
 from wmsd.app.tls.serving import WARNED_BEFORE, end_of
 from wmsd.app.today.keeping import TodayFigures
 from wmsd.base import timestamps
+from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import Problem
 from wmsd.db.failures import STORAGE_FAILURES
 

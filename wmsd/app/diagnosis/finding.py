@@ -5,9 +5,10 @@ sentences.
 import errno
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final, Literal
+
+from wmsd.base.dataclass import dataclass
 
 Severity = Literal["wrong", "warning"]
 _MET: Final = (

@@ -4,7 +4,7 @@ import os
 import re
 import tempfile
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from datetime import datetime
 from pathlib import Path
 from typing import Final
@@ -12,6 +12,7 @@ from typing import Final
 from wmsd.app.data_folder import DataFolder, Serving
 from wmsd.app.diagnosis.file_systems import FileSystem, file_system_of
 from wmsd.app.settings import Settings
+from wmsd.base.dataclass import dataclass
 from wmsd.base.steadiness import Known
 from wmsd.db.high_water import HighWaterMark
 

@@ -1,7 +1,6 @@
 """The use cases of imports at the pages, for admins of the company."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import partial
 from typing import Annotated, Any, Final, Literal
 
@@ -15,6 +14,7 @@ from wmsd.app.imports.schema import ImportCursorQuery, ImportQuery, ImportShown
 from wmsd.app.kinds import DOCUMENTS
 from wmsd.app.storage import Storage
 from wmsd.base.context import Caller, Company
+from wmsd.base.dataclass import dataclass
 from wmsd.base.decimal_marks import Mark
 from wmsd.base.fields import Input
 from wmsd.base.operation import operation

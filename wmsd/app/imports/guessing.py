@@ -6,13 +6,14 @@ What can only be guessed at a risk is asked: `1.000` is a thousand in one countr
 import codecs
 from collections import Counter
 from collections.abc import Generator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from decimal import Decimal
 from io import TextIOWrapper
 from typing import IO, Final, NamedTuple
 
 from wmsd.app.csv_rows import Columns, Form, Unreadable, delimiter_of, split
 from wmsd.base import cells
+from wmsd.base.dataclass import dataclass
 from wmsd.base.decimal_marks import MARKS, SIGN_OF, Mark, readings
 
 ENCODINGS: Final[Mapping[str, str]] = {

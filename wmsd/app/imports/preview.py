@@ -2,7 +2,7 @@
 
 import csv
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import field
 from itertools import islice
 from typing import IO, Any, Final, TextIO
 
@@ -11,6 +11,7 @@ from wmsd.app.csv_transfer import KINDS, DryRun, Kind, import_beside
 from wmsd.app.imports.current import CURRENT, as_cell
 from wmsd.app.imports.guessing import DELIMITER_NAMES, ENCODINGS, Chosen, Guess, guess, lines_of
 from wmsd.base import cells
+from wmsd.base.dataclass import dataclass
 from wmsd.base.importing import CellError, ImportRefused, Outcome, Row, Watch
 from wmsd.db.staging import Staging
 from wmsd.db.transaction import Transaction

@@ -1,10 +1,10 @@
 """The SQL of the record of imports in a company's file, and of what taking back the last one needs."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any, Final
 
 from wmsd.app.imports.schema import ImportCursorQuery, ImportFilters, ImportQuery, ImportShown
+from wmsd.base.dataclass import dataclass
 from wmsd.base.importing import Outcome
 from wmsd.base.results import CursorPage, Page, Record
 from wmsd.db import kept_rows

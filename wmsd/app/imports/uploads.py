@@ -11,12 +11,13 @@ import shutil
 import time
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from pathlib import Path
 from typing import Any, Final, Literal
 
 from wmsd.app.private_files import new_private
 from wmsd.app.unpacked.refused import sentence_of
+from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import not_found
 
 State = Literal["sent", "looking", "looked", "importing", "imported", "failed"]

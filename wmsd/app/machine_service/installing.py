@@ -5,7 +5,6 @@ import os
 import pwd
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
@@ -17,6 +16,7 @@ from wmsd.app.machine_service.settings_file import Values, read_config, settings
 from wmsd.app.settings import example
 from wmsd.app.swapping import sync
 from wmsd.app.upgrades.program_file import ProgramFile
+from wmsd.base.dataclass import dataclass
 from wmsd.db.failures import StorageError
 
 NO_LOGIN: Final = "/usr/sbin/nologin"

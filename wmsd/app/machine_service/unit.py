@@ -2,7 +2,6 @@
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
 from string import Template
@@ -10,6 +9,7 @@ from typing import Final
 
 from wmsd.app.machine_service.places import CONFIG, NAME, PROGRAM_OF_PACKAGE, STATE
 from wmsd.app.settings import Settings
+from wmsd.base.dataclass import dataclass
 
 TEMPLATE: Final = files("wmsd.app.machine_service") / "wmsd.service"
 BY_COMMAND: Final = "Written by `wmsd service install`, which writes it anew."

@@ -1,12 +1,12 @@
 """How the service is, as systemd says."""
 
 import re
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
 from wmsd.app.machine_service import host
 from wmsd.app.machine_service.places import BEGUN_BY_HAND, NAME, UNIT_FILE, UNITS_OF_PACKAGES
+from wmsd.base.dataclass import dataclass
 
 ASKED: Final = (
     "ActiveState",

@@ -1,7 +1,7 @@
 """What the operations of oversight need of the running server."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import datetime
 from functools import partial
 from pathlib import Path
@@ -12,6 +12,7 @@ from wmsd.app.jobs import Jobs
 from wmsd.app.oversight.examining import Examinations
 from wmsd.app.settings import Layer
 from wmsd.base.context import Caller, FromAddress
+from wmsd.base.dataclass import dataclass
 from wmsd.base.operation import operation
 from wmsd.companies import store as companies
 

@@ -1,8 +1,10 @@
 """Why a request was refused, in a sentence. What can be done about it is in `remedies.py`."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, field
 from typing import Any, Final, Literal, NamedTuple
+
+from wmsd.base.dataclass import dataclass
 
 MOST_FIELDS: Final = 3
 """So many wrong fields stand in a sentence."""

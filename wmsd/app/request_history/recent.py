@@ -1,8 +1,10 @@
 """The last requests of each company in memory, within bounds: no company can take another's share."""
 
 from collections import OrderedDict, deque
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
+
+from wmsd.base.dataclass import dataclass
 
 MOST: Final = 500
 """Requests of a company."""

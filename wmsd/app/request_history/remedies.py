@@ -1,7 +1,6 @@
 """What to do about a refusal, as things stand now."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
@@ -11,6 +10,7 @@ from wmsd.app.request_history.reasons import Refusal
 from wmsd.base import timestamps
 from wmsd.base.access import expand
 from wmsd.base.context import Company
+from wmsd.base.dataclass import dataclass
 from wmsd.db.transaction import Transaction
 
 MOST_NAMED: Final = 3

@@ -2,7 +2,6 @@
 
 import difflib
 import os
-import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any, Literal, NamedTuple, get_origin
@@ -66,6 +65,8 @@ def settings_of(layers: Iterable[Layer]) -> Settings:
 
 
 def _read(file: Path) -> Layer:
+    import tomllib  # imported here: many commands have no file of settings
+
     try:
         text = file.read_text(encoding="utf-8-sig")
         return Layer("file", str(file), tomllib.loads(text), text)

@@ -5,7 +5,6 @@ import json
 import tarfile
 import time
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 from typing import Any, Final
@@ -14,6 +13,7 @@ from wmsd import __version__
 from wmsd.app.private_files import new_private
 from wmsd.app.support.hiding import Hiding
 from wmsd.base import timestamps
+from wmsd.base.dataclass import dataclass
 
 MOST_BYTES: Final = 8 * 1024 * 1024
 CUT: Final = "\n(The rest is left out: it is too long.)\n"

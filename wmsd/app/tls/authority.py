@@ -5,7 +5,6 @@ steals its key can pretend to be a machine of the LAN, and no site of the intern
 """
 
 import ipaddress
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -15,6 +14,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import ExtendedKeyUsageOID, NameOID
 
 from wmsd.app.tls.machine_names import MachineNames, is_in_networks
+from wmsd.base.dataclass import dataclass
 
 AUTHORITY_LIFETIME: Final = timedelta(days=3650)
 CERTIFICATE_LIFETIME: Final = timedelta(days=397)

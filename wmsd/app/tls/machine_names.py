@@ -8,10 +8,11 @@ import socket
 import struct
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address
 from pathlib import Path
 from typing import Final
+
+from wmsd.base.dataclass import dataclass
 
 GET_ADDRESS: Final = 0x8915
 """SIOCGIFADDR, netdevice(7)."""

@@ -1,7 +1,6 @@
 """Today: all companies of somebody at once, the oldest trouble first."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from heapq import nsmallest
 from typing import Any, Final, NamedTuple
 
@@ -12,6 +11,7 @@ from wmsd.app.today.keeping import TodayFigures
 from wmsd.app.today.schema import CompanyToday, LateToday, Today, TodayQuery
 from wmsd.base.access import needed_ability
 from wmsd.base.context import Caller, Company
+from wmsd.base.dataclass import dataclass
 from wmsd.base.operation import operation
 from wmsd.purchase_orders.kind import PURCHASE_ORDERS
 from wmsd.returns.kind import RETURNS

@@ -8,13 +8,13 @@ import stat
 import struct
 from collections.abc import Callable, Iterator
 from contextlib import closing
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from importlib.resources.abc import Traversable
 from pathlib import Path
 from typing import Final
 
+from wmsd.base.dataclass import dataclass
 from wmsd.base.folder_owner import give_to_owner_of, make_folders
 from wmsd.db.failures import StorageError, is_damage, is_delay, is_of_disk
 from wmsd.db.high_water import HighWaterMark, read_mark

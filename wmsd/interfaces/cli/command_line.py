@@ -6,7 +6,6 @@ import json
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Concatenate, NoReturn, ParamSpec, TypeVar
@@ -17,6 +16,7 @@ from wmsd.app.data_folder import DataFolder
 from wmsd.app.installation import Installation, open_installation
 from wmsd.app.lending import beside_a_server
 from wmsd.app.settings import Layer, Settings, SettingsError, layers_of, settings_of
+from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import Problem
 from wmsd.db.company_file import Borrow
 from wmsd.db.failures import STORAGE_FAILURES, StorageError, explain

@@ -2,13 +2,13 @@
 
 import json
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import click
 
 from wmsd.app.installation import Installation
+from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import Problem
 from wmsd.base.results import Record
 from wmsd.base.validation import check

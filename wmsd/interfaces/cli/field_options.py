@@ -1,7 +1,6 @@
 """Options of commands that follow from the declared fields of a model: a new field appears by itself."""
 
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 import click
@@ -9,6 +8,7 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from wmsd.base import cells
+from wmsd.base.dataclass import dataclass
 from wmsd.base.fields import Input
 from wmsd.base.problems import FieldErrors
 from wmsd.directory.store import CLIENTS, PARTNERS, WAREHOUSES, DirectoryKind

@@ -1,10 +1,10 @@
 """What the commands of a kind of record follow from: its operations, and their fields."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, Final
 
+from wmsd.base.dataclass import dataclass
 from wmsd.base.operation import Operation
 from wmsd.base.problems import Problem
 from wmsd.db.transaction import Transaction

@@ -6,7 +6,7 @@ tenants.
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any, Final
 
 from graphql import GraphQLError, execute_sync
@@ -22,6 +22,7 @@ from pydantic_core import from_json
 from wmsd.app.call import Call
 from wmsd.app.dispatcher import Dispatcher
 from wmsd.app.idempotency import REPLAYED
+from wmsd.base.dataclass import dataclass
 from wmsd.base.listing import MOST_IDS
 from wmsd.interfaces.graphql.calls import Failed, call_of, failed_by, inner_call, renamed
 from wmsd.interfaces.graphql.fields import DETAIL, Collection

@@ -1,7 +1,7 @@
 """The table of contents of GraphQL. Schema, checks and answers follow from it and from the operations."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
 from pydantic import BaseModel
@@ -10,6 +10,7 @@ from wmsd.app.kinds import DOCUMENTS
 from wmsd.app.webhooks import test_webhook
 from wmsd.articles import actions as articles
 from wmsd.articles.schema import Article
+from wmsd.base.dataclass import dataclass
 from wmsd.base.operation import Operation
 from wmsd.directory import actions as directory
 from wmsd.outbox import actions as outbox

@@ -4,7 +4,7 @@ hostile document (decisions, section 4).
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import reduce
 from typing import Any, Final
 
@@ -19,6 +19,8 @@ from graphql.language import (
     SelectionSetNode,
     ValueNode,
 )
+
+from wmsd.base.dataclass import dataclass
 
 MOST_CHARACTERS: Final = 20_000
 MOST_TOKENS: Final = 1_000

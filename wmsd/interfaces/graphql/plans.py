@@ -1,7 +1,7 @@
 """Plans the calls of a document and their cost, before any is made."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Literal
 
 from graphql import (
@@ -15,6 +15,7 @@ from graphql import (
 from graphql.execution.values import get_variable_values
 from graphql.language import DocumentNode
 
+from wmsd.base.dataclass import dataclass
 from wmsd.base.operation import Operation
 from wmsd.interfaces.graphql.documents import Refused
 from wmsd.interfaces.graphql.fields import Field

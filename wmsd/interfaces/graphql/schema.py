@@ -1,7 +1,6 @@
 """The GraphQL schema, generated from the table of contents. Fields carry the source of their values."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, get_args, get_origin
 
@@ -22,6 +21,7 @@ from graphql import (
 from pydantic import BaseModel
 
 from wmsd.app.references import REFERENCES, Reference
+from wmsd.base.dataclass import dataclass
 from wmsd.base.operation import Operation
 from wmsd.interfaces.graphql.fields import COLLECTIONS, MUTATIONS, QUERIES, TYPE_NAMES, Collection, Field
 from wmsd.interfaces.graphql.types import Plain, Types, own_description, plain

@@ -1,13 +1,13 @@
 """The operation of GraphQL: the dispatcher admits and counts it, then its document is executed."""
 
 import asyncio
-from dataclasses import dataclass
 from types import ModuleType
 from typing import Any
 
 from wmsd.app.call import Call, Reply
 from wmsd.app.dispatcher import Dispatcher
 from wmsd.base.context import Company
+from wmsd.base.dataclass import dataclass
 from wmsd.base.fields import Model
 from wmsd.base.operation import operation
 from wmsd.base.problems import Problem

@@ -1,7 +1,7 @@
 """Computes the shape of each selection once, and applies it to every record."""
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Any
 
 from graphql import (
@@ -18,6 +18,7 @@ from graphql.execution.values import VariableValues, get_argument_values, get_di
 from graphql.language import FragmentSpreadNode, InlineFragmentNode, SelectionSetNode
 
 from wmsd.app.references import Reference
+from wmsd.base.dataclass import dataclass
 from wmsd.interfaces.graphql.fields import Collection
 from wmsd.interfaces.graphql.limits import MOST_OBJECTS
 from wmsd.interfaces.graphql.schema import MOST, Embedded, Leaf, source_of

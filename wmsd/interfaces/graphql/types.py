@@ -4,7 +4,6 @@ import inspect
 import re
 import types
 from collections.abc import Mapping
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Annotated, Any, Final, Literal, Union, get_args, get_origin
 
@@ -28,6 +27,7 @@ from graphql.language import FloatValueNode, IntValueNode
 from pydantic import BaseModel, WithJsonSchema
 
 from wmsd.base import strict_json
+from wmsd.base.dataclass import dataclass
 from wmsd.base.fields import Decimals, Input
 
 WHOLE_NUMBER: Final = re.compile(r"[0-9]{1,16}", re.ASCII)

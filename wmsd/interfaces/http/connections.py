@@ -12,10 +12,10 @@ import logging
 import socket
 from collections import Counter
 from collections.abc import AsyncIterator, Callable, Sequence
-from dataclasses import dataclass
 from typing import Final, cast
 
 from wmsd.base.addresses import Network, counted_as, is_in
+from wmsd.base.dataclass import dataclass
 from wmsd.interfaces.http.web import web
 
 LOG = logging.getLogger("wmsd.connections")

@@ -9,11 +9,11 @@ of its session. Only what is kept of a sign-on under way is sent when the provid
 import hashlib
 import hmac
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
 from urllib.parse import parse_qsl
 
 from wmsd.base.addresses import Network
+from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import Problem
 from wmsd.interfaces.http import requests
 from wmsd.interfaces.http.web import web

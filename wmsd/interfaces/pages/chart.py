@@ -1,10 +1,10 @@
 """The chart of a quantity over time: its points for the SVG of the template, and what it says in words."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
+from wmsd.base.dataclass import dataclass
 from wmsd.interfaces.pages.language import translated as _
 from wmsd.interfaces.pages.moments import day, milliseconds
 from wmsd.interfaces.pages.words import figure

@@ -2,7 +2,6 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, TypedDict, Unpack
 from urllib.parse import quote
@@ -12,6 +11,7 @@ from wmsd.app.call import Call, Loaded
 from wmsd.app.installation import Installation
 from wmsd.base.access import Role
 from wmsd.base.addresses import Network
+from wmsd.base.dataclass import dataclass
 from wmsd.base.operation import Operation
 from wmsd.base.problems import Problem
 from wmsd.interfaces.http.request_log import CALL, REQUEST_ID

@@ -3,13 +3,13 @@ the model that the interfaces show.
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, Final, Literal
 
 from pydantic import BaseModel
 
 from wmsd.app.references import REFERENCES
+from wmsd.base.dataclass import dataclass
 from wmsd.interfaces.pages.language import translated as _
 
 Kind = Literal[

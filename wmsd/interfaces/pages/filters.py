@@ -1,12 +1,12 @@
 """The filters of a list, as a form asks for them. They follow from the operation's query parameters."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from typing import Final, Literal
 
 from pydantic import BaseModel
 
+from wmsd.base.dataclass import dataclass
 from wmsd.interfaces.pages.fields import REFERRING, declared_name, fields_of, properties_of
 from wmsd.interfaces.pages.language import translated as _
 from wmsd.interfaces.pages.moments import of_browser

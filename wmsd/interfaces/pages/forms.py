@@ -1,13 +1,14 @@
 """The form of an operation's body: its fields, what a person has typed into them, and the body that it makes."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from decimal import Decimal, InvalidOperation
 from functools import cache
 from typing import Any, Final, Literal
 
 from pydantic import BaseModel
 
+from wmsd.base.dataclass import dataclass
 from wmsd.base.fields import Input
 from wmsd.interfaces.pages.fields import REFERRING, declared_name, properties_of
 from wmsd.interfaces.pages.language import told

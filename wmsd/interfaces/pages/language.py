@@ -11,11 +11,11 @@ import io
 import re
 from collections.abc import Mapping
 from contextvars import ContextVar
-from dataclasses import dataclass
 from functools import cache, partial
 from importlib.resources import files
 from typing import TYPE_CHECKING, Final
 
+from wmsd.base.dataclass import dataclass
 from wmsd.interfaces.http.negotiation import weights_in
 from wmsd.interfaces.pages.sentence_patterns import PLACE, Patterns
 

@@ -1,10 +1,10 @@
 """The ledger in words: a sum that ends in the quantity, and a sentence for each kind of movement."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from decimal import Decimal
 from typing import Any, Final
 
+from wmsd.base.dataclass import dataclass
 from wmsd.interfaces.pages.language import counted
 from wmsd.interfaces.pages.language import translated as _
 from wmsd.interfaces.pages.moments import day, span

@@ -1,9 +1,10 @@
 """The filters of a webhook's log, as a person sets them, and as the operations ask for them."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from typing import Final
 
+from wmsd.base.dataclass import dataclass
 from wmsd.interfaces.pages.language import translated as _
 from wmsd.interfaces.pages.moments import of_browser
 from wmsd.interfaces.pages.told_of import records_of

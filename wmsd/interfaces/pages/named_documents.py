@@ -2,10 +2,10 @@
 
 from collections import defaultdict
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
 from wmsd.app.kinds import DOCUMENTS
+from wmsd.base.dataclass import dataclass
 from wmsd.documents.kind import DocumentKind
 from wmsd.interfaces.pages.language import translated as _
 from wmsd.interfaces.pages.workplace import Workplace

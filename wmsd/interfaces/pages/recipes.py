@@ -3,8 +3,9 @@
 import json
 import shlex
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
+
+from wmsd.base.dataclass import dataclass
 
 LONGEST_LITERAL: Final = 2048
 """Characters of a body that stand in a recipe; a longer one is read from the file that the page offers."""

@@ -1,7 +1,6 @@
 """The records of a company that the pages list and show."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Final, Literal
 
 from pydantic import BaseModel
@@ -10,6 +9,7 @@ from wmsd.app.imports import actions as imports
 from wmsd.app.kinds import DOCUMENTS
 from wmsd.app.webhooks import test_webhook
 from wmsd.articles import actions as articles
+from wmsd.base.dataclass import dataclass
 from wmsd.base.operation import Operation
 from wmsd.base.problems import not_found
 from wmsd.directory import actions as directory

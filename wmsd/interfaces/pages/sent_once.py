@@ -7,9 +7,9 @@ answer may hold a token or the code of a link.
 from collections import OrderedDict
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import Final
 
+from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import Problem
 from wmsd.interfaces.pages.workplace import AdminWorkplace, Workplace
 

@@ -1,9 +1,9 @@
 """The records of other resources that are of one record, such as the stock of an article."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Final
 
+from wmsd.base.dataclass import dataclass
 from wmsd.interfaces.pages.fields import Field
 from wmsd.interfaces.pages.referred import Referred, referred
 from wmsd.interfaces.pages.resources import BY_NAME, REFERRED, Resource

@@ -2,13 +2,14 @@
 
 import asyncio
 from collections.abc import Awaitable
-from dataclasses import dataclass, field
+from dataclasses import field
 from pathlib import Path
 from typing import IO, Final, TypeVar
 
 from aiohttp import BodyPartReader
 
 from wmsd.app.private_files import new_private
+from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import Problem, unavailable
 from wmsd.interfaces.http import requests
 from wmsd.interfaces.http.connections import Stopping, waiting_for_body

@@ -2,11 +2,11 @@
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
-from dataclasses import dataclass
 from typing import Any, ClassVar, Unpack
 
 from wmsd.accounts import actions as accounts
 from wmsd.base.access import has_role
+from wmsd.base.dataclass import dataclass
 from wmsd.base.operation import Operation
 from wmsd.base.problems import Problem, not_found
 from wmsd.interfaces.http.web import web

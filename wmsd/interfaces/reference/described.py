@@ -2,10 +2,11 @@
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from wmsd.base.access import needed_ability
+from wmsd.base.dataclass import dataclass
 from wmsd.base.operation import Operation
 from wmsd.base.route import Route
 from wmsd.base.tags import TAGS

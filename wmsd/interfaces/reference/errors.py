@@ -2,11 +2,11 @@
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass
 from importlib.resources import files
 from typing import Final
 
 from wmsd import docs
+from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import STATUS_OF_CODE
 from wmsd.interfaces.openapi.problems import EXAMPLES
 from wmsd.interfaces.reference.described import pretty

@@ -1,10 +1,10 @@
 """Finds what somebody looks for in the reference: operations, by their fields too, errors, events, abilities."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Final
 
 from wmsd.base.access import MODULES
+from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import STATUS_OF_CODE
 from wmsd.interfaces.graphql.fields import MUTATIONS, QUERIES
 from wmsd.interfaces.graphql.http import ROUTES as GRAPHQL

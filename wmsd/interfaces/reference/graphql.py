@@ -3,12 +3,13 @@
 import asyncio
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from typing import TYPE_CHECKING, Final
 
 from wmsd.app.idempotency import HEADER as KEY
 from wmsd.app.prepared import Prepared
+from wmsd.base.dataclass import dataclass
 from wmsd.base.strict_json import dumps
 from wmsd.interfaces.graphql import http as served
 from wmsd.interfaces.graphql.media import JSON, RESPONSE

@@ -1,7 +1,6 @@
 """The types of the GraphQL schema as pages show them, and in short for the completion of names."""
 
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
 from graphql import (
@@ -16,6 +15,8 @@ from graphql import (
     Undefined,
     get_named_type,
 )
+
+from wmsd.base.dataclass import dataclass
 
 
 @dataclass(frozen=True, slots=True)

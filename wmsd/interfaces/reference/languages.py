@@ -5,11 +5,11 @@ Address, token and company come from the environment, so that an example runs as
 
 import json
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 from urllib.parse import quote
 
 from wmsd.app.idempotency import HEADER as KEY
+from wmsd.base.dataclass import dataclass
 from wmsd.interfaces.reference.described import Described
 
 INDENT: Final = "    "

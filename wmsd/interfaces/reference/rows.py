@@ -1,9 +1,9 @@
 """The fields of a schema as rows of a table: one for each field, also for those inside of others."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any, Final
 
+from wmsd.base.dataclass import dataclass
 from wmsd.interfaces.openapi.schemas import SCHEMAS, Schema
 
 DEEPEST: Final = 4

@@ -6,13 +6,14 @@ page Requests shows it. Without one it is a request of the session.
 
 import time
 from collections.abc import Awaitable, Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import field
 from functools import partial
 from typing import Final
 from urllib.parse import quote, urlencode
 
 from wmsd.app.call import Call, LoadBody, Loaded, Reply
 from wmsd.app.installation import Installation
+from wmsd.base.dataclass import dataclass
 from wmsd.base.route import Route
 from wmsd.base.strict_json import printable
 from wmsd.interfaces.http import requests

@@ -2,12 +2,13 @@
 
 import secrets
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, Final
 
 from wmsd.accounts.actions import list_companies
 from wmsd.app.idempotency import HEADER as KEY
 from wmsd.app.request_history import curl, masking
+from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import not_found
 from wmsd.base.strict_json import printable
 from wmsd.interfaces.http import requests

@@ -1,8 +1,9 @@
 """The contents of the guide: which page is for which reader, and in which order they are read."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Final
+
+from wmsd.base.dataclass import dataclass
 
 HOME: Final = "/docs"
 FIRST: Final = "index"

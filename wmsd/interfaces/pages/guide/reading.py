@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterator, Mapping, MutableMapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import field
 from html import escape
 from itertools import pairwise
 from typing import Any, Final
@@ -12,6 +12,8 @@ from markdown_it.renderer import RendererProtocol
 from markdown_it.rules_core import StateCore
 from markdown_it.token import Token
 from markdown_it.utils import OptionsDict
+
+from wmsd.base.dataclass import dataclass
 
 BREAKS: Final = ("softbreak", "hardbreak")
 CELLS: Final = ("th_open", "td_open")

@@ -9,11 +9,12 @@ import unicodedata
 from bisect import bisect_left
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import islice, takewhile
 from math import log
 from typing import Final
+
+from wmsd.base.dataclass import dataclass
 
 LONGEST_QUERY: Final = 200
 MOST_WORDS: Final = 8

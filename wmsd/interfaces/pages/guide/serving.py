@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property, partial
 from importlib.resources import files
 from importlib.resources.abc import Traversable
@@ -11,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 from wmsd import docs
 from wmsd.app.installation import Installation
 from wmsd.app.prepared import Prepared
+from wmsd.base.dataclass import dataclass
 from wmsd.interfaces.http.server import add_open, response, trusted_proxies, unless_known
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import browser as browsers

@@ -1,8 +1,9 @@
 """What a page of the guide is made of."""
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
+
+from wmsd.base.dataclass import dataclass
 
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
