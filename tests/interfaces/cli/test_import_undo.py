@@ -1,5 +1,6 @@
 """`wmsd import undo`: the last import is taken back, all of it or nothing, while nothing was built on it."""
 
+import re
 from collections.abc import Callable
 
 import pytest
@@ -68,9 +69,11 @@ def test_an_import_is_taken_back(tenant: Tenant, kind: str) -> None:
     else:
         assert after == before
     tenant.home.ok("doctor")
-    assert refused(tenant) == [
-        "There is no import to take back: only the last one that has changed something can be."
-    ]
+    (sentence,) = refused(tenant)
+    assert re.fullmatch(
+        rf"Import \d+ of {kind} is the last one that has changed something, and was taken back at 20\S+Z\.",
+        sentence,
+    )
 
 
 def test_packaging_moves_back_by_opposite_movements(tenant: Tenant) -> None:
@@ -214,9 +217,15 @@ def test_an_import_of_documents_cannot_be_taken_back(tenant: Tenant) -> None:
     stocked(tenant)
     order = "external_ref,partner_code,warehouse_code,article_code,quantity\nE1,P1,MAIN,A,2\n"
     tenant.take("sales-orders", order)
-    assert refused(tenant) == [
-        "There is no import to take back: only the last one that has changed something can be."
-    ]
+    (sentence,) = refused(tenant)
+    assert sentence.endswith(
+        "of sales-orders is the last one that has changed something, and documents are not taken back: "
+        "cancel them, one by one or by a file with the column status."
+    )
+
+
+def test_a_company_without_imports_has_none_to_take_back(tenant: Tenant) -> None:
+    assert refused(tenant) == ["No import has changed anything yet."]
 
 
 def test_a_file_stands_before_undo_and_list_in_no_command(tenant: Tenant) -> None:

@@ -61,6 +61,15 @@ def row(tx: Transaction, import_id: int) -> dict[str, Any]:
     return found
 
 
+LAST_THAT_CHANGED: Final = """
+    SELECT id, kind, undone_at FROM imports WHERE created + updated > 0 ORDER BY id DESC LIMIT 1
+"""
+
+
+def last_that_changed(tx: Transaction) -> dict[str, Any] | None:
+    return tx.record(LAST_THAT_CHANGED)
+
+
 OF_UPLOAD: Final = "SELECT id FROM imports WHERE upload = ?"
 
 

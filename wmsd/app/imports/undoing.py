@@ -43,15 +43,27 @@ def undo_last(tx: Transaction, import_id: int | None = None, used: Iterable[int]
     Raises CannotBeUndone.
     """
     made = kept_rows.made(tx)
-    if made is None or import_id not in (None, made.import_id):
-        raise CannotBeUndone(
-            ["there is no import to take back: only the last one that has changed something can be"]
-        )
+    if made is None:
+        raise CannotBeUndone([_why_none(record.last_that_changed(tx))])
+    if import_id not in (None, made.import_id):
+        raise CannotBeUndone([f"only the last import that has changed something can be: number {made.import_id}"])
     found = record.row(tx, made.import_id)
     _refuse_if(_obstacles(tx, made, found, used))
     _refuse_if(_take_back(tx, made, f"import {made.import_id} taken back"))
     record.note_undone(tx, made.import_id)
     return found
+
+
+def _why_none(last: dict[str, Any] | None) -> str:
+    """Why nothing is kept of the last import that has changed something."""
+    if last is None:
+        return "no import has changed anything yet"
+    named = f"import {last['id']} of {last['kind']} is the last one that has changed something, and"
+    if last["undone_at"] is not None:
+        return f"{named} was taken back at {last['undone_at']}"
+    if last["kind"] not in record.KEPT_TABLES:
+        return f"{named} documents are not taken back: cancel them, one by one or by a file with the column status"
+    return f"{named} has changed more than is kept for taking back ({kept_rows.MOST_BYTES // 2**20} MB)"
 
 
 def _refuse_if(obstacles: Iterable[str]) -> None:
