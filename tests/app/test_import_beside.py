@@ -1,8 +1,10 @@
 """What others change while an import has checked its rows and not yet written them."""
 
 import io
+from collections.abc import Callable
 from contextlib import closing
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -11,7 +13,7 @@ from tests.support.world import World
 from wmsd.app.csv_transfer import KINDS, DryRun, import_beside
 from wmsd.app.doctor import examine
 from wmsd.app.imports.record import Recording
-from wmsd.app.imports.undoing import undo_last
+from wmsd.app.imports.undoing import CannotBeUndone, undo_last
 from wmsd.base.importing import CellError, ImportRefused, Outcome, Watch
 from wmsd.db.staging import Staging
 from wmsd.db.transaction import Transaction
@@ -139,7 +141,7 @@ class TakesBack(Watch):
         self.staging = staging
 
     def checked(self) -> None:
-        self.staging.write(undo_last)
+        undo_last(self.staging)
         self.staging.close()
 
 
@@ -176,15 +178,16 @@ class OtherSerialIsHeld(Watch):
         self.staging = staging
 
     def checked(self) -> None:
-        self.staging.write(self.hold)
+        self.staging.write(hold_other_serial)
         self.staging.close()
 
-    def hold(self, tx: Transaction) -> None:
-        order, before = Holder("sales_order", 1), tx.value("SELECT change_seq FROM stock")
-        reserved = reservation_of(tx, order)
-        other = tx.value("SELECT id FROM stock_serials WHERE serial = 'S2'")
-        set_reservation(tx, order, replace(reserved, serials=frozenset({other})))
-        assert tx.value("SELECT change_seq FROM stock") == before
+
+def hold_other_serial(tx: Transaction) -> None:
+    order, before = Holder("sales_order", 1), tx.value("SELECT change_seq FROM stock")
+    reserved = reservation_of(tx, order)
+    other = tx.value("SELECT id FROM stock_serials WHERE serial = 'S2'")
+    set_reservation(tx, order, replace(reserved, serials=frozenset({other})))
+    assert tx.value("SELECT change_seq FROM stock") == before
 
 
 async def test_a_serial_that_an_order_has_taken_is_refused(world: World) -> None:
@@ -199,6 +202,52 @@ async def test_a_serial_that_an_order_has_taken_is_refused(world: World) -> None
         CellError(2, "serial", "S2 is held by an order: it must stay where it is")
     ]
     assert await store.parts(SERIAL) == {("X", "S1"): (1, 0), ("X", "S2"): (1, 0)}
+
+
+async def undo_while(monkeypatch: pytest.MonkeyPatch, world: World, meanwhile: Callable[[Staging], object]) -> str:
+    """Why the last import cannot be taken back, when that is done at this moment."""
+    database = await world.database()
+    with closing(database.staging()) as staging, closing(database.staging()) as other:
+        write = staging.write
+
+        def write_then(*given: Any) -> Any:
+            meanwhile(other)
+            return write(*given)
+
+        monkeypatch.setattr(staging, "write", write_then)
+        with pytest.raises(CannotBeUndone) as refused:
+            undo_last(staging)
+    return refused.value.text
+
+
+async def test_a_count_is_not_taken_back_whose_serial_an_order_has_taken_meanwhile(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    store = await open_store(world)
+    await store.count("S,MAIN,X,S1,1,\n")
+    assert await store.order(SERIAL, 1, serials=["S1"]) == 1
+    await with_import(world, "stock-count", HEADER + "S,MAIN,X,S1,1,\nS,MAIN,X,S2,1,\n")
+    text = await undo_while(monkeypatch, world, lambda other: other.write(hold_other_serial))
+    assert text == "Orders have taken serials of these articles meanwhile: try again."
+    assert await store.parts(SERIAL) == {("X", "S1"): (1, 0), ("X", "S2"): (1, 0)}
+
+
+async def test_an_import_that_is_made_meanwhile_is_not_taken_back(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await trading(world)
+    await with_import(world, "stock", PLACE + "A,MAIN,12\n")
+    database = await world.database()
+
+    def take_clients(_: Staging) -> None:
+        with closing(database.staging()) as staging:
+            text = io.StringIO("code,name\nC1,One\n")
+            import_beside(staging, KINDS["clients"], text, recording=Recording("clients", "file.csv"))
+
+    text = await undo_while(monkeypatch, world, take_clients)
+    assert text == "Import 2 was made meanwhile: try again to take that one back."
+    assert await world.rows("SELECT quantity FROM stock") == [(12_000_000,)]
+    assert await world.rows("SELECT code FROM clients") == [("C1",)]
 
 
 class NobodyWaits(Watch):

@@ -88,13 +88,12 @@ def post_changes(tx: Transaction, made: Iterable[tuple[int, Change, str]], kind:
 
 
 def _movement(change: Change, kind: Kind, reason: str) -> Movement:
-    goods, before, after = change
     return Movement(
-        after.quantity - before.quantity,
+        change.difference.quantity,
         kind=kind,
-        quarantined=after.quarantined - before.quarantined,
-        lot_number=goods.lot_number,
-        serial=goods.serial,
+        quarantined=change.difference.quarantined,
+        lot_number=change.goods.lot_number,
+        serial=change.goods.serial,
         reason=reason,
     )
 

@@ -110,7 +110,7 @@ class Count:
         for place, number in numbers.items():
             moved = [
                 Movement(
-                    number, part, *_difference(change), *change.goods, self.places[place].reason(change, reason)
+                    number, part, *change.difference, *change.goods, self.places[place].reason(change, reason)
                 )
                 for part, change in enumerate(self._planned[place])
             ]
@@ -139,10 +139,6 @@ class Count:
 def _with_serials(places: Mapping[Place, Counting]) -> set[int]:
     """The articles that are tracked by serials."""
     return {place.article_id for place, counting in places.items() if counting.article.tracks_serials}
-
-
-def _difference(change: Change) -> tuple[int, int]:
-    return change.after.quantity - change.before.quantity, change.after.quarantined - change.before.quarantined
 
 
 def _planned(

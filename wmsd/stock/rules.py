@@ -25,6 +25,12 @@ class Change(NamedTuple):
     before: Amounts
     after: Amounts
 
+    @property
+    def difference(self) -> Amounts:
+        return Amounts(
+            self.after.quantity - self.before.quantity, self.after.quarantined - self.before.quarantined
+        )
+
 
 class Counted(NamedTuple):
     """The counted quantity of some goods, in millionths. `quarantined` is None when the count does not say it."""

@@ -1,17 +1,21 @@
 """Takes a count back: the ledger is never changed, so each of its movements gets a counter movement."""
 
 from collections.abc import Iterator
-from typing import Final, NamedTuple
+from dataclasses import field
+from typing import Final
 
 from wmsd.articles import store as articles
+from wmsd.base.dataclass import dataclass
 from wmsd.base.importing import chunks
 from wmsd.base.strict_json import dumps
 from wmsd.db.kept_rows import Made
 from wmsd.db.transaction import Transaction
-from wmsd.stock import lots
-from wmsd.stock.adjusting import post_changes
+from wmsd.stock import lots, staging
 from wmsd.stock.contents import NOTHING, Amounts, Contents, PartKey, contents_of
+from wmsd.stock.ledger import post_staged
 from wmsd.stock.rules import Change, changes, faults_of
+from wmsd.stock.staging import Movement, Record
+from wmsd.stock.store import Place
 
 MOVED_SINCE: Final = """
     SELECT articles.code, warehouses.code
@@ -29,7 +33,7 @@ SUMS: Final = """
     GROUP BY stock_id, lot_number, serial ORDER BY min(id)
 """
 NAMED: Final = """
-    SELECT stock.id, stock.article_id, articles.code, warehouses.code
+    SELECT stock.id, stock.article_id, stock.warehouse_id, articles.code, warehouses.code
     FROM json_each(?) AS chosen
     CROSS JOIN stock ON stock.id = chosen.value
     CROSS JOIN articles ON articles.id = stock.article_id
@@ -44,52 +48,79 @@ def obstacles(tx: Transaction, made: Made, last_change: int, most: int) -> Itera
         yield f"the stock of {article} in {warehouse} has moved or was reserved since"
 
 
-class Counters(NamedTuple):
-    """The changes that take a count back, each with its stock record and reason, and what forbids them."""
+@dataclass(slots=True)
+class Counters:
+    """What is wrong with the counter movements that are staged; the articles that have serials; and the serials
+    that come back and leave, each with its article.
+    """
 
-    changes: list[tuple[int, Change, str]]
-    wrong: list[str]
-    articles: dict[int, int]
-    """By stock record."""
+    wrong: list[str] = field(default_factory=list)
+    with_serials: set[int] = field(default_factory=set)
+    arriving: set[tuple[int, str]] = field(default_factory=set)
+    leaving: set[tuple[int, str]] = field(default_factory=set)
 
 
-def take_back(tx: Transaction, made: Made, reason: str) -> list[str]:
-    """Posts the counter movements. Answers what forbids them; then nothing is posted."""
-    rows = {"after": made.after, "last": made.last}
-    counters = Counters([], [], {})
-    for chunk in chunks([stock_id for (stock_id,) in tx.execute(STOCK, rows)]):
-        _plan(tx, rows, chunk, reason, counters)
+def stage(tx: Transaction, schema: str, made: Made, reason: str) -> Counters:
+    """Stages the counter movements (`staging.py`) while others can write."""
+    staging.make(tx, schema)
+    rows, counters = {"after": made.after, "last": made.last}, Counters()
+    for chunk in chunks(enumerate((stock_id for (stock_id,) in tx.rows(STOCK, rows)), 1)):
+        _stage(tx, rows, {stock_id: place for place, stock_id in chunk}, reason, counters)
+    staging.complete(tx)
+    return counters
+
+
+def take_back(tx: Transaction, counters: Counters) -> list[str]:
+    """Posts what is staged, if `obstacles` finds nothing. Answers what forbids it; then nothing is posted."""
     wrong = [*counters.wrong, *_elsewhere(tx, counters)]
+    if staging.articles_of_changed_serials(tx, counters.with_serials):  # which a stock record does not tell
+        wrong.append("orders have taken serials of these articles meanwhile: try again")
     if not wrong:
-        post_changes(tx, counters.changes, "adjustment")
+        post_staged(tx, "adjustment")
     return wrong
 
 
-def _plan(tx: Transaction, rows: dict[str, int], stock_ids: list[int], reason: str, counters: Counters) -> None:
+def _stage(tx: Transaction, rows: dict[str, int], places: dict[int, int], reason: str, counters: Counters) -> None:
+    """`places` are the numbers of the stock records, by their ids."""
     moved: dict[int, dict[PartKey, Amounts]] = {}
-    for stock_id, lot_number, serial, *amounts in tx.rows(SUMS, {**rows, "ids": dumps(stock_ids)}):
+    for stock_id, lot_number, serial, *amounts in tx.rows(SUMS, {**rows, "ids": dumps(list(places))}):
         moved.setdefault(stock_id, {})[PartKey(lot_number, serial)] = Amounts(*amounts)
-    named = {stock_id: names for stock_id, *names in tx.rows(NAMED, (dumps(stock_ids),))}
+    named = {stock_id: names for stock_id, *names in tx.rows(NAMED, (dumps(list(places)),))}
     known = {each.id: each for each in articles.references(tx, {names[0] for names in named.values()}, [])}
-    for stock_id, before in contents_of(tx, stock_ids).items():
-        article_id, article, warehouse = named[stock_id]
+    with_serials = {each.id for each in known.values() if each.tracks_serials}
+    staging.note_serials(tx, with_serials)
+    counters.with_serials |= with_serials
+    records: list[Record] = []
+    movements: list[Movement] = []
+    for stock_id, before in contents_of(tx, places).items():
+        article_id, warehouse_id, article, warehouse = named[stock_id]
         after = _without(before, moved[stock_id])
         for fault in faults_of(before, after, known[article_id].tracks_serials):
             counters.wrong.append(f"the stock of {article} in {warehouse} {fault.sentence}")
-        counters.changes.extend((stock_id, change, reason) for change in changes(before.parts, after))
-        counters.articles[stock_id] = article_id
+        differing = changes(before.parts, after)
+        _note_serials(article_id, differing, counters)
+        parts = [
+            Movement(places[stock_id], part, *change.difference, *change.goods, reason)
+            for part, change in enumerate(differing)
+        ]
+        quantity, quarantined = sum(each.quantity for each in parts), sum(each.quarantined for each in parts)
+        place = Place(article_id, warehouse_id)
+        records.append(Record(places[stock_id], *place, stock_id, quantity, quarantined, bool(parts)))
+        movements += parts
+    staging.put(tx, records, movements)
+
+
+def _note_serials(article_id: int, differing: list[Change], counters: Counters) -> None:
+    for goods, before, after in differing:
+        if goods.serial is not None and before == NOTHING:
+            counters.arriving.add((article_id, goods.serial))
+        elif goods.serial is not None and after == NOTHING:
+            counters.leaving.add((article_id, goods.serial))
 
 
 def _elsewhere(tx: Transaction, counters: Counters) -> Iterator[str]:
     """Serials that would come back and are in stock in another place, which they would not leave."""
-    arriving: list[tuple[int, str]] = []
-    leaving: set[tuple[int, str]] = set()
-    for stock_id, (goods, before, after), _ in counters.changes:
-        if goods.serial is not None and before == NOTHING:
-            arriving.append((counters.articles[stock_id], goods.serial))
-        elif goods.serial is not None and after == NOTHING:
-            leaving.add((counters.articles[stock_id], goods.serial))
-    for chunk in chunks(each for each in arriving if each not in leaving):
+    for chunk in chunks(counters.arriving - counters.leaving):
         for (_, serial), warehouse in lots.warehouses_of(tx, chunk).items():
             yield f"{serial} is in stock in {warehouse} now"
 

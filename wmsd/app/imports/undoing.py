@@ -2,13 +2,14 @@
 
 from collections.abc import Iterable, Iterator
 from itertools import islice
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from wmsd.app.imports import record
 from wmsd.articles import undoing as articles
 from wmsd.base.problems import Problem
 from wmsd.db import kept_rows
 from wmsd.db.kept_rows import Made
+from wmsd.db.staging import STAGED, Staging
 from wmsd.db.transaction import Transaction
 from wmsd.packaging import undoing as packaging
 from wmsd.stock import undoing as stock
@@ -36,20 +37,46 @@ class CannotBeUndone(Exception):
         return " ".join(f"{each[0].upper()}{each[1:]}." for each in self.sentences)
 
 
-def undo_last(tx: Transaction, import_id: int | None = None, used: Iterable[int] = ()) -> dict[str, Any]:
+class Prepared(NamedTuple):
+    """What was computed before others have to wait, of the import that was the last one then."""
+
+    made: Made | None
+    counters: stock.Counters | None
+    """Only for an import of stock."""
+
+
+def undo_last(staging: Staging, import_id: int | None = None, used: Iterable[int] = ()) -> dict[str, Any]:
     """Takes back the last import, which must be `import_id` if that is given. `used` are the ids of warehouses
     that are used outside of the company's file. Answers the import.
 
     Raises CannotBeUndone.
     """
+    prepared = staging.gather(_prepare)
+    return staging.write(lambda tx: _undo(tx, prepared, import_id, used))
+
+
+def _prepare(tx: Transaction) -> Prepared:
+    made = kept_rows.made(tx)
+    if made is None or made.table != "stock_movements":
+        return Prepared(made, None)
+    return Prepared(made, stock.stage(tx, STAGED, made, _reason(made)))
+
+
+def _reason(made: Made) -> str:
+    return f"import {made.import_id} taken back"
+
+
+def _undo(tx: Transaction, prepared: Prepared, import_id: int | None, used: Iterable[int]) -> dict[str, Any]:
     made = kept_rows.made(tx)
     if made is None:
         raise CannotBeUndone([_why_none(record.last_that_changed(tx))])
     if import_id not in (None, made.import_id):
         raise CannotBeUndone([f"only the last import that has changed something can be: number {made.import_id}"])
+    if made != prepared.made:
+        raise CannotBeUndone([f"import {made.import_id} was made meanwhile: try again to take that one back"])
     found = record.row(tx, made.import_id)
     _refuse_if(_obstacles(tx, made, found, used))
-    _refuse_if(_take_back(tx, made, f"import {made.import_id} taken back"))
+    _refuse_if(_take_back(tx, made, prepared.counters))
     record.note_undone(tx, made.import_id)
     return found
 
@@ -96,13 +123,13 @@ def _codes(tx: Transaction, made: Made, ids: Iterable[int]) -> Iterator[str]:
         yield tx.value(f"SELECT code FROM {made.table} WHERE id = ?", (each,))
 
 
-def _take_back(tx: Transaction, made: Made, reason: str) -> list[str]:
+def _take_back(tx: Transaction, made: Made, counters: stock.Counters | None) -> list[str]:
     """Answers what forbids it."""
-    if made.table == "stock_movements":
-        return stock.take_back(tx, made, reason)
+    if counters is not None:
+        return stock.take_back(tx, counters)
     if made.table == "packaging_movements":
         try:
-            packaging.take_back(tx, made, reason)
+            packaging.take_back(tx, made, _reason(made))
         except Problem as problem:
             return [sentence for sentences in problem.errors.values() for sentence in sentences]
     elif made.table == "articles":

@@ -37,7 +37,7 @@ def undo(command_line: CommandLine, code: str, as_json: bool, actor: Actor, numb
         place = command_line.run_with(borrow, find)
         with closing(place.staging) as staging:
             try:
-                undone = staging.write(lambda tx: undo_last(tx, number, place.used))
+                undone = undo_last(staging, number, place.used)
             except CannotBeUndone as error:
                 fail([*(f"{each[0].upper()}{each[1:]}." for each in error.sentences), "Nothing was changed."])
             except KeyboardInterrupt:
