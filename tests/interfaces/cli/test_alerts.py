@@ -123,6 +123,7 @@ def test_what_is_open_and_what_is_not_taken_is_listed(home: Home) -> None:
     write_kept(home.data, kept)
     done = home.ok("alerts")
     assert done.out == home.ok("alerts", "list").out
+    assert home.ok("alerts", "--json").json == home.ok("alerts", "list", "--json").json
     assert "A company is down" in done.out
     assert r"The file of the company ACME cannot be used or written: gone \x1b[31m." in done.out
     assert f"alerts.url has not taken alerts since {AT}; 0 wait: The receiver answered 500." in done.err

@@ -10,6 +10,8 @@ import pytest
 
 from tests.support.command import Home, Server, first_day
 from wmsd import __version__
+from wmsd.app.alerts.kept import Kept, OpenAlert, write_kept
+from wmsd.app.oversight.kept_findings import Examination, KeptFinding, write_examination
 from wmsd.interfaces.cli.status import CLEAR
 
 
@@ -24,6 +26,21 @@ def test_without_a_server_it_says_what_the_files_say(home: Home) -> None:
     said = home.ok("status", "--json").json
     assert (said["server"], said["companies"], said["live"], said["ok"]) == ("none runs", 1, None, True)
     assert "requests" not in home.ok("status").out
+
+
+def test_it_says_what_a_server_has_written_down(home: Home) -> None:
+    first_day(home)
+    shown = home.ok("status", "--json").json
+    assert (shown["alerts"], "examined" in shown) == ("none", False)
+    alert = OpenAlert(kind="company_down", subject="ACME", begun_at="2026-11-24T08:00:00Z", facts={})
+    write_kept(home.data, Kept(open=[alert]))
+    finding = KeptFinding(file="ACME", kind="error", sentence="cannot be read")
+    began = "2026-11-24T09:00:00Z"
+    write_examination(home.data, Examination(began_at=began, ended_at=began, findings=[finding], more=2))
+    shown = home.ok("status", "--json").json
+    assert (shown["alerts"], shown["examined"]) == ("1 open: see wmsd alerts", f"{began}, findings: 3")
+    write_examination(home.data, Examination(began_at=began, error="The disk is full."))
+    assert home.ok("status", "--json").json["examined"] == f"{began}, broken off: The disk is full."
 
 
 def test_a_server_tells_its_figures(shared: Home, server: Server) -> None:

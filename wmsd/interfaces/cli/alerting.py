@@ -21,8 +21,9 @@ NONE_SET = (
 
 
 @click.group(invoke_without_command=True)
+@json_option
 @click.pass_context
-def alerts_command(context: click.Context) -> None:
+def alerts_command(context: click.Context, as_json: bool) -> None:
     """List what needs a person, and try whether admins are told of it.
 
     A running server looks every 15 seconds at the disk, the backups, the companies' files, deliveries that were
@@ -31,7 +32,7 @@ def alerts_command(context: click.Context) -> None:
     them.
     """
     if context.invoked_subcommand is None:
-        with list_alerts.make_context("list", [], parent=context) as listing:
+        with list_alerts.make_context("list", ["--json"] if as_json else [], parent=context) as listing:
             list_alerts.invoke(listing)
 
 

@@ -9,6 +9,7 @@ from typing import Any, Final, NamedTuple
 import click
 
 from wmsd import __version__
+from wmsd.app.alerts.kept import read_kept
 from wmsd.app.backups.due import local_now
 from wmsd.app.backups.record import read_record
 from wmsd.app.backups.verdict import verdict
@@ -16,6 +17,7 @@ from wmsd.app.data_folder import DataFolder
 from wmsd.app.disk_thresholds import Disk, Level, disk_of
 from wmsd.app.measuring.asked import figures_of
 from wmsd.app.measuring.schema import ServerFigures
+from wmsd.app.oversight.kept_findings import read_examination
 from wmsd.app.replicas.verdict import verdict as verdict_of_replica
 from wmsd.app.upgrades.journal import read_upgrade
 from wmsd.interfaces.cli import live_status
@@ -79,6 +81,7 @@ def _status(command_line: CommandLine) -> Status:
         "data": _megabytes(sum(path.stat().st_size for path in files if path.exists())),
         "disk": f"{_megabytes(disk.free)} free, {disk.percent} percent",
         "backup": backups.sentence,
+        **_remembered(folder),
     }
     wrong = [*_of_replica(command_line, shown), *_of_upgrade(folder, shown), *_of_disk(folder, disk)]
     if not backups.ok:
@@ -87,6 +90,18 @@ def _status(command_line: CommandLine) -> Status:
         wrong += live_status.wrong(figures)
         shown |= live_status.companies(figures)
     return Status(shown, wrong, figures)
+
+
+def _remembered(folder: DataFolder) -> dict[str, str]:
+    """What a server has written down: alerts that are open, and what was found at the page Health."""
+    count = len(read_kept(folder.path).open)
+    shown = {"alerts": f"{count} open: see wmsd alerts" if count else "none"}
+    last = read_examination(folder.path)
+    if last is not None:
+        found = len(last.findings) + last.more + len(last.installation)
+        ended = f"broken off: {last.error}" if last.error else f"findings: {found or 'none'}"
+        shown["examined"] = f"{last.began_at}, {ended}"
+    return shown
 
 
 def _of_replica(command_line: CommandLine, shown: dict[str, Any]) -> Iterator[str]:
