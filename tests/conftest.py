@@ -1,3 +1,4 @@
+import signal
 from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
@@ -13,6 +14,11 @@ from tests.support.small_disk import small_disk_at
 from tests.support.world import UNLIMITED, World, open_world
 
 __all__ = ["bare", "booted", "logging_as_it_was", "newer_build"]
+
+
+def pytest_configure() -> None:
+    """In the background of a shell a suite ignores Ctrl-C, and so would commands that tests end by it."""
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
