@@ -42,7 +42,7 @@ def record(
     ("found", "ok", "sentence"),
     [
         (record(), True, "restorable, proven 03:12, 41 s"),
-        (BackupRecord(), True, "no backup yet: the server makes the first one soon"),
+        (BackupRecord(), True, "no scheduled backup yet: a server that runs makes the first one soon"),
         (record().model_copy(update={"proven": None}), True, "a backup of 03:12, not proven yet"),
         (
             record(made=AT_NIGHT - timedelta(days=2)),

@@ -13,6 +13,7 @@ from tests.support.command import Home, Server, at_a_terminal, first_day, hashes
 from tests.support.programs import program as debian
 from tests.support.small_disk import fill, small_disk_at
 from wmsd.app.backups.archive import END
+from wmsd.app.backups.record import read_record
 from wmsd.app.backups.source import FromServer, StateLost
 from wmsd.app.data_folder import DataFolder
 from wmsd.app.lending import beside_a_server
@@ -238,6 +239,25 @@ def test_the_list_tells_of_each(installation: Home) -> None:
     assert row["backup"] == archive.name
     assert (row["companies"], row["keys"], row["error"]) == (1, "left out", None)
     assert archive.name in installation.ok("backup", "list").out
+
+
+def test_two_installations_share_a_folder(installation: Home) -> None:
+    own = back_up(installation)
+    other = Home(installation.program, installation.folder / "elsewhere")
+    other.folder.mkdir()
+    other.ok("company", "create", "OTHER", "--name", "Other", "--init")
+    newest = own.with_name("wmsd-2099-01-01T000000Z.tar.gz")
+    other.ok("backup", "create", newest)
+    rows = installation.ok("backup", "list", "--json").json
+    assert [(row["backup"], row["installation"]) for row in rows] == [(own.name, "this"), (newest.name, "another")]
+    assert installation.ok("backup", "verify", "--json").json["backup"].endswith(own.name)
+    assert len(read_record(installation.data).sound) == 1
+    installation.ok("backup", "verify", newest)
+    assert len(read_record(installation.data).sound) == 1, "it proves nothing of this installation"
+    own.unlink()
+    assert installation.refused("backup", "verify") == (
+        "There is no backup of this installation, only of others, in backups. `wmsd backup create` makes one."
+    )
 
 
 def test_the_list_tells_of_one_that_is_cut_short(installation: Home) -> None:

@@ -87,6 +87,13 @@ DEFAULTS: dict[str, dict[str, Any]] = {
 NO_PORT = 'which is neither a port, such as 8443, nor a range, such as "8000-8999".'
 
 
+def test_names_of_the_guide_s_examples_are_no_settings(home: Home) -> None:
+    examples = (ROOT / "wmsd/docs/examples.md").read_text(encoding="utf-8")
+    names = set(re.findall(r"\bWMSD_[A-Z]+", examples))
+    assert names >= {"WMSD_URL", "WMSD_TOKEN", "WMSD_COMPANY"}
+    home.ok("config", "check", env=dict.fromkeys(names, "1"))
+
+
 def test_the_example_is_true() -> None:
     text = (ROOT / "config.example.toml").read_text(encoding="utf-8")
     assert text == example()

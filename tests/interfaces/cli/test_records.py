@@ -37,7 +37,7 @@ def audited(tenant: Tenant) -> list[tuple[str, str, Any]]:
 def test_a_record_is_made_shown_listed_and_changed(tenant: Tenant, kind: str) -> None:
     made = do(tenant, kind, "create", "X-1", "--name", "Before")
     assert (made["id"], made["code"], made["name"], made["active"]) == (1, "X-1", "Before", True)
-    for named in ("X-1", "1"):
+    for named in ("X-1", "id:1"):
         assert do(tenant, kind, "show", named) == made
     assert do(tenant, kind, "list") == [made]
     changed = do(tenant, kind, "change", "X-1", "--name", "After", "--no-active")
@@ -144,8 +144,9 @@ def test_what_a_change_shows_people(tenant: Tenant) -> None:
         "name   Old     New",
         "phone  1       -",
     ]
+    assert done.err.splitlines()[-1] == "Changed: the client C."
     before = audited(tenant)
-    again = tenant.home.ok("client", "change", "1", "--company", tenant.code, "--name", "New")
+    again = tenant.home.ok("client", "change", "id:1", "--company", tenant.code, "--name", "New")
     assert (again.out, again.err.splitlines()[-1]) == ("", "Nothing differs: the client C is so already.")
     assert do(tenant, "client", "change", "C", "--name", "New")["changed"] == {}
     assert audited(tenant) == before
@@ -153,19 +154,24 @@ def test_what_a_change_shows_people(tenant: Tenant) -> None:
     assert without == "Error: Nothing to change: give an option for each field that changes, such as --name."
 
 
-def test_a_code_comes_before_an_id(tenant: Tenant) -> None:
+def test_a_number_is_a_code_and_never_an_id(tenant: Tenant) -> None:
     for code in ("2", "B"):
         do(tenant, "warehouse", "create", code, "--name", f"Named {code}")
     assert do(tenant, "warehouse", "show", "2")["id"] == 1
     assert do(tenant, "warehouse", "change", "2", "--code", "A")["changed"] == {
         "code": {"before": "2", "after": "A"}
     }
-    assert do(tenant, "warehouse", "show", "2")["code"] == "B"
+    for act in (("show", "2"), ("change", "2", "--name", "X")):
+        assert refusals(tenant, "warehouse", *act) == [
+            f"There is no warehouse 2: `wmsd warehouse list --company {tenant.code}` lists them. "
+            "B has the id 2, and is named id:2 too."
+        ]
+    assert do(tenant, "warehouse", "show", "id:2")["name"] == "Named B"
     assert audited(tenant)[-1][:2] == ("warehouse.change", "2")
 
 
 @pytest.mark.parametrize("kind", KINDS)
-@pytest.mark.parametrize("named", ["NONE", "7", "0", "-", "9" * 30, "²"])
+@pytest.mark.parametrize("named", ["NONE", "7", "0", "-", "9" * 30, "²", "id:7", "id:", "id:A"])
 def test_one_that_is_not_there(shop: Tenant, kind: str, named: str) -> None:
     said = f"There is no {kind} {named}: `wmsd {kind} list --company {shop.code}` lists them."
     assert refusals(shop, kind, "show", named) == [said]

@@ -24,7 +24,7 @@ def verdict(settings: Backup, record: BackupRecord, now: datetime) -> Verdict:
     if failed is not None:
         return Verdict(False, f"the last backup failed at {_shown(failed.at, now)}: {failed.error}")
     if made is None:
-        return Verdict(True, "no backup yet: the server makes the first one soon")
+        return Verdict(True, "no scheduled backup yet: a server that runs makes the first one soon")
     if now - timestamps.from_text(made.at) > LATE[settings.every]:
         return Verdict(False, f"no backup since {_shown(made.at, now)}: see the log of the server")
     if made.left_out:

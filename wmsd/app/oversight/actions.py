@@ -17,6 +17,7 @@ from wmsd.app.oversight.service import OversightService, for_platform_admins
 from wmsd.base import timestamps
 from wmsd.base.context import Caller, FromAddress
 from wmsd.base.problems import Problem
+from wmsd.companies import store as companies
 
 CANNOT: Final = "This server cannot start other programs. Use the command line: {}."
 UNDER_WAY: Final = "This is under way already. Wait for its end."
@@ -64,7 +65,8 @@ async def begin_examination(service: OversightService, caller: Caller, call: Fro
 @for_platform_admins(answer="object", returns=HouseBackups)
 async def get_house_backups(service: OversightService) -> dict[str, Any]:
     """Get the backups that there are, whether they are proven, and when the next is made."""
-    return await asyncio.to_thread(backups.shown, service)
+    own = await service.installation.platform.read(companies.installation)
+    return await asyncio.to_thread(backups.shown, service, own)
 
 
 @for_platform_admins(answer="object", returns=Begun, codes=("INVALID_STATUS",))

@@ -10,7 +10,7 @@ from wmsd.app.backups.record import BackupRecord, read_record
 from wmsd.app.backups.verdict import verdict
 from wmsd.app.installation import Installation
 from wmsd.app.oversight.progress import progress_of
-from wmsd.app.oversight.schema import ArchiveShown
+from wmsd.app.oversight.schema import ArchiveShown, Proof
 from wmsd.app.oversight.service import OversightService
 from wmsd.base import timestamps
 from wmsd.db.failures import StorageError
@@ -18,7 +18,8 @@ from wmsd.db.failures import StorageError
 MOST_SHOWN: Final = 60
 
 
-def shown(service: OversightService) -> dict[str, Any]:
+def shown(service: OversightService, own: str) -> dict[str, Any]:
+    """`own` is the id of the installation: the folder may have archives of others too."""
     installation, scheduled = service.installation, service.started.backups
     settings, now = installation.settings.backup, local_now()
     record = read_record(installation.folder.path)
@@ -42,7 +43,7 @@ def shown(service: OversightService) -> dict[str, Any]:
         "can_begin": scheduled is not None,
         "is_running": is_running,
         "progress": progress_of(scheduled.progress) if scheduled is not None and is_running else None,
-        "archives": [_archive(path, record).model_dump() for path in archives[:MOST_SHOWN]],
+        "archives": [_archive(path, record, own).model_dump() for path in archives[:MOST_SHOWN]],
         "more": max(0, len(archives) - MOST_SHOWN),
         "replica": _replica(installation),
     }
@@ -51,12 +52,13 @@ def shown(service: OversightService) -> dict[str, Any]:
 class Content(NamedTuple):
     """What a manifest says."""
 
+    installation: str
     made_at: str
     companies: int
     lacks: tuple[str, ...]
 
 
-def _archive(path: Path, record: BackupRecord) -> ArchiveShown:
+def _archive(path: Path, record: BackupRecord, own: str) -> ArchiveShown:
     size = 0
     try:
         status = path.stat()
@@ -75,13 +77,14 @@ def _archive(path: Path, record: BackupRecord) -> ArchiveShown:
     last = record.proven if record.proven is not None and Path(record.proven.path).name == path.name else None
     is_wrong = last is not None and bool(last.problems)
     is_proven = not is_wrong and content.made_at in record.sound
+    proof: Proof = "wrong" if is_wrong else "proven" if is_proven else "none"
     return ArchiveShown(
         name=path.name,
         made_at=content.made_at,
         bytes=size,
         companies=content.companies,
         lacks=list(content.lacks),
-        proof="wrong" if is_wrong else "proven" if is_proven else "none",
+        proof=proof if content.installation == own else "another",
         proven_at=None if last is None else last.at,
         why=last.problems[0] if last is not None and last.problems else None,
     )
@@ -96,7 +99,8 @@ def _content(path: Path, size: int, changed: int) -> Content:
 
     manifest = read_manifest(path)
     companies = sum(file.company_id is not None for file in manifest.files)
-    return Content(manifest.began_at, companies, tuple(each.code for each in manifest.left_out))
+    lacks = tuple(each.code for each in manifest.left_out)
+    return Content(manifest.installation, manifest.began_at, companies, lacks)
 
 
 def _replica(installation: Installation) -> dict[str, Any]:

@@ -87,15 +87,19 @@ class HouseHealth(Model):
     examination: ExaminationShown
 
 
+Proof = Literal["proven", "wrong", "none", "unreadable", "another"]
+"""Whether it was proven that an archive can be restored; `another`: it is of another installation."""
+
+
 class ArchiveShown(Model):
-    """`proof`: whether it was proven that it can be restored; `why` says why not."""
+    """`why` says why it cannot be restored."""
 
     name: str
     made_at: Timestamp | None
     bytes: int
     companies: int | None
     lacks: list[str]
-    proof: Literal["proven", "wrong", "none", "unreadable"]
+    proof: Proof
     proven_at: Timestamp | None
     why: str | None
 

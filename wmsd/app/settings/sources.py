@@ -13,7 +13,8 @@ from wmsd.app.settings.fields import SettingsError
 from wmsd.base.validation import field_errors
 
 ENVIRONMENT = "WMSD_"
-NOT_SETTINGS = frozenset({"WMSD_CONFIG"})
+NOT_SETTINGS = frozenset({"WMSD_CONFIG", "WMSD_URL", "WMSD_TOKEN", "WMSD_COMPANY"})
+"""WMSD_CONFIG names the file. The others are those of the examples in the guide and the reference."""
 Values = dict[str, dict[str, Any]]
 
 

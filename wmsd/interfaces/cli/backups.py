@@ -18,6 +18,7 @@ from wmsd.app.backups.progress import Tell, silent
 from wmsd.app.backups.proving import Proof, prove
 from wmsd.app.backups.record import read_record, write_record
 from wmsd.app.backups.restoring import Restore
+from wmsd.app.backups.restoring import installed as installation_in
 from wmsd.app.backups.scheduled import Scheduled
 from wmsd.app.backups.verdict import verdict
 from wmsd.app.lending import beside_a_server
@@ -103,15 +104,22 @@ def _tell_made(command_line: CommandLine, folder: BackupFolder, made: Made, as_j
 @json_option
 @installed
 def list_(command_line: CommandLine, folder_name: Path | None, as_json: bool) -> None:
-    """List the backups in the folder, the oldest first."""
+    """List the backups in the folder, the oldest first.
+
+    Installations may share a folder: the list says which backups are of this one.
+    """
     command_line.say_folder()
     folder = _folder(command_line, folder_name)
     rows: list[dict[str, Any]] = []
+    own = installation_in(command_line.folder)
     for path in folder.archives():
         try:
-            rows.append({"backup": path.name, **_described(path, read_manifest(path)), "error": None})
+            manifest = read_manifest(path)
+            whose = None if own is None else "this" if manifest.installation == own.installation else "another"
+            described = _described(path, manifest)
+            rows.append({"backup": path.name, **described, "installation": whose, "error": None})
         except StorageError as error:
-            rows.append({"backup": path.name, **dict.fromkeys(DESCRIBED), "error": str(error)})
+            rows.append({"backup": path.name, **dict.fromkeys((*DESCRIBED, "installation")), "error": str(error)})
     shown = rows if as_json else [{name: row[name] for name in row if name != "error"} for row in rows]
     say(shown, as_json, empty=f"There is no backup in {folder.path}.")
     if wrong := [row["error"] for row in rows if row["error"]]:
@@ -131,19 +139,20 @@ def verify(
     passphrase_file: Path | None,
     as_json: bool,
 ) -> None:
-    """Prove that a backup can be restored: FILE, or the newest one.
+    """Prove that a backup can be restored: FILE, or the newest one of this installation.
 
     It takes every file out of the archive, compares sums, rows and the last changes with the manifest, and
     examines the file as `wmsd doctor` does. It needs room for the largest file, and exits with 1 when
     something is wrong.
     """
     command_line.say_folder()
-    path = name or _newest(_folder(command_line, folder_name))
+    own = installation_in(command_line.folder)
+    path = name or _newest(_folder(command_line, folder_name), None if own is None else own.installation)
     passphrase = passphrase_of(command_line, passphrase_file)
     scratch_in = command_line.folder.path if command_line.folder.is_made else path.parent
     with shown("Proving") as tell:
         proof = prove(path, scratch_in, passphrase, tell)
-    if command_line.folder.is_made and not proof.problems:
+    if own is not None and own.installation == proof.manifest.installation and not proof.problems:
         record = read_record(command_line.folder.path)
         write_record(command_line.folder.path, record.with_sound(proof.manifest.began_at))
     _tell_proof(path, proof, as_json)
@@ -302,11 +311,21 @@ def _company(command_line: CommandLine, work: Restore, code: str) -> dict[str, A
     }
 
 
-def _newest(folder: BackupFolder) -> Path:
-    archives = folder.archives()
-    if not archives:
-        raise StorageError(f"There is no backup in {folder.path}. `wmsd backup create` makes one.")
-    return archives[-1]
+def _newest(folder: BackupFolder, installation: str | None) -> Path:
+    """That of this installation; the newest of all where there is no data folder."""
+    archives = folder.archives()[::-1]
+    for path in archives:
+        if installation in (None, _installation_of(path, installation)):
+            return path
+    of = " of this installation, only of others," if archives else ""
+    raise StorageError(f"There is no backup{of} in {folder.path}. `wmsd backup create` makes one.")
+
+
+def _installation_of(path: Path, otherwise: str | None) -> str | None:
+    try:
+        return read_manifest(path).installation
+    except StorageError:
+        return otherwise  # one that cannot be read is to be told of
 
 
 def _folder(command_line: CommandLine, named: Path | None) -> BackupFolder:

@@ -75,8 +75,8 @@ class CommandLine:
         if not self.folder.is_made:
             raise StorageError(
                 f"There is no wmsd data in {self.folder.path.resolve()}. "
-                "Start `wmsd serve` there first, use `wmsd company create --init`, or name another folder "
-                "with --data."
+                "Start `wmsd serve` there first, use `wmsd company create CODE --name NAME --init`, or name "
+                "another folder with --data."
             )
 
     def make_folder(self) -> None:
@@ -148,6 +148,15 @@ def fail(sentences: Iterable[str]) -> NoReturn:
 def note(text: str) -> None:
     """Prints a line for the person at the terminal, on standard error: it is no part of the output."""
     click.echo(text, err=True)
+
+
+@contextmanager
+def asked(otherwise: str) -> Iterator[None]:
+    """For questions: says what to do where nobody answers. `otherwise`: the option that answers it."""
+    try:
+        yield
+    except click.Abort:
+        fail([f"Nobody has answered, and nothing was changed. Without a terminal, give {otherwise}."])
 
 
 def say(shown: Mapping[str, Any] | list[dict[str, Any]], as_json: bool, empty: str = "None yet.") -> None:

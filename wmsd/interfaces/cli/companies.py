@@ -15,7 +15,7 @@ from wmsd.companies.schema import CompanyCode, NewCompany
 from wmsd.interfaces.cli import moving
 from wmsd.interfaces.cli.acting import act
 from wmsd.interfaces.cli.backup_options import passphrase_option
-from wmsd.interfaces.cli.command_line import CommandLine, installed, json_option, note, say
+from wmsd.interfaces.cli.command_line import CommandLine, asked, installed, json_option, note, say
 from wmsd.interfaces.cli.company_data import company_database
 
 
@@ -134,7 +134,10 @@ def rename_company(command_line: CommandLine, code: str, new_code: str) -> None:
         await act(installation, administration.rename_company_record, id=company.id, body=body)
 
     command_line.run(work)
-    note(f"{code} is called {new_code} now. Rules of single sign-on that name {code} are in the settings.")
+    note(f"{code} is called {new_code} now.")
+    providers = command_line.settings.sign_on.providers
+    if any(code in rule.companies for provider in providers for rule in provider.rules):
+        note(f"Rules of single sign-on name {code}: change it in sign_on.providers, and start the server again.")
 
 
 @company_command.command("delete")
@@ -178,8 +181,10 @@ def delete_company(
             )
         company_losing.delete(command_line, code, as_json)
         return
-    if not yes and click.prompt(f"This deletes {code} and all its data. Type the code to go on", err=True) != code:
-        raise click.ClickException("That is not the code. Nothing was changed.")
+    with asked("--yes"):
+        question = f"This deletes {code} and all its data. Type the code to go on"
+        if not yes and click.prompt(question, err=True) != code:
+            raise click.ClickException("That is not the code. Nothing was changed.")
     from wmsd.interfaces.cli import company_deleting  # imported only here
 
     company_deleting.delete(command_line, code, folder, passphrase_file, as_json)

@@ -45,7 +45,7 @@ def options_of(*options: Callable[[Any], Any]) -> Callable[[Any], Any]:
 
 def say_page(rows: list[dict[str, Any]], total: int, page: int, as_json: bool, empty: str) -> None:
     """Prints a page of a list and, for people, its place in the list."""
-    say(rows, as_json, empty)
+    say(rows, as_json, f"There is no page {page}: there are {total} in all." if page > 1 and total else empty)
     if rows and len(rows) < total and not as_json:
         note(f"{len(rows)} of {total}; page {page}. See --page.")
 

@@ -69,6 +69,7 @@ def change(
     if as_json:
         say({"id": after["id"], "code": after["code"], "changed": changed}, True)
     elif changed:
+        note(f"Changed: the {kind.noun} {after['code']}.")
         say([{"field": name, **each} for name, each in changed.items()], False)
     else:
         note(f"Nothing differs: the {kind.noun} {before['code']} is so already.")

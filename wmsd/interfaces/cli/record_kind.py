@@ -1,5 +1,6 @@
 """What the commands of a kind of record follow from: its operations, and their fields."""
 
+import json
 from collections.abc import Callable, Mapping
 from functools import cached_property
 from typing import Any, Final
@@ -14,6 +15,7 @@ from wmsd.interfaces.cli.field_options import NAMED_BY_CODE, FieldOption, option
 
 Row = dict[str, Any]
 SORT: Final = "sort"
+BY_ID: Final = "id:"
 
 
 @dataclass(frozen=True)
@@ -45,18 +47,30 @@ class RecordCommands:
         return options_of_query(query, [*query.filter_names(), SORT])
 
     def find(self, tx: Transaction, named: str, company: str) -> int:
-        """The id of the record with this code or, if none has it, with this id. Raises Problem (404)."""
+        """The id of the record with this code, or with the id 7 when it is named `id:7`. Raises Problem (404).
+
+        A number alone is never an id: a mistyped code would be another record.
+        """
         found = self.id_of_code(tx, named)
-        if found is None and named.isascii() and named.isdecimal():
-            try:
-                self.get.action(tx, int(named))
-                found = int(named)
-            except (Problem, OverflowError):
-                pass
+        if found is None and named.startswith(BY_ID) and self._with_id(tx, named.removeprefix(BY_ID)) is not None:
+            found = int(named.removeprefix(BY_ID))
         if found is None:
             sentence = f"There is no {self.noun} {named}: `wmsd {self.noun} list --company {company}` lists them."
+            other = self._with_id(tx, named)
+            if other is not None:
+                sentence += f" {other} has the id {named}, and is named {BY_ID}{named} too."
             raise Problem("NOT_FOUND", sentence)
         return found
+
+    def _with_id(self, tx: Transaction, text: str) -> str | None:
+        """The code of the record with this id."""
+        if not (text.isascii() and text.isdecimal()):
+            return None
+        try:
+            code: str = json.loads(self.get.action(tx, int(text)).json)["code"]
+        except (Problem, OverflowError):
+            return None
+        return code
 
 
 def with_codes(tx: Transaction, record: Row) -> Row:

@@ -44,7 +44,13 @@ def record_command(kind: RecordCommands) -> click.Group:
         *(each.decorator() for each in kind.filters),
         *paging_options,
     )
-    add("show", f"Show the {noun} with the code or the id {noun.upper()}.", _show, named, company_option)
+    add(
+        "show",
+        f"Show the {noun} with the code {noun.upper()}, or with an id, such as id:7.",
+        _show,
+        named,
+        company_option,
+    )
     add(
         "create",
         f"Make {article} {noun} with the code CODE. A field that is not given has its default.",
@@ -55,8 +61,8 @@ def record_command(kind: RecordCommands) -> click.Group:
     )
     add(
         "change",
-        f"Change the {noun} with the code or the id {noun.upper()}, and show what was before and after. A field "
-        'that is not given stays as it is; an empty text, such as "", clears an optional field.',
+        f"Change the {noun} with the code {noun.upper()}, or with an id, such as id:7, and show what was before "
+        'and after. A field that is not given stays as it is; an empty text, such as "", clears an optional field.',
         change,
         named,
         company_option,

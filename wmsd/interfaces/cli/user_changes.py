@@ -18,7 +18,7 @@ from wmsd.base.problems import Problem, not_found
 from wmsd.base.validation import check
 from wmsd.db.transaction import Transaction
 from wmsd.interfaces.cli.acting import SITE_ADMIN, act, told_by_options
-from wmsd.interfaces.cli.command_line import CommandLine, installed, json_option, note, say
+from wmsd.interfaces.cli.command_line import CommandLine, asked, installed, json_option, note, say
 from wmsd.interfaces.cli.shown_address import address_of_links
 from wmsd.interfaces.pages.addresses import FIRST_ADMIN, WELCOME
 
@@ -168,7 +168,8 @@ def delete_user(command_line: CommandLine, email: str, yes: bool) -> None:
     follows within a second. To keep the user for later, disable it instead.
     """
     if not yes:
-        click.confirm(f"Delete {email}? Its tokens stop working for good.", abort=True, err=True)
+        with asked("--yes"):
+            click.confirm(f"Delete {email}? Its tokens stop working for good.", abort=True, err=True)
 
     async def work(installation: Installation) -> dict[str, Any]:
         return dict(await act(installation, users.delete_user, id=await _found(installation, email)))
