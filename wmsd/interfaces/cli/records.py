@@ -61,8 +61,8 @@ def record_command(kind: RecordCommands) -> click.Group:
     )
     add(
         "change",
-        f"Change the {noun} with the code {noun.upper()}, or with an id, such as id:7, and show what was before "
-        'and after. A field that is not given stays as it is; an empty text, such as "", clears an optional field.',
+        f"Change the {noun} with the code {noun.upper()}, or an id such as id:7, and show what was before and "
+        'after. A field that is not given stays as it is; an empty text, such as "", clears an optional field.',
         change,
         named,
         company_option,
