@@ -241,13 +241,15 @@ def test_flag_over_environment_over_file_over_default(home: Home) -> None:
         (
             "[server]\nlisten = '8480'\ndata = ''",
             [
-                "server.listen must be HOST:PORT, such as 127.0.0.1:8480 or 0.0.0.0:8480.",
+                "server.listen must be HOST:PORT, such as 127.0.0.1:8480, with a port up to 65535.",
                 "server.data must have at least 1 character.",
             ],
         ),
         (
             "[server]\nlisten = 'x:65536'",
-            ["server.listen must be HOST:PORT, such as 127.0.0.1:8480 or 0.0.0.0:8480."],
+            [
+                "server.listen must be HOST:PORT, such as 127.0.0.1:8480, with a port up to 65535."
+            ],
         ),
         ("[limits]\ndata_per_minute = true", ["limits.data_per_minute must be a whole number."]),
         ("[limits]\ndata_per_minute = '60'", ["limits.data_per_minute must be a whole number."]),

@@ -338,6 +338,9 @@ def test_help_of_the_program_and_of_a_group(home: Home) -> None:
 
 
 def test_an_unknown_command_is_not_understood(home: Home) -> None:
+    assert home.run("help").out == home.run("--help").out
+    assert home.run("help", "company", "create").out == home.run("company", "create", "--help").out
+    assert home.misunderstood("help", "xyz") == "Error: No such command 'xyz'."
     assert home.misunderstood("comapny") == "Error: No such command 'comapny'. Did you mean 'company'?"
     assert home.misunderstood("sales-order", "lst") == "Error: No such command 'lst'. Did you mean 'list'?"
     assert home.misunderstood("company", "xyz") == "Error: No such command 'xyz'."

@@ -21,7 +21,7 @@ class SettingsError(Exception):
 def check_listen(value: str) -> str:
     host, separator, port = value.rpartition(":")
     if not separator or not host or not port.isdigit() or int(port) > 65_535:
-        raise ValueError("must be HOST:PORT, such as 127.0.0.1:8480 or 0.0.0.0:8480")
+        raise ValueError("must be HOST:PORT, such as 127.0.0.1:8480, with a port up to 65535")
     return value
 
 

@@ -67,7 +67,12 @@ class Commands(click.Group):
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
-        """Raises NoSuchCommand, which names the commands that are like a mistyped one."""
+        """Raises NoSuchCommand, which names the commands that are like a mistyped one. `help` is as --help."""
+        if args == ["help"]:
+            click.echo(ctx.get_help())
+            ctx.exit()
+        if args[0] == "help":
+            args = [*args[1:], "--help"]
         name = args[0]
         if name not in COMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
             raise click.NoSuchCommand(name, possibilities=COMMANDS, ctx=ctx)
