@@ -18,6 +18,7 @@ from pyimod02_importers import PyiFrozenLoader, pyz_archive  # type: ignore[impo
 
 from wmsd.app.own_program import packing
 from wmsd.app.unpacked.held import end_with_parent, hold
+from wmsd.base.standard_files import open_those_closed
 
 if TYPE_CHECKING:
     from zipfile import Path as ZipPath
@@ -74,6 +75,7 @@ def read_files_of_modules() -> None:
     PyiFrozenLoader.get_resource_reader = reader
 
 
+open_those_closed()
 keep_modules()
 read_files_of_modules()
 if packing() == "file":

@@ -9,13 +9,17 @@ import logging
 from collections.abc import Mapping
 from typing import Any, Final
 
+from pydantic.fields import FieldInfo
+
 from wmsd.app.request_history import masking
 from wmsd.app.settings import Settings, sections, toml
+from wmsd.base.secrecy import Secret
 from wmsd.base.vault import Vault
 from wmsd.companies import store as companies
 from wmsd.db.database import Database
 from wmsd.db.failures import STORAGE_FAILURES, StorageError
 from wmsd.db.transaction import Transaction
+from wmsd.sign_on.providers import NOT_SHOWN
 
 LOG = logging.getLogger("wmsd.audit")
 CHANGE: Final = "settings.change"
@@ -45,22 +49,24 @@ def _before(tx: Transaction, defaults: Mapping[str, str]) -> dict[str, object]:
 def _in_force(settings: Settings, vault: Vault) -> dict[str, str]:
     dumped = settings.model_dump()
     return {
-        f"{section}.{key}": _shown(dumped[section][key], getattr(getattr(settings, section), key), vault)
-        for section, model in sections().items()
-        for key in model.model_fields
-    }
-
-
-def _defaults(vault: Vault) -> dict[str, str]:
-    return {
-        f"{section}.{key}": _shown(field.default, field.default, vault)
+        f"{section}.{key}": _shown(field, dumped[section][key], getattr(getattr(settings, section), key), vault)
         for section, model in sections().items()
         for key, field in model.model_fields.items()
     }
 
 
-def _shown(dumped: Any, value: Any, vault: Vault) -> str:
+def _defaults(vault: Vault) -> dict[str, str]:
+    return {
+        f"{section}.{key}": _shown(field, field.default, field.default, vault)
+        for section, model in sections().items()
+        for key, field in model.model_fields.items()
+    }
+
+
+def _shown(field: FieldInfo, dumped: Any, value: Any, vault: Vault) -> str:
     """`dumped` is the value without what is never shown. What is masked or cut has a mark."""
+    if Secret in field.metadata and value:
+        return f"{NOT_SHOWN} [{vault.mark(repr(value))}]"
     written = dumped if isinstance(dumped, str) else toml(dumped)
     shown = masking.text(written)
     is_whole = shown == written and len(shown) <= LONGEST_VALUE and not _has_tables(value)

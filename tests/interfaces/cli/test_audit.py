@@ -136,6 +136,23 @@ def test_a_secret_of_the_settings_is_only_said_to_have_changed(home: Home) -> No
     assert "login.example.com" in shown[1][1]["after"]
 
 
+def test_what_settings_may_hold_that_is_secret_is_not_in_it(home: Home) -> None:
+    home.ok("company", "create", "ACME", "--name", "Acme", "--init")
+    home.write(
+        "config.toml",
+        '[backup]\nevery = "never"\nafter = "copy --password hunter2secret"\n'
+        '[alerts]\ncommand = ["./tell", "--password", "hunter2secret"]\n',
+    )
+    with home.serving():
+        pass
+    found = home.ok("audit", "--what", "settings.change", "--json")
+    assert "hunter2secret" not in found.out
+    changed = found.json[-1]["details"]
+    assert {changed[name]["after"].partition("[")[0] for name in ("backup.after", "alerts.command")} == {
+        "(not shown) "
+    }
+
+
 def test_failed_sign_ins_and_new_addresses_of_tokens(home: Home) -> None:
     first_day(home)
     with home.serving() as server:

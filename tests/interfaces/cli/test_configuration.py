@@ -87,6 +87,13 @@ DEFAULTS: dict[str, dict[str, Any]] = {
 NO_PORT = 'which is neither a port, such as 8443, nor a range, such as "8000-8999".'
 
 
+def test_a_link_to_nothing_is_told_of(home: Home) -> None:
+    (home.folder / "config.toml").symlink_to("/nowhere/wmsd.toml")
+    assert home.refused("config", "check") == (
+        "config.toml: it is a link to /nowhere/wmsd.toml, and there is no such file."
+    )
+
+
 def test_names_of_the_guide_s_examples_are_no_settings(home: Home) -> None:
     examples = (ROOT / "wmsd/docs/examples.md").read_text(encoding="utf-8")
     names = set(re.findall(r"\bWMSD_[A-Z]+", examples))
@@ -247,9 +254,7 @@ def test_flag_over_environment_over_file_over_default(home: Home) -> None:
         ),
         (
             "[server]\nlisten = 'x:65536'",
-            [
-                "server.listen must be HOST:PORT, such as 127.0.0.1:8480, with a port up to 65535."
-            ],
+            ["server.listen must be HOST:PORT, such as 127.0.0.1:8480, with a port up to 65535."],
         ),
         ("[limits]\ndata_per_minute = true", ["limits.data_per_minute must be a whole number."]),
         ("[limits]\ndata_per_minute = '60'", ["limits.data_per_minute must be a whole number."]),

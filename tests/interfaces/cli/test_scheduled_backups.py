@@ -109,15 +109,21 @@ def test_a_failure_is_said_and_degrades(installation: Home) -> None:
 
 
 def test_old_ones_are_deleted_and_others_stay(installation: Home) -> None:
-    first = back_up(installation)
+    by_hand = renamed(back_up(installation), timedelta(days=20, hours=1))
+    time.sleep(1.1)  # names tell seconds
+    run(installation)
+    first = installation.folder / "backups" / names(installation)[-1]
     days = [renamed(first, timedelta(days=each)).name for each in range(1, 60)]
     first.unlink()
     strange = installation.write("backups/mine.tar.gz", "precious")
     cut = installation.write("backups/wmsd-2020-01-01T000000Z.tar.gz", "cut short")
-    run(installation, WMSD_BACKUP_KEEP_HOURLY="1", WMSD_BACKUP_KEEP_DAILY="3", WMSD_BACKUP_KEEP_WEEKLY="0")
+    time.sleep(1.1)
+    keep = {"WMSD_BACKUP_KEEP_HOURLY": "1", "WMSD_BACKUP_KEEP_DAILY": "3", "WMSD_BACKUP_KEEP_WEEKLY": "0"}
+    installation.ok("backup", "schedule", "--run", "--now", env={**DAILY, **keep})
     assert len(set(names(installation)) & set(days)) == 2
     assert strange.exists()
     assert cut.exists()
+    assert by_hand.exists()
 
 
 def test_another_installation_s_backups_are_not_deleted(installation: Home, tmp_path: Path) -> None:

@@ -5,12 +5,17 @@ import os
 import shlex
 import signal
 import socket
+import subprocess
+import time
 import urllib.request
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
 
-from tests.support.command import Home, files_up_to, first_day, hashes
+from tests.support.command import NO_BACKUPS, Home, files_up_to, first_day, hashes
+from wmsd.app.data_folder import DataFolder
+from wmsd.db.failures import StorageError
 
 
 def test_it_makes_its_folder_and_greets(home: Home) -> None:
@@ -191,3 +196,35 @@ def test_nothing_but_its_folder_is_written(home: Home) -> None:
     with home.serving("--data", "../data") as server:
         assert server.stop() == 0
     assert [path.name for path in home.folder.iterdir()] == ["serve.log"]
+
+
+def is_healthy(home: Home, process: "subprocess.Popen[str]") -> bool:
+    """Whether the server answers at the address that it has written down."""
+    server = None
+    for _ in range(600):
+        with suppress(StorageError):  # until there is a folder
+            server = DataFolder(home.data).server()
+        if server is not None and server.pid == process.pid:
+            url = f"http://{server.listen}/api/health"
+            with suppress(OSError), urllib.request.urlopen(url, timeout=5) as answer:
+                return bool(answer.status == 200)
+        if process.poll() is not None:
+            return False
+        time.sleep(0.1)
+    return False
+
+
+@pytest.mark.parametrize("redirected", [">&-", ">&- 2>&-", ">/dev/full", ">/dev/full 2>/dev/full"])
+def test_output_that_cannot_be_written_does_not_keep_it_from_serving(home: Home, redirected: str) -> None:
+    shell = ("/bin/sh", "-c", f'exec "$0" "$@" <&- {redirected}')
+    arguments = ("serve", "--create", "--listen", "127.0.0.1:0")
+    with home.start(*arguments, under=shell, env=NO_BACKUPS, stdin=None) as process:
+        try:
+            was_healthy = is_healthy(home, process)
+        finally:
+            process.terminate()
+        said = process.communicate()[1]
+    assert was_healthy, said
+    assert "Traceback" not in said
+    assert ("serving http://127.0.0.1:" in said) == ("2>" not in redirected)
+    home.ok("doctor")

@@ -53,8 +53,10 @@ class Creation:
         folder: BackupFolder,
         passphrase: str | None = None,
         tell: Tell = silent,
+        by_schedule: bool = False,
     ) -> None:
         """`passphrase` encrypts the keys; without one they are left out. `tell` is called with every megabyte."""
+        self._by_schedule = by_schedule
         self._data = data
         self._source = source
         self._folder = folder
@@ -107,6 +109,7 @@ class Creation:
             manifest = Manifest(
                 wmsd=__version__,
                 installation=installation,
+                by_schedule=self._by_schedule,
                 began_at=timestamps.to_text(began_at),
                 seconds=round(time.monotonic() - began, 3),
                 **self._add_keys(archive, keys),

@@ -60,6 +60,8 @@ class Manifest(Part):
     installation: str
     began_at: str
     seconds: float
+    by_schedule: bool = True
+    """Whether old ones of its kind are deleted by backup.keep_…; those made by hand never are."""
     keys: Keys
     keys_at: int | None = None
     """Where the entry of the encrypted keys begins."""

@@ -99,12 +99,12 @@ class Scheduled:
         return record if proof.problems else record.with_sound(proof.manifest.began_at)
 
     def _delete_old(self, record: BackupRecord) -> None:
-        """Only backups of this installation. The one that was proven last stays until another one is."""
+        """Only scheduled backups of this installation. The one that was proven last stays until another one is."""
         installation = None if record.made is None else record.made.installation
         own = {
             path: moment.astimezone()
             for path in self._folder.archives()
-            if (moment := moment_of(path)) is not None and _installation_of(path) == installation
+            if (moment := moment_of(path)) is not None and _was_scheduled_by(installation, path)
         }
         stay = kept(list(own.values()), self._settings.keep)
         proven = None if record.proven is None or record.proven.problems else record.proven.path
@@ -136,12 +136,13 @@ class Scheduled:
             raise StorageError(f"The command after the backup (backup.after) ended with {done.returncode}: {last}")
 
 
-def _installation_of(archive: Path) -> str:
-    """Empty when the archive cannot be read: it is then nobody's, and not deleted."""
+def _was_scheduled_by(installation: str | None, archive: Path) -> bool:
+    """One that cannot be read is nobody's, and not deleted."""
     try:
-        return read_manifest(archive).installation
+        manifest = read_manifest(archive)
     except StorageError:
-        return ""
+        return False
+    return manifest.installation == installation and manifest.by_schedule
 
 
 def _as_made(made: Made) -> MadeBackup:

@@ -72,6 +72,8 @@ def _read(file: Path) -> Layer:
         text = file.read_text(encoding="utf-8-sig")
         return Layer("file", str(file), tomllib.loads(text), text)
     except FileNotFoundError:
+        if file.is_symlink():
+            raise SettingsError(f"{file}: it is a link to {file.readlink()}, and there is no such file.") from None
         raise SettingsError(f"{file}: there is no such file.") from None
     except OSError as error:
         raise SettingsError(f"{file}: {error.strerror}.") from None

@@ -68,7 +68,8 @@ def create(
 ) -> None:
     """Make a backup of everything.
 
-    It is written into the folder of the backups and named by the moment, or to FILE. The keys of the
+    It is written into the folder of the backups and named by the moment, or to FILE, and stays until somebody
+    deletes it. The keys of the
     installation go in only encrypted, with a passphrase. It exits with 1 when a company's file could not be
     read; the backup then has the others.
     """
@@ -228,7 +229,8 @@ def _run_scheduled(command_line: CommandLine, is_now: bool, has_progress: bool) 
     def make() -> Made:
         with beside_a_server(command_line.folder) as loan:
             source = source_of(command_line, loan)
-            return Creation(command_line.folder, source, folder, passphrase(), telling("copying")).make()
+            tell = telling("copying")
+            return Creation(command_line.folder, source, folder, passphrase(), tell, by_schedule=True).make()
 
     settings, tell = command_line.settings.backup, telling("proving")
     Scheduled(settings, command_line.folder, make, passphrase, is_now, tell).run()

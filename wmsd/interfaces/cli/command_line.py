@@ -3,9 +3,10 @@
 import asyncio
 import functools
 import json
+import os
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, Concatenate, NoReturn, ParamSpec, TypeVar
@@ -111,7 +112,8 @@ def installed(command: Callable[Concatenate[CommandLine, P], Result]) -> Callabl
     @functools.wraps(command)
     def wrapped(*args: Any, config_file: Path | None, data: str | None, **options: Any) -> Result:
         try:
-            file = config_file or (DEFAULT_CONFIG if DEFAULT_CONFIG.exists() else None)
+            # One that is there and cannot be read, such as a link to a disk that is not mounted, is told of.
+            file = config_file or (DEFAULT_CONFIG if os.path.lexists(DEFAULT_CONFIG) else None)
             given = {"data": data, "listen": options.get("listen"), "tls": options.get("tls")}
             layers = layers_of(file, {("server", key): value for key, value in given.items() if value is not None})
             settings = settings_of(layers)
@@ -140,14 +142,18 @@ def _sentences(problem: Problem) -> list[str]:
 
 def fail(sentences: Iterable[str]) -> NoReturn:
     """Prints what is wrong and exits with 1."""
-    for sentence in sentences:
-        click.secho(f"wmsd: {sentence}", err=True, fg="red" if sys.stderr.isatty() else None)
+    with suppress(OSError):  # the exit status tells it too
+        for sentence in sentences:
+            click.secho(f"wmsd: {sentence}", err=True, fg="red" if sys.stderr.isatty() else None)
     sys.exit(1)
 
 
 def note(text: str) -> None:
-    """Prints a line for the person at the terminal, on standard error: it is no part of the output."""
-    click.echo(text, err=True)
+    """Prints a line for the person at the terminal, on standard error: it is no part of the output, and nothing
+    fails where it cannot be written.
+    """
+    with suppress(OSError):
+        click.echo(text, err=True)
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from typing import Final
 import click
 
 from wmsd import __version__
+from wmsd.base.standard_files import open_those_closed
 
 COMMANDS: Final = {
     "serve": ("serving", "Serve the API and the pages."),
@@ -110,6 +111,7 @@ def wmsd() -> None:
 
 def main() -> None:
     """Runs a command. Exit codes: 0 done, 1 failed, 2 not understood. Output is UTF-8 in every locale."""
+    open_those_closed()
     if isinstance(sys.stdout, io.TextIOWrapper):
         sys.stdout.reconfigure(encoding="utf-8")
     gc.set_threshold(*GARBAGE_COLLECTION)

@@ -330,8 +330,10 @@ async def _greet(installation: Installation, address: str, loaded: "Loaded | Non
             f"curl -H 'Authorization: Bearer {loaded.token}' -H 'X-Company-Id: {loaded.company_id}' "
             f"'{address}/api/articles?per_page=2'",
         ]
-    click.echo("\n".join(lines))
-    sys.stdout.flush()
+    try:
+        click.echo("\n".join(lines))
+    except OSError as error:
+        LOG.warning("the addresses cannot be printed: %s", error.strerror)
     LOG.info("serving %s", address)
 
 
