@@ -282,3 +282,13 @@ async def test_a_file_that_nobody_uses_is_tidied_once_a_day(world: World, monkey
     assert await keys_after(6.4) == 1
     assert await keys_after(0.7) == 1, "too old by now, but tidied less than a day ago"
     assert await keys_after(0.7) == 0
+
+
+async def test_a_company_that_is_gone_is_not_unavailable(world: World) -> None:
+    """Somebody may have asked for its file while it was deleted."""
+    files = world.installation.files
+    for company_id in (1, 7):
+        files.file(company_id).failure = f"{company_id}.db is missing"
+    assert files.failed.keys() == {1, 7}
+    await world.installation.access.companies()
+    assert files.failed.keys() == {1}

@@ -7,7 +7,7 @@ companies and their tokens take a second of the processor to be read again.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from datetime import datetime
 from functools import partial
 from typing import Any, Final, TypeVar
@@ -53,6 +53,8 @@ class AccessCache:
         """What is being read."""
         self._keys: dict[str, str] | None = None
         self._companies: dict[int, Company] | None = None
+        self.note_companies: Callable[[Collection[int]], None] | None = None
+        """Is told which companies there are, each time they are read."""
         self._callers: dict[str, Caller] = {}
         self._site_keys: list[Key] | None = None
         self._kernel_tokens: tuple[Accepted, ...] | None = None
@@ -229,6 +231,8 @@ class AccessCache:
             known = {company.id: company for company in found}
             if generation == self._generation:
                 self._companies = known
+                if self.note_companies is not None:
+                    self.note_companies(known.keys())
         return known
 
     async def write_token_uses(self) -> None:

@@ -140,6 +140,7 @@ async def open_installation(
         RequestCounts(platform, ordered),
     )
     platform.after_commit = access.forget
+    access.note_companies = files.note_companies
     history = RequestHistory(folder.requests, settings.requests, ordered, platform, abilities)
     storage = Storage(folder, settings.storage.quota_megabytes, ordered)
     dispatcher = Dispatcher(

@@ -84,6 +84,7 @@ class CompanyFiles:
         self.unprepared = 0
         """How many files were not looked at since the start."""
         self._files: dict[int, CompanyFile] = {}
+        self._known: Collection[int] | None = None
         self._executor = ThreadPoolExecutor(LOOKERS, "wmsd-files")
         self._workers = Workers()
 
@@ -187,8 +188,18 @@ class CompanyFiles:
 
     @property
     def failed(self) -> dict[int, str]:
-        """The failures of files that cannot be used, by company."""
-        return {company_id: file.failure for company_id, file in self._files.items() if file.failure is not None}
+        """The failures of files that cannot be used, by company. One that was deleted while somebody asked for it
+        is not among them: nobody can mend it.
+        """
+        return {
+            company_id: file.failure
+            for company_id, file in self._files.items()
+            if file.failure is not None and (self._known is None or company_id in self._known)
+        }
+
+    def note_companies(self, company_ids: Collection[int]) -> None:
+        """Which companies there are now."""
+        self._known = company_ids
 
     async def read_each(
         self, company_ids: Iterable[int], action: Callable[[Transaction], Result]

@@ -71,7 +71,7 @@ def test_what_was_replaced_is_kept(installation: Home, saved: Path) -> None:
 def test_what_is_missing_is_said_with_numbers(installation: Home, saved: Path) -> None:
     done = installation.ok("backup", "restore", saved)
     assert "ACME: 1 events (2 to 2) came after the backup and are missing. New ones go on after them." in done.err
-    assert "tokens and sessions go on." in done.err
+    assert "tokens go on, and people sign in again." in done.err
 
 
 def test_numbers_go_on_after_those_that_were_given(installation: Home, saved: Path) -> None:

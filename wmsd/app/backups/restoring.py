@@ -79,6 +79,15 @@ class Restore:
         """The folder in the data folder for what is replaced."""
         self._done = 0
 
+    def _instead(self) -> str:
+        """How a company comes back that was deleted."""
+        if self.manifest.company is not None:
+            return f"`wmsd company import {self.archive}` brings it back."
+        return (
+            "`wmsd company import` brings it back from the archive of its deletion. Or restore this backup into an "
+            "empty folder (--data), and take it from there with `wmsd company export`."
+        )
+
     def everything(self) -> Restored:
         """Raises StorageError with nothing changed, and OSError."""
         known = installed(self._data)
@@ -134,7 +143,7 @@ class Restore:
             )
         if file.company_id not in known.codes:
             raise StorageError(
-                f"There is no company {code} (id {file.company_id}) in this installation now. Restore everything."
+                f"There is no company {code} (id {file.company_id}) in this installation now. {self._instead()}"
             )
         self._check([file])
         return file

@@ -7,8 +7,8 @@ from wmsd.app.backups.carrying_on import Missing
 from wmsd.app.backups.restoring import Restored
 
 KEYS: Final = {
-    "replaced": "The keys of the installation are those that were in the data folder: tokens and sessions go on.",
-    "backup": "The keys of the installation are those of the backup: tokens and sessions go on.",
+    "replaced": "The keys are those that were in the data folder: tokens go on, and people sign in again.",
+    "backup": "The keys are those of the backup: tokens go on, and people sign in again.",
     "sealed": "The keys in the backup are sealed: the server needs the key file of that time (server.key_file).",
     "anew": (
         "The keys of the installation were not in the backup, and are made anew at the next start. Everybody "
