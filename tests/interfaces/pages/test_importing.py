@@ -109,6 +109,24 @@ async def test_all_errors_are_told_and_nothing_can_be_confirmed(visitor: Visitor
     assert await visitor.world.rows("SELECT count(*) FROM imports") == [(0,)]
 
 
+async def test_each_cell_stands_under_its_heading_whatever_is_empty(visitor: Visitor) -> None:
+    content = "code,name,unit,description,barcode\n,no code,buc,,111\nB-1,bee,buc,,222\nB-2,,buc,desc,\nA,,,,\n"
+    _, seen = await looked_at(visitor, "articles", content)
+    table = seen.text.partition("The first rows")[2]
+    headings, *lines = [
+        re.findall(r"<t[hd].*?>(.*?)</t[hd]>", row, re.DOTALL)
+        for row in re.findall(r"<tr>(.*?)</tr>", table, re.DOTALL)
+    ]
+    nothing = '<span class="zero">\N{EN DASH}</span>'
+    assert headings[2:] == ["code", "name", "unit", "description", "barcode"]
+    assert lines == [
+        ["2", "has errors", nothing, "no code", "buc", nothing, "111"],
+        ["3", "new", "B-1", "bee", "buc", nothing, "222"],
+        ["4", "has errors", "B-2", nothing, "buc", "desc", nothing],
+        ["5", "stays", "A", "Alpha", "pcs", nothing, nothing],
+    ]
+
+
 async def test_the_decimal_mark_is_asked(visitor: Visitor) -> None:
     path, seen = await looked_at(visitor, "stock", f"{STOCK}A;MAIN;1.000\r\n")
     assert "'1.000' is 1 with a decimal point, and 1000 with a decimal comma" in words(seen)
