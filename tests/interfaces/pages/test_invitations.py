@@ -127,6 +127,12 @@ async def test_a_company_admin_gives_no_more_than_it_has(
     assert [cells[0] for cells in rows(await lead.get("/admin/users"))] == [LEAD]
 
 
+async def test_blanks_around_what_was_pasted_are_left_out(admin: Visitor) -> None:
+    fields = {"email": f" {MEMBER}\t", "name": " Ion ", "role": "member", "company_codes": " OTHER "}
+    assert (await sent(admin, "/admin/users/new", **fields)).status == 200
+    assert [cells[:2] for cells in rows(await admin.get("/admin/users"))][-1] == [MEMBER, "Ion"]
+
+
 async def test_a_wrong_invitation_keeps_what_was_typed(admin: Visitor) -> None:
     refused = await sent(
         admin,
