@@ -238,10 +238,15 @@ class DryRun(Exception):
         self.outcome = outcome
 
 
+def write_headings(kind: Kind, file: IO[str]) -> None:
+    """The first line of a file of this kind: by itself, it is a template to fill in."""
+    csv.writer(file, lineterminator="\n").writerow(map(cells.write, kind.columns))
+
+
 def export_csv(tx: Transaction, kind: Kind, file: IO[str]) -> int:
     """Writes a file that import accepts unchanged. Returns the number of rows."""
+    write_headings(kind, file)
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(map(cells.write, kind.columns))
     numbers = {name for name, column in kind.columns.items() if cells.is_number(column)}
     count = 0
     for record in kind.records(tx):

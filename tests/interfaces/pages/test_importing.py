@@ -170,6 +170,33 @@ async def test_what_is_no_list_is_answered_with_a_sentence(visitor: Visitor, nam
     assert "Import it" not in words(seen)
 
 
+async def test_unknown_columns_are_told_once_and_there_is_a_template(visitor: Visitor) -> None:
+    _, seen = await looked_at(visitor, "articles", "Cod;Denumire;UM;Stoc minim\nA;Apple;pcs;1\n")
+    told = [html.unescape(each) for each in re.findall(r"<li>(.*?)</li>", seen.text)]
+    assert told[0] == "there is no column 'Cod'; did you mean code?"
+    assert told[1].startswith("there are no columns 'Denumire', 'UM', 'Stoc minim'; the columns are code, name,")
+    assert (told[2:], words(seen).count("barcodes, unit_3pl")) == (["the column 'code' is missing."], 1)
+    (template,) = re.findall(r'href="(\S+/imports/templates/\S+)"', seen.text)
+    headings = await visitor.get(template)
+    assert headings.headers["Content-Disposition"] == 'attachment; filename="articles.csv"'
+    assert headings.text.strip() in words(seen).replace(", ", ",")
+
+
+async def test_each_kind_has_a_template_that_can_be_imported(visitor: Visitor) -> None:
+    form = (await visitor.get(NEW)).text
+    kinds = re.findall(r'href="/companies/1/imports/templates/([a-z-]+).csv"', form)
+    assert kinds == re.findall(r'<option value="([a-z-]+)"', form.partition("</select>")[0]) != []
+    for kind in kinds:
+        template = await visitor.get(f"/companies/1/imports/templates/{kind}.csv")
+        _, seen = await looked_at(visitor, kind, template.text)
+        assert "0 would be created" in words(seen), kind
+    assert (await visitor.get("/companies/1/imports/templates/secrets.csv")).status == 404
+    await visitor.world.new_user("member@example.com", "member", ["ACME"], ["*"])
+    member = Visitor(visitor.world)
+    await member.sign_in("member@example.com", PASSWORD)
+    assert (await member.get("/companies/1/imports/templates/articles.csv")).status == 403
+
+
 async def test_a_file_that_is_empty_or_of_no_kind(visitor: Visitor) -> None:
     empty = await upload(visitor, "clients", b"")
     assert (empty.status, "The file is empty, or was not chosen." in words(empty)) == (422, True)

@@ -54,6 +54,8 @@ class Preview:
     question: str | None = None
     evidence: str | None = None
     unreadable: str | None = None
+    reasons: tuple[str, ...] = ()
+    """The sentences of `unreadable`."""
     counts: dict[str, int] | None = None
     rows: list[dict[str, Any]] = field(default_factory=list)
     errors: list[Wrong] = field(default_factory=list)
@@ -72,6 +74,7 @@ class Preview:
             "missing": [] if self.header is None else list(self.header.missing),
             "question": self.question,
             "unreadable": self.unreadable,
+            "reasons": list(self.reasons),
             "counts": self.counts,
             "rows": self.rows,
             "errors": [
@@ -117,7 +120,7 @@ def preview(
             found.rows = staging.check(lambda tx: [_compared(tx, kind_name, columns, row) for row in first])
             _mark_wrong(found)
     except Unreadable as error:
-        found.unreadable = str(error)
+        found.unreadable, found.reasons = str(error), error.sentences
     return found
 
 

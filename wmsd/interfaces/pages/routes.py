@@ -172,6 +172,7 @@ def add_to(app: web.Application, installation: Installation, changes: LiveChange
         *_of_webhooks(door, browsing),
         ("GET", IMPORT, importing.show),
         ("POST", IMPORT, importing.upload),
+        ("GET", f"{A_COMPANY}/imports/templates/{{kind:[a-z-]+}}.csv", importing.template),
         ("GET", UPLOAD, importing.one),
         ("POST", UPLOAD, importing.choose),
         ("POST", f"{UPLOAD}/confirm", importing.confirm),
