@@ -105,3 +105,21 @@ def test_one_request_shows_how_to_check_it(page: Page, receiver: str) -> None:
         page.click("text=Save the body as body.json")
     assert saved.value.suggested_filename == "body.json"
     assert '"event":"webhook.test"' in saved.value.path().read_text(encoding="utf-8")
+
+
+def test_the_form_asks_for_what_the_authentication_needs(page: Page) -> None:
+    page.goto("/companies/1/webhooks/new")
+    fields = ("secret", "token", "username", "password", "headers")
+    for choice, names in {"bearer": ["token"], "basic": ["username", "password"], "hmac": ["secret"]}.items():
+        page.select_option("#auth_type", choice)
+        assert [name for name in fields if page.locator(f"#{name}").is_visible()] == names
+        assert barriers(page) == []
+    page.fill("#secret", "0123456789abcdef0123456789abcdef")
+    page.select_option("#auth_type", "bearer")
+    page.fill("#name", "Shop")
+    page.fill("#url", "nowhere")
+    page.check("[name='events:article.created']")
+    page.fill("#token", "something")
+    page.click("main button")
+    expect(page.locator("#token-again")).to_contain_text("Type this again")
+    assert page.locator(".error").count() == 1  # of the address: the secret was not sent

@@ -18,6 +18,7 @@ PLACE: Final = "{}"
 LEFT_OUT: Final = {
     "wmsd/interfaces": "speaks to programs or at a terminal; what pages say themselves stands in their templates",
     "wmsd/docs": "is the guide",
+    "wmsd/base/dataclass.py": "speaks of a mistake of the program",
     "wmsd/app/batch.py": "a batch is sent by programs",
     "wmsd/app/settings": "is said at the start, at a terminal",
     "wmsd/app/upgrades": "is said at a terminal",

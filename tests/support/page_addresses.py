@@ -82,6 +82,8 @@ def _parts(name: str, route: str, resource: Resource | None, company: int, there
             return ["1"]
         case "request_id" | "provider":
             return ["nothing"]
+        case "kind":
+            return ["articles"]
         case "upload":
             return ["x" * 22]
     raise AssertionError(f"{route}: what is {name}?")

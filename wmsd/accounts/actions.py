@@ -29,6 +29,7 @@ from wmsd.base.dataclass import dataclass
 from wmsd.base.operation import operation
 from wmsd.base.problems import FieldErrors, Problem, forbidden, invalid, not_found
 from wmsd.companies import store as companies
+from wmsd.companies.naming import codes_in, hints
 from wmsd.companies.schema import CompanyList, Message
 from wmsd.db.database import Database
 from wmsd.db.transaction import Transaction
@@ -279,10 +280,15 @@ def create_user(tx: Transaction, new: NewUser, password_hash: str, whitelist: Co
     """Creates a user and answers its id. Raises Problem (422) with every error at once."""
     errors: FieldErrors = check_abilities(new.abilities, whitelist)
     errors |= taken_email(tx, new.email)
-    ids = {company.code: company.id for company in companies.companies(tx)}
-    for place, code in enumerate(new.company_codes):
+    known = companies.companies(tx)
+    ids = {company.code: company.id for company in known}
+    codes = codes_in(new.company_codes, known)
+    unknown = 0
+    for place, code in enumerate(codes):
         if code not in ids:
-            errors[f"company_codes.{place}"] = [f"{code} is not a company of this installation"]
+            meant = hints(code, known, unknown)
+            errors[f"company_codes.{place}"] = [f"{code} is not a company of this installation", *meant]
+            unknown += 1
     if new.role == "platform-admin" and new.company_codes:
         errors["company_codes"] = ["must not be given: a platform admin may use every company"]
     if errors:
@@ -295,7 +301,7 @@ def create_user(tx: Transaction, new: NewUser, password_hash: str, whitelist: Co
         role=new.role,
         password_hash=password_hash,
         abilities=abilities_of_new_user(new.role, new.abilities),
-        company_ids=sorted({ids[code] for code in new.company_codes}),
+        company_ids=sorted({ids[code] for code in codes}),
     )
 
 

@@ -293,9 +293,7 @@ class TokenToMake(Input):
     company_codes: Annotated[
         list[str], Field(max_length=1000, description="The codes of its companies; empty: all of its user.")
     ] = []
-    days: Annotated[
-        int | None, Field(ge=1, le=36_500, description="How long it lasts; empty: as the settings say.")
-    ] = None
+    days: Annotated[int | None, Field(ge=1, description="How long it lasts; empty: as the settings say.")] = None
     user: Annotated[
         str | None, EmptyIsNull, Field(max_length=254, description="The e-mail address of its user; empty: you.")
     ] = None

@@ -14,6 +14,7 @@ from wmsd.base.operation import operation
 from wmsd.base.problems import FieldErrors, invalid, not_found
 from wmsd.base.results import CursorPage, Page, Record
 from wmsd.companies import store as companies
+from wmsd.companies.naming import codes_in, hints
 from wmsd.companies.schema import Message
 from wmsd.db.transaction import Transaction
 
@@ -75,14 +76,19 @@ def make_token(tx: Transaction, caller: Caller, body: TokenToMake) -> dict[str, 
     if user is None:
         errors["user"] = ["is not the e-mail address of an active user whom you manage"]
         raise invalid(errors)
-    usable = {each.code: each.id for each in companies.companies(tx) if _is_usable(user, each.id)}
-    for place, code in enumerate(body.company_codes):
+    known = [each for each in companies.companies(tx) if _is_usable(user, each.id)]
+    usable = {each.code: each.id for each in known}
+    codes = codes_in(body.company_codes, known)
+    unknown = 0
+    for place, code in enumerate(codes):
         if code not in usable:
-            errors[f"company_codes.{place}"] = [f"{code} is not a company that {user.email} may use"]
+            meant = hints(code, known, unknown)
+            errors[f"company_codes.{place}"] = [f"{code} is not a company that {user.email} may use", *meant]
+            unknown += 1
     if errors:
         raise invalid(errors)
     abilities = grant(user, body.abilities, tx.service(Whitelist).abilities)
-    chosen = [usable[code] for code in dict.fromkeys(body.company_codes)]
+    chosen = [usable[code] for code in dict.fromkeys(codes)]
     if user.id != caller.actor.user_id and caller.company_ids is not None:
         chosen = chosen or sorted(usable.values())  # its maker may have kept it: it must not grow with its user
         assert chosen, "a company admin manages nobody without companies"

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, TypeVar
 
 from wmsd.accounts import invitations, last_admin, records, sessions, store
 from wmsd.accounts.actions import create_user, disable_user, taken_email
@@ -27,6 +27,7 @@ from wmsd.base.operation import operation
 from wmsd.base.problems import FieldErrors, Problem, invalid, not_found
 from wmsd.base.results import CursorPage, Page, Record
 from wmsd.companies import store as companies
+from wmsd.companies.naming import codes_in, hints
 from wmsd.companies.schema import Message
 from wmsd.db.transaction import Transaction
 
@@ -70,6 +71,7 @@ def get_user_record(tx: Transaction, caller: Caller, id: int) -> Record:
 @for_admins(answer="object", returns=Invitation, writes=True)
 def invite_user(tx: Transaction, caller: Caller, body: NewUser) -> dict[str, object]:
     """Make a user, with a link at which it chooses a password. The link is shown only this once."""
+    body = _with_codes(tx, caller, body)
     errors = _errors_of(tx, caller, body, ())
     try:
         user_id = create_user(tx, body, NO_PASSWORD, tx.service(Whitelist).abilities)
@@ -107,14 +109,19 @@ def change_user(tx: Transaction, caller: Caller, id: int, body: UserSettingsPatc
     settings = UserSettings(**{name: before[name] for name in UserSettings.model_fields} | body.given())
     if settings.role == "platform-admin" and "company_codes" not in body.given():
         settings = settings.model_copy(update={"company_codes": []})
+    settings = _with_codes(tx, caller, settings)
     errors = _errors_of(tx, caller, settings, before["company_codes"])
     errors |= check_abilities(settings.abilities, tx.service(Whitelist).abilities)
     if settings.role != "platform-admin":
         errors |= last_admin.errors_without(tx, user, "role")
-    ids = {company.code: company.id for company in companies.companies(tx)}
+    known = companies.companies(tx)
+    ids = {company.code: company.id for company in known}
+    unknown = 0
     for place, code in enumerate(settings.company_codes):
-        if code not in ids:
-            errors[f"company_codes.{place}"] = [f"{code} is not a company of this installation"]
+        if code not in ids and f"company_codes.{place}" not in errors:
+            meant = hints(code, known, unknown)
+            errors[f"company_codes.{place}"] = [f"{code} is not a company of this installation", *meant]
+            unknown += 1
     if errors:
         raise invalid(errors)
     abilities = abilities_of_new_user(settings.role, settings.abilities)
@@ -129,6 +136,15 @@ def change_user(tx: Transaction, caller: Caller, id: int, body: UserSettingsPatc
     return after
 
 
+Settings = TypeVar("Settings", bound=UserSettings)
+
+
+def _with_codes(tx: Transaction, caller: Caller, settings: Settings) -> Settings:
+    """With each code of a line of codes by itself."""
+    own = [company for company in companies.companies(tx) if caller.may_use(company.id)]
+    return settings.model_copy(update={"company_codes": codes_in(settings.company_codes, own)})
+
+
 def _errors_of(
     tx: Transaction, caller: Caller, settings: UserSettings, kept: tuple[str, ...] | list[str]
 ) -> FieldErrors:
@@ -140,12 +156,16 @@ def _errors_of(
         if settings.company_codes:
             errors["company_codes"] = ["must be empty: a platform admin may use every company"]
     elif caller.company_ids is not None:
-        own = {company.code for company in companies.companies(tx) if caller.may_use(company.id)}
+        known = [company for company in companies.companies(tx) if caller.may_use(company.id)]
+        own = {company.code for company in known}
+        unknown = 0
         if not settings.company_codes:
             errors["company_codes"] = ["must name one of your companies at least"]
         for place, code in enumerate(settings.company_codes):
             if code not in own and code not in kept:
-                errors[f"company_codes.{place}"] = [f"{code} is not one of your companies"]
+                meant = hints(code, known, unknown)
+                errors[f"company_codes.{place}"] = [f"{code} is not one of your companies", *meant]
+                unknown += 1
     return errors
 
 

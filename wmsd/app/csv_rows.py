@@ -17,8 +17,18 @@ CSV_FIELD_LIMIT: Final = 1024 * 1024
 Columns = Mapping[str, FieldInfo]
 
 
+MOST_NAMED: Final = 20
+"""Unknown columns that are named, and for which a known one is looked for."""
+LONGEST_NAMED: Final = 60
+
+
 class Unreadable(Exception):
-    """The file is no readable CSV; the sentence says where and why."""
+    """The file is no readable CSV; the sentences say where and why."""
+
+    def __init__(self, *sentences: str) -> None:
+        first, *others = sentences
+        super().__init__(" ".join([first, *(each[0].upper() + each[1:] for each in others)]))
+        self.sentences = sentences
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,7 +64,8 @@ def read_header(columns: Columns, required: Iterable[str], cells_of_it: Sequence
     unknown: dict[str, str | None] = {}
     for name in names:
         if name not in columns:
-            unknown[name] = next(iter(difflib.get_close_matches(name, list(columns), n=1)), None)
+            near = difflib.get_close_matches(name.lower(), list(columns), n=1) if len(unknown) < MOST_NAMED else []
+            unknown[name] = next(iter(near), None)
     twice = tuple(name for name in sorted(set(names)) if names.count(name) > 1)
     return Header(names, unknown, twice, tuple(name for name in required if name not in names))
 
@@ -119,15 +130,33 @@ def _named(columns: Columns, required: Iterable[str], cells_of_it: list[str]) ->
     header = read_header(columns, required, cells_of_it)
     if not any(header.names):
         raise Unreadable(f"the first line must name the columns: {', '.join(columns)}.")
+    if not header.is_right:
+        raise Unreadable(*_wrong_names(columns, header))
+    return header.names
+
+
+def _wrong_names(columns: Columns, header: Header) -> list[str]:
+    """What is wrong with the header. The known columns are listed once."""
     sentences = []
     for name, near in header.unknown.items():
-        hint = f"did you mean {near}?" if near else f"the columns are {', '.join(columns)}."
-        sentences.append(f"there is no column {name!r}; {hint}")
-    sentences += [f"the column {name!r} is there twice." for name in header.twice]
+        if near:
+            sentences.append(f"there is no column {_named_as(name)}; did you mean {near}?")
+    names = [_named_as(name) for name, near in header.unknown.items() if not near]
+    known, shown = ", ".join(columns), ", ".join(names[:MOST_NAMED])
+    if len(names) == 1:
+        sentences.append(f"there is no column {shown}; the columns are {known}.")
+    elif len(names) > MOST_NAMED:
+        more = len(names) - MOST_NAMED
+        sentences.append(f"there are no columns {shown}, and {more} more of the file; the columns are {known}.")
+    elif names:
+        sentences.append(f"there are no columns {shown}; the columns are {known}.")
+    sentences += [f"the column {_named_as(name)} is there twice." for name in header.twice[:MOST_NAMED]]
     sentences += [f"the column {name!r} is missing." for name in header.missing]
-    if sentences:
-        raise Unreadable(" ".join([sentences[0], *(each[0].upper() + each[1:] for each in sentences[1:])]))
-    return header.names
+    return sentences
+
+
+def _named_as(name: str) -> str:
+    return repr(name if len(name) <= LONGEST_NAMED else f"{name[:LONGEST_NAMED]}…")
 
 
 def _values(

@@ -50,6 +50,8 @@ class Kind:
     importing: Callable[..., Import]
     """Makes a new import; it takes the kind's own options by name."""
     records: Callable[[Transaction], Iterator[dict[str, Any]]]
+    rows: Callable[[Transaction, Iterable[str]], Iterator[dict[str, Any]]] | None = None
+    """As `records`, of some: JSON texts, as lists have them."""
     outcome: type[Outcome] = Outcome
     options: tuple[str, ...] = ()
     """The names of the options that an import of this kind takes."""
@@ -69,20 +71,32 @@ def _directory_columns(model: type[BaseModel]) -> dict[str, FieldInfo]:
 
 
 def _articles(tx: Transaction) -> Iterator[dict[str, Any]]:
+    return _article_rows(tx, articles.every(tx))
+
+
+def _article_rows(tx: Transaction, texts: Iterable[str]) -> Iterator[dict[str, Any]]:
     codes = directory.codes_by_id(tx, directory.CLIENTS)
-    for record in _parsed(articles.every(tx)):
+    for record in _parsed(texts):
         client_id = record["client_id"]
         yield {**record, "client_code": None if client_id is None else codes[int(client_id)]}
 
 
 def _directory(kind: DirectoryKind, tx: Transaction) -> Iterator[dict[str, Any]]:
-    for record in _parsed(directory.every(tx, kind)):
+    return _directory_rows(tx, directory.every(tx, kind))
+
+
+def _directory_rows(_: Transaction, texts: Iterable[str]) -> Iterator[dict[str, Any]]:
+    for record in _parsed(texts):
         address = record["address"] or {}
         yield {**record, **{f"{ADDRESS}{name}": value for name, value in address.items()}}
 
 
 def _stock(tx: Transaction) -> Iterator[dict[str, Any]]:
     return _parsed(stock.every(tx))
+
+
+def _rows(_: Transaction, texts: Iterable[str]) -> Iterator[dict[str, Any]]:
+    return _parsed(texts)
 
 
 def _stock_count(tx: Transaction) -> Iterator[dict[str, Any]]:
@@ -96,8 +110,12 @@ def _packaging_types(tx: Transaction) -> Iterator[dict[str, Any]]:
 
 
 def _packaging_movements(tx: Transaction) -> Iterator[dict[str, Any]]:
+    return _packaging_movement_rows(tx, packaging.every_movement(tx))
+
+
+def _packaging_movement_rows(tx: Transaction, texts: Iterable[str]) -> Iterator[dict[str, Any]]:
     codes = directory.codes_by_id(tx, directory.PARTNERS)
-    for record in _parsed(packaging.every_movement(tx)):
+    for record in _parsed(texts):
         yield {**record, "partner_code": codes[int(record["partner_id"])]}
 
 
@@ -112,16 +130,17 @@ def _directory_kind(kind: DirectoryKind, model: type[BaseModel]) -> Kind:
         ("code", "name"),
         row_by_row(import_records, kind=kind),
         partial(_directory, kind),
+        _directory_rows,
     )
 
 
 def _document_kind(kind: DocumentKind) -> Kind:
     rows = DocumentRows(kind)
-    return Kind(rows.columns, rows.required, partial(DocumentImport, kind), rows.exported)
+    return Kind(rows.columns, rows.required, partial(DocumentImport, kind), rows.exported, rows.rows_of)
 
 
 KINDS: Final[Mapping[str, Kind]] = {
-    "articles": Kind(_article_columns(), ("code",), ArticleImport, _articles),
+    "articles": Kind(_article_columns(), ("code",), ArticleImport, _articles, _article_rows),
     "clients": _directory_kind(directory.CLIENTS, ClientFields),
     "partners": _directory_kind(directory.PARTNERS, PartnerFields),
     "warehouses": _directory_kind(directory.WAREHOUSES, WarehouseFields),
@@ -130,14 +149,15 @@ KINDS: Final[Mapping[str, Kind]] = {
         tuple(CountRow.model_fields),
         partial(StockCountImport, reason="import"),
         _stock,
+        _rows,
     ),
     "stock-count": Kind(
         dict(StockCountRow.model_fields),
         tuple(CountRow.model_fields),
         StockCountImport,
         _stock_count,
-        CountOutcome,
-        ("complete", "reason"),
+        outcome=CountOutcome,
+        options=("complete", "reason"),
     ),
     **{kind.name: _document_kind(kind) for kind in DOCUMENTS},
     "packaging-types": Kind(
@@ -151,6 +171,7 @@ KINDS: Final[Mapping[str, Kind]] = {
         ("packaging_type_code", "partner_code", "direction", "quantity"),
         row_by_row(import_packaging_movements),
         _packaging_movements,
+        _packaging_movement_rows,
     ),
 }
 
@@ -238,20 +259,23 @@ class DryRun(Exception):
         self.outcome = outcome
 
 
+def write_headings(kind: Kind, file: IO[str]) -> None:
+    """The first line of a file of this kind: by itself, it is a template to fill in."""
+    csv.writer(file, lineterminator="\n").writerow(map(cells.write, kind.columns))
+
+
 def export_csv(tx: Transaction, kind: Kind, file: IO[str]) -> int:
     """Writes a file that import accepts unchanged. Returns the number of rows."""
+    write_headings(kind, file)
     writer = csv.writer(file, lineterminator="\n")
-    writer.writerow(map(cells.write, kind.columns))
-    numbers = {name for name, column in kind.columns.items() if cells.is_number(column)}
     count = 0
     for record in kind.records(tx):
-        writer.writerow(
-            [
-                unambiguous(cells.write(record.get(column)))
-                if column in numbers
-                else cells.write(record.get(column))
-                for column in kind.columns
-            ]
-        )
+        writer.writerow(cells_of(kind, record))
         count += 1
     return count
+
+
+def cells_of(kind: Kind, record: Mapping[str, Any]) -> list[str]:
+    """The cells of a row, in the order of the columns."""
+    written = {name: cells.write(record.get(name)) for name in kind.columns}
+    return [unambiguous(cell) if cells.is_number(kind.columns[name]) else cell for name, cell in written.items()]

@@ -7,6 +7,7 @@ from wmsd.base.context import Actor, Caller, Company, FromAddress
 from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import Problem, invalid, not_found
 from wmsd.companies import store as companies
+from wmsd.companies.naming import hints
 from wmsd.db.company_files import CompanyFiles
 from wmsd.db.database import Database
 from wmsd.db.transaction import Transaction
@@ -57,9 +58,11 @@ def _actor(caller: Caller, call: FromAddress) -> Actor:
 
 
 def _company(tx: Transaction, code: str) -> Company:
-    found = next((each for each in companies.companies(tx) if each.code == code), None)
+    known = companies.companies(tx)
+    found = next((each for each in known if each.code == code), None)
     if found is None:
-        raise invalid({"company_code": [f"{code} is not a company of this installation"]})
+        meant = hints(code, known)
+        raise invalid({"company_code": [f"{code} is not a company of this installation", *meant]})
     return found
 
 

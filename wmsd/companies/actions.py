@@ -17,11 +17,13 @@ def create_operator(tx: Transaction, new: NewOperator) -> int:
     return store.insert_operator(tx, new.model_dump())
 
 
-def create_company(tx: Transaction, new: NewCompany, create_file: Callable[[int, str], None]) -> int:
+def create_company(
+    tx: Transaction, new: NewCompany, create_file: Callable[[int, str], None], is_moved: bool = False
+) -> int:
     """Creates a company and answers its id. `create_file` is given the id and the code, and makes the file before
-    the company is committed.
+    the company is committed. `is_moved`: it has had its code elsewhere, and keeps it.
     """
-    errors = code_errors(tx, new.code)
+    errors = taken_code(tx, new.code) if is_moved else code_errors(tx, new.code)
     operator = None
     if new.operator_code is not None:
         operator = _operator(tx, new.operator_code)
@@ -38,7 +40,19 @@ def create_company(tx: Transaction, new: NewCompany, create_file: Callable[[int,
     return company_id
 
 
-def code_errors(tx: Transaction, code: str) -> FieldErrors:
+def code_errors(tx: Transaction, code: str, of: int | None = None) -> FieldErrors:
+    """Of a new code, for a new company or for the one with the id `of`. People take codes that differ in capital
+    letters for one; commas and blanks stand between codes, and codes stand in the names of files.
+    """
+    if not all(each.isalpha() or each.isdecimal() or each in "-_." for each in code):
+        return {"code": ["must have letters, digits, -, _ and . only"]}
+    for company in store.every_company(tx):
+        if company.id != of and company.code != code and company.code.casefold() == code.casefold():
+            return {"code": [f"differs from the code of company {company.code} only in capital letters"]}
+    return taken_code(tx, code)
+
+
+def taken_code(tx: Transaction, code: str) -> FieldErrors:
     """Also that of a company that is being deleted is taken."""
     is_taken = any(company.code == code for company in store.every_company(tx))
     return {"code": ["is taken by another company"]} if is_taken else {}

@@ -106,7 +106,7 @@ def rename_company_record(tx: Transaction, caller: Caller, id: int, body: Compan
     """Give a company another code. Its id stays, so programs notice nothing."""
     before = json.loads(_company_record(tx, caller, id).json)["code"]
     if body.code != before:
-        if errors := actions.code_errors(tx, body.code):
+        if errors := actions.code_errors(tx, body.code, id):
             raise invalid(errors)
         records.update_company(tx, id, {"code": body.code})
         store.audit(tx, "company.rename", before, store.differences({"code": before}, {"code": body.code}))

@@ -16,6 +16,16 @@ UNREADABLE: dict[str, tuple[bytes, str]] = {
     "only a BOM": (b"\xef\xbb\xbf", f"the first line must name the columns: {ARTICLE_COLUMNS}."),
     "unknown column": (b"code,nmae\nA,Apple\n", "there is no column 'nmae'; did you mean name?"),
     "no near column": (b"code,q\nA,1\n", f"there is no column 'q'; the columns are {ARTICLE_COLUMNS}."),
+    "headings of another language": (
+        b"Cod;Denumire;UM;Stoc minim\nA;Apple;pcs;1\n",
+        "there is no column 'Cod'; did you mean code? There are no columns 'Denumire', 'UM', 'Stoc minim'; "
+        f"the columns are {ARTICLE_COLUMNS}. The column 'code' is missing.",
+    ),
+    "very many columns": (
+        b"code," + b",".join(b"%d" % n for n in range(1000)),
+        f"there are no columns {', '.join(repr(str(n)) for n in range(20))}, and 980 more of the file; "
+        f"the columns are {ARTICLE_COLUMNS}.",
+    ),
     "missing column": (b"name,unit\nApple,pcs\n", "the column 'code' is missing."),
     "column twice": (b"code,name,name\nA,B,C\n", "the column 'name' is there twice."),
     "all at once": (

@@ -11,6 +11,7 @@ from tests.interfaces.pages.test_browsing import EMAIL, signed_in, text_of
 from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.shop import Shop
 from tests.support.world import PASSWORD, open_world
+from wmsd.webhooks.rules import CREDENTIALS
 
 SECRET = "0123456789abcdef0123456789abcdef"
 NEW_ARTICLE = "/companies/1/articles/new"
@@ -239,6 +240,23 @@ async def test_credentials_that_lack_are_told_and_never_shown_again(visitor: Vis
         NEW_WEBHOOK, {**WEBHOOK, "auth_type": "custom", "headers": "no colon", "form_token": token}
     )
     assert "must have a name, a colon and a value in each line" in wrong.text
+
+
+async def test_a_secret_that_was_typed_must_be_typed_again_and_says_so(visitor: Visitor) -> None:
+    """After any error; the secret itself is never in the page."""
+    assert "secret-again" not in (await visitor.get(NEW_WEBHOOK)).text
+    seen = await sent(visitor, NEW_WEBHOOK, **{**WEBHOOK, "url": "nowhere"})
+    assert (seen.status, SECRET in seen.text) == (422, False)
+    assert re.findall(r'id="(\w+)-again"', seen.text) == ["secret"]
+    assert re.search(r'name="secret" aria-describedby="secret-help secret-again"', seen.text)
+
+
+async def test_each_credential_stands_with_its_authentication(visitor: Visitor) -> None:
+    form = (await visitor.get(NEW_WEBHOOK)).text
+    parts = re.findall(r'data-with="auth_type" data-is="(\w+)">.*?name="(\w+)"', form, re.DOTALL)
+    assert {choice: [name for each, name in parts if each == choice] for choice, _ in parts} == {
+        choice: list(names) for choice, names in CREDENTIALS.items()
+    }
 
 
 async def test_a_secret_is_rotated(visitor: Visitor) -> None:

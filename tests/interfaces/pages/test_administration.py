@@ -43,6 +43,34 @@ async def test_a_company_is_made_with_all_modules_and_changed(admin: Visitor) ->
     ]
 
 
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("ac me!", "Code must have letters, digits, -, _ and . only."),
+        ("A,B", "Code must have letters, digits, -, _ and . only."),
+        ("acme", "Code differs from the code of company ACME only in capital letters."),
+        ("ACME", "Code is taken by another company."),
+    ],
+)
+async def test_a_code_that_people_would_mistake_is_not_given(admin: Visitor, code: str, message: str) -> None:
+    companies = rows(await admin.get("/admin/companies"))
+    assert await errors(await sent(admin, "/admin/companies/new", code=code, name="Acme")) == [message]
+    assert await errors(await sent(admin, "/admin/companies/2/rename", code=code)) == [message]
+    assert rows(await admin.get("/admin/companies")) == companies
+
+
+async def test_a_code_from_before_goes_on_and_may_change_its_capital_letters(admin: Visitor) -> None:
+    platform = admin.world.installation.platform
+    await platform.write(lambda tx: tx.execute("UPDATE companies SET code = 'ot her!' WHERE code = 'OTHER'"))
+    assert (await sent(admin, "/admin/companies/2/change", name="Renamed")).status == 303
+    assert (await sent(admin, "/admin/companies/1/rename", code="Acme")).status == 303
+    assert [cells[:2] for cells in rows(await admin.get("/admin/companies"))] == [
+        ["Acme", "Company ACME"],
+        ["ot her!", "Renamed"],
+    ]
+    assert (await sent(admin, "/admin/companies/new", code="Șantier_2.b-1", name="Site")).status == 303
+
+
 async def test_only_a_platform_admin_makes_companies(lead: Visitor) -> None:
     assert [cells[0] for cells in rows(await lead.get("/admin/companies"))] == ["OTHER"]
     assert (await lead.get("/admin/companies/1")).status == 404

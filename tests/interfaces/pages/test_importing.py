@@ -109,6 +109,24 @@ async def test_all_errors_are_told_and_nothing_can_be_confirmed(visitor: Visitor
     assert await visitor.world.rows("SELECT count(*) FROM imports") == [(0,)]
 
 
+async def test_each_cell_stands_under_its_heading_whatever_is_empty(visitor: Visitor) -> None:
+    content = "code,name,unit,description,barcode\n,no code,buc,,111\nB-1,bee,buc,,222\nB-2,,buc,desc,\nA,,,,\n"
+    _, seen = await looked_at(visitor, "articles", content)
+    table = seen.text.partition("The first rows")[2]
+    headings, *lines = [
+        re.findall(r"<t[hd].*?>(.*?)</t[hd]>", row, re.DOTALL)
+        for row in re.findall(r"<tr>(.*?)</tr>", table, re.DOTALL)
+    ]
+    nothing = '<span class="zero">\N{EN DASH}</span>'
+    assert headings[2:] == ["code", "name", "unit", "description", "barcode"]
+    assert lines == [
+        ["2", "has errors", nothing, "no code", "buc", nothing, "111"],
+        ["3", "new", "B-1", "bee", "buc", nothing, "222"],
+        ["4", "has errors", "B-2", nothing, "buc", "desc", nothing],
+        ["5", "stays", "A", "Alpha", "pcs", nothing, nothing],
+    ]
+
+
 async def test_the_decimal_mark_is_asked(visitor: Visitor) -> None:
     path, seen = await looked_at(visitor, "stock", f"{STOCK}A;MAIN;1.000\r\n")
     assert "'1.000' is 1 with a decimal point, and 1000 with a decimal comma" in words(seen)
@@ -150,6 +168,33 @@ async def test_what_is_no_list_is_answered_with_a_sentence(visitor: Visitor, nam
     _, seen = await looked_at(visitor, "clients", content)
     assert sentence in words(seen)
     assert "Import it" not in words(seen)
+
+
+async def test_unknown_columns_are_told_once_and_there_is_a_template(visitor: Visitor) -> None:
+    _, seen = await looked_at(visitor, "articles", "Cod;Denumire;UM;Stoc minim\nA;Apple;pcs;1\n")
+    told = [html.unescape(each) for each in re.findall(r"<li>(.*?)</li>", seen.text)]
+    assert told[0] == "there is no column 'Cod'; did you mean code?"
+    assert told[1].startswith("there are no columns 'Denumire', 'UM', 'Stoc minim'; the columns are code, name,")
+    assert (told[2:], words(seen).count("barcodes, unit_3pl")) == (["the column 'code' is missing."], 1)
+    (template,) = re.findall(r'href="(\S+/imports/templates/\S+)"', seen.text)
+    headings = await visitor.get(template)
+    assert headings.headers["Content-Disposition"] == 'attachment; filename="articles.csv"'
+    assert headings.text.strip() in words(seen).replace(", ", ",")
+
+
+async def test_each_kind_has_a_template_that_can_be_imported(visitor: Visitor) -> None:
+    form = (await visitor.get(NEW)).text
+    kinds = re.findall(r'href="/companies/1/imports/templates/([a-z-]+).csv"', form)
+    assert kinds == re.findall(r'<option value="([a-z-]+)"', form.partition("</select>")[0]) != []
+    for kind in kinds:
+        template = await visitor.get(f"/companies/1/imports/templates/{kind}.csv")
+        _, seen = await looked_at(visitor, kind, template.text)
+        assert "0 would be created" in words(seen), kind
+    assert (await visitor.get("/companies/1/imports/templates/secrets.csv")).status == 404
+    await visitor.world.new_user("member@example.com", "member", ["ACME"], ["*"])
+    member = Visitor(visitor.world)
+    await member.sign_in("member@example.com", PASSWORD)
+    assert (await member.get("/companies/1/imports/templates/articles.csv")).status == 403
 
 
 async def test_a_file_that_is_empty_or_of_no_kind(visitor: Visitor) -> None:

@@ -127,6 +127,59 @@ async def test_a_company_admin_gives_no_more_than_it_has(
     assert [cells[0] for cells in rows(await lead.get("/admin/users"))] == [LEAD]
 
 
+async def test_blanks_around_what_was_pasted_are_left_out(admin: Visitor) -> None:
+    fields = {"email": f" {MEMBER}\t", "name": " Ion ", "role": "member", "company_codes": " OTHER "}
+    assert (await sent(admin, "/admin/users/new", **fields)).status == 200
+    assert [cells[:2] for cells in rows(await admin.get("/admin/users"))][-1] == [MEMBER, "Ion"]
+
+
+@pytest.mark.parametrize(
+    "typed", ["ACME,OTHER", "ACME, OTHER", "ACME OTHER", "ACME\nOTHER", " ACME ;OTHER\n\nACME"]
+)
+async def test_codes_of_companies_stand_one_after_the_other(admin: Visitor, typed: str) -> None:
+    await invited(admin, company_codes=typed)
+    assert [cells[3] for cells in rows(await admin.get(f"/admin/users?search={MEMBER}"))] == ["ACME, OTHER"]
+    path = f"/admin/users/{await id_of(admin, MEMBER)}/change"
+    assert (await sent(admin, path, company_codes="OTHER, ACME")).status == 303
+    assert (await sent(admin, path, company_codes="OTHER acme")).status == 422
+    assert [cells[3] for cells in rows(await admin.get(f"/admin/users?search={MEMBER}"))] == ["ACME, OTHER"]
+
+
+async def test_a_code_with_a_blank_from_before_stays_one(admin: Visitor) -> None:
+    platform = admin.world.installation.platform
+    await platform.write(lambda tx: tx.execute("UPDATE companies SET code = 'AC ME, RO' WHERE code = 'ACME'"))
+    await invited(admin, company_codes="AC ME, RO\nOTHER")
+    assert [cells[3] for cells in rows(await admin.get(f"/admin/users?search={MEMBER}"))] == ["AC ME, RO, OTHER"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "messages"),
+    [
+        (
+            "Demo Trading",
+            [
+                "Demo Trading is not a company of this installation",
+                "DEMO is the code of the company with this name",
+            ],
+        ),
+        ("demo, OTHER", ["demo is not a company of this installation", "DEMO is the nearest code"]),
+        ("x" * 64, ["x" * 64 + " is not a company of this installation"]),
+    ],
+)
+async def test_what_is_no_code_of_a_company_leads_to_it(admin: Visitor, typed: str, messages: list[str]) -> None:
+    await sent(admin, "/admin/companies/new", code="DEMO", name="Demo Trading")
+    fields = {"email": MEMBER, "name": "Ion", "role": "member", "company_codes": typed}
+    assert await errors(await sent(admin, "/admin/users/new", **fields)) == [f"Companies {'; '.join(messages)}."]
+
+
+async def test_a_company_admin_learns_nothing_of_other_companies(admin: Visitor, lead: Visitor) -> None:
+    await admin.world.new_user(MEMBER, "member", ["OTHER"])
+    path = f"/admin/users/{await id_of(admin, MEMBER)}/change"
+    for typed in ("ACME", "acme", "ACM"):
+        told = await errors(await sent(lead, path, company_codes=f"{typed}, OTHER"))
+        assert told == [f"Companies {typed} is not one of your companies."]
+
+
 async def test_a_wrong_invitation_keeps_what_was_typed(admin: Visitor) -> None:
     refused = await sent(
         admin,

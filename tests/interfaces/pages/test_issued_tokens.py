@@ -40,6 +40,10 @@ async def test_where_a_token_was_used_is_told_a_minute_later(admin: Visitor) -> 
 @pytest.mark.parametrize(
     ("typed", "message"),
     [
+        ({"days": "abc"}, "Days must be a whole number, such as 30."),
+        ({"days": "12.5"}, "Days must be a whole number, such as 30."),
+        ({"days": "99999"}, "Days must be 3650 at the most (tokens.most_days in the settings)."),
+        ({"days": "9" * 17}, "Days must be 3650 at the most (tokens.most_days in the settings)."),
         ({"days": "4000"}, "Days must be 3650 at the most (tokens.most_days in the settings)."),
         ({"company_codes": "NONE"}, f"Companies NONE is not a company that {EMAIL} may use."),
         ({"user": "nobody@example.com"}, "User is not the e-mail address of an active user whom you manage."),

@@ -219,7 +219,7 @@ async def adopt(
 
     def make(tx: Transaction) -> int:
         company_id = companies.create_company(
-            tx, new, lambda id, code: installation.files.adopt(id, code, arrival.file)
+            tx, new, lambda id, code: installation.files.adopt(id, code, arrival.file), is_moved=True
         )
         companies.change_company(tx, code, CompanyChanges(**limits))
         return company_id

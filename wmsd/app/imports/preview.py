@@ -54,6 +54,8 @@ class Preview:
     question: str | None = None
     evidence: str | None = None
     unreadable: str | None = None
+    reasons: tuple[str, ...] = ()
+    """The sentences of `unreadable`."""
     counts: dict[str, int] | None = None
     rows: list[dict[str, Any]] = field(default_factory=list)
     errors: list[Wrong] = field(default_factory=list)
@@ -72,6 +74,7 @@ class Preview:
             "missing": [] if self.header is None else list(self.header.missing),
             "question": self.question,
             "unreadable": self.unreadable,
+            "reasons": list(self.reasons),
             "counts": self.counts,
             "rows": self.rows,
             "errors": [
@@ -113,10 +116,11 @@ def preview(
         if found.question is None:
             _try(staging, kind, file, found, watch, options)
         if found.header.is_right:
-            first = _first_rows(kind, file, guessed.form)
-            found.rows = staging.check(lambda tx: [_compared(tx, kind_name, row) for row in first])
+            first, columns = _first_rows(kind, file, guessed.form), found.header.names
+            found.rows = staging.check(lambda tx: [_compared(tx, kind_name, columns, row) for row in first])
+            _mark_wrong(found)
     except Unreadable as error:
-        found.unreadable = str(error)
+        found.unreadable, found.reasons = str(error), error.sentences
     return found
 
 
@@ -164,17 +168,27 @@ def _first_rows(kind: Kind, file: IO[bytes], form: Form) -> list[Row]:
         texts.close()
 
 
-def _compared(tx: Transaction, kind_name: str, row: Row) -> dict[str, Any]:
-    """What the row would do, and each of its cells before and after."""
+def _compared(tx: Transaction, kind_name: str, columns: Iterable[str], row: Row) -> dict[str, Any]:
+    """What the row would do, and the cell of each column before and after. An empty cell of a column that cannot
+    be empty has no value: what is there stays.
+    """
     current = CURRENT[kind_name](tx, row.values)
     shown: list[dict[str, Any]] = []
-    for column, value in row.values.items():
-        after = as_cell(value)
+    for column in columns:
         before = None if current is None or column not in current else as_cell(current[column])
+        after = as_cell(row.values[column]) if column in row.values else before or ""
         shown.append({"column": column, "before": before, "after": after})
     differs = any(each["before"] not in (None, each["after"]) for each in shown)
     what = "new" if current is None else "changed" if differs else "same"
     return {"row": row.line, "what": what, "cells": shown}
+
+
+def _mark_wrong(found: Preview) -> None:
+    """Of a row with errors nothing happens, whatever is there now."""
+    wrong = {each.line for each in found.errors}
+    for row in found.rows:
+        if row["row"] in wrong:
+            row["what"] = "wrong"
 
 
 def with_cells(file: IO[bytes], form: Form, errors: Iterable[CellError]) -> list[Wrong]:

@@ -2,16 +2,19 @@
 
 import csv
 import io
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 
+from wmsd.app.csv_transfer import KINDS
 from wmsd.base import cells
-from wmsd.base.problems import Problem
+from wmsd.base.operation import Operation
+from wmsd.base.problems import Problem, not_found
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import filters
 from wmsd.interfaces.pages.door import Answer, Door
+from wmsd.interfaces.pages.exports import EXPORTS
 from wmsd.interfaces.pages.fields import Field, properties_of
 from wmsd.interfaces.pages.referred import referred
 from wmsd.interfaces.pages.rendering import HEADERS, go_to, page
@@ -24,6 +27,8 @@ from wmsd.interfaces.rest_v2.routes import ROUTES as V2
 PER_PAGE: Final = 50
 PER_CHUNK: Final = 500
 LAST: Final = ("created_at", "updated_at")
+FORMAT: Final = "format"
+FOR_IMPORT: Final = "import"
 PLACE: Final = ("page", "cursor")
 """Parameters that say where in a list one is."""
 ROUTE_OF: Final = {route.operation.name: route for route in (*V2, *V1)}
@@ -75,7 +80,7 @@ class Browsing:
             orders=orders,
             sort=query.get("sort"),
             pages=_pages(request, body),
-            csv=_address(f"{at.address}/{resource.name}.csv", request.query),
+            csv=csv_of(at, resource, request.query),
             sorted_by=lambda order: _address(request.path, {**request.query, "sort": order}),
         )
 
@@ -105,32 +110,63 @@ class Browsing:
         )
 
     async def csv(self, request: web.Request) -> web.StreamResponse:
-        """Every record of the list, with the fields that have one value. What a spreadsheet would run as a formula
-        is written so that it is text.
+        """Every record of the list: with the fields that have one value, or as an import takes it back. What a
+        spreadsheet would run as a formula is written so that it is text.
         """
         at, resource = await self._at(request)
+        file = _file_of(resource, is_for_import=request.query.get(FORMAT) == FOR_IMPORT)
         sent = await filters.read(at, resource, request.query)
         if sent.errors:
             raise Problem("VALIDATION_FAILED", "Correct the filters of the list first.")
-        first = await at.ask(resource.walking, query=_of_walk(resource, sent.query))
+        first = await at.ask(file.walking, query=_of_walk(resource, sent.query))
         first.needed()
-        name = f"{resource.name}-{at.code}-{datetime.now(UTC):%Y-%m-%d}.csv"
+        name = f"{file.name}-{at.code}-{datetime.now(UTC):%Y-%m-%d}.csv"
         response = web.StreamResponse(headers={**HEADERS, "Content-Disposition": f'attachment; filename="{name}"'})
         response.content_type = "text/csv"
         response.charset = "utf-8"
         await response.prepare(request)
         if request.method == "HEAD":  # aiohttp would send what is written, in the place of the next answer
             return response
-        names = [field.name for field in resource.fields.values() if field.kind not in ("table", "facts")]
-        await response.write(_lines([names]))
-        async for records in _chunks(at, resource, sent.query, first):
-            await response.write(_lines([[cells.write(each.get(name)) for name in names] for each in records]))
+        await response.write(_lines([file.columns]))
+        async for records in _chunks(at, resource, file.walking, sent.query, first):
+            await response.write(_lines([file.row(each) for each in records]))
         await response.write_eof()
         return response
 
     async def _at(self, request: web.Request) -> tuple[Workplace, Resource]:
         at = await workplace(self._door, request)
         return at, at.resource(request.match_info["resource"])
+
+
+class _File(NamedTuple):
+    name: str
+    walking: Operation
+    columns: list[str]
+    row: Callable[[Mapping[str, Any]], list[str]]
+    """The cells of what `walking` answers."""
+
+
+def _file_of(resource: Resource, is_for_import: bool) -> _File:
+    """Raises Problem (404) where there is no such import."""
+    if is_for_import:
+        if resource.name not in EXPORTS:
+            raise not_found("page")
+        columns = list(KINDS[resource.name].columns)
+        return _File(f"{resource.name}-for-import", EXPORTS[resource.name], columns, lambda row: row["cells"])
+    names = [field.name for field in resource.fields.values() if field.kind not in ("table", "facts")]
+    return _File(
+        resource.name, resource.walking, names, lambda each: [cells.write(each.get(name)) for name in names]
+    )
+
+
+def csv_of(at: Workplace, resource: Resource, query: Mapping[str, str]) -> dict[str, str | None]:
+    """The addresses of the list as files: one for spreadsheets, and one that can be imported again by who may."""
+    path, exporting = f"{at.address}/{resource.name}.csv", EXPORTS.get(resource.name)
+    may_import = exporting is not None and resource in at.ALL and at.may(exporting)
+    return {
+        "plain": _address(path, query),
+        "for_import": _address(path, query, **{FORMAT: FOR_IMPORT}) if may_import else None,
+    }
 
 
 def _done(request: web.Request, resource: Resource) -> str:
@@ -194,7 +230,7 @@ def _of_walk(resource: Resource, query: Mapping[str, str]) -> dict[str, str]:
 
 
 async def _chunks(
-    at: Workplace, resource: Resource, query: Mapping[str, str], answer: Answer
+    at: Workplace, resource: Resource, walking: Operation, query: Mapping[str, str], answer: Answer
 ) -> AsyncIterator[list[Mapping[str, Any]]]:
     while True:
         yield answer.body["data"]
@@ -202,7 +238,7 @@ async def _chunks(
         if cursor is None:
             return
         again = {**_of_walk(resource, query), "cursor": cursor}
-        answer = await at.ask(resource.walking, query=again, is_counted=True)
+        answer = await at.ask(walking, query=again, is_counted=True)
         answer.needed()
 
 

@@ -40,7 +40,9 @@ class FirstRun:
         if not (await self._door.ask(browser, first_admin.is_first_admin_wanted)).needed()["wanted"]:
             return _spent()  # without asking for the rest of the form
         sent = await browsers.form(browser, with_token=False)
-        document = {name: sent.get(name, "") for name in ("code", *(field[0] for field in FIELDS))}
+        document = {"code": sent.get("code", "")}
+        for name, _, kind, _ in FIELDS:
+            document[name] = sent.get(name, "") if kind == "password" else sent.get(name, "").strip()
         answer = await self._door.ask(browser, first_admin.make_first_admin, document=document)
         if answer.status == 404:
             return _spent()
@@ -78,7 +80,7 @@ class FirstRun:
         """Names the installation."""
         person = await self._door.person(request)
         sent = await browsers.form(person.browser)
-        document = {"name": sent.get("name", "")}
+        document = {"name": sent.get("name", "").strip()}
         answer = await self._door.ask(person.browser, companies.name_installation, document=document)
         if answer.status == 422:
             return await self._steps(person, 422, document["name"], answer.body["errors"])

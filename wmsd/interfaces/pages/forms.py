@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from decimal import Decimal, InvalidOperation
 from functools import cache
 from typing import Any, Final, Literal
 
@@ -13,13 +12,12 @@ from wmsd.base.fields import Input
 from wmsd.interfaces.pages.fields import REFERRING, declared_name, properties_of
 from wmsd.interfaces.pages.language import told
 from wmsd.interfaces.pages.language import translated as _
+from wmsd.interfaces.pages.numbers import read_number, shown
 from wmsd.interfaces.pages.resources import REFERRED
 from wmsd.interfaces.pages.workplace import Workplace
 
 Asks = Literal["text", "long", "number", "flag", "choice", "several", "secret", "lines", "pairs", "code", "date"]
 SECRETS: Final = frozenset({"secret", "token", "password"})
-MOST_DIGITS: Final = 18
-"""Of a whole number. Those of more are refused as any other that is too large."""
 LONG: Final = 4000
 """A text that may have as many characters is asked for in several lines."""
 BETWEEN: Final = "."
@@ -35,6 +33,8 @@ class FormField:
     says: str = ""
     """What is declared of it, in English."""
     is_required: bool = False
+    is_whole: bool = False
+    """A number that takes no fraction."""
     choices: tuple[str, ...] = ()
     most: int | None = None
     """The most characters that it takes."""
@@ -84,6 +84,7 @@ def _field(name: str, schema: Mapping[str, Any], is_required: bool) -> FormField
         asks,
         says=schema.get("description", "").replace("`", ""),
         is_required=is_required,
+        is_whole=schema.get("type") == "integer",
         choices=choices,
         most=schema.get("maxLength"),
         default=_default(schema.get("default")),
@@ -148,6 +149,8 @@ def typed_of(fields: Iterable[FormField], record: Mapping[str, Any], referred: M
         elif field.asks == "code":
             found = referred.get((f"{field.name}_id", value))
             typed[field.name] = "" if found is None else found["code"]
+        elif field.asks == "number":
+            typed[field.name] = shown(value)
         else:
             typed[field.name] = value if isinstance(value, bool) else str(value)
     return typed
@@ -199,7 +202,7 @@ async def _value(at: Workplace, field: FormField, typed: Typed) -> object:
     if not value.strip():
         return None
     if field.asks == "number":
-        return _number(value)
+        return read_number(value, field.is_whole)
     if field.asks == "pairs":
         return _pairs(value)
     if field.asks == "code":
@@ -207,17 +210,7 @@ async def _value(at: Workplace, field: FormField, typed: Typed) -> object:
         if found is None:
             raise ValueError(_("%(code)s is the code of none") % {"code": value.strip()})
         return found
-    return value
-
-
-def _number(text: str) -> int | Decimal:
-    """A decimal comma is one too."""
-    try:
-        number = Decimal(text.strip().replace(",", "."))
-    except InvalidOperation:
-        raise ValueError(_("must be a number, such as 12.5")) from None
-    is_whole = number.is_finite() and number.adjusted() < MOST_DIGITS and number == number.to_integral_value()
-    return int(number) if is_whole else number
+    return value.strip() if field.asks == "text" else value
 
 
 def _pairs(text: str) -> dict[str, str]:

@@ -1,13 +1,14 @@
 """Imports at the pages: a file is uploaded, looked at, confirmed and taken in."""
 
+import io
 from collections import Counter
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Final
 
-from wmsd.app.csv_transfer import KINDS
+from wmsd.app.csv_transfer import KINDS, write_headings
 from wmsd.app.imports import actions as imports
-from wmsd.base.problems import Problem
+from wmsd.base.problems import Problem, not_found
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import browser as browsers
 from wmsd.interfaces.pages.door import Answer, Door
@@ -100,6 +101,17 @@ class Importing:
         response.charset = "utf-8"
         return response
 
+    async def template(self, request: web.Request) -> web.Response:
+        """A file with the headings of a kind, to fill in."""
+        at = await self._at(request)
+        kind = request.match_info["kind"]
+        if kind not in _kinds(at):
+            raise not_found("page")
+        text = io.StringIO()
+        write_headings(KINDS[kind], text)
+        headers = {**HEADERS, "Content-Disposition": f'attachment; filename="{kind}.csv"'}
+        return web.Response(text=text.getvalue(), content_type="text/csv", charset="utf-8", headers=headers)
+
     async def _at(self, request: web.Request) -> CompanyWorkplace:
         return await company_workplace(self._door, request)
 
@@ -134,6 +146,13 @@ class Importing:
         )
 
 
+def _kinds(at: CompanyWorkplace) -> list[str]:
+    """Those that the person may import here. Raises Problem (403)."""
+    if not at.may(imports.begin_upload):
+        raise Problem("FORBIDDEN", "Only company admins may import files.")
+    return [kind for kind in KINDS if imports.MODULE_OF.get(kind) in (None, *at.modules)]
+
+
 def _form(
     at: CompanyWorkplace,
     typed: Mapping[str, str],
@@ -141,16 +160,13 @@ def _form(
     message: str = "",
     errors: Mapping[str, list[str]] = {},
 ) -> web.Response:
-    if not at.may(imports.begin_upload):
-        raise Problem("FORBIDDEN", "Only company admins may import files.")
-    kinds = [kind for kind in KINDS if imports.MODULE_OF.get(kind) in (None, *at.modules)]
     return page(
         "import",
         status,
         person=at.person,
         at=at,
         current="imports",
-        kinds=kinds,
+        kinds=_kinds(at),
         typed=typed,
         choices=CHOICES,
         message=message,

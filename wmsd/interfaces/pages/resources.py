@@ -22,6 +22,7 @@ from wmsd.stock import actions as stock
 from wmsd.webhooks import actions as webhooks
 from wmsd.webhooks.receiving.actions import make_webhook_receiver
 from wmsd.webhooks.receiving.rules import ADDRESS as RECEIVER_ADDRESS
+from wmsd.webhooks.rules import CREDENTIALS
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +50,17 @@ class Act:
     """The field and the value of the records that it is for; None: of all."""
     unless: tuple[str, object] | None = None
     """Those of the records that it is not for."""
+    chooses: tuple[str, Mapping[str, tuple[str, ...]]] | None = None
+    """A field that is a choice, and the fields that go with each."""
     reads: Operation | None = None
     """Gives what the form begins with, where that is not in the record."""
+
+    def goes_with(self, field: str) -> tuple[str, str] | None:
+        """The choice that this field of the form is for: the choosing field, and its value."""
+        if self.chooses is None:
+            return None
+        choosing, by_choice = self.chooses
+        return next(((choosing, choice) for choice, names in by_choice.items() if field in names), None)
 
     @property
     def makes_one(self) -> bool:
@@ -130,6 +140,10 @@ def _of_documents(kind: DocumentKind) -> Resource:
     )
 
 
+CREDENTIALS_CHOSEN: Final[tuple[str, Mapping[str, tuple[str, ...]]]] = (
+    "auth_type",
+    {choice: names for choice, names in CREDENTIALS.items()},  # noqa: C416 -- its keys become plain texts
+)
 WEBHOOK_ACTS: Final = (
     Act(
         "new",
@@ -137,6 +151,7 @@ WEBHOOK_ACTS: Final = (
         webhooks.create_webhook,
         "A webhook tells another program what happens here, as it happens.",
         "The webhook is made. Send a test to see whether it arrives.",
+        chooses=CREDENTIALS_CHOSEN,
     ),
     Act(
         "test",
@@ -163,7 +178,14 @@ WEBHOOK_ACTS: Final = (
         "valid. It ends after 7 days.",
         goes_to="receiver",
     ),
-    Act("change", "Change", webhooks.update_webhook, done="The webhook is changed.", changes=True),
+    Act(
+        "change",
+        "Change",
+        webhooks.update_webhook,
+        done="The webhook is changed.",
+        changes=True,
+        chooses=CREDENTIALS_CHOSEN,
+    ),
     Act(
         "rotate-secret",
         "New secret",

@@ -25,6 +25,7 @@ from wmsd.interfaces.pages.browsing import Browsing
 from wmsd.interfaces.pages.deliveries import Deliveries
 from wmsd.interfaces.pages.delivery import Delivery
 from wmsd.interfaces.pages.door import SECOND_FACTOR, SIGN_IN, Door
+from wmsd.interfaces.pages.exports import EXPORTS
 from wmsd.interfaces.pages.first_run import START, FirstRun
 from wmsd.interfaces.pages.importing import Importing
 from wmsd.interfaces.pages.language import translated as _
@@ -56,6 +57,7 @@ from wmsd.webhooks.receiving import actions as receiving
 
 ASKED: Final = (
     *(each for resource in (*ADMINISTRATION, *RESOURCES) for each in resource.operations),
+    *EXPORTS.values(),
     *house_pages.operations(),
     administration.name_installation,
     count_ending_tokens,
@@ -172,6 +174,7 @@ def add_to(app: web.Application, installation: Installation, changes: LiveChange
         *_of_webhooks(door, browsing),
         ("GET", IMPORT, importing.show),
         ("POST", IMPORT, importing.upload),
+        ("GET", f"{A_COMPANY}/imports/templates/{{kind:[a-z-]+}}.csv", importing.template),
         ("GET", UPLOAD, importing.one),
         ("POST", UPLOAD, importing.choose),
         ("POST", f"{UPLOAD}/confirm", importing.confirm),

@@ -36,7 +36,7 @@ class SigningIn:
         browser = self._door.browser(request)
         sent = await browsers.form(browser, with_token=False)
         next_path = sent.get("next", "")
-        document = {"email": sent.get("email", ""), "password": sent.get("password", "")}
+        document = {"email": sent.get("email", "").strip(), "password": sent.get("password", "")}
         answer = await self._door.ask(browser, accounts.begin_session, document=document)
         if not answer.is_good:
             return await self._form(browser, answer.status, next_path, document["email"], answer.body)

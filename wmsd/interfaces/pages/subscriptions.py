@@ -3,7 +3,7 @@
 from typing import Final
 
 from wmsd.interfaces.http.web import web
-from wmsd.interfaces.pages.browsing import Browsing
+from wmsd.interfaces.pages.browsing import Browsing, csv_of
 from wmsd.interfaces.pages.door import Door
 from wmsd.interfaces.pages.rendering import go_to, page
 from wmsd.interfaces.pages.resources import WEBHOOKS
@@ -36,7 +36,7 @@ class Subscriptions:
             resource=WEBHOOKS,
             done=next((act.done for act in WEBHOOKS.acts if act.name == done), ""),
             webhooks=[(each, by_id[each["id"]]) for each in found["data"] if each["id"] in by_id],
-            csv=f"{request.path}.csv",
+            csv=csv_of(at, WEBHOOKS, {}),
         )
 
     async def one(self, request: web.Request) -> web.Response:

@@ -24,3 +24,13 @@ document.addEventListener("keydown", (event) => {
   event.preventDefault();
   find.focus();
 });
+
+for (const part of document.querySelectorAll("[data-with]")) { // what goes with another choice is not sent
+  const choice = document.getElementById(part.dataset.with);
+  const show = () => {
+    part.hidden = choice.value !== part.dataset.is;
+    for (const input of part.querySelectorAll("input, select, textarea")) input.disabled = part.hidden;
+  };
+  choice.addEventListener("change", show);
+  show();
+}

@@ -1,0 +1,42 @@
+"""The companies that people name by their codes, and what they may have meant by what is no code."""
+
+import difflib
+import re
+from collections.abc import Iterable, Sequence
+from typing import Final
+
+from wmsd.base.context import Company
+
+SEPARATORS: Final = re.compile(r"[,;\s]+")
+MOST_HINTS: Final = 5
+"""In one answer: a hint looks through all companies."""
+MOST_LOOKED_AT: Final = 1000
+LONGEST_LOOKED_AT: Final = 255
+
+
+def codes_in(typed: Iterable[str], known: Sequence[Company]) -> list[str]:
+    """What was typed, as codes. Several in one line are cut at commas and blanks, but not the codes and names of
+    companies that have some.
+    """
+    whole = {company.code for company in known}
+    names = {company.name.casefold() for company in known}
+    codes: list[str] = []
+    for text in typed:
+        is_one = text in whole or text.casefold() in names
+        codes += [text] if is_one else [part for part in SEPARATORS.split(text) if part] or [text]
+    return codes
+
+
+def hints(typed: str, known: Sequence[Company], told: int = 0) -> list[str]:
+    """What to say after the sentence that refuses what is no code: the code that was meant, if one is like it.
+    `known` are those that the person may see; `told` is how many were refused before.
+    """
+    if told >= MOST_HINTS or len(typed) > LONGEST_LOOKED_AT:
+        return []
+    looked_at, meant = known[:MOST_LOOKED_AT], typed.casefold()
+    named = [company.code for company in looked_at if company.name.casefold() == meant]
+    codes = {company.code.casefold(): company.code for company in looked_at}
+    near = [] if named else difflib.get_close_matches(meant, codes, n=1)
+    sentences = [f"{code} is the code of the company with this name" for code in named[:1]]
+    sentences += [f"{codes[each]} is the nearest code" for each in near]
+    return sentences
