@@ -74,6 +74,8 @@ class Person:
 class Door:
     def __init__(self, installation: Installation) -> None:
         self._dispatcher = installation.dispatcher
+        self.abilities: Mapping[str, str] = installation.abilities
+        """Those in force, each with what it opens."""
         self._trusted: Sequence[Network] = trusted_proxies(installation)
 
     def browser(self, request: web.Request) -> Browser:

@@ -58,7 +58,6 @@ def _environment() -> "Environment":
         "duration": measures.duration,
         "took": measures.took,
         "status": words.status,
-        "opens": words.opens,
         "told": language.told,
         "finding_sentence": finding_words.sentence_of,
         "finding_remedy": finding_words.remedy_of,
