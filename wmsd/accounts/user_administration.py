@@ -21,7 +21,7 @@ from wmsd.accounts.schema import (
     UserSettings,
     UserSettingsPatch,
 )
-from wmsd.base.access import ABILITIES, MODULES, ROLES, Role, Whitelist
+from wmsd.base.access import MODULES, ROLES, Role, Whitelist
 from wmsd.base.context import Caller
 from wmsd.base.operation import operation
 from wmsd.base.problems import FieldErrors, Problem, invalid, not_found

@@ -69,8 +69,8 @@ class Whitelist:
 
 
 def abilities_in_force(requires_write_ability: bool) -> dict[str, str]:
-    """The abilities of an installation, each with what it opens: its whitelist. Without returns:write, returns:read is
-    enough for both.
+    """The abilities of an installation, each with what it opens: its whitelist. Without returns:write,
+    returns:read is enough for both.
     """
     if requires_write_ability:
         return ABILITIES
