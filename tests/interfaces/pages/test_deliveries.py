@@ -53,6 +53,30 @@ async def outage(hooks: Hooks, orders: int = 2) -> None:
     hooks.world.clock.advance(60)
 
 
+async def test_failed_tests_are_not_given_up(hooks: Hooks, visitor: Visitor) -> None:
+    """They have one attempt, and nothing was lost with them. What was given up leads to where it is."""
+    hooks.receiver.script = [MANNERS["/500"]] * 2
+    for _ in range(2):
+        await hooks.world.call("POST", "/api/v2/webhooks/1/test")
+    assert await hooks.statuses() == ["exhausted"] * 2
+    await hooks.world.jobs.today.keep()
+    today = await visitor.get("/today")
+    assert rows(today)[0][6] == "0"
+    assert given_up_in_log(await visitor.get("/companies/1/webhooks")) == "0"
+    await outage(hooks)
+    await hooks.world.jobs.today.keep()
+    today = await visitor.get("/today")
+    lost = rows(today)[0][6]
+    assert int(lost) > 0
+    assert given_up_in_log(await visitor.get("/companies/1/webhooks")) == lost
+    link = f'<a href="/companies/1/webhooks">{lost}</a>'
+    assert today.text.count(link) == 2, "of the house, and of the company"
+
+
+def given_up_in_log(seen: Seen) -> str:
+    return rows(seen)[0][6]
+
+
 def numbers(seen: Seen) -> list[str]:
     return [cells[1] for cells in rows(seen)]
 
