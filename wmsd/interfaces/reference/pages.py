@@ -11,10 +11,11 @@ from wmsd.app.prepared import Prepared
 from wmsd.base.access import MODULES
 from wmsd.base.problems import STATUS_OF_CODE
 from wmsd.base.strict_json import dumps
-from wmsd.interfaces.http.server import add_open, response, unless_known
+from wmsd.interfaces.http.server import response, unless_known
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import language
 from wmsd.interfaces.pages.rendering import HEADERS, rendered
+from wmsd.interfaces.pages.visits import add_visited
 from wmsd.interfaces.reference import errors, finding, postman
 from wmsd.interfaces.reference.described import ADDRESS, Described, Group, Reference, pretty
 from wmsd.interfaces.reference.finding import Section
@@ -63,7 +64,7 @@ class Pages:
             ("/{group}", self._group),
             ("/{group}/{operation}", self._operation),
         ):
-            add_open(app, "GET", f"{ADDRESS}{path}", handler)
+            add_visited(app, "guide", "GET", f"{ADDRESS}{path}", handler)
 
     async def _contents(self, request: web.Request) -> web.Response:
         query = request.query.get("q", "").strip()[: finding.LONGEST]
