@@ -4,7 +4,7 @@ from collections.abc import Callable
 from functools import partial
 
 from wmsd.app.installation import Installation
-from wmsd.interfaces.http.server import REQUEST_LOG, add
+from wmsd.interfaces.http.server import REQUEST_LOG, add, trusted_proxies
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages.door import Door
 from wmsd.interfaces.pages.visits import add_visited, in_words
@@ -32,4 +32,4 @@ def add_to(app: web.Application, installation: Installation, make: Callable[[], 
         ("POST", TRY, editor.do),
     ):
         add(app, method, path, partial(in_words, handler))
-    Pages(known).add_to(app)
+    Pages(known, trusted_proxies(installation)).add_to(app)
