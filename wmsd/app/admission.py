@@ -8,7 +8,7 @@ from wmsd.app.decoding import ID, operator_id
 from wmsd.app.limits import Limiter
 from wmsd.app.request_counts import RequestCounts
 from wmsd.app.settings import Settings
-from wmsd.base.access import ROLES, abilities_in_force, has_role, needed_ability
+from wmsd.base.access import abilities_in_force, has_role, needed_ability
 from wmsd.base.clock import Clock
 from wmsd.base.context import Caller, Company
 from wmsd.base.operation import Operation
@@ -182,7 +182,7 @@ class Admission:
 def _check_role(operation: Operation, caller: Caller) -> None:
     if operation.role is not None and not has_role(caller.role, operation.role):
         needed = operation.role.replace("-", " ")
-        raise forbidden(f"Only a {needed} may do this: {ROLES[operation.role]}.")
+        raise forbidden(f"Only a {needed} may do this.")
 
 
 def _check_modules(operation: Operation, company: Company, also: tuple[str, ...]) -> None:

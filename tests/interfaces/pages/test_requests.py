@@ -168,12 +168,14 @@ class TestWhyAndWhatToDo:
         token = await world.new_token("shop@example.com", ["articles:read"])
         answer = await world.send("GET", "/api/stock", token=token)
         text = await shown(visitor, answer)
-        assert "Why was my call refused? The token lacks the ability stock:read, which is needed to list" in text
+        assert (
+            "Why was my call refused? The token lacks the ability stock:read, which this operation needs." in text
+        )
         assert "shop@example.com may do this, but the token was made without it." in text
         assert "shop@example.com or an admin makes a new one, under Tokens at the pages." in text
         assert "No token of the company has it." in text
         await world.new_token("lead@example.com")
-        assert "These tokens have it: test of lead@example.com (token 3)." in await shown(visitor, answer)
+        assert "These tokens have it: test (lead@example.com, 3)." in await shown(visitor, answer)
         beyond = await world.send("GET", "/api/partners", token=token)
         text = await shown(visitor, beyond)
         assert "shop@example.com may not do this either" in text

@@ -82,7 +82,7 @@ def _others(question: Question, ability: str) -> str:
     now = timestamps.to_text(question.now)
     may = {user.email for user in _own_users(question) if ability in user.may_do}
     names = [
-        f"{token['name']} of {token['user']} (token {token['id']})"
+        f"{token['name']} ({token['user']}, {token['id']})"
         for token in accounts.list_tokens(question.tx)
         if token["user"] in may
         and token["revoked_at"] is None
