@@ -8,8 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.support.programs import program
-from tests.support.shop import Shop
+from tests.support.world import World
 from wmsd import docs
+from wmsd.app import demo
 
 GUIDE = (Path(docs.__file__).parent / "examples.md").read_text(encoding="utf-8")
 PROGRAMS = dict(re.findall(r"```(\w+)\n(.*?)```", GUIDE, re.DOTALL))
@@ -26,30 +27,54 @@ def test_there_is_one_in_each_language() -> None:
     assert PROGRAMS.keys() == RUN.keys()
 
 
+@pytest.fixture
+async def shop(world: World) -> World:
+    """With the demo's company and its token: what the guide is tried against first."""
+    loaded = await demo.load(world.installation)
+    world.company, world.token = loaded.company_id, loaded.token
+    return world
+
+
 @pytest.mark.parametrize("language", RUN)
-async def test_it_makes_one_order_and_reads_on_where_it_was(shop: Shop, tmp_path: Path, language: str) -> None:
+async def test_it_makes_one_order_and_reads_on_where_it_was(shop: World, tmp_path: Path, language: str) -> None:
     first = await run(shop, tmp_path, language)
-    orders = (await shop.world.call("GET", "/api/sales-orders")).body["data"]
+    orders = (await shop.call("GET", "/api/sales-orders")).body["data"]
     assert [order["ship_to"]["city"] for order in orders] == ["Cluj-Napoca"]
     assert "SO-000001" in first
     shown = [line for line in first.splitlines() if line.startswith("sales_order.created")]
     assert shown == ([] if language == "bash" else ["sales_order.created 1"])
     before = (tmp_path / "place.txt").read_text().strip()
-    await shop.world.send("PATCH", "/api/sales-orders/1", {"notes": "changed"})
+    await shop.send("PATCH", "/api/sales-orders/1", {"notes": "changed"})
     again = await run(shop, tmp_path, language)
-    assert len((await shop.world.call("GET", "/api/sales-orders")).body["data"]) == 1
+    assert len((await shop.call("GET", "/api/sales-orders")).body["data"]) == 1
     if language != "bash":
         assert again.splitlines()[1:] == ["sales_order.updated 1"]
     place = (tmp_path / "place.txt").read_text().strip()
     assert place != before
-    rest = (await shop.world.call("GET", f"/api/v2/events?cursor={place}")).body
+    rest = (await shop.call("GET", f"/api/v2/events?cursor={place}")).body
     assert (rest["data"], rest["next_cursor"]) == ([], None)
 
 
-async def run(shop: Shop, folder: Path, language: str) -> str:
+@pytest.mark.parametrize("language", RUN)
+async def test_a_refusal_is_told_and_fails(shop: World, tmp_path: Path, language: str) -> None:
+    wrong = PROGRAMS[language].replace("85123A", "NONE-1")
+    assert wrong != PROGRAMS[language]
+    code, written, complaints = await run_program(shop, tmp_path, language, wrong)
+    assert code != 0
+    assert "lines.0.article_code" in written + complaints
+    assert not (tmp_path / "place.txt").exists()
+
+
+async def run(world: World, folder: Path, language: str) -> str:
+    code, written, complaints = await run_program(world, folder, language, PROGRAMS[language])
+    assert (code, complaints) == (0, "")
+    return written
+
+
+async def run_program(world: World, folder: Path, language: str, text: str) -> tuple[int | None, str, str]:
+    """Its exit code, and what it has written and complained of."""
     interpreter, name = RUN[language]
-    (folder / name).write_text(PROGRAMS[language], encoding="utf-8")
-    world = shop.world
+    (folder / name).write_text(text, encoding="utf-8")
     named = {"WMSD_URL": world.base_url, "WMSD_TOKEN": world.token, "WMSD_COMPANY": str(world.company)}
     running = await asyncio.create_subprocess_exec(
         program(interpreter),
@@ -60,5 +85,4 @@ async def run(shop: Shop, folder: Path, language: str) -> str:
         stderr=asyncio.subprocess.PIPE,
     )
     written, complaints = await asyncio.wait_for(running.communicate(), PATIENCE)
-    assert (running.returncode, complaints.decode()) == (0, "")
-    return written.decode()
+    return running.returncode, written.decode(), complaints.decode()

@@ -11,7 +11,7 @@ from jinja2 import Environment
 
 from wmsd import docs
 from wmsd.app.alerts.kinds import KINDS
-from wmsd.base.access import ABILITIES, MODULES, ROLES
+from wmsd.base.access import ABILITIES, MODULES, OPENS_BOTH, ROLES
 from wmsd.interfaces import pages
 from wmsd.interfaces.pages import resources
 from wmsd.interfaces.pages.administration import USER_ACTS
@@ -73,7 +73,8 @@ def _two(texts: Sequence[str]) -> tuple[str, str]:
 
 def declared() -> Iterator[Message]:
     """What tables say in English, and the pages translate where they show it."""
-    for each in (*WORDS.values(), *ABILITIES.values(), *MODULES.values(), *ROLES.values(), *NAMES.values()):
+    told = (WORDS, ABILITIES, OPENS_BOTH, MODULES, ROLES, NAMES)
+    for each in (text for texts in told for text in texts.values()):
         yield Message(each, source="a table")
     for kind in KINDS:
         texts = (kind.title, kind.begins, kind.remedy, kind.more)

@@ -122,6 +122,10 @@ BOMB = gzip.compress(bytes(10_000_000), 1)
 MANNERS: dict[str, Manner] = {
     "/200": answer(),
     "/204": raw(b"HTTP/1.1 204 No Content\r\n\r\n", closes=False),
+    "/204-body": raw(b"HTTP/1.1 204 No Content\r\nContent-Length: 9\r\n\r\nno, a body", closes=False),
+    "/204-answer": raw(
+        b"HTTP/1.1 204 No Content\r\n\r\nHTTP/1.1 500 No\r\nContent-Length: 0\r\n\r\n", closes=False
+    ),
     "/400": answer(400, b"no"),
     "/410": answer(410, b"gone"),
     "/500": answer(500, b"broken"),

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.authority import HOST, Authority
-from tests.support.receivers import ANY_PORT, Manner, Receiver, Receivers, answer, raw
+from tests.support.receivers import ANY_PORT, MANNERS, Manner, Receiver, Receivers, answer, raw
 from tests.support.scripted_names import ScriptedNames
 from wmsd.webhooks.client import GuardedClient
 from wmsd.webhooks.guard import Guard
@@ -73,6 +73,8 @@ async def test_get(client: GuardedClient) -> None:
     [
         ("/200", 200, b"ok", False),
         ("/204", 204, b"", False),
+        ("/204-body", 204, b"", False),
+        ("/204-answer", 204, b"", False),
         ("/400", 400, b"no", False),
         ("/410", 410, b"gone", False),
         ("/500", 500, b"broken", False),
@@ -95,6 +97,13 @@ async def test_answers(
     assert (found.status, found.body, found.is_cut, found.error) == (status, body, is_cut, None)
     assert found.is_success is (200 <= status < 300)
     assert found.duration > 0
+
+
+async def test_what_follows_an_answer_without_a_body_is_never_the_next_answer(client: GuardedClient) -> None:
+    """Its connection is closed at once."""
+    async with Receiver([MANNERS["/204-answer"]]) as receiver:
+        statuses = [(await client.post(receiver.url("/200"), HEADERS, BODY)).status for _ in range(2)]
+        assert (statuses, receiver.connections) == ([204, 200], 2)
 
 
 @pytest.mark.parametrize("kind", ["http", "good"])

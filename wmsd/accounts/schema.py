@@ -132,7 +132,9 @@ CompanyCodes = Annotated[
 ]
 Abilities = Annotated[
     list[Ability],
-    Field(max_length=50, description="Of a member; without any, it may read. Admins need none."),
+    Field(
+        max_length=50, description="Of a member; without any, it gets all that end with :read. Admins need none."
+    ),
 ]
 
 

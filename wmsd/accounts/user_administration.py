@@ -21,7 +21,7 @@ from wmsd.accounts.schema import (
     UserSettings,
     UserSettingsPatch,
 )
-from wmsd.base.access import ABILITIES, MODULES, ROLES, Role, Whitelist
+from wmsd.base.access import MODULES, ROLES, Role, Whitelist
 from wmsd.base.context import Caller
 from wmsd.base.operation import operation
 from wmsd.base.problems import FieldErrors, Problem, invalid, not_found
@@ -240,7 +240,7 @@ def get_user_rights(tx: Transaction, caller: Caller, id: int) -> dict[str, objec
     whitelist = tx.service(Whitelist).abilities
     usable = [each for each in companies.companies(tx) if user.may_use is None or each.id in user.may_use]
     return {
-        "abilities": [_right(user, name) for name in ABILITIES if name in whitelist],
+        "abilities": [_right(user, name, opens) for name, opens in whitelist.items()],
         "companies": [
             {
                 "id": each.id,
@@ -254,11 +254,11 @@ def get_user_rights(tx: Transaction, caller: Caller, id: int) -> dict[str, objec
     }
 
 
-def _right(user: User, ability: str) -> Mapping[str, Any]:
+def _right(user: User, ability: str, opens: str) -> Mapping[str, Any]:
     allowed = not user.disabled and ability in user.may_do
     return {
         "ability": ability,
-        "opens": ABILITIES[ability],
+        "opens": opens,
         "allowed": allowed,
         "because": _because(user, ability),
     }

@@ -1,12 +1,14 @@
 """Decides whether a caller may use an operation, for which company, and how often."""
 
+from contextlib import suppress
+
 from wmsd.app.access_cache import AccessCache
 from wmsd.app.call import Call
 from wmsd.app.decoding import ID, operator_id
 from wmsd.app.limits import Limiter
 from wmsd.app.request_counts import RequestCounts
 from wmsd.app.settings import Settings
-from wmsd.base.access import ROLES, abilities_in_force, has_role, needed_ability
+from wmsd.base.access import abilities_in_force, has_role, needed_ability
 from wmsd.base.clock import Clock
 from wmsd.base.context import Caller, Company
 from wmsd.base.operation import Operation
@@ -150,6 +152,28 @@ class Admission:
         except (Problem, sqlite3.Error):
             return None
 
+    def count_visit(self, kind: str, address: str) -> None:
+        """Counts a visit of a stranger to a page. Raises Problem (429)."""
+        self._limiter.take(f"{kind}:{address}", self._limits.open_per_minute, self._clock.monotonic())
+
+    async def count_session(self, secret: str, address: str) -> bool:
+        """Counts a visit of who is signed in. False without a valid session: such a secret costs a look into the
+        database, so an address has only so many of them. Raises Problem (429).
+        """
+        refused, now = f"refused:{address}", self._clock.monotonic()
+        try:
+            self._limiter.check(refused, self._limits.refused_per_minute, now)
+            caller = await self._access.session_caller(secret, address, asks_by_itself=True)
+        except Problem as problem:
+            if problem.status == 401:
+                with suppress(Problem):  # full meanwhile: then it counts by the address alone
+                    self._limiter.take(refused, self._limits.refused_per_minute, now)
+            return False
+        except sqlite3.Error:
+            return False
+        self._limiter.take(f"session:{caller.session_id}", self._limits.pages_per_minute, now)
+        return True
+
     def count_open(self, address: str) -> None:
         """Counts a request that needs no token and no operation, such as a page. Raises Problem (429)."""
         self._limiter.take(f"open:{address}", self._limits.open_per_minute, self._clock.monotonic())
@@ -158,7 +182,7 @@ class Admission:
 def _check_role(operation: Operation, caller: Caller) -> None:
     if operation.role is not None and not has_role(caller.role, operation.role):
         needed = operation.role.replace("-", " ")
-        raise forbidden(f"Only a {needed} may do this: {ROLES[operation.role]}.")
+        raise forbidden(f"Only a {needed} may do this.")
 
 
 def _check_modules(operation: Operation, company: Company, also: tuple[str, ...]) -> None:

@@ -1,6 +1,6 @@
 """Abilities, modules and roles. They are declared only here (specification sections 1 and 5)."""
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Mapping
 from typing import Final, Literal
 
 from wmsd.base.dataclass import dataclass
@@ -29,6 +29,9 @@ ABILITIES: Final[dict[str, str]] = {
 
 SUFFICES: Final[dict[str, str]] = {"returns:write": "returns:read"}
 """Which ability is enough in place of another. The other exists only where the settings require it."""
+
+OPENS_BOTH: Final[dict[str, str]] = {"returns:read": "read, create and move returns, which changes stock"}
+"""What an ability opens where it is enough in place of another."""
 
 READ_ABILITIES: Final = frozenset(name for name in ABILITIES if name.endswith(":read"))
 
@@ -61,12 +64,17 @@ def has_role(role: Role | None, least: Role) -> bool:
 class Whitelist:
     """The abilities of an installation."""
 
-    abilities: Container[str]
+    abilities: Mapping[str, str]
+    """Each with what it opens."""
 
 
 def abilities_in_force(requires_write_ability: bool) -> dict[str, str]:
-    """The abilities of an installation: its whitelist. Without returns:write, returns:read is enough for both."""
-    return {name: what for name, what in ABILITIES.items() if requires_write_ability or name not in SUFFICES}
+    """The abilities of an installation, each with what it opens: its whitelist. Without returns:write,
+    returns:read is enough for both.
+    """
+    if requires_write_ability:
+        return ABILITIES
+    return {name: OPENS_BOTH.get(name, what) for name, what in ABILITIES.items() if name not in SUFFICES}
 
 
 def needed_ability(declared: str | None, in_force: Container[str]) -> str | None:

@@ -12,8 +12,11 @@ from wmsd.db.transaction import Transaction
 from wmsd.webhooks.actions import reading
 from wmsd.webhooks.receiving.rules import ADDRESS
 from wmsd.webhooks.rules import hour
+from wmsd.webhooks.schema import TEST_EVENT
 
 A_DAY: Final = timedelta(days=1)
+MOST_TESTS: Final = 1000
+"""That are looked at for one subscription: whoever sends tests decides how many there are."""
 
 
 class SubscriptionFigures(Model):
@@ -24,7 +27,7 @@ class SubscriptionFigures(Model):
     last_success_at: Timestamp | None
     pending: int
     held: int
-    exhausted: int
+    exhausted: Annotated[int, Field(description="Without tests, which have one attempt.")]
     skipped: int
     succeeded: int
     failed: int
@@ -41,6 +44,17 @@ def _deliveries(status: str) -> str:
     ), 0)"""
 
 
+def failed_tests(subscription_id: str) -> str:
+    """The SQL of how many of its last tests failed. They are exhausted too, but nothing was lost with them."""
+    return f"""(
+        SELECT count(*) FROM (
+            SELECT status FROM webhook_deliveries INDEXED BY webhook_deliveries_by_event
+            WHERE subscription_id = {subscription_id} AND event = '{TEST_EVENT}'
+            ORDER BY created_at DESC LIMIT {MOST_TESTS}
+        ) WHERE status = 'exhausted'
+    )"""
+
+
 def _attempts(column: str) -> str:
     return f"""coalesce((
         SELECT sum({column}) FROM webhook_hours
@@ -52,7 +66,8 @@ RECORD: Final = record_sql(
     SubscriptionFigures,
     {
         "is_test_receiver": f"url = '{ADDRESS}'",
-        **{status: _deliveries(status) for status in ("pending", "held", "exhausted", "skipped")},
+        **{status: _deliveries(status) for status in ("pending", "held", "skipped")},
+        "exhausted": f"max(0, {_deliveries('exhausted')} - {failed_tests('subscription.id')})",
         **{column: _attempts(column) for column in ("succeeded", "failed")},
     },
 )

@@ -1,6 +1,7 @@
 """aiohttp's connections with a guard where the socket is made: what is judged is what is dialled."""
 
 import asyncio
+import re
 import socket
 import ssl
 from collections.abc import Mapping
@@ -23,6 +24,9 @@ WANTED_BYTES: Final = 2048
 """Of the body that a receiver of webhooks answers with."""
 MOST_BYTES: Final = 65_536
 """Of one answer, head and framing included. An honest one of which 2 kB are wanted needs fewer."""
+NO_BODY: Final = re.compile(rb"HTTP/1\.[01] 204[ \r]")
+"""Begins an answer that ends with its head (RFC 9110, section 15.3.5)."""
+END_OF_HEAD: Final = b"\r\n\r\n"
 LATER_SECONDS: Final = 1.0
 """By which aiohttp closes idle connections later than they are broken off here."""
 
@@ -121,6 +125,11 @@ class Wire(asyncio.Protocol):
         room = self._most - self.received
         self.received += len(data)
         if room <= 0 or self in self._idle:
+            self.break_off()
+            return
+        head, end, rubbish = data.partition(END_OF_HEAD)
+        if rubbish and len(head) < room and NO_BODY.match(data):  # what follows is no part of an answer
+            self._inner.data_received(head + end)
             self.break_off()
             return
         self._inner.data_received(data if len(data) <= room else data[:room])

@@ -11,7 +11,7 @@ from tests.interfaces.pages.test_acting import form_of, sent
 from tests.interfaces.pages.test_browsing import NOTHING, links, rows, signed_in, text_of
 from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.authority import Authority, found_authority
-from tests.support.receivers import MANNERS
+from tests.support.receivers import MANNERS, answer
 from tests.webhooks.hooks import SECRET, Hooks, open_hooks
 from wmsd.webhooks import redelivery
 
@@ -51,6 +51,46 @@ async def outage(hooks: Hooks, orders: int = 2) -> None:
         await hooks.later(wait)
     hooks.receiver.script = []
     hooks.world.clock.advance(60)
+
+
+async def test_failed_tests_are_not_given_up(hooks: Hooks, visitor: Visitor) -> None:
+    """They have one attempt, and nothing was lost with them. What was given up leads to where it is."""
+    hooks.receiver.script = [MANNERS["/500"]] * 2
+    for _ in range(2):
+        await hooks.world.call("POST", "/api/v2/webhooks/1/test")
+    assert await hooks.statuses() == ["exhausted"] * 2
+    await hooks.world.jobs.today.keep()
+    today = await visitor.get("/today")
+    assert rows(today)[0][6] == "0"
+    assert given_up_in_log(await visitor.get("/companies/1/webhooks")) == "0"
+    await outage(hooks)
+    await hooks.world.jobs.today.keep()
+    today = await visitor.get("/today")
+    lost = rows(today)[0][6]
+    assert int(lost) > 0
+    assert given_up_in_log(await visitor.get("/companies/1/webhooks")) == lost
+    link = f'<a href="/companies/1/webhooks">{lost}</a>'
+    assert today.text.count(link) == 2, "of the house, and of the company"
+
+
+async def test_the_log_takes_a_record_as_it_shows_it(hooks: Hooks, visitor: Visitor) -> None:
+    await hooks.shop.order()
+    await hooks.settled()
+    for typed in ("sales_order+1", "sales_order:1"):
+        assert numbers(await visitor.get(f"{LOG}?record={typed}")) == ["1"]
+    assert (await visitor.get(f"{LOG}?record=nothing+1")).text.count("is neither the code of a document") == 1
+
+
+async def test_a_redirect_says_that_nobody_follows_it(hooks: Hooks, visitor: Visitor) -> None:
+    hooks.receiver.script = [answer(302, headers={"Location": "https://example.com/"})]
+    await hooks.shop.order()
+    await hooks.settled()
+    for path in (LOG, f"{LOG}/1"):
+        assert "Redirects are not followed" in (await visitor.get(path)).text
+
+
+def given_up_in_log(seen: Seen) -> str:
+    return rows(seen)[0][6]
 
 
 def numbers(seen: Seen) -> list[str]:
@@ -204,7 +244,10 @@ async def test_what_is_not_over_is_not_sent_again(hooks: Hooks, visitor: Visitor
     await hooks.settled()
     assert "Send all" not in (await visitor.get(f"{LOG}?status=pending")).text
     nothing = await visitor.get(AGAIN)
-    assert ("Nothing is like that and over." in nothing.text, "Send all" in nothing.text) == (True, False)
+    assert (
+        "No delivery like that is finished, so there is nothing to send again." in nothing.text,
+        "Send all" in nothing.text,
+    ) == (True, False)
     refused = await visitor.get(f"{AGAIN}?status=pending")
     assert refused.status == 422
 
@@ -249,7 +292,7 @@ async def test_the_list_says_how_each_fares(hooks: Hooks, visitor: Visitor) -> N
     found = rows(await visitor.get("/companies/1/webhooks"))
     erp, quiet, off = found
     assert erp[1].startswith("failing since 20 Nov 2026, 12:01 UTC")
-    assert erp[2:3] + erp[4:7] == ["16 % 2 of 12 less than one an hour", "0", "0", "2"]
+    assert erp[2:3] + erp[4:7] == ["16 % 2 of 12 less than one attempt an hour", "0", "0", "2"]
     assert (quiet[1], quiet[2]) == ("new Nothing has been delivered yet.", NOTHING)
     assert off[1] == "off Somebody has switched it off."
     record = await visitor.get(HOOK)

@@ -43,6 +43,16 @@ async def upload(
         return Seen(answer.status, dict(answer.headers), await answer.text())
 
 
+async def test_every_label_is_in_the_language_of_its_reader(visitor: Visitor) -> None:
+    """Also after somebody else has read the page in another one."""
+    place, _ = await looked_at(visitor, "stock", STOCK + "A;MAIN;5,5\r\n")
+    for path in (NEW, place):
+        english, romanian = await visitor.get(path), await visitor.get(path, {"Accept-Language": "ro"})
+        for name, told in (("Encoding", "Codificare"), ("Between cells", "Între celule"), ("comma", "virgulă")):
+            assert (name in english.text, told in romanian.text) == (True, True), path
+            assert f">{name}<" not in romanian.text
+
+
 async def settled(visitor: Visitor, path: str) -> Seen:
     """The page of an upload, when nothing is at work any more."""
     for _ in range(PATIENCE_SECONDS * 10):

@@ -56,6 +56,12 @@ async def test_a_token_that_cannot_be_made_is_told(admin: Visitor, typed: dict[s
     assert len(rows(await admin.get("/admin/tokens"))) == before
 
 
+async def test_a_token_without_an_ability_is_asked_for_one(admin: Visitor) -> None:
+    refused = await sent(admin, "/admin/tokens/new", name="X")
+    assert await errors(refused) == ["Abilities must be chosen: tick at least one."]
+    assert 'value="X"' in refused.text, "what was typed stays"
+
+
 async def test_a_token_does_no_more_than_its_user(lead: Visitor) -> None:
     await lead.world.new_user(MEMBER, "member", ["OTHER"], ["stock:read"])
     fields = {"name": "X", "user": MEMBER, "abilities:stock:read": "on", "abilities:articles:write": "on"}

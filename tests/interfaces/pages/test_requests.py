@@ -2,10 +2,12 @@
 
 import html
 import re
+from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
 
 import pytest
+from aiohttp import ClientSession
 
 from tests.app.request_history.keeping import id_of
 from tests.interfaces.pages.test_browsing import SCRIPT, links, rows, signed_in, text_of
@@ -109,6 +111,38 @@ async def test_a_request_shows_head_body_answer_and_how_to_repeat_it(visitor: Vi
         assert hidden not in text
 
 
+@pytest.mark.parametrize("is_chunked", [False, True])
+async def test_a_body_that_was_not_read_is_told_of(visitor: Visitor, is_chunked: bool) -> None:
+    """The ability is asked before the body is read."""
+    world = visitor.world
+    token = await world.new_token("admin@example.com", ["articles:read"])
+    raw = b'{"code":"q"}'
+    if is_chunked:
+        answer = await _sent_in_chunks(world, "/api/articles", raw, token)
+    else:
+        answer = await world.send("POST", "/api/articles", raw=raw, token=token)
+    assert answer.status == 403
+    text = await shown(visitor, answer)
+    size = "It had a body." if is_chunked else "It had a body of 12 bytes."
+    assert f"{size} It was not read, because the answer was certain without it" in text
+    assert "It had no body. What came back" not in text
+    assert "--data @body.json" in text
+    assert "the whole body into the file body.json." in text
+
+
+async def _sent_in_chunks(world: World, path: str, raw: bytes, token: str) -> Answer:
+    async def parts() -> AsyncIterator[bytes]:
+        yield raw
+
+    headers = {"Authorization": f"Bearer {token}", "X-Company-Id": str(world.company)}
+    headers["Content-Type"] = "application/json"
+    async with (
+        ClientSession() as session,
+        session.post(world.base_url + path, data=parts(), headers=headers) as got,
+    ):
+        return Answer(got.status, got.headers, await got.read())
+
+
 async def test_nothing_that_was_sent_becomes_markup(visitor: Visitor) -> None:
     answer = await visitor.world.send(
         "POST", "/api/articles?%22%3E", {"code": SCRIPT, SCRIPT: SCRIPT}, headers={"User-Agent": SCRIPT}
@@ -134,12 +168,14 @@ class TestWhyAndWhatToDo:
         token = await world.new_token("shop@example.com", ["articles:read"])
         answer = await world.send("GET", "/api/stock", token=token)
         text = await shown(visitor, answer)
-        assert "Why was my call refused? The token lacks the ability stock:read, which is needed to list" in text
+        assert (
+            "Why was my call refused? The token lacks the ability stock:read, which this operation needs." in text
+        )
         assert "shop@example.com may do this, but the token was made without it." in text
         assert "shop@example.com or an admin makes a new one, under Tokens at the pages." in text
         assert "No token of the company has it." in text
         await world.new_token("lead@example.com")
-        assert "These tokens have it: test of lead@example.com (token 3)." in await shown(visitor, answer)
+        assert "These tokens have it: test (lead@example.com, 3)." in await shown(visitor, answer)
         beyond = await world.send("GET", "/api/partners", token=token)
         text = await shown(visitor, beyond)
         assert "shop@example.com may not do this either" in text
@@ -203,6 +239,17 @@ class TestWhyAndWhatToDo:
     ) -> None:
         answer = await visitor.world.send("POST", "/api/articles", raw=raw, headers=headers)
         assert remedy in await shown(visitor, answer)
+
+    async def test_a_document_that_does_not_fit_the_schema(self, visitor: Visitor) -> None:
+        for headers in ({"Accept": "application/graphql-response+json"}, {"Accept": "application/json"}):
+            sent = {"query": "{ articles(first: 1) { nodes { nam } } }"}
+            answer = await visitor.world.send("POST", "/api/graphql", sent, headers=headers)
+            text = await shown(visitor, answer)
+            assert "Cannot query field 'nam'" in text
+            assert "/docs/api/graphql has each type with its fields and arguments." in text
+            assert "send one JSON object" not in text
+        broken = await visitor.world.send("POST", "/api/graphql", raw=b'{"query": ')
+        assert "send one JSON object, as UTF-8." in await shown(visitor, broken)
 
     def test_every_code_has_a_remedy(self) -> None:
         assert set(remedies.BY_CODE) == set(STATUS_OF_CODE)

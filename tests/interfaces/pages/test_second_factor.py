@@ -30,9 +30,11 @@ async def press(visitor: Visitor, act: str, **fields: str) -> Seen:
 
 
 def secret_in(seen: Seen) -> str:
-    found = re.search(r'<pre class="code">([A-Z2-7]{32})</pre>', seen.text)
+    found = re.search(r'<pre class="code">([A-Z2-7 ]{39})</pre>', seen.text)
     assert found, seen.text
-    return found[1]
+    groups = found[1].split(" ")
+    assert [len(each) for each in groups] == [4] * 8
+    return "".join(groups)
 
 
 def code_now(world: World, secret: str, away: int = 0) -> str:

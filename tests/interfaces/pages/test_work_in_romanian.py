@@ -112,7 +112,8 @@ def test_every_text_of_these_pages_is_translated(entries: list[Any]) -> None:
 
 def test_what_to_do_about_a_refusal_is_translated(entries: list[Any]) -> None:
     known = {each.msgid for each in entries if each.msgctxt == ERROR and each.msgstr}
-    fixed = (*remedies.BY_CODE.values(), *remedies.BY_STATUS.values(), remedies.UNKNOWN)
+    fixed = (*remedies.BY_CODE.values(), *remedies.BY_STATUS.values(), remedies.UNKNOWN, remedies.BAD_BODY)
+    fixed += (remedies.BAD_DOCUMENT,)
     told = {sentence for each in fixed if isinstance(each, str) for sentence in BETWEEN_SENTENCES.split(each)}
     said = {each for each in told if not each.startswith("Look up which ")}
     assert len(said) > 20

@@ -8,7 +8,7 @@ from typing import Any
 from jsonschema import Draft202012Validator
 
 from tests.support.world import World
-from wmsd.interfaces.reference.postman import SCHEMA, VARIABLES
+from wmsd.interfaces.reference.postman import ENDING, SCHEMA, VARIABLES
 from wmsd.interfaces.rest_v1.routes import ROUTES as V1
 from wmsd.interfaces.rest_v2.routes import ROUTES as V2
 
@@ -136,16 +136,39 @@ async def test_every_operation_is_in_it_once(world: World) -> None:
 async def test_folders_and_names_tell_requests_apart(world: World) -> None:
     collection = await collection_of(world)
     folders = [folder["name"] for folder in collection["item"]]
-    assert folders == sorted({route.operation.tag for route in (*V1, *V2)})
+    assert folders == [*sorted({route.operation.tag for route in (*V1, *V2)}), ENDING]
     for folder in collection["item"]:
         names = [item["name"] for item in folder["item"]]
         assert len(names) == len(set(names)), folder["name"]
 
 
+async def test_what_ends_the_token_stands_alone_and_last(world: World) -> None:
+    """So a run of all other folders keeps its token."""
+    collection = await collection_of(world)
+    *others, last = collection["item"]
+    paths = ["/" + "/".join(item["request"]["url"]["path"]) for item in last["item"]]
+    assert (last["name"], paths) == (ENDING, ["/api/auth/revoke"])
+    assert "leave out the last folder" in collection["info"]["description"]
+    for folder in others:
+        assert all("revoke" not in item["request"]["url"]["raw"] for item in folder["item"])
+
+
+async def test_it_has_the_address_that_it_was_downloaded_from(world: World) -> None:
+    async def downloaded(host: str) -> tuple[str, str]:
+        answer = await world.send("GET", FILE, token="", company="", headers={"Host": host})
+        return answer.body["variable"][0]["value"], answer.headers["ETag"]
+
+    first, other = await downloaded("wms.local:9000"), await downloaded("wms.example.com")
+    assert (first[0], other[0]) == ("http://wms.local:9000", "http://wms.example.com")
+    assert first[1] != other[1]
+    assert (await downloaded('x"}],"y'))[0] == VARIABLES["address"], "no host, so the usual one"
+
+
 async def test_its_requests_are_answered_as_the_examples_say(world: World) -> None:
     """The variables of the collection are all that a request needs."""
     collection = await collection_of(world)
-    assert {each["key"]: each["value"] for each in collection["variable"]} == VARIABLES
+    variables = {each["key"]: each["value"] for each in collection["variable"]}
+    assert variables == {**VARIABLES, "address": world.base_url}
     values = {"{{address}}": "", "{{company}}": str(world.company), "{{$guid}}": "key-1"}
     answered = {}
     for request in requests_in(collection):

@@ -51,9 +51,12 @@ async def get_request(
     refusal = rest.pop("refusal")
     advice = None
     if refusal is not None:
+        was_read = rest["body"] is not None or not rest["body_bytes"]
         advice = await history.platform.read(
             lambda tx: remedy(
-                Question(tx, refusal_kept(refusal), company, shown["token_id"], sees_all, history.clock.now())
+                Question(
+                    tx, refusal_kept(refusal), company, shown["token_id"], sees_all, was_read, history.clock.now()
+                )
             )
         )
     del shown["sequence"]

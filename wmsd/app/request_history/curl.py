@@ -23,9 +23,16 @@ def line(request: Mapping[str, Any], origin: str) -> str:
     for name in SENT:
         if name in headers:
             parts += ["-H", shlex.quote(f"{name}: {headers[name]}")]
-    if request["body_bytes"]:
+    if request["body_bytes"] or was_not_read(request):
         parts += ["--data", shlex.quote(request["body"]) if is_whole(request) else FROM_A_FILE]
     return " ".join(parts)
+
+
+def was_not_read(request: Mapping[str, Any]) -> bool:
+    """Whether it had a body that nobody has read, as when it was refused by its head."""
+    headers = request["headers"]
+    announced = headers.get("Content-Length", "0").strip("0") or "Transfer-Encoding" in headers
+    return not request["body_bytes"] and bool(announced)
 
 
 def is_whole(request: Mapping[str, Any]) -> bool:

@@ -18,7 +18,15 @@ from wmsd.base.context import Caller, Company
 from wmsd.base.operation import Operation
 from wmsd.base.strict_json import dumps
 
-ASKED_FOR: Final = ("Accept", "Content-Encoding", "Content-Length", "Content-Type", "Host", "User-Agent")
+ASKED_FOR: Final = (
+    "Accept",
+    "Content-Encoding",
+    "Content-Length",
+    "Content-Type",
+    "Host",
+    "User-Agent",
+    "Transfer-Encoding",
+)
 KNOWN: Final = ("X-Company-Id", "X-Three-Pl-Id", "Idempotency-Key", "If-Match", "If-None-Match")
 """Those that the call has already."""
 REQUEST_HEADERS: Final = (*ASKED_FOR, *KNOWN)

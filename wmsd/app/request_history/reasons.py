@@ -65,7 +65,7 @@ def _as_answered(refusal: Refusal) -> str:
 def _forbidden(refusal: Refusal) -> str:
     match refusal.lack:
         case Lack("ability", name):
-            return f"The token lacks the ability {name}, which is needed to {_begun_small(refusal.summary)}."
+            return f"The token lacks the ability {name}, which this operation needs."
         case Lack("module", name):
             return f"The module {name} was off for the company."
     return refusal.message
@@ -98,10 +98,6 @@ def _key(refusal: Refusal) -> str:
     made = refusal.details.get("id")
     first = "" if made is None else f" The first request made the record {made}."
     return f"The Idempotency-Key was used before with another body, so nothing was done.{first}"
-
-
-def _begun_small(summary: str) -> str:
-    return summary[:1].lower() + summary[1:]
 
 
 WHY: Final[Mapping[str, Callable[[Refusal], str]]] = {

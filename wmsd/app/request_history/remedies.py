@@ -15,6 +15,10 @@ from wmsd.db.transaction import Transaction
 
 MOST_NAMED: Final = 3
 AGAIN: Final = "Sending it again as it is cannot help."
+BAD_BODY: Final = f"The body is not what it should be: send one JSON object, as UTF-8. {AGAIN}"
+BAD_DOCUMENT: Final = (
+    f"Correct what is named: /docs/api/graphql has each type with its fields and arguments. {AGAIN}"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,6 +30,8 @@ class Question:
     company: Company
     token_id: int | None
     sees_all: bool
+    was_read: bool
+    """Whether its body was what a body should be, or it had none."""
     now: datetime
 
 
@@ -76,7 +82,7 @@ def _others(question: Question, ability: str) -> str:
     now = timestamps.to_text(question.now)
     may = {user.email for user in _own_users(question) if ability in user.may_do}
     names = [
-        f"{token['name']} of {token['user']} (token {token['id']})"
+        f"{token['name']} ({token['user']}, {token['id']})"
         for token in accounts.list_tokens(question.tx)
         if token["user"] in may
         and token["revoked_at"] is None
@@ -116,6 +122,13 @@ def _limited(question: Question) -> str:
         "limit, under Companies at the pages or on the box: wmsd company change "
         f"{question.company.code} {which} N."
     )
+
+
+def _malformed(question: Question) -> str:
+    """GraphQL has one status for a body that cannot be read and for a document that does not fit the schema."""
+    if question.refusal.noun == "GraphQL" and question.was_read:
+        return BAD_DOCUMENT
+    return BAD_BODY
 
 
 def _key(question: Question) -> str:
@@ -160,8 +173,8 @@ BY_CODE: Final[Mapping[str, str | Callable[[Question], str]]] = {
     "Idempotency-Key: then it is done once.",
     "STORAGE_FULL": "Delete what is no longer needed, or ask a site admin for a larger quota.",
 }
-BY_STATUS: Final[Mapping[tuple[str, int], str]] = {
-    ("VALIDATION_FAILED", 400): f"The body is not what it should be: send one JSON object, as UTF-8. {AGAIN}",
+BY_STATUS: Final[Mapping[tuple[str, int], str | Callable[[Question], str]]] = {
+    ("VALIDATION_FAILED", 400): _malformed,
     ("VALIDATION_FAILED", 406): "Accept application/json.",
     ("VALIDATION_FAILED", 413): "Send less at once, or ask for less: several requests, or pages.",
     ("VALIDATION_FAILED", 415): "Send the body as it is, uncompressed, with Content-Type: application/json.",

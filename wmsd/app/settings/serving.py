@@ -89,5 +89,8 @@ class Limits(Section):
     ] = 120
     open_per_minute: Annotated[
         PerMinute,
-        Field(description="Requests that need no token, from one address: the guide, descriptions, health."),
+        Field(
+            description="Requests that need no token, from one address: of the API, of the guide and of the "
+            "sign-in page so many each."
+        ),
     ] = 120

@@ -52,7 +52,7 @@ def create_user(
     """Make the user EMAIL.
 
     A platform-admin may do everything, everywhere. A company-admin may do everything in its companies. A member
-    may do in its companies what --ability says; without --ability it may read.
+    may do in its companies what --ability says; without --ability, what those open that end with :read.
     """
     new = check(
         NewUser,

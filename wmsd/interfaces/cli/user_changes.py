@@ -84,7 +84,7 @@ async def _found(installation: Installation, email: str) -> int:
 @click.option(
     "--ability", "abilities", multiple=True, metavar="A", help="In place of those it has. " + ABILITIES_HELP
 )
-@click.option("--clear-abilities", is_flag=True, help="Leave a member only what everybody may: reading.")
+@click.option("--clear-abilities", is_flag=True, help="Leave a member only the abilities that end with :read.")
 @installed
 def change_user(
     command_line: CommandLine,

@@ -74,6 +74,8 @@ class Person:
 class Door:
     def __init__(self, installation: Installation) -> None:
         self._dispatcher = installation.dispatcher
+        self.abilities: Mapping[str, str] = installation.abilities
+        """Those in force, each with what it opens."""
         self._trusted: Sequence[Network] = trusted_proxies(installation)
 
     def browser(self, request: web.Request) -> Browser:
@@ -119,7 +121,15 @@ class Door:
 
     def count_open(self, browser: Browser) -> None:
         """Counts a request that asks for no operation. Raises Problem (429)."""
-        self._dispatcher.count_open(browser.address)
+        self._dispatcher.admission.count_visit("page", browser.address)
+
+    async def count_visit(self, browser: Browser, kind: str) -> None:
+        """Counts a request for a page that everybody may see: by the session of who is signed in, of others by the
+        address and this kind. Raises Problem (429).
+        """
+        admission = self._dispatcher.admission
+        if browser.secret is None or not await admission.count_session(browser.secret, browser.address):
+            admission.count_visit(kind, browser.address)
 
     async def speak(self, request: web.Request) -> None:
         """Has an open page in the language that whoever is signed in has chosen."""

@@ -1,6 +1,7 @@
 """Makes pages of templates. Whatever comes from outside is escaped, and what a template lacks is an error."""
 
 import re
+from collections.abc import Callable
 from functools import cache
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any, Final
@@ -50,7 +51,7 @@ def _environment() -> "Environment":
         "lines": values.lines,
         "is_figure": values.is_figure,
     }
-    environment.filters |= {
+    filters: dict[str, Callable[..., Any]] = {
         "moment": words.moment,
         "instant": words.instant,
         "figure": words.figure,
@@ -58,7 +59,6 @@ def _environment() -> "Environment":
         "duration": measures.duration,
         "took": measures.took,
         "status": words.status,
-        "opens": words.opens,
         "told": language.told,
         "finding_sentence": finding_words.sentence_of,
         "finding_remedy": finding_words.remedy_of,
@@ -70,7 +70,17 @@ def _environment() -> "Environment":
         "choice_name": words.choice,
         "kind_name": words.kind,
     }
+    environment.filters |= {name: _when_shown(each) for name, each in filters.items()}
     return environment
+
+
+def _when_shown(filter_: Callable[..., Any]) -> Callable[..., Any]:
+    """Of a constant Jinja works out a filter once, in the language of who came first, unless it needs the
+    context.
+    """
+    from jinja2 import pass_context
+
+    return pass_context(lambda _, *given, **named: filter_(*given, **named))
 
 
 def _text(text: str, **values: Any) -> "Markup":

@@ -59,6 +59,7 @@ class Requests:
             answer=laid_out(kept["answer"]),
             curl=curl.line(kept, at.person.browser.origin),
             is_whole=curl.is_whole(kept),
+            was_not_read=curl.was_not_read(kept),
         )
 
 

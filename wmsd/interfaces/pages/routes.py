@@ -12,11 +12,10 @@ from wmsd.app.installation import Installation
 from wmsd.app.live_changes import LiveChanges, list_changes
 from wmsd.app.request_history import actions as request_history
 from wmsd.app.today.actions import get_today
-from wmsd.base.problems import Problem
 from wmsd.companies import administration
-from wmsd.interfaces.http.server import Handler, add, add_open
+from wmsd.interfaces.http.server import Handler, add
 from wmsd.interfaces.http.web import web
-from wmsd.interfaces.pages import assets, house_pages, language
+from wmsd.interfaces.pages import assets, house_pages
 from wmsd.interfaces.pages.account import ACCOUNT, Account
 from wmsd.interfaces.pages.acting import Acting
 from wmsd.interfaces.pages.addresses import DEMO, FIRST_ADMIN, WELCOME
@@ -28,12 +27,10 @@ from wmsd.interfaces.pages.door import SECOND_FACTOR, SIGN_IN, Door
 from wmsd.interfaces.pages.exports import EXPORTS
 from wmsd.interfaces.pages.first_run import START, FirstRun
 from wmsd.interfaces.pages.importing import Importing
-from wmsd.interfaces.pages.language import translated as _
 from wmsd.interfaces.pages.live import LIVE, Live
 from wmsd.interfaces.pages.oversight import Oversight
 from wmsd.interfaces.pages.receivers import Receivers
 from wmsd.interfaces.pages.redelivering import Redelivering
-from wmsd.interfaces.pages.rendering import page
 from wmsd.interfaces.pages.requests import Requests
 from wmsd.interfaces.pages.resources import RESOURCES
 from wmsd.interfaces.pages.rights import Rights
@@ -44,6 +41,7 @@ from wmsd.interfaces.pages.subscriptions import Subscriptions
 from wmsd.interfaces.pages.today import Today
 from wmsd.interfaces.pages.trust import DOWNLOAD, TRUST, Trust
 from wmsd.interfaces.pages.trying import TRY, Trying
+from wmsd.interfaces.pages.visits import add_visited, in_words
 from wmsd.interfaces.pages.webhook_secret import WebhookSecret
 from wmsd.interfaces.pages.welcome import Welcome
 from wmsd.interfaces.pages.why import Why
@@ -109,13 +107,6 @@ ASKED: Final = (
     webhooks.switch_on_webhook,
 )
 """The operations that pages ask for. Some of them have no other way in."""
-HEADINGS: Final = {
-    403: "That is not allowed",
-    404: "There is nothing here",
-    413: "That is too much",
-    408: "That took too long",
-}
-OTHER: Final = "That cannot be done"
 ID: Final = "[0-9]{1,15}"
 A_COMPANY: Final = f"/companies/{{company:{ID}}}"
 ADMIN: Final = "/admin"
@@ -189,7 +180,7 @@ def add_to(app: web.Application, installation: Installation, changes: LiveChange
         *(each for place in (A_COMPANY, ADMIN) for each in _of_records(place, browsing, acting)),
     )
     for method, path, handler in for_all:
-        add_open(app, method, path, partial(in_words, handler))
+        add_visited(app, "asset" if handler is assets.serve else "page", method, path, handler)
     for method, path, handler in for_people:
         add(app, method, path, partial(in_words, handler))
 
@@ -230,16 +221,3 @@ def _of_records(place: str, browsing: Browsing, acting: Acting) -> tuple[tuple[s
         ("GET", f"{record}/{{act:[a-z-]+}}", acting.show),
         ("POST", f"{record}/{{act:[a-z-]+}}", acting.do),
     )
-
-
-async def in_words(handler: Handler, request: web.Request) -> web.StreamResponse:
-    """In the language that the browser asks for, or else its person has chosen. Shows a refusal as a page."""
-    language.current.set(language.of_browser(request.headers.get("Accept-Language", "")))
-    try:
-        return await handler(request)
-    except Problem as problem:
-        shown = page(
-            "refused", problem.status, heading=_(HEADINGS.get(problem.status, OTHER)), message=problem.message
-        )
-        shown.headers.update(problem.headers)
-        return shown

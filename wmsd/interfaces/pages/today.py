@@ -1,6 +1,6 @@
 """The first page: whether the house is well, and every company of the person, the oldest trouble first."""
 
-from typing import Final
+from typing import Any, Final
 from urllib.parse import urlencode
 
 from wmsd.accounts.ending_tokens import count_ending_tokens
@@ -47,7 +47,14 @@ class Today:
             before=_address(asked, number - 1) if number > 1 else None,
             after=_address(asked, number + 1) if number * PER_PAGE < today["companies_in_all"] else None,
             pages_of=PAGES_OF,
+            given_up_at=_given_up_at(today["companies"]),
         )
+
+
+def _given_up_at(companies: list[dict[str, Any]]) -> str:
+    """Where those given up are: at the one company that has some, or in the list of companies."""
+    having = [each["id"] for each in companies if each["given_up"]]
+    return f"/companies/{having[0]}/webhooks" if len(having) == 1 else "#companies"
 
 
 def _address(asked: dict[str, str], number: int) -> str:

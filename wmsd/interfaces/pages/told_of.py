@@ -16,7 +16,8 @@ RESOURCES: Final[dict[str, Resource]] = {
     "webhook": BY_NAME["webhooks"],
 }
 """By the entity of an event; those that have a page."""
-IDS: Final = re.compile(r"(?:([a-z_]+):)?[0-9]{1,15}", re.ASCII)
+IDS: Final = re.compile(r"(?:([a-z_]+)[: ])?[0-9]{1,15}", re.ASCII)
+"""With a colon, or as the log shows it."""
 
 
 def address_of(at: Workplace, entity: str, entity_id: int) -> str | None:
@@ -38,4 +39,4 @@ async def records_of(at: Workplace, typed: str) -> str | None:
     if found:
         return ",".join(found[:MOST_RECORDS])
     ids = IDS.fullmatch(typed)
-    return typed if ids and ids[1] in (None, *ENTITIES) else None
+    return typed.replace(" ", ":") if ids and ids[1] in (None, *ENTITIES) else None

@@ -1,9 +1,10 @@
 """Words for people, for what programs say by codes."""
 
+from collections.abc import Mapping
 from decimal import Decimal
 from typing import Final
 
-from wmsd.base.access import ABILITIES, EVERYTHING, MODULES
+from wmsd.base.access import EVERYTHING, MODULES
 from wmsd.interfaces.pages.language import counted, formats
 from wmsd.interfaces.pages.language import translated as _
 
@@ -86,9 +87,9 @@ def figure(value: Decimal | int) -> str:
     return whole.replace(",", written.group) + (written.decimal + rest if point else "")
 
 
-def opens(name: str) -> str:
-    """What an ability or a module opens, where its name does not say it already."""
-    found = "everything" if name == EVERYTHING else ABILITIES.get(name) or MODULES.get(name, "")
+def opens(name: str, abilities: Mapping[str, str]) -> str:
+    """What an ability or a module opens, where its name does not say it already. `abilities`: those in force."""
+    found = "everything" if name == EVERYTHING else abilities.get(name) or MODULES.get(name, "")
     return "" if found == name else _(found)
 
 

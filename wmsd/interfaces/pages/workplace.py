@@ -5,11 +5,12 @@ from collections.abc import Mapping
 from typing import Any, ClassVar, Unpack
 
 from wmsd.accounts import actions as accounts
-from wmsd.base.access import has_role
+from wmsd.base.access import ABILITIES, has_role
 from wmsd.base.dataclass import dataclass
 from wmsd.base.operation import Operation
 from wmsd.base.problems import Problem, not_found
 from wmsd.interfaces.http.web import web
+from wmsd.interfaces.pages import words
 from wmsd.interfaces.pages.administration import ADMINISTRATION
 from wmsd.interfaces.pages.door import Answer, Door, Person, Sent
 from wmsd.interfaces.pages.language import translated as _
@@ -42,6 +43,14 @@ class Workplace(ABC):
     def resources(self) -> list[Resource]:
         """What the person may read here."""
         return [resource for resource in self.ALL if self.may(resource.listing)]
+
+    def offers(self, choice: str) -> bool:
+        """Whether a choice of a form is one here: not an ability that this installation does not have."""
+        return choice not in ABILITIES or choice in self.door.abilities
+
+    def opens(self, name: str) -> str:
+        """What an ability or a module opens here, where its name does not say it already."""
+        return words.opens(name, self.door.abilities)
 
     def resource(self, name: str) -> Resource:
         """Raises Problem (404)."""

@@ -3,18 +3,22 @@ operation, the errors, the events, the abilities and modules, and what can be do
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
+from wmsd.app.preconditions import etag_of
 from wmsd.app.prepared import Prepared
 from wmsd.base.access import MODULES
+from wmsd.base.addresses import Network
 from wmsd.base.problems import STATUS_OF_CODE
 from wmsd.base.strict_json import dumps
-from wmsd.interfaces.http.server import add_open, response, unless_known
+from wmsd.interfaces.http import requests
+from wmsd.interfaces.http.server import response, unless_known
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import language
 from wmsd.interfaces.pages.rendering import HEADERS, rendered
+from wmsd.interfaces.pages.visits import add_visited
 from wmsd.interfaces.reference import errors, finding, postman
 from wmsd.interfaces.reference.described import ADDRESS, Described, Group, Reference, pretty
 from wmsd.interfaces.reference.finding import Section
@@ -49,8 +53,10 @@ class Known:
 
 
 class Pages:
-    def __init__(self, known: Known) -> None:
+    def __init__(self, known: Known, trusted: Sequence[Network]) -> None:
+        """`trusted`: the proxies that say where a request came from."""
         self._known = known
+        self._trusted = trusted
         self._prepared: dict[tuple[str, ...], Prepared] = {}
 
     def add_to(self, app: web.Application) -> None:
@@ -63,7 +69,7 @@ class Pages:
             ("/{group}", self._group),
             ("/{group}/{operation}", self._operation),
         ):
-            add_open(app, "GET", f"{ADDRESS}{path}", handler)
+            add_visited(app, "guide", "GET", f"{ADDRESS}{path}", handler)
 
     async def _contents(self, request: web.Request) -> web.Response:
         query = request.query.get("q", "").strip()[: finding.LONGEST]
@@ -96,6 +102,10 @@ class Pages:
         if key not in self._prepared:
             self._prepared[key] = Prepared(lambda: dumps(postman.collection(reference)).encode())
         reply = await self._prepared[key].reply()
+        origin = requests.origin(request, self._trusted)
+        if origin:
+            reply.body = postman.at_address(reply.body, origin)
+            reply.headers["ETag"] = etag_of(reply.body)
         reply.headers["Content-Disposition"] = f'attachment; filename="{postman.FILE}"'
         return response(unless_known(request, reply))
 

@@ -1,7 +1,8 @@
-"""The operations as a Postman collection (format 2.1), with a folder for each group."""
+"""The operations as a Postman collection (format 2.1), a folder for each group and one for what ends the token."""
 
 from typing import Any, Final
 
+from wmsd.base.strict_json import dumps
 from wmsd.interfaces.reference.described import Described, Group, Place, Reference, pretty
 from wmsd.interfaces.reference.rows import Row
 
@@ -12,6 +13,15 @@ COMPANY: Final = "X-Company-Id"
 KEY: Final = "Idempotency-Key"
 VARIABLES: Final = {"address": ADDRESS, "token": "", "company": "1"}
 """Those of the collection, which every request uses."""
+SAYS: Final = (
+    "Set the variables of the collection: address, token and company. To run the whole collection, leave out the "
+    "last folder: it ends the token, and every request after it is refused."
+)
+ENDING: Final = "Ends the token"
+ENDING_SAYS: Final = (
+    "What is here ends the token of the collection. Send it only when you no longer need the token, and leave "
+    "this folder out when you run the whole collection."
+)
 VALUES: Final = {COMPANY: "{{company}}", KEY: "{{$guid}}"}
 Json = dict[str, Any]
 
@@ -20,18 +30,38 @@ def collection(reference: Reference) -> Json:
     return {
         "info": {
             "name": "wmsd",
-            "description": "Set the variables of the collection: address, token and company.",
+            "description": SAYS,
             "schema": SCHEMA,
         },
         "auth": {"type": "bearer", "bearer": [{"key": "token", "value": "{{token}}", "type": "string"}]},
         "variable": [{"key": name, "value": value, "type": "string"} for name, value in VARIABLES.items()],
-        "item": [_folder(group) for group in reference.groups],
+        "item": [*(_folder(group) for group in reference.groups), _ending(reference)],
     }
 
 
+def at_address(made: bytes, address: str) -> bytes:
+    """The collection with the address that it was downloaded from. `address` is a scheme, a host and a port."""
+    return made.replace(_variable(ADDRESS), _variable(address), 1)
+
+
+def _variable(address: str) -> bytes:
+    return dumps({"key": "address", "value": address}).encode()[:-1]
+
+
 def _folder(group: Group) -> Json:
-    items = [_item(each, place) for each in group.operations for place in each.places]
+    items = [_item(each, place) for each in group.operations for place in each.places if not _ends_token(each)]
     return {"name": group.title, "description": group.description, "item": items}
+
+
+def _ending(reference: Reference) -> Json:
+    every = (each for group in reference.groups for each in group.operations if _ends_token(each))
+    items = [_item(each, place) for each in every for place in each.places]
+    return {"name": ENDING, "description": ENDING_SAYS, "item": items}
+
+
+def _ends_token(described: Described) -> bool:
+    """What changes something about the token of the request ends it."""
+    return described.operation.about_token and described.operation.writes
 
 
 def _item(described: Described, place: Place) -> Json:

@@ -4,10 +4,10 @@ from collections.abc import Callable
 from functools import partial
 
 from wmsd.app.installation import Installation
-from wmsd.interfaces.http.server import REQUEST_LOG, add, add_open
+from wmsd.interfaces.http.server import REQUEST_LOG, add, trusted_proxies
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages.door import Door
-from wmsd.interfaces.pages.routes import in_words
+from wmsd.interfaces.pages.visits import add_visited, in_words
 from wmsd.interfaces.reference.described import ADDRESS, Reference
 from wmsd.interfaces.reference.graphql import SCHEMA, TRY, Editor, SchemaBrowser
 from wmsd.interfaces.reference.pages import Known, Pages
@@ -22,9 +22,9 @@ def add_to(app: web.Application, installation: Installation, make: Callable[[], 
     trying = Trying(door, known, sender)
     an_operation = "/try/{version:v[0-9]}/{operation:[a-z0-9_]{1,80}}"
     schema, editor = SchemaBrowser(known), Editor(door, known, sender)
-    add_open(app, "GET", f"{ADDRESS}/graphql", schema.overview)
-    add_open(app, "GET", f"{ADDRESS}/graphql/{{type:[A-Za-z0-9]{{1,80}}}}", schema.type)
-    add_open(app, "GET", SCHEMA, schema.short)
+    add_visited(app, "guide", "GET", f"{ADDRESS}/graphql", schema.overview)
+    add_visited(app, "guide", "GET", f"{ADDRESS}/graphql/{{type:[A-Za-z0-9]{{1,80}}}}", schema.type)
+    add_visited(app, "guide", "GET", SCHEMA, schema.short)
     for method, path, handler in (
         ("GET", an_operation, trying.show),
         ("POST", an_operation, trying.do),
@@ -32,4 +32,4 @@ def add_to(app: web.Application, installation: Installation, make: Callable[[], 
         ("POST", TRY, editor.do),
     ):
         add(app, method, path, partial(in_words, handler))
-    Pages(known).add_to(app)
+    Pages(known, trusted_proxies(installation)).add_to(app)

@@ -128,7 +128,8 @@ class Sender:
     def _keep(self, browser: Browser, call: Call, sent: Sent, answered: Answered, seconds: float) -> None:
         """As is done with each request of the API, where it is answered."""
         agent = browser.request.headers.get("User-Agent")
-        head = {**sent.all_headers, **({} if agent is None else {"User-Agent": agent})}
+        length = {} if sent.body is None else {"Content-Length": str(len(sent.body.encode()))}
+        head = {**sent.all_headers, **length, **({} if agent is None else {"User-Agent": agent})}
         self._log.write_call(call, sent.target, answered.status, seconds)
         asked = Asked(call.method, sent.target_with_query, head)
         keep_call(self._installation, call, asked, answered, seconds)

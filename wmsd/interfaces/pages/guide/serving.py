@@ -11,7 +11,7 @@ from wmsd import docs
 from wmsd.app.installation import Installation
 from wmsd.app.prepared import Prepared
 from wmsd.base.dataclass import dataclass
-from wmsd.interfaces.http.server import add_open, response, trusted_proxies, unless_known
+from wmsd.interfaces.http.server import response, trusted_proxies, unless_known
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import browser as browsers
 from wmsd.interfaces.pages import language
@@ -21,6 +21,7 @@ from wmsd.interfaces.pages.guide.contents import FIRST, HOME, READERS, address_o
 from wmsd.interfaces.pages.guide.settings_page import SETTINGS
 from wmsd.interfaces.pages.guide.source import File, Source
 from wmsd.interfaces.pages.rendering import HEADERS, page, rendered
+from wmsd.interfaces.pages.visits import add_visited
 
 if TYPE_CHECKING:
     from wmsd.interfaces.pages.guide.searching import Entry, Index
@@ -56,10 +57,10 @@ class Part:
 def add_to(app: web.Application, installation: Installation, others: Mapping[str, Source]) -> None:
     """Adds the guide. `others` are its pages that are made of declarations, by name."""
     guide = Guide(installation, others)
-    add_open(app, "GET", "/", _home)
-    add_open(app, "GET", HOME, guide.show)
-    add_open(app, "GET", SEARCH, guide.search)
-    add_open(app, "GET", f"{HOME}/{{name}}", guide.show)
+    add_visited(app, "page", "GET", "/", _home)
+    add_visited(app, "guide", "GET", HOME, guide.show)
+    add_visited(app, "guide", "GET", SEARCH, guide.search)
+    add_visited(app, "guide", "GET", f"{HOME}/{{name}}", guide.show)
 
 
 async def _home(request: web.Request) -> web.Response:
