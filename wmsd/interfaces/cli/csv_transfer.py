@@ -20,7 +20,6 @@ from wmsd.app.imports.preview import (
     form_in_words,
     preview,
     with_cells,
-    write_errors,
 )
 from wmsd.app.imports.record import Recording, TakenInAlready
 from wmsd.app.installation import Installation
@@ -34,6 +33,7 @@ from wmsd.interfaces.cli import import_undo, previews, stock_changes
 from wmsd.interfaces.cli.audited import audit_import
 from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, note, say
 from wmsd.interfaces.cli.company_data import company_database
+from wmsd.interfaces.cli.errors_file import refuse_the_same, write_whole
 from wmsd.interfaces.cli.import_progress import ShownProgress, progress_of
 from wmsd.stock.counting import CountOutcome
 from wmsd.stock.schema import Reason
@@ -101,6 +101,8 @@ def import_command(
     if file is None:
         raise click.MissingParameter(param_hint="'FILE.csv'", param_type="argument")
     options = _options(kind, complete=given["complete"] or None, reason=given["reason"])
+    if given["errors"] is not None:
+        refuse_the_same(given["errors"], file)
     changes_nothing = given["dry_run"] or given["is_preview"]
     if command_line.folder.is_made and not changes_nothing:
         command_line.folder.check_room()
@@ -149,8 +151,9 @@ def _preview(
 ) -> None:
     found = preview(staging, kind, source, _chosen(given), progress, **options)
     progress.end()
+    progress.check_unchanged()
     if given["errors"] is not None:
-        _write_errors(found.errors, given["errors"])
+        write_whole(found.errors, given["errors"])
     previews.show(found, as_json)
     if not found.can_be_imported and not as_json:
         sys.exit(1)
@@ -171,11 +174,11 @@ def _import(
     _say_form(guessed)
     recording = Recording(kind, given["named"] or progress.file_name, given["upload"])
     try:
-        texts = progress.reading(lines_of(source, guessed.form.encoding), source)
         try:
-            outcome = import_beside(
-                staging, KINDS[kind], texts, given["dry_run"], progress, guessed.form, recording, **options
-            )
+            with closing(progress.reading(lines_of(source, guessed.form.encoding), source)) as texts:
+                outcome = import_beside(
+                    staging, KINDS[kind], texts, given["dry_run"], progress, guessed.form, recording, **options
+                )
         except previews.DryRun as dry:
             outcome = dry.outcome
         staging.write(refresh_statistics)
@@ -183,7 +186,7 @@ def _import(
         progress.end()
         wrong = with_cells(source, guessed.form, refused.outcome.errors)
         if given["errors"] is not None:
-            _write_errors(wrong, given["errors"])
+            write_whole(wrong, given["errors"])
         _refuse(wrong, as_json)
     progress.end()
     _say_outcome(kind, outcome, given["dry_run"], as_json)
@@ -223,11 +226,6 @@ def _options(kind: str, **given: object) -> dict[str, object]:
     if "reason" in options:
         check(Reason, {"reason": options["reason"]})
     return options
-
-
-def _write_errors(errors: list[Wrong], path: Path) -> None:
-    with path.open("w", encoding="utf-8", newline="") as file:
-        write_errors(errors, file)
 
 
 def _refuse(errors: list[Wrong], as_json: bool) -> NoReturn:

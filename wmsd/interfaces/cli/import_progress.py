@@ -4,8 +4,8 @@ import os
 import signal
 import stat
 import sys
-from collections.abc import Iterator
-from contextlib import ExitStack, contextmanager
+from collections.abc import Generator, Iterator
+from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from tempfile import TemporaryFile
 from threading import Timer
@@ -13,6 +13,7 @@ from typing import IO, Any, Self
 
 import click
 
+from wmsd.app.csv_rows import Unreadable
 from wmsd.base.importing import Watch
 from wmsd.db.sqlite import BUSY_SECONDS
 from wmsd.interfaces.cli.command_line import note
@@ -38,6 +39,8 @@ class ShownProgress(Watch):
         self._kind, self._file = kind, file
         self._importing: Any = None
         self._open = ExitStack()
+        self._found = _state(file)
+        """The file's size and time before it is read; None for a pipe."""
         self._impatience = Timer(PATIENCE_SECONDS, note, [OTHERS_WAIT])
         self._impatience.daemon = True
 
@@ -77,8 +80,18 @@ class ShownProgress(Watch):
         with click.progressbar(self._file, label=label, show_pos=True, file=sys.stderr) as lines:
             yield from lines
 
-    def reading(self, texts: Iterator[str], file: IO[bytes]) -> Iterator[str]:
-        """Passes the lines of the file on, and shows how far it is."""
+    def check_unchanged(self) -> None:
+        """Raises Unreadable when others wrote the file while it was read."""
+        if _state(self._file) != self._found:
+            raise Unreadable("the file has changed while it was read. Import it again when it is complete.")
+
+    def reading(self, texts: Generator[str, None, None], file: IO[bytes]) -> Generator[str, None, None]:
+        """Passes the lines of the file on, and shows how far it is. Close it. Raises Unreadable."""
+        with closing(texts):
+            yield from self._shown(texts, file)
+        self.check_unchanged()
+
+    def _shown(self, texts: Iterator[str], file: IO[bytes]) -> Iterator[str]:
         if not sys.stderr.isatty():
             yield from texts
             return
@@ -109,7 +122,7 @@ class ShownProgress(Watch):
 class ToldProgress(ShownProgress):
     """Tells the server that has started the command, in lines, how many rows are done."""
 
-    def reading(self, texts: Iterator[str], file: IO[bytes]) -> Iterator[str]:
+    def _shown(self, texts: Iterator[str], file: IO[bytes]) -> Iterator[str]:
         yield from texts
 
     def rows(self, done: int, of: int) -> None:
@@ -121,6 +134,14 @@ class ToldProgress(ShownProgress):
 
 def progress_of(kind: str, file: IO[bytes], is_told: bool) -> ShownProgress:
     return (ToldProgress if is_told else ShownProgress)(kind, file)
+
+
+def _state(file: IO[bytes]) -> tuple[int, int] | None:
+    try:
+        found = os.fstat(file.fileno())
+    except OSError:
+        return None
+    return (found.st_size, found.st_mtime_ns) if stat.S_ISREG(found.st_mode) else None
 
 
 def _size(file: IO[bytes]) -> int | None:

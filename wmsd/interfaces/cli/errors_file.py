@@ -1,0 +1,46 @@
+"""The file for all errors of an import, which `--errors` names."""
+
+import os
+import secrets
+import stat
+from collections.abc import Iterable
+from pathlib import Path
+from typing import IO, Final
+
+from wmsd.app.imports.preview import Wrong, write_errors
+from wmsd.interfaces.cli.command_line import fail
+
+REFUSED: Final = (
+    "--errors names the file that is imported, which would be overwritten. Name another file.",
+    "Nothing was imported.",
+)
+
+
+def refuse_the_same(path: Path, file: IO[bytes]) -> None:
+    """Ends the command when the errors would overwrite the file that is imported, by whatever name or link."""
+    try:
+        read, written = os.fstat(file.fileno()), path.stat()
+    except (OSError, ValueError):  # no such file yet, or the input is none
+        return
+    if stat.S_ISREG(read.st_mode) and os.path.samestat(read, written):
+        fail(REFUSED)
+
+
+def write_whole(errors: Iterable[Wrong], path: Path) -> None:
+    """The whole file, or what was there before. Raises OSError."""
+    path = path.resolve()  # a link stays one
+    if path.exists() and not path.is_file():  # such as /dev/stdout
+        with path.open("w", encoding="utf-8", newline="") as file:
+            write_errors(errors, file)
+        return
+    beside = path.with_name(f".{path.name[:100]}.{secrets.token_hex(4)}.new")
+    try:
+        with beside.open("x", encoding="utf-8", newline="") as file:
+            if path.exists():
+                beside.chmod(stat.S_IMODE(path.stat().st_mode))
+            write_errors(errors, file)
+        beside.replace(path)
+    except OSError as error:
+        raise OSError(error.errno, error.strerror, str(path)) from None  # named as people know it
+    finally:
+        beside.unlink(missing_ok=True)
