@@ -126,3 +126,33 @@ def test_a_file_that_stays_is_read(tmp_path: Path) -> None:
     path.write_text("code,name\nA,Apple\n")
     with path.open("rb") as file, ShownProgress("articles", file) as progress, progress.source() as source:
         assert list(progress.reading(lines_of(source, "utf-8"), source)) == ["code,name\n", "A,Apple\n"]
+
+
+STEERING = "\x1b]0;pwned\x07\x1b[2J"
+
+
+@pytest.mark.parametrize("flags", [("--preview",), ()])
+def test_a_cell_does_not_steer_the_terminal(tenant: Tenant, flags: tuple[str, ...]) -> None:
+    path = tenant.home.write("x.csv", f"code,name\n{STEERING},Apple\n")
+    arguments = ("import", "articles", path, "--company", tenant.code, *flags)
+    for done in (at_a_terminal(tenant.home, *arguments), tenant.home.run(*arguments)):
+        shown = (done.out + done.err).replace("\x1b[31m", "").replace("\x1b[0m", "")
+        assert r"\x1b]0;pwned\x07\x1b[2J" in shown
+        assert "\x1b]" not in shown
+        assert "\x07" not in shown
+
+
+def test_a_file_name_does_not_steer_the_terminal(tenant: Tenant) -> None:
+    path = tenant.home.write("\x1b[31m\nx.csv", "code,name\nA,Apple\n")
+    tenant.home.ok("import", "articles", path, "--company", tenant.code)
+    shown = tenant.home.ok("import", "list", "--company", tenant.code).out
+    assert r"\x1b[31m\nx.csv" in shown
+    assert "\x1b" not in shown
+    listed = tenant.home.ok("import", "list", "--company", tenant.code, "--json").json
+    assert listed[0]["file_name"] == path.name
+    path.write_text("nothing\n")
+    refused = tenant.home.run("import", "articles", path, "--company", tenant.code)
+    assert "\x1b" not in refused.err
+    assert len(refused.wrong) == 1
+    missing = tenant.home.run("import", "articles", path, "--company", tenant.code, "--errors", "no/\x1b[31m/x.csv")
+    assert "\x1b" not in missing.err

@@ -15,7 +15,7 @@ from wmsd.base.listing import QueryTimestamp
 from wmsd.base.problems import Problem
 from wmsd.base.validation import check
 from wmsd.companies import audit_log
-from wmsd.interfaces.cli.command_line import CommandLine, installed, json_option, say
+from wmsd.interfaces.cli.command_line import CommandLine, installed, json_option, say, say_text, shown_cell
 
 MOST: Final = 100_000
 LOOK_SECONDS: Final = 1.0
@@ -122,7 +122,8 @@ def _show_more(found: Rows, as_csv: bool, as_json: bool, is_first: bool) -> None
             click.echo(json.dumps(row, ensure_ascii=False))
         else:
             cells = {**row, "details": _in_words(row["details"])}
-            click.echo("  ".join(str(cell) for name, cell in cells.items() if name != "id" and cell is not None))
+            shown = [shown_cell(cell) for name, cell in cells.items() if name != "id" and cell is not None]
+            say_text("  ".join(shown))
 
 
 def _write_csv(found: Rows, has_header: bool = True) -> None:

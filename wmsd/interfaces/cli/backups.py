@@ -24,7 +24,7 @@ from wmsd.app.backups.verdict import verdict
 from wmsd.app.lending import beside_a_server
 from wmsd.db.failures import StorageError
 from wmsd.interfaces.cli.backup_options import passphrase_of, passphrase_option, source_of
-from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, note, say
+from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, note, say, say_text
 from wmsd.interfaces.cli.new_folder import refuse_strangers
 from wmsd.interfaces.cli.progress_bar import shown, to_server
 from wmsd.interfaces.cli.restored import sentences_of_missing, told
@@ -169,7 +169,7 @@ def _tell_proof(path: Path, proof: Proof, as_json: bool) -> None:
     else:
         files = f"{len(proof.manifest.files)} files, {_megabytes(proof.manifest.bytes)}"
         verdict = "cannot be restored whole" if proof.problems else "can be restored"
-        click.echo(f"{path} {verdict}: {files}, examined in {seconds} s.")
+        say_text(f"{path} {verdict}: {files}, examined in {seconds} s.")
     if proof.problems:
         fail(proof.problems)
 

@@ -16,6 +16,7 @@ import click
 from wmsd.app.data_folder import DataFolder
 from wmsd.app.installation import Installation, open_installation
 from wmsd.app.lending import beside_a_server
+from wmsd.app.logs import escaped
 from wmsd.app.settings import Layer, Settings, SettingsError, layers_of, settings_of
 from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import Problem
@@ -144,16 +145,21 @@ def fail(sentences: Iterable[str]) -> NoReturn:
     """Prints what is wrong and exits with 1."""
     with suppress(OSError):  # the exit status tells it too
         for sentence in sentences:
-            click.secho(f"wmsd: {sentence}", err=True, fg="red" if sys.stderr.isatty() else None)
+            click.secho(f"wmsd: {escaped(sentence)}", err=True, fg="red" if sys.stderr.isatty() else None)
     sys.exit(1)
 
 
 def note(text: str) -> None:
-    """Prints a line for the person at the terminal, on standard error: it is no part of the output, and nothing
-    fails where it cannot be written.
+    """Prints lines for the person at the terminal, on standard error: they are no part of the output, and nothing
+    fails where they cannot be written.
     """
     with suppress(OSError):
-        click.echo(text, err=True)
+        say_text(text, err=True)
+
+
+def say_text(text: str, err: bool = False) -> None:
+    """Prints lines for people. What others have named in them cannot steer the terminal."""
+    click.echo("\n".join(map(escaped, text.split("\n"))), err=err)
 
 
 @contextmanager
@@ -174,7 +180,7 @@ def say(shown: Mapping[str, Any] | list[dict[str, Any]], as_json: bool, empty: s
     else:
         width = max(len(name) for name in shown)
         for name, value in shown.items():
-            click.echo(f"{name:<{width}}  {shown_cell(value)}")
+            say_text(f"{name:<{width}}  {shown_cell(value)}")
 
 
 def _table(rows: list[dict[str, Any]], empty: str) -> None:
@@ -189,6 +195,11 @@ def _table(rows: list[dict[str, Any]], empty: str) -> None:
 
 
 def shown_cell(value: Any) -> str:
+    """The value on one line, without control characters."""
+    return escaped(_in_words(value))
+
+
+def _in_words(value: Any) -> str:
     if isinstance(value, dict):  # an address, in its parts that are known
         value = [part for part in value.values() if part is not None]
     if value is None or value == []:

@@ -4,8 +4,6 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
-import click
-
 from wmsd.app import own_program
 from wmsd.app.diagnosis.diagnose import diagnose
 from wmsd.app.diagnosis.finding import Finding
@@ -13,7 +11,7 @@ from wmsd.app.diagnosis.mending import mend, mend_of
 from wmsd.app.diagnosis.situation import Situation
 from wmsd.app.examination import Examination
 from wmsd.db.failures import StorageError
-from wmsd.interfaces.cli.command_line import CommandLine, note
+from wmsd.interfaces.cli.command_line import CommandLine, note, say_text
 
 TITLES: Final = {"wrong": "Wrong", "warning": "Warning"}
 GOOD: Final = "nothing found"
@@ -75,10 +73,10 @@ def mended(found: Sequence[Finding], is_dry_run: bool) -> list[dict[str, Any]]:
 
 def tell(found: Sequence[Finding]) -> None:
     for finding in found:
-        click.echo(f"{TITLES[finding.kind.severity]}: {finding.sentence}")
-        click.echo(f"  {finding.remedy}")
+        say_text(f"{TITLES[finding.kind.severity]}: {finding.sentence}")
+        say_text(f"  {finding.remedy}")
         if (sentence := mend_of(finding)) is not None:
-            click.echo(f"  wmsd doctor --fix does it: {sentence}")
+            say_text(f"  wmsd doctor --fix does it: {sentence}")
 
 
 def verdict(found: Sequence[Finding]) -> str:

@@ -18,7 +18,7 @@ from wmsd.app.oversight.kept_findings import PLATFORM, examined
 from wmsd.app.oversight.kept_findings import diagnosed as kept
 from wmsd.db.sqlite import bytes_on_disk
 from wmsd.interfaces.cli.audited import audit_fixes
-from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, note, say
+from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, note, say, say_text
 from wmsd.interfaces.cli.diagnosed import as_json as finding_as_json
 from wmsd.interfaces.cli.diagnosed import diagnosed, find_data, mended, verdict
 from wmsd.interfaces.cli.diagnosed import tell as tell_diagnosis
@@ -202,9 +202,9 @@ def _tell_findings(report: Report) -> None:
         return
     for damage in report.findings.damages:
         more = f" (and {len(damage.messages) - 1} more)" if len(damage.messages) > 1 else ""
-        click.echo(f"{report.name}: {report.file} is damaged, {damage.place}: {damage.messages[0]}{more}")
+        say_text(f"{report.name}: {report.file} is damaged, {damage.place}: {damage.messages[0]}{more}")
     for difference in report.findings.differences:
-        click.echo(
+        say_text(
             f"{report.name}: {difference.promise}; but {difference.record}: "
             f"{difference.found} instead of {difference.expected}"
         )

@@ -118,6 +118,10 @@ def main() -> None:
     try:
         wmsd(prog_name="wmsd")
     except OSError as error:
-        click.echo(f"wmsd: {error.filename or 'Reading or writing failed'}: {error.strerror or error}.", err=True)
+        from wmsd.app.logs import escaped
+
+        click.echo(
+            escaped(f"wmsd: {error.filename or 'Reading or writing failed'}: {error.strerror or error}."), err=True
+        )
         os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # so that flushing the rest at the end cannot fail again
         sys.exit(1)
