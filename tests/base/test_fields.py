@@ -50,6 +50,7 @@ def test_decimals_are_kept_in_millionths(value: object, quantity: object, amount
 
 
 CONTROL = "refused: must not contain control characters"
+LINE_BREAK = "refused: must not contain a line break"
 BUT_LINES = f"{CONTROL} other than line breaks and tabs"
 BLANK = "refused: must not begin or end with a blank"
 DATE = "refused: must be a date such as 2026-11-20"
@@ -61,7 +62,16 @@ NO_ID, NO_EMAIL = "refused: must be a positive id", "refused: must be an e-mail 
     ("kind", "value", "expected"),
     [
         *((kind, "A b", "A b") for kind in (Code, Name, OptionalLabel, Text)),
-        *((kind, value, CONTROL) for kind in (Code, Name, OptionalLabel) for value in ("a\nb", "\x7f", "\u2028")),
+        *(
+            (kind, value, CONTROL)
+            for kind in (Code, Name, OptionalLabel)
+            for value in ("a\tb", "\x7f", "a\n\x07b")
+        ),
+        *(
+            (kind, value, LINE_BREAK)
+            for kind in (Code, Name, OptionalLabel)
+            for value in ("a\nb", "a\r\nb", "\u2028")
+        ),
         *((kind, value, BLANK) for kind in (Code, Name, OptionalLabel) for value in (" a", "a ", "a\u00a0")),
         (Text, " a\n\tb\u2028 ", " a\n\tb\u2028 "),
         *((Text, value, BUT_LINES) for value in ("a\x00", "\x0b", "a\rb", "\x85")),
@@ -78,7 +88,7 @@ NO_ID, NO_EMAIL = "refused: must be a positive id", "refused: must be an e-mail 
         *((Date, value, DATE) for value in ("2026-02-30", "", "today", 20261120, None)),
         *((Email, value, value) for value in ("a@b", "a.b@c.example", "\u0103@b.ro")),
         *((Email, value, NO_EMAIL) for value in ("abc", "a@b.", "a b@c", "a@b@c", "@bc", "a@b..c")),
-        (Email, "a@b\n", CONTROL),
+        (Email, "a@b\n", LINE_BREAK),
     ],
 )
 def test_each_type_takes_what_it_says(kind: Any, value: object, expected: object) -> None:

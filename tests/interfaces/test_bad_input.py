@@ -163,7 +163,7 @@ FIELD_VALUES: dict[str, tuple[str, str]] = {
     "nothing": ('""', "must have at least 1 character"),
     "too long": (json.dumps("x" * 256), "must have at most 255 characters"),
     "a control character": ('"a\\u0000b"', "must not contain control characters"),
-    "a line break": ('"a\\nb"', "must not contain control characters"),
+    "a line break": ('"a\\nb"', "must not contain a line break"),
     "blanks around": ('" a "', "must not begin or end with a blank"),
     "a lone surrogate": ('"\\ud800"', "must not contain half of a surrogate pair"),
     "NaN": ("NaN", "must be a number, not NaN"),

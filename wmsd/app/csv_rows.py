@@ -3,6 +3,7 @@
 import csv
 import difflib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import Final
 
 from pydantic.fields import FieldInfo
@@ -14,6 +15,9 @@ from wmsd.base.importing import CellError, Outcome, Row
 
 DELIMITERS: Final = (",", ";", "\t")
 CSV_FIELD_LIMIT: Final = 1024 * 1024
+UNFINISHED: Final = "unexpected end of data"
+TOO_LARGE: Final = "field larger than field limit"
+"""What the reader of Python says where a quote was left open."""
 Columns = Mapping[str, FieldInfo]
 
 
@@ -80,40 +84,96 @@ def read_rows(
     names = _named(columns, required, next(rows, Line(1, [])).cells)
     readers = [(name, cells.reader(columns[name], form.decimal), columns[name]) for name in names]
     for row in rows:
-        values = _values(readers, row.cells, row.number, outcome)
+        values = _values(readers, row, outcome)
         if values is not None:
             yield Row(row.number, values)
 
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A row as it stands in the file. `number` is that of its last line."""
+    """A row as it stands in the file. `number` is that of a spreadsheet: the header is 1, and empty rows count.
+
+    `stray` is the number of the first column without a heading where the row has something.
+    """
 
     number: int
     cells: list[str]
+    stray: int | None = None
 
 
 def split(texts: Iterable[str], delimiter: str | None) -> Iterator[Line]:
-    """The rows of a file, without empty ones; the first is the header. Raises Unreadable."""
-    lines = iter(texts)
+    """The rows of a file, without empty ones, and without columns that have no heading; the first is the header.
+    Raises Unreadable.
+    """
+    lines = Quotes(iter(texts))
     first = next(lines, "")
+    if not first:
+        raise Unreadable("the file is empty. Its first line must name the columns.")
     csv.field_size_limit(CSV_FIELD_LIMIT)
-    reader = csv.reader(_chained(first, lines), delimiter=delimiter or delimiter_of(first), strict=True)
+    reader = csv.reader(chain((first,), lines), delimiter=delimiter or delimiter_of(first), strict=True)
     try:
-        for place, row in enumerate(reader):
-            if row or place == 0:
-                yield Line(reader.line_num, [cells.unguarded(cell) for cell in row])
+        header = _unguarded(next(reader, []))
+        nameless = {place for place, name in enumerate(header) if not name.strip()}
+        yield Line(1, [name for name in header if name.strip()])
+        lines.end_record()
+        for number, row in enumerate(reader, start=2):
+            lines.end_record()
+            if any(cell and not cell.isspace() for cell in row):
+                yield _under(len(header), nameless, Line(number, _unguarded(row)))
     except csv.Error as error:
+        if UNFINISHED in str(error) or (TOO_LARGE in str(error) and lines.open_since):
+            raise Unreadable(f"line {lines.begun}: a quote begins here that does not end.") from None
         raise Unreadable(f"line {reader.line_num}: this is not CSV: {error}.") from None
+
+
+class Quotes:
+    """Passes lines on, and knows in which one a quote of the current record began that has not ended."""
+
+    def __init__(self, lines: Iterator[str]) -> None:
+        self._lines = lines
+        self._number = self._before = 0
+        self.open_since: int | None = None
+
+    def end_record(self) -> None:
+        self._before, self.open_since = self._number, None
+
+    @property
+    def begun(self) -> int:
+        """The line where the quote begins, or where its record does."""
+        return self.open_since or self._before + 1
+
+    def __iter__(self) -> "Quotes":
+        return self
+
+    def __next__(self) -> str:
+        line = next(self._lines)
+        self._number += 1
+        if line.count('"') % 2:
+            self.open_since = self._number if self.open_since is None else None
+        return line
+
+
+def _unguarded(row: list[str]) -> list[str]:
+    return [cells.unguarded(cell) for cell in row]
+
+
+def _under(width: int, nameless: set[int], row: Line) -> Line:
+    """The row as the header has it. Spreadsheets end rows with empty cells where another row was longer."""
+    found = row.cells
+    while len(found) > width and not found[-1]:
+        found.pop()
+    if not nameless:
+        return row
+    stray = next((n for n, cell in enumerate(found) if n in nameless and cell and not cell.isspace()), None)
+    return Line(
+        row.number,
+        [cell for place, cell in enumerate(found) if place not in nameless],
+        None if stray is None else stray + 1,
+    )
 
 
 def delimiter_of(header: str) -> str:
     return max(DELIMITERS, key=header.count)
-
-
-def _chained(first: str, rest: Iterator[str]) -> Iterator[str]:
-    yield first
-    yield from rest
 
 
 def decoded(lines: Iterable[bytes]) -> Iterator[str]:
@@ -160,15 +220,19 @@ def _named_as(name: str) -> str:
 
 
 def _values(
-    readers: list[tuple[str, cells.ReadCell, FieldInfo]], row: list[str], line: int, outcome: Outcome
+    readers: list[tuple[str, cells.ReadCell, FieldInfo]], row: Line, outcome: Outcome
 ) -> dict[str, object] | None:
     """The row by column. A cell that cannot be read stays text, so that the row's other errors are found."""
-    if len(row) != len(readers):
-        sentence = f"has {len(row)} cells where the header has {len(readers)}"
-        outcome.errors.append(CellError(line, "", sentence))
+    if row.stray is not None:
+        sentence = f"has something in column {row.stray}, which has no heading"
+        outcome.errors.append(CellError(row.number, "", sentence))
+    if len(row.cells) != len(readers):
+        has, needs = len(row.cells), len(readers)
+        sentence = f"has {has} {'cell' if has == 1 else 'cells'} where the header has {needs}"
+        outcome.errors.append(CellError(row.number, "", sentence))
         return None
     values: dict[str, object] = {}
-    for cell, (name, read, field) in zip(row, readers, strict=True):
+    for cell, (name, read, field) in zip(row.cells, readers, strict=True):
         if cell == "":
             if cells.is_nullable(field):
                 values[name] = None
@@ -178,6 +242,6 @@ def _values(
         try:
             values[name] = read(cell)
         except ValueError as error:
-            outcome.errors.append(CellError(line, name, str(error)))
+            outcome.errors.append(CellError(row.number, name, str(error)))
             values[name] = cell
     return values

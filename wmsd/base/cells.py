@@ -10,19 +10,18 @@ a `;`: where a comma is the decimal mark, spreadsheets split lines there.
 import json
 import re
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any, Union, get_args, get_origin
+from typing import Any, Final, Union, get_args, get_origin
 
 from pydantic.fields import FieldInfo
 
 from wmsd.base import decimal_marks
 from wmsd.base.decimal_marks import Mark
-from wmsd.base.fields import Decimals
+from wmsd.base.fields import Dates, Decimals, Moments, Named
+from wmsd.base.spreadsheet_cells import read_date, read_flag, read_moment, read_name
 from wmsd.base.strict_json import dumps
 
-TRUE = frozenset({"true", "1", "yes", "da"})
-FALSE = frozenset({"false", "0", "no", "nu"})
 NUMBER = re.compile(r"[+-]?([0-9]+\.?[0-9]*|\.[0-9]+)(e[+-]?[0-9]{1,3})?", re.ASCII | re.IGNORECASE)
 FORMULA = re.compile(r"'*\s*[=+\-@\t\r\uff1d\uff0b\uff0d\uff20]")
 """The beginning of a formula, full-width forms included, or of a text that was guarded against being one."""
@@ -38,10 +37,10 @@ def reader(field: FieldInfo, mark: Mark = "point") -> ReadCell:
     if Decimals in marks:
         return partial(decimal_marks.read, mark=mark)
     if plain is bool:
-        return _flag
+        return read_flag
     if get_origin(plain) is list:
         return _members
-    return _text
+    return next((read for mark_of_it, read in TEXTS.items() if mark_of_it in marks), _text)
 
 
 def write(value: object) -> str:
@@ -87,28 +86,29 @@ def is_nullable(field: FieldInfo) -> bool:
     return any(type(None) in get_args(part) for part in _parts(field.annotation))
 
 
-def _flag(cell: str) -> object:
-    word = cell.strip().lower()
-    if word not in TRUE | FALSE:
-        raise ValueError("must be true or false")
-    return word in TRUE
-
-
 def _members(cell: str) -> object:
     if cell.startswith("["):
         try:
             return json.loads(cell)
         except (ValueError, RecursionError):
             raise ValueError("must be a list with ; between its members, or a JSON array") from None
-    return [member for member in cell.split(";") if member]
+    return [_named(member) for member in cell.split(";") if member]
 
 
 MEMBERS: ReadCell = _members
 
 
-def _text(cell: str) -> object:
+def _text(cell: str) -> str:
     """A line break inside a cell becomes `\\n`, whatever the line ends of the file are."""
     return cell.replace("\r\n", "\n")
+
+
+def _named(cell: str) -> str:
+    return read_name(_text(cell))
+
+
+TEXTS: Final[Mapping[type, ReadCell]] = {Named: _named, Dates: read_date, Moments: read_moment}
+"""By the mark of the field."""
 
 
 def _plain(field: FieldInfo) -> tuple[Any, tuple[Any, ...]]:

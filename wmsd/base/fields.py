@@ -46,6 +46,18 @@ class Decimals:
     """Marks a field that is stored as millionths and sent as a JSON number."""
 
 
+class Named:
+    """Marks a short text that is compared exactly, such as a code or a barcode."""
+
+
+class Dates:
+    """Marks a field with a date in a text."""
+
+
+class Moments:
+    """Marks a field with a date and time in a text."""
+
+
 class Sealed:
     """Marks a field with a credential: it can be sent, and is never shown again."""
 
@@ -90,10 +102,16 @@ _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 _CONTROL_BUT_LINES = re.compile(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]")
 
 
+_LINE_BREAK = re.compile(r"[\r\n\u2028\u2029]")
+
+
 def _no_control(value: str) -> str:
-    if _CONTROL.search(value):
-        raise refuse("must not contain control characters")
-    return value
+    found = _CONTROL.search(value)
+    if found is None:
+        return value
+    if all(_LINE_BREAK.match(each) for each in _CONTROL.findall(value)):
+        raise refuse("must not contain a line break")
+    raise refuse("must not contain control characters")
 
 
 def _no_control_but_lines(value: str) -> str:
@@ -108,9 +126,13 @@ def _trimmed(value: str) -> str:
     return value
 
 
-Code = Annotated[str, Field(min_length=1, max_length=64), AfterValidator(_no_control), AfterValidator(_trimmed)]
+Code = Annotated[
+    str, Field(min_length=1, max_length=64), AfterValidator(_no_control), AfterValidator(_trimmed), Named
+]
 Name = Annotated[str, Field(min_length=1, max_length=255), AfterValidator(_no_control), AfterValidator(_trimmed)]
-Label = Annotated[str, Field(min_length=1, max_length=64), AfterValidator(_no_control), AfterValidator(_trimmed)]
+Label = Annotated[
+    str, Field(min_length=1, max_length=64), AfterValidator(_no_control), AfterValidator(_trimmed), Named
+]
 Text = Annotated[str, Field(min_length=1, max_length=4000), AfterValidator(_no_control_but_lines)]
 
 EmptyIsNull = BeforeValidator(lambda value: None if value == "" else value)
@@ -142,7 +164,9 @@ def _timestamp(value: object) -> str:
         raise refuse(str(error)) from None
 
 
-Timestamp = Annotated[str, BeforeValidator(_timestamp), WithJsonSchema({"type": "string", "format": "date-time"})]
+Timestamp = Annotated[
+    str, BeforeValidator(_timestamp), Moments, WithJsonSchema({"type": "string", "format": "date-time"})
+]
 """Accepts any offset; stores and shows UTC with milliseconds and `Z`."""
 
 
@@ -157,7 +181,7 @@ def _no_date() -> str:
     raise refuse("must be a date such as 2026-11-20")
 
 
-Date = Annotated[str, BeforeValidator(_date), WithJsonSchema({"type": "string", "format": "date"})]
+Date = Annotated[str, BeforeValidator(_date), Dates, WithJsonSchema({"type": "string", "format": "date"})]
 
 _EMAIL = re.compile(r"[^@\s]+@[^@\s.]+(\.[^@\s.]+)*")
 

@@ -13,7 +13,9 @@ CHUNK = 1000
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """`line` is the number of the row's last line in the file; `values` are the columns that could be read."""
+    """`line` is the number that a spreadsheet shows, the header being 1; `values` are the columns that could be
+    read.
+    """
 
     line: int
     values: dict[str, object]

@@ -97,7 +97,7 @@ def test_what_is_not_a_good_company(shared: Home) -> None:
             ["x" * 65, "--name", " New"],
             ["code must have at most 64 characters.", "name must not begin or end with a blank."],
         ),
-        (["N\nEW", "--name", "New"], ["code must not contain control characters."]),
+        (["N\nEW", "--name", "New"], ["code must not contain a line break."]),
     ):
         assert shared.refusals(*create, *arguments) == sentences
     assert hashes(shared.data) == before

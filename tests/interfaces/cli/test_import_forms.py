@@ -92,3 +92,40 @@ def test_a_preview_tells_all_errors_and_the_question(tenant: Tenant) -> None:
     assert wrong["errors_in_all"] == 3
     assert {each["cell"] for each in wrong["errors"]} == {"maybe", "2", ""}
     assert wrong["counts"] is None
+
+
+def test_columns_and_rows_without_anything_are_left_out(tenant: Tenant) -> None:
+    content = (
+        "code;name;active;;;\r\nA;Apple;WAHR;;;\r\n;;;;;\r\n\r\n ;;;\r\nB;Bolt;falsch\r\nC;Cherry;ja;;;;;;\r\n"
+    )
+    assert tenant.take("clients", content) == (3, 0, 0)
+    shown = [(row["code"], row["name"], row["active"]) for row in tenant.rows("clients")]
+    assert shown == [("A", "Apple", "true"), ("B", "Bolt", "false"), ("C", "Cherry", "true")]
+    preview = ("import", "clients", "-", "--company", tenant.code, "--preview", "--json")
+    found = tenant.home.ok(*preview, stdin=content.replace("Bolt", "Brown")).json
+    assert [each["name"] for each in found["columns"]] == ["code", "name", "active"]
+    assert [(row["row"], row["what"]) for row in found["rows"]] == [(2, "same"), (6, "changed"), (7, "same")]
+
+
+def test_dates_of_a_european_spreadsheet(tenant: Tenant) -> None:
+    places(tenant).take("partners", "code,name\nP1,Partner\n")
+    tenant.take("stock", "article_code,warehouse_code,quantity\nA,MAIN,10\n")
+    header = "external_ref;partner_code;warehouse_code;requested_date;article_code;quantity\n"
+    assert tenant.take("sales-orders", f"{header}E1;P1;MAIN;31.12.2026;A;2\n") == (1, 0, 0)
+    assert [row["requested_date"] for row in tenant.rows("sales-orders")] == ["2026-12-31"]
+    assert tenant.refuses("sales-orders", f"{header}E2;P1;MAIN;4/5/2026;A;2\nE3;P1;MAIN;30.2.2026;A;2\n") == [
+        "row 2, requested_date: is not clear with slashes: write it such as 31.12.2026 or 2026-12-31.",
+        "row 3, requested_date: must be a date that exists, such as 31.12.2026.",
+    ]
+
+
+def test_moments_of_a_european_spreadsheet(tenant: Tenant) -> None:
+    tenant.take("partners", "code,name\nP1,Partner\n")
+    tenant.take("packaging-types", "code,name\nPAL,Pallet\n")
+    header = "packaging_type_code;partner_code;direction;quantity;occurred_at\n"
+    (sentence,) = tenant.refuses("packaging-movements", f"{header}PAL;P1;OUT;5;24.11.2025 10:00\n")
+    assert sentence == (
+        "row 2, occurred_at: must say its offset from UTC, such as 24.11.2026 10:00+02:00 or 2026-11-24T10:00:00Z."
+    )
+    tenant.take("packaging-movements", f"{header}PAL;P1;OUT;5;24.11.2025 10:00+02:00\n")
+    assert [row["occurred_at"] for row in tenant.rows("packaging-movements")] == ["2025-11-24T08:00:00.000Z"]

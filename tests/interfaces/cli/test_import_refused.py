@@ -11,9 +11,9 @@ ARTICLE_COLUMNS = (
 )
 
 UNREADABLE: dict[str, tuple[bytes, str]] = {
-    "empty": (b"", f"the first line must name the columns: {ARTICLE_COLUMNS}."),
+    "empty": (b"", "the file is empty. Its first line must name the columns."),
     "blank": (b"\n\n", f"the first line must name the columns: {ARTICLE_COLUMNS}."),
-    "only a BOM": (b"\xef\xbb\xbf", f"the first line must name the columns: {ARTICLE_COLUMNS}."),
+    "only a BOM": (b"\xef\xbb\xbf", "the file is empty. Its first line must name the columns."),
     "unknown column": (b"code,nmae\nA,Apple\n", "there is no column 'nmae'; did you mean name?"),
     "no near column": (b"code,q\nA,1\n", f"there is no column 'q'; the columns are {ARTICLE_COLUMNS}."),
     "headings of another language": (
@@ -47,7 +47,15 @@ UNREADABLE: dict[str, tuple[bytes, str]] = {
         "Save it as CSV UTF-8, and choose that file.",
     ),
     "after a quote": (b'code,name\nA,"Apple" pie\n', "line 2: this is not CSV: ',' expected after '\"'."),
-    "open quote": (b'code,name\nA,"Apple\n', "line 2: this is not CSV: unexpected end of data."),
+    "open quote": (b'code,name\nA,"Apple\nB,Bolt\nC,Cherry\n', "line 2: a quote begins here that does not end."),
+    "open quote after a closed one": (
+        b'code,name\nA,5" pipe\n"B\nC",Bolt\nD,"Date\nE,Elder\n',
+        "line 5: a quote begins here that does not end.",
+    ),
+    "open quote before much": (
+        b'code,name\nA,"Apple\n' + b"B,Bolt\n" * 200_000,
+        "line 2: a quote begins here that does not end.",
+    ),
     "huge cell": (
         b"code,name\nA," + b"x" * 1_048_577,
         "line 2: this is not CSV: field larger than field limit (1048576).",
@@ -61,12 +69,16 @@ def test_a_file_that_cannot_be_read(tenant: Tenant, name: str) -> None:
     assert tenant.refuses("articles", content) == [sentence]
 
 
+SHORTENED = (
+    "is a number that a spreadsheet has shortened, and its last digits are lost. Format the column as text, enter "
+    "the value again, and save the file again."
+)
 REFUSED: dict[str, tuple[str, list[str]]] = {
     "ragged": (
         "code,name\nA,Apple\nB\nC,Cherry,red\n",
-        ["row 3: has 1 cells where the header has 2.", "row 4: has 3 cells where the header has 2."],
+        ["row 3: has 1 cell where the header has 2.", "row 4: has 3 cells where the header has 2."],
     ),
-    "required": ("code,name\n,Apple\nB,\n,\n", [
+    "required": ("code,name,unit\n,Apple,\nB,,\n,,kg\n", [
         "row 2, code: is required.",
         "row 3, name: is required.",
         "row 4, code: is required.",
@@ -95,6 +107,15 @@ REFUSED: dict[str, tuple[str, list[str]]] = {
         "row 4, barcodes: must not name one barcode twice.",
         "row 5, barcodes.1: must not begin or end with a blank.",
     ]),
+    "without a heading": ("code;;name;\nA;;Apple;\nB;x;Bolt;\nC;y;Cherry;z\n;;;\nD;;Date;;;;\nE;;Elder;;q\n", [
+        "row 3: has something in column 2, which has no heading.",
+        "row 4: has something in column 2, which has no heading.",
+        "row 7: has 3 cells where the header has 2.",
+    ]),
+    "shortened by a spreadsheet": (
+        'code,name,barcode,barcodes\n"4,00638E+12",A,1E-3,\nB,B,4.00638e+12,"7;2,5E+05"\n1E5,E,4E12,7E3\n',
+        [f"row {where}: {SHORTENED}" for where in ("2, code", "2, barcode", "3, barcode", "3, barcodes")],
+    ),
     "texts": (f"code,name,unit\n A,Apple \x07,{'x' * 65}\n{'y' * 65},Bolt,pcs\n", [
         "row 2, code: must not begin or end with a blank.",
         "row 2, name: must not contain control characters.",
@@ -114,8 +135,8 @@ REFUSED: dict[str, tuple[str, list[str]]] = {
         "row 2, name: is required.",
         "row 2, client_code: is not a client of this company.",
     ]),
-    "after a cell with line breaks": ('code,name,description\nA,Apple,"1\n2\n3"\nB,,\n', [
-        "row 5, name: is required.",
+    "after a cell with line breaks, and an empty row": ('code,name,description\nA,Apple,"1\n2\n3"\n\nB,,\n', [
+        "row 4, name: is required.",
     ]),
 }  # fmt: skip
 
@@ -167,16 +188,13 @@ def test_stock_that_is_refused(tenant: Tenant) -> None:
     tenant.take("articles", "code,name\nA,Apple\nB,Bolt\n")
     tenant.take("warehouses", "code,name\nMAIN,Main\n")
     tenant.take("stock", PLACE + "A,MAIN,7\n")
-    content = PLACE + "A,MAIN,8\na,MAIN,1\nA,main,x\nB,MAIN,-1\nA,MAIN,9\n,,\nB,MAIN,1000000000\nC,SIDE,1e\n"
+    content = PLACE + "A,MAIN,8\na,MAIN,1\nA,main,x\nB,MAIN,-1\nA,MAIN,9\n , ,\nB,MAIN,1000000000\nC,SIDE,1e\n"
     assert tenant.refuses("stock", content) == [
         "row 3, article_code: is not an article of this company.",
         "row 4, quantity: must be a number with a decimal point, such as 12.5.",
         "row 4, warehouse_code: is not a warehouse of this company.",
         "row 5, quantity: must not be below 0.",
         "row 6, article_code: is counted twice in this warehouse; first in row 2.",
-        "row 7, article_code: is required.",
-        "row 7, warehouse_code: is required.",
-        "row 7, quantity: is required.",
         "row 8, article_code: is counted twice in this warehouse; first in row 5.",
         "row 8, quantity: must be at most 999999999.999999.",
         "row 9, quantity: must be a number with a decimal point, such as 12.5.",

@@ -1,0 +1,88 @@
+"""Dates, moments, truth values and codes as the spreadsheets of Europe write them."""
+
+import re
+import unicodedata
+from datetime import date, datetime
+from typing import Final
+
+TRUTH: Final = {
+    "English": ("true", "false"),
+    "English, asked": ("yes", "no"),
+    "German": ("wahr", "falsch"),
+    "German, asked": ("ja", "nein"),
+    "Romanian": ("adev\u0103rat", "fals"),
+    "Romanian without marks": ("adevarat", "fals"),
+    "Romanian, asked": ("da", "nu"),
+    "French": ("vrai", "faux"),
+    "French, asked": ("oui", "non"),
+    "a figure": ("1", "0"),
+}
+TRUE: Final = frozenset(true for true, _ in TRUTH.values())
+FALSE: Final = frozenset(false for _, false in TRUTH.values())
+
+DOTTED: Final = re.compile(r"([0-9]{1,2})\.([0-9]{1,2})\.([0-9]{4})(?:[ T]+(.+))?", re.ASCII)
+"""`31.12.2026`: with dots the day always comes first."""
+SLASHED: Final = re.compile(r"[0-9]{1,4}/[0-9]{1,2}/[0-9]{1,4}(?:[ T].*)?", re.ASCII)
+"""`4/5/2026` is in April in one country and in May in the other."""
+CLOCK: Final = re.compile(
+    r"([0-9]{1,2})(:[0-9]{2}(?::[0-9]{2}(?:\.[0-9]{1,6})?)?) ?(Z|[+-][0-9]{2}:?[0-9]{2})?", re.ASCII
+)
+SLASHES: Final = "is not clear with slashes: write it such as 31.12.2026 or 2026-12-31"
+NO_OFFSET: Final = "must say its offset from UTC, such as 24.11.2026 10:00+02:00 or 2026-11-24T10:00:00Z"
+POWER: Final = re.compile(r"[+-]?[0-9]+(?:[.,][0-9]+)?E[+-][0-9]+", re.ASCII | re.IGNORECASE)
+"""What a spreadsheet makes of a long number: `4,00638E+12`."""
+DAMAGED: Final = (
+    "is a number that a spreadsheet has shortened, and its last digits are lost. "
+    "Format the column as text, enter the value again, and save the file again"
+)
+
+
+def read_flag(cell: str) -> bool:
+    """Raises ValueError with a sentence."""
+    word = unicodedata.normalize("NFC", cell.strip()).lower()
+    if word not in TRUE | FALSE:
+        raise ValueError("must be true or false")
+    return word in TRUE
+
+
+def read_date(cell: str) -> str:
+    """The date in ISO 8601; what is written otherwise stays. Raises ValueError with a sentence."""
+    text = cell.strip()
+    if SLASHED.fullmatch(text):
+        raise ValueError(SLASHES)
+    found = DOTTED.fullmatch(text)
+    return text if found is None or found[4] is not None else _day(found)
+
+
+def read_moment(cell: str) -> str:
+    """The moment in ISO 8601; what is written otherwise stays. Raises ValueError with a sentence."""
+    text = cell.strip()
+    if SLASHED.fullmatch(text):
+        raise ValueError(SLASHES)
+    found = DOTTED.fullmatch(text)
+    if found is None:
+        return text
+    clock = CLOCK.fullmatch((found[4] or "").strip())
+    if clock is None:
+        raise ValueError("must be a date and time, such as 24.11.2026 10:00+02:00 or 2026-11-24T10:00:00Z")
+    if clock[3] is None:
+        raise ValueError(NO_OFFSET)
+    moment = f"{_day(found)}T{clock[1]:0>2}{clock[2]}{clock[3]}"
+    try:
+        return datetime.fromisoformat(moment).isoformat()
+    except ValueError:
+        raise ValueError("must be a date and time that exist, such as 24.11.2026 10:00+02:00") from None
+
+
+def _day(found: "re.Match[str]") -> str:
+    try:
+        return date(int(found[3]), int(found[2]), int(found[1])).isoformat()
+    except ValueError:
+        raise ValueError("must be a date that exists, such as 31.12.2026") from None
+
+
+def read_name(cell: str) -> str:
+    """A code or another text that is compared exactly. Raises ValueError with a sentence."""
+    if POWER.fullmatch(cell.strip()):
+        raise ValueError(DAMAGED)
+    return cell
