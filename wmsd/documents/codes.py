@@ -1,13 +1,16 @@
 """Turns the codes in a file of documents into ids."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
+from typing import Final
 
+from wmsd.articles import store as articles
 from wmsd.db.transaction import Transaction
 from wmsd.directory import store as directory
 from wmsd.directory.store import DirectoryKind
 from wmsd.documents.table import DocumentTable
 
 Referred = DirectoryKind | DocumentTable
+NO_ARTICLE: Final = "is not an article of this company"
 
 
 class Codes:
@@ -35,6 +38,11 @@ class Codes:
                 else self._directory[column].get(code)
             )
         return self._found[column, code]
+
+    def unknown_articles(self, codes: Iterable[str]) -> set[str]:
+        """Those of the codes that no article has."""
+        wanted = set(codes)
+        return wanted - {article.code for article in articles.references(self._tx, (), wanted)}
 
     def are_the_same(self, tx: Transaction) -> bool:
         """Whether every code that was looked up still has the same id."""

@@ -9,7 +9,7 @@ from wmsd.base.field_errors import FieldError, external_ref_taken
 from wmsd.db.transaction import Transaction
 from wmsd.directory import store as directory
 from wmsd.directory.store import PARTNERS, WAREHOUSES, DirectoryKind
-from wmsd.documents.codes import Referred
+from wmsd.documents.codes import NO_ARTICLE, Referred
 from wmsd.documents.table import DocumentTable
 
 CODES: Final[Mapping[str, str]] = {PARTNERS.noun: "INVALID_PARTNER", WAREHOUSES.noun: "INVALID_WAREHOUSE"}
@@ -112,7 +112,7 @@ class Articles:
         else:
             return None, FieldError("VALIDATION_FAILED", f"{path}.article_id", "is required, or article_code")
         if article is None:
-            return None, FieldError("INVALID_ARTICLE", named, "is not an article of this company")
+            return None, FieldError("INVALID_ARTICLE", named, NO_ARTICLE)
         if line.article_code not in (None, article.code):
             sentence = f"is not the code of article {article.id}"
             return None, FieldError("INVALID_ARTICLE", f"{path}.article_code", sentence)

@@ -23,7 +23,7 @@ from wmsd.base.validation import field_errors
 from wmsd.db.transaction import Transaction
 from wmsd.directory import store as directory
 from wmsd.directory.store import DirectoryKind
-from wmsd.documents.codes import Codes, Referred
+from wmsd.documents.codes import NO_ARTICLE, Codes, Referred
 from wmsd.documents.kind import Document, DocumentKind
 
 OF_A_LINE: Final = "line_"
@@ -187,6 +187,16 @@ class DocumentRows:
                 outcome.refuse(of_one[most].line, {"code": [f"has over {most} {self._table.lines} with this row"]})
             elif len(checked) == len(of_one) and self._agree(checked, outcome):
                 yield checked
+            else:
+                self._refuse_articles(of_one, codes, outcome)
+
+    def _refuse_articles(self, rows: list[Row], codes: Codes, outcome: Outcome) -> None:
+        """Checks the articles of a document with errors. Those of others are checked when they are written."""
+        named = [(row.line, code) for row in rows if isinstance(code := row.values.get("article_code"), str)]
+        unknown = codes.unknown_articles(code for _, code in named)
+        for line, code in named:
+            if code in unknown:
+                outcome.refuse(line, {"article_code": [NO_ARTICLE]})
 
     def _checked(self, row: Row, codes: Codes, outcome: Outcome) -> Checked | None:
         errors: FieldErrors = {}

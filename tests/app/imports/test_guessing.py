@@ -111,6 +111,7 @@ ENCODED = {
     "UTF-8 with a mark": ("Șurub", "utf-8-sig", "utf-8-sig"),
     "UTF-16": ("Șurub", "utf-16", "utf-16"),
     "Windows-1252": ("Café für Müller", "windows-1252", "windows-1252"),
+    "Windows-1250 of Poland": ("Źdźbło, źródło", "windows-1250", "windows-1250"),
     "Windows-1250": ("Şurub în cutie, ţeavă", "windows-1250", "windows-1250"),
 }
 
@@ -153,3 +154,37 @@ def test_any_bytes_are_understood_or_refused(content: bytes) -> None:
         list(lines_of(file, found.form.encoding))
     except Unreadable as error:
         assert str(error).endswith(".")
+
+
+CHOSEN = {
+    "the line after a whole block": (
+        "a,b\n" * 30_000 + "ŹŹ,b\n",
+        "windows-1250",
+        "windows-1252",
+        "line 30001 is not Windows-1252 text. The file can be read as Windows-1250. "
+        "Choose the encoding that the file has, or save it as CSV UTF-8.",
+    ),
+    "UTF-8": (
+        "a,b\nc,Ș\n",
+        "utf-8",
+        "windows-1250",
+        "line 2 is not Windows-1250 text. The file can be read as UTF-8. "
+        "Choose the encoding that the file has, or save it as CSV UTF-8.",
+    ),
+    "either": (
+        "a,b\nc,d\ne,é\n",
+        "windows-1252",
+        "utf-8",
+        "line 3 is not UTF-8 text. The file can be read as Windows-1250, Windows-1252. "
+        "Choose the encoding that the file has, or save it as CSV UTF-8.",
+    ),
+}
+
+
+@pytest.mark.parametrize("name", CHOSEN)
+def test_a_wrong_encoding_names_the_line_and_the_right_ones(name: str) -> None:
+    text, encoding, chosen, sentence = CHOSEN[name]
+    file = io.BytesIO(text.encode(encoding))
+    with pytest.raises(Unreadable) as raised:
+        list(lines_of(file, guess(file, COLUMNS, Chosen(encoding=chosen)).form.encoding))
+    assert str(raised.value) == sentence

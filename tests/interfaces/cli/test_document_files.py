@@ -151,3 +151,16 @@ def test_what_is_wrong_with_a_return_is_told_by_row_and_column(dock: Tenant) -> 
         "row 5, disposition: must be 'RESTOC', 'CARANTINA' or 'DISTRUS'.",
         "row 6, partner_code: is not the partner of SO-1.",
     ]
+
+
+def test_a_wrong_partner_hides_no_wrong_article(dock: Tenant) -> None:
+    header = "external_ref,partner_code,warehouse_code,article_code,quantity\n"
+    rows = "E1,CUST,MAIN,NONE,1\nE1,NOBODY,MAIN,A,1\nE2,NOBODY,NOWHERE,GONE,1\nE3,CUST,MAIN,NONE,1\n"
+    assert dock.refuses("sales-orders", header + rows) == [
+        "row 2, article_code: is not an article of this company.",
+        "row 3, partner_code: is not a partner of this company.",
+        "row 4, partner_code: is not a partner of this company.",
+        "row 4, warehouse_code: is not a warehouse of this company.",
+        "row 4, article_code: is not an article of this company.",
+        "row 5, article_code: is not an article of this company.",
+    ]

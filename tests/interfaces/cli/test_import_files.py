@@ -134,7 +134,7 @@ STEERING = "\x1b]0;pwned\x07\x1b[2J"
 @pytest.mark.parametrize("flags", [("--preview",), ()])
 def test_a_cell_does_not_steer_the_terminal(tenant: Tenant, flags: tuple[str, ...]) -> None:
     path = tenant.home.write("x.csv", f"code,name\n{STEERING},Apple\n")
-    arguments = ("import", "articles", path, "--company", tenant.code, *flags)
+    arguments: tuple[str | Path, ...] = ("import", "articles", path, "--company", tenant.code, *flags)
     for done in (at_a_terminal(tenant.home, *arguments), tenant.home.run(*arguments)):
         shown = (done.out + done.err).replace("\x1b[31m", "").replace("\x1b[0m", "")
         assert r"\x1b]0;pwned\x07\x1b[2J" in shown
@@ -154,5 +154,7 @@ def test_a_file_name_does_not_steer_the_terminal(tenant: Tenant) -> None:
     refused = tenant.home.run("import", "articles", path, "--company", tenant.code)
     assert "\x1b" not in refused.err
     assert len(refused.wrong) == 1
-    missing = tenant.home.run("import", "articles", path, "--company", tenant.code, "--errors", "no/\x1b[31m/x.csv")
+    missing = tenant.home.run(
+        "import", "articles", path, "--company", tenant.code, "--errors", "no/\x1b[31m/x.csv"
+    )
     assert "\x1b" not in missing.err

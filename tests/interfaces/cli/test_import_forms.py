@@ -25,6 +25,19 @@ def test_windows_1252(tenant: Tenant) -> None:
     assert tenant.rows("clients")[0]["name"] == "Café Müller"
 
 
+def test_a_wrong_encoding_is_told_with_the_right_option(tenant: Tenant) -> None:
+    content = "code;name\r\nC1;Łąka\r\nC2;Źródło\r\n".encode("windows-1250")
+    refused = tenant.home.refused(
+        "import", "clients", "-", "--company", tenant.code, "--encoding", "windows-1252", stdin=content
+    )
+    assert refused == (
+        "<stdin>: line 3 is not Windows-1252 text. The file can be read as Windows-1250. Choose the encoding that "
+        "the file has, or save it as CSV UTF-8. Say --encoding windows-1250."
+    )
+    assert tenant.take("clients", content) == (2, 0, 0)
+    assert tenant.rows("clients")[1]["name"] == "Źródło"
+
+
 def test_a_thousand_or_one_is_asked(tenant: Tenant) -> None:
     places(tenant)
     content = EXCEL.replace("2,5", "2")

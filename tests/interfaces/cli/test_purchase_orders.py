@@ -32,6 +32,7 @@ def test_a_file_with_faults_is_refused_whole(shop: Tenant) -> None:
     rows = "X,,,P9,MAIN,,,Z,1\nY,,,P1,MAIN,,,Z,1\nV,,GONE,P1,MAIN,,,A,1\n"
     assert shop.refuses("purchase-orders", HEADER + rows) == [
         "row 2, partner_code: is not a partner of this company.",
+        "row 2, article_code: is not an article of this company.",
         "row 3, article_code: is not an article of this company.",
         "row 4, status: must be 'CREAT', 'PARTIAL', 'RECEPTIONAT' or 'ANULAT'.",
     ]

@@ -79,6 +79,7 @@ REFUSED = {
             "row 2, client_code: is not a client of this company.",
             "row 3, partner_code: is not a partner of this company.",
             "row 3, client_code: is not a client of this company.",
+            "row 3, article_code: is not an article of this company.",
             "row 3, line_warehouse_code: is not a warehouse of this company.",
         ],
     ),
@@ -120,7 +121,7 @@ REFUSED = {
         ["row 2, status: must be 'CREAT', 'IN_LUCRU', 'INCARCAT', 'LIVRAT' or 'ANULAT'."],
     ),
     "bad cells": (
-        "X,,,P1,MAIN,,24.12.2026,,A,0,\n",
+        "X,,,P1,MAIN,,24.12.26,,A,0,\n",
         [
             "row 2, requested_date: must be a date such as 2026-11-20.",
             "row 2, quantity: must be greater than 0.",

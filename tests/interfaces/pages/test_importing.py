@@ -168,7 +168,7 @@ NO_LISTS = {
     "a workbook": (b"PK\x03\x04" + bytes(100), "is a workbook (.xlsx) or another zipped file"),
     "NULs": (b"code,name\nA,B\0\n", "has a byte of value 0"),
     "an unknown column": (b"code,nmae\nA,B\n", "there is no column 'nmae'"),
-    "an open quote": (b'code,name\nA,"B\n', "this is not CSV"),
+    "an open quote": (b'code,name\nA,"B\n', "line 2: a quote begins here that does not end."),
 }
 
 
@@ -268,3 +268,14 @@ async def test_what_stands_in_the_way_of_taking_back_is_told(visitor: Visitor) -
     refused = await visitor.post("/companies/1/imports/1/undo", {"form_token": undo.form_token})
     assert refused.status == 409
     assert "Article NEW was changed since. Nothing was changed." in words(refused)
+
+
+async def test_a_file_in_another_encoding_can_be_read_in_the_right_one(visitor: Visitor) -> None:
+    content = "code;name\r\nC1;Źródło\r\n".encode("windows-1250")
+    path, seen = await looked_at(visitor, "clients", content, encoding="windows-1252")
+    assert "line 2 is not Windows-1252 text. The file can be read as Windows-1250." in words(seen)
+    chosen = await visitor.post(path, {"form_token": seen.form_token, "encoding": "windows-1250"})
+    assert chosen.status == 303
+    assert "Źródło" in words(await settled(visitor, path))
+    await confirmed(visitor, path)
+    assert ("C1", "Źródło") in await visitor.world.rows("SELECT code, name FROM clients")

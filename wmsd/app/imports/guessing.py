@@ -3,8 +3,6 @@
 What can only be guessed at a risk is asked: `1.000` is a thousand in one country and one in the other.
 """
 
-import codecs
-from collections import Counter
 from collections.abc import Generator, Mapping
 from dataclasses import field
 from decimal import Decimal
@@ -12,33 +10,15 @@ from io import TextIOWrapper
 from typing import IO, Final, NamedTuple
 
 from wmsd.app.csv_rows import Columns, Form, Unreadable, delimiter_of, split
+from wmsd.app.imports.encodings import ENCODINGS, SAVE_AS, encoding_of, not_readable
 from wmsd.base import cells
 from wmsd.base.dataclass import dataclass
 from wmsd.base.decimal_marks import MARKS, SIGN_OF, Mark, readings
 
-ENCODINGS: Final[Mapping[str, str]] = {
-    "utf-8": "UTF-8",
-    "utf-16": "UTF-16",
-    "windows-1250": "Windows-1250",
-    "windows-1252": "Windows-1252",
-}
-"""Those that can be chosen, and their names for people."""
 DELIMITER_NAMES: Final[Mapping[str, str]] = {",": "comma", ";": "semicolon", "\t": "tab"}
-MARKED: Final = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
-OTHER_FILES: Final = {
-    b"PK\x03\x04": "is a workbook (.xlsx) or another zipped file",
-    b"\xd0\xcf\x11\xe0": "is a workbook (.xls)",
-    b"\x1f\x8b": "is compressed",
-    b"%PDF": "is a PDF",
-    b"\x28\xb5\x2f\xfd": "is compressed",
-}
-"""By how they begin."""
-SAVE_AS: Final = "Save it as CSV UTF-8, and choose that file."
-ROMANIAN: Final = frozenset(b"\xe3\xc3\xba\xaa\xfe\xde")
-"""In Windows-1250, letters of Romanian that Windows-1252 does not have."""
-BLOCK: Final = 64 * 1024
 LONGEST_LINE: Final = 4 * 1024 * 1024
 MOST_QUESTIONS: Final = 5
+__all__ = ["ENCODINGS", "Chosen", "Guess", "guess", "lines_of"]
 
 
 class Cell(NamedTuple):
@@ -89,7 +69,7 @@ def _plain(number: Decimal) -> str:
 
 def guess(file: IO[bytes], columns: Columns, chosen: Chosen) -> Guess:
     """How the file is written. It is read whole, and is at its beginning again. Raises Unreadable."""
-    encoding = _encoding(file, chosen.encoding)
+    encoding = encoding_of(file, chosen.encoding)
     texts = lines_of(file, encoding)
     header = next(texts, "")
     delimiter = chosen.delimiter or delimiter_of(header)
@@ -115,64 +95,9 @@ def lines_of(file: IO[bytes], encoding: str) -> Generator[str, None, None]:
                 raise Unreadable(f"line {number} is longer than {LONGEST_LINE} characters.")
             yield line
     except UnicodeError:
-        name = ENCODINGS.get(encoding, "UTF-8")
-        raise Unreadable(f"line {number + 1} is not {name} text. {SAVE_AS}") from None
+        raise not_readable(file, encoding) from None
     finally:
         reader.detach()
-
-
-def _encoding(file: IO[bytes], chosen: str | None) -> str:
-    file.seek(0)
-    beginning = file.read(4)
-    for begins, is_other in OTHER_FILES.items():
-        if beginning.startswith(begins):
-            raise Unreadable(f"the file {is_other}, not CSV. {SAVE_AS}")
-    for mark, encoding in MARKED.items():
-        if beginning.startswith(mark):
-            return encoding
-    if chosen is not None:
-        return "utf-16-le" if chosen == "utf-16" else chosen
-    return _of_bytes(file)
-
-
-def _of_bytes(file: IO[bytes]) -> str:
-    """UTF-8, unless the file has other bytes and no letters of UTF-8. Raises Unreadable."""
-    file.seek(0)
-    decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
-    wrong = right = 0
-    high: Counter[int] = Counter()
-    first_wrong = line = 0
-    while True:
-        block = file.read(BLOCK)
-        text = decoder.decode(block, final=not block)
-        if "\0" in text:
-            number = line + text.partition("\0")[0].count("\n") + 1
-            raise Unreadable(f"line {number} has a byte of value 0, so this is no text. {SAVE_AS}")
-        if not text.isascii():
-            bad = text.count("\ufffd")
-            if bad and not first_wrong:
-                first_wrong = line + text.partition("\ufffd")[0].count("\n") + 1
-            wrong += bad
-            right += sum(not each.isascii() for each in text) - bad
-            high.update(byte for byte in block if byte > 0x7F)
-        line += text.count("\n")
-        if not block:
-            break
-    if not wrong:
-        return "utf-8"
-    if right >= wrong:
-        raise Unreadable(f"line {first_wrong} is not UTF-8 text, though others are. {SAVE_AS}")
-    central = sum(count for byte, count in high.items() if byte in ROMANIAN)
-    return "windows-1250" if central * 2 > sum(high.values()) - _shared(high) else "windows-1252"
-
-
-def _shared(high: Counter[int]) -> int:
-    """How many of the bytes are the same letter in both."""
-    return sum(
-        count
-        for byte, count in high.items()
-        if bytes([byte]).decode("windows-1250", "replace") == bytes([byte]).decode("windows-1252", "replace")
-    )
 
 
 @dataclass(slots=True)

@@ -124,7 +124,7 @@ def import_command(
                     return
                 outcome = _import(staging, kind, source, progress, as_json, given, options)
         except Unreadable as error:
-            fail([f"{file.name}: {error}"])
+            fail([f"{file.name}: {error}{previews.how_to_choose(error)}"])
         except TakenInAlready:
             note("This upload was imported before.")
         except KeyboardInterrupt:

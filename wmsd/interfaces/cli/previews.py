@@ -4,12 +4,20 @@ from typing import Any
 
 import click
 
+from wmsd.app.csv_rows import Unreadable
 from wmsd.app.csv_transfer import DryRun
+from wmsd.app.imports.encodings import WrongEncoding
 from wmsd.app.imports.preview import Preview, form_in_words, shortened
 from wmsd.interfaces.cli.command_line import fail, note, say
 
 __all__ = ["DryRun", "show"]
 MOST_ERRORS_SHOWN = 50
+
+
+def how_to_choose(error: Unreadable) -> str:
+    """The options that would read the file."""
+    others = error.others if isinstance(error, WrongEncoding) else []
+    return f" Say {' or '.join(f'--encoding {each}' for each in others)}." if others else ""
 
 
 def show(found: Preview, as_json: bool) -> None:

@@ -1,0 +1,130 @@
+"""How the text of a file is encoded: what its bytes show, and which encodings can read it."""
+
+import codecs
+from collections import Counter
+from collections.abc import Mapping
+from typing import IO, Final
+
+from wmsd.app.csv_rows import Unreadable
+
+ENCODINGS: Final[Mapping[str, str]] = {
+    "utf-8": "UTF-8",
+    "utf-16": "UTF-16",
+    "windows-1250": "Windows-1250",
+    "windows-1252": "Windows-1252",
+}
+"""Those that can be chosen, and their names for people."""
+GUESSABLE: Final = ("utf-8", "windows-1250", "windows-1252")
+"""Those that do not read every file."""
+MARKED: Final = {codecs.BOM_UTF8: "utf-8-sig", codecs.BOM_UTF16_LE: "utf-16", codecs.BOM_UTF16_BE: "utf-16"}
+OTHER_FILES: Final = {
+    b"PK\x03\x04": "is a workbook (.xlsx) or another zipped file",
+    b"\xd0\xcf\x11\xe0": "is a workbook (.xls)",
+    b"\x1f\x8b": "is compressed",
+    b"%PDF": "is a PDF",
+    b"\x28\xb5\x2f\xfd": "is compressed",
+}
+"""By how they begin."""
+SAVE_AS: Final = "Save it as CSV UTF-8, and choose that file."
+ROMANIAN: Final = frozenset(b"\xe3\xc3\xba\xaa\xfe\xde")
+"""In Windows-1250, letters of Romanian that Windows-1252 does not have."""
+ONLY_CENTRAL: Final = frozenset(b"\x8d\x8f\x9d")
+"""Letters of Windows-1250, such as \u0179, that are no character of Windows-1252."""
+BLOCK: Final = 64 * 1024
+
+
+def encoding_of(file: IO[bytes], chosen: str | None) -> str:
+    """The encoding that was chosen, or the one that the file shows. Raises Unreadable."""
+    file.seek(0)
+    beginning = file.read(4)
+    for begins, is_other in OTHER_FILES.items():
+        if beginning.startswith(begins):
+            raise Unreadable(f"the file {is_other}, not CSV. {SAVE_AS}")
+    for mark, encoding in MARKED.items():
+        if beginning.startswith(mark):
+            return encoding
+    if chosen is not None:
+        return "utf-16-le" if chosen == "utf-16" else chosen
+    return _of_bytes(file)
+
+
+def _of_bytes(file: IO[bytes]) -> str:
+    """UTF-8, unless the file has other bytes and no letters of UTF-8. Raises Unreadable."""
+    file.seek(0)
+    decoder = codecs.getincrementaldecoder("utf-8")(errors="replace")
+    wrong = right = 0
+    high: Counter[int] = Counter()
+    first_wrong = line = 0
+    while True:
+        block = file.read(BLOCK)
+        text = decoder.decode(block, final=not block)
+        if "\0" in text:
+            number = line + text.partition("\0")[0].count("\n") + 1
+            raise Unreadable(f"line {number} has a byte of value 0, so this is no text. {SAVE_AS}")
+        if not text.isascii():
+            bad = text.count("\ufffd")
+            if bad and not first_wrong:
+                first_wrong = line + text.partition("\ufffd")[0].count("\n") + 1
+            wrong += bad
+            right += sum(not each.isascii() for each in text) - bad
+            high.update(byte for byte in block if byte > 0x7F)
+        line += text.count("\n")
+        if not block:
+            break
+    if not wrong:
+        return "utf-8"
+    if right >= wrong:
+        raise Unreadable(f"line {first_wrong} is not UTF-8 text, though others are. {SAVE_AS}")
+    if high.keys() & ONLY_CENTRAL:
+        return "windows-1250"
+    central = sum(count for byte, count in high.items() if byte in ROMANIAN)
+    return "windows-1250" if central * 2 > sum(high.values()) - _shared(high) else "windows-1252"
+
+
+def _shared(high: Counter[int]) -> int:
+    """How many of the bytes are the same letter in both."""
+    return sum(
+        count
+        for byte, count in high.items()
+        if bytes([byte]).decode("windows-1250", "replace") == bytes([byte]).decode("windows-1252", "replace")
+    )
+
+
+class WrongEncoding(Unreadable):
+    """The file is no text of the encoding. `others` are those that can read it."""
+
+    def __init__(self, sentence: str, others: list[str]) -> None:
+        super().__init__(sentence)
+        self.others = others
+
+
+def not_readable(file: IO[bytes], encoding: str) -> WrongEncoding:
+    """What to say of a file that is no text of this encoding: the line, and the encodings that can read it."""
+    line = _first_wrong_line(file, encoding) or 1
+    name = ENCODINGS.get(encoding, "UTF-16" if "16" in encoding else "UTF-8")
+    others = [each for each in GUESSABLE if ENCODINGS[each] != name and _first_wrong_line(file, each) is None]
+    if "utf-8" in others:  # what is UTF-8 is hardly ever something else
+        others = ["utf-8"]
+    if not others:
+        return WrongEncoding(f"line {line} is not {name} text. {SAVE_AS}", others)
+    can = ", ".join(ENCODINGS[each] for each in others)
+    return WrongEncoding(
+        f"line {line} is not {name} text. The file can be read as {can}. Choose the encoding that the file has, "
+        "or save it as CSV UTF-8.",
+        others,
+    )
+
+
+def _first_wrong_line(file: IO[bytes], encoding: str) -> int | None:
+    """The line of the first byte that is no text of this encoding; None where all is text."""
+    file.seek(0)
+    decoder = codecs.getincrementaldecoder("utf-8-sig" if encoding == "utf-8" else encoding)()
+    line = 1
+    while True:
+        block = file.read(BLOCK)
+        try:
+            line += decoder.decode(block, final=not block).count("\n")
+        except UnicodeDecodeError as error:
+            return line + error.object[: error.start].decode(encoding, "replace").count("\n")
+        if not block:
+            return None
