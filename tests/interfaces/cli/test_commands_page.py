@@ -8,6 +8,7 @@ import pytest
 
 from wmsd.interfaces.cli.commands_page import OF_RECORDS, commands_page, record_commands_page
 from wmsd.interfaces.cli.main import wmsd
+from wmsd.interfaces.cli.with_others import WithOthers
 from wmsd.interfaces.pages.guide.reading import read
 
 PAGES = [read(each()) for each in (commands_page, record_commands_page)]
@@ -22,6 +23,9 @@ def commands(group: click.Group, above: click.Context) -> Iterator[tuple[click.C
         yield command, context
         if isinstance(command, click.Group):
             yield from commands(command, context)
+        if isinstance(command, WithOthers):
+            for other, another in command.others.items():
+                yield another, click.Context(another, info_name=f"{name} {other}", parent=above)
 
 
 ALL = list(commands(wmsd, click.Context(wmsd, info_name="wmsd")))

@@ -229,7 +229,48 @@ def test_a_company_without_imports_has_none_to_take_back(tenant: Tenant) -> None
 
 
 def test_a_file_stands_before_undo_and_list_in_no_command(tenant: Tenant) -> None:
-    assert "undo takes no file" in tenant.home.misunderstood("import", "undo", "-", "--company", tenant.code)
+    assert "Got unexpected extra argument (-)" in tenant.home.misunderstood(
+        "import", "undo", "-", "--company", tenant.code
+    )
     assert "Missing argument 'FILE.csv'" in tenant.home.misunderstood(
         "import", "articles", "--company", tenant.code
     )
+
+
+def test_undo_and_list_have_a_help_of_their_own(tenant: Tenant) -> None:
+    for name, sentence in {"undo": "Take the last import back", "list": "List the last imports"}.items():
+        for arguments in (("import", name, "--help"), ("import", "--company", "X", name, "--help")):
+            shown = tenant.home.run(*arguments)
+            assert (shown.code, shown.err) == (0, "")
+            assert shown.out.startswith(f"Usage: wmsd import {name} [OPTIONS]\n\n  {sentence}")
+            assert "--delimiter" not in shown.out
+    assert "--delimiter" in tenant.home.run("import", "--help").out
+
+
+def test_it_says_which_import_and_how_many_records(tenant: Tenant) -> None:
+    tenant.take("partners", "code,name\nP1,One\n")
+    tenant.take("partners", "code,name\nP1,Renamed\nP2,Two\nP3,Three\n")
+    done = tenant.home.ok("import", "--company", tenant.code, "undo")
+    shown = dict(re.split(r"  +", line, maxsplit=1) for line in done.out.splitlines())
+    assert shown == {
+        "import taken back": "2",
+        "kind": "partners",
+        "file": "<stdin>",
+        "created": "2",
+        "updated": "1",
+        "records undone": "3",
+    }
+    as_json = undo_again(tenant)
+    assert as_json == {"undone": 3, "kind": "clients", "file": "<stdin>", "created": 1, "updated": 0}
+
+
+def undo_again(tenant: Tenant) -> dict[str, object]:
+    tenant.take("clients", "code,name\nC1,One\n")
+    return undo(tenant)
+
+
+def test_a_file_may_be_called_undo(tenant: Tenant) -> None:
+    tenant.home.write("undo", "code,name\nC1,One\n")
+    tenant.home.ok("import", "clients", "undo", "--company", tenant.code)
+    assert [row["code"] for row in tenant.rows("clients")] == ["C1"]
+    assert tenant.home.ok("export", "clients", "--company", tenant.code).err.endswith("\n1 row.\n")

@@ -52,7 +52,9 @@ def one(tx: Transaction, import_id: int) -> Record | None:
     return None if text is None else Record(import_id, text)
 
 
-ROW: Final = "SELECT id, kind, file_name, last_change, imported_at FROM imports WHERE id = ?"
+ROW: Final = """
+    SELECT id, kind, file_name, created, updated, last_change, imported_at FROM imports WHERE id = ?
+"""
 
 
 def row(tx: Transaction, import_id: int) -> dict[str, Any]:

@@ -25,6 +25,7 @@ def _settle(folder: Path) -> None:
     try:
         import_all(folder)
         if removed := remove_left(folder.parent):
-            LOG.info("removed %d temporary folders in %s, of a wmsd that was killed", removed, folder.parent)
+            folders = "folder" if removed == 1 else "folders"
+            LOG.info("removed %d temporary %s in %s, of a wmsd that was killed", removed, folders, folder.parent)
     except OSError as error:
         LOG.warning("the temporary folder %s cannot be looked at: %s", folder, error.strerror)

@@ -7,6 +7,7 @@ from typing import Final
 
 import click
 
+from wmsd.interfaces.cli.with_others import WithOthers
 from wmsd.interfaces.pages.guide.source import Made
 
 OF_RECORDS: Final = frozenset(
@@ -58,8 +59,11 @@ def _page(above: str, has: Callable[[str], bool]) -> str:
 
 def _command(group: click.Group, name: str, above: click.Context, level: int) -> Iterator[str]:
     command = group.get_command(above, name)
-    if command is None or command.hidden:
-        return
+    if command is not None and not command.hidden:
+        yield from _section(command, name, above, level)
+
+
+def _section(command: click.Command, name: str, above: click.Context, level: int) -> Iterator[str]:
     context = click.Context(command, info_name=name, parent=above)
     yield from (f"{'#' * level} {context.command_path}", "", *_told(cleandoc(command.help or "")))
     if isinstance(command, click.Group):
@@ -68,6 +72,9 @@ def _command(group: click.Group, name: str, above: click.Context, level: int) ->
     else:
         yield from (f"`{' '.join([context.command_path, *command.collect_usage_pieces(context)])}`", "")
         yield from (*_options(command, context), "", *_told(cleandoc(command.epilog or "")))
+        if isinstance(command, WithOthers):
+            for other, another in command.others.items():
+                yield from _section(another, f"{name} {other}", above, level + 1)
 
 
 def _told(text: str) -> Iterator[str]:

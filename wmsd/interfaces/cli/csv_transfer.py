@@ -35,6 +35,7 @@ from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_
 from wmsd.interfaces.cli.company_data import company_database
 from wmsd.interfaces.cli.errors_file import refuse_the_same, write_whole
 from wmsd.interfaces.cli.import_progress import ShownProgress, progress_of
+from wmsd.interfaces.cli.with_others import WithOthers
 from wmsd.stock.counting import CountOutcome
 from wmsd.stock.schema import Reason
 
@@ -51,9 +52,9 @@ AS_GUESSED: Final = "  [default: as the file shows]"
 Options = dict[str, Any]
 
 
-@click.command("import", epilog=KINDS_NAMED)
+@click.command("import", cls=WithOthers, others=OTHERS, epilog=KINDS_NAMED)
 @click.argument("kind", type=click.Choice([*KINDS, *OTHERS]), metavar="KIND")
-@click.argument("file", type=click.File("rb"), metavar="FILE.csv", required=False)
+@click.argument("file", type=click.File("rb"), metavar="FILE.csv")
 @click.option("--company", "code", required=True, metavar="CODE", help="The company.")
 @click.option("--decimal", type=click.Choice(MARKS), help=f"The decimal mark of the file.{AS_GUESSED}")
 @click.option("--delimiter", type=click.Choice(list(DELIMITERS)), help=f"What separates cells.{AS_GUESSED}")
@@ -67,12 +68,11 @@ Options = dict[str, Any]
 @click.option("--by", hidden=True, help="Who asks for it at the pages.")
 @click.option("--upload", hidden=True, help="The upload at the pages, which is taken in once.")
 @click.option("--named", hidden=True, help="The name of the uploaded file.")
-@click.option("--number", type=int, hidden=True, help="undo: the import that must be the last one.")
 @click.option("--tell-progress", is_flag=True, hidden=True, help="Tell it in lines, for the server.")
 @json_option
 @installed
 def import_command(
-    command_line: CommandLine, /, kind: str, file: IO[bytes] | None, code: str, as_json: bool, **given: Any
+    command_line: CommandLine, /, kind: str, file: IO[bytes], code: str, as_json: bool, **given: Any
 ) -> None:
     """Import a CSV file with records of one KIND; `-` reads standard input.
 
@@ -93,13 +93,6 @@ def import_command(
     --dry-run.
     """
     actor = PROGRAM if given["by"] is None else Actor(given["by"])
-    if kind in OTHERS:
-        if file is not None:
-            raise click.UsageError(f"{kind} takes no file.")
-        OTHERS[kind](command_line, code, as_json, actor, given["number"])
-        return
-    if file is None:
-        raise click.MissingParameter(param_hint="'FILE.csv'", param_type="argument")
     options = _options(kind, complete=given["complete"] or None, reason=given["reason"])
     if given["errors"] is not None:
         refuse_the_same(given["errors"], file)
@@ -258,4 +251,4 @@ def export_command(command_line: CommandLine, kind: str, code: str) -> None:
         spool.seek(0)
         shutil.copyfileobj(spool, sys.stdout)
     sys.stdout.flush()
-    note(f"{count} rows.")
+    note("1 row." if count == 1 else f"{count} rows.")

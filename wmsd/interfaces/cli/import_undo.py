@@ -4,15 +4,17 @@ import json
 from contextlib import closing
 from typing import Any, NamedTuple
 
+import click
+
 from wmsd.app.imports import record
 from wmsd.app.imports.schema import ImportQuery
 from wmsd.app.imports.undoing import CannotBeUndone, undo_last
 from wmsd.app.installation import Installation
-from wmsd.base.context import Actor
+from wmsd.base.context import PROGRAM, Actor
 from wmsd.companies import actions as companies
 from wmsd.db.staging import Staging
 from wmsd.interfaces.cli.audited import audit_import
-from wmsd.interfaces.cli.command_line import CommandLine, fail, say
+from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, say
 from wmsd.interfaces.cli.company_data import company_database
 from wmsd.transport_sites import store as sites
 
@@ -25,8 +27,22 @@ class Place(NamedTuple):
     """The warehouses that are sites."""
 
 
-def undo(command_line: CommandLine, code: str, as_json: bool, actor: Actor, number: int | None) -> None:
-    """Takes the last import back, all of it or nothing."""
+company_option = click.option("--company", "code", required=True, metavar="CODE", help="The company.")
+
+
+@click.command("undo")
+@company_option
+@click.option("--by", hidden=True, help="Who asks for it at the pages.")
+@click.option("--number", type=int, hidden=True, help="The import that must be the last one.")
+@json_option
+@installed
+def undo(command_line: CommandLine, code: str, by: str | None, number: int | None, as_json: bool) -> None:
+    """Take the last import back that has changed something: all of it, or nothing.
+
+    It can be taken back while nothing was built on it. What was created is deleted, and what was changed is as
+    before; stock moves back by counter movements. Documents are not taken back: cancel them.
+    """
+    actor = PROGRAM if by is None else Actor(by)
 
     async def find(installation: Installation) -> Place:
         company = await installation.platform.read(lambda tx: companies.company_of_code(tx, code))
@@ -44,11 +60,21 @@ def undo(command_line: CommandLine, code: str, as_json: bool, actor: Actor, numb
                 fail(["Interrupted: nothing was changed."])
         act = f"import.undo {undone['kind']}"
         audit_import(command_line, borrow, act, code, undone["file_name"], {}, actor)
-    say({"undone": undone["id"], "kind": undone["kind"], "file": undone["file_name"]}, as_json)
+    told = {"kind": undone["kind"], "file": undone["file_name"]}
+    counts = {"created": undone["created"], "updated": undone["updated"]}
+    if as_json:
+        say({"undone": undone["id"], **told, **counts}, as_json)
+    else:
+        undone_in_all = sum(counts.values())
+        say({"import taken back": undone["id"], **told, **counts, "records undone": undone_in_all}, False)
 
 
-def show_list(command_line: CommandLine, code: str, as_json: bool, actor: Actor, number: int | None) -> None:
-    """Shows the last imports, the newest first."""
+@click.command("list")
+@company_option
+@json_option
+@installed
+def show_list(command_line: CommandLine, code: str, as_json: bool) -> None:
+    """List the last imports, the newest first."""
     query = ImportQuery(sort="-id", per_page=MOST_LISTED)
 
     async def read(installation: Installation) -> list[dict[str, Any]]:

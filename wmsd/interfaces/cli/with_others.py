@@ -1,0 +1,34 @@
+"""A command in which the name of another one may stand in the place of its first argument."""
+
+from collections.abc import Mapping
+from typing import Any
+
+import click
+
+
+class WithOthers(click.Command):
+    """No group, so that the first argument may stand anywhere among the options."""
+
+    def __init__(self, *args: Any, others: Mapping[str, click.Command], **more: Any) -> None:
+        super().__init__(*args, **more)
+        self.others = others
+
+    def make_context(
+        self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
+    ) -> click.Context:
+        name = self._other(args)
+        if name is None:
+            return super().make_context(info_name, args, parent, **extra)
+        args.remove(name)
+        return self.others[name].make_context(f"{info_name} {name}", args, parent, **extra)
+
+    def _other(self, args: list[str]) -> str | None:
+        """The name of the command that is meant, if it is another one."""
+        context = click.Context(self, resilient_parsing=True, ignore_unknown_options=True)  # the other has its own
+        try:
+            given, _, _ = self.make_parser(context).parse_args([*args])
+        except click.UsageError:
+            return None
+        first = next(each for each in self.params if isinstance(each, click.Argument))
+        name = given.get(first.name or "")
+        return name if name in self.others else None
