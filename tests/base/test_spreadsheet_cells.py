@@ -1,11 +1,13 @@
 """Cells as European spreadsheets write them: read as they are meant, or refused with a sentence."""
 
 from datetime import date
+from pathlib import Path
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from wmsd import docs
 from wmsd.base.spreadsheet_cells import (
     DAMAGED,
     NO_OFFSET,
@@ -22,6 +24,12 @@ from wmsd.base.spreadsheet_cells import (
 def test_truth_values_in_any_case(words: tuple[str, str]) -> None:
     for word, meant in zip(words, (True, False), strict=True):
         assert [read_flag(each) for each in (word, word.upper(), f" {word.title()} ")] == [meant] * 3
+
+
+def test_the_guide_names_each_word() -> None:
+    page = (Path(docs.__file__).parent / "importing.md").read_text(encoding="utf-8").lower()
+    missing = [word for words in TRUTH.values() for word in words if f"`{word}`" not in page]
+    assert missing == ["adevarat"]  # as it is typed without its mark
 
 
 def test_no_word_is_both() -> None:

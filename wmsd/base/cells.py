@@ -45,7 +45,7 @@ def reader(field: FieldInfo, mark: Mark = "point") -> ReadCell:
 
 def write(value: object) -> str:
     """The cell for a value from a record's JSON, which was read with numbers kept as texts."""
-    return _guarded(_plain_cell(value))
+    return _guarded(plain_cell(value))
 
 
 def unguarded(cell: str) -> str:
@@ -61,7 +61,8 @@ def _is_formula(text: str) -> bool:
     return FORMULA.match(text) is not None and not NUMBER.fullmatch(text)
 
 
-def _plain_cell(value: object) -> str:
+def plain_cell(value: object) -> str:
+    """The cell as `write` makes it, without the guard against formulas: for a reader that is no spreadsheet."""
     if value is None:
         return ""
     if isinstance(value, bool):

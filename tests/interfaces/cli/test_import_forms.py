@@ -142,3 +142,27 @@ def test_moments_of_a_european_spreadsheet(tenant: Tenant) -> None:
     )
     tenant.take("packaging-movements", f"{header}PAL;P1;OUT;5;24.11.2025 10:00+02:00\n")
     assert [row["occurred_at"] for row in tenant.rows("packaging-movements")] == ["2025-11-24T08:00:00.000Z"]
+
+
+def test_a_preview_decides_nothing_that_is_asked(tenant: Tenant) -> None:
+    path = tenant.home.write("list.csv", "code,name,weight_kg\nA,Apple,1.000\n")
+    errors = tenant.home.folder / "asked.csv"
+    for flags in (("--preview",), ()):
+        errors.unlink(missing_ok=True)
+        arguments = ("import", "articles", path, "--company", tenant.code, "--errors", errors, *flags)
+        done = tenant.home.run(*arguments)
+        assert done.code == 1
+        assert "Say --decimal point or --decimal comma." in done.wrong[0]
+        assert "weight_kg: 1" not in done.out
+        assert ("decimal    to be chosen" in done.out) == bool(flags)
+        assert errors.read_text().splitlines() == [
+            "row,column,cell,message",
+            "2,weight_kg,1.000,waits for a choice: is the decimal mark of the file a point or a comma",
+        ]
+
+
+def test_a_preview_shows_what_will_be_stored(tenant: Tenant) -> None:
+    done = tenant.home.ok(
+        "import", "articles", "-", "--company", tenant.code, "--preview", stdin="code,name\nA,'=1+1\n"
+    )
+    assert "name: =1+1" in done.out

@@ -121,4 +121,4 @@ def as_cell(value: object) -> str:
             if value.is_finite() and abs(value.adjusted()) < LONGEST_NUMBER
             else str(value)
         )
-    return cells.write(value)
+    return cells.plain_cell(value)

@@ -19,6 +19,7 @@ from wmsd.db.transaction import Transaction
 MOST_ROWS: Final = 20
 MOST_ERRORS: Final = 200
 LONGEST_CELL: Final = 200
+CHOOSE: Final = "waits for a choice: is the decimal mark of the file a point or a comma"
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,8 @@ class Preview:
     counts: dict[str, int] | None = None
     rows: list[dict[str, Any]] = field(default_factory=list)
     errors: list[Wrong] = field(default_factory=list)
+    asked: list[Wrong] = field(default_factory=list)
+    """What the question is about."""
 
     @property
     def can_be_imported(self) -> bool:
@@ -110,7 +113,7 @@ def preview(
     kind, found = KINDS[kind_name], Preview(kind_name)
     try:
         guessed = guess(file, kind.columns, chosen)
-        found.form, found.question = guessed.form, guessed.question
+        found.form, found.question, found.asked = guessed.form, guessed.question, asked(guessed)
         found.evidence = evidence_of(guessed)
         found.header = _header(kind, file, guessed.form)
         if found.question is None:
@@ -221,6 +224,11 @@ def _cell(names: list[str], row: list[str] | None, error: CellError) -> str | No
     if not name or row is None or len(row) != len(names):
         return None
     return row[names.index(name)]
+
+
+def asked(guessed: Guess) -> list[Wrong]:
+    """The cells that wait for a choice of the decimal mark: the first few."""
+    return [Wrong(each.line, each.column, each.text, CHOOSE) for each in guessed.questions]
 
 
 def write_errors(errors: Iterable[Wrong], file: TextIO) -> None:

@@ -15,6 +15,7 @@ from wmsd.app.csv_transfer import KINDS, export_csv, import_beside
 from wmsd.app.imports.guessing import DELIMITER_NAMES, ENCODINGS, Chosen, Guess, guess, lines_of
 from wmsd.app.imports.preview import (
     Wrong,
+    asked,
     counts_of,
     evidence_of,
     form_in_words,
@@ -146,7 +147,7 @@ def _preview(
     progress.end()
     progress.check_unchanged()
     if given["errors"] is not None:
-        write_whole(found.errors, given["errors"])
+        write_whole(found.errors or found.asked, given["errors"])
     previews.show(found, as_json)
     if not found.can_be_imported and not as_json:
         sys.exit(1)
@@ -163,6 +164,8 @@ def _import(
 ) -> Outcome:
     guessed = guess(source, KINDS[kind].columns, _chosen(given))
     if guessed.question is not None:
+        if given["errors"] is not None:
+            write_whole(asked(guessed), given["errors"])
         fail([f"{guessed.question} Say --decimal point or --decimal comma.", "Nothing was imported."])
     _say_form(guessed)
     recording = Recording(kind, given["named"] or progress.file_name, given["upload"])

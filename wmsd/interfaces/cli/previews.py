@@ -28,12 +28,13 @@ def show(found: Preview, as_json: bool) -> None:
         fail([found.unreadable])
     assert found.form is not None
     form = form_in_words(found.form)
+    if found.question is not None:
+        say({**form, "decimal": "to be chosen"}, as_json)
+        fail([f"{found.question} Say --decimal point or --decimal comma."])
     say({**form, **({} if found.evidence is None else {"shown by": found.evidence})}, as_json)
     click.echo()
     say([_in_words(each) for each in found.rows], as_json, "There are no rows.")
     click.echo()
-    if found.question is not None:
-        fail([f"{found.question} Say --decimal point or --decimal comma."])
     if found.errors:
         more = len(found.errors) - MOST_ERRORS_SHOWN
         fail(
