@@ -45,7 +45,7 @@ def test_imports_and_what_is_taken_back(tenant: Tenant) -> None:
     tenant.take("articles", rows, "--dry-run")
     tenant.take("articles", rows)
     tenant.take("articles", rows)
-    tenant.refuses("articles", "code,name\n,\n")
+    tenant.refuses("articles", "code,name\nX,\n")
     file = tenant.home.folder / "new\ncolumns.csv"
     file.write_text("code,name\nB,Better\nC,Gamma\n", encoding="utf-8")
     tenant.home.ok("import", "articles", file, "--company", tenant.code)
