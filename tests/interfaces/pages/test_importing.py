@@ -3,7 +3,9 @@
 import asyncio
 import html
 import re
+import time
 from collections.abc import Mapping
+from typing import Any
 
 import aiohttp
 import pytest
@@ -12,6 +14,7 @@ from tests.interfaces.pages.test_browsing import signed_in
 from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.shop import Shop
 from tests.support.world import PASSWORD, all_rows
+from wmsd.app.imports import desk
 
 NEW = "/companies/1/imports/new"
 STOCK = "article_code;warehouse_code;quantity\r\n"
@@ -148,6 +151,19 @@ async def test_the_decimal_mark_is_asked(visitor: Visitor) -> None:
     assert (await visitor.world.call("GET", "/api/stock?article_id=1&warehouse_id=1")).body["data"][0][
         "quantity"
     ] == 1000
+
+
+async def test_confirmed_while_the_look_at_it_ends(visitor: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
+    note = desk._note
+
+    def note_slowly(*given: Any) -> None:
+        note(*given)
+        time.sleep(1)  # what was found is there for everybody, and the look is still under way
+
+    monkeypatch.setattr(desk, "_note", note_slowly)
+    path, _ = await looked_at(visitor, "clients", "code,name\nLATE,One\n")
+    await confirmed(visitor, path)
+    assert await visitor.world.rows("SELECT name FROM clients WHERE code = 'LATE'") == [("One",)]
 
 
 async def test_confirmed_twice_is_done_once(visitor: Visitor) -> None:

@@ -39,6 +39,7 @@ class Running(NamedTuple):
 
     task: "asyncio.Task[int]"
     upload_id: str | None
+    state: State = "importing"
 
 
 class ImportDesk:
@@ -60,6 +61,10 @@ class ImportDesk:
     def is_at_work(self, company: Company) -> bool:
         running = self._running.get(company.id)
         return running is not None and not running.task.done()
+
+    def _is_at(self, upload: Upload, company: Company, state: State) -> bool:
+        running = self._running.get(company.id)
+        return running is not None and self.is_at_work(company) and running[1:] == (upload.id, state)
 
     async def make(self, company: Company, caller: Caller) -> Upload:
         """A place for a new upload. Raises Problem: 409 while another one is at work, 503 without room."""
@@ -90,7 +95,9 @@ class ImportDesk:
         if about.state != "looked":
             return
         preview = await asyncio.to_thread(upload.preview)
-        if self.is_at_work(company) and self._running[company.id].upload_id == upload.id:
+        if self._is_at(upload, company, "looking"):  # it ends a moment after it has written down what it found
+            await asyncio.wait([self._running[company.id].task], timeout=ENDING_SECONDS)
+        if self._is_at(upload, company, "importing"):
             return
         if preview is None or preview["counts"] is None:
             raise Problem("INVALID_STATUS", "A file with errors cannot be imported. Mend it, and upload it again.")
@@ -126,7 +133,7 @@ class ImportDesk:
         about.state, about.message = state, ""
         begun: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         task = asyncio.ensure_future(self._do(work, company, upload, about, begun))
-        self._running[company.id] = Running(task, upload.id)
+        self._running[company.id] = Running(task, upload.id, state)
         await begun
 
     async def _do(
