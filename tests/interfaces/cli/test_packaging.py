@@ -8,6 +8,7 @@ from tests.support.command import Done, Tenant
 
 HEADER = "code,packaging_type_code,partner_code,direction,quantity,occurred_at,notes\n"
 NO_TIME = "must be an ISO 8601 date and time, such as 2026-11-20T13:25:00Z."
+NO_TIME_IN_A_FILE = "must be a date and time, such as 24.11.2026 10:00+02:00 or 2026-11-24T10:00:00Z."
 MOVEMENTS = (
     HEADER
     + "DN-1,PAL,P1,OUT,12.5,2026-11-01T08:00:00.000Z,Ramp 2\n"
@@ -182,7 +183,7 @@ REFUSED = {
         ],
     ),
     "missing": (
-        ",,,,,,\n",
+        ",,,,,,a note\n",
         [
             f"row 2, {column}: is required."
             for column in ("packaging_type_code", "partner_code", "direction", "quantity")
@@ -192,8 +193,8 @@ REFUSED = {
         "X,PAL,P1,out,ten,1.11.2026,\nX2,PAL,P1,OUT,0,,\n",
         [
             "row 2, quantity: must be a number with a decimal point, such as 12.5.",
+            f"row 2, occurred_at: {NO_TIME_IN_A_FILE}",
             "row 2, direction: must be 'IN' or 'OUT'.",
-            f"row 2, occurred_at: {NO_TIME}",
             "row 3, quantity: must be greater than 0.",
         ],
     ),
