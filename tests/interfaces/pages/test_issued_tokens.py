@@ -58,7 +58,7 @@ async def test_a_token_that_cannot_be_made_is_told(admin: Visitor, typed: dict[s
 
 async def test_a_token_without_an_ability_is_asked_for_one(admin: Visitor) -> None:
     refused = await sent(admin, "/admin/tokens/new", name="X")
-    assert await errors(refused) == ["Abilities must be chosen: tick at least one."]
+    assert await errors(refused) == ["Abilities must have at least 1 item."]
     assert 'value="X"' in refused.text, "what was typed stays"
 
 

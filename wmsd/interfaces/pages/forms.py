@@ -193,10 +193,7 @@ async def document_of(
 async def _value(at: Workplace, field: FormField, typed: Typed) -> object:
     """Raises ValueError with a sentence."""
     if field.asks == "several":
-        chosen = [choice for choice in field.choices if typed.get(f"{field.name}:{choice}")]
-        if field.is_required and not chosen:
-            raise ValueError(_("must be chosen: tick at least one"))
-        return chosen
+        return [choice for choice in field.choices if typed.get(f"{field.name}:{choice}")]
     value = typed.get(field.name, "")
     if isinstance(value, bool):
         return value
