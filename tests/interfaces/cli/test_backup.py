@@ -256,7 +256,7 @@ def test_two_installations_share_a_folder(installation: Home) -> None:
     assert len(read_record(installation.data).sound) == 1, "it proves nothing of this installation"
     own.unlink()
     assert installation.refused("backup", "verify") == (
-        "There is no backup of this installation, only of others, in backups. `wmsd backup create` makes one."
+        "There are only backups of other installations in backups. `wmsd backup create` makes one of this."
     )
 
 

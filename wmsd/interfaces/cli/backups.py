@@ -319,8 +319,12 @@ def _newest(folder: BackupFolder, installation: str | None) -> Path:
     for path in archives:
         if installation in (None, _installation_of(path, installation)):
             return path
-    of = " of this installation, only of others," if archives else ""
-    raise StorageError(f"There is no backup{of} in {folder.path}. `wmsd backup create` makes one.")
+    if archives:
+        raise StorageError(
+            f"There are only backups of other installations in {folder.path}. "
+            "`wmsd backup create` makes one of this."
+        )
+    raise StorageError(f"There is no backup in {folder.path}. `wmsd backup create` makes one.")
 
 
 def _installation_of(path: Path, otherwise: str | None) -> str | None:
