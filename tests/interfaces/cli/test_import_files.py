@@ -44,7 +44,7 @@ def by_a_detour(path: Path) -> Path:
 @pytest.mark.parametrize("flags", [(), ("--preview",), ("--dry-run", "--json")])
 def test_errors_never_overwrite_the_list(tenant: Tenant, named: object, flags: tuple[str, ...]) -> None:
     path = tenant.home.write("mine.csv", TWICE)
-    other = named(path)  # type: ignore[operator]
+    other = named(path)  # type: ignore[operator]  # a parameter is an object
     arguments = ("import", "articles", path, "--company", tenant.code, "--errors", other, *flags)
     done = tenant.home.run(*arguments)
     assert (done.code, done.out, done.wrong) == (1, "", [SAME, "Nothing was imported."])
