@@ -293,6 +293,7 @@ OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("service", "uninstall"): (),
     ("completion", "install"): ("[bash|zsh|fish]",),
     ("completion", "show"): ("{bash|zsh|fish}",),
+    ("licenses",): ("[NAME]", "--full", "--json"),
     ("version",): ("--json",),
 }
 
