@@ -8,8 +8,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import House
-from tests.browser.test_every_page import SCREENS
+from tests.browser.test_every_page import SCREENS, Seen
 from tests.support.chromium import (
+    COLOURS,
     HEAVIEST,
     HEAVIEST_SCRIPT,
     barriers,
@@ -28,21 +29,21 @@ PAGES = (
 
 
 @pytest.fixture(params=[(name, scheme) for name in SCREENS for scheme in ("light", "dark")], ids="-".join)
-def seen(request: pytest.FixtureRequest, browser: Browser, house: House) -> Iterator[tuple[str, Page]]:
-    """How it is looked at, and a page of a stranger's."""
+def seen(request: pytest.FixtureRequest, browser: Browser, house: House) -> Iterator[Seen]:
+    """How it is looked at, a page of a stranger's, and the rules of axe."""
     screen, scheme = request.param
     viewport = {"width": SCREENS[screen], "height": 900}
     with opened(browser, house.address, viewport=viewport, color_scheme=scheme) as page:
-        yield f"{screen}-{scheme}", page
+        yield f"{screen}-{scheme}", page, None if scheme == "light" else COLOURS
 
 
-def test_nothing_keeps_anybody_out(seen: tuple[str, Page]) -> None:
-    how, page = seen
+def test_nothing_keeps_anybody_out(seen: Seen) -> None:
+    how, page, rules = seen
     wrong = {}
     for path in PAGES:
         page.goto(path)
         photograph(page, f"{path.strip('/').replace('/', '_').replace('?', '_')}-{how}", is_whole=False)
-        found = [*barriers(page), *(["it is too wide"] if is_wider_than_the_screen(page) else [])]
+        found = [*barriers(page, rules), *(["it is too wide"] if is_wider_than_the_screen(page) else [])]
         if found:
             wrong[path] = found
     assert wrong == {}
