@@ -152,6 +152,13 @@ def check_origin(browser: Browser) -> None:
         raise Problem("FORBIDDEN", "This form was not sent from a page of this service.")
 
 
+def page_of_form(browser: Browser) -> str:
+    """The path of the page of this origin that a form was sent from; empty when the browser does not say."""
+    came_from = browser.request.headers.get("Referer", "")
+    path = came_from.removeprefix(browser.origin)
+    return "" if path == came_from else own_path(path, "")
+
+
 def own_path(text: str, otherwise: str) -> str:
     """A path of this service, to go on to. Anything else would lead to another site."""
     is_path = text.startswith("/") and not text.startswith(("//", "/\\")) and len(text) <= LONGEST_NEXT

@@ -21,7 +21,10 @@ from wmsd.interfaces.pages import browser as browsers
 from wmsd.interfaces.pages import language
 from wmsd.interfaces.pages.browser import Browser
 
+HOME = "/today"
 SIGN_IN = "/sign-in"
+LOST = "lost=form"
+"""Says there that a form was sent after its session had ended."""
 SECOND_FACTOR = "/account/second-factor"
 
 
@@ -153,8 +156,15 @@ class Door:
                     raise web.HTTPSeeOther(SECOND_FACTOR)
                 return person
         self.count_open(browser)
-        came_for = request.path_qs if request.method in ("GET", "HEAD") else "/"
-        raise web.HTTPSeeOther(f"{SIGN_IN}?next={quote(came_for, safe='')}")
+        if request.method in ("GET", "HEAD"):
+            raise web.HTTPSeeOther(to_sign_in(request.path_qs))
+        form = browsers.page_of_form(browser)
+        raise web.HTTPSeeOther(f"{to_sign_in(form)}&{LOST}" if form else to_sign_in(HOME))
+
+
+def to_sign_in(next_path: str) -> str:
+    """The address of the page for signing in, from which one goes on to that path."""
+    return f"{SIGN_IN}?next={quote(next_path, safe='')}" if next_path else SIGN_IN
 
 
 def _speak(chosen: str | None) -> None:

@@ -23,7 +23,7 @@ from wmsd.interfaces.pages.administration import ADMINISTRATION
 from wmsd.interfaces.pages.browsing import Browsing
 from wmsd.interfaces.pages.deliveries import Deliveries
 from wmsd.interfaces.pages.delivery import Delivery
-from wmsd.interfaces.pages.door import SECOND_FACTOR, SIGN_IN, Door
+from wmsd.interfaces.pages.door import HOME, SECOND_FACTOR, SIGN_IN, Door
 from wmsd.interfaces.pages.exports import EXPORTS
 from wmsd.interfaces.pages.first_run import START, FirstRun
 from wmsd.interfaces.pages.importing import Importing
@@ -35,7 +35,7 @@ from wmsd.interfaces.pages.requests import Requests
 from wmsd.interfaces.pages.resources import RESOURCES
 from wmsd.interfaces.pages.rights import Rights
 from wmsd.interfaces.pages.second_factor import SecondFactor
-from wmsd.interfaces.pages.signing_in import HOME, SigningIn
+from wmsd.interfaces.pages.signing_in import SigningIn
 from wmsd.interfaces.pages.signing_on import BACK, TO_PROVIDER, SigningOn
 from wmsd.interfaces.pages.subscriptions import Subscriptions
 from wmsd.interfaces.pages.today import Today
