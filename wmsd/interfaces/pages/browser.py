@@ -56,6 +56,11 @@ class Browser:
         return form_token(self.secret or "")
 
 
+class FormOfAnotherSession(Problem):
+    def __init__(self) -> None:
+        super().__init__("FORBIDDEN", "This form is of another session. Open the page again.")
+
+
 def form_token(secret: str) -> str:
     """What a form of this session holds. It tells nothing of the secret."""
     return hmac.new(secret.encode(), b"form", hashlib.sha256).hexdigest()
@@ -140,7 +145,7 @@ async def form(browser: Browser, with_token: bool = True, largest: int = LARGEST
 def check_token(browser: Browser, token: str) -> None:
     """Raises Problem (403) unless the form is of this session."""
     if not hmac.compare_digest(token.encode(), browser.form_token.encode()):
-        raise Problem("FORBIDDEN", "This form is of another session. Open the page again.")
+        raise FormOfAnotherSession
 
 
 def check_origin(browser: Browser) -> None:

@@ -74,6 +74,9 @@ class Person:
     """What the person has chosen."""
 
 
+PERSON = web.RequestKey("person", Person)
+
+
 class Door:
     def __init__(self, installation: Installation) -> None:
         self._dispatcher = installation.dispatcher
@@ -142,6 +145,16 @@ class Door:
             if found.is_good:
                 _speak(found.body["language"])
 
+    async def find_person(self, request: web.Request) -> Person | None:
+        """Whoever is signed in, on a page that nobody needs to be for."""
+        browser = self.browser(request)
+        found = None if browser.secret is None else await self.ask(browser, accounts.get_profile, is_counted=True)
+        if found is None or not found.is_good:
+            return None
+        person = Person(browser, **found.body)
+        _speak(person.language)
+        return person
+
     async def person(self, request: web.Request) -> Person:
         """Who is signed in. Raises HTTPSeeOther: who is not goes to the page for that, and then comes back. Raises
         Problem (429).
@@ -150,7 +163,7 @@ class Door:
         if browser.secret is not None:
             found = await self.ask(browser, accounts.get_profile)
             if found.status != 401:
-                person = Person(browser, **found.needed())
+                person = request[PERSON] = Person(browser, **found.needed())
                 _speak(person.language)
                 if person.second_factor == "demanded" and request.path != SECOND_FACTOR:
                     raise web.HTTPSeeOther(SECOND_FACTOR)
