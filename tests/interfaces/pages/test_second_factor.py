@@ -221,7 +221,7 @@ async def test_who_is_led_to_it_may_sign_out(tmp_path: Path) -> None:
         visitor = Visitor(world)
         await visitor.sign_in(EMAIL, PASSWORD)
         token = (await visitor.get(PAGE)).form_token
-        assert (await visitor.post("/sign-out", {"form_token": token})).goes_to == "/sign-in"
+        assert (await visitor.post("/sign-out", {"form_token": token})).goes_to == "/sign-in?done=out"
         assert visitor.cookies == {}
 
 

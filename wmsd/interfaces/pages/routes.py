@@ -1,6 +1,5 @@
 """The addresses of the pages."""
 
-from functools import partial
 from typing import Final
 
 from wmsd.accounts import actions as accounts
@@ -13,7 +12,7 @@ from wmsd.app.live_changes import LiveChanges, list_changes
 from wmsd.app.request_history import actions as request_history
 from wmsd.app.today.actions import get_today
 from wmsd.companies import administration
-from wmsd.interfaces.http.server import Handler, add
+from wmsd.interfaces.http.server import Handler
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import assets, house_pages
 from wmsd.interfaces.pages.account import ACCOUNT, Account
@@ -23,7 +22,7 @@ from wmsd.interfaces.pages.administration import ADMINISTRATION
 from wmsd.interfaces.pages.browsing import Browsing
 from wmsd.interfaces.pages.deliveries import Deliveries
 from wmsd.interfaces.pages.delivery import Delivery
-from wmsd.interfaces.pages.door import SECOND_FACTOR, SIGN_IN, Door
+from wmsd.interfaces.pages.door import HOME, SECOND_FACTOR, SIGN_IN, Door
 from wmsd.interfaces.pages.exports import EXPORTS
 from wmsd.interfaces.pages.first_run import START, FirstRun
 from wmsd.interfaces.pages.importing import Importing
@@ -35,13 +34,13 @@ from wmsd.interfaces.pages.requests import Requests
 from wmsd.interfaces.pages.resources import RESOURCES
 from wmsd.interfaces.pages.rights import Rights
 from wmsd.interfaces.pages.second_factor import SecondFactor
-from wmsd.interfaces.pages.signing_in import HOME, SigningIn
+from wmsd.interfaces.pages.signing_in import SigningIn
 from wmsd.interfaces.pages.signing_on import BACK, TO_PROVIDER, SigningOn
 from wmsd.interfaces.pages.subscriptions import Subscriptions
 from wmsd.interfaces.pages.today import Today
 from wmsd.interfaces.pages.trust import DOWNLOAD, TRUST, Trust
 from wmsd.interfaces.pages.trying import TRY, Trying
-from wmsd.interfaces.pages.visits import add_visited, in_words
+from wmsd.interfaces.pages.visits import add_page, add_visited, refuse_all_else
 from wmsd.interfaces.pages.webhook_secret import WebhookSecret
 from wmsd.interfaces.pages.welcome import Welcome
 from wmsd.interfaces.pages.why import Why
@@ -182,7 +181,8 @@ def add_to(app: web.Application, installation: Installation, changes: LiveChange
     for method, path, handler in for_all:
         add_visited(app, "asset" if handler is assets.serve else "page", method, path, handler)
     for method, path, handler in for_people:
-        add(app, method, path, partial(in_words, handler))
+        add_page(app, method, path, handler)
+    refuse_all_else(app)
 
 
 def _of_webhooks(door: Door, browsing: Browsing) -> tuple[tuple[str, str, Handler], ...]:
