@@ -201,7 +201,7 @@ def test_an_expired_certificate_is_told_and_served(home: Home) -> None:
     expired = new_certificate(new_authority(BOX, NOW), BOX, NOW - timedelta(days=500))
     (home.folder / "old.pem").write_bytes(expired.certificate_pem + expired.key_pem)
     env = {"WMSD_SERVER_TLS": "files", "WMSD_SERVER_CERTIFICATE": "old.pem"}
-    assert "the certificate has expired on" in home.run_fresh("config", "check", env=env).err
+    assert "old.pem has expired on" in home.run_fresh("config", "check", env=env).err
     with home.serving(env=env) as server:
         assert _certificate(int(server.address.rpartition(":")[2])) == expired.certificate
         assert "the certificate has expired on" in server.log
