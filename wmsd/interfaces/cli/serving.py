@@ -28,7 +28,8 @@ from wmsd.app.oversight.service import Started
 from wmsd.app.service_manager import ServiceManager, environment_of_next
 from wmsd.app.settings import MEGABYTE, Settings
 from wmsd.app.settings_audit import audit_settings
-from wmsd.app.tls.serving import ServedTls, check_files
+from wmsd.app.tls.files import check_files
+from wmsd.app.tls.serving import ServedTls
 from wmsd.app.unpacked.settling import settle
 from wmsd.app.upgrades import trial as trials
 from wmsd.app.upgrades.changing_over import START_AGAIN
