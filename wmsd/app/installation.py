@@ -177,7 +177,7 @@ async def open_installation(
             files,
             access,
             requests,
-            HighWaterMarks(platform, files),
+            HighWaterMarks(platform, files, ordered),
             passwords,
             abilities,
             dispatcher,

@@ -139,7 +139,7 @@ class Staging:
         return result
 
     def _transaction(self, at_commit: AtCommit) -> Transaction:
-        now, ordered_now = self._clock.now(), self._clock.latest()
+        now, ordered_now = self._clock.now(), self._clock.ordering()
         return Transaction(self._connection, now, ordered_now, self._ids, self._actor, self._provision, at_commit)
 
     def _explained(self, error: sqlite3.Error) -> Exception:
