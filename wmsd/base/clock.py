@@ -68,6 +68,8 @@ class OrderedClock:
     followed only when it goes on like that.
     """
 
+    _believed: _Believed
+
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
         self._leapt: _Leapt | None = None
