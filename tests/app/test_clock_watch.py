@@ -6,6 +6,7 @@ from tests.support.shop import Shop
 from tests.support.world import World
 from wmsd.app import clock_watch
 from wmsd.app.clock_watch import ClockWatch
+from wmsd.base.clock import OrderedClock
 from wmsd.db.sqlite import connect
 
 DAY = 86_400
@@ -120,10 +121,10 @@ async def test_a_start_compares_with_the_last_moment_that_was_kept(
     world: World, stood_still: float, step: float, is_steady: bool
 ) -> None:
     """A long stop alone is no reason to worry anybody: only a clock that went back must have been set."""
-    await ClockWatch(world.installation.platform, world.clock).keep()
+    await ClockWatch(world.installation.platform, world.installation.clock).keep()
     world.clock.advance(stood_still)
     world.clock.set_forward(step)
-    started = ClockWatch(world.installation.platform, world.clock)
+    started = ClockWatch(world.installation.platform, OrderedClock(world.clock))
     await started.start()
     assert (started.is_steady(), started.was_set) == (is_steady, step != 0)
 
@@ -149,3 +150,52 @@ async def test_the_jobs_keep_what_is_known(world: World) -> None:
         DAY,
     )
     other.close()
+
+
+async def changed_at(world: World) -> str:
+    """What an article shows that is changed now."""
+    answer = await world.send("PATCH", "/api/articles/1", {"name": str(world.clock.seconds)})
+    moment: str = answer.body["updated_at"]
+    return moment
+
+
+async def test_a_clock_that_is_wrong_for_ten_seconds_leaves_nothing_behind(shop: Shop) -> None:
+    world = shop.world
+    world.clock.set_forward(21 * DAY)
+    assert await changed_at(world) < "2026-11-20T12:01"
+    world.clock.advance(10)
+    world.clock.set_back(21 * DAY)
+    assert (await changed_at(world)).startswith("2026-11-20T12:00:1")
+
+
+async def test_after_ten_minutes_changes_follow_it_and_health_and_log_say_so(
+    shop: Shop, caplog: pytest.LogCaptureFixture
+) -> None:
+    world = shop.world
+    world.clock.set_forward(21 * DAY)
+    await changed_at(world)
+    world.clock.advance(600)
+    assert (await changed_at(world)).startswith("2026-12-11T12:10")
+    world.clock.set_back(21 * DAY)
+    await world.installation.marks.write()
+    await world.installation.marks.write()
+    assert (await changed_at(world)).startswith("2026-12-11T12:10"), "after the last one, whatever the clock says"
+    assert await health_of(world) == {"ok": True, "companies_ahead": 1, "ahead_until": "2026-12-11T12:10:00.000Z"}
+    [line] = [each.getMessage() for each in caplog.records if "written while the clock" in each.getMessage()]
+    assert line.startswith("the last change of company ACME is of 2026-12-11T12:10:00.000Z: it was written while")
+    world.clock.advance(22 * DAY)
+    caplog.set_level("INFO", "wmsd.companies")
+    await world.installation.marks.write()
+    assert caplog.records[-1].getMessage() == "changes of company ACME show moments of the clock again"
+
+
+async def test_a_start_years_later_orders_changes_as_before_until_somebody_confirms(shop: Shop) -> None:
+    world = shop.world
+    await world.jobs.clock_watch.keep()
+    world.clock.set_forward(32 * DAY)
+    await world.jobs.clock_watch.start()
+    ordering = world.installation.clock.ordering
+    assert ordering() < world.clock.wall
+    await world.installation.platform.write(clock_watch.confirm)
+    await world.jobs.clock_watch.hear()
+    assert ordering() == world.clock.wall

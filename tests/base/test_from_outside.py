@@ -8,10 +8,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from tests.support.steering import SteeredClock
 from wmsd.base import ids as module
 from wmsd.base.addresses import counted_as, is_in, networks, without_port
-from wmsd.base.clock import OrderedClock, SystemClock
+from wmsd.base.clock import SystemClock
 from wmsd.base.ids import RandomIds
 from wmsd.base.problems import unavailable
 from wmsd.base.vault import Vault
@@ -109,14 +108,3 @@ def test_it_is_asked_for_no_more_than_it_gives(monkeypatch: pytest.MonkeyPatch) 
     for _ in range(257):
         ids.unique()
     assert drawn == [16 * 256, 16 * 256]
-
-
-def test_a_clock_remembers_the_latest_that_it_told() -> None:
-    steered = SteeredClock()
-    noon = steered.now()
-    clock = OrderedClock(steered)
-    steered.set_back(10)
-    assert (clock.now(), clock.latest()) == (noon - timedelta(seconds=10), noon)
-    steered.advance(30)
-    assert (clock.now(), clock.latest()) == (noon + timedelta(seconds=20), noon + timedelta(seconds=20))
-    assert (clock.monotonic(), clock.passed()) == (steered.monotonic(), steered.passed())

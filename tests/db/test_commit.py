@@ -83,10 +83,10 @@ async def test_what_nobody_waits_for_does_not_run(scene: Scene) -> None:
 
 async def test_a_unit_knows_its_moment_who_asked_and_what_is_provided(scene: Scene) -> None:
     noon = scene.clock.wall
-    scene.clock.set_back(3600)
+    scene.clock.set_forward(7200)
     for group in (scene.write(told), scene.write(told, told)):
         assert [work.result for work in group] == [
-            (datetime(2026, 11, 20, 11, tzinfo=UTC), noon, USER, PROVIDED, scene.ids)
+            (datetime(2026, 11, 20, 14, tzinfo=UTC), noon, USER, PROVIDED, scene.ids)
         ] * len(group)
 
 
@@ -100,7 +100,7 @@ async def test_what_the_units_share_is_done_once_and_last_by_the_program(scene: 
         found.append((tx.rows(CODES), tx.now, tx.ordered_now, tx.actor, tx.service(str), tx.ids))
 
     noon = scene.clock.wall
-    scene.clock.set_back(1)
+    scene.clock.set_forward(7200)
     scene.write(share, add("a"), share, add("b"))
     assert found == [([("a",), ("b",)], scene.clock.wall, noon, PROGRAM, PROVIDED, scene.ids)]
     scene.write(add("c"))

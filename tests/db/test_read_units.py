@@ -45,7 +45,7 @@ async def test_reads_of_a_group_share_a_snapshot_and_fail_alone(scene: Scene) ->
 
 async def test_a_read_knows_its_moment_who_asks_and_what_is_provided(scene: Scene) -> None:
     noon = scene.clock.wall
-    scene.clock.set_back(1)
+    scene.clock.set_forward(7200)
     group = scene.group(told)
     read_group(scene.ordered, scene.ids, {str: PROVIDED}, scene.standing)(scene.connection, group)
     assert group[0].result == (scene.clock.wall, noon, USER, PROVIDED, scene.ids)

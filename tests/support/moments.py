@@ -23,7 +23,7 @@ class Moments:
 
     def begin(self, clock: OrderedClock) -> None:
         """The place of a change follows the latest moment that the server's clock has shown."""
-        self._moment = max(clock.latest(), self._last + MILLISECOND)
+        self._moment = max(clock.ordering(), self._last + MILLISECOND)
         self.now, self.by_clock = _text(self._moment), _text(clock.now())
 
     def end(self, has_changed: bool) -> None:

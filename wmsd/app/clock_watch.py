@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from wmsd.base import timestamps
-from wmsd.base.clock import Clock
+from wmsd.base.clock import OrderedClock
 from wmsd.base.steadiness import STEADY_AFTER, Known, Reading, Steadiness
 from wmsd.db.database import Database
 from wmsd.db.transaction import Transaction
@@ -79,7 +79,7 @@ def _in_words(duration: timedelta) -> str:
 class ClockWatch:
     """Compares the wall clock with the monotonic one. `tick` is called about once a second."""
 
-    def __init__(self, platform: Database, clock: Clock) -> None:
+    def __init__(self, platform: Database, clock: OrderedClock) -> None:
         self._platform = platform
         self._clock = clock
         self._confirmed = 0
@@ -89,6 +89,8 @@ class ClockWatch:
     async def start(self) -> None:
         found, self._confirmed = await self._platform.read(lambda tx: (known(tx), tx.value(CONFIRMED)))
         self._steadiness = Steadiness(self._reading(), found)
+        if found is not None:
+            self._clock.remember(found.steady_at)
         self._is_kept = False
         if self.is_doubted:
             self._changed()
@@ -136,6 +138,7 @@ class ClockWatch:
         confirmed: int = await self._platform.read(lambda tx: tx.value(CONFIRMED))
         if confirmed != self._confirmed:
             self._confirmed = confirmed
+            self._clock.believe()
             self._look()
             if self.is_doubted:
                 self._steadiness.trust()

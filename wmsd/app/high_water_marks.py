@@ -11,11 +11,12 @@ from typing import Final
 
 from wmsd.app.backups.carrying_on import carry_on, numbers_of
 from wmsd.base import timestamps
+from wmsd.base.clock import Clock
 from wmsd.companies import store as companies
 from wmsd.db.company_files import CompanyFiles
 from wmsd.db.database import Database
 from wmsd.db.failures import STORAGE_FAILURES
-from wmsd.db.high_water import HighWaterMark, read_mark
+from wmsd.db.high_water import HighWaterMark, ahead, read_mark
 
 LOG = logging.getLogger("wmsd.companies")
 OLDER: Final = (
@@ -24,10 +25,18 @@ OLDER: Final = (
     "newer one"
 )
 
+AHEAD: Final = (
+    "the last change of company %s is of %s: it was written while the clock was wrong, or the clock is wrong now. "
+    "Until then later changes of this company show an `updated_at` just after it; their order is right"
+)
+
 
 class HighWaterMarks:
-    def __init__(self, platform: Database, files: CompanyFiles) -> None:
+    def __init__(self, platform: Database, files: CompanyFiles, clock: Clock) -> None:
         self._platform = platform
+        self._clock = clock
+        self._told: set[int] = set()
+        """The companies of which the log has said that their changes are ahead of the clock."""
         self._files = files
         self._changed = files.watch()
         """The companies that were written since their marks were."""
@@ -47,6 +56,19 @@ class HighWaterMarks:
                 await self._platform.write(lambda tx: companies.keep_marks(tx, found), is_quiet=True)
                 self._files.marks.update(found)
             self._changed |= asked - set(found)
+        self._tell()
+
+    def ahead(self) -> dict[int, str]:
+        """The companies whose changes are ahead of the clock, by id, with the last moment that they show."""
+        return ahead(self._files.marks, self._clock.now())
+
+    def _tell(self) -> None:
+        found = self.ahead()
+        for company_id in found.keys() - self._told:
+            LOG.warning(AHEAD, self._files.code_of(company_id), found[company_id])
+        for company_id in self._told - found.keys():
+            LOG.info("changes of company %s show moments of the clock again", self._files.code_of(company_id))
+        self._told = set(found)
 
 
 def go_on(company: str, path: Path, found: HighWaterMark, mark: HighWaterMark) -> None:

@@ -108,11 +108,16 @@ async def open_installation(
     abilities = abilities_in_force(settings.returns.require_write_ability)
     ids = ids or RandomIds()
     passwords = passwords or Passwords(ordered)
+
+    def make_file(company_id: int, code: str) -> None:
+        storage.need_room()
+        files.create(company_id, code)
+
     services: dict[type, object] = {
         Whitelist: Whitelist(abilities),
         SignOnAccounts: SignOnAccounts(sign_on_store.has_any_account),
         TokenLifetimes: TokenLifetimes(settings.tokens.lifetime_days, settings.tokens.most_days),
-        CompanyFileMaker: CompanyFileMaker(lambda company_id, code: files.create(company_id, code)),
+        CompanyFileMaker: CompanyFileMaker(make_file),
     }
     platform, secrets, installation, codes, marks = await open_platform(
         folder, ordered, ids, open_key(settings.server.key_file), services, alone, who
@@ -177,7 +182,7 @@ async def open_installation(
             files,
             access,
             requests,
-            HighWaterMarks(platform, files),
+            HighWaterMarks(platform, files, ordered),
             passwords,
             abilities,
             dispatcher,

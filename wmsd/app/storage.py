@@ -81,13 +81,17 @@ class Storage:
             problem = Problem("STORAGE_FULL", QUOTA_REACHED.format(quota // MEGABYTE))
             self._told.failed(_company(company), problem)
             raise problem
-        if growth != "frees" and (disk := self._disk_now()).free < room.least_free(disk):
-            problem = unavailable(DISK_FULL, 30)
-            self._told.failed(self._disk, problem)
-            raise problem
+        self.need_room(growth)
         if growth == "adds":  # only an addition proves that there is room for everything
             self._told.over(_company(company))
             self._told.over(self._disk)
+
+    def need_room(self, growth: Growth = "adds") -> None:
+        """Raises Problem (503) when the disk is too full for what grows so."""
+        if growth != "frees" and (disk := self._disk_now()).free < ROOM[growth].least_free(disk):
+            problem = unavailable(DISK_FULL, 30)
+            self._told.failed(self._disk, problem)
+            raise problem
 
     def _disk_now(self) -> Disk:
         """Raises Problem (503)."""

@@ -1,8 +1,8 @@
 """Clocks. Time is passed in from outside; only this module asks the machine's clocks."""
 
 import time
-from datetime import UTC, datetime
-from typing import Protocol
+from datetime import UTC, datetime, timedelta
+from typing import Final, NamedTuple, Protocol
 
 
 class Clock(Protocol):
@@ -32,22 +32,76 @@ class SystemClock:
         return time.clock_gettime(time.CLOCK_BOOTTIME)
 
 
+LONGEST_STOP: Final = timedelta(days=31)
+"""How far a clock may be ahead of the last moment that was stored before a stop, and be followed at once."""
+SMALL_LEAP: Final = timedelta(hours=1)
+"""The same while the program runs: it knows how much time has passed."""
+LASTING_SECONDS: Final = 600.0
+"""How long a clock that leapt further must go on before changes follow it. A machine that starts with a wrong
+clock is usually put right by the network within a minute.
+"""
+
+
+class _Believed(NamedTuple):
+    wall: datetime
+    passed: float
+    leap: timedelta
+    """How far ahead of this the clock may be."""
+
+    def at(self, passed: float) -> datetime:
+        return self.wall + timedelta(seconds=passed - self.passed)
+
+
+class _Leapt(NamedTuple):
+    wall: datetime
+    passed: float
+
+    def goes_on(self, now: datetime, passed: float) -> bool:
+        return abs(now - self.wall - timedelta(seconds=passed - self.passed)) <= SMALL_LEAP
+
+
 class OrderedClock:
-    """A clock that also remembers the latest moment that it has returned."""
+    """A clock, and the moment by it that the places of changes follow (`ordering`).
+
+    Places never go back. So a place from a moment far ahead, by a clock that was wrong for seconds, would have
+    all later changes of that company stand right after it, for years. Therefore a clock that leaps far ahead is
+    followed only when it goes on like that.
+    """
+
+    _believed: _Believed
 
     def __init__(self, clock: Clock) -> None:
         self._clock = clock
-        self._latest = clock.now()
+        self._leapt: _Leapt | None = None
+        self.believe()
 
     def now(self) -> datetime:
-        now = self._clock.now()
-        self._latest = max(self._latest, now)
+        return self._clock.now()
+
+    def ordering(self) -> datetime:
+        """The wall clock, unless it has leapt far ahead: then what it would be without that, for ten minutes."""
+        now, passed = self._clock.now(), self._clock.passed()
+        expected = self._believed.at(passed)
+        if now > expected + self._believed.leap and not self._lasts(now, passed):
+            return expected
+        self._leapt = None
+        self._believed = _Believed(
+            max(now, expected), passed, self._believed.leap if now < expected else SMALL_LEAP
+        )
         return now
 
-    def latest(self) -> datetime:
-        """The latest moment so far. It never goes back while the process runs, whatever the wall clock does."""
-        self.now()
-        return self._latest
+    def _lasts(self, now: datetime, passed: float) -> bool:
+        if self._leapt is None or not self._leapt.goes_on(now, passed):
+            self._leapt = _Leapt(now, passed)
+        return passed - self._leapt.passed >= LASTING_SECONDS
+
+    def remember(self, moment: datetime) -> None:
+        """`moment` is the last one at which the clock was known to be right, before the program began."""
+        self._believed, self._leapt = _Believed(moment, self._clock.passed(), LONGEST_STOP), None
+
+    def believe(self) -> None:
+        """The clock is right now: somebody says so, or nothing else is known."""
+        self._believed, self._leapt = _Believed(self._clock.now(), self._clock.passed(), SMALL_LEAP), None
 
     def monotonic(self) -> float:
         return self._clock.monotonic()

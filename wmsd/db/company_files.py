@@ -92,7 +92,10 @@ class CompanyFiles:
         return self.folder / f"{company_id}.db"
 
     def owner(self, company_id: int) -> Owner:
-        return Owner(self.installation, company_id, self._codes.get(company_id, f"company {company_id}"))
+        return Owner(self.installation, company_id, self.code_of(company_id))
+
+    def code_of(self, company_id: int) -> str:
+        return self._codes.get(company_id, f"company {company_id}")
 
     def create(self, company_id: int, code: str) -> None:
         """Creates the file of a new company. A file that is already there, after a restore for example, is moved

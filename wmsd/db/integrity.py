@@ -65,7 +65,7 @@ def opened_to_examine(
         connection.execute("PRAGMA query_only = ON")
         connection.execute("BEGIN")
         clock = OrderedClock(SystemClock())
-        yield Transaction(connection, clock.now(), clock.latest(), RandomIds(), PROGRAM, {})
+        yield Transaction(connection, clock.now(), clock.ordering(), RandomIds(), PROGRAM, {})
     finally:
         connection.close()
 

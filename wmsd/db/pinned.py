@@ -58,7 +58,7 @@ class Pinned:
             if self._connection is None:
                 raise StorageError(f"The state of {self.path} is not held any more.")
             clock = OrderedClock(SystemClock())
-            return action(Transaction(self._connection, clock.now(), clock.latest(), RandomIds(), PROGRAM, {}))
+            return action(Transaction(self._connection, clock.now(), clock.ordering(), RandomIds(), PROGRAM, {}))
 
     def copy_without(self, path: Path, statements: Iterable[str]) -> None:
         """Writes a copy to `path`, after the statements have deleted from it: no trace of that is in it. The file

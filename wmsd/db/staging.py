@@ -7,7 +7,7 @@ are collected in tables of a second file, without touching the first. Only `writ
 import shutil
 import tempfile
 from collections.abc import Callable
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final, TypeVar
 
@@ -27,6 +27,9 @@ HERE: Final = "temp"
 
 
 LEAST_FREE: Final = 32 * 1024 * 1024
+STEPS: Final = 200_000
+"""Of SQLite's machine between two looks whether a write may go on: some milliseconds."""
+WRITE_BACK: Final = "PRAGMA wal_checkpoint(TRUNCATE)"
 MADE_HERE: Final = f"SELECT name FROM {HERE}.sqlite_schema WHERE type = 'table'"
 
 
@@ -112,10 +115,14 @@ class Staging:
         return self.gather(action)
 
     def write(
-        self, action: Callable[[Transaction], Result], before_commit: Callable[[], None] = lambda: None
+        self,
+        action: Callable[[Transaction], Result],
+        before_commit: Callable[[], None] = lambda: None,
+        look: Callable[[], None] | None = None,
     ) -> Result:
         """Runs the action as one unit of work on the file. `before_commit` is called when only the
-        COMMIT is left.
+        COMMIT is left. `look` is called now and then: what it raises ends the write, and the log of the file gives
+        its room back.
         """
 
         def run(tx: Transaction) -> Result:
@@ -126,7 +133,38 @@ class Staging:
             before_commit()
             return result
 
-        return self._run("BEGIN IMMEDIATE", run)
+        if look is None:
+            return self._run("BEGIN IMMEDIATE", run)
+        return self._run_looking(run, look)
+
+    def _run_looking(self, action: Callable[[Transaction], Result], look: Callable[[], None]) -> Result:
+        objections: list[Exception] = []
+
+        def objects() -> bool:
+            try:
+                look()
+            except Exception as error:
+                objections.append(error)
+            return bool(objections)
+
+        self._connection.set_progress_handler(objects, STEPS)
+        try:
+            return self._run("BEGIN IMMEDIATE", action)
+        except sqlite3.Error:
+            if not objections:
+                raise
+            self._connection.set_progress_handler(None, 0)
+            self._cut_log()
+            raise objections[0] from None
+        finally:
+            self._connection.set_progress_handler(None, 0)
+
+    def _cut_log(self) -> None:
+        """What was taken back stands in the log, and takes room until it begins anew. Where others read the file
+        just now, the server cuts it.
+        """
+        with suppress(sqlite3.Error):
+            self._connection.execute(WRITE_BACK)
 
     def _run(self, begin: str, action: Callable[[Transaction], Result]) -> Result:
         self._connection.execute(begin)
@@ -139,7 +177,7 @@ class Staging:
         return result
 
     def _transaction(self, at_commit: AtCommit) -> Transaction:
-        now, ordered_now = self._clock.now(), self._clock.latest()
+        now, ordered_now = self._clock.now(), self._clock.ordering()
         return Transaction(self._connection, now, ordered_now, self._ids, self._actor, self._provision, at_commit)
 
     def _explained(self, error: sqlite3.Error) -> Exception:

@@ -27,7 +27,8 @@ KEEP_LAST_CHANGE = "UPDATE change_sequence SET value = ?"
 class Transaction:
     """Runs statements inside one transaction. Its time stays fixed.
 
-    `now` is the moment of BEGIN. `ordered_now` never goes back while the process runs: change sequences follow it.
+    `now` is the moment of BEGIN. `ordered_now` is the same, unless the clock has leapt far ahead: change sequences
+    follow it.
     """
 
     def __init__(

@@ -56,7 +56,7 @@ class CommitGroup:
         self.log.committed(connection)
 
     def _run(self, connection: sqlite3.Connection, group: list[Work]) -> None:
-        now, ordered_now = self._clock.now(), self._clock.latest()
+        now, ordered_now = self._clock.now(), self._clock.ordering()
         at_commit: AtCommit = {}
         run_unit = _run_alone if len(group) == 1 else _run_unit
         for work in group:
@@ -201,7 +201,7 @@ def read_once(
         connection.execute("BEGIN")
         if owner is not None:
             check(connection, path, owner)
-        return action(Transaction(connection, clock.now(), clock.latest(), ids, PROGRAM, provision))
+        return action(Transaction(connection, clock.now(), clock.ordering(), ids, PROGRAM, provision))
     finally:
         connection.close()
 
@@ -223,7 +223,7 @@ def read_group(
         changes = connection.total_changes
         begin(connection, "BEGIN")
         try:
-            now, ordered_now = clock.now(), clock.latest()
+            now, ordered_now = clock.now(), clock.ordering()
             for work in group:
                 run_unit(Transaction(connection, now, ordered_now, ids, work.actor, provision), work)
         finally:

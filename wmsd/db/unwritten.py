@@ -107,7 +107,7 @@ def _in_place(path: Path, owner: Owner | None) -> Iterator[Transaction]:
         except (sqlite3.Error, UnicodeDecodeError):
             as_far_as_possible(connection)
         clock = OrderedClock(SystemClock())
-        yield Transaction(connection, clock.now(), clock.latest(), RandomIds(), PROGRAM, {})
+        yield Transaction(connection, clock.now(), clock.ordering(), RandomIds(), PROGRAM, {})
     finally:
         connection.close()
 

@@ -5,9 +5,12 @@ import resource
 import time
 import urllib.error
 import urllib.request
+from pathlib import Path
 
 from tests.support.command import LONGEST, Home, Server, first_day
 from tests.support.injected import failing
+from tests.support.small_disk import fill
+from wmsd.app.disk_thresholds import LEAST_REFUSED
 from wmsd.db.sqlite import LOG_BYTES
 
 QUIET = {"WMSD_LIMITS_DATA_PER_MINUTE": "100000", "WMSD_LOG_REQUESTS": "false"}
@@ -82,3 +85,17 @@ def test_a_log_that_grows_since_its_file_cannot_be_written_is_told(home: Home) -
                 time.sleep(0.1)
         assert post(server, "LAST") == 201
     assert server.log.count(told) == 1
+
+
+def test_commands_add_nothing_to_a_full_disk(home: Home, small_disk: Path) -> None:
+    """As requests: what is there is read and moved, and nothing new is made."""
+    home = first_day(Home(home.program, small_disk))
+    fill(small_disk, LEAST_REFUSED - 1024**2)
+    for command in (
+        ("company", "create", "BETA", "--name", "Beta"),
+        ("article", "create", "NEW", "--name", "New", "--company", "ACME"),
+    ):
+        refused = home.run(*command)
+        assert (refused.code, refused.out) == (1, "")
+        assert "The disk of the data folder data is full: " in refused.err
+    assert [each["code"] for each in home.ok("company", "list", "--json").json] == ["ACME"]

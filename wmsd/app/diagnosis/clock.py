@@ -1,6 +1,6 @@
 """Whether the clock can be right."""
 
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Final
 
@@ -8,12 +8,11 @@ from wmsd.app import clock_watch
 from wmsd.app.diagnosis.finding import FindingKind, Found
 from wmsd.app.diagnosis.situation import Situation
 from wmsd.base import timestamps
+from wmsd.db.high_water import AHEAD, ahead
 
 EARLIEST: Final = datetime(2026, 1, 1, tzinfo=UTC)
 """No wmsd is older than this."""
 LATEST: Final = datetime(2100, 1, 1, tzinfo=UTC)
-AHEAD: Final = timedelta(hours=1)
-"""Files of so much later than now show that the clock was set back, or is wrong now."""
 
 YEAR_WRONG: Final = FindingKind(
     "clock-wrong",
@@ -33,8 +32,9 @@ CHANGES_FROM_FUTURE: Final = FindingKind(
     "changes-ahead",
     "warning",
     "The last change of company {code} is of {changed}, and the clock of this machine says {now}.",
-    "Look whether the clock is right. When it is, the change was written while it was wrong: later changes go on "
-    "after it, and nothing needs to be done.",
+    "Look whether the clock is right. When it is, the change was written while it was wrong. Nothing is lost and "
+    "nothing needs to be done: until then later changes of this company show an updated_at just after it, in "
+    "their right order; all other moments are those of the clock.",
 )
 DOUBTED: Final = FindingKind(
     "clock-doubted",
@@ -53,12 +53,9 @@ def look(at: Situation) -> Found:
         changed = _changed(path)
         if changed is not None and changed > at.now + AHEAD:
             yield FROM_FUTURE.of(path, changed=timestamps.to_text(changed), now=now)
-    latest = round((at.now + AHEAD).timestamp() * 1_000_000)
-    for company_id, mark in at.marks.items():
-        if mark.last_change > latest:
-            code = (at.codes or {}).get(company_id, str(company_id))
-            changed_at = timestamps.from_microseconds(mark.last_change)
-            yield CHANGES_FROM_FUTURE.of(code=code, changed=changed_at, now=now)
+    for company_id, changed_at in ahead(at.marks, at.now).items():
+        code = (at.codes or {}).get(company_id, str(company_id))
+        yield CHANGES_FROM_FUTURE.of(code=code, changed=changed_at, now=now)
     yield from _doubt(at)
 
 

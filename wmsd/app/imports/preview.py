@@ -143,7 +143,7 @@ def _header(kind: Kind, file: IO[bytes], form: Form) -> Header:
 
 
 def _try(
-    staging: Staging, kind: Kind, file: IO[bytes], found: Preview, watch: Watch | None, options: dict[str, object]
+    staging: Staging, kind: Kind, file: IO[bytes], found: Preview, watch: Watch | None, options: dict[str, Any]
 ) -> None:
     assert found.form is not None
     texts = lines_of(file, found.form.encoding)

@@ -42,7 +42,7 @@ def failed(installation: Installation, companies: Mapping[int, Company]) -> dict
 def details(installation: Installation, jobs: Jobs) -> dict[str, str]:
     """The sentences of the other checks that know more than whether they are good."""
     found = {
-        "clock": _clock(jobs),
+        "clock": _clock(installation, jobs),
         "disk": _disk(installation),
         "backup": None if jobs.backups is None else _backup(jobs),
         "replica": _replica(installation),
@@ -50,9 +50,21 @@ def details(installation: Installation, jobs: Jobs) -> dict[str, str]:
     return {name: sentence for name, sentence in found.items() if sentence}
 
 
-def _clock(jobs: Jobs) -> str | None:
+def _clock(installation: Installation, jobs: Jobs) -> str | None:
     since, step = jobs.clock_watch.doubted_since, jobs.clock_watch.step
-    return None if since is None else _sentence(clock_watch.sentence(since, step))
+    return _ahead(installation) if since is None else _sentence(clock_watch.sentence(since, step))
+
+
+def _ahead(installation: Installation) -> str | None:
+    found = installation.marks.ahead()
+    if not found:
+        return None
+    codes = ", ".join(map(installation.files.code_of, sorted(found)[:MOST_NAMED]))
+    until = max(found.values())
+    return (
+        f"The clock was wrong while changes were written: those of {codes} show moments up to {until}, and later "
+        "ones just after them. Their order is right."
+    )
 
 
 def _disk(installation: Installation) -> str | None:

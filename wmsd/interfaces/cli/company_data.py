@@ -65,9 +65,16 @@ class Undone(Exception):
 
 
 async def write(
-    installation: Installation, code: str, action: Callable[[Transaction], Result], dry_run: bool = False
+    installation: Installation,
+    code: str,
+    action: Callable[[Transaction], Result],
+    dry_run: bool = False,
 ) -> Result:
-    """Runs the action and returns its result. After a dry run nothing is changed."""
+    """Runs the action and returns its result. After a dry run nothing is changed. Raises StorageError where the
+    disk has no room for a request either.
+    """
+    if not dry_run:
+        installation.folder.check_room()
     database = await company_database(installation, code)
     results: list[Result] = []
 

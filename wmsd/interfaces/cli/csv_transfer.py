@@ -23,6 +23,7 @@ from wmsd.app.imports.preview import (
     with_cells,
 )
 from wmsd.app.imports.record import Recording, TakenInAlready
+from wmsd.app.imports.room import Room
 from wmsd.app.installation import Installation
 from wmsd.base.context import PROGRAM, Actor
 from wmsd.base.decimal_marks import MARKS
@@ -116,7 +117,8 @@ def import_command(
                 if given["is_preview"]:
                     _preview(staging, kind, source, progress, as_json, given, options)
                     return
-                outcome = _import(staging, kind, source, progress, as_json, given, options)
+                room = Room(command_line.folder.path)
+                outcome = _import(staging, kind, source, progress, as_json, given, options, room)
         except Unreadable as error:
             fail([f"{file.name}: {error}{previews.how_to_choose(error)}"])
         except TakenInAlready:
@@ -161,6 +163,7 @@ def _import(
     as_json: bool,
     given: Options,
     options: Options,
+    room: Room,
 ) -> Outcome:
     guessed = guess(source, KINDS[kind].columns, _chosen(given))
     if guessed.question is not None:
@@ -173,7 +176,15 @@ def _import(
         try:
             with closing(progress.reading(lines_of(source, guessed.form.encoding), source)) as texts:
                 outcome = import_beside(
-                    staging, KINDS[kind], texts, given["dry_run"], progress, guessed.form, recording, **options
+                    staging,
+                    KINDS[kind],
+                    texts,
+                    given["dry_run"],
+                    progress,
+                    guessed.form,
+                    recording,
+                    room,
+                    **options,
                 )
         except previews.DryRun as dry:
             outcome = dry.outcome

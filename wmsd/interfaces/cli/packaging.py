@@ -147,6 +147,7 @@ def record_packaging(
         return recorded
 
     async def work(installation: Installation) -> Row:
+        installation.folder.check_room()
         return await (await company_database(installation, code)).write(write)
 
     try:

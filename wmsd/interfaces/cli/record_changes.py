@@ -79,6 +79,7 @@ def _written(
     command_line: CommandLine, code: str, write: Callable[[Transaction], tuple[Record, Entry | None]]
 ) -> Record:
     async def work(installation: Installation) -> Record:
+        installation.folder.check_room()
         record, entry = await (await company_database(installation, code)).write(write)
         if entry is not None:
             await write_audit(installation.platform, entry)

@@ -1,0 +1,43 @@
+"""Whether the disk has room for an import: before its rows are written, and while they are."""
+
+from pathlib import Path
+
+from wmsd.app.disk_thresholds import disk_of
+from wmsd.base.problems import unavailable
+
+MEGABYTE = 1_000_000
+
+
+class Room:
+    """The disk of the company's file. Orders and receptions go on beside an import, so it takes nothing of what is
+    kept for them.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def admit(self, rows: int, bytes_per_row: int) -> None:
+        """Call it before so many rows are written. Raises Problem."""
+        disk, needed = disk_of(self._folder), rows * bytes_per_row
+        if disk.free < needed + disk.refused_below:
+            raise unavailable(
+                f"There is no room for this import: its {rows} rows need up to {_megabytes(needed)} MB, and "
+                f"{_megabytes(disk.refused_below)} MB must stay free, but only {_megabytes(disk.free)} MB are "
+                "free on the disk of the data. Nothing was imported. Make room, or import the file in parts.",
+                30,
+            )
+
+    def look(self) -> None:
+        """Call it now and then while rows are written. Raises Problem."""
+        disk = disk_of(self._folder)
+        if disk.free < disk.refused_below:
+            raise unavailable(
+                f"The disk of the data has filled up meanwhile: {_megabytes(disk.free)} MB are free, and "
+                f"{_megabytes(disk.refused_below)} MB must stay free. Nothing was imported, and what the import "
+                "had taken is given back. Make room, then import the file again.",
+                30,
+            )
+
+
+def _megabytes(number: int) -> int:
+    return -(-number // MEGABYTE)
