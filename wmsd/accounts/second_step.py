@@ -136,7 +136,7 @@ async def begin_enrolment(service: SecondStepService, caller: Caller) -> dict[st
     """Get a new secret for an authenticator app. It counts once a code of it was sent."""
 
     def begin(tx: Transaction) -> dict[str, object]:
-        user = _user(tx, caller)
+        user = person_of(tx, caller)
         if second_factors.is_on(tx, user.id):
             raise Problem("INVALID_STATUS", "You have a second factor. Switch it off before you set up another.")
         secret = second_factors.begin(tx, user.id, service.vault)
@@ -159,7 +159,7 @@ async def confirm_enrolment(
     """Switch the second factor on, with a code of the app. The recovery codes are shown only this once."""
 
     def confirm(tx: Transaction) -> dict[str, object]:
-        user = _user(tx, caller)
+        user = person_of(tx, caller)
         if second_factors.is_on(tx, user.id):
             raise Problem("INVALID_STATUS", "You have a second factor already.")
         if not second_factors.accepts(tx, user.id, service.vault, body.code, may_recover=False):
@@ -175,7 +175,7 @@ async def end_second_factor(
     service: SecondStepService, body: OneCode, caller: Caller, call: FromAddress
 ) -> dict[str, object]:
     """Switch the second factor off, with one of its codes."""
-    user = await service.platform.read(lambda tx: _user(tx, caller))
+    user = await service.platform.read(lambda tx: person_of(tx, caller))
     await service.check(user, call.address, body.code)
     actor = replace(caller.actor, address=call.address)
     await service.platform.write(lambda tx: remove_second_factor(tx, user.email), actor)
@@ -191,7 +191,8 @@ def remove_second_factor(tx: Transaction, email: str) -> bool:
     return second_factors.remove(tx, user.id)
 
 
-def _user(tx: Transaction, caller: Caller) -> User:
+def person_of(tx: Transaction, caller: Caller) -> User:
+    """Who is signed in. Raises Problem (401)."""
     user = None if caller.actor.user_id is None else store.user_by_id(tx, caller.actor.user_id)
     if user is None:  # deleted since the session was checked
         raise Problem("UNAUTHORIZED", "You are not signed in any more.")
