@@ -65,6 +65,11 @@ class RecoveryCodes(Model):
     recovery_codes: list[str]
 
 
+class RecoveryCodesLeft(Model):
+    left: int
+    of: int
+
+
 LANGUAGES: Final[Mapping[str, str]] = {"en": "English", "ro": "Română"}
 """The languages of the pages, each by its own name."""
 

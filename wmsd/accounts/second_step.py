@@ -11,7 +11,7 @@ from wmsd.accounts.failed_sign_ins import SECOND_FACTOR, FailedSignIns
 from wmsd.accounts.passwords import too_soon
 from wmsd.accounts.pauses import Key, Pauses
 from wmsd.accounts.rules import User
-from wmsd.accounts.schema import BegunSession, Enrolment, OneCode, RecoveryCodes, SecondStep
+from wmsd.accounts.schema import BegunSession, Enrolment, OneCode, RecoveryCodes, RecoveryCodesLeft, SecondStep
 from wmsd.base.clock import Clock
 from wmsd.base.context import Actor, Caller, FromAddress, FromBrowser
 from wmsd.base.dataclass import dataclass
@@ -180,6 +180,47 @@ async def end_second_factor(
     actor = replace(caller.actor, address=call.address)
     await service.platform.write(lambda tx: remove_second_factor(tx, user.email), actor)
     return {"message": "The second factor is off."}
+
+
+@operation(tag="Sessions", answer="object", returns=RecoveryCodesLeft, scope="platform")
+def count_recovery_codes(tx: Transaction, caller: Caller) -> dict[str, object]:
+    """Tell how many recovery codes are left to the user."""
+    return {"left": second_factors.codes_left(tx, person_of(tx, caller).id), "of": second_factors.RECOVERY_CODES}
+
+
+@operation(
+    tag="Sessions",
+    answer="object",
+    returns=RecoveryCodes,
+    scope="platform",
+    codes=("INVALID_STATUS", "UNAUTHORIZED"),
+)
+async def renew_recovery_codes(
+    service: SecondStepService, body: OneCode, caller: Caller, call: FromAddress
+) -> dict[str, object]:
+    """Make new recovery codes, with a code of the second factor.
+
+    They are shown only this once. Those of before end.
+    """
+
+    def check_is_on(tx: Transaction) -> User:
+        user = person_of(tx, caller)
+        if not second_factors.is_on(tx, user.id):
+            raise Problem("INVALID_STATUS", "You have no second factor. Set it up, and you get recovery codes.")
+        return user
+
+    user = await service.platform.read(check_is_on)
+    await service.check(user, call.address, body.code)
+
+    def renew(tx: Transaction) -> dict[str, object]:
+        check_is_on(tx)  # it may have been switched off meanwhile
+        left = {"recovery_codes": second_factors.codes_left(tx, user.id)}
+        codes = second_factors.renew_codes(tx, user.id)
+        now = {"recovery_codes": len(codes)}
+        companies.audit(tx, "second-factor.recovery-codes", user.email, companies.differences(left, now))
+        return {"recovery_codes": codes}
+
+    return await service.platform.write(renew, replace(caller.actor, address=call.address), is_quiet=True)
 
 
 def remove_second_factor(tx: Transaction, email: str) -> bool:
