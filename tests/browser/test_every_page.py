@@ -26,7 +26,7 @@ pytestmark = pytest.mark.long
 PAGES = (
     *("/today", "/start", "/account", "/companies/1/articles/1", "/companies/1/articles/1/change"),
     *("/companies/1/stock/1", "/companies/1/stock/1/movements", "/sign-on/try"),
-    "/account/second-factor",
+    *("/account/second-factor", "/account/password"),
     *("/companies/1/partners/1", "/companies/1/warehouses/1", "/admin/users/1", "/admin/users/1/change"),
     *("/admin/users/1/rights", "/admin/companies/1", "/admin/companies/1/change", "/admin/tokens/1"),
     *("/admin/health", "/admin/backups", "/admin/jobs", "/admin/settings", "/admin/companies/1/policies"),

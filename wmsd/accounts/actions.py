@@ -150,6 +150,7 @@ def get_profile(tx: Transaction, caller: Caller) -> dict[str, object]:
         "email": user.email,
         "role": user.role,
         "installation": companies.installation_name(tx),
+        "has_password": bool(user.password_hash),
         "second_factor": "demanded" if caller.must_enrol else "on" if second_factors.is_on(tx, user.id) else "off",
         "language": store.language_of(tx, user.id),
     }

@@ -68,6 +68,8 @@ class Person:
     role: Role
     installation: str
     """What people call it."""
+    has_password: bool
+    """Or else the person comes in by single sign-on only."""
     second_factor: str
     """off, on or demanded."""
     language: str | None

@@ -15,7 +15,7 @@ from wmsd.companies import administration
 from wmsd.interfaces.http.server import Handler
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import assets, house_pages
-from wmsd.interfaces.pages.account import ACCOUNT, Account
+from wmsd.interfaces.pages.account import ACCOUNT, PASSWORD, Account
 from wmsd.interfaces.pages.acting import Acting
 from wmsd.interfaces.pages.addresses import DEMO, FIRST_ADMIN, WELCOME
 from wmsd.interfaces.pages.administration import ADMINISTRATION
@@ -58,6 +58,7 @@ ASKED: Final = (
     *house_pages.operations(),
     administration.name_installation,
     count_ending_tokens,
+    choosing_password.change_password,
     choosing_password.choose_password,
     choosing_password.get_invited,
     demo_link.look_for_demo,
@@ -83,8 +84,10 @@ ASKED: Final = (
     get_health,
     second_step.begin_enrolment,
     second_step.confirm_enrolment,
+    second_step.count_recovery_codes,
     second_step.end_second_factor,
     second_step.finish_session,
+    second_step.renew_recovery_codes,
     sign_on.begin_sign_on,
     sign_on.finish_sign_on,
     sign_on.list_providers,
@@ -153,6 +156,8 @@ def add_to(app: web.Application, installation: Installation, changes: LiveChange
         ("GET", START, first_run.show_steps),
         ("POST", START, first_run.name),
         ("GET", ACCOUNT, account.show),
+        ("GET", PASSWORD, account.show_password),
+        ("POST", PASSWORD, account.change_password),
         ("POST", "/account/language", account.choose_language),
         ("POST", "/account/sessions", account.end),
         ("GET", STOCK, why.show),
