@@ -187,11 +187,14 @@ def _accepted(listener: socket.socket) -> tuple[socket.socket, Any]:
 
 
 async def _is_handshake(opened: socket.socket) -> bool:
-    """Whoever speaks plain http is told so. Until the loop has the socket, it is closed here."""
+    """Whoever speaks plain http is told so. Until the loop has the socket, it is closed here. Raises OSError when
+    the client leaves, or has said nothing for too long.
+    """
     try:
-        if await speaks_tls(opened):
-            return True
-        await refuse(opened)
+        async with asyncio.timeout(HEAD_SECONDS):
+            if await speaks_tls(opened):
+                return True
+            await refuse(opened)
     except BaseException:
         opened.close()
         raise
