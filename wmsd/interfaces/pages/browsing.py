@@ -216,8 +216,8 @@ def _address(path: str, query: Mapping[str, str], **changes: object) -> str:
 
 
 def _pages(request: web.Request, body: Mapping[str, Any]) -> dict[str, object]:
-    """The addresses of the pages before and after this one, and which records it shows. `beyond`, of a page that the
-    list does not have: its number, and the number and the address of the last one.
+    """The addresses of the pages before and after this one, and which records it shows. `beyond`, of a page that
+    the list does not have: its number, and the number and the address of the last one.
     """
     if "meta" in body:
         meta = body["meta"]
