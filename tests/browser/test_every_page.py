@@ -51,7 +51,7 @@ WEBHOOK = (
 )
 """Pages of a test receiver, to which one test was sent."""
 FOR_STRANGERS = (
-    *("/sign-in?next=/start&lost=form", "/nothing"),
+    "/sign-in?next=/start&lost=form",
     "/sign-in",
     "/welcome?code=x",
     "/first-admin?code=x",
