@@ -39,6 +39,8 @@ PAGES = (
     *("/companies/1/imports/new", "/companies/1/partners/new", "/companies/1/clients/new"),
     *("/companies/1/warehouses/new", "/companies/1/partners/1/change"),
     *("/companies/99/articles", "/companies/1/articles?min_stock=x"),
+    *("/nothing", "/companies/1/articles/999", "/sign-out", "/companies/1/articles?page=77"),
+    *("/companies/1/articles?search=zzzz", "/companies/1/returns?status=ANULAT"),
     *("/docs/api", "/docs/api/webhooks", "/docs/api/sales-orders/create_sales_order", "/docs/api/errors"),
     *("/docs/api/webhook-events", "/docs/api/access", "/docs/api/graphql", "/docs/api/graphql/Query"),
     *("/docs/api?q=stock", "/docs/api?q=nothing+like+that"),
@@ -49,7 +51,13 @@ WEBHOOK = (
     *("/deliveries?record=x", "/deliveries/1"),
 )
 """Pages of a test receiver, to which one test was sent."""
-FOR_STRANGERS = ("/sign-in", "/welcome?code=x", "/first-admin?code=x", "/demo?code=x")
+FOR_STRANGERS = (
+    "/sign-in?next=/start&lost=form",
+    "/sign-in",
+    "/welcome?code=x",
+    "/first-admin?code=x",
+    "/demo?code=x",
+)
 SCREENS = {"phone": 390, "tablet": 820, "screen": 1440}
 LOOKS = {
     ("phone", "light", "en"): None,

@@ -114,3 +114,44 @@ def test_without_javascript_the_page_of_the_form_opens_again(browser: Browser, h
         sign_in_here(page)
         expect(page.locator("h1")).to_have_text("New article")
         assert page.input_value("#code") == ""
+
+
+def test_a_change_of_somebody_else_meanwhile_is_told(browser: Browser, house: House, page: Page) -> None:
+    change = "/companies/1/articles/2/change"
+    with opened(browser, house.address, storage_state=house.state) as late:
+        late.goto(change)
+        late.fill("#description", "Mine")
+        late.context.clear_cookies()
+        late.click("main button[type=submit]")
+        expect(late.locator("h1")).to_have_text("Sign in to wmsd")
+        page.goto(change)
+        page.fill("#description", "Theirs")
+        page.click("main button[type=submit]")
+        expect(page.locator(".note.good")).to_have_text("The article is changed.")
+        sign_in_here(late)
+        assert late.input_value("#description") == "Mine"
+        late.click("main button[type=submit]")
+        expect(late.locator("[aria-label='What differs'] tbody")).to_contain_text("Theirs")
+        late.click("main button[type=submit]")
+        expect(late.locator(".note.good")).to_have_text("The article is changed.")
+
+
+def test_who_has_signed_in_again_in_another_tab_goes_back_to_what_was_typed(
+    browser: Browser, house: House
+) -> None:
+    with opened(browser, house.address, storage_state=house.state) as page:
+        page.goto("/companies/1/articles/new")
+        page.fill("#code", "TWO-TABS")
+        page.fill("#name", "In the first tab")
+        page.context.clear_cookies()
+        other = page.context.new_page()
+        other.goto("/sign-in")
+        sign_in_here(other)
+        expect(other.locator("h1")).to_have_text("Today")
+        page.click("main button[type=submit]")
+        expect(page.locator("h1")).to_have_text("That is not allowed")
+        expect(page.locator("[data-kept]")).to_contain_text("is kept in this tab")
+        page.click("text=Back to the form")
+        assert page.input_value("#name") == "In the first tab"
+        page.click("main button[type=submit]")
+        expect(page.locator("h1")).to_have_text("TWO-TABS")

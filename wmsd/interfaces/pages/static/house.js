@@ -5,7 +5,8 @@ for (const button of document.querySelectorAll("[data-copy]")) {
   if (!navigator.clipboard) continue; // only over TLS, and on the box itself
   button.hidden = false;
   button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
+    const { text, copy } = button.dataset;
+    await navigator.clipboard.writeText(text ?? document.getElementById(copy).textContent);
     button.textContent = button.dataset.copied ?? "Copied";
   });
 }
