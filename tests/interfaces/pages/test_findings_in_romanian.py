@@ -138,6 +138,7 @@ def test_an_alert_about_a_certificate_has_the_words_of_the_doctor() -> None:
         (folder.FILE_UNKNOWN.of(Path("/9.db"), owner="ACME"), "Proprietarul scris în el: ACME."),
         (network.PORT_TAKEN.of(listen="[::1]:80", process="process 7 (nginx)"), "[::1]:80: procesul 7 (nginx)."),
         (network.PORT_TAKEN.of(listen=":80", process=network.OF_ANOTHER_USER), "un proces al altui utilizator."),
+        (network.PORT_OF_WMSD.of(listen=":80", folder=network.HIDDEN_FOLDER), "dosarul altui utilizator."),
         (
             network.PORT_TAKEN.of(listen=":80", process="process 7 (a (b)"),
             "pe :80: process 7 (a (b).",
