@@ -16,7 +16,7 @@ NAMES: Final = (
     *("companies/ID.db.removed-…", "companies/ID.db.orphan-…", "companies/ID.db-wal.overwritten-…"),
     *("server.lock", "server.socket", "borrowers.lock", "reserve"),
     *("tls/authority.pem", "tls/authority.key", "tls/served.pem", "tls/….new"),
-    *("imports/", "requests/", "backup.json", "alerts.json", "examination.json"),
+    *("imports/", "requests/", "backup.json", "backup-folders.json", "alerts.json", "examination.json"),
     *("upgrade.json", "upgrade-….log", "before-…/", "replaced-…/", "swap.json"),
     *("….json.new", ".wmsd-probe", ".proving/", ".restoring/", ".platform-copy-…", ".taking-over-…/", ".replica/"),
     *("litestream.socket", ".platform.db-litestream/", "companies/.ID.db-litestream/"),

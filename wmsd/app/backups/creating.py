@@ -3,19 +3,21 @@
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import closing, suppress
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, Final, NamedTuple
 
 from wmsd import __version__
-from wmsd.app.backups.archive import ArchiveWriter, read_manifest
+from wmsd.app.backups.archive import ArchiveWriter
 from wmsd.app.backups.backup_folder import BackupFolder
 from wmsd.app.backups.figures import read_figures
 from wmsd.app.backups.manifest import KEYS, PLATFORM, BackedUpFile, LeftOut, Manifest
+from wmsd.app.backups.mounted import check_mounted, note_mounted
 from wmsd.app.backups.passphrases import encrypted
 from wmsd.app.backups.platform_copy import KeyRows
 from wmsd.app.backups.progress import Progress, Tell, silent
+from wmsd.app.backups.size import expected_bytes
 from wmsd.app.backups.source import Source, State, StateLost
 from wmsd.app.data_folder import DataFolder
 from wmsd.app.disk_thresholds import disk_of
@@ -29,9 +31,6 @@ from wmsd.db.owner import Owner
 from wmsd.db.pinned import pin
 from wmsd.db.sqlite import bytes_on_disk, sqlite3
 
-SHARE: Final = 0.5
-"""How large an archive is expected to be, as a share of the files, where there is no earlier one."""
-MARGIN: Final = 1.25
 TRIES: Final = 5
 COPY: Final = ".platform-copy-"
 PIECE_BYTES: Final = 1024 * 1024
@@ -70,6 +69,7 @@ class Creation:
         """Makes the archive of that name; without one, it is named by the moment. Raises StorageError,
         sqlite3.Error and OSError.
         """
+        check_mounted(self._data.path, self._folder)
         with self._folder.locked():
             began, began_at = time.monotonic(), datetime.now(UTC)
             path = self._folder.new(name, began_at)
@@ -79,6 +79,7 @@ class Creation:
                 manifest = self._write(unfinished, began, began_at)
                 unfinished.rename(path)
                 sync(path.parent)
+                note_mounted(self._data.path, self._folder)
             except OSError as error:
                 reason = (error.strerror or str(error)).lower()
                 raise StorageError(f"The backup {path} cannot be written: {reason}. None was made.") from error
@@ -87,7 +88,7 @@ class Creation:
             return Made(path, path.stat().st_size, manifest)
 
     def _check_room(self) -> None:
-        needed = round(self._all * _share(self._folder.archives()) * MARGIN)
+        needed = expected_bytes(self._files, self._folder.archives())
         disk = disk_of(self._folder.path)
         if self._folder.is_on_disk_of(self._data.path):
             needed += disk.refused_below
@@ -208,11 +209,3 @@ def _pieces(path: Path) -> Iterator[bytes]:
     with path.open("rb") as file:
         while piece := file.read(PIECE_BYTES):
             yield piece
-
-
-def _share(archives: list[Path]) -> float:
-    """How large the last archive was, as a share of what is in it."""
-    for archive in reversed(archives):
-        with suppress(StorageError):
-            return archive.stat().st_size / max(1, read_manifest(archive).bytes)
-    return SHARE
