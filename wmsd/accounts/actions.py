@@ -351,8 +351,8 @@ def user_of_email(tx: Transaction, email: str) -> User:
 
 
 def disable_user(tx: Transaction, email: str) -> None:
-    """Disables a user. Its tokens are refused from now on, and the addresses it signed in from are forgotten.
-    Raises Problem (422) for the last platform admin.
+    """Disables an active user. Its tokens are refused from now on, and the addresses it signed in from are
+    forgotten. Raises Problem (422) for the last platform admin.
     """
     user = user_of_email(tx, email)
     if errors := last_admin.errors_without(tx, user, "user"):

@@ -5,7 +5,7 @@ they know.
 import asyncio
 from dataclasses import replace
 
-from wmsd.accounts import invitations, sessions, store
+from wmsd.accounts import holdings, invitations, sessions, store
 from wmsd.accounts.actions import SignInService
 from wmsd.accounts.failed_sign_ins import PASSWORD
 from wmsd.accounts.passwords import Origin
@@ -98,13 +98,15 @@ async def change_password(
 
     def change(tx: Transaction) -> dict[str, object]:
         check_unchanged(tx, user)
+        held = holdings.of_user(tx, user.id)
         store.set_password(tx, user.id, password_hash)
         invitations.end(tx, user.id)
         ended = {
             "sessions_ended": sessions.end_all(tx, user.id, caller.session_id),
             "tokens_ended": store.revoke_signed_in(tx, user.id),
         }
-        companies.audit(tx, "user.change-password", user.email, companies.differences({}, ended))
+        details = companies.differences(held._asdict(), holdings.of_user(tx, user.id)._asdict())
+        companies.audit(tx, "user.change-password", user.email, details)
         return {**ended}
 
     return await service.platform.write(change, replace(caller.actor, address=call.address))

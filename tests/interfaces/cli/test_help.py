@@ -123,6 +123,7 @@ OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
         "--remove-company CODE",
         "--ability A",
         "--clear-abilities",
+        "--yes",
         *PLACE,
     ),
     ("user", "enable"): ("EMAIL", *PLACE),
