@@ -57,6 +57,19 @@ def test_what_was_typed_is_in_the_form_again_but_no_secret(browser: Browser, hou
         assert page.input_value("#name") == ""
 
 
+def test_the_headers_of_a_receiver_are_secrets_too(browser: Browser, house: House) -> None:
+    with opened(browser, house.address, storage_state=house.state) as page:
+        page.goto(FORM)
+        page.fill("#name", "Custom")
+        page.select_option("#auth_type", "custom")
+        page.fill("#headers", f"X-Key: {SECRET}")
+        page.context.clear_cookies()
+        page.click("main button[type=submit]")
+        expect(page.locator("h1")).to_have_text("Sign in to wmsd")
+        assert "Custom" in stored(page)
+        assert SECRET not in stored(page)
+
+
 def test_what_was_saved_does_not_come_again(page: Page) -> None:
     page.goto("/companies/1/articles/new")
     page.fill("#code", "KEPT-1")

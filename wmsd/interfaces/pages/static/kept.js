@@ -13,7 +13,7 @@
   const isBox = (field) => field.type === "checkbox" || field.type === "radio";
   const keyOf = (field) => isBox(field) ? `${field.name}=${field.value}` : field.name;
   const isKept = (field) => {
-    if (!field.name || NEVER.includes(field.type)) return false;
+    if (!field.name || NEVER.includes(field.type) || "secret" in field.dataset) return false;
     if (field.type === "hidden") return field.name === "if_match"; // so that nobody else's change is lost
     const isText = !isBox(field) && field.tagName !== "SELECT";
     return !isText || !SECRET.test(field.name) && !(field.tagName === "TEXTAREA" && SECRET.test(field.value));
