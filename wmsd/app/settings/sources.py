@@ -2,9 +2,10 @@
 
 import difflib
 import os
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_origin
+from typing import Any, Final, Literal, NamedTuple, get_origin
 
 from pydantic import ValidationError
 
@@ -80,7 +81,22 @@ def _read(file: Path) -> Layer:
     except UnicodeDecodeError:
         raise SettingsError(f"{file}: this is not UTF-8 text.") from None
     except tomllib.TOMLDecodeError as error:
-        raise SettingsError(f"{file}: {error}.") from None
+        raise SettingsError(f"{file}: {_not_toml(str(error))}") from None
+
+
+AGAIN: Final = re.compile(r"Cannot (?:overwrite a value|declare .* twice)")
+AT: Final = re.compile(r" \(at line (\d+), column (\d+)\)$")
+
+
+def _not_toml(said: str) -> str:
+    """What the library says of a file that is no TOML, in our words where it is a common mistake."""
+    place = AT.search(said)
+    if place is None:
+        return f"{said}."
+    if AGAIN.match(said):
+        return f"line {place[1]} gives something a second time. Leave one of the two."
+    reason = AT.sub("", said)
+    return f"line {place[1]}, column {place[2]}, cannot be read: {reason[0].lower()}{reason[1:]}."
 
 
 def _from_environment(environment: Mapping[str, str]) -> Values:
