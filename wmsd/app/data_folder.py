@@ -77,14 +77,19 @@ class DataFolder:
     def make(self) -> None:
         """Makes a new, empty installation. Raises StorageError when the folder holds something else."""
         self.make_place()
-        orphans = sorted(self.companies.glob("*.db"))
-        if orphans:
-            raise StorageError(
-                f"{self.path} holds companies ({orphans[0].name} …) but no platform.db. "
-                "Nothing was changed. Restore platform.db from a backup, or choose another folder with --data."
-            )
+        self.check_platform()
         self.check_writable()
         create(self.platform_file, PLATFORM)
+
+    def check_platform(self) -> None:
+        """Raises StorageError where companies are left without it."""
+        orphans = [] if self.is_made else sorted(self.companies.glob("*.db"))
+        if orphans:
+            raise StorageError(
+                f"{self.path} holds companies ({orphans[0].name} …) but no platform.db. Nothing was changed. Put "
+                "back platform.db if you have a copy of it with its log, or restore a backup: wmsd backup restore "
+                "FILE. Or choose another folder with --data."
+            )
 
     def make_place(self) -> None:
         """Makes the folder, where it is not there yet. Raises StorageError."""

@@ -8,6 +8,7 @@ from typing import TypeVar
 from wmsd.app import clock_watch
 from wmsd.app.data_folder import DataFolder
 from wmsd.app.doctor import IS_NEWEST, LAST_CHANGE, Difference, Findings, examine, examine_file
+from wmsd.app.swapped_files import swapped_with
 from wmsd.base import timestamps
 from wmsd.base.dataclass import dataclass
 from wmsd.base.steadiness import Known
@@ -17,7 +18,7 @@ from wmsd.db.failures import StorageError
 from wmsd.db.high_water import HighWaterMark, read_mark
 from wmsd.db.integrity import UNREADABLE, missing_end, opened_to_examine
 from wmsd.db.migrations import COMPANY, PLATFORM, FileKind, only_by_a_server
-from wmsd.db.owner import Owner
+from wmsd.db.owner import Owner, WrongOwner
 from wmsd.db.transaction import Transaction
 from wmsd.db.unwritten import opened_without_writing
 
@@ -146,6 +147,16 @@ class Examination:
                 findings = look(tx)
             findings.damages[:0] = missing
             return Report(name, company, path, findings)
+        except WrongOwner as error:
+            other = None if owner is None else swapped_with(self._folder.companies, owner.company_id)
+            if other is None:
+                return Report(name, company, path, error=" ".join(str(error).split()))
+            return Report(
+                name,
+                company,
+                path,
+                error=f"{path} is the file of {other.code}: the two stand in each other's place.",
+            )
         except StorageError as error:
             return Report(name, company, path, error=" ".join(str(error).split()))
         except UNREADABLE as error:

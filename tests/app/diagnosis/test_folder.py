@@ -119,3 +119,17 @@ def test_a_thousand_files_of_nobody_are_not_all_told(data: Path) -> None:
         (data / "companies" / f"{number}.db").write_bytes(b"")
     as_of(data, NOW)
     assert names(diagnose(situation(data))) == ["company-unknown"] * 20
+
+
+def test_the_files_of_two_companies_in_each_others_place(data: Path) -> None:
+    """One finding for both, with what mends them."""
+    first, second = data / "companies" / "1.db", data / "companies" / "2.db"
+    first.rename(data / "kept")
+    second.rename(first)
+    (data / "kept").rename(second)
+    (swapped,) = list(folder.look(situation(data)))
+    assert swapped.sentence == (
+        f"The files of the companies ACME and B stand in each other's place: {first} is that of B, "
+        f"and {second} that of ACME."
+    )
+    assert swapped.remedy.startswith("Stop the server, and give each of the two the name of the other")

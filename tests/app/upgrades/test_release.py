@@ -132,12 +132,26 @@ def test_versions_are_compared_by_their_numbers(older: str, newer: str) -> None:
     assert release._parts(older) < release._parts(newer)
 
 
-@pytest.mark.parametrize("content", ["#!/bin/sh\nexit 3\n", "#!/bin/sh\necho '{}'\n", "no program", "#!/bin/sh\n"])
-def test_what_does_not_run_is_refused(offer: Offer, content: str) -> None:
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        ("#!/bin/sh\nexit 3\n", "it ended with the exit status 3, and said nothing"),
+        ("#!/bin/sh\necho 'no such library.' >&2\nexit 1\n", "no such library"),
+        ("#!/bin/sh\nkill -SEGV $$\n", "it was ended by the signal 11"),
+        ("#!/bin/sh\necho '{}'\n", "it does not say its version as wmsd does"),
+        ("no program", "exec format error"),
+        ("#!/bin/sh\n", "it does not say its version as wmsd does"),
+    ],
+)
+def test_what_does_not_run_is_refused(offer: Offer, content: str, why: str) -> None:
     offer.file.write_text(content)
     offer.sign("wmsd 99.0.0")
-    with pytest.raises(StorageError, match="does not run on this machine, or is no wmsd"):
+    with pytest.raises(StorageError) as refused:
         offer.described()
+    assert str(refused.value) == (
+        f"The new program does not run on this machine, or is no wmsd that can be upgraded to: {why}. Nothing was "
+        "changed. When its download was cut off, or was of another machine, download it again."
+    )
 
 
 def test_a_program_without_a_signature_is_refused(offer: Offer) -> None:

@@ -113,12 +113,12 @@ def test_a_platform_that_is_a_folder(copy: Home) -> None:
 def test_companies_without_their_platform(copy: Home) -> None:
     (copy.data / "platform.db").unlink()
     before = hashes(copy.data)
-    for command in (("serve",), ("company", "create", "NEW", "--name", "New", "--init")):
+    for command in (("serve",), ("company", "create", "NEW", "--name", "New", "--init"), ("company", "list")):
         assert copy.refused(*command) == (
-            "data holds companies (1.db …) but no platform.db. Nothing was changed. Restore platform.db from a "
-            "backup, or choose another folder with --data."
+            "data holds companies (1.db …) but no platform.db. Nothing was changed. Put back platform.db if you "
+            "have a copy of it with its log, or restore a backup: wmsd backup restore FILE. Or choose another "
+            "folder with --data."
         )
-    assert copy.refused("company", "list").startswith("There is no wmsd data in ")
     assert hashes(copy.data) == before
 
 
@@ -162,9 +162,9 @@ def test_the_doctor_has_a_verdict_for_each_company(copy: Home) -> None:
             (f"C{place}: {file} ", f"C{place}: damaged: {file}, ", f"C{place}: everything ")
         ), name
         assert words in verdict, name
-        assert verdict.endswith(" Restore it from a backup.") or not verdict.startswith(f"C{place}: damaged: "), (
-            name
-        )
+        is_damaged = verdict.startswith(f"C{place}: damaged: ")
+        restore = f" Restore it: wmsd backup restore FILE --company C{place}"
+        assert verdict.endswith(restore) or not is_damaged, name
     assert f"C12: data/companies/12.db is damaged, {table}: " in done.out
     assert f"C13: data/companies/13.db is damaged, {index}: Tree " in done.out
 

@@ -38,6 +38,26 @@ def test_a_wrong_encoding_is_told_with_the_right_option(tenant: Tenant) -> None:
     assert tenant.rows("clients")[1]["name"] == "Źródło"
 
 
+def test_a_preview_names_the_encoding_that_may_be_meant(tenant: Tenant) -> None:
+    """Each of the two reads what the other writes, with other letters."""
+    command = ("import", "clients", "-", "--company", tenant.code, "--preview")
+    content = "code;name\r\nC1;Łąka\r\nC2;Źródło\r\n".encode("windows-1250")
+    assert tenant.home.refused(*command, "--encoding", "windows-1252", stdin=content).endswith(
+        "or save it as CSV UTF-8. Say --encoding windows-1250."
+    )
+    hint = "Where letters look wrong, say --encoding "
+    assert f"{hint}windows-1252." in tenant.home.ok(*command, stdin=content).err
+    assert hint not in tenant.home.ok(*command, "--encoding", "windows-1250", stdin=content).err
+    assert hint not in tenant.home.ok(*command, stdin="code,name\nC1,Łąka\n").err
+
+
+def test_unknown_columns_are_named_once(tenant: Tenant) -> None:
+    command = ("import", "clients", "-", "--company", tenant.code, "--preview")
+    sentence = tenant.home.refused(*command, stdin="code,name,colour,zzz\nC1,A,B,C\n")
+    assert sentence.startswith("there are no columns 'colour', 'zzz'; the columns are code, name, ")
+    assert sentence.count("colour") == sentence.count("tax_id") == 1
+
+
 def test_a_thousand_or_one_is_asked(tenant: Tenant) -> None:
     places(tenant)
     content = EXCEL.replace("2,5", "2")

@@ -70,8 +70,26 @@ def test_what_was_replaced_is_kept(installation: Home, saved: Path) -> None:
 
 def test_what_is_missing_is_said_with_numbers(installation: Home, saved: Path) -> None:
     done = installation.ok("backup", "restore", saved)
-    assert "ACME: 1 events (2 to 2) came after the backup and are missing. New ones go on after them." in done.err
+    assert "ACME: 1 event (2) came after the backup and is missing. New ones go on after it." in done.err
     assert "tokens go on, and people sign in again." in done.err
+
+
+def test_what_is_missing_is_said_once(installation: Home, saved: Path) -> None:
+    """The numbers of the restored file are ahead of what is in it, which loses nothing again."""
+    assert restore(installation, saved)["missing_events"] == 1
+    for only in ((), ("--company", "ACME")):
+        done = installation.ok("backup", "restore", saved, *only, "--json")
+        assert done.json["missing_events"] == 0
+        assert "missing" not in done.err
+        assert f"What was there before is in {done.json['replaced']}. Delete it when you are sure." in done.err
+        assert done.err.count("Data folder: ") == 1
+
+
+def test_a_folder_for_what_was_replaced_is_named_only_where_there_is_one(installation: Home, saved: Path) -> None:
+    (installation.data / "companies" / "1.db").unlink()
+    done = installation.ok("backup", "restore", saved, "--company", "ACME", "--json")
+    assert (done.json["replaced"], "What was there before" in done.err) == (None, False)
+    assert "came after the backup and" in done.err
 
 
 def test_numbers_go_on_after_those_that_were_given(installation: Home, saved: Path) -> None:

@@ -18,6 +18,11 @@ from wmsd.db.sqlite import connect, connect_as_it_is, log_bytes, sqlite3
 SEQUENCES: Final = "SELECT name, seq FROM sqlite_sequence"
 SERIES: Final = "SELECT name, last FROM series"
 LAST_CHANGE: Final = "SELECT value FROM change_sequence"
+NEWEST_EVENT: Final = "SELECT coalesce(max(sequence), 0) FROM events"
+ORDERED: Final = """
+    SELECT tables.name FROM sqlite_schema AS tables, pragma_table_info(tables.name) AS columns
+    WHERE tables.type = 'table' AND columns.name = 'change_seq'
+"""
 SUBSCRIPTIONS: Final = "SELECT id, created_at, last_sequence FROM webhook_subscriptions"
 
 RAISE_SEQUENCE: Final = "UPDATE sqlite_sequence SET seq = max(seq, :value) WHERE name = :name"
@@ -77,6 +82,9 @@ class Numbers(NamedTuple):
     last_change: int | None
     subscriptions: list[tuple[int, str, int]]
     """Their ids, when they were made, and the number of the last delivery."""
+    newest_event: int
+    newest_change: int
+    """Of what is in the file. After a restore the numbers are ahead of it: what was lost then is not lost again."""
 
     @property
     def last_event(self) -> int:
@@ -103,9 +111,19 @@ def read_numbers(path: Path) -> Numbers | None:
                 dict(connection.execute(SERIES)),
                 connection.execute(LAST_CHANGE).fetchone()[0],
                 list(connection.execute(SUBSCRIPTIONS)),
+                connection.execute(NEWEST_EVENT).fetchone()[0],
+                _newest_change(connection),
             )
     except (sqlite3.Error, TypeError, ValueError):
         return None
+
+
+def _newest_change(connection: sqlite3.Connection) -> int:
+    newest = [
+        connection.execute(f"SELECT coalesce(max(change_seq), 0) FROM {table}").fetchone()[0]
+        for (table,) in connection.execute(ORDERED).fetchall()
+    ]
+    return max(newest, default=0)
 
 
 def numbers_of(replaced: Path, mark: HighWaterMark | None) -> Numbers | None:
@@ -113,7 +131,9 @@ def numbers_of(replaced: Path, mark: HighWaterMark | None) -> Numbers | None:
     found = read_numbers(replaced) if replaced.exists() else None
     if mark is None:
         return found
-    known = found or Numbers({}, {}, None, [])
+    known = found or Numbers({}, {}, None, [], 0, 0)
+    if known.last_event < mark.last_event:  # it is not the file that was written here last, or not all of it
+        known = known._replace(newest_event=mark.last_event, newest_change=mark.last_change)
     return known._replace(
         sequences={**known.sequences, "events": max(known.last_event, mark.last_event)},
         last_change=max(known.last_change or 0, mark.last_change),
@@ -138,14 +158,14 @@ def carry_on(restored: Path, numbers: Numbers) -> Missing | None:
             connection.execute(RAISE_SUBSCRIPTION, (last, identity, created_at))
         connection.execute("COMMIT")
         _write_back(connection)
-    later = (numbers.last_change or 0) > before_change
-    if not later and numbers.last_event <= before_event:
+    later = numbers.newest_change > before_change
+    if not later and numbers.newest_event <= before_event:
         return None
     return Missing(
-        max(0, numbers.last_event - before_event),
+        max(0, numbers.newest_event - before_event),
         before_event + 1,
-        numbers.last_event,
-        timestamps.from_microseconds(numbers.last_change or 0) if later else None,
+        numbers.newest_event,
+        timestamps.from_microseconds(numbers.newest_change) if later else None,
     )
 
 

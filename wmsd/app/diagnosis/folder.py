@@ -6,6 +6,7 @@ from typing import Final
 from wmsd.app.data_names import is_own
 from wmsd.app.diagnosis.finding import FindingKind, Found
 from wmsd.app.diagnosis.situation import Situation
+from wmsd.app.swapped_files import swapped_with
 from wmsd.app.swapping import JOURNAL
 from wmsd.db.migrations import COMPANY, PLATFORM
 from wmsd.db.unwritten import Content, content_of, owner_of
@@ -36,6 +37,14 @@ COMPANY_EMPTY: Final = FindingKind(
 COMPANY_FOREIGN: Final = FindingKind(
     "company-file-foreign", "wrong", "{file} of company {code} is not a company's file of wmsd.", OF_COMPANY
 )
+COMPANIES_SWAPPED: Final = FindingKind(
+    "company-files-swapped",
+    "wrong",
+    "The files of the companies {code} and {other} stand in each other's place: {file} is that of {other}, and "
+    "{other_file} that of {code}.",
+    "Stop the server, and give each of the two the name of the other, together with the -wal file beside it if "
+    "there is one. Nothing has to be restored.",
+)
 FILE_UNKNOWN: Final = FindingKind(
     "company-unknown",
     "warning",  # what is killed while it makes a company leaves such a file too
@@ -58,7 +67,7 @@ RESTORE_UNFINISHED: Final = FindingKind(
 )
 KINDS: Final = (
     *(PLATFORM_MISSING, PLATFORM_EMPTY, PLATFORM_FOREIGN),
-    *(COMPANY_MISSING, COMPANY_EMPTY, COMPANY_FOREIGN),
+    *(COMPANY_MISSING, COMPANY_EMPTY, COMPANY_FOREIGN, COMPANIES_SWAPPED),
     *(FILE_UNKNOWN, FILE_STRAY, RESTORE_UNFINISHED),
 )
 
@@ -97,6 +106,10 @@ def _companies(at: Situation) -> Found:
         path = at.folder.companies / f"{company_id}.db"
         if (content := content_of(path, COMPANY)) in kinds:
             yield kinds[content].of(path, code=code)
+        other = swapped_with(at.folder.companies, company_id)
+        if other is not None and company_id < other.company_id:
+            other_file = at.folder.companies / f"{other.company_id}.db"
+            yield COMPANIES_SWAPPED.of(path, code=code, other=other.code, other_file=other_file)
     for path in sorted(at.folder.companies.glob("*.db")):
         named = at.company_of(path)
         if named is not None and named not in at.codes:

@@ -9,6 +9,7 @@ from typing import IO, Any, Final, TextIO
 from wmsd.app.csv_rows import Form, Header, Unreadable, read_header, read_rows, split
 from wmsd.app.csv_transfer import KINDS, DryRun, Kind, import_beside
 from wmsd.app.imports.current import CURRENT, as_cell
+from wmsd.app.imports.encodings import WrongEncoding
 from wmsd.app.imports.guessing import DELIMITER_NAMES, ENCODINGS, Chosen, Guess, guess, lines_of
 from wmsd.base import cells
 from wmsd.base.dataclass import dataclass
@@ -57,6 +58,8 @@ class Preview:
     unreadable: str | None = None
     reasons: tuple[str, ...] = ()
     """The sentences of `unreadable`."""
+    encodings: tuple[str, ...] = ()
+    """Those that would read a file that is unreadable as it was understood."""
     counts: dict[str, int] | None = None
     rows: list[dict[str, Any]] = field(default_factory=list)
     errors: list[Wrong] = field(default_factory=list)
@@ -124,6 +127,7 @@ def preview(
             _mark_wrong(found)
     except Unreadable as error:
         found.unreadable, found.reasons = str(error), error.sentences
+        found.encodings = tuple(error.others) if isinstance(error, WrongEncoding) else ()
     return found
 
 

@@ -22,6 +22,7 @@ from wmsd.base.context import Company
 from wmsd.base.memory import resident_memory
 
 MOST_NAMED: Final = 5
+MOST_BEHIND: Final = 20
 
 
 def failed(installation: Installation, companies: Mapping[int, Company]) -> dict[str, str]:
@@ -85,7 +86,23 @@ def _replica(installation: Installation) -> str | None:
         return None
     from wmsd.app.replicas.verdict import verdict as verdict_of_replica  # imported here: few have one
 
-    return _sentence(verdict_of_replica(installation.folder).sentence)
+    judged = verdict_of_replica(installation.folder)
+    if not judged.behind:
+        return _sentence(judged.sentence)
+    return _behind([_of_file(installation, name) for name in judged.behind])
+
+
+def _behind(names: list[str]) -> str:
+    named, more = ", ".join(names[:MOST_BEHIND]), len(names) - MOST_BEHIND
+    if more > 0:
+        return f"The replica does not have these as they are: {named}, and {more} more."
+    return f"The replica does not have these as they are: {named}."
+
+
+def _of_file(installation: Installation, name: str) -> str:
+    """The company's code; for `platform.db` its name."""
+    stem = Path(name).stem
+    return installation.files.code_of(int(stem)) if stem.isdecimal() else name
 
 
 def _sentence(text: str) -> str:

@@ -2,9 +2,10 @@
 
 import difflib
 import os
+import re
 from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Any, Literal, NamedTuple, get_origin
+from typing import Any, Final, Literal, NamedTuple, get_origin
 
 from pydantic import ValidationError
 
@@ -80,7 +81,22 @@ def _read(file: Path) -> Layer:
     except UnicodeDecodeError:
         raise SettingsError(f"{file}: this is not UTF-8 text.") from None
     except tomllib.TOMLDecodeError as error:
-        raise SettingsError(f"{file}: {error}.") from None
+        raise SettingsError(f"{file}: {_not_toml(str(error), text)}") from None
+
+
+AGAIN: Final = re.compile(r"Cannot (?:overwrite a value|declare .* twice)")
+PLACE: Final = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
+
+
+def _not_toml(said: str, text: str) -> str:
+    """What the library says of a file that is no TOML, in our words."""
+    place, reason = PLACE.search(said), PLACE.sub("", said)
+    lines = text.rstrip().splitlines()
+    number = int(place[1]) if place is not None and place[1] else len(lines)
+    if AGAIN.match(said):
+        name = lines[number - 1].partition("=")[0].strip()
+        return f"line {number} gives {name} a second time. Leave one of the two."
+    return f"line {number} cannot be read: {reason[0].lower()}{reason[1:]}."
 
 
 def _from_environment(environment: Mapping[str, str]) -> Values:

@@ -162,12 +162,24 @@ def _asked(program: Path) -> Described:
         )
         return Described.model_validate(json.loads(done.stdout))
     except (OSError, subprocess.SubprocessError, ValueError, ValidationError) as error:
-        said = getattr(error, "stderr", None) or b""
-        last = said.decode(errors="replace").strip().splitlines()[-1:] or [type(error).__name__]
         raise StorageError(
-            f"The new program does not run on this machine, or is no wmsd that can be upgraded to: {last[0]}. "
-            "Nothing was changed."
+            f"The new program does not run on this machine, or is no wmsd that can be upgraded to: {_why(error)}. "
+            "Nothing was changed. When its download was cut off, or was of another machine, download it again."
         ) from None
+
+
+def _why(error: Exception) -> str:
+    said = (getattr(error, "stderr", None) or b"").decode(errors="replace").strip().splitlines()
+    match error:
+        case subprocess.CalledProcessError(returncode=code) if code < 0:
+            return f"it was ended by the signal {-code}"
+        case subprocess.CalledProcessError(returncode=code):
+            return said[-1].rstrip(".") if said else f"it ended with the exit status {code}, and said nothing"
+        case subprocess.TimeoutExpired():
+            return f"it has not answered within {ANSWER_SECONDS:.0f} s"
+        case OSError():
+            return (error.strerror or str(error)).lower()
+    return "it does not say its version as wmsd does"
 
 
 def _parts(version: str) -> tuple[tuple[int, ...], bool, str]:

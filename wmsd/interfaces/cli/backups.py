@@ -27,7 +27,7 @@ from wmsd.interfaces.cli.backup_options import passphrase_of, passphrase_option,
 from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, note, say, say_text
 from wmsd.interfaces.cli.new_folder import refuse_strangers
 from wmsd.interfaces.cli.progress_bar import shown, to_server
-from wmsd.interfaces.cli.restored import sentences_of_missing, told
+from wmsd.interfaces.cli.restored import sentence_of_replaced, sentences_of_missing, told
 
 LOW_PRIORITY: Final = 10
 KEYS_SAID: Final = {
@@ -291,7 +291,7 @@ def _everything(command_line: CommandLine, work: Restore) -> dict[str, Any]:
 
 
 def _company(command_line: CommandLine, work: Restore, code: str) -> dict[str, Any]:
-    command_line.find()
+    command_line.check_made()
     with beside_a_server(command_line.folder) as loan:
         if loan is None:
             command_line.folder.lock("no address")
@@ -304,12 +304,15 @@ def _company(command_line: CommandLine, work: Restore, code: str) -> dict[str, A
             )
     for sentence in sentences_of_missing({code: missing} if missing else {}):
         note(sentence)
+    replaced = command_line.folder.path / work.replaced
+    if replaced.exists():
+        note(sentence_of_replaced(replaced))
     return {
         "restored": code,
         "from": str(work.archive),
         "made_at": work.manifest.began_at,
         "missing_events": missing.events if missing else 0,
-        "replaced": str(command_line.folder.path / work.replaced),
+        "replaced": str(replaced) if replaced.exists() else None,
     }
 
 

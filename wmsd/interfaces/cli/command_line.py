@@ -74,6 +74,11 @@ class CommandLine:
     def find(self) -> None:
         """Prints the path of the data folder. Raises StorageError when it holds no data."""
         self.say_folder()
+        self.check_made()
+
+    def check_made(self) -> None:
+        """Raises StorageError when the data folder holds no data."""
+        self.folder.check_platform()
         if not self.folder.is_made:
             raise StorageError(
                 f"There is no wmsd data in {self.folder.path.resolve()}. "

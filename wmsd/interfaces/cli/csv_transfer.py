@@ -150,7 +150,7 @@ def _preview(
     progress.check_unchanged()
     if given["errors"] is not None:
         write_whole(found.errors or found.asked, given["errors"])
-    previews.show(found, as_json)
+    previews.show(found, as_json, given["encoding"] is not None)
     if not found.can_be_imported and not as_json:
         sys.exit(1)
 

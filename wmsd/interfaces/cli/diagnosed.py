@@ -15,6 +15,7 @@ from wmsd.interfaces.cli.command_line import CommandLine, note, say_text
 
 TITLES: Final = {"wrong": "Wrong", "warning": "Warning"}
 GOOD: Final = "nothing found"
+NOTHING_ELSE: Final = "nothing else found"
 
 
 def situation_of(command_line: CommandLine, examination: Examination) -> Situation:
@@ -79,14 +80,14 @@ def tell(found: Sequence[Finding], say: Callable[[str], None] = say_text) -> Non
             say(f"  wmsd doctor --fix does it: {sentence}")
 
 
-def verdict(found: Sequence[Finding]) -> str:
+def verdict(found: Sequence[Finding], are_files_right: bool = True) -> str:
     wrong = sum(finding.is_wrong for finding in found)
     warnings = len(found) - wrong
     told = [
         f"{wrong} wrong" if wrong else "",
         f"{warnings} {'warning' if warnings == 1 else 'warnings'}" if warnings else "",
     ]
-    return ", ".join(filter(None, told)) or GOOD
+    return ", ".join(filter(None, told)) or (GOOD if are_files_right else NOTHING_ELSE)
 
 
 def as_json(finding: Finding) -> dict[str, Any]:

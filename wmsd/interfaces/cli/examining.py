@@ -85,7 +85,7 @@ def doctor_command(
                 tell(report)
         if not codes:
             tell_diagnosis(found)
-            note(f"Installation: {verdict(found)}.")
+            note(f"Installation: {verdict(found, all(report.is_right for report in reports))}.")
         note(counted.sentence)
     sys.exit(_status(reports, found))
 
@@ -223,12 +223,18 @@ def _verdict(report: Report, found: Findings) -> str:
         places = [damage.place for damage in found.damages]
         more = [f"{len(places) - MOST_PLACES} more places"] if len(places) > MOST_PLACES else []
         where = ", ".join([str(report.file), *places[:MOST_PLACES], *more])
-        return "; ".join(filter(None, [f"damaged: {where}", *not_right])) + ". Restore it from a backup."
+        return "; ".join(filter(None, [f"damaged: {where}", *not_right])) + f". Restore it: {_restoring(report)}"
     if found.are_none:
         not_right = ["everything is right"]
     rate = round(found.rows / found.seconds) if found.seconds else 0
     counted = f"{found.rows} rows, {rate} a second" if found.rows else ""
     return "; ".join(filter(None, [*not_right, counted])) + "."
+
+
+def _restoring(report: Report) -> str:
+    """The command. Without its code a company can only be restored with all others."""
+    only = "" if report.company is None else f" --company {report.company}"
+    return f"wmsd backup restore FILE{only}"
 
 
 def _count(number: int, noun: str) -> str:

@@ -90,7 +90,10 @@ def install(user: str, data: str | None, listen: str | None, program: Path | Non
 @service_command.command("uninstall")
 @told_in_a_sentence
 def uninstall() -> None:
-    """Stop the service and remove it. The data stays where it is, and so do settings, program and user."""
+    """Stop the service and remove it. The data stays where it is, and so do settings, program and user.
+
+    It exits with 0 also when there was no service, and with 1 when it could not be removed or there is no systemd.
+    """
     host.check_root()
     if not removing.remove():
         note("There is no service wmsd on this machine. Nothing was changed.")
@@ -105,7 +108,8 @@ def uninstall() -> None:
 @json_option
 @told_in_a_sentence
 def status(as_json: bool) -> None:
-    """Say how the service is, as systemd sees it. It exits with 1 unless the service runs.
+    """Say how the service is, as systemd sees it. It exits with 0 while the service runs, otherwise with 1: also
+    when there is none, or no systemd.
 
     Whether all is well inside says `wmsd status`.
     """

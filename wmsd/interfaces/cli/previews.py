@@ -1,31 +1,43 @@
 """Shows the preview of an import."""
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, Final
 
 import click
 
 from wmsd.app.csv_rows import Unreadable
 from wmsd.app.csv_transfer import DryRun
-from wmsd.app.imports.encodings import WrongEncoding
+from wmsd.app.imports.encodings import ENCODINGS, WrongEncoding
 from wmsd.app.imports.preview import Preview, form_in_words, shortened
 from wmsd.interfaces.cli.command_line import fail, note, say
 
 __all__ = ["DryRun", "show"]
 MOST_ERRORS_SHOWN = 50
+CONFUSED: Final = ("windows-1250", "windows-1252")
+"""Encodings that read each other's files, with other letters."""
 
 
 def how_to_choose(error: Unreadable) -> str:
     """The options that would read the file."""
-    others = error.others if isinstance(error, WrongEncoding) else []
-    return f" Say {' or '.join(f'--encoding {each}' for each in others)}." if others else ""
+    return _options(error.others) if isinstance(error, WrongEncoding) else ""
 
 
-def show(found: Preview, as_json: bool) -> None:
+def _options(encodings: Sequence[str]) -> str:
+    return f" Say {' or '.join(f'--encoding {each}' for each in encodings)}." if encodings else ""
+
+
+def how_to_correct(encoding: str) -> str | None:
+    """What to do where the letters of a file with a guessed encoding look wrong; None where it cannot be wrong."""
+    others = [each for each in CONFUSED if ENCODINGS[each] != encoding]
+    return None if len(others) == len(CONFUSED) else f"Where letters look wrong, say --encoding {others[0]}."
+
+
+def show(found: Preview, as_json: bool, is_encoding_chosen: bool = False) -> None:
     if as_json:
         say(found.as_json(), as_json)
         return
     if found.unreadable is not None:
-        fail([found.unreadable])
+        fail([f"{found.unreadable}{_options(found.encodings)}"])
     assert found.form is not None
     form = form_in_words(found.form)
     if found.question is not None:
@@ -44,6 +56,8 @@ def show(found: Preview, as_json: bool) -> None:
             ]
         )
     say(found.counts or {}, as_json)
+    if not is_encoding_chosen and (hint := how_to_correct(form["encoding"])) is not None:
+        note(hint)
     note("Nothing was changed: this was a preview.")
 
 

@@ -1,6 +1,7 @@
 """What a restore says when it is done: what is missing, and what must be done next."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Final
 
 from wmsd.app.backups.carrying_on import Missing
@@ -30,8 +31,21 @@ def told(done: Restored) -> list[str]:
     for what, number in done.shut_out.items():
         sentences.append(f"{number} {what} that were revoked or disabled after the backup stay so.")
     if done.replaced:
-        sentences.append(f"What was there before is in {done.replaced}. Delete it when you are sure.")
+        sentences.append(sentence_of_replaced(done.replaced))
     return [*sentences, KEYS[done.keys]]
+
+
+def sentence_of_replaced(folder: Path) -> str:
+    return f"What was there before is in {folder}. Delete it when you are sure."
+
+
+def _events(lost: Missing) -> str:
+    if lost.events == 1:
+        return f"1 event ({lost.last_event}) came after the backup and is missing. New ones go on after it."
+    return (
+        f"{lost.events} events ({lost.first_event} to {lost.last_event}) came after the backup and are missing. "
+        "New ones go on after them."
+    )
 
 
 def sentences_of_missing(missing: Mapping[str, Missing]) -> list[str]:
@@ -42,10 +56,7 @@ def sentences_of_missing(missing: Mapping[str, Missing]) -> list[str]:
             "" if lost.last_change is None else f" The last change that is lost was made at {lost.last_change}."
         )
         if lost.events:
-            events = f"{lost.events} events ({lost.first_event} to {lost.last_event})"
-            sentences.append(
-                f"{code}: {events} came after the backup and are missing. New ones go on after them.{changed}"
-            )
+            sentences.append(f"{code}: {_events(lost)}{changed}")
         elif changed:
             sentences.append(f"{code}: what changed after the backup is missing.{changed}")
     return sentences

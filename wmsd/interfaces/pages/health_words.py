@@ -52,7 +52,10 @@ WORDS: Final[Mapping[str, CheckWords]] = {
         "wmsd backup schedule says why.",
     ),
     "replica": CheckWords(
-        "Replica", "It has everything.", "The replica is behind.", "wmsd replica status says which files."
+        "Replica",
+        "It has everything.",
+        "The replica is behind.",
+        "wmsd replica status says since when. Look at the log of the server, and at the place of the replica.",
     ),
 }
 REMEDIES: Final[Mapping[str, str]] = {
