@@ -56,7 +56,7 @@ OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
         *PLACE,
     ),
     ("audit",): (
-        *("--who TEXT", "--what TEXT", "--subject TEXT", "--company CODE", "--since MOMENT", "--until MOMENT"),
+        *("--who TEXT", "--what TEXT", "--subject TEXT", "--company CODE", "--since TIME", "--until TIME"),
         *("--limit", "--follow", "--csv", "--json"),
         *PLACE,
     ),
