@@ -1,7 +1,7 @@
 """Remembers which folders of backups were on a disk of their own, so that a disk that is not mounted is noticed.
 
-Where a disk is not mounted, its place is an empty folder of the disk below: a backup there would fill the disk of the
-data, and help against nothing.
+Where a disk is not mounted, its place is an empty folder of the disk below: a backup there would fill the disk of
+the data, and help against nothing.
 """
 
 import os
@@ -36,9 +36,9 @@ def check_mounted(data: Path, folder: BackupFolder) -> None:
     if mount is None or os.path.ismount(mount) or folder.archives():
         return
     raise StorageError(
-        f"The disk of the backups is not there: earlier ones in {place} were on a disk mounted at {mount}, and none is "
-        "mounted there now. No backup was made. Mount it and try again. If backups are to stay on this disk from now "
-        "on, name another folder in backup.folder."
+        f"The disk of the backups is not there: earlier ones in {place} were on a disk mounted at {mount}, and none "
+        "is mounted there now. No backup was made. Mount it and try again. If backups are to stay on this disk from "
+        "now on, name another folder in backup.folder."
     )
 
 

@@ -95,8 +95,8 @@ def export_company(
     passphrase: str | None,
     beside: Mapping[str, bytes] = MappingProxyType({}),
 ) -> Manifest:
-    """Writes the company to `path`, which must not exist. `beside`: what else is in the archive, for people, by name.
-    Raises StorageError, sqlite3.Error and OSError.
+    """Writes the company to `path`, which must not exist. `beside`: what else is in the archive, for people, by
+    name. Raises StorageError, sqlite3.Error and OSError.
     """
     if path.exists():
         raise StorageError(f"{path} is there already; it was left as it is. Name another file.")
