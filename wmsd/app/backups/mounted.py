@@ -36,9 +36,9 @@ def check_mounted(data: Path, folder: BackupFolder) -> None:
     if mount is None or os.path.ismount(mount) or folder.archives():
         return
     raise StorageError(
-        f"The disk of the backups is not there: earlier ones in {place} were on a disk mounted at {mount}, and none "
-        "is mounted there now. No backup was made. Mount it and try again. If backups are to stay on this disk from "
-        "now on, name another folder in backup.folder."
+        f"The disk of the backups is not there: earlier ones in {place} were on a disk mounted at {mount}, and "
+        "none is mounted there now. No backup was made. Mount it and try again. If backups are to stay on this "
+        "disk from now on, name another folder in backup.folder."
     )
 
 
