@@ -159,5 +159,5 @@ async def test_a_form_of_another_session_leads_to_the_form_and_what_was_typed(vi
     referer = {"Referer": visitor.world.base_url + page}
     seen = await visitor.post(page, {"form_token": "of another"}, referer)
     assert (seen.status, ways_on(seen)[0]) == (403, (page, "Back to the form"))
-    assert f'data-lost="{page}"' in seen.text
+    assert f'data-lost-form="{page}"' in seen.text
     assert "You have signed in again since." in seen.text

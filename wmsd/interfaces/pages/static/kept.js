@@ -7,7 +7,7 @@
   const SECRET = /secret|token|password/i;
   const NEVER = ["password", "file", "submit", "button", "reset"];
   const form = document.querySelector("form[data-keep]");
-  const lost = document.querySelector("[data-lost]");
+  const lost = document.querySelector("[data-lost-form]");
   const here = location.pathname + location.search;
 
   const isBox = (field) => field.type === "checkbox" || field.type === "radio";
@@ -34,7 +34,7 @@
   }
 
   const kept = JSON.parse(sessionStorage.getItem(NAME));
-  if (kept && lost && kept.path === lost.dataset.lost) {
+  if (kept && lost && kept.path === lost.dataset.lostForm) {
     write({ ...kept, isLost: true });
     tell();
   } else if (kept && form) {
