@@ -254,6 +254,10 @@ def test_a_full_disk_is_seen_before(installation: Home, tmp_path: Path) -> None:
         assert sorted(path.name for path in disk.iterdir()) == [".lock", "other"]
 
 
+EARLIER = "wmsd-2026-01-01T000000Z.tar.gz"
+"""Not of the second in which the next backup is made."""
+
+
 def test_a_disk_that_becomes_full_leaves_nothing(installation: Home, tmp_path: Path) -> None:
     """What cannot be compressed takes more room than the archive before has shown."""
     path = installation.data / "companies" / "1.db"
@@ -264,11 +268,11 @@ def test_a_disk_that_becomes_full_leaves_nothing(installation: Home, tmp_path: P
     connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
     connection.close()
     with small_disk_at(tmp_path / "disk") as disk:
-        shutil.copy(earlier, disk)
+        shutil.copy(earlier, disk / EARLIER)
         fill(disk, leave=15_000_000)
         sentence = installation.refused("backup", "create", "--folder", disk)
         assert sentence.endswith("cannot be written: no space left on device. None was made.")
-        assert sorted(path.name for path in disk.iterdir()) == [".lock", "other", earlier.name]
+        assert sorted(path.name for path in disk.iterdir()) == [".lock", "other", EARLIER]
 
 
 def test_a_name_is_never_overwritten(installation: Home) -> None:
