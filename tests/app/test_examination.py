@@ -144,6 +144,7 @@ def test_files_that_were_swapped_are_found(folder: DataFolder) -> None:
     aside.rename(second)
     platform, *companies = examined(folder)
     assert platform.is_right
-    for report, file, found in zip(companies, (first, second), ("B (id 2)", "ACME (id 1)"), strict=True):
-        assert report.error is not None
-        assert report.error.startswith(f"{file} is the file of company {found}, and {report.name} (id ")
+    assert [report.error for report in companies] == [
+        f"{first} is the file of B: the two stand in each other's place.",
+        f"{second} is the file of ACME: the two stand in each other's place.",
+    ]
