@@ -34,6 +34,7 @@ from tests.support.executable import (
 )
 from tests.support.receivers import open_receivers
 from wmsd import __version__
+from wmsd.app import third_party
 from wmsd.interfaces.cli.main import COMMANDS
 
 pytestmark = pytest.mark.skipif(not IS_THERE, reason="build it first: scripts/build")
@@ -47,6 +48,13 @@ def server(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Server]:
 
 def test_it_knows_its_version(tmp_path: Path) -> None:
     assert done(tmp_path, "version") == f"wmsd {__version__}\n"
+
+
+def test_it_carries_the_licences_of_all_that_is_in_it(tmp_path: Path) -> None:
+    listed = {each["name"] for each in json.loads(done(tmp_path, "licenses", "--json"))}
+    assert {each.name for each in third_party.components()} <= listed
+    assert {name.split(" ")[0] for name in listed if name.endswith("(Debian)")} >= {"libffi8", "zlib1g"}
+    assert "pyinstaller" in listed
     assert list(tmp_path.iterdir()) == []
 
 

@@ -85,6 +85,7 @@ def test_a_package_from_its_installation_to_its_purge(booted: Machine, package: 
     booted.ok("systemd-analyze", "security", "--no-pager", "--threshold=20", "wmsd")
     assert "Usage: wmsd" in booted.ok("sh", "-c", "wmsd --help; true"), "it runs below of any shell"
     assert booted.ok("dpkg", "--verify", "wmsd") == ""
+    assert "\naiohttp " in booted.path("/usr/share/doc/wmsd/copyright").read_text(encoding="utf-8")
     create_company(booted)
 
     refused = booted.run(PROGRAM, "service", "install")

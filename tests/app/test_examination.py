@@ -144,7 +144,5 @@ def test_files_that_were_swapped_are_found(folder: DataFolder) -> None:
     aside.rename(second)
     platform, *companies = examined(folder)
     assert platform.is_right
-    assert [report.error for report in companies] == [
-        f"{first} is the file of B: the two stand in each other's place.",
-        f"{second} is the file of ACME: the two stand in each other's place.",
-    ]
+    for report, file, found in zip(companies, (first, second), ("B", "ACME"), strict=True):
+        assert report.error == f"{file} is the file of {found}: the two stand in each other's place."

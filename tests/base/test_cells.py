@@ -67,6 +67,9 @@ members = st.text(st.sampled_from(BEGINNINGS + "';[5 ") | st.characters(), min_s
 
 
 @given(st.lists(members, max_size=4))
+@example(["0\r\n0"])
+@example(["4E+12"])
+@example(["[1]"])
 def test_every_list_comes_back(members: list[str]) -> None:
     assert MEMBERS(unguarded(write(members))) == members
 

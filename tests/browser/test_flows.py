@@ -62,6 +62,17 @@ def test_the_copy_button_copies(browser: Browser, house: House) -> None:
         assert page.evaluate("navigator.clipboard.readText()") == page.inner_text("#token")
 
 
+def test_the_id_and_the_code_of_a_record_are_copied(browser: Browser, house: House) -> None:
+    permissions = ["clipboard-read", "clipboard-write"]
+    with opened(browser, house.address, storage_state=house.state, permissions=permissions) as page:
+        page.goto("/companies/1/articles/1")
+        code = page.inner_text("h1")
+        for button, text in (("Copy the code", code), ("Copy the id", "1")):
+            page.click(f"text={button}")
+            expect(page.locator("[data-text]", has_text="Copied").last).to_be_visible()
+            assert page.evaluate("navigator.clipboard.readText()") == text
+
+
 def test_somebody_who_is_invited_may_read_and_not_change(page: Page, stranger: Page) -> None:
     page.goto("/admin/users/new")
     page.fill("#email", "ion@example.com")

@@ -8,8 +8,9 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import House
-from tests.browser.test_every_page import SCREENS
+from tests.browser.test_every_page import SCREENS, Seen
 from tests.support.chromium import (
+    COLOURS,
     HEAVIEST,
     HEAVIEST_SCRIPT,
     barriers,
@@ -27,22 +28,39 @@ PAGES = (
 )
 
 
+MOST_CHARACTERS = 80
+"""In a line of prose: some 75 are read with ease, and narrow letters give a few more."""
+CHARACTERS = """() => [...document.querySelectorAll(".prose .text > p")].flatMap((paragraph) => {
+  const lines = new Map();
+  const texts = document.createTreeWalker(paragraph, NodeFilter.SHOW_TEXT);
+  for (let text = texts.nextNode(); text; text = texts.nextNode())
+    for (let place = 0; place < text.length; place++) {
+      const range = document.createRange();
+      range.setStart(text, place);
+      range.setEnd(text, place + 1);
+      const line = Math.round(range.getBoundingClientRect().bottom / 8);
+      lines.set(line, (lines.get(line) ?? 0) + 1);
+    }
+  return [...lines.values()];
+})"""
+
+
 @pytest.fixture(params=[(name, scheme) for name in SCREENS for scheme in ("light", "dark")], ids="-".join)
-def seen(request: pytest.FixtureRequest, browser: Browser, house: House) -> Iterator[tuple[str, Page]]:
-    """How it is looked at, and a page of a stranger's."""
+def seen(request: pytest.FixtureRequest, browser: Browser, house: House) -> Iterator[Seen]:
+    """How it is looked at, a page of a stranger's, and the rules of axe."""
     screen, scheme = request.param
     viewport = {"width": SCREENS[screen], "height": 900}
     with opened(browser, house.address, viewport=viewport, color_scheme=scheme) as page:
-        yield f"{screen}-{scheme}", page
+        yield f"{screen}-{scheme}", page, None if scheme == "light" else COLOURS
 
 
-def test_nothing_keeps_anybody_out(seen: tuple[str, Page]) -> None:
-    how, page = seen
+def test_nothing_keeps_anybody_out(seen: Seen) -> None:
+    how, page, rules = seen
     wrong = {}
     for path in PAGES:
         page.goto(path)
         photograph(page, f"{path.strip('/').replace('/', '_').replace('?', '_')}-{how}", is_whole=False)
-        found = [*barriers(page), *(["it is too wide"] if is_wider_than_the_screen(page) else [])]
+        found = [*barriers(page, rules), *(["it is too wide"] if is_wider_than_the_screen(page) else [])]
         if found:
             wrong[path] = found
     assert wrong == {}
@@ -58,6 +76,23 @@ def test_every_page_is_light(browser: Browser, house: House) -> None:
             heavy[path] = found
     context.close()
     assert heavy == {}
+
+
+@pytest.mark.parametrize("name", ["webhooks", "backup", "architecture"])
+def test_lines_of_prose_are_read_with_ease_on_a_screen(browser: Browser, house: House, name: str) -> None:
+    with opened(browser, house.address, viewport={"width": 1440, "height": 900}) as page:
+        page.goto(address_of(name))
+        found = page.evaluate(CHARACTERS)
+        assert 60 < max(found) <= MOST_CHARACTERS
+
+
+@pytest.mark.parametrize("name", ["data-folder", "disk-full", "monitoring", "packaging"])
+def test_tables_of_words_fit_a_phone(browser: Browser, house: House, name: str) -> None:
+    with opened(browser, house.address, viewport={"width": 390, "height": 800}) as page:
+        page.goto(address_of(name))
+        tables = page.locator(".prose .wide")
+        assert tables.count() > 0
+        assert tables.evaluate_all("all => all.filter((each) => each.scrollWidth > each.clientWidth).length") == 0
 
 
 @pytest.mark.parametrize("has_scripts", [True, False])

@@ -1,6 +1,6 @@
 """Debian's Chromium, driven by Playwright, and what it must never show."""
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -20,6 +20,8 @@ from tests.support.programs import program
 
 ROOT: Final = Path(__file__).parents[2]
 SCREENSHOTS: Final = ROOT / "build" / "screenshots"
+COLOURS: Final = ("color-contrast", "link-in-text-block")
+"""All of axe's rules that the colours decide, and so the mode."""
 SERIOUS: Final = ("serious", "critical")
 MOST_TRIES: Final = 5
 HEAVIEST: Final = 100_000
@@ -83,9 +85,10 @@ def photograph(page: Page, name: str, is_whole: bool = True) -> None:
             return
 
 
-def barriers(page: Page) -> list[str]:
-    """What axe finds that keeps people out."""
-    found = Axe().run(page).response["violations"]
+def barriers(page: Page, rules: Sequence[str] | None = None) -> list[str]:
+    """What axe finds that keeps people out, by these rules of its own, or by all."""
+    options = {"resultTypes": ["violations"], **({} if rules is None else {"runOnly": list(rules)})}
+    found = Axe().run(page, options=options).response["violations"]
     return [
         f"{each['id']}: {node['html'][:200]}"
         for each in found

@@ -150,6 +150,7 @@ def get_profile(tx: Transaction, caller: Caller) -> dict[str, object]:
         "email": user.email,
         "role": user.role,
         "installation": companies.installation_name(tx),
+        "has_password": bool(user.password_hash),
         "second_factor": "demanded" if caller.must_enrol else "on" if second_factors.is_on(tx, user.id) else "off",
         "language": store.language_of(tx, user.id),
     }
@@ -350,8 +351,8 @@ def user_of_email(tx: Transaction, email: str) -> User:
 
 
 def disable_user(tx: Transaction, email: str) -> None:
-    """Disables a user. Its tokens are refused from now on, and the addresses it signed in from are forgotten.
-    Raises Problem (422) for the last platform admin.
+    """Disables an active user. Its tokens are refused from now on, and the addresses it signed in from are
+    forgotten. Raises Problem (422) for the last platform admin.
     """
     user = user_of_email(tx, email)
     if errors := last_admin.errors_without(tx, user, "user"):

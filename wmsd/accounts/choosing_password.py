@@ -1,14 +1,21 @@
-"""People choose a password of their own, at the one-time link that an admin gave them."""
+"""People choose a password of their own: at the one-time link that an admin gave them, and in place of one
+they know.
+"""
 
 import asyncio
+from dataclasses import replace
 
-from wmsd.accounts import invitations, sessions, store
+from wmsd.accounts import holdings, invitations, sessions, store
 from wmsd.accounts.actions import SignInService
-from wmsd.accounts.schema import ChosenPassword, Invited, LinkQuery
+from wmsd.accounts.failed_sign_ins import PASSWORD
+from wmsd.accounts.passwords import Origin
+from wmsd.accounts.rules import User
+from wmsd.accounts.schema import ChosenPassword, Invited, LinkQuery, PasswordChange, PasswordChanged
+from wmsd.accounts.second_step import check_unchanged, person_of
 from wmsd.accounts.strength import chosen_password_errors
-from wmsd.base.context import Actor, FromAddress
+from wmsd.base.context import Actor, Caller, FromAddress
 from wmsd.base.operation import operation
-from wmsd.base.problems import invalid
+from wmsd.base.problems import FieldErrors, Problem, invalid
 from wmsd.companies import store as companies
 from wmsd.companies.schema import Message
 from wmsd.db.transaction import Transaction
@@ -49,3 +56,57 @@ async def choose_password(service: SignInService, body: ChosenPassword, call: Fr
 
     await service.platform.write(choose, Actor(user.email, user.id, address=call.address))
     return {"message": "Your password is set. Sign in with it."}
+
+
+@operation(
+    tag="Sessions",
+    answer="object",
+    returns=PasswordChanged,
+    scope="platform",
+    limit="sign-in",
+    codes=("INVALID_STATUS", "UNAUTHORIZED", "SERVICE_UNAVAILABLE"),
+    max_body=16 * 1024,
+)
+async def change_password(
+    service: SignInService, body: PasswordChange, caller: Caller, call: FromAddress
+) -> dict[str, object]:
+    """Change one's own password. It ends the other sessions of the user, and the tokens that were made by signing
+    in. This session stays.
+    """
+
+    def look_up(tx: Transaction) -> tuple[User, Origin]:
+        user = person_of(tx, caller)
+        if not user.password_hash:
+            raise Problem(
+                "INVALID_STATUS",
+                "You have no password here: you come in by single sign-on. Change the password at your provider.",
+            )
+        is_known = store.has_signed_in_from(tx, user.email, call.address)
+        return user, Origin(user.email, call.address, is_known)
+
+    user, origin = await service.platform.read(look_up)
+    is_right = await service.passwords.check(origin, body.current, user.password_hash)
+    if not is_right:
+        service.failed.note(PASSWORD, user.email, call.address)
+    errors: FieldErrors = {} if is_right else {"current": ["is not your password"]}
+    errors |= await asyncio.to_thread(chosen_password_errors, body.password, body.again, user.email, user.name)
+    if is_right and body.password == body.current:
+        errors["password"] = ["is the one that you have: choose another"]
+    if errors:
+        raise invalid(errors)
+    password_hash = await service.passwords.hash(body.password)
+
+    def change(tx: Transaction) -> dict[str, object]:
+        check_unchanged(tx, user)
+        held = holdings.of_user(tx, user.id)
+        store.set_password(tx, user.id, password_hash)
+        invitations.end(tx, user.id)
+        ended = {
+            "sessions_ended": sessions.end_all(tx, user.id, caller.session_id),
+            "tokens_ended": store.revoke_signed_in(tx, user.id),
+        }
+        details = companies.differences(held._asdict(), holdings.of_user(tx, user.id)._asdict())
+        companies.audit(tx, "user.change-password", user.email, details)
+        return {**ended}
+
+    return await service.platform.write(change, replace(caller.actor, address=call.address))

@@ -12,10 +12,14 @@ from wmsd.base.access import Role, has_role
 from wmsd.db.transaction import Transaction
 
 
+def is_higher(role: Role, before: Role) -> bool:
+    return before != role and has_role(role, before)
+
+
 def end_what_others_know(tx: Transaction, before: User, role: Role) -> bool:
     """Call it after the rights were changed. Returns whether the role is a higher one."""
     invitations.end(tx, before.id)
-    rises = before.role != role and has_role(role, before.role)
+    rises = is_higher(role, before.role)
     if rises:
         store.set_password(tx, before.id, NO_PASSWORD)
         sessions.end_all(tx, before.id)

@@ -65,6 +65,11 @@ class RecoveryCodes(Model):
     recovery_codes: list[str]
 
 
+class RecoveryCodesLeft(Model):
+    left: int
+    of: int
+
+
 LANGUAGES: Final[Mapping[str, str]] = {"en": "English", "ro": "Română"}
 """The languages of the pages, each by its own name."""
 
@@ -83,6 +88,8 @@ class Profile(Model):
     role: Role
     installation: str
     """What people call this installation."""
+    has_password: bool
+    """Or else the person comes in by single sign-on only."""
     second_factor: Literal["off", "on", "demanded"]
     language: str | None
     """What the person has chosen; null: what the browser asks for."""
@@ -232,6 +239,19 @@ class Wanted(Model):
 class ChosenPassword(UsedLink):
     password: Password
     again: Password
+
+
+class PasswordChange(Input):
+    current: Password
+    password: Password
+    again: Password
+
+
+class PasswordChanged(Model):
+    """How many others ended with the password of before."""
+
+    sessions_ended: int
+    tokens_ended: int
 
 
 class AbilityOfUser(Model):

@@ -22,6 +22,7 @@ NOTE_STEP: Final = "UPDATE second_factors SET last_step = :step WHERE user_id = 
 REMOVE: Final = "DELETE FROM second_factors WHERE user_id = ?"
 ADD_CODE: Final = "INSERT INTO recovery_codes (user_id, hash) VALUES (?, ?)"
 USE_CODE: Final = "DELETE FROM recovery_codes WHERE user_id = ? AND hash = ?"
+COUNT_CODES: Final = "SELECT count(*) FROM recovery_codes WHERE user_id = ?"
 REMOVE_CODES: Final = "DELETE FROM recovery_codes WHERE user_id = ?"
 
 
@@ -53,10 +54,20 @@ def begin(tx: Transaction, user_id: int, vault: Vault) -> str:
 def switch_on(tx: Transaction, user_id: int) -> list[str]:
     """Returns the recovery codes, which are shown only this once."""
     tx.execute(SWITCH_ON, (user_id,))
+    return renew_codes(tx, user_id)
+
+
+def renew_codes(tx: Transaction, user_id: int) -> list[str]:
+    """New recovery codes, in place of those that are left."""
     tx.execute(REMOVE_CODES, (user_id,))
     codes = [_random(tx.ids, totp.SECRET_BYTES)[:RECOVERY_LETTERS] for _ in range(RECOVERY_CODES)]
     tx.executemany(ADD_CODE, [(user_id, _hash(code)) for code in codes])
     return ["-".join(code[place : place + 4] for place in range(0, RECOVERY_LETTERS, 4)) for code in codes]
+
+
+def codes_left(tx: Transaction, user_id: int) -> int:
+    found: int = tx.value(COUNT_CODES, (user_id,))
+    return found
 
 
 def accepts(tx: Transaction, user_id: int, vault: Vault, code: str, may_recover: bool = True) -> bool:

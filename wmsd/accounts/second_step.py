@@ -11,7 +11,7 @@ from wmsd.accounts.failed_sign_ins import SECOND_FACTOR, FailedSignIns
 from wmsd.accounts.passwords import too_soon
 from wmsd.accounts.pauses import Key, Pauses
 from wmsd.accounts.rules import User
-from wmsd.accounts.schema import BegunSession, Enrolment, OneCode, RecoveryCodes, SecondStep
+from wmsd.accounts.schema import BegunSession, Enrolment, OneCode, RecoveryCodes, RecoveryCodesLeft, SecondStep
 from wmsd.base.clock import Clock
 from wmsd.base.context import Actor, Caller, FromAddress, FromBrowser
 from wmsd.base.dataclass import dataclass
@@ -136,7 +136,7 @@ async def begin_enrolment(service: SecondStepService, caller: Caller) -> dict[st
     """Get a new secret for an authenticator app. It counts once a code of it was sent."""
 
     def begin(tx: Transaction) -> dict[str, object]:
-        user = _user(tx, caller)
+        user = person_of(tx, caller)
         if second_factors.is_on(tx, user.id):
             raise Problem("INVALID_STATUS", "You have a second factor. Switch it off before you set up another.")
         secret = second_factors.begin(tx, user.id, service.vault)
@@ -159,7 +159,7 @@ async def confirm_enrolment(
     """Switch the second factor on, with a code of the app. The recovery codes are shown only this once."""
 
     def confirm(tx: Transaction) -> dict[str, object]:
-        user = _user(tx, caller)
+        user = person_of(tx, caller)
         if second_factors.is_on(tx, user.id):
             raise Problem("INVALID_STATUS", "You have a second factor already.")
         if not second_factors.accepts(tx, user.id, service.vault, body.code, may_recover=False):
@@ -175,11 +175,52 @@ async def end_second_factor(
     service: SecondStepService, body: OneCode, caller: Caller, call: FromAddress
 ) -> dict[str, object]:
     """Switch the second factor off, with one of its codes."""
-    user = await service.platform.read(lambda tx: _user(tx, caller))
+    user = await service.platform.read(lambda tx: person_of(tx, caller))
     await service.check(user, call.address, body.code)
     actor = replace(caller.actor, address=call.address)
     await service.platform.write(lambda tx: remove_second_factor(tx, user.email), actor)
     return {"message": "The second factor is off."}
+
+
+@operation(tag="Sessions", answer="object", returns=RecoveryCodesLeft, scope="platform")
+def count_recovery_codes(tx: Transaction, caller: Caller) -> dict[str, object]:
+    """Tell how many recovery codes are left to the user."""
+    return {"left": second_factors.codes_left(tx, person_of(tx, caller).id), "of": second_factors.RECOVERY_CODES}
+
+
+@operation(
+    tag="Sessions",
+    answer="object",
+    returns=RecoveryCodes,
+    scope="platform",
+    codes=("INVALID_STATUS", "UNAUTHORIZED"),
+)
+async def renew_recovery_codes(
+    service: SecondStepService, body: OneCode, caller: Caller, call: FromAddress
+) -> dict[str, object]:
+    """Make new recovery codes, with a code of the second factor.
+
+    They are shown only this once. Those of before end.
+    """
+
+    def check_is_on(tx: Transaction) -> User:
+        user = person_of(tx, caller)
+        if not second_factors.is_on(tx, user.id):
+            raise Problem("INVALID_STATUS", "You have no second factor. Set it up, and you get recovery codes.")
+        return user
+
+    user = await service.platform.read(check_is_on)
+    await service.check(user, call.address, body.code)
+
+    def renew(tx: Transaction) -> dict[str, object]:
+        check_is_on(tx)  # it may have been switched off meanwhile
+        left = {"recovery_codes": second_factors.codes_left(tx, user.id)}
+        codes = second_factors.renew_codes(tx, user.id)
+        now = {"recovery_codes": len(codes)}
+        companies.audit(tx, "second-factor.recovery-codes", user.email, companies.differences(left, now))
+        return {"recovery_codes": codes}
+
+    return await service.platform.write(renew, replace(caller.actor, address=call.address), is_quiet=True)
 
 
 def remove_second_factor(tx: Transaction, email: str) -> bool:
@@ -191,7 +232,8 @@ def remove_second_factor(tx: Transaction, email: str) -> bool:
     return second_factors.remove(tx, user.id)
 
 
-def _user(tx: Transaction, caller: Caller) -> User:
+def person_of(tx: Transaction, caller: Caller) -> User:
+    """Who is signed in. Raises Problem (401)."""
     user = None if caller.actor.user_id is None else store.user_by_id(tx, caller.actor.user_id)
     if user is None:  # deleted since the session was checked
         raise Problem("UNAUTHORIZED", "You are not signed in any more.")

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from functools import partial
 from typing import Any, Final, TypeVar
 
-from wmsd.accounts import invitations, last_admin, records, sessions, store
+from wmsd.accounts import holdings, invitations, last_admin, records, sessions, store
 from wmsd.accounts.actions import create_user, disable_user, taken_email
 from wmsd.accounts.passwords import NO_PASSWORD
 from wmsd.accounts.rising import end_what_others_know
@@ -125,6 +125,7 @@ def change_user(tx: Transaction, caller: Caller, id: int, body: UserSettingsPatc
     if errors:
         raise invalid(errors)
     abilities = abilities_of_new_user(settings.role, settings.abilities)
+    held = holdings.of_user(tx, id)
     store.rename_user(tx, id, settings.name)
     store.set_rights(tx, id, settings.role, abilities, {ids[code] for code in settings.company_codes})
     if settings.role != user.role or set(settings.company_codes) != set(before["company_codes"]):
@@ -132,7 +133,8 @@ def change_user(tx: Transaction, caller: Caller, id: int, body: UserSettingsPatc
     after = records.user(tx, id)
     assert after is not None
     shown = {name: json.loads(after.json)[name] for name in UserSettings.model_fields}
-    companies.audit(tx, "user.change", user.email, companies.differences(before, shown))
+    ended = companies.differences(held._asdict(), holdings.of_user(tx, id)._asdict())
+    companies.audit(tx, "user.change", user.email, companies.differences(before, shown) | ended)
     return after
 
 
@@ -173,8 +175,9 @@ def _errors_of(
 def shut_out_user(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
     """Shut a user out. Its sessions end, and its tokens are refused from the next request on."""
     user = _managed(tx, caller, id)
-    if not user.disabled:
-        disable_user(tx, user.email)
+    if user.disabled:
+        return {"message": f"{user.email} is shut out already. Nothing is changed."}
+    disable_user(tx, user.email)
     return {"message": f"{user.email} is shut out."}
 
 
@@ -182,8 +185,9 @@ def shut_out_user(tx: Transaction, caller: Caller, id: int) -> dict[str, object]
 def let_in_user(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
     """Let a user in again who was shut out. Its password and its tokens that were not revoked count again."""
     user = _managed(tx, caller, id)
-    if store.enable_user(tx, user.id):
-        companies.audit(tx, "user.enable", user.email)
+    if not store.enable_user(tx, user.id):
+        return {"message": f"{user.email} may come in already. Nothing is changed."}
+    companies.audit(tx, "user.enable", user.email)
     return {"message": f"{user.email} may come in again."}
 
 

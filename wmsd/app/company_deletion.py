@@ -2,6 +2,7 @@
 step that was cut off is done again.
 """
 
+import json
 from typing import Any, Final, NamedTuple
 
 from wmsd.base.context import Company
@@ -22,6 +23,14 @@ USERS: Final = """
     SELECT users.email, users.name, users.role FROM users JOIN user_companies ON user_companies.user_id = users.id
     WHERE user_companies.company_id = ? ORDER BY users.email
 """
+MEMBERSHIPS: Final = """
+    SELECT users.email, json_group_array(companies.code ORDER BY companies.code) AS codes
+    FROM users JOIN user_companies ON user_companies.user_id = users.id
+    JOIN companies ON companies.id = user_companies.company_id
+    WHERE users.id IN (SELECT user_id FROM user_companies WHERE company_id = ?)
+    GROUP BY users.id ORDER BY users.email
+"""
+"""Of the users of a company, with all companies that they have."""
 SITES: Final = "SELECT name, warehouse_code, created_at FROM sites WHERE company_id = ? ORDER BY id"
 
 
@@ -68,16 +77,30 @@ def platform_rows(tx: Transaction, company: Company) -> dict[str, Any]:
     }
 
 
-def end(tx: Transaction, company: Company, archive: str | None, aside: str | None = None) -> None:
-    """Removes the company from the platform. `aside`: the folder with its file, when there is no archive."""
+def end(tx: Transaction, company: Company, archive: str | None, aside: str | None, revoked: int) -> list[str]:
+    """Removes the company from the platform. `aside`: the folder with its file, when there is no archive.
+    `revoked`: the tokens that were, because it was their only company. Returns which users no longer have it.
+    """
+    users = _leave(tx, company)
     for table in OF_COMPANY:
         tx.execute(f"DELETE FROM {table} WHERE company_id = ?", (company.id,))
     tx.execute("DELETE FROM companies WHERE id = ?", (company.id,))
     tx.execute(END, (tx.timestamp, archive, company.id))
-    before = {"name": company.name, "archive": None, "folder": None}
-    after = {"name": None, "archive": archive, "folder": aside}
+    before = {"name": company.name, "archive": None, "folder": None, "tokens_revoked": 0}
+    after = {"name": None, "archive": archive, "folder": aside, "tokens_revoked": revoked}
     action = "company.delete without archive" if archive is None else "company.delete"
     store.audit(tx, action, company.code, store.differences(before, after))
+    return users
+
+
+def _leave(tx: Transaction, company: Company) -> list[str]:
+    """Says in the audit which users no longer have the company. Returns them."""
+    memberships = tx.rows(MEMBERSHIPS, (company.id,))
+    for email, codes in memberships:
+        before = {"company_codes": json.loads(codes)}
+        after = {"company_codes": [code for code in before["company_codes"] if code != company.code]}
+        store.audit(tx, f"user.change by company.delete {company.code}", email, store.differences(before, after))
+    return [email for email, _ in memberships]
 
 
 def ended(tx: Transaction) -> list[int]:

@@ -15,6 +15,7 @@ from wmsd.accounts import store as accounts
 from wmsd.accounts.master_key import MasterKey
 from wmsd.app import swapping
 from wmsd.app.disk_thresholds import Level, disk_of
+from wmsd.app.settings import Server
 from wmsd.app.swapping import sync
 from wmsd.base.clock import OrderedClock
 from wmsd.base.complaints import Complaints
@@ -49,6 +50,12 @@ class Serving(NamedTuple):
     """Whether it listens already."""
     lends: bool = True
     """Whether it lends its files. Otherwise it shares them with every process."""
+    address: str = ""
+    """As people open it, such as https://192.168.1.20:8480; empty until it listens."""
+
+    def has_tls(self, settings: Server) -> bool:
+        """Its own settings may be others, by flags: they decide where it does not say it itself."""
+        return self.address.startswith("https:") if self.address else settings.has_tls
 
 
 class DataFolder:
@@ -250,10 +257,12 @@ class DataFolder:
                 f"{path} cannot be opened: {_reason(error)}. Make the user that runs wmsd its owner."
             ) from None
 
-    def say_listening(self, listen: str, lends: bool = True, is_ready: bool = True) -> None:
-        """Writes down who serves the folder, for the error of a second server, and whether it lends files."""
+    def say_listening(self, listen: str, lends: bool = True, is_ready: bool = True, address: str = "") -> None:
+        """Writes down who serves the folder, for the error of a second server, whether it lends files, and the
+        address for the links that commands print.
+        """
         assert self._lock is not None
-        said = Serving(os.getpid(), listen, __version__, is_ready, lends)._asdict()
+        said = Serving(os.getpid(), listen, __version__, is_ready, lends, address)._asdict()
         os.pwrite(self._lock.fileno(), json.dumps(said).ljust(SAID_BYTES).encode(), 0)  # at once, for who reads
 
     def forget_deleted(self) -> None:
@@ -290,6 +299,7 @@ def _holder(text: str) -> "Serving | None":
             str(found.get("version", "")),
             bool(found.get("is_ready", True)),
             bool(found.get("lends", True)),
+            str(found.get("address", "")),
         )
     except (ValueError, KeyError, TypeError, AttributeError):
         return None

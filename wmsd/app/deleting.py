@@ -127,17 +127,24 @@ def archive(data: DataFolder, to: BackupFolder, leaving: Leaving, passphrase: st
     return path
 
 
+class Left(NamedTuple):
+    """What went with a company: users no longer have it, and tokens that were for nothing else are revoked."""
+
+    users: list[str]
+    tokens_revoked: int
+
+
 async def end(
     installation: Installation, company: Company, archive: Path | None, aside: Path | None = None
-) -> int:
-    """Removes the company from the platform, in one transaction. Returns how many tokens were revoked by it.
-    `aside`: where its file is, when there is no archive.
+) -> Left:
+    """Removes the company from the platform, in one transaction. `aside`: where its file is, when there is no
+    archive.
     """
 
-    def write(tx: Transaction) -> int:
+    def write(tx: Transaction) -> Left:
         revoked = accounts.leave_company(tx, company.id)
-        deletion.end(tx, company, *(None if path is None else str(path) for path in (archive, aside)))
-        return revoked
+        written, moved = (None if path is None else str(path) for path in (archive, aside))
+        return Left(deletion.end(tx, company, written, moved, revoked), revoked)
 
     return await installation.platform.write(write)
 

@@ -17,6 +17,12 @@ from wmsd.db.failures import StorageError
 LOG = logging.getLogger("wmsd.keys")
 HEADER: Final = "# The master secret of a wmsd installation. Keep a copy, apart from the data and its backups.\n"
 FOR_OTHERS: Final = 0o077
+UNUSABLE: Final = (
+    "The key file {path} (server.key_file) cannot be used: {why}. Put it back, or mend its rights. "
+    "Where there never was one, take server.key_file out of the settings and use `wmsd key move FILE`."
+)
+NO_TEXT: Final = "it is not text"
+NO_SECRET: Final = "it holds no secret"
 
 
 def open_key(file: str) -> MasterKey:
@@ -37,18 +43,15 @@ def secrets_in(path: Path) -> list[str]:
     except OSError as error:
         raise _unreadable(path, (error.strerror or str(error)).lower()) from None
     except UnicodeDecodeError:
-        raise _unreadable(path, "it is not text") from None
+        raise _unreadable(path, NO_TEXT) from None
     secrets = [line.strip() for line in lines if line.strip() and not line.startswith("#")]
     if not secrets:
-        raise _unreadable(path, "it holds no secret")
+        raise _unreadable(path, NO_SECRET)
     return secrets
 
 
 def _unreadable(path: Path, why: str) -> StorageError:
-    return StorageError(
-        f"The key file {path} (server.key_file) cannot be used: {why}. Put it back, or mend its rights. "
-        "Where there never was one, take server.key_file out of the settings and use `wmsd key move FILE`."
-    )
+    return StorageError(UNUSABLE.format(path=path, why=why))
 
 
 def make(path: Path, secret: str, data: Path) -> None:

@@ -1,6 +1,6 @@
 """Converts field values to CSV cells and back. `unguarded` and the field's reader restore what `write` made.
 
-Lists are written with `;` between their members, or as a JSON array when a member contains a `;`.
+Lists are written with `;` between their members, or as a JSON array when that would not be read as the same list.
 
 A spreadsheet runs a text such as `=HYPERLINK(…)` as a formula, whoever made the name that contains it. So a cell
 that looks like a formula is written with a `'` before it (OWASP, CSV injection). The same goes for each part after
@@ -11,6 +11,7 @@ import json
 import re
 import types
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from functools import partial
 from typing import Any, Final, Union, get_args, get_origin
 
@@ -68,10 +69,16 @@ def plain_cell(value: object) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, list):
-        plain = all(";" not in member and member == member.strip() for member in value)
-        simple = plain and bool(value) and not str(value[0]).startswith("[")
-        return ";".join(value) if simple else dumps(value) if value else ""
+        return _joined(value)
     return str(value)
+
+
+def _joined(members: list[str]) -> str:
+    joined = ";".join(members)
+    with suppress(ValueError):
+        if [member.strip() for member in members] == members == _members(joined):
+            return joined
+    return dumps(members)
 
 
 def is_number(field: FieldInfo) -> bool:

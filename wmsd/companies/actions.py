@@ -1,6 +1,7 @@
 """The use cases of operators, companies and modules."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 from wmsd.base.access import MODULES
 from wmsd.base.context import Company, Operator
@@ -17,13 +18,20 @@ def create_operator(tx: Transaction, new: NewOperator) -> int:
     return store.insert_operator(tx, new.model_dump())
 
 
+class CameFrom(NamedTuple):
+    """Where the records of a company come from, as the audit says it."""
+
+    action: str
+    details: Mapping[str, object]
+
+
 def create_company(
-    tx: Transaction, new: NewCompany, create_file: Callable[[int, str], None], is_moved: bool = False
+    tx: Transaction, new: NewCompany, create_file: Callable[[int, str], None], came: CameFrom | None = None
 ) -> int:
     """Creates a company and answers its id. `create_file` is given the id and the code, and makes the file before
-    the company is committed. `is_moved`: it has had its code elsewhere, and keeps it.
+    the company is committed. What came from somewhere has had its code there, and keeps it.
     """
-    errors = taken_code(tx, new.code) if is_moved else code_errors(tx, new.code)
+    errors = code_errors(tx, new.code) if came is None else taken_code(tx, new.code)
     operator = None
     if new.operator_code is not None:
         operator = _operator(tx, new.operator_code)
@@ -35,7 +43,10 @@ def create_company(
     company_id = store.insert_company(tx, new.code, new.name, operator.id if operator else None, new.sandbox)
     for module in new.modules:
         store.set_module(tx, company_id, module, True)
-    store.audit(tx, "company.create", new.code)
+    if came is None:
+        store.audit(tx, "company.create", new.code)
+    else:
+        store.audit(tx, came.action, new.code, store.differences({}, came.details))
     create_file(company_id, new.code)
     return company_id
 

@@ -14,7 +14,7 @@ from typing import TypeVar
 from wmsd.base.clock import OrderedClock
 from wmsd.base.context import PROGRAM, Actor
 from wmsd.base.ids import Ids
-from wmsd.db.connection_queue import LARGEST_READ_GROUP, ConnectionQueue, GroupRunner, UnderWay, Work
+from wmsd.db.connection_queue import ConnectionQueue, GroupRunner, UnderWay, Work
 from wmsd.db.failures import FileMoved, FileOverwritten, StorageError, is_of_disk
 from wmsd.db.inline_reader import InlineReader
 from wmsd.db.pinned import Pinned
@@ -22,6 +22,7 @@ from wmsd.db.pins import Pins
 from wmsd.db.sqlite import CACHE_KIB, LOG_BYTES, THREAD_CACHE_KIB, connect, log_bytes, sqlite3
 from wmsd.db.staging import Staging
 from wmsd.db.standing import Standing, keep, keep_log
+from wmsd.db.thread_readers import ThreadReaders
 from wmsd.db.transaction import Provision, Transaction
 from wmsd.db.unit_of_work import CommitGroup, read_group, read_unit_in_time
 from wmsd.db.worker_threads import Workers, WorkerThreads
@@ -37,8 +38,6 @@ MOST_LOG_BYTES = 256 * 1024 * 1024
 LOOK_AT_LOG_SECONDS = 1.0
 PATIENCE_SECONDS = 10.0
 """How long a file that is to be opened anew waits for those who copy it."""
-READERS = 3
-"""The first reader does all reads that are not quick; the others join while it is held up."""
 
 
 class Database:
@@ -90,22 +89,20 @@ class Database:
         self._writer: ConnectionQueue | None = None
         self._log: WriteAheadLog | None = None
         self.standing = Standing(path)
+        self._opening = asyncio.Lock()
+        self._readers = ThreadReaders(self._open_reader, self._opening, self._counted)
         self._inline_reader = InlineReader(
             path,
             clock,
             ids,
             provision,
             self.standing,
-            self._hand_over,
+            self._readers.hand_over,
             self.begin,
             writer=lambda: self._writer if self._own_workers is None else None,
             threads=self._workers.readers,
             counted=self._counted,
         )
-        self._readers: list[ConnectionQueue] = []
-        self._searcher: ConnectionQueue | None = None
-        self._handed_over: set[asyncio.Task[None]] = set()
-        self._opening = asyncio.Lock()
         self._sharing = asyncio.Lock()
         self._pins = Pins(self._workers.readers)
         self._is_retired = False
@@ -166,11 +163,7 @@ class Database:
         All searches of a file use one connection of their own, so that they delay no other reads.
         """
         self.last_used = self._clock.monotonic()
-        async with self._opening:
-            if self._searcher is None:
-                self._searcher = await self._open_reader(largest_group=1)
-                self._counted(1)
-        result: Result = await self._searcher.submit(action, actor, until)
+        result: Result = await (await self._readers.searcher()).submit(action, actor, until)
         return result
 
     async def read_long(self, action: Callable[[Transaction], Result], actor: Actor = PROGRAM) -> Result:
@@ -181,7 +174,7 @@ class Database:
         """
         self.last_used = self._clock.monotonic()
         began_at = log_bytes(self.path)
-        reading = (await self._reader()).submit(action, actor)
+        reading = (await self._readers.reader()).submit(action, actor)
         while not (await asyncio.wait([reading], timeout=LOOK_AT_LOG_SECONDS))[0]:
             if log_bytes(self.path) > began_at + MOST_LOG_BYTES:
                 reading.cancel()
@@ -191,18 +184,6 @@ class Database:
                 )
         result: Result = await reading
         return result
-
-    def _hand_over(self, work: Work) -> None:
-        task = asyncio.ensure_future(self._read_elsewhere(work))
-        self._handed_over.add(task)
-        task.add_done_callback(self._handed_over.discard)
-
-    async def _read_elsewhere(self, work: Work) -> None:
-        try:
-            (await self._reader()).take(work)
-        except Exception as error:  # files or threads may run out; the waiting caller must get an answer
-            work.error = error
-            work.settle()
 
     def staging(self, actor: Actor = PROGRAM, of_copy: bool = False) -> Staging:
         """A new connection for writing many rows at once (see Staging). It may outlive this object."""
@@ -253,7 +234,7 @@ class Database:
     def is_idle(self) -> bool:
         return (
             self._inline_reader.is_idle
-            and not self._handed_over
+            and not self._readers.is_handing_over
             and self._pins.are_none
             and not self._opening.locked()
             and not self._sharing.locked()
@@ -277,7 +258,7 @@ class Database:
         return await run_last(lambda connection: keep(connection, self.standing, path))
 
     def _queues(self) -> list[ConnectionQueue]:
-        return [*self._readers, *(queue for queue in (self._searcher, self._writer) if queue is not None)]
+        return [*self._readers.queues, *([] if self._writer is None else [self._writer])]
 
     def _counted(self, change: int) -> None:
         if self._counted_by is not None:
@@ -292,7 +273,7 @@ class Database:
         await self.open_writer()
         if self._own_workers is not None:
             self._keeps_reader = True
-            await self._reader()
+            await self._readers.reader()
 
     async def close(self) -> None:
         """Waits for work in progress, then closes. The log of a file that was overwritten is moved aside."""
@@ -306,8 +287,7 @@ class Database:
             log_keeper = await asyncio.to_thread(keep_log, self.path, self._clock.now())
         await self._pins.end(0)
         await self._inline_reader.close()
-        while self._handed_over:
-            await asyncio.wait(self._handed_over)
+        await self._readers.handed_over()
         async with self._opening:
             await self._close_queues()
             if log_keeper is not None:
@@ -343,15 +323,14 @@ class Database:
             if self._writer is None:
                 return
             await self._inline_reader.close()
-            queues = [*self._readers, *([] if self._searcher is None else [self._searcher])]
-            self._readers, self._searcher = [], None
-            self._counted(-len(queues))
-            for queue in queues:
-                await queue.close()
+            await self._close_each(self._readers.take())
 
     async def _close_queues(self) -> None:
-        queues = self._queues()
-        self._readers, self._searcher, self._writer = [], None, None
+        queues = [*self._readers.take(), *([] if self._writer is None else [self._writer])]
+        self._writer = None
+        await self._close_each(queues)
+
+    async def _close_each(self, queues: list[ConnectionQueue]) -> None:
         self._counted(-len(queues))
         for queue in queues:
             await queue.close()
@@ -386,22 +365,6 @@ class Database:
         self._counted(1)
         return writer
 
-    async def _reader(self) -> ConnectionQueue:
-        """A reader that is free, or the last one. Raises what opening raises when there is none."""
-        free = self._free_reader()
-        if free is not None:
-            return free
-        async with self._opening:
-            if len(self._readers) < READERS:
-                try:
-                    self._readers.append(await self._open_reader(LARGEST_READ_GROUP))
-                except Exception:
-                    if not self._readers:
-                        raise
-                else:
-                    self._counted(1)
-            return self._free_reader() or self._readers[-1]
-
     async def _open_reader(self, largest_group: int) -> ConnectionQueue:
         under_way = UnderWay()
         run_group = read_group(
@@ -410,9 +373,6 @@ class Database:
         reader = await self._open(self._workers.readers, run_group, read_only=True)
         reader.largest_group, reader.under_way = largest_group, under_way
         return reader
-
-    def _free_reader(self) -> ConnectionQueue | None:
-        return next((reader for reader in self._readers if not reader.is_held_up), None)
 
     def begin(self) -> bool:
         """Call it before a connection is opened. Whether this process is to have the file alone. Raises
@@ -443,7 +403,7 @@ class Database:
                 await self._open_anew()
         if self._keeps_reader:
             with suppress(Exception):  # whoever needs it next is told
-                await self._reader()
+                await self._readers.reader()
 
     async def _open_anew(self) -> None:
         """Closes all connections together. Work that comes in the meantime waits until that is done."""

@@ -30,6 +30,11 @@ def dialling_context(ca_file: str) -> ssl.SSLContext:
     return context
 
 
+def knows_authorities(context: ssl.SSLContext) -> bool:
+    """Whether this system has any. Those in a folder are read when they are asked for."""
+    return bool(context.cert_store_stats()["x509_ca"]) or _has_authorities()
+
+
 def _see_that_they_were_read(context: ssl.SSLContext) -> None:
     """Reads the system's file if OpenSSL failed to, which it does not report. Raises OSError."""
     file = ssl.get_default_verify_paths().cafile

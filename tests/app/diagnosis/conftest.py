@@ -1,5 +1,7 @@
 import asyncio
 import shutil
+import tempfile
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -29,3 +31,15 @@ def data(pristine: Path, tmp_path: Path) -> Path:
     shutil.copytree(pristine, copy)
     as_of(copy, NOW)
     return copy
+
+
+@pytest.fixture
+def open_data(pristine: Path) -> Iterator[Path]:
+    """A data folder that others can enter: folders of pytest let nobody in."""
+    with tempfile.TemporaryDirectory() as parent:
+        Path(parent).chmod(0o755)
+        data = Path(parent) / "data"
+        shutil.copytree(pristine, data)
+        data.chmod(0o755)
+        (data / "companies").chmod(0o755)
+        yield data

@@ -1,28 +1,73 @@
 """Certificates that lack, cannot be read, belong to another key, are over, or are for another name."""
 
 from collections.abc import Callable
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
 
 from tests.app.diagnosis.scene import NOW, names, situation, told
 from tests.app.tls.test_lan import BOX
 from wmsd.app.diagnosis import certificates
-from wmsd.app.tls.authority import AUTHORITY_LIFETIME, CERTIFICATE_LIFETIME, new_authority, new_certificate
-from wmsd.app.tls.lan import certificate_for
+from wmsd.app.tls.authority import (
+    AUTHORITY_LIFETIME,
+    CERTIFICATE_LIFETIME,
+    Signed,
+    new_authority,
+    new_certificate,
+)
+from wmsd.app.tls.lan import AUTHORITY, FOLDER, certificate_for
+from wmsd.webhooks import tls
 
 DAY = timedelta(days=1)
+USAGES = (
+    *("digital_signature", "content_commitment", "key_encipherment", "data_encipherment", "key_agreement"),
+    *("key_cert_sign", "crl_sign", "encipher_only", "decipher_only"),
+)
 END = NOW + CERTIFICATE_LIFETIME
 
 
 def made(folder: Path) -> tuple[Path, Path]:
-    """A certificate for box and 192.168.1.20, and its key."""
-    signed = new_certificate(new_authority(BOX, NOW), BOX, NOW)
+    """A certificate of the house's authority for box and 192.168.1.20, and its key."""
+    authority = new_authority(BOX, NOW)
+    (folder / "data" / FOLDER).mkdir(exist_ok=True)
+    (folder / "data" / FOLDER / AUTHORITY).write_bytes(authority.certificate_pem)
+    signed = new_certificate(authority, BOX, NOW)
     certificate, key = folder / "served.pem", folder / "served.key"
     certificate.write_bytes(signed.certificate_pem)
     key.write_bytes(signed.key_pem)
     return certificate, key
+
+
+def new_root(name: str) -> Signed:
+    return issued(name, None, is_authority=True)
+
+
+def issued(name: str, issuer: Signed | None, is_authority: bool = False) -> Signed:
+    """Good now, by the clock of these tests and by that of the machine."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+    signing = key if issuer is None else issuer.key
+    now = datetime.now(UTC)
+    usage = dict.fromkeys(USAGES, False) | {"digital_signature": True, "key_cert_sign": is_authority}
+    builder = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(subject if issuer is None else issuer.certificate.subject)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(min(now, NOW) - DAY)
+        .not_valid_after(max(now, NOW) + 30 * DAY)
+        .add_extension(x509.BasicConstraints(ca=is_authority, path_length=None), critical=True)
+        .add_extension(x509.KeyUsage(**usage), critical=True)
+        .add_extension(x509.SubjectKeyIdentifier.from_public_key(key.public_key()), critical=False)
+        .add_extension(x509.AuthorityKeyIdentifier.from_issuer_public_key(signing.public_key()), critical=False)
+    )
+    return Signed(builder.sign(signing, hashes.SHA256()), key)
 
 
 def served(certificate: Path, key: Path, listen: str = "127.0.0.1:0") -> dict[str, dict[str, object]]:
@@ -58,9 +103,66 @@ def test_its_time(data: Path, now: datetime, expected: list[str]) -> None:
     assert names(certificates.look(at)) == expected
 
 
-def test_it_says_how_many_days_are_left(data: Path) -> None:
+def test_it_names_the_day(data: Path) -> None:
     at = situation(data, served(*made(data.parent)), now=END - 3 * DAY)
-    assert told(certificates.look(at), "certificate-ends").endswith(f" expires on {END:%Y-%m-%d}, in 3 days.")
+    sentence = f"The certificate {data.parent}/served.pem expires on {END:%Y-%m-%d}: then browsers and programs"
+    assert told(certificates.look(at), "certificate-ends") == f"{sentence} refuse it."
+
+
+@pytest.fixture
+def public(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Signed:
+    """The only authority that this machine knows."""
+    root = new_root("Root")
+    (tmp_path / "root.pem").write_bytes(root.certificate_pem)
+    monkeypatch.setenv("SSL_CERT_FILE", str(tmp_path / "root.pem"))
+    monkeypatch.setenv("SSL_CERT_DIR", str(tmp_path / "none"))
+    return root
+
+
+@pytest.mark.parametrize(
+    ("has", "expected"), [(("leaf", "between"), []), (("leaf", "between", "root"), []), (("leaf",), ["Between"])]
+)
+def test_the_chain_of_a_public_authority(
+    data: Path, public: Signed, has: tuple[str, ...], expected: list[str]
+) -> None:
+    between = issued("Between", public, is_authority=True)
+    leaf = issued("shop.example.com", between)
+    by_name = {"leaf": leaf, "between": between, "root": public}
+    (data.parent / "chain.pem").write_bytes(b"".join(by_name[name].certificate_pem for name in has))
+    (data.parent / "chain.key").write_bytes(leaf.key_pem)
+    at = situation(data, served(data.parent / "chain.pem", data.parent / "chain.key"))
+    found = list(certificates.look(at))
+    assert [(each.kind.name, each.facts["issuer"]) for each in found] == [
+        ("certificate-chain", f"CN={name}") for name in expected
+    ]
+
+
+def test_a_chain_that_ends_too_early_names_what_is_missing(data: Path, public: Signed) -> None:
+    upper = issued("Upper", public, is_authority=True)
+    lower = issued("Lower", upper, is_authority=True)
+    leaf = issued("shop.example.com", lower)
+    (data.parent / "chain.pem").write_bytes(leaf.certificate_pem + lower.certificate_pem + leaf.key_pem)
+    at = situation(data, {"server": {"tls": "files", "certificate": data.parent / "chain.pem"}})
+    assert told(certificates.look(at), "certificate-chain").startswith(
+        f"The certificate {data.parent / 'chain.pem'} leads to CN=Upper, which is not in the file"
+    )
+
+
+def test_one_that_nobody_else_has_issued_has_no_chain(data: Path, public: Signed) -> None:
+    own = new_root("box")
+    (data.parent / "own.pem").write_bytes(own.certificate_pem + own.key_pem)
+    at = situation(data, {"server": {"tls": "files", "certificate": data.parent / "own.pem"}})
+    assert names(certificates.look(at)) == []
+
+
+def test_a_machine_that_knows_no_authority_tells_of_no_chain(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tls, "BUNDLES", ())
+    for name in ("SSL_CERT_FILE", "SSL_CERT_DIR"):
+        monkeypatch.setenv(name, str(data.parent / "none"))
+    leaf = issued("shop.example.com", new_root("Root"))
+    (data.parent / "leaf.pem").write_bytes(leaf.certificate_pem + leaf.key_pem)
+    at = situation(data, {"server": {"tls": "files", "certificate": data.parent / "leaf.pem"}})
+    assert names(certificates.look(at)) == []
 
 
 @pytest.mark.parametrize(
@@ -108,7 +210,7 @@ def test_files_that_cannot_be_served(data: Path, breaks: Callable[[Path, Path], 
     certificate, key = made(data.parent)
     breaks(certificate, key)
     sentence = told(certificates.look(situation(data, served(certificate, key))), "certificate-unusable")
-    assert sentence.startswith("The server cannot serve https: ")
+    assert sentence.startswith("The files of the certificate cannot be used: ")
     assert reason in sentence
 
 

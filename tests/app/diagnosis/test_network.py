@@ -43,14 +43,20 @@ def test_a_server_that_runs_has_its_port_itself(data: Path, port: int) -> None:
     assert names(network.look(at)) == []
 
 
-async def test_a_wmsd_of_another_folder_is_no_trouble(data: Path, tmp_path: Path) -> None:
+async def test_a_wmsd_of_another_folder_is_named_and_only_a_warning(data: Path, tmp_path: Path) -> None:
     """As where a copy is examined beside the server that it was made of."""
     async with open_world(tmp_path / "served", UNLIMITED) as world:
+        folder = world.installation.folder
         listen = world.base_url.partition("://")[2]
         host, _, port = listen.partition(":")
         assert await asyncio.to_thread(is_wmsd, host, int(port))
         at = situation(data, {"server": {"listen": listen}})
-        assert await asyncio.to_thread(lambda: names(network.look(at))) == []
+        [hidden] = await asyncio.to_thread(lambda: list(network.look(at)))
+        assert (hidden.is_wrong, hidden.facts["folder"]) == (False, network.HIDDEN_FOLDER)
+        folder.lock(listen)
+        [found] = await asyncio.to_thread(lambda: list(network.look(at)))
+        assert found.sentence == f"Another wmsd listens on {listen}: it serves {folder.path}."
+        folder.unlock()
 
 
 @pytest.mark.parametrize("listen", ["203.0.113.7:8480", "no-such-host.invalid:8480", "[2001:db8::7]:8480"])

@@ -1,33 +1,15 @@
 """Files that others may read, and files that their server may not use; and what --fix does about them."""
 
 import os
-import shutil
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.app.diagnosis.scene import names, situation, told
-from wmsd.app.diagnosis import leftovers, named_files, permissions
+from tests.app.diagnosis.scene import AS_ROOT, NOBODY, names, situation
+from wmsd.app.diagnosis import leftovers, permissions
 from wmsd.app.diagnosis.finding import Finding, FindingKind
 from wmsd.app.diagnosis.mending import REFUSED, mend, mend_of
 from wmsd.app.diagnosis.permissions import OPEN_TO_OTHERS, OTHER_OWNER
-
-AS_ROOT = pytest.mark.skipif(os.geteuid() != 0, reason="only root gives files to others")
-NOBODY = 65534
-
-
-@pytest.fixture
-def open_data(pristine: Path) -> Iterator[Path]:
-    """A data folder that others can enter: folders of pytest let nobody in."""
-    with tempfile.TemporaryDirectory() as parent:
-        Path(parent).chmod(0o755)
-        data = Path(parent) / "data"
-        shutil.copytree(pristine, data)
-        data.chmod(0o755)
-        (data / "companies").chmod(0o755)
-        yield data
 
 
 def found(data: Path) -> list[Finding]:
@@ -110,28 +92,6 @@ def test_root_follows_no_link_out_of_the_folder(open_data: Path, kind: FindingKi
     assert mend(kind.of(symbolic, found="", owner="")) == "too many levels of symbolic links"
     assert mend(kind.of(second_name, found="", owner="")) == REFUSED
     assert (mode(outside), outside.stat().st_uid) == (0o644, 0)
-
-
-@AS_ROOT
-def test_a_secret_that_the_owner_of_the_data_cannot_read(open_data: Path) -> None:
-    key = open_data.parent / "key"
-    key.write_text("secret\n")
-    key.chmod(0o600)
-    at = situation(open_data, {"server": {"key_file": key}})
-    assert names(named_files.look(at)) == []
-    os.chown(open_data, NOBODY, NOBODY)
-    assert told(named_files.look(at), "file-refused").startswith(f"{key}, which server.key_file ")
-    os.chown(key, NOBODY, NOBODY)
-    assert names(named_files.look(at)) == []
-
-
-def test_a_file_of_the_settings_that_is_not_there(data: Path) -> None:
-    at = situation(data, {"webhooks": {"ca_file": data / "none.pem"}, "backup": {"passphrase_file": data}})
-    sentences = [finding.sentence for finding in named_files.look(at)]
-    assert sentences == [
-        f"{data}/none.pem, which webhooks.ca_file names, cannot be read: no such file or directory.",
-        f"{data}, which backup.passphrase_file names, cannot be read: is a directory.",
-    ]
 
 
 @pytest.mark.parametrize(

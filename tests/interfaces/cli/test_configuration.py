@@ -349,3 +349,45 @@ def test_a_file_that_cannot_be_read(home: Home) -> None:
     assert home.refused("config", "check") == 'config.toml: line 2 cannot be read: expected "\'".'
     assert home.refused("config", "check", "--config", ".") == ".: Is a directory."
     assert not home.data.exists()
+
+
+def test_the_check_tries_what_the_settings_name(home: Home) -> None:
+    """It says all at once, what to do about each, and writes nothing."""
+    home.write("secret", "short")
+    home.write(
+        "config.toml",
+        """
+        [log]
+        file = "logs/wmsd.log"
+        [metrics]
+        token_file = "secret"
+        [alerts]
+        command = ["no-such-program"]
+        """,
+    )
+    before = sorted(home.folder.iterdir())
+    done = home.run("config", "check")
+    assert (done.code, done.out) == (1, "")
+    assert done.err.splitlines()[2:] == [
+        "Wrong: secret, which metrics.token_file names, does not hold what it must. "
+        "The file secret must hold one word of 20 characters or more.",
+        "  Put into the file what it must hold, or correct metrics.token_file.",
+        "Wrong: wmsd cannot write where log.file says, in logs: no such file or directory.",
+        "  Make the folder, let the user that runs wmsd write there, or correct log.file.",
+        "Wrong: The program no-such-program, with which alerts.command begins, cannot be started: "
+        "no such file or directory.",
+        "  Install it, let the user that runs wmsd execute it, or correct alerts.command.",
+        "wmsd: The server cannot do all that the settings say: 3 wrong.",
+    ]
+    assert sorted(home.folder.iterdir()) == before
+
+
+def test_the_doctor_finds_the_same(home: Home) -> None:
+    home.ok("company", "create", "ACME", "--name", "Acme", "--init")
+    env = {"WMSD_ALERTS_SECRET_FILE": "none", "WMSD_BACKUP_AFTER": "/no/program $ARCHIVE"}
+    checked = home.run("config", "check", env=env)
+    examined = home.run("doctor", env=env)
+    found = [line for line in checked.err.splitlines() if line.startswith(("Wrong: ", "  "))]
+    assert len(found) == 4
+    assert [line for line in examined.out.splitlines() if line in found] == found
+    assert (checked.code, examined.code) == (1, 1)

@@ -79,7 +79,10 @@ def test_a_company_is_deleted_and_comes_back_from_its_archive(home: Home) -> Non
     before = articles_of(home, "GONE")
     done = home.ok(*DELETE, "--json")
     (archive,) = archives(home)
-    assert done.json == {"deleted": "GONE", "archive": f"backups/archive/{archive.name}", "tokens_revoked": 0}
+    users = ["member@example.com", "only@example.com"]
+    written = f"backups/archive/{archive.name}"
+    assert done.json == {"deleted": "GONE", "archive": written, "users": users, "tokens_revoked": 0}
+    assert "Users who no longer have GONE: member@example.com, only@example.com." in done.err
     assert_gone(home)
     assert archive.stat().st_mode & 0o077 == 0
     with tarfile.open(archive, ignore_zeros=True) as tar:
@@ -94,7 +97,17 @@ def test_a_company_is_deleted_and_comes_back_from_its_archive(home: Home) -> Non
     home.ok("doctor")
     actions = [action for (action,) in platform(home, "SELECT action FROM audit WHERE subject = 'GONE'")]
     assert actions[-2:] == ["company.delete begun", "company.delete"]
+    lines = home.ok("audit", "--what", "user.change", "--json").json
+    assert [(each["action"], each["subject"], each["details"]) for each in lines] == [
+        ("user.change by company.delete GONE", email, {"company_codes": {"before": before, "after": after}})
+        for email, before, after in (
+            ("member@example.com", ["ACME", "GONE"], ["ACME"]),
+            ("only@example.com", ["GONE"], []),
+        )
+    ]
     assert home.ok("company", "import", archive, "--json").json["id"] == 3
+    (line,) = home.ok("audit", "--what", "company.import", "--json").json
+    assert (line["subject"], line["details"]) == ("GONE", {"file": {"before": None, "after": archive.name}})
     assert articles_of(home, "GONE") == before
     assert home.refused("company", "delete", "NOBODY", "--yes") == "There is no such company as NOBODY."
 
@@ -118,6 +131,8 @@ def test_a_running_server_stops_serving_it(home: Home) -> None:
         for token in (only, both, None):
             assert server.get("/api/articles", token, company=2)[0] == 200
         assert home.ok(*DELETE, "--json").json["tokens_revoked"] == 1
+        (line,) = home.ok("audit", "--what", "company.delete", "--json").json[-1:]
+        assert line["details"]["tokens_revoked"] == {"before": 0, "after": 1}
         server.soon("/api/articles", lambda status, _: status == 401, token=only, company=2)
         server.soon("/api/articles", lambda _, body: body.get("code") == "COMPANY_REQUIRED", token=both, company=2)
         server.soon("/api/articles", lambda _, body: body.get("code") == "COMPANY_REQUIRED", company=2)

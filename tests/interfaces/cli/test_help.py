@@ -56,7 +56,7 @@ OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
         *PLACE,
     ),
     ("audit",): (
-        *("--who TEXT", "--what TEXT", "--subject TEXT", "--company CODE", "--since MOMENT", "--until MOMENT"),
+        *("--who TEXT", "--what TEXT", "--subject TEXT", "--company CODE", "--since TIME", "--until TIME"),
         *("--limit", "--follow", "--csv", "--json"),
         *PLACE,
     ),
@@ -123,6 +123,7 @@ OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
         "--remove-company CODE",
         "--ability A",
         "--clear-abilities",
+        "--yes",
         *PLACE,
     ),
     ("user", "enable"): ("EMAIL", *PLACE),
@@ -293,6 +294,7 @@ OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("service", "uninstall"): (),
     ("completion", "install"): ("[bash|zsh|fish]",),
     ("completion", "show"): ("{bash|zsh|fish}",),
+    ("licenses",): ("[NAME]", "--full", "--json"),
     ("version",): ("--json",),
 }
 

@@ -57,7 +57,13 @@ def test_it_is_deleted_and_its_file_is_kept(home: Home, damage: str, beside: boo
     else:
         done = home.ok(*LOSE, "--json", stdin="GONE\n")
     folder = home.folder / done.json["folder"]
-    assert done.json == {"deleted": "GONE", "archive": None, "folder": done.json["folder"], "tokens_revoked": 0}
+    assert done.json == {
+        "deleted": "GONE",
+        "archive": None,
+        "folder": done.json["folder"],
+        "tokens_revoked": 0,
+        "users": ["member@example.com", "only@example.com"],
+    }
     assert_gone(home)
     kept = folder / "2.db"
     assert kept.exists() == (content is not None)

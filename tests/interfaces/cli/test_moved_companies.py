@@ -175,6 +175,9 @@ def test_a_practice_twin_has_the_data_and_sends_nothing(home_of_acme: Home) -> N
         mailbox.wait_for(1)
         done = home_of_acme.ok("company", "clone", "ACME", "TWIN", "--json")
         assert done.json == {"id": 2, "code": "TWIN", "name": "Acme (copy)", "sandbox": True}
+        (line,) = home_of_acme.ok("audit", "--subject", "TWIN", "--json").json
+        came = {"copy_of": {"before": None, "after": "ACME"}}
+        assert (line["action"], line["details"]) == ("company.clone", came)
         server.soon("/api/articles", lambda status, _: status == 200, company=2)
         assert server.send("POST", "/api/articles", {"code": "A2", "name": "A"}, company=2)[0] == 201
         assert articles(server) == ["A1"]

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import re
 import signal
 import socket
 import ssl
@@ -63,14 +64,46 @@ def test_a_large_answer_and_a_large_body_come_through_whole(home: Home) -> None:
         raised.value.close()
 
 
-def test_what_speaks_no_tls_is_closed(home: Home) -> None:
+def test_plain_http_is_told_that_the_port_speaks_https(home: Home) -> None:
     with home.serving(env={"WMSD_SERVER_TLS": str(CERTIFICATE)}) as server:
         port = int(server.address.rpartition(":")[2])
-        with socket.create_connection(("127.0.0.1", port), timeout=10) as plain:
-            plain.sendall(b"GET / HTTP/1.1\r\nHost: x\r\n\r\n")
-            assert b"HTTP/1.1" not in plain.recv(1000)
+        trusting = ssl.create_default_context(cafile=str(CERTIFICATE))
+        with urllib.request.urlopen(f"http://127.0.0.1:{port}/docs", context=trusting, timeout=10) as followed:
+            assert (followed.status, followed.url) == (200, f"{server.address}/docs")
+        for sent in (
+            b"GET /api/health HTTP/1.1\r\nHost: x\r\n\r\n",
+            b"POST /login HTTP/1.1\r\nHost: x\r\nContent-Length: 200000\r\n\r\n" + b"x" * 200_000,
+            b"GET / HTTP/1.1\r\n\r\n",
+            b"\0\0\0",
+        ):
+            told = _told(port, sent)
+            assert told.startswith(b"HTTP/1.1 400 Bad Request\r\n")
+            assert told.endswith(b"Begin the address with https://.\n")
+        with socket.create_connection(("127.0.0.1", port), timeout=10):
+            pass  # it leaves without a word
+        with urllib.request.urlopen(f"{server.address}/api/health", context=trusting, timeout=10) as answer:
+            assert answer.status == 200
         assert server.stop() == 0
         assert "Traceback" not in server.log
+
+
+def _told(port: int, sent: bytes) -> bytes:
+    with socket.create_connection(("127.0.0.1", port), timeout=10) as plain:
+        plain.sendall(sent)
+        plain.shutdown(socket.SHUT_WR)
+        return b"".join(iter(lambda: plain.recv(65_536), b""))
+
+
+def test_links_have_the_address_of_the_running_server(home: Home) -> None:
+    """Its flags are not in the settings that the command reads."""
+    with home.serving("--tls", "lan") as server:
+        link = home.ok("user", "first-admin-link").out
+        assert link.startswith(f"{server.address}/first-admin?code=")
+        assert server.address.startswith("https://127.0.0.1:")
+        assert server.stop() == 0
+    done = home.ok("user", "first-admin-link")
+    assert done.out.startswith("http://127.0.0.1:8480/first-admin?code=")
+    assert "No server runs now" in done.err
 
 
 def test_the_lan_trusts_an_authority_that_the_server_makes(home: Home) -> None:
@@ -201,8 +234,8 @@ def test_an_expired_certificate_is_told_and_served(home: Home) -> None:
     expired = new_certificate(new_authority(BOX, NOW), BOX, NOW - timedelta(days=500))
     (home.folder / "old.pem").write_bytes(expired.certificate_pem + expired.key_pem)
     env = {"WMSD_SERVER_TLS": "files", "WMSD_SERVER_CERTIFICATE": "old.pem"}
-    assert "the certificate has expired on" in home.run_fresh("config", "check", env=env).err
+    assert "old.pem has expired on" in home.run_fresh("config", "check", env=env).err
     with home.serving(env=env) as server:
         assert _certificate(int(server.address.rpartition(":")[2])) == expired.certificate
-        assert "the certificate has expired on" in server.log
+        assert re.search(r"error +The certificate old.pem has expired on .+ Put a new one there", server.log)
         assert server.stop() == 0

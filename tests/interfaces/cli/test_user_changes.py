@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from tests.interfaces.cli.test_people import claims, make, user
-from tests.support.command import EMAIL, LONGEST, Home
+from tests.support.command import EMAIL, LONGEST, Home, at_a_terminal
 from wmsd.db.sqlite import sqlite3
 
 LAST = f"user must stay as it is: {EMAIL} is the last platform admin who can sign in."
@@ -79,6 +79,30 @@ def test_a_user_is_changed(shared: Home) -> None:
     assert details == '{"email":{"before":"changed@example.com","after":"new@example.com"}}'
 
 
+def test_a_higher_role_says_before_and_after_what_ends_and_why(shared: Home) -> None:
+    make(shared, "rises@example.com", "--role", "member", "--company", "ACME", "--ability", "stock:read")
+    change = ("user", "change", "rises@example.com")
+    for _ in range(2):
+        token_of(shared, "rises@example.com")
+    assert shared.ok(*change, "--name", "Ana").err.endswith("rises@example.com is changed. Ended: nothing.\n")
+    shared.ok("user", "reset-password", "rises@example.com")
+    told = shared.ok(*change, "--ability", "articles:read", "--role", "member").err
+    assert told.endswith("rises@example.com is changed. Ended: nothing.\n")
+    asked = at_a_terminal(shared, *change, "--role", "platform-admin", answers=["n"])
+    ending = "the password, the link to a new password, 2 tokens."
+    told = "platform-admin is a higher role. With it end, because somebody else may know them: " + ending
+    assert (asked.code, told in " ".join(asked.err.split())) == (1, True)
+    assert user(shared, "rises@example.com")["role"] == "member"
+    assert shared.ok(*change, "--role", "platform-admin").err.splitlines()[-2:] == [
+        f"rises@example.com is changed. Ended: {ending} Somebody else may know what a lower role had.",
+        "Make a link to a new password: wmsd user reset-password rises@example.com",
+    ]
+    assert shared.ok(*change, "--role", "member", "--add-company", "ACME").err.endswith("Ended: nothing.\n")
+    (*_, (_, details), _) = audited(shared, "user.change", "rises@example.com")
+    for part in ('"password":{"before":true,"after":false}', '"tokens":{"before":2,"after":0}'):
+        assert part in details
+
+
 def test_sudo_is_told_in_the_audit(shared: Home) -> None:
     make(shared, "sudo@example.com", "--role", "member", "--company", "ACME")
     shared.ok("user", "change", "sudo@example.com", "--name", "X", env={"SUDO_USER": "ana"})
@@ -114,10 +138,20 @@ def test_a_change_that_is_refused_changes_nothing_and_names_the_option(shared: H
 
 def test_who_is_disabled_is_let_in_again(shared: Home) -> None:
     make(shared, "back@example.com", "--role", "member", "--company", "ACME")
-    shared.ok("user", "disable", "back@example.com")
+    token_of(shared, "back@example.com")
+    shared.ok("user", "reset-password", "back@example.com")
+    told = shared.ok("user", "disable", "Back@example.com").err
+    assert "back@example.com is disabled. Ended: the link to a new password. Tokens that are refused: 1." in told
+    told = shared.ok("user", "disable", "back@example.com").err
+    assert "back@example.com is disabled already. Nothing is changed." in told
+    assert len(audited(shared, "user.disable", "back@example.com")) == 1
+    assert shared.refused("user", "set-password", "back@example.com", "--password-stdin", stdin="x\n") == (
+        "back@example.com is disabled. `wmsd user enable` lets it in again first."
+    )
     assert "back@example.com may come in again." in shared.ok("user", "enable", "back@example.com").err
     assert user(shared, "back@example.com")["disabled"] is False
-    shared.ok("user", "enable", "back@example.com")
+    again = shared.ok("user", "enable", "back@example.com").err
+    assert "back@example.com may come in already. Nothing is changed." in again
     assert len(audited(shared, "user.enable", "back@example.com")) == 1
     assert shared.refused("user", "enable", "no@example.com") == "There is no such user as no@example.com."
 
@@ -131,7 +165,8 @@ def test_a_deleted_user_is_gone_and_its_audit_stays(shared: Home) -> None:
         assert asked.code == 1
         assert "Delete gone@example.com?" in asked.err
         assert server.get("/api/stock", token)[0] == 200
-        assert "gone@example.com is deleted." in shared.ok("user", "delete", "gone@example.com", "--yes").err
+        told = shared.ok("user", "delete", "gone@example.com", "--yes").err
+        assert "gone@example.com is deleted. Ended: the password, 1 token." in told
         server.soon("/api/stock", lambda status, _: status == 401, token=token)
     for table in ("tokens", "user_companies", "sessions", "invitations", "second_factors"):
         assert rows(shared, f"SELECT count(*) FROM {table} WHERE user_id = ?", made["id"]) == [(0,)]

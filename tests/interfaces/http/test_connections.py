@@ -2,8 +2,10 @@
 
 import asyncio
 import errno
+import ssl
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager, suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -17,6 +19,7 @@ from wmsd.interfaces.http import connections, listening, requests
 from wmsd.interfaces.http.connections import Bounds, Connections
 from wmsd.interfaces.http.listening import FILES_BESIDE, bounded_by_files
 
+CERTIFICATE = Path(__file__).parents[2] / "support" / "loopback.pem"
 MEGABYTE = 1024 * 1024
 HELLO = b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"
 SOON = 10.0
@@ -41,7 +44,10 @@ async def closed() -> AsyncIterator[None]:
 
 @asynccontextmanager
 async def serving(
-    bounds: Bounds, handler: Handler | None = None, proxies: list[str] | None = None
+    bounds: Bounds,
+    handler: Handler | None = None,
+    proxies: list[str] | None = None,
+    tls: ssl.SSLContext | None = None,
 ) -> AsyncIterator[int]:
     async def hello(request: web.Request) -> web.Response:
         connection = connections.of(request)
@@ -54,9 +60,9 @@ async def serving(
 
     app = web.Application()
     app.router.add_route("*", "/{anything:.*}", handler or hello)
-    trusted = networks(proxies or [])
-    at = ("127.0.0.1", 0)
-    async with listening.listening(app, *at, bounds=bounds, proxies=trusted, grace_seconds=1) as (_, port):
+    async with listening.listening(
+        app, "127.0.0.1", 0, bounds=bounds, tls=tls, proxies=networks(proxies or []), grace_seconds=1
+    ) as (_, port):
         yield port
 
 
@@ -95,6 +101,18 @@ async def test_half_a_head_has_its_time(monkeypatch: pytest.MonkeyPatch) -> None
         assert said.startswith(b"HTTP/1.1 408 ")
         assert await is_closed(silent)
         assert await is_closed(slow)
+
+
+async def test_a_handshake_has_its_time_too(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(listening, "HEAD_SECONDS", 0.3)
+    tls = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    tls.load_cert_chain(CERTIFICATE)
+    async with serving(Bounds(), tls=tls) as port:
+        silent, half, plain = [await opened(port) for _ in range(3)]
+        half[1].write(b"\x16\x03")
+        plain[1].write(b"GET /")
+        for each in (silent, half, plain):
+            assert await is_closed(each)
 
 
 async def test_a_connection_that_is_kept_is_not_half_a_head(monkeypatch: pytest.MonkeyPatch) -> None:

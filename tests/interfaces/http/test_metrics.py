@@ -10,7 +10,8 @@ from tests.support.world import UNLIMITED, World, open_world
 from wmsd.app.measuring import live
 from wmsd.app.measuring.counting import BOUNDS
 from wmsd.app.measuring.metrics import METRICS
-from wmsd.interfaces.http.metrics import LEAST_TOKEN, listening_for_scrapes
+from wmsd.app.measuring.scrape_token import LEAST_TOKEN
+from wmsd.interfaces.http.metrics import listening_for_scrapes
 from wmsd.interfaces.service import LIVE_FIGURES
 
 TOKEN = "a-token-that-nobody-guesses"

@@ -2,12 +2,13 @@
 
 import html
 import re
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.interfaces.pages.test_browsing import EMAIL, signed_in, text_of
+from tests.interfaces.pages.test_browsing import EMAIL, TO, signed_in, text_of
 from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.shop import Shop
 from tests.support.world import PASSWORD, open_world
@@ -105,13 +106,49 @@ async def test_a_field_is_emptied(visitor: Visitor) -> None:
     assert (await article(visitor, 1))["min_stock"] is None
 
 
+def differing(seen: Seen) -> list[list[str]]:
+    """The fields that differ from what is there now: what they are called, theirs and yours."""
+    (table,) = re.findall(r'aria-label="What differs">.*?<tbody>(.*?)</tbody>', seen.text, re.DOTALL)
+    return [
+        [text_of(cell) for cell in re.findall(r"<td.*?>(.*?)</td>", row, re.DOTALL)]
+        for row in table.split("</tr>")[:-1]
+    ]
+
+
+def still_in(seen: Seen) -> dict[str, str]:
+    """What the form that has come back sends when its button is pressed again."""
+    return form_of(replace(seen, status=200))
+
+
 async def test_what_somebody_else_has_changed_meanwhile_is_not_lost(visitor: Visitor) -> None:
     fields = form_of(await visitor.get(CHANGE))
-    await visitor.world.call("PATCH", "/api/articles/1", {"name": "Theirs"}, events=["article.updated"])
-    seen = await visitor.post(CHANGE, {**fields, "name": "Mine"})
+    body = {"name": "Theirs", "min_stock": 7, "client_id": 1, "track_lot": True}
+    await visitor.world.call("PATCH", "/api/articles/1", body, events=["article.updated"])
+    seen = await visitor.post(CHANGE, {**fields, "name": "Mine", "min_stock": "7,0", "barcodes": "1\n2"})
     assert (seen.status, "Somebody has changed it" in seen.text) == (412, True)
-    assert 'value="Mine"' in seen.text
+    assert differing(seen) == [
+        ["Name", "Theirs", "Mine"],
+        ["Further barcodes", TO, "1 2"],
+        ["Tracked by lot", "yes", "no"],
+        ["Client", "C1", TO],
+    ]
     assert (await article(visitor, 1))["name"] == "Theirs"
+    done = await visitor.post(CHANGE, {**still_in(seen), "client": "C1", "track_lot": "on"})
+    assert done.goes_to == "/companies/1/articles/1?done=change"
+    after = await article(visitor, 1)
+    shown = {name: after[name] for name in ("name", "barcodes", "min_stock", "client_id", "track_lot")}
+    assert shown == {"name": "Mine", "barcodes": ["1", "2"], "min_stock": 7, "client_id": 1, "track_lot": True}
+
+
+async def test_who_is_overtaken_again_is_told_again(visitor: Visitor) -> None:
+    fields = {**form_of(await visitor.get(CHANGE)), "name": "Mine"}
+    for name in ("First", "Second"):
+        await visitor.world.call("PATCH", "/api/articles/1", {"name": name}, events=["article.updated"])
+        seen = await visitor.post(CHANGE, fields)
+        assert (seen.status, differing(seen)) == (412, [["Name", name, "Mine"]])
+        fields = still_in(seen)
+    assert (await visitor.post(CHANGE, fields)).status == 303
+    assert (await article(visitor, 1))["name"] == "Mine"
 
 
 @pytest.mark.parametrize(

@@ -153,6 +153,7 @@ async def test_a_record_shows_its_fields_its_lines_and_its_call(visitor: Visitor
     assert "A Alpha" in text
     assert "/api/sales-orders/1 -H" in text
     assert 'X-Company-Id: 1"' in text
+    assert "SO-000001 Copy the code Id 1 Copy the id" in text
 
 
 @pytest.mark.parametrize(

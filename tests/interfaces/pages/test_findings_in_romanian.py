@@ -15,15 +15,16 @@ from tests.support.finding_texts import MOMENT, TOTAL, collected, example, one_o
 from tests.support.world import World, open_world
 from wmsd.app import clock_watch
 from wmsd.app.backups.record import BackupRecord, ProvenBackup, write_record
-from wmsd.app.diagnosis import certificates, clock, diagnose, disk, folder, network
+from wmsd.app.diagnosis import clock, diagnose, disk, folder, network
 from wmsd.app.diagnosis.diagnose import KINDS
 from wmsd.app.diagnosis.finding import Finding, FindingKind, reason_of
 from wmsd.app.doctor import CHECKS
 from wmsd.app.oversight.kept_findings import Diagnosed, diagnosed
 from wmsd.app.settings import Server, SettingsError
-from wmsd.app.tls.serving import check_files
+from wmsd.app.tls import verdict
+from wmsd.app.tls.files import check_files
 from wmsd.base.checking import Check
-from wmsd.interfaces.pages import language
+from wmsd.interfaces.pages import alert_words, language
 from wmsd.interfaces.pages.finding_words import of_file, remedy_of, sentence_of
 from wmsd.interfaces.pages.language import CATALOGUES, FINDING, PLACES
 
@@ -112,12 +113,22 @@ def test_what_is_wrong_with_a_certificate_is_told(tmp_path: Path) -> None:
         server = Server(tls="files", certificate=str(path), certificate_key=str(key))
         with pytest.raises(SettingsError) as raised:
             check_files(server)
-        said.append(sentence_of(kept(certificates.UNUSABLE.of(reason=raised.value))))
+        said.append(sentence_of(kept(verdict.UNUSABLE.of(reason=raised.value))))
+    begin = "Fișierele certificatului nu pot fi folosite:"
     assert said == [
-        f"Serverul nu poate oferi https: {missing} nu poate fi citit: fișierul sau dosarul nu există.",
-        f"Serverul nu poate oferi https: {key} nu conține nicio cheie privată. Indicați fișierul ei în "
+        f"{begin} {missing} nu poate fi citit: fișierul sau dosarul nu există.",
+        f"{begin} {key} nu conține nicio cheie privată. Indicați fișierul ei în "
         "server.certificate_key, cu tls = files.",
     ]
+
+
+def test_an_alert_about_a_certificate_has_the_words_of_the_doctor() -> None:
+    reason = "/a.key has no private key. Name its file in server.certificate_key, with tls = files."
+    found = kept(verdict.UNUSABLE.of(reason=reason))
+    alert = {"kind": "certificate-unusable", "subject": "", "facts": {"reason": reason}}
+    assert alert_words.sentence_of(alert) == sentence_of(found)
+    assert alert_words.remedy_of(alert) == remedy_of(found)
+    assert "nu conține nicio cheie privată" in alert_words.sentence_of(alert)
 
 
 @pytest.mark.parametrize(
@@ -127,11 +138,12 @@ def test_what_is_wrong_with_a_certificate_is_told(tmp_path: Path) -> None:
         (folder.FILE_UNKNOWN.of(Path("/9.db"), owner="ACME"), "Proprietarul scris în el: ACME."),
         (network.PORT_TAKEN.of(listen="[::1]:80", process="process 7 (nginx)"), "[::1]:80: procesul 7 (nginx)."),
         (network.PORT_TAKEN.of(listen=":80", process=network.OF_ANOTHER_USER), "un proces al altui utilizator."),
+        (network.PORT_OF_WMSD.of(listen=":80", folder=network.HIDDEN_FOLDER), "dosarul altui utilizator."),
         (
             network.PORT_TAKEN.of(listen=":80", process="process 7 (a (b)"),
             "pe :80: process 7 (a (b).",
         ),
-        (certificates.OTHER_NAMES.of(Path("/c"), names="no name", host="h"), "/c este pentru niciun nume, iar"),
+        (verdict.OTHER_NAMES.of(Path("/c"), names="no name", host="h"), "/c este pentru niciun nume, iar"),
     ],
 )
 def test_words_of_ours_in_the_places_are_told(found: Finding, told: str) -> None:

@@ -11,7 +11,7 @@ from jinja2.ext import extract_from_ast
 
 from tests.support.messages import CATALOGUES, PAGES
 from tests.support.messages import TEMPLATES as FOLDER
-from wmsd.interfaces.pages import first_run, signing_in, signing_on, visits, welcome
+from wmsd.interfaces.pages import account, first_run, refused, signing_in, signing_on, welcome
 from wmsd.interfaces.pages.administration import ADMINISTRATION
 from wmsd.interfaces.pages.house_pages import HOUSE_PAGES
 from wmsd.interfaces.pages.language import ERROR
@@ -19,8 +19,8 @@ from wmsd.interfaces.pages.resources import RESOURCES
 
 TEMPLATES: Final = (
     *("frame", "house", "account", "second_factor", "second_step", "recovery_codes", "sign_in", "first_admin"),
-    *("welcome", "demo", "invited", "once", "token", "not_let_in", "signed_on", "spent", "refused", "try_sign_on"),
-    "trust",
+    *("welcome", "demo", "invited", "once", "token", "not_let_in", "signed_on", "spent"),
+    *("refused", "refused_here", "refusal", "kept", "try_sign_on", "password", "trust"),
 )
 SAME: Final = {"Audit", "Browser"}
 """Words that Romanian has too."""
@@ -35,8 +35,9 @@ def texts() -> Iterator[str]:
         tree = environment.parse((FOLDER / f"{name}.html").read_text())
         for _, _, said in extract_from_ast(tree):
             yield from (each for each in (said if isinstance(said, tuple) else (said,)) if each)
-    yield from (each[1] for each in (*signing_in.FIELDS, *first_run.FIELDS, *welcome.FIELDS))
-    yield from (signing_on.NOT_BEGUN, *visits.HEADINGS.values(), visits.OTHER)
+    yield from (each[1] for each in (*account.FIELDS, *signing_in.FIELDS, *first_run.FIELDS, *welcome.FIELDS))
+    yield from (signing_on.NOT_BEGUN, *refused.HEADINGS.values(), refused.OTHER)
+    yield from (*refused.NEXT.values(), refused.ANOTHER_SESSION)
     yield from (each.title for each in (*RESOURCES, *ADMINISTRATION))
     yield from (each.title for each in HOUSE_PAGES)
 

@@ -5,7 +5,9 @@ import re
 from pathlib import Path
 
 import pytest
+import zxingcpp
 
+from tests.interfaces.pages.administering import audit
 from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.world import PASSWORD, UNLIMITED, World, open_world
 from wmsd.accounts import totp
@@ -37,6 +39,28 @@ def secret_in(seen: Seen) -> str:
     return "".join(groups)
 
 
+def scanned(seen: Seen) -> str:
+    """What a phone reads from the drawing."""
+    found = re.search(
+        r'<svg viewBox="0 0 (\d+) \1"><path fill="#fff" [^>]+/><path stroke="#000" d="([^"]+)"/></svg>', seen.text
+    )
+    assert found, seen.text
+    size, pixels, x, y = int(found[1]), 4, 0.0, 0.0
+    row = bytes([255]) * size * pixels
+    rows = [bytearray(row) for _ in range(size)]
+    for command, first, second in re.findall(r"([Mmh])(-?[\d.]+)(?: (-?[\d.]+))?", found[2]):
+        if command == "h":
+            rows[int(y)][int(x) * pixels : int(x + float(first)) * pixels] = bytes(int(first) * pixels)
+            x += float(first)
+        else:
+            x, y = (0.0, 0.0) if command == "M" else (x, y)
+            x, y = x + float(first), y + float(second)
+    picture = b"".join(bytes(each) * pixels for each in rows)
+    shape = (size * pixels, size * pixels)
+    (code,) = zxingcpp.read_barcodes(memoryview(picture).cast("B", shape))
+    return str(code.text)
+
+
 def code_now(world: World, secret: str, away: int = 0) -> str:
     return totp.code_at(secret, int(world.clock.now().timestamp()) // 30 + away)
 
@@ -47,7 +71,11 @@ async def enrolled(visitor: Visitor) -> tuple[str, list[str]]:
     done = await press(visitor, "confirm", code=code_now(visitor.world, secret), secret=secret)
     assert done.heading == "The second factor is on", done.text
     visitor.world.clock.advance(60)
-    return secret, re.findall(r"[A-Z2-7]{4}(?:-[A-Z2-7]{4}){3}", done.text)
+    return secret, codes_in(done)
+
+
+def codes_in(seen: Seen) -> list[str]:
+    return re.findall(r"[A-Z2-7]{4}(?:-[A-Z2-7]{4}){3}", seen.text)
 
 
 async def first_step(world: World, next_path: str = "") -> tuple[Visitor, str]:
@@ -69,12 +97,14 @@ async def test_setting_up_and_signing_in(visitor: Visitor) -> None:
     assert "The second factor is off." in (await visitor.get("/account")).text
     begun = await press(visitor, "begin")
     secret = secret_in(begun)
-    assert f"otpauth://totp/wmsd:ana%40example.com?secret={secret}&amp;issuer=wmsd" in begun.text
+    uri = f"otpauth://totp/wmsd:ana%40example.com?secret={secret}&issuer=wmsd"
+    assert html.escape(uri) in begun.text
+    assert scanned(begun) == uri
     assert (await Visitor(world).sign_in(EMAIL, PASSWORD)).status == 303, (
         "it does not count before it is confirmed"
     )
     wrong = await press(visitor, "confirm", code="000000", secret=secret)
-    assert (wrong.status, secret_in(wrong)) == (422, secret)
+    assert (wrong.status, secret_in(wrong), scanned(wrong)) == (422, secret, uri)
     done = await press(visitor, "confirm", code=code_now(world, secret), secret=secret)
     assert (done.status, len(re.findall(r"(?:[A-Z2-7]{4}-){3}[A-Z2-7]{4}", done.text))) == (200, 10)
     world.clock.advance(60)
@@ -173,6 +203,52 @@ async def test_it_is_switched_off_with_a_code(visitor: Visitor) -> None:
     assert (await Visitor(visitor.world).sign_in(EMAIL, PASSWORD)).status == 303
 
 
+async def test_new_recovery_codes_replace_those_of_before(visitor: Visitor) -> None:
+    world = visitor.world
+    secret, before = await enrolled(visitor)
+    assert "for the day when your phone is gone: 10 of 10." in (await visitor.get(PAGE)).text
+    browser, pending = await first_step(world)
+    assert (await second_step(browser, pending, before[0])).status == 303
+    assert "for the day when your phone is gone: 9 of 10." in (await visitor.get(PAGE)).text
+    refused = await press(visitor, "renew", code="000000")
+    assert (refused.status, codes_in(refused)) == (401, [])
+    done = await press(visitor, "renew", code=code_now(world, secret))
+    now = codes_in(done)
+    assert (done.status, done.heading, len(set(now))) == (200, "New recovery codes", 10)
+    assert (await audit(visitor))[0] == [
+        EMAIL,
+        "second-factor.recovery-codes",
+        EMAIL,
+        "127.0.0.1",
+        "Recovery codes: 9 → 10",
+    ]
+    for code, expected in ((before[1], 401), (now[0], 303)):
+        browser, pending = await first_step(world)
+        assert (await second_step(browser, pending, code)).status == expected
+    world.clock.advance(60)
+    browser, pending = await first_step(world)
+    assert (await second_step(browser, pending, code_now(world, secret))).status == 303, "the app goes on"
+
+
+async def test_who_has_few_recovery_codes_left_is_told_and_may_use_one_for_new_ones(visitor: Visitor) -> None:
+    _, codes = await enrolled(visitor)
+    told = "Get new ones while you still can."
+    assert told not in (await visitor.get(PAGE)).text
+    for code in codes[:8]:
+        browser, pending = await first_step(visitor.world)
+        assert (await second_step(browser, pending, code)).status == 303
+        visitor.world.clock.advance(60)
+    assert told in (await visitor.get(PAGE)).text
+    assert len(codes_in(await press(visitor, "renew", code=codes[8]))) == 10
+    assert told not in (await visitor.get(PAGE)).text
+
+
+async def test_without_a_second_factor_there_are_no_recovery_codes(visitor: Visitor) -> None:
+    refused = await press(visitor, "renew", code="000000")
+    assert (refused.status, codes_in(refused)) == (409, [])
+    assert "You have no second factor. Set it up, and you get recovery codes." in refused.text
+
+
 async def test_an_admin_takes_away_one_that_is_lost(visitor: Visitor) -> None:
     await enrolled(visitor)
     platform = visitor.world.installation.platform
@@ -221,7 +297,7 @@ async def test_who_is_led_to_it_may_sign_out(tmp_path: Path) -> None:
         visitor = Visitor(world)
         await visitor.sign_in(EMAIL, PASSWORD)
         token = (await visitor.get(PAGE)).form_token
-        assert (await visitor.post("/sign-out", {"form_token": token})).goes_to == "/sign-in"
+        assert (await visitor.post("/sign-out", {"form_token": token})).goes_to == "/sign-in?done=out"
         assert visitor.cookies == {}
 
 

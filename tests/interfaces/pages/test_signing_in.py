@@ -110,13 +110,33 @@ async def test_a_form_without_the_token_of_its_session_is_refused(visitor: Visit
     assert await is_in(other)
 
 
+async def test_a_form_that_comes_too_late_leads_back_to_its_page(visitor: Visitor) -> None:
+    page = "/companies/1/articles?search=a"
+    seen = await visitor.post("/account/language", {}, {"Referer": visitor.world.base_url + page})
+    assert (seen.status, seen.goes_to) == (303, "/sign-in?next=/companies/1/articles?search%3Da&lost=form")
+    form = await visitor.get(seen.goes_to)
+    assert "Your session was over when the form was sent" in form.text
+    again = await visitor.post("/sign-in", {"email": EMAIL, "password": "a guess", "next": page, "lost": "form"})
+    assert "Your session was over when the form was sent" in again.text
+    assert (await visitor.sign_in(EMAIL, PASSWORD, page)).goes_to == page
+
+
+@pytest.mark.parametrize(
+    "page", ["", "https://evil.example/companies/1", "{own}.evil.example/x", "{own}//evil.example"]
+)
+async def test_a_form_of_no_page_of_ours_leads_to_the_first_page(visitor: Visitor, page: str) -> None:
+    referer = {"Referer": page.format(own=visitor.world.base_url)} if page else {}
+    seen = await visitor.post("/account/language", {}, referer)
+    assert (seen.status, seen.goes_to) == (303, "/sign-in?next=/today")
+
+
 async def test_signing_out_ends_the_session(visitor: Visitor) -> None:
     await visitor.sign_in(EMAIL, PASSWORD)
     stolen = Visitor(visitor.world, dict(visitor.cookies))
     assert await is_in(stolen)
     token = (await visitor.get("/account")).form_token
     done = await visitor.post("/sign-out", {"form_token": token})
-    assert (done.goes_to, visitor.cookies) == ("/sign-in", {})
+    assert (done.goes_to, visitor.cookies) == ("/sign-in?done=out", {})
     assert not await is_in(stolen)
 
 

@@ -1,12 +1,14 @@
 """What everybody may see is counted by address and kind, and by the session of who is signed in."""
 
+import re
 from collections.abc import AsyncIterator
 from pathlib import Path
 
 import pytest
 
-from tests.interfaces.pages.test_browsing import EMAIL, text_of
-from tests.interfaces.pages.visitor import Visitor
+from tests.interfaces.pages.test_browsing import EMAIL, signed_in, text_of
+from tests.interfaces.pages.visitor import Seen, Visitor
+from tests.support.shop import Shop
 from tests.support.world import PASSWORD, UNLIMITED, World, open_world
 
 MOST = 4
@@ -18,6 +20,12 @@ async def narrow(tmp_path: Path) -> AsyncIterator[World]:
     async with open_world(tmp_path / "data", {"limits": limits}) as world:
         await world.new_user(EMAIL, "platform-admin")
         yield world
+
+
+@pytest.fixture
+async def visitor(shop: Shop) -> Visitor:
+    """A platform admin, signed in."""
+    return await signed_in(shop.world)
 
 
 async def statuses(visitor: Visitor, path: str, times: int) -> list[int]:
@@ -67,3 +75,89 @@ async def test_style_and_scripts_do_not_use_up_the_sign_in_page(narrow: World) -
     style = seen.text.split('rel="stylesheet" href="')[1].split('"')[0]
     await statuses(stranger, style, MOST)
     assert (await stranger.get("/sign-in")).status == 200
+
+
+HTML = {"Accept": "text/html,application/xhtml+xml,*/*;q=0.8"}
+
+
+def ways_on(seen: Seen) -> list[tuple[str, str]]:
+    """The addresses and the texts of the buttons below a refusal."""
+    (acts,) = re.findall(r'<p class="acts">(.*?)</p>', seen.text, re.DOTALL)
+    return re.findall(r'href="(.*?)">(.*?)</a>', acts)
+
+
+def has_frame(seen: Seen) -> bool:
+    return '<nav class="rail"' in seen.text and EMAIL in seen.text
+
+
+@pytest.mark.parametrize("path", ["/nothing", "/companies/x", "/companies/1/articles/1/change/x", "/favicon.ico"])
+async def test_an_address_without_a_page_is_told_in_the_frame_of_the_house(visitor: Visitor, path: str) -> None:
+    seen = await visitor.get(path, HTML)
+    assert (seen.status, seen.heading, has_frame(seen)) == (404, "There is nothing here", True)
+    assert "There is no such page." in seen.text
+    assert ways_on(seen) == [("/today", "To the first page")]
+    told = await visitor.get(path, {**HTML, "Accept-Language": "ro"})
+    assert told.heading == "Aici nu este nimic"
+    stranger = await Visitor(visitor.world).get(path, HTML)
+    assert (stranger.status, has_frame(stranger)) == (404, False)
+    assert ways_on(stranger) == [("/sign-in", "Sign in"), ("/docs", "The guide")]
+
+
+@pytest.mark.parametrize("path", ["/nothing", "/api/nothing", "/openapi.json/nothing"])
+async def test_a_program_that_asks_there_gets_no_page(visitor: Visitor, path: str) -> None:
+    assert "<h1>" not in (await visitor.get(path)).text
+    told = (await visitor.get(path, HTML)).text
+    assert ("<h1>" in told) == (path == "/nothing")
+
+
+async def test_a_record_that_is_not_there_leads_to_its_list(visitor: Visitor) -> None:
+    seen = await visitor.get("/companies/1/articles/99")
+    assert (seen.status, seen.heading, has_frame(seen)) == (404, "There is nothing here", True)
+    assert "There is no such article." in seen.text
+    assert ways_on(seen) == [("/companies/1/articles", "Articles"), ("/today", "To the first page")]
+    assert '<a href="/companies/1/articles" aria-current' not in seen.text
+
+
+async def test_a_right_that_lacks_is_named_with_who_gives_it(shop: Shop) -> None:
+    visitor = await signed_in(shop.world, "ACME", abilities=["articles:read"])
+    seen = await visitor.get("/companies/1/partners")
+    assert (seen.status, seen.heading, has_frame(seen)) == (403, "That is not allowed", True)
+    assert "You lack the ability partners:read." in seen.text
+    assert "given by a site admin" in seen.text
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "allowed"),
+    [
+        ("GET", "/sign-out", "POST"),
+        ("GET", "/account/language", "POST"),
+        ("POST", "/today", "GET, HEAD"),
+        ("POST", "/companies/1/articles", "GET, HEAD"),
+        ("PUT", "/companies/1/articles/1", "GET, HEAD"),
+        ("DELETE", "/companies/1/articles/new", "GET, HEAD, POST"),
+        ("POST", "/docs/stock", "GET, HEAD"),
+        ("POST", "/docs/api/articles", "GET, HEAD"),
+        ("OPTIONS", "/", "GET, HEAD"),
+    ],
+)
+async def test_another_method_is_refused_on_a_page(visitor: Visitor, method: str, path: str, allowed: str) -> None:
+    seen = await visitor.send(method, path)
+    assert (seen.status, seen.headers["Allow"], has_frame(seen)) == (405, allowed, True)
+    assert seen.heading == "That cannot be done here"
+
+
+async def test_too_much_is_told_with_the_way_back_to_the_form(visitor: Visitor) -> None:
+    page = "/companies/1/articles/new"
+    referer = {"Referer": visitor.world.base_url + page}
+    seen = await visitor.post(page, {"name": "x" * 70_000}, referer)
+    assert (seen.status, seen.heading, has_frame(seen)) == (413, "That is too much", True)
+    assert ways_on(seen)[0] == (page, "Back to the form")
+
+
+async def test_a_form_of_another_session_leads_to_the_form_and_what_was_typed(visitor: Visitor) -> None:
+    page = "/companies/1/articles/new"
+    referer = {"Referer": visitor.world.base_url + page}
+    seen = await visitor.post(page, {"form_token": "of another"}, referer)
+    assert (seen.status, ways_on(seen)[0]) == (403, (page, "Back to the form"))
+    assert f'data-lost-form="{page}"' in seen.text
+    assert "You have signed in again since." in seen.text

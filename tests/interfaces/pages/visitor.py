@@ -38,24 +38,30 @@ class Visitor:
     agent: str = "Tests/1.0"
 
     async def get(self, path: str, headers: dict[str, str] | None = None) -> Seen:
-        return await self._send("GET", path, None, headers or {})
+        return await self.send("GET", path, None, headers)
 
     async def post(
         self, path: str, fields: dict[str, str], headers: dict[str, str] | None = None, site: str = "same-origin"
     ) -> Seen:
         sent = {"Sec-Fetch-Site": site} if site else {}
-        return await self._send("POST", path, fields, {**sent, **(headers or {})})
+        return await self.send("POST", path, fields, {**sent, **(headers or {})})
 
     async def sign_in(self, email: str, password: str, next_path: str = "") -> Seen:
         return await self.post("/sign-in", {"email": email, "password": password, "next": next_path})
 
-    async def _send(self, method: str, path: str, fields: dict[str, str] | None, headers: dict[str, str]) -> Seen:
+    async def send(
+        self,
+        method: str,
+        path: str,
+        fields: dict[str, str] | None = None,
+        headers: dict[str, str] | None = None,
+    ) -> Seen:
         cookie = {"Cookie": "; ".join(f"{name}={value}" for name, value in self.cookies.items())}
         async with self.world.session.request(
             method,
             self.world.base_url + path,
             data=fields,
-            headers={"User-Agent": self.agent, **(cookie if self.cookies else {}), **headers},
+            headers={"User-Agent": self.agent, **(cookie if self.cookies else {}), **(headers or {})},
             allow_redirects=False,
         ) as response:
             for line in response.headers.getall("Set-Cookie", []):

@@ -2,13 +2,13 @@
 
 import asyncio
 import logging
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
 from wmsd.app.alerts.kept import Event, Failure, Kept, Notice, OpenAlert, Waiting, WayName, read_kept, write_kept
-from wmsd.app.alerts.kinds import sentence
+from wmsd.app.alerts.kinds import Severity, sentence, severity
 from wmsd.app.alerts.looks import Looks
 from wmsd.app.alerts.rules import MOST_WAITING, after_failure, followed, is_due
 from wmsd.app.alerts.ways import Way
@@ -22,6 +22,7 @@ LOOK_SECONDS: Final = 15.0
 STOP_SECONDS: Final = 2.0
 UNWRITTEN: Final = "what is known of alerts cannot be written down, and is told anew after a restart"
 LONGEST_ERROR: Final = 500
+LEVELS: Final[Mapping[Severity, int]] = {"warning": logging.WARNING, "error": logging.ERROR}
 
 
 class NotSent(Exception):
@@ -63,7 +64,8 @@ class Alerts:
         still, changes = followed(self.kept.open, found.troubles, found.unknown, self._clock.now())
         self._kept = self.kept.model_copy(update={"open": still, "rises": found.rises})
         for alert, is_over in changes:
-            LOG.info("%s", sentence(alert.kind, alert.subject, alert.facts, is_over))
+            level = logging.INFO if is_over else LEVELS[severity(alert.kind)]
+            LOG.log(level, "%s", sentence(alert.kind, alert.subject, alert.facts, is_over))
             self._queue(alert, "alert.over" if is_over else "alert.begun")
         await self._write()
         self._wake()

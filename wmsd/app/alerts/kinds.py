@@ -3,6 +3,9 @@
 from collections.abc import Mapping
 from typing import Final, Literal, NamedTuple
 
+from wmsd.app.diagnosis.finding import PLACE, FindingKind
+from wmsd.app.tls import verdict
+
 Severity = Literal["warning", "error"]
 
 
@@ -17,6 +20,8 @@ class AlertKind(NamedTuple):
     remedy: str
     more: str = ""
     more_over: str = ""
+    words: tuple[str, ...] = ()
+    """Texts of ours that may stand in the places, as those of a finding."""
 
 
 DISK_FILLS: Final = AlertKind(
@@ -75,15 +80,55 @@ TOKEN_ENDS: Final = AlertKind(
     "%(number)s more tokens expire within 14 days.",
     "The further tokens were renewed or revoked, or they have expired.",
 )
-CERTIFICATE_ENDS: Final = AlertKind(
-    "certificate-expires",
-    "warning",
-    "The certificate expires soon",
-    "The certificate %(file)s expires on %(day)s: then browsers and programs refuse it.",
-    "The certificate %(file)s was replaced.",
-    "Put a new one there, and send the server SIGHUP.",
+REPLICA: Final = AlertKind(
+    "replica-behind",
+    "error",
+    "The replica is behind",
+    "The replica does not have everything: %(why)s.",
+    "The replica has everything again.",
+    "Look whether Litestream runs and reaches its place: wmsd replica status says which files are behind.",
 )
-KINDS: Final = (DISK_FULL, DISK_FILLS, BACKUP, COMPANY_DOWN, GIVEN_UP, TOKEN_ENDS, CERTIFICATE_ENDS)
+
+
+def _of_finding(found: FindingKind, name: str, title: str, over: str) -> AlertKind:
+    """In the words in which the start, the check of the settings and the doctor tell it."""
+    severity: Severity = "error" if found.severity == "wrong" else "warning"
+    says, remedy = (PLACE.sub(r"%(\1)s", text) for text in (found.says, found.remedy))
+    return AlertKind(name, severity, title, says, over, remedy, words=found.words)
+
+
+REPLACED: Final = "The certificate %(file)s was replaced."
+OF_CERTIFICATE: Final[Mapping[str, AlertKind]] = {
+    found.name: _of_finding(found, name, title, over)
+    for found, name, title, over in (
+        (
+            *(verdict.UNUSABLE, "certificate-unusable", "The certificate cannot be used"),
+            "The files of the certificate can be used again.",
+        ),
+        (verdict.EXPIRED, "certificate-expired", "The certificate has expired", REPLACED),
+        (
+            *(verdict.NOT_YET, "certificate-early", "The certificate is not good yet"),
+            "The certificate %(file)s was replaced, or its time has begun.",
+        ),
+        (
+            *(verdict.ENDS, "certificate-expires", "The certificate expires soon"),
+            "The certificate %(file)s was replaced, or it has expired.",
+        ),
+        (
+            *(verdict.NOT_RENEWED, "certificate-not-renewed", "The certificate was not renewed"),
+            "The certificate %(file)s was renewed.",
+        ),
+        (
+            *(verdict.AUTHORITY_ENDS, "authority-ends", "The authority for the LAN ends soon"),
+            "There is a new authority %(file)s: everybody has to install it.",
+        ),
+    )
+}
+"""By the name of what was found."""
+KINDS: Final = (
+    *(DISK_FULL, DISK_FILLS, BACKUP, REPLICA, COMPANY_DOWN, GIVEN_UP, TOKEN_ENDS),
+    *OF_CERTIFICATE.values(),
+)
 BY_NAME: Final[Mapping[str, AlertKind]] = {each.name: each for each in KINDS}
 MORE: Final = "more"
 """The subject of the alert about those of a kind that are not told one by one."""
@@ -107,3 +152,8 @@ def sentence(name: str, subject: str, facts: Mapping[str, str], is_over: bool = 
     """In English."""
     kind = BY_NAME.get(name)
     return name if kind is None else pattern(kind, subject, is_over) % Empty(facts)
+
+
+def severity(name: str) -> Severity:
+    """What another version has kept counts as an error."""
+    return BY_NAME[name].severity if name in BY_NAME else "error"

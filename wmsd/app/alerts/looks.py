@@ -3,7 +3,7 @@ one that was down before.
 """
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from functools import partial
@@ -12,7 +12,7 @@ from typing import Final
 from wmsd.accounts import ending_tokens
 from wmsd.app.alerts import kinds
 from wmsd.app.alerts.kept import OpenAlert, Rise
-from wmsd.app.alerts.kinds import AlertKind
+from wmsd.app.alerts.kinds import OF_CERTIFICATE, AlertKind
 from wmsd.app.alerts.rules import Trouble, is_rising, risen
 from wmsd.app.backups.due import local_now
 from wmsd.app.backups.running import ScheduledBackups
@@ -21,7 +21,7 @@ from wmsd.app.clock_watch import ClockWatch
 from wmsd.app.disk_thresholds import MEBIBYTE, Level, disk_of
 from wmsd.app.disk_watch import DiskWatch
 from wmsd.app.installation import Installation
-from wmsd.app.tls.serving import WARNED_BEFORE, end_of
+from wmsd.app.tls.verdict import judged_by_time
 from wmsd.app.today.keeping import TodayFigures
 from wmsd.base import timestamps
 from wmsd.base.dataclass import dataclass
@@ -29,6 +29,8 @@ from wmsd.base.problems import Problem
 from wmsd.db.failures import STORAGE_FAILURES
 
 DOWN: Final = kinds.COMPANY_DOWN.name
+BEHIND_SECONDS: Final = 120.0
+"""So long a replica must be behind: it may be while it starts, and after a large import."""
 CANNOT_BE_WRITTEN: Final = "The file cannot be written now."
 
 
@@ -55,17 +57,21 @@ class Looks:
         self._clock = clock
         self._today = today
         self._backups = backups
+        self._behind_since: float | None = None
+        """Since when the replica is behind, on the monotonic clock."""
 
-    async def look(self, open_alerts: Iterable[OpenAlert], rises: Mapping[int, Rise]) -> Found:
+    async def look(self, open_alerts: Sequence[OpenAlert], rises: Mapping[int, Rise]) -> Found:
         """What is open, and `rises` as they were found the time before."""
         were_down = {int(each.subject) for each in open_alerts if each.kind == DOWN and each.subject.isdecimal()}
+        is_told = any(each.kind == kinds.REPLICA.name for each in open_alerts)
         found = Found([], set(), dict(rises))
         groups: tuple[tuple[tuple[AlertKind, ...], Callable[[Found], Awaitable[None]]], ...] = (
             ((kinds.DISK_FILLS, kinds.DISK_FULL), self._disks),
             ((kinds.BACKUP,), self._of_backups),
+            ((kinds.REPLICA,), partial(self._of_replica, is_told)),
             ((kinds.COMPANY_DOWN, kinds.GIVEN_UP), partial(self._of_companies, were_down)),
             ((kinds.TOKEN_ENDS,), self._tokens),
-            ((kinds.CERTIFICATE_ENDS,), self._certificate),
+            ((*OF_CERTIFICATE.values(),), self._certificate),
         )
         for group, look in groups:
             try:
@@ -91,6 +97,17 @@ class Looks:
         judged = verdict(self._backups.settings, record, local_now())
         if not judged.ok:
             found.troubles.append(Trouble(kinds.BACKUP.name, "", {"why": judged.sentence.rstrip(".")}))
+
+    async def _of_replica(self, is_told: bool, found: Found) -> None:
+        if not self._installation.settings.replica.enabled:
+            return
+        from wmsd.app.replicas.verdict import verdict as verdict_of_replica  # imported here: few have one
+
+        judged = await asyncio.to_thread(verdict_of_replica, self._installation.folder)
+        now = self._installation.clock.monotonic()
+        self._behind_since = None if judged.ok else self._behind_since or now
+        if self._behind_since is not None and (is_told or now >= self._behind_since + BEHIND_SECONDS):
+            found.troubles.append(Trouble(kinds.REPLICA.name, "", {"why": judged.sentence.rstrip(".")}))
 
     async def _of_companies(self, were_down: AbstractSet[int], found: Found) -> None:
         known = await self._installation.access.companies()
@@ -133,16 +150,12 @@ class Looks:
         found.troubles.extend(map(_of_token, ending))
 
     async def _certificate(self, found: Found) -> None:
-        files = self._installation.settings.server.certificate_files
-        if files is None:
-            return
         if not self._clock.is_steady():
-            found.unknown.add(kinds.CERTIFICATE_ENDS.name)
+            found.unknown.update(each.name for each in OF_CERTIFICATE.values())
             return
-        end = await asyncio.to_thread(end_of, files[0])
-        if end is not None and end <= self._installation.clock.now() + WARNED_BEFORE:
-            facts = {"file": str(files[0]), "day": f"{end:%Y-%m-%d}"}
-            found.troubles.append(Trouble(kinds.CERTIFICATE_ENDS.name, "", facts))
+        server, data = self._installation.settings.server, self._installation.folder.path
+        judged = await asyncio.to_thread(lambda: [*judged_by_time(server, data, self._installation.clock.now())])
+        found.troubles.extend(Trouble(OF_CERTIFICATE[each.kind.name].name, "", each.facts) for each in judged)
 
 
 def _of_token(token: Mapping[str, object]) -> Trouble:

@@ -16,6 +16,7 @@ from wmsd.app import own_program
 from wmsd.app.alerts.kept import Notice, WayName
 from wmsd.app.alerts.messages import as_bytes
 from wmsd.app.installation import new_guard
+from wmsd.app.one_word import word_in
 from wmsd.app.settings import Settings
 from wmsd.base.clock import Clock
 from wmsd.base.problems import Problem
@@ -30,7 +31,7 @@ MOST_SAID: Final = 4096
 PIECE: Final = 8192
 LONGEST_SHOWN: Final = 300
 LEAST_SECRET: Final = 16
-MOST_SECRET: Final = 4096
+NO_BASE64: Final = "The secret in {file} begins with whsec_, and what follows is not base64."
 NOTHING: Final = "nothing"
 
 
@@ -104,14 +105,11 @@ class ToReceiver:
 
 def read_secret(file: Path) -> str:
     """Raises OSError, and ValueError when it holds no secret that can be used."""
-    with file.open("rb") as opened:
-        secret = opened.read(MOST_SECRET).decode("ascii", "replace").strip()
-    if len(secret) < LEAST_SECRET or not secret.isprintable() or not secret.isascii() or " " in secret:
-        raise ValueError(f"The file {file} must hold one word of {LEAST_SECRET} characters or more.")
+    secret = word_in(file, LEAST_SECRET)
     try:
         standard_key(secret)
     except ValueError:
-        raise ValueError(f"The secret in {file} begins with whsec_, and what follows is not base64.") from None
+        raise ValueError(NO_BASE64.format(file=file)) from None
     return secret
 
 

@@ -84,7 +84,7 @@ class Numbers(NamedTuple):
     """Their ids, when they were made, and the number of the last delivery."""
     newest_event: int
     newest_change: int
-    """Of what is in the file. After a restore the numbers are ahead of it: what was lost then is not lost again."""
+    """Of what is in the file. After a restore the numbers are ahead of it: that loss was told then."""
 
     @property
     def last_event(self) -> int:

@@ -95,8 +95,8 @@ class Creation:
         if disk.free < needed:
             raise StorageError(
                 f"There is no room for a backup in {self._folder.path}: it will take about "
-                f"{needed // 1_000_000} MB, and {disk.free // 1_000_000} MB are free. Make room, or choose another "
-                "folder."
+                f"{needed // 1_000_000} MB, and {disk.free // 1_000_000} MB are free. Make room, or choose "
+                "another folder."
             )
 
     def _write(self, unfinished: Path, began: float, began_at: datetime) -> Manifest:

@@ -29,6 +29,7 @@ from wmsd.app.swapping import sync
 from wmsd.base import timestamps
 from wmsd.base.context import Company
 from wmsd.companies import actions as companies
+from wmsd.companies import store
 from wmsd.companies.schema import CompanyChanges, NewCompany
 from wmsd.db.database import Database
 from wmsd.db.failures import StorageError
@@ -94,8 +95,8 @@ def export_company(
     passphrase: str | None,
     beside: Mapping[str, bytes] = MappingProxyType({}),
 ) -> Manifest:
-    """Writes the company to `path`, which must not exist. `beside`: what else is in the archive, for people, by name.
-    Raises StorageError, sqlite3.Error and OSError.
+    """Writes the company to `path`, which must not exist. `beside`: what else is in the archive, for people, by
+    name. Raises StorageError, sqlite3.Error and OSError.
     """
     if path.exists():
         raise StorageError(f"{path} is there already; it was left as it is. Name another file.")
@@ -139,6 +140,7 @@ class Arrival(NamedTuple):
     code: str
     credentials: Credentials | None
     """None when they are not in the archive, or there is no passphrase for them."""
+    came: companies.CameFrom
 
 
 @contextmanager
@@ -162,7 +164,8 @@ def arrived(archive: Path, data: DataFolder, passphrase: str | None) -> Iterator
         wrong = [*compare(file, unpacked), *examined(manifest, file, unpacked)]
         if wrong:
             raise StorageError(f"{file.code} in {archive} is not right: {' '.join(wrong)} Nothing was changed.")
-        yield Arrival(unpacked, manifest.company, file.code or "", credentials)
+        came = companies.CameFrom("company.import", {"file": archive.name})
+        yield Arrival(unpacked, manifest.company, file.code or "", credentials, came)
 
 
 def _check_schema(archive: Path, manifest: Manifest, file: BackedUpFile) -> None:
@@ -195,7 +198,8 @@ def copied(data: DataFolder, source: Source, subject: Subject) -> Iterator[Arriv
             with new_private(target) as file:
                 for piece in ended(state.bytes, state):
                     file.write(piece)
-        yield Arrival(target, subject.record, subject.owner.code, None)
+        came = companies.CameFrom("company.clone", {"copy_of": subject.owner.code})
+        yield Arrival(target, subject.record, subject.owner.code, None, came)
 
 
 async def adopt(
@@ -219,9 +223,9 @@ async def adopt(
 
     def make(tx: Transaction) -> int:
         company_id = companies.create_company(
-            tx, new, lambda id, code: installation.files.adopt(id, code, arrival.file), is_moved=True
+            tx, new, lambda id, code: installation.files.adopt(id, code, arrival.file), arrival.came
         )
-        companies.change_company(tx, code, CompanyChanges(**limits))
+        store.change_company(tx, company_id, CompanyChanges(**limits).model_dump())
         return company_id
 
     company_id = await installation.platform.write(make)

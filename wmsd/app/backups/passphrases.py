@@ -14,24 +14,30 @@ from wmsd.db.failures import StorageError
 LOG = logging.getLogger("wmsd.backup")
 LEAST_LETTERS: Final = 12
 FOR_OTHERS: Final = 0o077
+NO_TEXT: Final = "The passphrase file {path} is not UTF-8 text."
+TOO_SHORT: Final = "The passphrase in {path} is too short: its first line must have {least} letters or more."
 
 
 def passphrase_in(path: Path) -> str:
-    """The first line of the file. Raises StorageError."""
+    """The first line of the file, whose rights the log is told of. Raises StorageError."""
+    passphrase = read_passphrase(path)
+    if path.stat().st_mode & FOR_OTHERS:
+        LOG.warning("%s can be read by others than its owner: chmod 600 %s", path, path)
+    return passphrase
+
+
+def read_passphrase(path: Path) -> str:
+    """As `passphrase_in`, and says nothing."""
     try:
         text = path.read_text(encoding="utf-8")
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise StorageError(f"The passphrase file {path} cannot be read: {reason}.") from None
     except UnicodeDecodeError:
-        raise StorageError(f"The passphrase file {path} is not UTF-8 text.") from None
+        raise StorageError(NO_TEXT.format(path=path)) from None
     passphrase = text.partition("\n")[0].strip()
     if len(passphrase) < LEAST_LETTERS:
-        raise StorageError(
-            f"The passphrase in {path} is too short: its first line must have {LEAST_LETTERS} letters or more."
-        )
-    if path.stat().st_mode & FOR_OTHERS:
-        LOG.warning("%s can be read by others than its owner: chmod 600 %s", path, path)
+        raise StorageError(TOO_SHORT.format(path=path, least=LEAST_LETTERS))
     return passphrase
 
 

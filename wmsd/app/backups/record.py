@@ -2,7 +2,6 @@
 status.
 """
 
-import os
 from pathlib import Path
 from typing import Final
 

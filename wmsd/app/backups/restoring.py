@@ -84,8 +84,8 @@ class Restore:
         if self.manifest.company is not None:
             return f"`wmsd company import {self.archive}` brings it back."
         return (
-            "`wmsd company import` brings it back from the archive of its deletion. Or restore this backup into an "
-            "empty folder (--data), and take it from there with `wmsd company export`."
+            "`wmsd company import` brings it back from the archive of its deletion. Or restore this backup into "
+            "an empty folder (--data), and take it from there with `wmsd company export`."
         )
 
     def everything(self) -> Restored:

@@ -38,6 +38,12 @@ GROUPS: Final = (
     Group("Address and proxy", network.KINDS, network.look),
     Group("Certificate", certificates.KINDS, certificates.look),
 )
+OF_SETTINGS: Final = (
+    Group("Files of the settings", named_files.KINDS, named_files.look),
+    Group("Permissions", permissions.KINDS, permissions.look_at_secrets),
+    Group("Certificate", certificates.KINDS, certificates.look),
+)
+"""What there is to examine before there is any data."""
 UNEXAMINED: Final = FindingKind(
     "unexamined",
     "wrong",
@@ -50,9 +56,9 @@ MOST_OF_KIND: Final = 20
 """Of a thousand files that all have the same trouble, so many are told."""
 
 
-def diagnose(at: Situation, measured: bool = True) -> list[Finding]:
+def diagnose(at: Situation, measured: bool = True, groups: Sequence[Group] = GROUPS) -> list[Finding]:
     """What is wrong first, then the warnings. `measured`: also what takes longer."""
-    found = [finding for group in GROUPS for finding in _found(group, at, measured)]
+    found = [finding for group in groups for finding in _found(group, at, measured)]
     return sorted(_bounded(found), key=lambda finding: not finding.is_wrong)
 
 

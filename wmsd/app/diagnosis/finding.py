@@ -4,12 +4,15 @@ sentences.
 
 import errno
 import os
+import re
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Final, Literal
 
 from wmsd.base.dataclass import dataclass
 
+PLACE: Final = re.compile(r"\{(\w+)\}")
+"""In a sentence, for a fact."""
 Severity = Literal["wrong", "warning"]
 _MET: Final = (
     *(errno.EACCES, errno.EPERM, errno.ENOENT, errno.ENOTDIR, errno.EISDIR, errno.ELOOP, errno.ENAMETOOLONG),

@@ -1,22 +1,40 @@
-"""Whether the files that the settings name are there, and can be read by who runs the server."""
+"""Whether the files, folders and programs that the settings name are there, and are good for who runs the server.
 
+Nothing is written, and no program of the settings is started.
+"""
+
+import errno
+import os
+import re
+import shutil
+import ssl
 import stat
-from collections.abc import Iterator
+import subprocess
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import Final
+from typing import Final, NamedTuple
 
-from wmsd.app.diagnosis.finding import REASONS, FindingKind, Found, reason_of
+from wmsd.app import key_file, own_program
+from wmsd.app.alerts.ways import NO_BASE64, read_secret
+from wmsd.app.backups import passphrases
+from wmsd.app.diagnosis.finding import REASONS, Finding, FindingKind, Found, reason_of
 from wmsd.app.diagnosis.situation import Situation
+from wmsd.app.installation import new_guard
+from wmsd.app.measuring.scrape_token import token_in
+from wmsd.app.one_word import NOT_ONE_WORD
 from wmsd.app.private_files import user_name
+from wmsd.app.settings import Settings
+from wmsd.base.secrecy import SecretFile
+from wmsd.db.failures import StorageError
+from wmsd.webhooks.targets import url_errors
 
-NAMED: Final = (
-    ("server", "key_file"),
-    ("server", "certificate"),
-    ("server", "certificate_key"),
-    ("webhooks", "ca_file"),
-    ("sign_on", "ca_file"),
-    ("backup", "passphrase_file"),
-)
+NO_AUTHORITIES: Final = "{file} has no certificate in PEM."
+SHELL: Final = "/bin/sh"
+LOOK_UP: Final = 'command -v "$1"'
+LOOK_UP_SECONDS: Final = 5.0
+FIRST_WORD: Final = re.compile(r"\s*([\w./+-]+)(?![^\s;&|])", re.ASCII)
+"""Of a command of a shell, where it is the plain name of a program."""
+IN_FOLDER: Final = os.W_OK | os.X_OK
 
 UNREADABLE: Final = FindingKind(
     "file-unreadable",
@@ -25,40 +43,211 @@ UNREADABLE: Final = FindingKind(
     "Put the file there, or correct {setting}.",
     words=REASONS,
 )
+UNFIT: Final = FindingKind(
+    "file-unfit",
+    "wrong",
+    "{file}, which {setting} names, does not hold what it must. {why}",
+    "Put into the file what it must hold, or correct {setting}.",
+    words=(
+        *(key_file.UNUSABLE, key_file.NO_TEXT, key_file.NO_SECRET, passphrases.NO_TEXT, passphrases.TOO_SHORT),
+        *(NOT_ONE_WORD, NO_BASE64, NO_AUTHORITIES),
+    ),
+)
 NOT_FOR_OWNER: Final = FindingKind(
     "file-refused",
     "wrong",
-    "{file}, which {setting} names, can be read by you, and not by {owner}, the owner of the data.",
+    "{file}, which {setting} names, can be used by you, and not by {owner}, the owner of the data.",
     "Give it to the user that runs the server: chown {owner} {file}",
 )
-KINDS: Final = (UNREADABLE, NOT_FOR_OWNER)
+UNWRITABLE: Final = FindingKind(
+    "file-unwritable",
+    "wrong",
+    "wmsd cannot write where {setting} says, in {file}: {reason}.",
+    "Make the folder, let the user that runs wmsd write there, or correct {setting}.",
+    words=REASONS,
+)
+NO_PROGRAM: Final = FindingKind(
+    "program-missing",
+    "wrong",
+    "The program {file}, with which {setting} begins, cannot be started: {reason}.",
+    "Install it, let the user that runs wmsd execute it, or correct {setting}.",
+    words=REASONS,
+)
+URL_REFUSED: Final = FindingKind(
+    "alerts-refused",
+    "wrong",
+    "No alert can be sent to the address of alerts.url. {sentence}",
+    "Correct alerts.url. A receiver in a private network has to be in alerts.allow_networks.",
+)
+KINDS: Final = (UNREADABLE, UNFIT, NOT_FOR_OWNER, UNWRITABLE, NO_PROGRAM, URL_REFUSED)
+
+
+def _authorities_in(path: Path) -> None:
+    """Raises ValueError when there are none."""
+    try:
+        ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT).load_verify_locations(path)
+    except ssl.SSLError:
+        raise ValueError(NO_AUTHORITIES.format(file=path)) from None
+
+
+READ_BY: Final[dict[str, Callable[[Path], object]]] = {
+    "server.key_file": key_file.secrets_in,
+    "server.certificate": Path.read_bytes,  # what must be in these two is the certificate's own matter
+    "server.certificate_key": Path.read_bytes,
+    "webhooks.ca_file": _authorities_in,
+    "sign_on.ca_file": _authorities_in,
+    "alerts.ca_file": _authorities_in,
+    "backup.passphrase_file": passphrases.read_passphrase,
+    "metrics.token_file": token_in,
+    "alerts.secret_file": read_secret,
+}
+"""The settings that name a file to read, and what reads it. It raises OSError, ValueError and StorageError."""
+
+
+class Need(NamedTuple):
+    """A place that must allow a use, one of the bits of `os.access`."""
+
+    setting: str
+    path: Path
+    use: int
 
 
 def look(at: Situation) -> Found:
-    owner = at.data.stat()
-    for setting, path in _named(at):
-        try:
-            with path.open("rb") as file:
-                file.read(1)
-        except OSError as error:
-            yield UNREADABLE.of(path, setting=setting, reason=reason_of(error))
-            continue
-        if at.user == 0 and not _may_read(path, owner.st_uid, owner.st_gid):
-            yield NOT_FOR_OWNER.of(path, setting=setting, owner=user_name(owner.st_uid))
+    for need, read in _read(at):
+        yield from _refused(at, need, UNREADABLE) or _unfit(need, read)
+    for named, needs in ((at.settings.log.file, _for_log), (at.settings.backup.folder, _for_backups)):
+        if named and _is_for_server(at, Path(named)):
+            found = (_refused(at, need, UNWRITABLE) for need in needs(Path(named)))
+            yield from next(filter(None, found), [])
+    for setting, program in _programs(at.settings):
+        yield from _not_started(at, setting, program)
+    if at.settings.alerts.url:
+        for sentence in url_errors(at.settings.alerts.url, new_guard(at.settings, "alerts")):
+            yield URL_REFUSED.of(sentence=sentence)
 
 
-def _named(at: Situation) -> Iterator[tuple[str, Path]]:
+def secret_files(settings: Settings) -> Iterator[Path]:
+    """The files with secrets that the settings name. That of a certificate may have its key."""
+    models = (*(model for _, model in settings), *settings.sign_on.providers)
+    named = (
+        getattr(model, key)
+        for model in models
+        for key, field in type(model).model_fields.items()
+        if SecretFile in field.metadata
+    )
+    yield from (Path(each) for each in named if each)
+    if settings.server.certificate_files is not None and not settings.server.certificate_key:
+        yield settings.server.certificate_files[1]
+
+
+def _read(at: Situation) -> Iterator[tuple[Need, Callable[[Path], object]]]:
     if at.config_file is not None:
-        yield "--config", at.config_file
-    for section, key in NAMED:
+        yield Need("--config", at.config_file, os.R_OK), Path.read_bytes
+    for setting, read in READ_BY.items():
+        section, _, key = setting.partition(".")
         if name := getattr(getattr(at.settings, section), key):
-            yield f"{section}.{key}", Path(name)
+            yield Need(setting, Path(name), os.R_OK), read
+    for place, provider in enumerate(at.settings.sign_on.providers):
+        if provider.client_secret_file:
+            setting = f"sign_on.providers.{place}.client_secret_file"
+            yield Need(setting, Path(provider.client_secret_file), os.R_OK), Path.read_bytes
 
 
-def _may_read(path: Path, user: int, group: int) -> bool:
-    """By the bits of the file. Root may read all."""
-    status = path.stat()
-    if status.st_uid == user or not user:
-        return not user or bool(status.st_mode & stat.S_IRUSR)
-    bit = stat.S_IRGRP if status.st_gid == group else stat.S_IROTH
-    return bool(status.st_mode & bit)
+def _is_for_server(at: Situation, path: Path) -> bool:
+    """Whether this user can tell where the server writes: others than its own only examine the data, and root does
+    not know the folder in which it runs.
+    """
+    owner = _owner(at)
+    return owner is None or at.user == owner.st_uid or (at.user == 0 and path.is_absolute())
+
+
+def _for_log(file: Path) -> Sequence[Need]:
+    """A full log file is renamed, so its folder must be writable too."""
+    folder = Need("log.file", file.parent, IN_FOLDER)
+    return (folder, Need("log.file", file, os.W_OK)) if file.exists() else (folder,)
+
+
+def _for_backups(folder: Path) -> Sequence[Need]:
+    """The folder is made where it is not there."""
+    whole = folder.absolute()
+    place = next(each for each in (whole, *whole.parents) if each.exists())
+    return (Need("backup.folder", place, IN_FOLDER),)
+
+
+def _refused(at: Situation, need: Need, kind: FindingKind) -> list[Finding]:
+    reason = _why_not(need)
+    if reason is not None:
+        return [kind.of(need.path, setting=need.setting, reason=reason)]
+    owner = _owner(at)
+    if at.user == 0 and owner is not None and not _may(need, owner.st_uid, owner.st_gid):
+        return [NOT_FOR_OWNER.of(need.path, setting=need.setting, owner=user_name(owner.st_uid))]
+    return []
+
+
+def _why_not(need: Need) -> str | None:
+    """Why this user may not use it so."""
+    try:
+        mode = need.path.stat().st_mode
+        if need.use & os.R_OK:
+            with need.path.open("rb") as file:
+                file.read(1)
+    except OSError as error:
+        return reason_of(error)
+    if (need.use == IN_FOLDER) != stat.S_ISDIR(mode):
+        return _reason(errno.ENOTDIR if need.use == IN_FOLDER else errno.EISDIR)
+    return None if os.access(need.path, need.use) else _reason(errno.EACCES)
+
+
+def _reason(number: int) -> str:
+    return reason_of(OSError(number, os.strerror(number)))
+
+
+def _owner(at: Situation) -> os.stat_result | None:
+    """Of the data, who runs the server; None before there is any."""
+    return at.data.stat() if at.data.exists() else None
+
+
+def _may(need: Need, user: int, group: int) -> bool:
+    """By the bits of the file. Root may do all."""
+    if not user:
+        return True
+    status = need.path.stat()
+    shift = 6 if status.st_uid == user else 3 if status.st_gid == group else 0
+    return status.st_mode >> shift & need.use == need.use
+
+
+def _unfit(need: Need, read: Callable[[Path], object]) -> list[Finding]:
+    try:
+        read(need.path)
+    except (ValueError, StorageError) as error:
+        return [UNFIT.of(need.path, setting=need.setting, why=error)]
+    return []
+
+
+def _programs(settings: Settings) -> Iterator[tuple[str, str]]:
+    if settings.alerts.command:
+        yield "alerts.command", settings.alerts.command[0]
+    if found := FIRST_WORD.match(settings.backup.after):
+        yield "backup.after", found[1]
+
+
+def _not_started(at: Situation, setting: str, program: str) -> list[Finding]:
+    path = program if "/" in program else shutil.which(program)
+    if path is None:
+        is_known = setting == "backup.after" and _is_known_to_the_shell(program)
+        reason = _reason(errno.ENOENT)
+        return [] if is_known else [NO_PROGRAM.of(Path(program), setting=setting, reason=reason)]
+    return _refused(at, Need(setting, Path(path), os.X_OK), NO_PROGRAM)
+
+
+def _is_known_to_the_shell(word: str) -> bool:
+    """Such as `cd`, which is no file."""
+    asked = subprocess.run(  # noqa: S603  (our own command, and a word of letters)
+        [SHELL, "-c", LOOK_UP, SHELL, word],
+        env=own_program.environment_of_others(),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        timeout=LOOK_UP_SECONDS,
+        check=False,
+    )
+    return asked.returncode == 0

@@ -7,10 +7,12 @@ import json
 import os
 import socket
 import ssl
+from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
 from typing import Final
 
+from wmsd.app.data_folder import LOCK
 from wmsd.app.diagnosis.finding import FindingKind, Found
 from wmsd.app.diagnosis.situation import Situation
 from wmsd.app.private_files import user_name
@@ -26,6 +28,7 @@ WIDEST: Final = {4: 8, 6: 16}
 EVERYWHERE: Final = {"0.0.0.0": "127.0.0.1", "::": "::1"}  # noqa: S104  (compared, not bound)
 PROCESS: Final = "process {number} ({name})"
 OF_ANOTHER_USER: Final = "a process of another user"
+HIDDEN_FOLDER: Final = "a data folder of another user"
 
 PORT_TAKEN: Final = FindingKind(
     "port-taken",
@@ -33,6 +36,13 @@ PORT_TAKEN: Final = FindingKind(
     "Another program listens on {listen}: {process}.",
     "Stop that program, or choose another address in server.listen.",
     words=(PROCESS, OF_ANOTHER_USER),
+)
+PORT_OF_WMSD: Final = FindingKind(
+    "port-of-wmsd",
+    "warning",
+    "Another wmsd listens on {listen}: it serves {folder}.",
+    "For a copy of its data that is good. Otherwise stop that one, or choose another address in server.listen.",
+    words=(HIDDEN_FOLDER,),
 )
 ADDRESS_UNKNOWN: Final = FindingKind(
     "address-unknown",
@@ -58,7 +68,7 @@ PROXY_ELSEWHERE: Final = FindingKind(
     "wmsd listens on {listen}, for programs of this machine only, and server.trusted_proxies does not have it.",
     "Add {loopback} to server.trusted_proxies. Otherwise all who come through the proxy count as one address.",
 )
-KINDS: Final = (PORT_TAKEN, ADDRESS_UNKNOWN, PORT_PRIVILEGED, PROXY_EVERYBODY, PROXY_ELSEWHERE)
+KINDS: Final = (PORT_TAKEN, PORT_OF_WMSD, ADDRESS_UNKNOWN, PORT_PRIVILEGED, PROXY_EVERYBODY, PROXY_ELSEWHERE)
 
 
 def look(at: Situation) -> Found:
@@ -86,8 +96,11 @@ def _listening(at: Situation) -> Found:
     host, port = _parts(listen)
     failed = _failure(host, port)
     if failed == errno.EADDRINUSE:
-        if not is_wmsd(host, port):
-            yield PORT_TAKEN.of(listen=listen, process=_process_at(port))
+        process = _process_at(port)
+        if is_wmsd(host, port):
+            yield PORT_OF_WMSD.of(listen=listen, folder=_served_by(process) or HIDDEN_FOLDER)
+        else:
+            yield PORT_TAKEN.of(listen=listen, process=_named(process))
     elif failed in (errno.EACCES, errno.EPERM):
         yield PORT_PRIVILEGED.of(listen=listen, user=user_name(at.user))
     elif failed:
@@ -115,9 +128,7 @@ def _failure(host: str, port: int) -> int:
 
 
 def is_wmsd(host: str, port: int) -> bool:
-    """Whether what listens there answers as wmsd does: then it serves another data folder, such as the one that
-    this is a copy of.
-    """
+    """Whether what listens there answers as wmsd does."""
     context = ssl.create_default_context()
     context.check_hostname, context.verify_mode = False, ssl.CERT_NONE  # it is this machine
     place = EVERYWHERE.get(host, host)
@@ -132,15 +143,25 @@ def is_wmsd(host: str, port: int) -> bool:
     return False
 
 
-def _process_at(port: int) -> str:
+def _process_at(port: int) -> Path | None:
     """The process that listens, as far as this user may know."""
     sockets = {f"socket:[{inode}]" for inode in _inodes(port)}
-    for process in PROCESSES.iterdir():
-        if process.name.isdecimal() and _has_open(process, sockets):
-            with suppress(OSError):
-                name = (process / "comm").read_text(encoding="utf-8").strip()
-                return PROCESS.format(number=process.name, name=name)
+    processes = (each for each in PROCESSES.iterdir() if each.name.isdecimal())
+    return next((each for each in processes if sockets.intersection(_opened(each))), None)
+
+
+def _named(process: Path | None) -> str:
+    with suppress(OSError):
+        if process is not None:
+            name = (process / "comm").read_text(encoding="utf-8").strip()
+            return PROCESS.format(number=process.name, name=name)
     return OF_ANOTHER_USER
+
+
+def _served_by(process: Path | None) -> Path | None:
+    """The data folder of a server, which has its lock open."""
+    opened = () if process is None else map(Path, _opened(process))
+    return next((each.parent for each in opened if each.name == LOCK), None)
 
 
 def _inodes(port: int) -> set[str]:
@@ -155,10 +176,9 @@ def _inodes(port: int) -> set[str]:
     return found
 
 
-def _has_open(process: Path, sockets: set[str]) -> bool:
+def _opened(process: Path) -> Iterator[str]:
+    """The files and sockets that a process has open."""
     with suppress(OSError), os.scandir(process / "fd") as all_opened:
         for opened in all_opened:
             with suppress(OSError):
-                if os.readlink(opened.path) in sockets:  # noqa: PTH115  (a socket is no path)
-                    return True
-    return False
+                yield os.readlink(opened.path)  # noqa: PTH115  (a socket is no path)

@@ -2,12 +2,13 @@
 
 import os
 import stat
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Final
 
 from wmsd.app.backups.backup_folder import BackupFolder
 from wmsd.app.diagnosis.finding import FindingKind, Found
+from wmsd.app.diagnosis.named_files import secret_files
 from wmsd.app.diagnosis.situation import Situation
 from wmsd.app.private_files import user_name
 
@@ -43,15 +44,24 @@ KINDS: Final = (OPEN_TO_OTHERS, SECRET_OPEN, OTHER_OWNER, NOT_WRITABLE)
 
 
 def look(at: Situation) -> Found:
-    for paths, kind in ((_own(at), OPEN_TO_OTHERS), (_secrets(at), SECRET_OPEN)):
-        for path in paths:
-            if _mode(path) & FOR_OTHERS and _can_be_entered(path.parent):
-                yield kind.of(path)
+    yield from _open(_own(at), OPEN_TO_OTHERS)
+    yield from look_at_secrets(at)
     yield from _owners(at)
     for path in (at.data, *at.files):
         if not os.access(path, os.W_OK):
             yield NOT_WRITABLE.of(path, user=user_name(at.user), owner=user_name(at.owner))
             return  # one says it
+
+
+def look_at_secrets(at: Situation) -> Found:
+    """The files with secrets that the settings name."""
+    yield from _open(_secrets(at), SECRET_OPEN)
+
+
+def _open(paths: Iterable[Path], kind: FindingKind) -> Found:
+    for path in paths:
+        if _mode(path) & FOR_OTHERS and _can_be_entered(path.parent):
+            yield kind.of(path)
 
 
 def _own(at: Situation) -> Iterator[Path]:
@@ -62,13 +72,8 @@ def _own(at: Situation) -> Iterator[Path]:
 
 
 def _secrets(at: Situation) -> Iterator[Path]:
-    """The files with secrets that the settings name."""
-    settings = at.settings
-    named = [settings.server.key_file, settings.backup.passphrase_file]
-    yield from (Path(each) for each in named if each)
-    if settings.server.certificate_files is not None:
-        yield settings.server.certificate_files[1]
-    if at.config_file is not None and any(each.client_secret for each in settings.sign_on.providers):
+    yield from secret_files(at.settings)
+    if at.config_file is not None and any(each.client_secret for each in at.settings.sign_on.providers):
         yield at.config_file
 
 

@@ -26,10 +26,10 @@ NONE_SET = (
 def alerts_command(context: click.Context, as_json: bool) -> None:
     """List what needs a person, and try whether admins are told of it.
 
-    A running server looks every 15 seconds at the disk, the backups, the companies' files, deliveries that were
-    given up, tokens that expire within 14 days and the certificate. It tells each trouble once when it begins and
-    once when it is over: a receiver (alerts.url), a program (alerts.command), or both. Without a command it lists
-    them.
+    A running server looks every 15 seconds at the disk, the backups, the replica, the companies' files, deliveries
+    that were given up, tokens that expire within 14 days and the certificate. It tells each trouble once when it
+    begins and once when it is over: a receiver (alerts.url), a program (alerts.command), or both. Without a
+    command it lists them.
     """
     if context.invoked_subcommand is None:
         with list_alerts.make_context("list", ["--json"] if as_json else [], parent=context) as listing:

@@ -23,15 +23,18 @@ def health(server: Serving, has_tls: bool) -> str:
     return found
 
 
+def url_of(server: Serving, has_tls: bool) -> str:
+    return f"{'https' if has_tls else 'http'}://{server.listen}/api/health"
+
+
 def _ask(server: Serving, has_tls: bool) -> str:
     handlers: list[urllib.request.BaseHandler] = [urllib.request.ProxyHandler({})]
     if has_tls:
         context = ssl.create_default_context()
         context.check_hostname, context.verify_mode = False, ssl.CERT_NONE  # it is this machine
         handlers.append(urllib.request.HTTPSHandler(context=context))
-    url = f"{'https' if has_tls else 'http'}://{server.listen}/api/health"
     try:
-        with urllib.request.build_opener(*handlers).open(url, timeout=SECONDS) as answer:
+        with urllib.request.build_opener(*handlers).open(url_of(server, has_tls), timeout=SECONDS) as answer:
             return str(json.load(answer)["status"])
     except urllib.error.HTTPError as error:
         with error:

@@ -8,37 +8,16 @@ from collections.abc import Awaitable, Callable
 from typing import Any, Final
 
 import click
-from pydantic import BaseModel
 
 from wmsd.app.installation import Installation
-from wmsd.base.listing import QueryTimestamp
-from wmsd.base.problems import Problem
-from wmsd.base.validation import check
 from wmsd.companies import audit_log
 from wmsd.interfaces.cli.command_line import CommandLine, installed, json_option, say, say_text, shown_cell
+from wmsd.interfaces.cli.moments import moment_option
 
 MOST: Final = 100_000
 LOOK_SECONDS: Final = 1.0
 Rows = list[dict[str, Any]]
 Reading = Callable[[Installation], Awaitable[Rows]]
-DIGITS_OF_A_DAY = len("2026-11-24")
-
-
-class Moment(BaseModel):
-    moment: QueryTimestamp
-
-
-class MomentOption(click.ParamType[str]):
-    """A day, which begins at midnight UTC, or a timestamp with its offset."""
-
-    name = "MOMENT"
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        text = f"{value}T00:00:00Z" if len(str(value)) == DIGITS_OF_A_DAY else str(value)
-        try:
-            return check(Moment, {"moment": text}).moment
-        except Problem:
-            self.fail(f"{value!r} is not a moment such as 2026-11-24 or 2026-11-24T08:00:00Z.", param, ctx)
 
 
 @click.command("audit")
@@ -46,8 +25,8 @@ class MomentOption(click.ParamType[str]):
 @click.option("--what", metavar="TEXT", help="Only what begins so, such as user or user.change.")
 @click.option("--subject", metavar="TEXT", help="Only about this, such as an e-mail address.")
 @click.option("--company", metavar="CODE", help="Only about this company, its sites and its webhooks.")
-@click.option("--since", type=MomentOption(), help="Only from this day or moment on (UTC).")
-@click.option("--until", type=MomentOption(), help="Only before this day or moment (UTC).")
+@moment_option("--since", "Only from then on")
+@moment_option("--until", "Only before then")
 @click.option(
     "--limit", type=click.IntRange(1, MOST), default=100, show_default=True, help="Of the last, so many."
 )

@@ -35,10 +35,16 @@ def delete(
         begun = run(command_line, lambda installation: deleting.begin(installation, code))
         if begun.is_resumed:
             note(f"The deletion of {code} was cut off before; it goes on.")
-        archive, revoked = _delete(command_line, loan, begun.company, to, passphrase)
-    say({"deleted": code, "archive": str(archive), "tokens_revoked": revoked}, as_json)
+        archive, left = _delete(command_line, loan, begun.company, to, passphrase)
+    say({"deleted": code, "archive": str(archive), **left._asdict()}, as_json)
+    note_users(left, code)
     note(f"Its data is in {archive}, and nowhere else but in older backups. Keep it as long as you have to.")
     note(f"`wmsd company import {shlex.quote(str(archive))}` brings it back, with a new id.")
+
+
+def note_users(left: deleting.Left, code: str) -> None:
+    if left.users:
+        note(f"Users who no longer have {code}: {', '.join(left.users)}. They stay, with what else they have.")
 
 
 def run(command_line: CommandLine, work: Callable[[Installation], Awaitable[Result]]) -> Result:
@@ -66,8 +72,8 @@ def finish_others(command_line: CommandLine, code: str) -> bool:
 
 def _delete(
     command_line: CommandLine, loan: Loan | None, company: Company, to: BackupFolder, passphrase: str | None
-) -> tuple[Path, int]:
-    """Returns the archive, and how many tokens were revoked. Until the platform has forgotten it, the company is
+) -> tuple[Path, deleting.Left]:
+    """Returns the archive, and what went with the company. Until the platform has forgotten it, the company is
     served again when something fails.
     """
     try:
@@ -76,7 +82,7 @@ def _delete(
             command_line, lambda installation: deleting.leaving(installation, company, passphrase is not None)
         )
         archive = deleting.archive(command_line.folder, to, leaving, passphrase)
-        revoked = run(command_line, lambda installation: deleting.end(installation, company, archive))
+        left = run(command_line, lambda installation: deleting.end(installation, company, archive))
     except BaseException as error:
         run(command_line, lambda installation: deleting.give_up(installation, company))
         path = command_line.folder.companies / f"{company.id}.db"
@@ -86,4 +92,4 @@ def _delete(
             raise StorageError(f"{path} is damaged ({error}). {WITHOUT}") from error
         raise
     deleting.remove_files(command_line.folder, company.id)
-    return archive, revoked
+    return archive, left

@@ -8,7 +8,7 @@ from wmsd.app.installation import Installation
 from wmsd.app.lending import Loan, beside_a_server
 from wmsd.base.context import Company
 from wmsd.interfaces.cli.command_line import CommandLine, note, say
-from wmsd.interfaces.cli.company_deleting import finish_others, run
+from wmsd.interfaces.cli.company_deleting import finish_others, note_users, run
 
 
 def delete(command_line: CommandLine, code: str, as_json: bool) -> None:
@@ -20,8 +20,9 @@ def delete(command_line: CommandLine, code: str, as_json: bool) -> None:
         if finish_others(command_line, code):
             return
         begun = run(command_line, lambda installation: deleting.begin(installation, code))
-        aside, revoked = _delete(command_line, loan, begun.company)
-    say({"deleted": code, "archive": None, "folder": str(aside.path), "tokens_revoked": revoked}, as_json)
+        aside, left = _delete(command_line, loan, begun.company)
+    say({"deleted": code, "archive": None, "folder": str(aside.path), **left._asdict()}, as_json)
+    note_users(left, code)
     note(f"What is left of it is in {aside.path}: no backup has that folder, and nothing deletes it.")
 
 
@@ -46,17 +47,19 @@ def _ask(command_line: CommandLine, company: Company, code: str) -> None:
         raise click.ClickException("That is not the code. Nothing was changed.")
 
 
-def _delete(command_line: CommandLine, loan: Loan | None, company: Company) -> tuple[deleting.Aside, int]:
+def _delete(
+    command_line: CommandLine, loan: Loan | None, company: Company
+) -> tuple[deleting.Aside, deleting.Left]:
     """Until the platform has forgotten the company, its file is put back when something fails."""
     aside = deleting.Aside(command_line.folder, company)
     try:
         deleting.close_as_it_is(command_line.folder, loan, company)
         rows = run(command_line, lambda installation: deleting.rows_of(installation, company))
         aside.put(rows)
-        revoked = run(command_line, lambda installation: deleting.end(installation, company, None, aside.path))
+        left = run(command_line, lambda installation: deleting.end(installation, company, None, aside.path))
     except BaseException:
         if run(command_line, lambda installation: deleting.give_up(installation, company)):
             aside.put_back()
         raise
     deleting.remove_files(command_line.folder, company.id)
-    return aside, revoked
+    return aside, left

@@ -6,10 +6,12 @@ from pathlib import Path
 
 import click
 
+from wmsd.app.diagnosis.diagnose import OF_SETTINGS, diagnose
+from wmsd.app.diagnosis.situation import Situation
 from wmsd.app.private_files import new_private
 from wmsd.app.settings import as_toml, example
-from wmsd.app.tls.serving import certificate_warnings, check_files
 from wmsd.interfaces.cli.command_line import DEFAULT_CONFIG, CommandLine, fail, installed, json_option, note
+from wmsd.interfaces.cli.diagnosed import tell, verdict
 
 
 @click.group()
@@ -33,12 +35,17 @@ def show(command_line: CommandLine, as_json: bool) -> None:
 @config_command.command("check")
 @installed
 def check(command_line: CommandLine) -> None:
-    """Check the settings. When one is wrong, say what is wrong and exit with 1."""
+    """Check the settings, and the files, folders and programs that they name. Nothing is written or sent.
+
+    When one is wrong, it says what is wrong and what to do, and exits with 1. Give it as the user that runs the
+    server.
+    """
     _say_file(command_line)
-    check_files(command_line.settings.server)
-    for sentence in certificate_warnings(command_line.settings.server, datetime.now(UTC)):
-        note(f"Warning: {sentence}")
-    note("The settings are good.")
+    found = diagnose(_situation(command_line), groups=OF_SETTINGS)
+    tell(found, note)
+    if any(each.is_wrong for each in found):
+        fail([f"The server cannot do all that the settings say: {verdict(found)}."])
+    note(f"The settings can be used: {verdict(found)}." if found else "The settings are good.")
 
 
 @config_command.command("init")
@@ -55,6 +62,15 @@ def init(file: Path) -> None:
         fail([f"{file} is there already. Nothing was changed."])
     note(f"{file} has every setting with its default. Remove the # of those that you change.")
     note("Then check it: wmsd config check")
+
+
+def _situation(command_line: CommandLine) -> Situation:
+    return Situation(
+        folder=command_line.folder,
+        settings=command_line.settings,
+        now=datetime.now(UTC),
+        config_file=command_line.config_file,
+    )
 
 
 def _say_file(command_line: CommandLine) -> None:

@@ -1,6 +1,6 @@
 """What `wmsd doctor` finds out about the installation: shown, and mended where that is safe."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -72,12 +72,12 @@ def mended(found: Sequence[Finding], is_dry_run: bool) -> list[dict[str, Any]]:
     return done
 
 
-def tell(found: Sequence[Finding]) -> None:
+def tell(found: Sequence[Finding], say: Callable[[str], None] = say_text) -> None:
     for finding in found:
-        say_text(f"{TITLES[finding.kind.severity]}: {finding.sentence}")
-        say_text(f"  {finding.remedy}")
+        say(f"{TITLES[finding.kind.severity]}: {finding.sentence}")
+        say(f"  {finding.remedy}")
         if (sentence := mend_of(finding)) is not None:
-            say_text(f"  wmsd doctor --fix does it: {sentence}")
+            say(f"  wmsd doctor --fix does it: {sentence}")
 
 
 def verdict(found: Sequence[Finding], are_files_right: bool = True) -> str:

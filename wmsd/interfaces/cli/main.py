@@ -51,6 +51,7 @@ COMMANDS: Final = {
     "clock": ("clock", "Show whether the clock can be trusted, and confirm that it is right."),
     "config": ("configuring", "Show and check the settings."),
     "completion": ("completing", "Have the shell complete commands and options."),
+    "licenses": ("licenses", "List the work of others in wmsd, with its licences."),
     "version": ("about", "Show the version."),
 }
 

@@ -22,6 +22,7 @@ from wmsd.interfaces.cli.company_data import (
     paging_options,
     say_page,
 )
+from wmsd.interfaces.cli.moments import moment_option
 from wmsd.packaging import store
 from wmsd.packaging.actions import check_movement, record_by_hand
 from wmsd.packaging.schema import (
@@ -87,11 +88,7 @@ def list_packaging_balances(command_line: CommandLine, /, **options: Any) -> Non
 
 
 @packaging_command.command("movements")
-@click.option(
-    "--since",
-    metavar="TIME",
-    help="Only movements that occurred at this moment or later, such as 2026-11-20T00:00:00Z.",
-)
+@moment_option("--since", "Only movements that occurred then or later")
 @listing_options
 @installed
 def list_packaging_movements(command_line: CommandLine, /, **options: Any) -> None:

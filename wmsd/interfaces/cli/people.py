@@ -5,16 +5,19 @@ from typing import Any
 
 import click
 
-from wmsd.accounts import actions, second_step, store
+from wmsd.accounts import actions, holdings, second_step, store
+from wmsd.accounts.rules import User
 from wmsd.accounts.schema import NewUser
 from wmsd.accounts.strength import password_errors
 from wmsd.app.installation import Installation
 from wmsd.base.access import ROLES
-from wmsd.base.problems import invalid
+from wmsd.base.problems import Problem, invalid, not_found
 from wmsd.base.validation import check
 from wmsd.companies import store as companies
+from wmsd.db.transaction import Transaction
 from wmsd.interfaces.cli import user_changes
 from wmsd.interfaces.cli.command_line import CommandLine, installed, json_option, note, say
+from wmsd.interfaces.cli.ended import told
 from wmsd.interfaces.cli.user_changes import ABILITIES_HELP
 from wmsd.sign_on import actions as sign_on
 
@@ -108,11 +111,29 @@ def list_users(command_line: CommandLine, as_json: bool) -> None:
 def disable_user(command_line: CommandLine, email: str) -> None:
     """Shut out the user EMAIL, and refuse all its tokens. A running server follows within a second."""
 
-    async def work(installation: Installation) -> None:
-        await installation.platform.write(lambda tx: actions.disable_user(tx, email))
+    def disable(tx: Transaction) -> str:
+        user = _user(tx, email)
+        if user.disabled:
+            return f"{user.email} is disabled already. Nothing is changed."
+        held = holdings.of_user(tx, user.id)
+        actions.disable_user(tx, email)
+        return (
+            f"{user.email} is disabled. {told(held, holdings.of_user(tx, user.id))} Tokens that are refused: "
+            f"{held.tokens}. `wmsd user enable` lets it in again, and its tokens too."
+        )
 
-    command_line.run(work)
-    note(f"{email} is disabled; its tokens are refused. `wmsd user enable` takes that back.")
+    async def work(installation: Installation) -> str:
+        return await installation.platform.write(disable)
+
+    note(command_line.run(work))
+
+
+def _user(tx: Transaction, email: str) -> User:
+    """Also one who is disabled. Raises Problem (404)."""
+    user = store.user_by_email(tx, email)
+    if user is None:
+        raise not_found(f"user as {email}")
+    return user
 
 
 @user_command.command("unlink")
@@ -124,10 +145,16 @@ def unlink_user(command_line: CommandLine, email: str) -> None:
     The next account that comes with its e-mail address is linked with it.
     """
 
-    async def work(installation: Installation) -> int:
-        return await installation.platform.write(lambda tx: sign_on.unlink_user(tx, email))
+    def unlink(tx: Transaction) -> str:
+        user = _user(tx, email)
+        held = holdings.of_user(tx, user.id)
+        links = sign_on.unlink_user(tx, email)
+        return f"Accounts that {user.email} is parted from: {links}. {told(held, holdings.of_user(tx, user.id))}"
 
-    note(f"{email} was linked with {command_line.run(work)} accounts, and is so no longer.")
+    async def work(installation: Installation) -> str:
+        return await installation.platform.write(unlink)
+
+    note(command_line.run(work))
 
 
 @user_command.command("remove-second-factor")
@@ -156,19 +183,29 @@ def set_password(command_line: CommandLine, email: str, keep_tokens: bool, passw
     """
     password = _password(password_stdin)
 
-    async def work(installation: Installation) -> int:
-        user = await installation.platform.read(lambda tx: actions.user_of_email(tx, email))
+    async def work(installation: Installation) -> str:
+        user = await installation.platform.read(lambda tx: _active(tx, email))
         _check_password(password, user.email, user.name)
         password_hash = await installation.passwords.hash(password)
-        return await installation.platform.write(
-            lambda tx: actions.set_password(tx, email, password_hash, keep_tokens=keep_tokens)
-        )
 
-    ended = command_line.run(work)
-    if keep_tokens:
-        note(f"{email} has a new password. Its tokens stay.")
-    else:
-        note(f"{email} has a new password. Tokens made by signing in that were ended: {ended}.")
+        def set_password(tx: Transaction) -> str:
+            held = holdings.of_user(tx, user.id)
+            actions.set_password(tx, email, password_hash, keep_tokens=keep_tokens)
+            now = holdings.of_user(tx, user.id)
+            stay = f" Tokens that stay: {now.tokens}." if now.tokens else ""
+            return f"{user.email} has a new password. {told(held, now)}{stay}"
+
+        return await installation.platform.write(set_password)
+
+    note(command_line.run(work))
+
+
+def _active(tx: Transaction, email: str) -> User:
+    """Raises Problem: 404, and 409 for one who is disabled."""
+    user = _user(tx, email)
+    if user.disabled:
+        raise Problem("INVALID_STATUS", f"{user.email} is disabled. `wmsd user enable` lets it in again first.")
+    return user
 
 
 def _password(from_stdin: bool) -> str:

@@ -28,7 +28,8 @@ from wmsd.app.oversight.service import Started
 from wmsd.app.service_manager import ServiceManager, environment_of_next
 from wmsd.app.settings import MEGABYTE, Settings
 from wmsd.app.settings_audit import audit_settings
-from wmsd.app.tls.serving import ServedTls, check_files
+from wmsd.app.tls.files import check_files
+from wmsd.app.tls.serving import ServedTls
 from wmsd.app.unpacked.settling import settle
 from wmsd.app.upgrades import trial as trials
 from wmsd.app.upgrades.changing_over import START_AGAIN
@@ -160,8 +161,9 @@ async def _serve(
                     "Choose another address with --listen HOST:PORT."
                 ) from None
             scraped_at = await stack.enter_async_context(_for_scrapes(app, settings))
-            address = _address(at, tls)
-            command_line.folder.say_listening(address.partition("://")[2], lends=lent_at is not None)
+            own = _address(at, tls)
+            address = shown_address(own, settings.server.listen)
+            command_line.folder.say_listening(own.partition("://")[2], lent_at is not None, address=address)
             if lent_at is not None:
                 verbs = Holder(command_line.folder, installation.platform, installation.files).verbs
                 lending = Lending(
@@ -188,7 +190,7 @@ async def _serve(
             gc.set_threshold(*COLLECTED_AFTER)
             if scraped_at is not None:
                 LOG.info("metrics at %s", scraped_at)
-            await _greet(installation, shown_address(address, settings.server.listen), loaded)
+            await _greet(installation, address, loaded)
             LOG.info(
                 "companies' files: at most %d connections, in %d MB (storage.memory_megabytes), with %d of %d "
                 "file descriptors",
@@ -199,7 +201,7 @@ async def _serve(
             )
             for sentence in risks(settings, command_line.folder.platform_file):
                 LOG.warning(sentence)
-            manager.ready(f"Serving {shown_address(address, settings.server.listen)}")
+            manager.ready(f"Serving {address}")
             stack.callback(asyncio.ensure_future(_go_on(app)).cancel)
             await stop.wait()
             logs.flush()

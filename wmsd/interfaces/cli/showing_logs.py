@@ -2,11 +2,10 @@
 
 import json
 import os
-import re
 import sys
 from collections import deque
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import datetime
 from pathlib import Path
 from typing import Final, NamedTuple
 
@@ -16,17 +15,15 @@ from wmsd.app.installation import Installation
 from wmsd.app.log_reading import journal
 from wmsd.app.log_reading.files import LogFiles
 from wmsd.app.log_reading.lines import LEVELS, LogRecord, records
-from wmsd.base import timestamps
 from wmsd.companies import actions as companies
 from wmsd.db.failures import StorageError
 from wmsd.interfaces.cli.command_line import CommandLine, installed
+from wmsd.interfaces.cli.moments import FORMS, Moment
 
 LINES: Final = 200
 MOST_LINES: Final = 1_000_000
 LOOKED_THROUGH: Final = 64 * 1024 * 1024
 """Bytes at the end of the log in which the last lines are looked for."""
-AGO: Final = re.compile(r"(\d{1,6})(s|m|h|d)", re.ASCII)
-UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 NO_LOG: Final = (
     "There is no log to show: the server of this installation writes it to its standard error. Set log.file in "
     "the configuration and restart the server, or run wmsd as a service of systemd: wmsd service install."
@@ -48,22 +45,8 @@ class Wanted(NamedTuple):
         )
 
 
-class Moment(click.ParamType[datetime]):
-    name = "moment"
-
-    def convert(self, value: str, parameter: click.Parameter | None, context: click.Context | None) -> datetime:
-        """`1h` ago, or a moment in ISO 8601."""
-        try:
-            if found := AGO.fullmatch(value):
-                return datetime.now(UTC) - timedelta(**{UNITS[found[2]]: int(found[1])})
-            return timestamps.from_text(value)
-        except (ValueError, OverflowError):
-            self.fail(f"{value!r} is neither a time such as 90s, 30m, 1h or 2d, nor a moment such as "
-                      "2026-11-20T13:25:00Z.", parameter, context)  # fmt: skip
-
-
 @click.command("logs")
-@click.option("--since", type=Moment(), metavar="TIME", help="Only from then on: 90s, 30m, 1h, 2d, or a moment.")
+@click.option("--since", type=Moment(), metavar="TIME", help=f"Only from then on: {FORMS}.")
 @click.option("--level", type=click.Choice(LEVELS[:-1]), help="Only lines of this level, and more serious ones.")
 @click.option("--company", metavar="CODE", help="Only what is about this company; its id will do too.")
 @click.option("--request", metavar="ID", help="Only what is about the request with this X-Request-Id.")

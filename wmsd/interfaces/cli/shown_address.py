@@ -16,8 +16,9 @@ def shown_address(address: str, listen: str) -> str:
 def address_of_links(command_line: CommandLine) -> str:
     """Of the running server, or of the one that the settings describe. Says so when none runs."""
     server, settings = command_line.folder.server(), command_line.settings.server
-    listen = settings.listen if server is None else server.listen
     if server is None:
         note("No server runs now; the link works when it does.")
-    address = f"{'http' if settings.tls == 'off' else 'https'}://{listen}"
-    return shown_address(address, settings.listen)
+    elif server.address:
+        return server.address
+    listen = settings.listen if server is None else server.listen
+    return shown_address(f"{'https' if settings.has_tls else 'http'}://{listen}", settings.listen)

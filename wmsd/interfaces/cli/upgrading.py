@@ -23,7 +23,7 @@ from wmsd.app.upgrades.rehearsing import Rehearsal, rehearse
 from wmsd.app.upgrades.release import Described, check, described
 from wmsd.base import timestamps
 from wmsd.db.failures import StorageError
-from wmsd.interfaces.cli.asked_health import GOOD, health
+from wmsd.interfaces.cli.asked_health import GOOD, health, url_of
 from wmsd.interfaces.cli.backup_options import passphrase_of, source_of
 from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, note, say
 from wmsd.interfaces.cli.progress_bar import shown
@@ -64,7 +64,7 @@ def upgrade_command(
     command_line.find()
     server = command_line.folder.server()
     program = _program(server)
-    was_healthy = server is not None and health(server, command_line.settings.server.has_tls) in GOOD
+    was_healthy = server is not None and health(server, server.has_tls(command_line.settings.server)) in GOOD
     try:
         found = _checked(file, program, key_file, sha256)
         _ask_for_settings(command_line, program)
@@ -212,10 +212,11 @@ def _health_after(command_line: CommandLine, was_healthy: bool) -> Callable[[Ser
     """Says why a new server is not healthy; None when it is, or when the one before was not either."""
 
     def look(serving: Serving) -> str | None:
-        found = health(serving, command_line.settings.server.has_tls)
+        has_tls = serving.has_tls(command_line.settings.server)
+        found = health(serving, has_tls)
         if not was_healthy or found in GOOD:
             return None
-        return f"Its health check at http://{serving.listen}/api/health says: {found}."
+        return f"Its health check at {url_of(serving, has_tls)} says: {found}."
 
     return look
 

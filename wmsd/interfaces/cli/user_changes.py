@@ -3,22 +3,27 @@ the pages.
 """
 
 import json
+import shlex
+import sys
 from collections.abc import Sequence
-from typing import Any, Final
+from typing import Any, Final, cast
 
 import click
 
-from wmsd.accounts import first_admin
+from wmsd.accounts import first_admin, holdings, store
 from wmsd.accounts import user_administration as users
+from wmsd.accounts.holdings import Holdings
+from wmsd.accounts.rising import is_higher
 from wmsd.accounts.schema import UserEmail, UserSettingsPatch
 from wmsd.app import user_overview as overview
 from wmsd.app.installation import Installation
-from wmsd.base.access import ROLES, abilities_in_force
+from wmsd.base.access import ROLES, Role, abilities_in_force
 from wmsd.base.problems import Problem, not_found
 from wmsd.base.validation import check
 from wmsd.db.transaction import Transaction
 from wmsd.interfaces.cli.acting import SITE_ADMIN, act, told_by_options
 from wmsd.interfaces.cli.command_line import CommandLine, asked, installed, json_option, note, say
+from wmsd.interfaces.cli.ended import ended, told
 from wmsd.interfaces.cli.shown_address import address_of_links
 from wmsd.interfaces.pages.addresses import FIRST_ADMIN, WELCOME
 
@@ -85,6 +90,7 @@ async def _found(installation: Installation, email: str) -> int:
     "--ability", "abilities", multiple=True, metavar="A", help="In place of those it has. " + ABILITIES_HELP
 )
 @click.option("--clear-abilities", is_flag=True, help="Leave a member only the abilities that end with :read.")
+@yes_option
 @installed
 def change_user(
     command_line: CommandLine,
@@ -95,12 +101,13 @@ def change_user(
     removed: tuple[str, ...],
     abilities: tuple[str, ...],
     clear_abilities: bool,
+    yes: bool,
     **given: str | None,
 ) -> None:
     """Change the user EMAIL. It counts from the next request on, also for its tokens.
 
     With a higher role its password, sessions and tokens end, because somebody else may know them: send it a link
-    from `wmsd user reset-password`.
+    from `wmsd user reset-password`. At a terminal it says what would end, and asks.
     """
     if abilities and clear_abilities:
         raise click.UsageError("Give --ability or --clear-abilities, not both.")
@@ -113,7 +120,14 @@ def change_user(
             "--clear-abilities."
         )
 
-    def write(tx: Transaction) -> dict[str, Any]:
+    def look(tx: Transaction) -> tuple[bool, Holdings]:
+        """Whether the role becomes a higher one, and what would end with it."""
+        user = store.user_by_id(tx, _id_of(tx, email))
+        assert user is not None
+        role = cast(Role, given["role"] or user.role)
+        return is_higher(role, user.role), holdings.of_user(tx, user.id)
+
+    def write(tx: Transaction) -> tuple[dict[str, Any], Holdings]:
         """One transaction: everything is changed, or nothing."""
         user_id = _id_of(tx, email)
         before = json.loads(users.get_user_record.action(tx, SITE_ADMIN, user_id).json)
@@ -126,14 +140,22 @@ def change_user(
         if new_email is not None:
             body_of_email = check(UserEmail, {"email": new_email})
             after = json.loads(users.change_user_email.action(tx, SITE_ADMIN, user_id, body_of_email).json)
-        return dict(after)
+        return dict(after), holdings.of_user(tx, user_id)
 
-    async def work(installation: Installation) -> dict[str, Any]:
-        return await installation.platform.write(write)
+    async def work(installation: Installation) -> tuple[bool, Holdings, dict[str, Any], Holdings]:
+        return *await installation.platform.read(look), *await installation.platform.write(write)
 
+    if given["role"] and not yes and sys.stdin.isatty():
+        rises, before = command_line.run(lambda installation: installation.platform.read(look))
+        if rises and (ending := ended(before, holdings.NONE)):
+            note(f"{given['role']} is a higher role. With it end, because somebody else may know them: {ending}.")
+            click.confirm(f"Change {email}?", abort=True, err=True)
     with told_by_options(OPTIONS, {"abilities": abilities}):
-        after = command_line.run(work)
-    note(f"{after['email']} is changed.")
+        rises, before, user, after = command_line.run(work)
+    why = " Somebody else may know what a lower role had." if rises else ""
+    note(f"{user['email']} is changed. {told(before, after)}{why}")
+    if rises:
+        note(f"Make a link to a new password: wmsd user reset-password {shlex.quote(user['email'])}")
 
 
 def _companies(before: Sequence[str], added: Sequence[str], removed: Sequence[str]) -> list[str]:
@@ -171,10 +193,16 @@ def delete_user(command_line: CommandLine, email: str, yes: bool) -> None:
         with asked("--yes"):
             click.confirm(f"Delete {email}? Its tokens stop working for good.", abort=True, err=True)
 
-    async def work(installation: Installation) -> dict[str, Any]:
-        return dict(await act(installation, users.delete_user, id=await _found(installation, email)))
+    def delete(tx: Transaction) -> tuple[dict[str, Any], Holdings]:
+        user_id = _id_of(tx, email)
+        held = holdings.of_user(tx, user_id)
+        return dict(users.delete_user.action(tx, SITE_ADMIN, user_id)), held
 
-    note(command_line.run(work)["message"])
+    async def work(installation: Installation) -> tuple[dict[str, Any], Holdings]:
+        return await installation.platform.write(delete)
+
+    answer, held = command_line.run(work)
+    note(f"{answer['message']} {told(held, holdings.NONE)}")
 
 
 @click.command("reset-password")

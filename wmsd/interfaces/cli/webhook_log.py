@@ -1,9 +1,8 @@
 """`wmsd webhook deliveries` and `redeliver`."""
 
 import json
-from collections.abc import Callable
 from functools import partial
-from typing import Any, Final
+from typing import Final
 
 import click
 
@@ -16,6 +15,7 @@ from wmsd.db.database import Database
 from wmsd.db.transaction import Transaction
 from wmsd.interfaces.cli.command_line import CommandLine, installed, json_option, note, say
 from wmsd.interfaces.cli.company_data import company_database
+from wmsd.interfaces.cli.moments import moment_option
 from wmsd.interfaces.cli.webhook_rows import Row, attempt_rows, delivery_row
 from wmsd.interfaces.cli.webhooks import check_is_on, one_webhook, opened, subscription_of, webhook_command
 from wmsd.webhooks import log, redelivery
@@ -24,21 +24,6 @@ from wmsd.webhooks.redelivery import AT_ONCE, CLOSED, FAILED, Range
 from wmsd.webhooks.schema import DELIVERY_STATUSES
 
 MOST_SHOWN: Final = 500
-NO_MOMENT: Final = (
-    "must be a date and a time with its offset from UTC, such as 2026-11-20T13:25:00Z or 2026-11-20T15:25:00+02:00"
-)
-
-
-def _moment(context: click.Context, parameter: click.Parameter, given: str | None) -> str | None:
-    """The moment in the form of records, so that comparing texts compares moments."""
-    try:
-        return None if given is None else timestamps.to_text(timestamps.from_text(given))
-    except ValueError:
-        raise click.BadParameter(NO_MOMENT) from None
-
-
-def _moment_option(name: str, help_text: str) -> Callable[[Any], Any]:
-    return click.option(name, metavar="TIME", callback=_moment, help=help_text)
 
 
 @webhook_command.command("deliveries")
@@ -50,7 +35,7 @@ def _moment_option(name: str, help_text: str) -> Callable[[Any], Any]:
     type=click.Choice(DELIVERY_STATUSES),
     help="Only with this status; repeat it for several.",
 )
-@_moment_option("--since", "Only those queued at this moment or later, such as 2026-11-20T00:00:00Z.")
+@moment_option("--since", "Only those queued then or later")
 @click.option("--before", type=click.IntRange(1, MAX_ID), metavar="ID", help="Only deliveries before this one.")
 @click.option(
     "--limit",
@@ -102,8 +87,8 @@ def list_deliveries(
 @webhook_command.command("redeliver")
 @one_webhook
 @click.argument("delivery", metavar="[DELIVERY]", type=click.IntRange(1, MAX_ID), required=False)
-@_moment_option("--since", "All that were queued at this moment or later, such as 2026-11-20T00:00:00Z.")
-@_moment_option("--until", "With --since: only those queued at this moment or before.  [default: now]")
+@moment_option("--since", "All that were queued then or later")
+@moment_option("--until", "With --since: only those queued then or before; without it, until now")
 @click.option("--failed", is_flag=True, help="With --since: only those that were exhausted or skipped.")
 @click.option("--dry-run", is_flag=True, help="Only count them.")
 @json_option

@@ -16,15 +16,16 @@ class WithOthers(click.Command):
     def make_context(
         self, info_name: str | None, args: list[str], parent: click.Context | None = None, **extra: Any
     ) -> click.Context:
-        name = self._other(args)
+        name = self._other(args, parent)
         if name is None:
             return super().make_context(info_name, args, parent, **extra)
         args.remove(name)
         return self.others[name].make_context(f"{info_name} {name}", args, parent, **extra)
 
-    def _other(self, args: list[str]) -> str | None:
+    def _other(self, args: list[str], parent: click.Context | None) -> str | None:
         """The name of the command that is meant, if it is another one."""
-        context = click.Context(self, resilient_parsing=True, ignore_unknown_options=True)  # the other has its own
+        # The other has options of its own. The parent says how help is asked for, which click remembers.
+        context = click.Context(self, parent, resilient_parsing=True, ignore_unknown_options=True)
         try:
             given, _, _ = self.make_parser(context).parse_args([*args])
         except click.UsageError:

@@ -14,6 +14,7 @@ from typing import Any, Final
 from wmsd.base.addresses import Network
 from wmsd.base.complaints import Complaints
 from wmsd.interfaces.http.connections import HEAD_SECONDS, Bounds, Connection, Connections
+from wmsd.interfaces.http.plain_http import refuse, speaks_tls
 from wmsd.interfaces.http.web import web
 
 NewConnection = Callable[[], Connection]
@@ -185,6 +186,21 @@ def _accepted(listener: socket.socket) -> tuple[socket.socket, Any]:
     return opened, peer
 
 
+async def _is_handshake(opened: socket.socket) -> bool:
+    """Whoever speaks plain http is told so. Until the loop has the socket, it is closed here. Raises OSError when
+    the client leaves, or has said nothing for too long.
+    """
+    try:
+        async with asyncio.timeout(HEAD_SECONDS):
+            if await speaks_tls(opened):
+                return True
+            await refuse(opened)
+    except BaseException:
+        opened.close()
+        raise
+    return False
+
+
 async def _open(connection: Connection, opened: socket.socket, tls: ssl.SSLContext | None) -> None:
     if connection.is_cut:
         opened.close()
@@ -193,6 +209,9 @@ async def _open(connection: Connection, opened: socket.socket, tls: ssl.SSLConte
     loop = asyncio.get_running_loop()
     handshake_seconds = None if tls is None else HEAD_SECONDS
     try:
+        if tls is not None and not await _is_handshake(opened):
+            connection.gave_up()
+            return
         await loop.connect_accepted_socket(
             lambda: connection, opened, ssl=tls, ssl_handshake_timeout=handshake_seconds
         )

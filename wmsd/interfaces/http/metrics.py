@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final
 
 from wmsd.app.installation import Installation
 from wmsd.app.measuring.live import LiveFigures
+from wmsd.app.measuring.scrape_token import token_in
 from wmsd.app.settings import Metrics
 from wmsd.base.complaints import Complaints
 from wmsd.db.failures import STORAGE_FAILURES
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
 
 LOG = logging.getLogger("wmsd.metrics")
 PATH: Final = "/metrics"
-LEAST_TOKEN: Final = 20
-"""Characters that a token must have, so that nobody guesses it."""
-MOST_READ: Final = 4096
 BOUNDS: Final = Bounds(connections=32, connections_of_an_address=8)
 NOT_LET_IN: Final = "Send the token of metrics.token_file: Authorization: Bearer <token>.\n"
 TOKEN_UNREADABLE: Final = "The file of metrics.token_file cannot be used. The log of the server says why.\n"
@@ -48,7 +46,7 @@ class Scraping:
     async def answer(self, request: web.Request) -> web.Response:
         if self._token_file is not None:
             try:
-                token = await asyncio.to_thread(read_token, self._token_file)
+                token = await asyncio.to_thread(token_in, self._token_file)
             except (OSError, ValueError) as error:
                 self._told.failed(WITHOUT_TOKEN, error)
                 return web.Response(status=503, text=TOKEN_UNREADABLE)
@@ -69,15 +67,6 @@ def _exposed(figures: "ServerFigures") -> tuple[bytes, str]:
     from wmsd.app.measuring.exposition import CONTENT_TYPE, exposition  # imported at the first scrape
 
     return exposition(figures), CONTENT_TYPE
-
-
-def read_token(file: Path) -> str:
-    """The token in the file. Raises OSError, and ValueError when it holds none that can be used."""
-    with file.open("rb") as opened:
-        token = opened.read(MOST_READ).decode("ascii", "replace").strip()
-    if len(token) < LEAST_TOKEN or not token.isprintable() or " " in token:
-        raise ValueError(f"{file} must hold one word of {LEAST_TOKEN} characters or more")
-    return token
 
 
 def _is(sent: str | None, token: str) -> bool:

@@ -37,6 +37,7 @@ VARY: Final = "Accept, Accept-Encoding, Authorization, X-Company-Id"
 HSTS: Final = "max-age=31536000"
 REQUEST_LOG: Final = web.AppKey("request_log", RequestLog)
 ANY: Final = "/{anything:(?s:.*)}"
+OUTSIDE_OF_THE_API: Final = r"/{anything:(?!(?:api|openapi\.json)(?:/|$))(?s:.*)}"
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
@@ -68,18 +69,18 @@ def add(app: web.Application, method: str, path: str, handler: Handler) -> None:
     """
     installation = app[INSTALLATION]
     answer = partial(_answer, installation, app[REQUEST_LOG], installation.measures.of(path), handler)
-    for each in _with_head([method]):
+    for each in with_head([method]):
         app.router.add_route(each, path, answer, expect_handler=_expected)
 
 
-def _with_head(methods: Iterable[str]) -> list[str]:
+def with_head(methods: Iterable[str]) -> list[str]:
     """The methods, and HEAD where GET is: it has the same answer without its body (RFC 9110, section 9.3.2)."""
     return [each for method in methods for each in (("GET", "HEAD") if method == "GET" else (method,))]
 
 
 def possible(methods: Iterable[str]) -> list[str]:
     """All methods of an address with these routes."""
-    return sorted({*_with_head(methods), "OPTIONS"})
+    return sorted({*with_head(methods), "OPTIONS"})
 
 
 def add_open(app: web.Application, method: str, path: str, handler: Handler) -> None:

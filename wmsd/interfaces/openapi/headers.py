@@ -42,7 +42,9 @@ COST: Final = "X-Query-Cost"
 """The header of an answer to a GraphQL document, which is in no description."""
 
 SENT: Final[dict[str, Schema]] = {
-    "X-Company-Id": _header(_ID, "The company, as `GET /api/companies` lists it."),
+    "X-Company-Id": _header(
+        _ID, "The id of the company. `GET /api/companies` lists those that the token may use."
+    ),
     "X-Three-Pl-Id": _header(_ID, "The operator of the company, if the caller wants that to be checked."),
     idempotency.HEADER: _header(
         {"type": "string", "minLength": 1, "maxLength": 255},

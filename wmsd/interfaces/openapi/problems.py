@@ -53,7 +53,9 @@ EXAMPLES: Final[dict[str, dict[str, Any]]] = {
         "errors": {"Idempotency-Key": ["was used before with another body; send a new key with a new request"]},
         "details": {"id": 12},
     },
-    "COMPANY_REQUIRED": {"message": "Send X-Company-Id with the id of a company that this token may use."},
+    "COMPANY_REQUIRED": {
+        "message": "Send X-Company-Id with the id of a company that this token may use (GET /api/companies)."
+    },
     "METHOD_NOT_ALLOWED": {"message": "PUT is not possible here; GET, HEAD, OPTIONS are."},
     "RATE_LIMIT_EXCEEDED": {"message": "Too many requests: the limit is 60 a minute. Try again in 12 s."},
     "SERVICE_UNAVAILABLE": {"message": "The server cannot use its disk now; nothing was changed."},

@@ -1,14 +1,26 @@
-"""The person's own page: where they are signed in, and how to end that."""
+"""The person's own page: where they are signed in, and how to end that; and their password."""
+
+from collections.abc import Mapping
+from typing import Any, Final
 
 from wmsd.accounts import actions as accounts
+from wmsd.accounts import choosing_password
 from wmsd.accounts.schema import LANGUAGES
+from wmsd.accounts.strength import SHORTEST
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import browser as browsers
 from wmsd.interfaces.pages import language
-from wmsd.interfaces.pages.door import Door
+from wmsd.interfaces.pages.door import Answer, Door, Person
 from wmsd.interfaces.pages.rendering import go_to, page
 
-ACCOUNT = "/account"
+ACCOUNT: Final = "/account"
+PASSWORD: Final = "/account/password"
+FIELDS: Final = (
+    ("current", "Your password of today", "current-password"),
+    ("password", "New password, at least %(shortest)s characters", "new-password"),
+    ("again", "The new password again", "new-password"),
+)
+"""Their names, what they are called, and what browsers fill them with."""
 
 
 class Account:
@@ -16,7 +28,9 @@ class Account:
         self._door = door
 
     async def show(self, request: web.Request) -> web.Response:
-        person = await self._door.person(request)
+        return await self._page(await self._door.person(request))
+
+    async def _page(self, person: Person, changed: Mapping[str, Any] | None = None) -> web.Response:
         sessions = await self._door.need(person.browser, accounts.list_sessions)
         return page(
             "account",
@@ -24,7 +38,18 @@ class Account:
             current="account",
             sessions=sessions["data"],
             languages={each: LANGUAGES[each] for each in language.OFFERED},
+            changed=changed,
         )
+
+    async def show_password(self, request: web.Request) -> web.Response:
+        return _password_page(await self._door.person(request))
+
+    async def change_password(self, request: web.Request) -> web.Response:
+        person = await self._door.person(request)
+        sent = await browsers.form(person.browser)
+        document = {name: sent.get(name, "") for name, *_ in FIELDS}
+        answer = await self._door.ask(person.browser, choosing_password.change_password, document=document)
+        return await self._page(person, answer.body) if answer.is_good else _password_page(person, answer)
 
     async def choose_language(self, request: web.Request) -> web.Response:
         person = await self._door.person(request)
@@ -42,3 +67,16 @@ class Account:
         else:
             await self._door.ask(person.browser, accounts.end_session, path={"id": sent.get("which", "")})
         return go_to(ACCOUNT)
+
+
+def _password_page(person: Person, refused: Answer | None = None) -> web.Response:
+    return page(
+        "password",
+        200 if refused is None else refused.status,
+        person=person,
+        current="account",
+        fields=FIELDS,
+        shortest=SHORTEST,
+        errors={} if refused is None else refused.body.get("errors", {}),
+        message=None if refused is None else refused.body["message"],
+    )

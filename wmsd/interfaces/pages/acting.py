@@ -1,13 +1,14 @@
 """What people do with records: each act is an operation, with a form for its body."""
 
 import secrets
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 from wmsd.base.operation import Operation
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import browser as browsers
 from wmsd.interfaces.pages.browser import FORM_TOKEN
+from wmsd.interfaces.pages.differing import Difference, differences
 from wmsd.interfaces.pages.door import Answer, Door, Sent
 from wmsd.interfaces.pages.forms import (
     FormField,
@@ -30,7 +31,8 @@ from wmsd.interfaces.pages.workplace import Workplace, workplace
 KEY: Final = "idempotency_key"
 IF_MATCH: Final = "if_match"
 CHANGED_MEANWHILE: Final = (
-    "Somebody has changed it since you opened this form. Open it anew, and change what is there now."
+    "Somebody has changed it since you opened this form. Nothing of yours is saved yet: see what is there now, "
+    "and send the form again to save yours over it."
 )
 
 
@@ -43,14 +45,11 @@ class Acting:
         at, resource, act = await self._at(request)
         fields = form_of(act.operation.body)
         record = await self._record(at, resource, request)
-        begins = record if act.reads is None else await self._read(at, act.reads, request)
+        begins = await self._begins(at, act, record, request)
         typed = defaults(fields)
         if act.changes and begins is not None:
-            shown = await referred(at, resource.fields.values(), [begins.body])
-            typed = typed_of(fields, begins.body, shown)
-        hidden = {KEY: secrets.token_urlsafe(16)}
-        if begins is not None and begins.etag is not None and act.operation.precondition is not None:
-            hidden[IF_MATCH] = begins.etag
+            typed = await _typed_of(at, resource, fields, begins)
+        hidden = {KEY: secrets.token_urlsafe(16), **_condition(act, begins)}
         return self._form(at, resource, act, None if record is None else record.body, typed, hidden)
 
     async def do(self, request: web.Request) -> web.Response:
@@ -88,7 +87,15 @@ class Acting:
             answer = Answer(422, {"message": _("Correct what is marked.")})
         record = await self._record(at, resource, request)
         hidden = {name: sent[name] for name in (KEY, IF_MATCH) if sent.get(name)}
-        message = _(CHANGED_MEANWHILE) if answer.status == 412 else told(answer.body["message"])
+        message = told(answer.body["message"])
+        theirs: list[Difference] = []
+        if answer.status == 412:
+            message = _(CHANGED_MEANWHILE)
+            begins = await self._begins(at, act, record, request)
+            hidden |= _condition(act, begins)
+            if act.changes and begins is not None and body is not None:
+                now = await _typed_of(at, resource, form_of(body), begins)
+                theirs = await differences(at, body, now, typed)
         return self._form(
             at,
             resource,
@@ -99,6 +106,7 @@ class Acting:
             answer.status,
             message,
             errors,
+            theirs,
         )
 
     def _once(self, at: Workplace, resource: Resource, act: Act, made: Mapping[str, Any]) -> web.Response:
@@ -115,6 +123,7 @@ class Acting:
         status: int = 200,
         message: str = "",
         errors: Mapping[str, list[str]] = {},
+        differences: Sequence[Difference] = (),
     ) -> web.Response:
         fields = form_of(act.operation.body)
         by_field, others = errors_by_field(fields, errors)
@@ -133,6 +142,7 @@ class Acting:
             message=message,
             errors=by_field,
             others=others,
+            differences=differences,
             focus=_focus(fields, by_field),
         )
 
@@ -147,11 +157,27 @@ class Acting:
             return None
         return await self._read(at, resource.one, request)
 
+    async def _begins(self, at: Workplace, act: Act, record: Answer | None, request: web.Request) -> Answer | None:
+        """What the form begins with. Raises Problem when it cannot be read."""
+        return record if act.reads is None else await self._read(at, act.reads, request)
+
     async def _read(self, at: Workplace, operation: Operation, request: web.Request) -> Answer:
         """Raises Problem when it cannot be read."""
         answer = await at.ask(operation, path={"id": request.match_info["id"]}, is_counted=True)
         answer.needed()
         return answer
+
+
+async def _typed_of(at: Workplace, resource: Resource, fields: tuple[FormField, ...], begins: Answer) -> Typed:
+    shown = await referred(at, resource.fields.values(), [begins.body])
+    return typed_of(fields, begins.body, shown)
+
+
+def _condition(act: Act, begins: Answer | None) -> dict[str, str]:
+    """The version that the form is about, where the operation looks at it."""
+    if begins is None or begins.etag is None or act.operation.precondition is None:
+        return {}
+    return {IF_MATCH: begins.etag}
 
 
 def _focus(fields: tuple[FormField, ...], errors: Mapping[str, object]) -> str:

@@ -3,7 +3,8 @@
 from collections.abc import Mapping
 from typing import Any
 
-from wmsd.app.alerts.kinds import BY_NAME, Empty, pattern
+from wmsd.app.alerts.kinds import BY_NAME, Empty, pattern, severity
+from wmsd.interfaces.pages.finding_words import fact_of
 from wmsd.interfaces.pages.language import told, translated
 
 
@@ -17,7 +18,7 @@ def sentence_of(alert: Mapping[str, Any]) -> str:
     kind = BY_NAME.get(alert["kind"])
     if kind is None:
         return str(alert["sentence"])
-    facts = {name: told(value) for name, value in alert["facts"].items()}
+    facts = {name: told(fact_of(value, kind.words)) for name, value in alert["facts"].items()}
     return translated(pattern(kind, alert["subject"], is_over=False)) % Empty(facts)
 
 
@@ -27,5 +28,4 @@ def remedy_of(alert: Mapping[str, Any]) -> str:
 
 
 def is_error(alert: Mapping[str, Any]) -> bool:
-    kind = BY_NAME.get(alert["kind"])
-    return kind is None or kind.severity == "error"
+    return severity(alert["kind"]) == "error"

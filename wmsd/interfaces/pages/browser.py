@@ -56,6 +56,11 @@ class Browser:
         return form_token(self.secret or "")
 
 
+class FormOfAnotherSession(Problem):
+    def __init__(self) -> None:
+        super().__init__("FORBIDDEN", "This form is of another session. Open the page again.")
+
+
 def form_token(secret: str) -> str:
     """What a form of this session holds. It tells nothing of the secret."""
     return hmac.new(secret.encode(), b"form", hashlib.sha256).hexdigest()
@@ -140,7 +145,7 @@ async def form(browser: Browser, with_token: bool = True, largest: int = LARGEST
 def check_token(browser: Browser, token: str) -> None:
     """Raises Problem (403) unless the form is of this session."""
     if not hmac.compare_digest(token.encode(), browser.form_token.encode()):
-        raise Problem("FORBIDDEN", "This form is of another session. Open the page again.")
+        raise FormOfAnotherSession
 
 
 def check_origin(browser: Browser) -> None:
@@ -150,6 +155,13 @@ def check_origin(browser: Browser) -> None:
     is_own = site == "same-origin" if site is not None else headers.get("Origin") == browser.origin != ""
     if not is_own:
         raise Problem("FORBIDDEN", "This form was not sent from a page of this service.")
+
+
+def page_of_form(browser: Browser) -> str:
+    """The path of the page of this origin that a form was sent from; empty when the browser does not say."""
+    came_from = browser.request.headers.get("Referer", "")
+    path = came_from.removeprefix(browser.origin)
+    return "" if path == came_from else own_path(path, "")
 
 
 def own_path(text: str, otherwise: str) -> str:

@@ -8,6 +8,7 @@ from typing import Any, Final, NamedTuple
 from urllib.parse import urlencode
 
 from wmsd.app.csv_transfer import KINDS
+from wmsd.app.imports.actions import begin_upload
 from wmsd.base import cells
 from wmsd.base.operation import Operation
 from wmsd.base.problems import Problem, not_found
@@ -18,7 +19,7 @@ from wmsd.interfaces.pages.exports import EXPORTS
 from wmsd.interfaces.pages.fields import Field, properties_of
 from wmsd.interfaces.pages.referred import referred
 from wmsd.interfaces.pages.rendering import HEADERS, go_to, page
-from wmsd.interfaces.pages.resources import Resource
+from wmsd.interfaces.pages.resources import RESOURCES, Resource
 from wmsd.interfaces.pages.under import records_under
 from wmsd.interfaces.pages.workplace import Workplace, workplace
 from wmsd.interfaces.rest_v1.routes import ROUTES as V1
@@ -62,6 +63,7 @@ class Browsing:
             answer.needed()
         errors = {**(answer.body.get("errors", {}) if not answer.is_good else {}), **sent.errors}
         body: Mapping[str, Any] = {"data": []} if errors else answer.body
+        is_filtered = any(request.query.get(each.name) for each in filters.filters_of(resource))
         return page(
             "list",
             422 if errors else 200,
@@ -75,7 +77,9 @@ class Browsing:
             total=body.get("meta", {}).get("total"),
             filters=filters.filters_of(resource),
             given=request.query,
-            is_filtered=any(request.query.get(each.name) for each in filters.filters_of(resource)),
+            is_filtered=is_filtered,
+            hides_all=not errors and not body["data"] and is_filtered and await _has_any(at, resource),
+            import_at=_import_at(at, resource),
             errors=errors,
             orders=orders,
             sort=query.get("sort"),
@@ -169,6 +173,19 @@ def csv_of(at: Workplace, resource: Resource, query: Mapping[str, str]) -> dict[
     }
 
 
+async def _has_any(at: Workplace, resource: Resource) -> bool:
+    """Whether there is any record, without filters."""
+    found = await at.need(resource.listing, query={"per_page": "1"}, is_counted=True)
+    return bool(found["data"])
+
+
+def _import_at(at: Workplace, resource: Resource) -> str | None:
+    """Where a file with such records is imported, by who may."""
+    if resource not in RESOURCES or resource.name not in EXPORTS or not at.may(begin_upload):
+        return None
+    return f"{at.address}/imports/new?kind={resource.name}"
+
+
 def _done(request: web.Request, resource: Resource) -> str:
     """What to say of the act that led here."""
     return next((act.done for act in resource.acts if act.name == request.query.get("done")), "")
@@ -199,12 +216,19 @@ def _address(path: str, query: Mapping[str, str], **changes: object) -> str:
 
 
 def _pages(request: web.Request, body: Mapping[str, Any]) -> dict[str, object]:
-    """The addresses of the pages before and after this one, and which records it shows."""
+    """The addresses of the pages before and after this one, and which records it shows. `beyond`, of a page that
+    the list does not have: its number, and the number and the address of the last one.
+    """
     if "meta" in body:
         meta = body["meta"]
         first = (meta["current_page"] - 1) * meta["per_page"] + 1
         last = first + len(body["data"]) - 1
+        if not body["data"] and meta["current_page"] > 1:
+            last_page = max(1, -(-meta["total"] // meta["per_page"]))
+            beyond = meta["current_page"], last_page, _address(request.path, request.query, page=last_page)
+            return {"beyond": beyond, "first": None, "before": None, "after": None}
         return {
+            "beyond": None,
             "first": first,
             "last": last,
             "before": _address(request.path, request.query, page=meta["current_page"] - 1)
@@ -216,6 +240,7 @@ def _pages(request: web.Request, body: Mapping[str, Any]) -> dict[str, object]:
         }
     cursor = body.get("next_cursor")
     return {
+        "beyond": None,
         "first": None,
         "before": _address(request.path, request.query) if request.query.get("cursor") else None,
         "after": _address(request.path, request.query, cursor=cursor) if cursor else None,

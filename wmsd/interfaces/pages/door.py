@@ -21,7 +21,10 @@ from wmsd.interfaces.pages import browser as browsers
 from wmsd.interfaces.pages import language
 from wmsd.interfaces.pages.browser import Browser
 
+HOME = "/today"
 SIGN_IN = "/sign-in"
+LOST = "lost=form"
+"""Says there that a form was sent after its session had ended."""
 SECOND_FACTOR = "/account/second-factor"
 
 
@@ -65,10 +68,15 @@ class Person:
     role: Role
     installation: str
     """What people call it."""
+    has_password: bool
+    """Or else the person comes in by single sign-on only."""
     second_factor: str
     """off, on or demanded."""
     language: str | None
     """What the person has chosen."""
+
+
+PERSON = web.RequestKey("person", Person)
 
 
 class Door:
@@ -139,6 +147,16 @@ class Door:
             if found.is_good:
                 _speak(found.body["language"])
 
+    async def find_person(self, request: web.Request) -> Person | None:
+        """Whoever is signed in, on a page that nobody needs to be for."""
+        browser = self.browser(request)
+        found = None if browser.secret is None else await self.ask(browser, accounts.get_profile, is_counted=True)
+        if found is None or not found.is_good:
+            return None
+        person = Person(browser, **found.body)
+        _speak(person.language)
+        return person
+
     async def person(self, request: web.Request) -> Person:
         """Who is signed in. Raises HTTPSeeOther: who is not goes to the page for that, and then comes back. Raises
         Problem (429).
@@ -147,14 +165,21 @@ class Door:
         if browser.secret is not None:
             found = await self.ask(browser, accounts.get_profile)
             if found.status != 401:
-                person = Person(browser, **found.needed())
+                person = request[PERSON] = Person(browser, **found.needed())
                 _speak(person.language)
                 if person.second_factor == "demanded" and request.path != SECOND_FACTOR:
                     raise web.HTTPSeeOther(SECOND_FACTOR)
                 return person
         self.count_open(browser)
-        came_for = request.path_qs if request.method in ("GET", "HEAD") else "/"
-        raise web.HTTPSeeOther(f"{SIGN_IN}?next={quote(came_for, safe='')}")
+        if request.method in ("GET", "HEAD"):
+            raise web.HTTPSeeOther(to_sign_in(request.path_qs))
+        form = browsers.page_of_form(browser)
+        raise web.HTTPSeeOther(f"{to_sign_in(form)}&{LOST}" if form else to_sign_in(HOME))
+
+
+def to_sign_in(next_path: str) -> str:
+    """The address of the page for signing in, from which one goes on to that path."""
+    return f"{SIGN_IN}?next={quote(next_path, safe='')}" if next_path else SIGN_IN
 
 
 def _speak(chosen: str | None) -> None:

@@ -33,6 +33,11 @@ def remedy_of(found: Mapping[str, Any]) -> str:
     return found["remedy"] if kind is None else _told(found["remedy"], kind.remedy, kind.words)
 
 
+def fact_of(text: str, words: Sequence[str]) -> str:
+    """What stands in a place of a sentence that is told elsewhere, such as that of an alert."""
+    return text if current.get() == DEFAULT else _fact("", text, words, 0)
+
+
 def of_file(sentence: str) -> str:
     """What is wrong in a file. In the proof of a backup the file's name and a colon stand before it."""
     if current.get() == DEFAULT:

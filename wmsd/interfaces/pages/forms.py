@@ -177,7 +177,7 @@ async def document_of(
     errors: dict[str, list[str]] = {}
     for field in form_of(body):
         try:
-            value = await _value(at, field, typed)
+            value = await value_of(at, field, typed)
         except ValueError as error:
             errors[field.name] = [str(error)]
             continue
@@ -190,8 +190,8 @@ async def document_of(
     return document, errors
 
 
-async def _value(at: Workplace, field: FormField, typed: Typed) -> object:
-    """Raises ValueError with a sentence."""
+async def value_of(at: Workplace, field: FormField, typed: Typed) -> object:
+    """What is typed into the field, as the operation takes it. Raises ValueError with a sentence."""
     if field.asks == "several":
         return [choice for choice in field.choices if typed.get(f"{field.name}:{choice}")]
     value = typed.get(field.name, "")

@@ -96,6 +96,8 @@ class Resource:
     """The resources whose records of this one are listed under it."""
     says: str = ""
     """What they are for, above the list."""
+    comes: str = ""
+    """How there comes to be one, where the list has none and nobody makes one here."""
 
     @property
     def model(self) -> type[BaseModel]:
@@ -137,6 +139,7 @@ def _of_documents(kind: DocumentKind) -> Resource:
         kind.listed,
         reading.one,
         sort="-id",
+        comes="Programs make them by the API.",
     )
 
 
@@ -259,6 +262,7 @@ RESOURCES: Final = (
         stock.explain_stock,
         key="quantity",
         sort="id",
+        comes="It comes with receptions, with counts and with imports.",
     ),
     Resource(
         "articles",
@@ -280,6 +284,7 @@ RESOURCES: Final = (
         packaging.walk_packaging_balances,
         ("packaging_type_code", "packaging_type_name", "partner", "quantity", "updated_at"),
         key="packaging_type_code",
+        comes="A balance comes with the first movement of packaging.",
     ),
     Resource(
         "packaging-movements",
@@ -287,6 +292,7 @@ RESOURCES: Final = (
         packaging.walk_packaging_movements,
         packaging.walk_packaging_movements,
         ("code", "packaging_type_code", "partner", "direction", "quantity", "occurred_at", "notes"),
+        comes="Programs write them by the API, and transports when they leave.",
     ),
     Resource(
         "partners",
@@ -330,6 +336,7 @@ RESOURCES: Final = (
         outbox.list_events,
         ("timestamp", "event", "entity_id", "id"),
         key="id",
+        comes="Whatever changes here becomes one.",
     ),
 )
 BY_NAME: Final = {resource.name: resource for resource in RESOURCES}

@@ -1,6 +1,5 @@
 """The addresses of the pages."""
 
-from functools import partial
 from typing import Final
 
 from wmsd.accounts import actions as accounts
@@ -13,17 +12,17 @@ from wmsd.app.live_changes import LiveChanges, list_changes
 from wmsd.app.request_history import actions as request_history
 from wmsd.app.today.actions import get_today
 from wmsd.companies import administration
-from wmsd.interfaces.http.server import Handler, add
+from wmsd.interfaces.http.server import Handler
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import assets, house_pages
-from wmsd.interfaces.pages.account import ACCOUNT, Account
+from wmsd.interfaces.pages.account import ACCOUNT, PASSWORD, Account
 from wmsd.interfaces.pages.acting import Acting
 from wmsd.interfaces.pages.addresses import DEMO, FIRST_ADMIN, WELCOME
 from wmsd.interfaces.pages.administration import ADMINISTRATION
 from wmsd.interfaces.pages.browsing import Browsing
 from wmsd.interfaces.pages.deliveries import Deliveries
 from wmsd.interfaces.pages.delivery import Delivery
-from wmsd.interfaces.pages.door import SECOND_FACTOR, SIGN_IN, Door
+from wmsd.interfaces.pages.door import HOME, SECOND_FACTOR, SIGN_IN, Door
 from wmsd.interfaces.pages.exports import EXPORTS
 from wmsd.interfaces.pages.first_run import START, FirstRun
 from wmsd.interfaces.pages.importing import Importing
@@ -35,13 +34,13 @@ from wmsd.interfaces.pages.requests import Requests
 from wmsd.interfaces.pages.resources import RESOURCES
 from wmsd.interfaces.pages.rights import Rights
 from wmsd.interfaces.pages.second_factor import SecondFactor
-from wmsd.interfaces.pages.signing_in import HOME, SigningIn
+from wmsd.interfaces.pages.signing_in import SigningIn
 from wmsd.interfaces.pages.signing_on import BACK, TO_PROVIDER, SigningOn
 from wmsd.interfaces.pages.subscriptions import Subscriptions
 from wmsd.interfaces.pages.today import Today
 from wmsd.interfaces.pages.trust import DOWNLOAD, TRUST, Trust
 from wmsd.interfaces.pages.trying import TRY, Trying
-from wmsd.interfaces.pages.visits import add_visited, in_words
+from wmsd.interfaces.pages.visits import add_page, add_visited, refuse_all_else
 from wmsd.interfaces.pages.webhook_secret import WebhookSecret
 from wmsd.interfaces.pages.welcome import Welcome
 from wmsd.interfaces.pages.why import Why
@@ -59,6 +58,7 @@ ASKED: Final = (
     *house_pages.operations(),
     administration.name_installation,
     count_ending_tokens,
+    choosing_password.change_password,
     choosing_password.choose_password,
     choosing_password.get_invited,
     demo_link.look_for_demo,
@@ -84,8 +84,10 @@ ASKED: Final = (
     get_health,
     second_step.begin_enrolment,
     second_step.confirm_enrolment,
+    second_step.count_recovery_codes,
     second_step.end_second_factor,
     second_step.finish_session,
+    second_step.renew_recovery_codes,
     sign_on.begin_sign_on,
     sign_on.finish_sign_on,
     sign_on.list_providers,
@@ -154,6 +156,8 @@ def add_to(app: web.Application, installation: Installation, changes: LiveChange
         ("GET", START, first_run.show_steps),
         ("POST", START, first_run.name),
         ("GET", ACCOUNT, account.show),
+        ("GET", PASSWORD, account.show_password),
+        ("POST", PASSWORD, account.change_password),
         ("POST", "/account/language", account.choose_language),
         ("POST", "/account/sessions", account.end),
         ("GET", STOCK, why.show),
@@ -182,7 +186,8 @@ def add_to(app: web.Application, installation: Installation, changes: LiveChange
     for method, path, handler in for_all:
         add_visited(app, "asset" if handler is assets.serve else "page", method, path, handler)
     for method, path, handler in for_people:
-        add(app, method, path, partial(in_words, handler))
+        add_page(app, method, path, handler)
+    refuse_all_else(app)
 
 
 def _of_webhooks(door: Door, browsing: Browsing) -> tuple[tuple[str, str, Handler], ...]:

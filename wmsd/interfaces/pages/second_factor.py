@@ -1,4 +1,4 @@
-"""The page where a person switches the second factor on and off."""
+"""The page where a person switches the second factor on and off, and gets other recovery codes."""
 
 from typing import Any
 
@@ -6,6 +6,7 @@ from wmsd.accounts import second_step, totp
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import browser as browsers
 from wmsd.interfaces.pages.door import Answer, Door, Person
+from wmsd.interfaces.pages.qr_code import drawn
 from wmsd.interfaces.pages.rendering import page
 
 
@@ -14,37 +15,48 @@ class SecondFactor:
         self._door = door
 
     async def show(self, request: web.Request) -> web.Response:
-        return _page(await self._door.person(request))
+        return await self._page(await self._door.person(request))
 
     async def do(self, request: web.Request) -> web.Response:
-        """What the pressed button says: a new secret, the code that confirms it, or the end."""
+        """What the pressed button says: a new secret, the code that confirms it, other recovery codes, the end."""
         person = await self._door.person(request)
         sent = await browsers.form(person.browser)
         code = {"code": sent.get("code", "")}
         match sent.get("act"):
             case "begin":
                 answer = await self._door.ask(person.browser, second_step.begin_enrolment)
-                return _page(person, answer, enrolment=answer.body if answer.is_good else None)
+                return await self._page(person, answer, enrolment=answer.body if answer.is_good else None)
             case "confirm":
                 answer = await self._door.ask(person.browser, second_step.confirm_enrolment, document=code)
                 if answer.is_good:
-                    return page("recovery_codes", person=person, current="account", **answer.body)
+                    return _codes(person, answer, is_new=True)
                 secret = sent.get("secret", "")
                 again = {"secret": secret, "uri": totp.uri(secret, person.email)}
-                return _page(person, answer, enrolment=again if secret else None)
+                return await self._page(person, answer, enrolment=again if secret else None)
+            case "renew":
+                answer = await self._door.ask(person.browser, second_step.renew_recovery_codes, document=code)
+                return _codes(person, answer) if answer.is_good else await self._page(person, answer)
         answer = await self._door.ask(person.browser, second_step.end_second_factor, document=code)
-        return _page(await self._door.person(request) if answer.is_good else person, answer)
+        return await self._page(await self._door.person(request) if answer.is_good else person, answer)
+
+    async def _page(
+        self, person: Person, answer: Answer | None = None, enrolment: dict[str, Any] | None = None
+    ) -> web.Response:
+        found = {} if answer is None or answer.is_good else answer.body
+        is_on = person.second_factor == "on"
+        return page(
+            "second_factor",
+            answer.status if answer is not None else 200,
+            person=person,
+            current="account",
+            enrolment=enrolment,
+            code=None if enrolment is None else drawn(enrolment["uri"]),
+            codes=await self._door.need(person.browser, second_step.count_recovery_codes) if is_on else None,
+            message=found.get("message"),
+            errors=found.get("errors", {}),
+        )
 
 
-def _page(person: Person, answer: Answer | None = None, enrolment: dict[str, Any] | None = None) -> web.Response:
-    is_bad = answer is not None and not answer.is_good
-    found = answer.body if answer is not None and is_bad else {}
-    return page(
-        "second_factor",
-        answer.status if answer is not None else 200,
-        person=person,
-        current="account",
-        enrolment=enrolment,
-        message=found.get("message"),
-        errors=found.get("errors", {}),
-    )
+def _codes(person: Person, answer: Answer, is_new: bool = False) -> web.Response:
+    """`is_new`: the second factor is."""
+    return page("recovery_codes", person=person, current="account", is_new=is_new, **answer.body)

@@ -1,18 +1,14 @@
 """Signing in and out."""
 
-from urllib.parse import quote
-
 from wmsd.accounts import actions as accounts
 from wmsd.accounts import second_step
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import browser as browsers
 from wmsd.interfaces.pages.browser import Browser, own_path
-from wmsd.interfaces.pages.door import SIGN_IN, Answer, Door
-from wmsd.interfaces.pages.language import translated as _
+from wmsd.interfaces.pages.door import HOME, SIGN_IN, Answer, Door
 from wmsd.interfaces.pages.rendering import go_to, page
 from wmsd.sign_on.actions import list_providers
 
-HOME = "/today"
 FIELDS = (
     ("email", "E-mail address", "email", "username"),
     ("password", "Password", "password", "current-password"),
@@ -28,8 +24,12 @@ class SigningIn:
         browser = self._door.browser(request)
         if browser.secret is not None and (await self._door.ask(browser, accounts.get_profile)).is_good:
             return go_to(own_path(request.query.get("next", ""), HOME))
-        done = _("Your password is set. Sign in with it.") if request.query.get("done") == "password" else ""
-        return await self._form(browser, next_path=request.query.get("next", ""), done=done)
+        return await self._form(
+            browser,
+            next_path=request.query.get("next", ""),
+            is_lost=request.query.get("lost") == "form",
+            done=request.query.get("done", ""),
+        )
 
     async def sign_in(self, request: web.Request) -> web.Response:
         """Begins a new session, and ends the one that the browser had before."""
@@ -39,7 +39,8 @@ class SigningIn:
         document = {"email": sent.get("email", "").strip(), "password": sent.get("password", "")}
         answer = await self._door.ask(browser, accounts.begin_session, document=document)
         if not answer.is_good:
-            return await self._form(browser, answer.status, next_path, document["email"], answer.body)
+            is_lost = sent.get("lost") == "form"
+            return await self._form(browser, answer.status, next_path, document["email"], answer.body, is_lost)
         if answer.body["secret"] is None:
             return _second_step(answer.body["pending"], next_path)
         return await self._signed_in(browser, answer.body["secret"], next_path)
@@ -67,7 +68,7 @@ class SigningIn:
         await browsers.form(browser)
         if browser.secret is not None:
             await self._door.ask(browser, accounts.end_this_session)
-        done = go_to(SIGN_IN)
+        done = go_to(f"{SIGN_IN}?done=out")
         browsers.take(done, browser)
         return done
 
@@ -78,6 +79,7 @@ class SigningIn:
         next_path: str = "",
         email: str = "",
         refused: dict[str, object] | None = None,
+        is_lost: bool = False,
         done: str = "",
     ) -> web.Response:
         providers = await self._door.need(browser, list_providers)
@@ -89,6 +91,7 @@ class SigningIn:
             providers=providers["data"],
             next_path=own_path(next_path, ""),
             email=email,
+            is_lost=is_lost,
             done=done,
             message=None if refused is None else refused["message"],
             errors={} if refused is None else refused.get("errors", {}),
@@ -103,8 +106,3 @@ def _second_step(pending: str, next_path: str, refused: Answer | None = None) ->
         next_path=own_path(next_path, ""),
         message=None if refused is None else refused.body["message"],
     )
-
-
-def to_sign_in(next_path: str) -> str:
-    """The address of the page for signing in, from which one goes on to that path."""
-    return f"{SIGN_IN}?next={quote(next_path, safe='')}" if next_path else SIGN_IN

@@ -9,10 +9,9 @@ from wmsd.interfaces.http import requests
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import browser as browsers
 from wmsd.interfaces.pages.browser import own_path
-from wmsd.interfaces.pages.door import SIGN_IN, Answer, Door
+from wmsd.interfaces.pages.door import HOME, SIGN_IN, Answer, Door, to_sign_in
 from wmsd.interfaces.pages.language import translated as _
 from wmsd.interfaces.pages.rendering import go_to, page
-from wmsd.interfaces.pages.signing_in import HOME, to_sign_in
 from wmsd.sign_on import actions as sign_on
 from wmsd.sign_on.under_way import SECONDS
 

@@ -1,4 +1,4 @@
-"""Pages that everybody may see: how their requests are counted, and how every page shows a refusal.
+"""How pages are added: how those that everybody may see are counted, and how each shows a refusal.
 
 Who is signed in is counted by the session, so that nobody else at the same address can take the pages away.
 Others are counted by address, and by what they ask for: reading the guide never uses up the sign-in page's part.
@@ -7,29 +7,39 @@ Others are counted by address, and by what they ask for: reading the guide never
 from functools import partial
 from typing import Final, Literal
 
-from wmsd.base.problems import Problem
-from wmsd.interfaces.http.server import INSTALLATION, Handler, add
+from wmsd.base.problems import Problem, not_found
+from wmsd.interfaces.http.negotiation import weights_in
+from wmsd.interfaces.http.server import INSTALLATION, OUTSIDE_OF_THE_API, Handler, add, with_head
 from wmsd.interfaces.http.web import web
-from wmsd.interfaces.pages import language
+from wmsd.interfaces.pages import language, refused
 from wmsd.interfaces.pages.door import Door
-from wmsd.interfaces.pages.language import translated as _
-from wmsd.interfaces.pages.rendering import page
 
-HEADINGS: Final = {
-    403: "That is not allowed",
-    404: "There is nothing here",
-    413: "That is too much",
-    408: "That took too long",
-    429: "Too many requests at once",
-}
-OTHER: Final = "That cannot be done"
-Kind = Literal["page", "guide", "asset"]
+Kind = Literal["page", "guide", "asset", "missing"]
+METHODS: Final = web.AppKey("methods_of_pages", dict[str, list[str]])
+"""By the addresses of the pages."""
+WRONG_METHOD: Final = (
+    "Nothing can be done here in this way: this address is for a page, or for a form that a page sends."
+)
 
 
 def add_visited(app: web.Application, kind: Kind, method: str, path: str, handler: Handler) -> None:
     """Adds a page that everybody may see."""
-    counted = partial(_count, Door(app[INSTALLATION]), kind, handler)
-    add(app, method, path, partial(in_words, counted))
+    add_page(app, method, path, partial(_count, Door(app[INSTALLATION]), kind, handler))
+
+
+def add_page(app: web.Application, method: str, path: str, handler: Handler) -> None:
+    """Adds a page, which is counted by what it asks for."""
+    if METHODS not in app:
+        app[METHODS] = {}
+    app[METHODS].setdefault(path, []).append(method)
+    add(app, method, path, partial(in_words, Door(app[INSTALLATION]), handler))
+
+
+def refuse_all_else(app: web.Application) -> None:
+    """Adds what answers other methods of the pages that there are, and other addresses outside of the API."""
+    for path, methods in app[METHODS].copy().items():
+        add_visited(app, "missing", "*", path, partial(_refuse_method, with_head(methods)))
+    add_visited(app, "missing", "*", OUTSIDE_OF_THE_API, _refuse_address)
 
 
 async def _count(door: Door, kind: Kind, handler: Handler, request: web.Request) -> web.StreamResponse:
@@ -37,14 +47,21 @@ async def _count(door: Door, kind: Kind, handler: Handler, request: web.Request)
     return await handler(request)
 
 
-async def in_words(handler: Handler, request: web.Request) -> web.StreamResponse:
+async def in_words(door: Door, handler: Handler, request: web.Request) -> web.StreamResponse:
     """In the language that the browser asks for, or else its person has chosen. Shows a refusal as a page."""
     language.current.set(language.of_browser(request.headers.get("Accept-Language", "")))
     try:
         return await handler(request)
     except Problem as problem:
-        shown = page(
-            "refused", problem.status, heading=_(HEADINGS.get(problem.status, OTHER)), message=problem.message
-        )
-        shown.headers.update(problem.headers)
-        return shown
+        return await refused.shown(door, request, problem)
+
+
+async def _refuse_method(possible: list[str], request: web.Request) -> web.StreamResponse:
+    raise Problem("METHOD_NOT_ALLOWED", WRONG_METHOD, headers={"Allow": ", ".join(sorted(possible))})
+
+
+async def _refuse_address(request: web.Request) -> web.StreamResponse:
+    """Only who reads pages gets one: not a program, and not a browser that looks for an icon."""
+    if "text/html" in weights_in(request.headers.get("Accept", "")):
+        raise not_found("page")
+    raise web.HTTPNotFound

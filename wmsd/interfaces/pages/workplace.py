@@ -117,16 +117,22 @@ class AdminWorkplace(Workplace):
         return await self.door.ask(self.person.browser, operation, **sent)
 
 
+AT = web.RequestKey("at", Workplace)
+"""Where the page of the request is."""
+
+
 async def workplace(door: Door, request: web.Request) -> Workplace:
     """The one of the address. Raises HTTPSeeOther for who is not signed in, and Problem (404)."""
     if "company" in request.match_info:
         return await company_workplace(door, request)
-    return AdminWorkplace(door, await door.person(request), name=_("Administration"), code="wmsd")
+    at = request[AT] = AdminWorkplace(door, await door.person(request), name=_("Administration"), code="wmsd")
+    return at
 
 
 async def company_workplace(door: Door, request: web.Request) -> CompanyWorkplace:
     """The company of the address. Raises HTTPSeeOther for who is not signed in, and Problem (404)."""
-    return await company_at(door, await door.person(request), request.match_info["company"])
+    at = request[AT] = await company_at(door, await door.person(request), request.match_info["company"])
+    return at
 
 
 async def company_at(door: Door, person: Person, company_id: str) -> CompanyWorkplace:

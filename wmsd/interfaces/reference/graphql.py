@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from wmsd.app.idempotency import HEADER as KEY
 from wmsd.app.prepared import Prepared
 from wmsd.base.dataclass import dataclass
+from wmsd.base.problems import not_found
 from wmsd.base.strict_json import dumps
 from wmsd.interfaces.graphql import http as served
 from wmsd.interfaces.graphql.media import JSON, RESPONSE
@@ -84,7 +85,7 @@ class SchemaBrowser:
     async def type(self, request: web.Request) -> web.Response:
         name = request.match_info["type"]
         if name not in await asyncio.to_thread(_types):
-            raise web.HTTPNotFound
+            raise not_found("page")
         return await self._page(request, name)
 
     async def short(self, request: web.Request) -> web.Response:

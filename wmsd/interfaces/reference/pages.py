@@ -11,7 +11,7 @@ from wmsd.app.preconditions import etag_of
 from wmsd.app.prepared import Prepared
 from wmsd.base.access import MODULES
 from wmsd.base.addresses import Network
-from wmsd.base.problems import STATUS_OF_CODE
+from wmsd.base.problems import STATUS_OF_CODE, not_found
 from wmsd.base.strict_json import dumps
 from wmsd.interfaces.http import requests
 from wmsd.interfaces.http.server import response, unless_known
@@ -94,7 +94,7 @@ class Pages:
         for each in group.operations:
             if each.name == request.match_info["operation"]:
                 return await self._answer(request, (each.name, ""), partial(_of_operation, reference, group, each))
-        raise web.HTTPNotFound
+        raise not_found("page")
 
     async def _collection(self, request: web.Request) -> web.Response:
         reference = await self._known.reference()
@@ -122,7 +122,7 @@ def _group_of(reference: Reference, request: web.Request) -> Group:
     for group in reference.groups:
         if group.name == request.match_info["group"]:
             return group
-    raise web.HTTPNotFound
+    raise not_found("page")
 
 
 def _shown(template: str, reference: Reference, current: str, **values: Any) -> str:

@@ -1,13 +1,12 @@
 """The addresses of the reference and of the try-out."""
 
 from collections.abc import Callable
-from functools import partial
 
 from wmsd.app.installation import Installation
-from wmsd.interfaces.http.server import REQUEST_LOG, add, trusted_proxies
+from wmsd.interfaces.http.server import REQUEST_LOG, trusted_proxies
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages.door import Door
-from wmsd.interfaces.pages.visits import add_visited, in_words
+from wmsd.interfaces.pages.visits import add_page, add_visited
 from wmsd.interfaces.reference.described import ADDRESS, Reference
 from wmsd.interfaces.reference.graphql import SCHEMA, TRY, Editor, SchemaBrowser
 from wmsd.interfaces.reference.pages import Known, Pages
@@ -31,5 +30,5 @@ def add_to(app: web.Application, installation: Installation, make: Callable[[], 
         ("GET", TRY, editor.show),
         ("POST", TRY, editor.do),
     ):
-        add(app, method, path, partial(in_words, handler))
+        add_page(app, method, path, handler)
     Pages(known, trusted_proxies(installation)).add_to(app)

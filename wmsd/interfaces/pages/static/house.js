@@ -5,7 +5,8 @@ for (const button of document.querySelectorAll("[data-copy]")) {
   if (!navigator.clipboard) continue; // only over TLS, and on the box itself
   button.hidden = false;
   button.addEventListener("click", async () => {
-    await navigator.clipboard.writeText(document.getElementById(button.dataset.copy).textContent);
+    const { text, copy } = button.dataset;
+    await navigator.clipboard.writeText(text ?? document.getElementById(copy).textContent);
     button.textContent = button.dataset.copied ?? "Copied";
   });
 }
@@ -14,8 +15,10 @@ const here = document.querySelector(".rail [aria-current]");
 const rail = here?.closest(".rail");
 if (rail) { // only as far as is needed; scrollIntoView would scroll the page too
   rail.scrollTop = here.offsetTop + 2 * here.offsetHeight - rail.clientHeight;
-  rail.scrollLeft = here.offsetLeft + here.offsetWidth - rail.clientWidth;
 }
+
+const menu = document.querySelector(".rail .menu"); // closed on a phone; elsewhere the style shows it, where it can
+if (menu && !CSS.supports("selector(::details-content)")) menu.open = matchMedia("(min-width: 761px)").matches;
 
 const find = document.querySelector("[data-find]");
 document.addEventListener("keydown", (event) => {

@@ -1,0 +1,171 @@
+"""What was typed into a form is there again after its person had to sign in, and for nobody else."""
+
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.conftest import ADMIN, House
+from tests.browser.test_flows import PASSWORD
+from tests.support.chromium import opened
+
+FORM = "/companies/1/webhooks/new"
+SECRET = "a secret of at least thirty-two characters"
+OTHER = "kept@example.com"
+
+
+def type_and_send_too_late(page: Page) -> None:
+    """Fills the form of a new webhook, and sends it after the session has ended."""
+    page.goto(FORM)
+    page.fill("#name", "Ten minutes of work")
+    page.fill("#url", "https://shop.example.com/hook")
+    page.check("[name='events:article.created']")
+    page.select_option("#auth_type", "bearer")
+    page.fill("#token", SECRET)
+    page.context.clear_cookies()
+    page.click("main button[type=submit]")
+    expect(page.locator("h1")).to_have_text("Sign in to wmsd")
+    expect(page.locator(".note.warn")).to_contain_text("Your session was over when the form was sent")
+
+
+def sign_in_here(page: Page, email: str = ADMIN["email"], password: str = ADMIN["password"]) -> None:
+    page.fill("#email", email)
+    page.fill("#password", password)
+    page.click("main button")
+
+
+def stored(page: Page) -> str:
+    return str(page.evaluate("JSON.stringify(Object.values(sessionStorage))"))
+
+
+def test_what_was_typed_is_in_the_form_again_but_no_secret(browser: Browser, house: House) -> None:
+    with opened(browser, house.address, storage_state=house.state) as page:
+        type_and_send_too_late(page)
+        expect(page.locator("[data-kept]")).to_contain_text("is kept in this tab")
+        assert SECRET not in stored(page)
+        sign_in_here(page, password="a mistake")
+        expect(page.locator("[data-kept]")).to_be_visible()
+        sign_in_here(page)
+        expect(page.locator("h1")).to_have_text("New webhook")
+        expect(page.locator("[data-kept]")).to_contain_text("It is not saved yet.")
+        assert page.input_value("#name") == "Ten minutes of work"
+        assert page.input_value("#url") == "https://shop.example.com/hook"
+        assert page.is_checked("[name='events:article.created']")
+        assert not page.is_checked("[name='events:article.updated']")
+        assert page.input_value("#auth_type") == "bearer"
+        expect(page.locator("#token")).to_be_visible()
+        assert page.input_value("#token") == ""
+        page.reload()
+        expect(page.locator("[data-kept]")).to_be_hidden()
+        assert page.input_value("#name") == ""
+
+
+def test_the_headers_of_a_receiver_are_secrets_too(browser: Browser, house: House) -> None:
+    with opened(browser, house.address, storage_state=house.state) as page:
+        page.goto(FORM)
+        page.fill("#name", "Custom")
+        page.fill("#url", "https://shop.example.com/hook")
+        page.select_option("#auth_type", "custom")
+        page.fill("#headers", f"X-Key: {SECRET}")
+        page.context.clear_cookies()
+        page.click("main button[type=submit]")
+        expect(page.locator("h1")).to_have_text("Sign in to wmsd")
+        assert "Custom" in stored(page)
+        assert SECRET not in stored(page)
+
+
+def test_what_was_saved_does_not_come_again(page: Page) -> None:
+    page.goto("/companies/1/articles/new")
+    page.fill("#code", "KEPT-1")
+    page.fill("#name", "Saved")
+    page.click("main button")
+    expect(page.locator("h1")).to_have_text("KEPT-1")
+    page.goto("/companies/1/articles/new")
+    assert page.input_value("#code") == ""
+
+
+def test_it_ends_with_signing_out(browser: Browser, house: House) -> None:
+    with opened(browser, house.address, storage_state=house.state) as page:
+        type_and_send_too_late(page)
+        page.goto("/sign-in")
+        sign_in_here(page)
+        expect(page.locator("h1")).to_have_text("Today")
+        assert "Ten minutes of work" in stored(page)
+        page.click("text=Sign out")
+        expect(page.locator(".note.good")).to_have_text("You are signed out.")
+        assert "Ten minutes of work" not in stored(page)
+
+
+def test_nobody_else_gets_it(browser: Browser, house: House, page: Page) -> None:
+    page.goto("/admin/users/new")
+    page.fill("#email", OTHER)
+    page.fill("#name", "Other")
+    page.select_option("#role", "company-admin")
+    page.fill("#company_codes", "DEMO")
+    page.click("main button")
+    link = page.inner_text("#link")
+    with opened(browser, house.address) as other:
+        other.goto(link)
+        other.fill("#password", PASSWORD)
+        other.fill("#again", PASSWORD)
+        other.click("main button")
+        other.context.add_cookies(house.state["cookies"])
+        type_and_send_too_late(other)
+        sign_in_here(other, OTHER, PASSWORD)
+        expect(other.locator("h1")).to_have_text("New webhook")
+        assert other.input_value("#name") == ""
+        assert "Ten minutes of work" not in stored(other)
+
+
+def test_without_javascript_the_page_of_the_form_opens_again(browser: Browser, house: House) -> None:
+    with opened(browser, house.address, java_script_enabled=False, storage_state=house.state) as page:
+        page.goto("/companies/1/articles/new")
+        page.fill("#code", "LOST")
+        page.fill("#name", "Lost")
+        page.context.clear_cookies()
+        page.click("main button")
+        expect(page.locator(".note.warn")).to_contain_text(
+            "so nothing was changed. Sign in, and its page opens again."
+        )
+        expect(page.locator("[data-kept]")).to_be_hidden()
+        sign_in_here(page)
+        expect(page.locator("h1")).to_have_text("New article")
+        assert page.input_value("#code") == ""
+
+
+def test_a_change_of_somebody_else_meanwhile_is_told(browser: Browser, house: House, page: Page) -> None:
+    change = "/companies/1/articles/2/change"
+    with opened(browser, house.address, storage_state=house.state) as late:
+        late.goto(change)
+        late.fill("#description", "Mine")
+        late.context.clear_cookies()
+        late.click("main button[type=submit]")
+        expect(late.locator("h1")).to_have_text("Sign in to wmsd")
+        page.goto(change)
+        page.fill("#description", "Theirs")
+        page.click("main button[type=submit]")
+        expect(page.locator(".note.good")).to_have_text("The article is changed.")
+        sign_in_here(late)
+        assert late.input_value("#description") == "Mine"
+        late.click("main button[type=submit]")
+        expect(late.locator("[aria-label='What differs'] tbody")).to_contain_text("Theirs")
+        late.click("main button[type=submit]")
+        expect(late.locator(".note.good")).to_have_text("The article is changed.")
+
+
+def test_who_has_signed_in_again_in_another_tab_goes_back_to_what_was_typed(
+    browser: Browser, house: House
+) -> None:
+    with opened(browser, house.address, storage_state=house.state) as page:
+        page.goto("/companies/1/articles/new")
+        page.fill("#code", "TWO-TABS")
+        page.fill("#name", "In the first tab")
+        page.context.clear_cookies()
+        other = page.context.new_page()
+        other.goto("/sign-in")
+        sign_in_here(other)
+        expect(other.locator("h1")).to_have_text("Today")
+        page.click("main button[type=submit]")
+        expect(page.locator("h1")).to_have_text("That is not allowed")
+        expect(page.locator("[data-kept]")).to_contain_text("is kept in this tab")
+        page.click("text=Back to the form")
+        expect(page.locator("#name")).to_have_value("In the first tab")
+        page.click("main button[type=submit]")
+        expect(page.locator("h1")).to_have_text("TWO-TABS")

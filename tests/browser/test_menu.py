@@ -1,0 +1,61 @@
+"""The menu: beside the page on a screen, and folded on a phone, with and without JavaScript."""
+
+import pytest
+from playwright.sync_api import Browser, Page, expect
+
+from tests.browser.conftest import House
+from tests.support.chromium import barriers, is_wider_than_the_screen, opened, photograph
+
+PHONE = {"width": 390, "height": 800}
+ARTICLES = "nav.rail a[href='/companies/1/articles']"
+
+
+@pytest.mark.parametrize("has_scripts", [True, False])
+def test_on_a_phone_it_opens_and_marks_the_page(browser: Browser, house: House, has_scripts: bool) -> None:
+    how = {"viewport": PHONE, "java_script_enabled": has_scripts, "storage_state": house.state}
+    with opened(browser, house.address, **how) as page:
+        page.goto("/companies/1/sales-orders")
+        expect(page.locator(ARTICLES)).to_be_hidden()
+        expect(page.locator("text=Sign out")).to_be_hidden()
+        expect(page.locator("h1")).to_be_in_viewport()
+        page.click("nav.rail summary")
+        expect(page.locator(ARTICLES)).to_be_visible()
+        expect(page.locator("text=Sign out")).to_be_visible()
+        expect(page.locator("nav.rail [aria-current=page]")).to_have_text("Sales orders")
+        page.click(ARTICLES)
+        expect(page.locator("h1")).to_have_text("Articles")
+        expect(page.locator(ARTICLES)).to_be_hidden()
+
+
+def test_on_a_phone_it_opens_by_keyboard_and_keeps_nobody_out(browser: Browser, house: House) -> None:
+    with opened(browser, house.address, viewport=PHONE, storage_state=house.state) as page:
+        page.goto("/companies/1/articles")
+        page.keyboard.press("Tab")
+        page.keyboard.press("Tab")
+        expect(page.locator("nav.rail summary")).to_be_focused()
+        page.keyboard.press("Enter")
+        photograph(page, "menu-phone")
+        assert barriers(page) == []
+        assert not is_wider_than_the_screen(page)
+        page.keyboard.press("Tab")
+        expect(page.locator("nav.rail a[href='/today']")).to_be_focused()
+        page.keyboard.press("Enter")
+        expect(page.locator("h1")).to_have_text("Today")
+
+
+def test_on_a_phone_the_reference_has_it_too(browser: Browser, house: House) -> None:
+    with opened(browser, house.address, viewport=PHONE) as page:
+        page.goto("/docs/api/articles")
+        expect(page.locator("nav.rail a[href='/docs/api/stock']")).to_be_hidden()
+        page.click("nav.rail summary")
+        assert barriers(page) == []
+        page.click("nav.rail a[href='/docs/api/stock']")
+        expect(page.locator("h1")).to_have_text("Stock")
+
+
+def test_on_a_screen_all_of_it_stands_beside_the_page(page: Page) -> None:
+    page.goto("/companies/1/articles")
+    expect(page.locator("nav.rail summary")).to_be_hidden()
+    expect(page.locator(ARTICLES)).to_be_visible()
+    expect(page.locator("nav.rail [aria-current=page]")).to_have_text("Articles")
+    expect(page.locator("text=Sign out")).to_be_visible()

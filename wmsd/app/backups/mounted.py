@@ -1,0 +1,66 @@
+"""Remembers which folders of backups were on a disk of their own, so that a disk that is not mounted is noticed.
+
+Where a disk is not mounted, its place is an empty folder of the disk below: a backup there would fill the disk of
+the data, and help against nothing.
+"""
+
+import os
+from pathlib import Path
+from typing import Final
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from wmsd.app.backups.backup_folder import BackupFolder
+from wmsd.app.kept_json import write_kept_json
+from wmsd.base.folder_owner import give_to_owner_of
+from wmsd.db.failures import StorageError
+
+FILE: Final = "backup-folders.json"
+MOST: Final = 100
+
+
+class _Kept(BaseModel):
+    """By folder, the place where its disk was mounted: the last one last."""
+
+    model_config = ConfigDict(extra="ignore", defer_build=True)
+
+    mounts: dict[str, str] = {}
+
+
+def check_mounted(data: Path, folder: BackupFolder) -> None:
+    """Raises StorageError when the folder was on a disk that is not there now. A folder with archives is believed:
+    somebody has put them there.
+    """
+    place = folder.path.resolve()
+    mount = _kept(data).mounts.get(str(place))
+    if mount is None or os.path.ismount(mount) or folder.archives():
+        return
+    raise StorageError(
+        f"The disk of the backups is not there: earlier ones in {place} were on a disk mounted at {mount}, and "
+        "none is mounted there now. No backup was made. Mount it and try again. If backups are to stay on this "
+        "disk from now on, name another folder in backup.folder."
+    )
+
+
+def note_mounted(data: Path, folder: BackupFolder) -> None:
+    """Call it when a backup was made. Raises OSError."""
+    place, kept = folder.path.resolve(), _kept(data)
+    mount = _mount_of(place)
+    own = None if mount == _mount_of(data.resolve()) else mount
+    if kept.mounts.pop(str(place), None) == own:
+        return
+    if own is not None:
+        kept.mounts[str(place)] = own
+    write_kept_json(data / FILE, _Kept(mounts=dict(list(kept.mounts.items())[-MOST:])))
+    give_to_owner_of(data, data / FILE)
+
+
+def _kept(data: Path) -> _Kept:
+    try:
+        return _Kept.model_validate_json((data / FILE).read_bytes())
+    except (OSError, ValidationError):
+        return _Kept()
+
+
+def _mount_of(place: Path) -> str:
+    return str(next(each for each in (place, *place.parents) if os.path.ismount(each)))

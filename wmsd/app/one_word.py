@@ -1,0 +1,16 @@
+"""A file in which an admin has put one word: a token, or a secret that signs."""
+
+from pathlib import Path
+from typing import Final
+
+MOST_READ: Final = 4096
+NOT_ONE_WORD: Final = "The file {file} must hold one word of {least} characters or more."
+
+
+def word_in(file: Path, least: int) -> str:
+    """Raises OSError, and ValueError when it holds no word of so many characters of ASCII."""
+    with file.open("rb") as opened:
+        word = opened.read(MOST_READ).decode("ascii", "replace").strip()
+    if len(word) < least or not word.isascii() or not word.isprintable() or " " in word:
+        raise ValueError(NOT_ONE_WORD.format(file=file, least=least))
+    return word

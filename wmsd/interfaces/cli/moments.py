@@ -1,0 +1,49 @@
+"""Moments as people give them at the command line: so long ago, a day, or a moment with its offset."""
+
+import re
+from collections.abc import Callable
+from datetime import UTC, date, datetime, time, timedelta
+from typing import Any, Final
+
+import click
+
+from wmsd.base import timestamps
+
+AGO: Final = re.compile(r"(\d{1,6})([smhdw])", re.ASCII)
+UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days", "w": "weeks"}
+DAY: Final = re.compile(r"\d{4}-\d{2}-\d{2}", re.ASCII)
+FORMS: Final = "30m, 1h or 2d ago, a day (UTC), or a moment such as 2026-11-20T13:25:00Z"
+
+
+def read(text: str, now: datetime) -> datetime:
+    """Raises ValueError and OverflowError."""
+    if ago := AGO.fullmatch(text):
+        return now - timedelta(**{UNITS[ago[2]]: int(ago[1])})
+    if DAY.fullmatch(text):
+        return datetime.combine(date.fromisoformat(text), time(), UTC)
+    return timestamps.from_text(text)
+
+
+class Moment(click.ParamType[datetime]):
+    name = "time"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> datetime:
+        try:
+            return read(str(value), datetime.now(UTC))
+        except (ValueError, OverflowError):
+            self.fail(
+                f"{value!r} is not a moment: give how long ago, such as 90s, 30m, 1h, 2d or 1w; a day, such as "
+                "2026-11-20, which begins at midnight UTC; or a moment with its offset from UTC, such as "
+                "2026-11-20T13:25:00Z.",
+                param,
+                ctx,
+            )
+
+
+def moment_option(name: str, help_text: str) -> Callable[[Any], Any]:
+    """An option whose value is in the form of records, so that comparing texts compares moments."""
+    return click.option(name, type=Moment(), metavar="TIME", callback=_as_text, help=f"{help_text}: {FORMS}.")
+
+
+def _as_text(context: click.Context, parameter: click.Parameter, moment: datetime | None) -> str | None:
+    return None if moment is None else timestamps.to_text(moment)

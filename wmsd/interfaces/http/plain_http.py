@@ -1,0 +1,66 @@
+"""What is told to who speaks plain http to the port of https: the first byte tells a handshake from a request.
+
+A browser that asks for a page is led to https. Everything else is refused, requests of the API too: what a program
+has sent in clear, such as its token, must not look as if it had worked.
+"""
+
+import asyncio
+import re
+import socket
+from contextlib import suppress
+from typing import Final
+
+HANDSHAKE: Final = b"\x16"
+"""The first byte of TLS: the content type of a handshake (RFC 8446, section 5.1)."""
+MOST_READ: Final = 16 * 1024
+LINGERING_SECONDS: Final = 1.0
+"""The time for what is still under way: a socket that is closed with something unread takes its answer back."""
+PAGE: Final = re.compile(rb"(?:GET|HEAD) (/(?!api[/? ]|openapi\.json)[!-~]*) HTTP/1\.[01]\r\n")
+HOST: Final = re.compile(rb"(?i)\r\nhost:[ \t]*([a-z0-9.-]+|\[[0-9a-f:.]+\])(:[0-9]{1,5})?[ \t]*\r\n")
+SENTENCE: Final = (
+    b"This port speaks https, and this was plain http: nothing was done. Begin the address with https://.\n"
+)
+ANSWER: Final = (
+    b"HTTP/1.1 %s\r\nServer: wmsd\r\n%sContent-Type: text/plain\r\n"
+    b"Content-Length: %d\r\nConnection: close\r\n\r\n%s"
+)
+
+
+async def speaks_tls(opened: socket.socket) -> bool:
+    """Waits for the first byte, and leaves it there. False also for a client that leaves without one."""
+    loop = asyncio.get_running_loop()
+    has_come = asyncio.Event()
+    loop.add_reader(opened, has_come.set)
+    try:
+        await has_come.wait()
+    finally:
+        loop.remove_reader(opened)
+    return opened.recv(1, socket.MSG_PEEK) == HANDSHAKE
+
+
+async def refuse(opened: socket.socket) -> None:
+    """Answers what has come so far, and closes the socket. Raises OSError when the client has left."""
+    loop = asyncio.get_running_loop()
+    try:
+        if head := await loop.sock_recv(opened, MOST_READ):
+            await loop.sock_sendall(opened, answer(head))
+            opened.shutdown(socket.SHUT_WR)
+            with suppress(TimeoutError):
+                async with asyncio.timeout(LINGERING_SECONDS):
+                    while await loop.sock_recv(opened, MOST_READ):
+                        pass
+    finally:
+        opened.close()
+
+
+def answer(head: bytes) -> bytes:
+    """What a request is told that begins so."""
+    page, host = PAGE.match(head), HOST.search(head)
+    if page is None or host is None:
+        return _written(b"400 Bad Request", b"")
+    address = b"https://" + host[1] + (host[2] or b"") + page[1]
+    return _written(b"307 Temporary Redirect", b"Location: %s\r\n" % address)
+
+
+def _written(status: bytes, headers: bytes) -> bytes:
+    return ANSWER % (status, headers, len(SENTENCE), SENTENCE)
