@@ -81,14 +81,14 @@ def _read(file: Path) -> Layer:
     except UnicodeDecodeError:
         raise SettingsError(f"{file}: this is not UTF-8 text.") from None
     except tomllib.TOMLDecodeError as error:
-        raise SettingsError(f"{file}: {_not_toml(str(error), text)}") from None
+        raise SettingsError(f"{file}: {_what_is_wrong(str(error), text)}") from None
 
 
 AGAIN: Final = re.compile(r"Cannot (?:overwrite a value|declare .* twice)")
 PLACE: Final = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
 
 
-def _not_toml(said: str, text: str) -> str:
+def _what_is_wrong(said: str, text: str) -> str:
     """What the library says of a file that is no TOML, in our words."""
     place, reason = PLACE.search(said), PLACE.sub("", said)
     lines = text.rstrip().splitlines()
