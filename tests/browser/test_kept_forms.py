@@ -143,7 +143,7 @@ def test_a_change_of_somebody_else_meanwhile_is_told(browser: Browser, house: Ho
         page.click("main button[type=submit]")
         expect(page.locator(".note.good")).to_have_text("The article is changed.")
         sign_in_here(late)
-        assert late.input_value("#description") == "Mine"
+        expect(late.locator("#description")).to_have_value("Mine")
         late.click("main button[type=submit]")
         expect(late.locator("[aria-label='What differs'] tbody")).to_contain_text("Theirs")
         late.click("main button[type=submit]")

@@ -162,10 +162,9 @@ def test_a_choice_that_is_none(shared: Home, arguments: list[str], says: str) ->
     assert shared.misunderstood("webhook", "redeliver", "1", *arguments, "--company", "ACME") == f"Error: {says}"
 
 
-@pytest.mark.parametrize("moment", ["2026-11-20", "2026-11-20T00:00:00", "yesterday", "9999-12-31T23:59:59-12:00"])
+@pytest.mark.parametrize("moment", ["2026-11-31", "2026-11-20T00:00:00", "yesterday", "9999-12-31T23:59:59-12:00"])
 @pytest.mark.parametrize("command", ["deliveries", "redeliver"])
 def test_a_moment_that_is_none(shared: Home, command: str, moment: str) -> None:
-    assert shared.misunderstood("webhook", command, "1", "--since", moment, "--company", "ACME") == (
-        "Error: Invalid value for '--since': must be a date and a time with its offset from UTC, such as "
-        "2026-11-20T13:25:00Z or 2026-11-20T15:25:00+02:00"
+    assert shared.misunderstood("webhook", command, "1", "--since", moment, "--company", "ACME").startswith(
+        f"Error: Invalid value for '--since': '{moment}' is not a moment: give how long ago, such as "
     )
