@@ -24,7 +24,10 @@ pytestmark = pytest.mark.long
 PAGE: Final = (Path(docs.__file__).parent / "data-folder.md").read_text(encoding="utf-8")
 ROWS: Final = re.findall(r"^\| `([^`]+)` \|", PAGE, re.MULTILINE)
 BEGAN: Final = "2026-11-24T00:00:00.000Z"
-MADE_ELSEWHERE: Final = {"upgrade-….log": "tests/interfaces/cli/test_changed_over.py"}
+MADE_ELSEWHERE: Final = {
+    "upgrade-….log": "tests/interfaces/cli/test_changed_over.py",
+    "backup-folders.json": "tests/interfaces/cli/test_backup.py",
+}
 """Names that need more than a command, and the test that makes each."""
 HOOK: Final = """
 import os, sys
