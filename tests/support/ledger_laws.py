@@ -20,6 +20,7 @@ MOST_IN_A_SECOND: Final = 8
 LOGGED: Final = re.compile(r"^(?:\S+ \S+ (?:warning|error|critical) |Traceback).*", re.MULTILINE)
 MAY_BE_LOGGED: Final = re.compile(
     r"wmsd runs as root| the clock was set | a command is at work in | webhook \d+ of \w+ fails: "
+    r"| warning Deliveries of webhooks of the company \w+ were given up | the last change of company \w+ is of "
 )
 
 
