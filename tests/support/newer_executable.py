@@ -16,7 +16,7 @@ BUILD_SECONDS: Final = 300.0
 
 def built(tree: Path) -> Path:
     """Builds a source tree. Returns the folder with `wmsd`, the one file, and `wmsd-folder`."""
-    for name in ("wmsd.spec", "CHANGELOG.md", "pyproject.toml"):
+    for name in ("wmsd.spec", "CHANGELOG.md", "pyproject.toml", "requirements.txt"):
         shutil.copy(ROOT / name, tree)
     (tree / "scripts").mkdir()
     shutil.copy(ROOT / "scripts" / "start_executable.py", tree / "scripts")
