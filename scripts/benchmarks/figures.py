@@ -139,7 +139,7 @@ GOALS: Final[dict[str, Goal]] = {
     OPENED_FOR_STATUS: Goal(0, at_least=False),
     ORDERS_BESIDE_STREAMS: Goal(0.9, at_least=True),
     VERSION: Goal(3, at_least=False),
-    SERVE: Goal(3, at_least=False),
+    SERVE: Goal(2.5, at_least=False),
     PACKAGE_SERVE: Goal(0.5, at_least=False),
 }
 PAGE_GOAL: Final = Goal(4, at_least=False)
