@@ -10,21 +10,17 @@ from wmsd.accounts.master_key import MasterKey
 from wmsd.accounts.passwords import Origin, Passwords
 from wmsd.accounts.rules import Token, User, abilities_of_new_user, check_abilities, grant, needs_second_factor
 from wmsd.accounts.schema import (
-    Access,
     BegunSession,
     CurrentUser,
     IssuedToken,
-    LanguageChoice,
     NewUser,
-    Profile,
-    Sessions,
     SignIn,
     SignInToPages,
 )
 from wmsd.accounts.second_step import SecondStepService, check_unchanged
 from wmsd.base import timestamps
-from wmsd.base.access import ABILITIES, EVERYTHING, Whitelist, needed_ability
-from wmsd.base.context import Actor, Caller, Company, FromAddress, FromBrowser
+from wmsd.base.access import ABILITIES, EVERYTHING, Whitelist
+from wmsd.base.context import Actor, Caller, FromAddress, FromBrowser
 from wmsd.base.dataclass import dataclass
 from wmsd.base.operation import operation
 from wmsd.base.problems import FieldErrors, Problem, forbidden, invalid, not_found
@@ -136,94 +132,6 @@ async def begin_session(service: SignInService, body: SignInToPages, call: FromB
 
     actor = Actor(known.email, known.id, address=call.address)
     return {"secret": await service.platform.write(begin, actor, is_quiet=True), "pending": None}
-
-
-@operation(tag="Sessions", answer="object", returns=Profile, scope="platform", enrols=True)
-def get_profile(tx: Transaction, caller: Caller) -> dict[str, object]:
-    """Get who is signed in."""
-    assert caller.actor.user_id is not None
-    user = store.user_by_id(tx, caller.actor.user_id)
-    if user is None:  # deleted since the session was checked
-        raise Problem("UNAUTHORIZED", "You are not signed in any more.")
-    return {
-        "name": user.name,
-        "email": user.email,
-        "role": user.role,
-        "installation": companies.installation_name(tx),
-        "has_password": bool(user.password_hash),
-        "second_factor": "demanded" if caller.must_enrol else "on" if second_factors.is_on(tx, user.id) else "off",
-        "language": store.language_of(tx, user.id),
-    }
-
-
-@operation(tag="Sessions", answer="nothing", scope="platform")
-async def choose_language(service: SignInService, body: LanguageChoice, caller: Caller) -> None:
-    """Choose the language of the pages."""
-    user_id = caller.actor.user_id
-    assert user_id is not None
-    # quiet: it decides on no access, so no cache need forget it
-    await service.platform.write(lambda tx: store.set_language(tx, user_id, body.language), is_quiet=True)
-
-
-@operation(tag="Sessions", answer="object", returns=Access, scope="platform", codes=("COMPANY_REQUIRED",))
-def get_access(tx: Transaction, caller: Caller, company: Company | None) -> dict[str, object]:
-    """Get a company, and what the person may do there now."""
-    if company is None:
-        raise Problem("COMPANY_REQUIRED", "Say which company it is.")
-    in_force = tx.service(Whitelist).abilities
-    return {
-        "company": {"id": company.id, "name": company.name, "code": company.code},
-        "sandbox": company.sandbox,
-        "modules": sorted(company.modules),
-        "abilities": [name for name in ABILITIES if needed_ability(name, in_force) in caller.abilities],
-    }
-
-
-@operation(tag="Sessions", answer="object", returns=Sessions, scope="platform")
-def list_sessions(tx: Transaction, caller: Caller) -> dict[str, object]:
-    """List where the user is signed in; the session that was used last comes first."""
-    assert caller.actor.user_id is not None
-    return {
-        "data": [
-            {
-                "id": each.id,
-                "made_at": timestamps.to_text(each.made_at),
-                "seen_at": timestamps.to_text(each.seen_at),
-                "address": each.address,
-                "agent": each.agent,
-                "is_this": each.id == caller.session_id,
-            }
-            for each in sessions.of_user(tx, caller.actor.user_id)
-        ]
-    }
-
-
-@operation(tag="Sessions", answer="object", returns=Message, scope="platform", writes=True)
-def end_session(tx: Transaction, caller: Caller, id: int) -> dict[str, object]:
-    """End a session of the user."""
-    assert caller.actor.user_id is not None
-    if not sessions.end(tx, id, caller.actor.user_id):
-        raise not_found("session")
-    companies.audit(tx, "session.end", caller.actor.name)
-    return {"message": "The session is ended."}
-
-
-@operation(tag="Sessions", answer="object", returns=Message, scope="platform", writes=True, enrols=True)
-def end_this_session(tx: Transaction, caller: Caller) -> dict[str, object]:
-    """Sign out."""
-    if caller.actor.user_id is not None and caller.session_id is not None:
-        sessions.end(tx, caller.session_id, caller.actor.user_id)
-        companies.audit(tx, "session.end", caller.actor.name)
-    return {"message": "You are signed out."}
-
-
-@operation(tag="Sessions", answer="object", returns=Message, scope="platform", writes=True)
-def end_other_sessions(tx: Transaction, caller: Caller) -> dict[str, object]:
-    """End all sessions of the user but this one."""
-    assert caller.actor.user_id is not None
-    ended = sessions.end_all(tx, caller.actor.user_id, caller.session_id)
-    companies.audit(tx, f"session.end {ended} others", caller.actor.name)
-    return {"message": f"{ended} sessions are ended."}
 
 
 @operation(tag="Authentication", answer="object", returns=Message, scope="platform", writes=True, about_token=True)

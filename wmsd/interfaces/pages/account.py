@@ -3,8 +3,7 @@
 from collections.abc import Mapping
 from typing import Any, Final
 
-from wmsd.accounts import actions as accounts
-from wmsd.accounts import choosing_password
+from wmsd.accounts import choosing_password, signed_in
 from wmsd.accounts.schema import LANGUAGES
 from wmsd.accounts.strength import SHORTEST
 from wmsd.interfaces.http.web import web
@@ -31,7 +30,7 @@ class Account:
         return await self._page(await self._door.person(request))
 
     async def _page(self, person: Person, changed: Mapping[str, Any] | None = None) -> web.Response:
-        sessions = await self._door.need(person.browser, accounts.list_sessions)
+        sessions = await self._door.need(person.browser, signed_in.list_sessions)
         return page(
             "account",
             person=person,
@@ -55,7 +54,7 @@ class Account:
         person = await self._door.person(request)
         sent = await browsers.form(person.browser)
         chosen = {"language": sent.get("language") or None}
-        (await self._door.ask(person.browser, accounts.choose_language, document=chosen)).needed()
+        (await self._door.ask(person.browser, signed_in.choose_language, document=chosen)).needed()
         return go_to(ACCOUNT)
 
     async def end(self, request: web.Request) -> web.Response:
@@ -63,9 +62,9 @@ class Account:
         person = await self._door.person(request)
         sent = await browsers.form(person.browser)
         if sent.get("which") == "others":
-            await self._door.ask(person.browser, accounts.end_other_sessions)
+            await self._door.ask(person.browser, signed_in.end_other_sessions)
         else:
-            await self._door.ask(person.browser, accounts.end_session, path={"id": sent.get("which", "")})
+            await self._door.ask(person.browser, signed_in.end_session, path={"id": sent.get("which", "")})
         return go_to(ACCOUNT)
 
 

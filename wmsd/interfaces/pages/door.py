@@ -6,7 +6,7 @@ from decimal import Decimal
 from typing import Any, TypedDict, Unpack
 from urllib.parse import quote
 
-from wmsd.accounts import actions as accounts
+from wmsd.accounts import signed_in
 from wmsd.app.call import Call, Loaded
 from wmsd.app.installation import Installation
 from wmsd.base.access import Role
@@ -143,14 +143,14 @@ class Door:
         """Has an open page in the language that whoever is signed in has chosen."""
         browser = self.browser(request)
         if browser.secret is not None:
-            found = await self.ask(browser, accounts.get_profile)
+            found = await self.ask(browser, signed_in.get_profile)
             if found.is_good:
                 _speak(found.body["language"])
 
     async def find_person(self, request: web.Request) -> Person | None:
         """Whoever is signed in, on a page that nobody needs to be for."""
         browser = self.browser(request)
-        found = None if browser.secret is None else await self.ask(browser, accounts.get_profile, is_counted=True)
+        found = None if browser.secret is None else await self.ask(browser, signed_in.get_profile, is_counted=True)
         if found is None or not found.is_good:
             return None
         person = Person(browser, **found.body)
@@ -163,7 +163,7 @@ class Door:
         """
         browser = self.browser(request)
         if browser.secret is not None:
-            found = await self.ask(browser, accounts.get_profile)
+            found = await self.ask(browser, signed_in.get_profile)
             if found.status != 401:
                 person = request[PERSON] = Person(browser, **found.needed())
                 _speak(person.language)

@@ -3,7 +3,7 @@
 from typing import Final
 
 from wmsd.accounts import actions as accounts
-from wmsd.accounts import choosing_password, demo_link, first_admin, second_step, user_administration
+from wmsd.accounts import choosing_password, demo_link, first_admin, second_step, signed_in, user_administration
 from wmsd.accounts.ending_tokens import count_ending_tokens
 from wmsd.app.discovery import get_health
 from wmsd.app.imports import actions as imports
@@ -68,19 +68,19 @@ ASKED: Final = (
     first_admin.make_first_admin,
     user_administration.get_user_rights,
     accounts.begin_session,
-    accounts.choose_language,
-    accounts.end_other_sessions,
-    accounts.end_session,
-    accounts.end_this_session,
-    accounts.get_access,
-    accounts.get_profile,
+    signed_in.choose_language,
+    signed_in.end_other_sessions,
+    signed_in.end_session,
+    signed_in.end_this_session,
+    signed_in.get_access,
+    signed_in.get_profile,
     get_today,
     list_changes,
     imports.get_upload,
     imports.get_upload_errors,
     imports.import_upload,
     imports.look_at_upload,
-    accounts.list_sessions,
+    signed_in.list_sessions,
     get_health,
     second_step.begin_enrolment,
     second_step.confirm_enrolment,

@@ -1,7 +1,7 @@
 """Signing in and out."""
 
 from wmsd.accounts import actions as accounts
-from wmsd.accounts import second_step
+from wmsd.accounts import second_step, signed_in
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import browser as browsers
 from wmsd.interfaces.pages.browser import Browser, own_path
@@ -22,7 +22,7 @@ class SigningIn:
 
     async def show(self, request: web.Request) -> web.Response:
         browser = self._door.browser(request)
-        if browser.secret is not None and (await self._door.ask(browser, accounts.get_profile)).is_good:
+        if browser.secret is not None and (await self._door.ask(browser, signed_in.get_profile)).is_good:
             return go_to(own_path(request.query.get("next", ""), HOME))
         return await self._form(
             browser,
@@ -58,7 +58,7 @@ class SigningIn:
 
     async def _signed_in(self, browser: Browser, secret: str, next_path: str) -> web.Response:
         if browser.secret is not None:
-            await self._door.ask(browser, accounts.end_this_session)
+            await self._door.ask(browser, signed_in.end_this_session)
         done = go_to(own_path(next_path, HOME))
         browsers.give(done, browser, secret)
         return done
@@ -67,7 +67,7 @@ class SigningIn:
         browser = self._door.browser(request)
         await browsers.form(browser)
         if browser.secret is not None:
-            await self._door.ask(browser, accounts.end_this_session)
+            await self._door.ask(browser, signed_in.end_this_session)
         done = go_to(f"{SIGN_IN}?done=out")
         browsers.take(done, browser)
         return done

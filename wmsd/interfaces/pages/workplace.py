@@ -4,7 +4,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from typing import Any, ClassVar, Unpack
 
-from wmsd.accounts import actions as accounts
+from wmsd.accounts import signed_in
 from wmsd.base.access import ABILITIES, has_role
 from wmsd.base.dataclass import dataclass
 from wmsd.base.operation import Operation
@@ -137,7 +137,7 @@ async def company_workplace(door: Door, request: web.Request) -> CompanyWorkplac
 
 async def company_at(door: Door, person: Person, company_id: str) -> CompanyWorkplace:
     """The company with this id. Raises Problem (404)."""
-    answer = await door.ask(person.browser, accounts.get_access, company_id=company_id)
+    answer = await door.ask(person.browser, signed_in.get_access, company_id=company_id)
     if not answer.is_good and answer.body["code"] == "COMPANY_REQUIRED":
         raise Problem("NOT_FOUND", "There is no such company, or you may not use it.")
     found = answer.needed()
