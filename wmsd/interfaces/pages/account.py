@@ -15,11 +15,11 @@ from wmsd.interfaces.pages.rendering import go_to, page
 ACCOUNT: Final = "/account"
 PASSWORD: Final = "/account/password"
 FIELDS: Final = (
-    ("current", "Your password of today", "current-password"),
-    ("password", "New password, at least %(shortest)s characters", "new-password"),
-    ("again", "The new password again", "new-password"),
+    ("current", "Your password of today", "password", "current-password"),
+    ("password", "New password, at least %(shortest)s characters", "password", "new-password"),
+    ("again", "The new password again", "password", "new-password"),
 )
-"""Their names, what they are called, and what browsers fill them with."""
+"""Their names, what they are called, their types, and what browsers fill them with."""
 
 
 class Account:

@@ -12,7 +12,11 @@ from wmsd.interfaces.pages.door import SIGN_IN, Door
 from wmsd.interfaces.pages.language import translated as _
 from wmsd.interfaces.pages.rendering import go_to, page
 
-FIELDS: Final = (("password", "Password, at least %(shortest)s characters"), ("again", "The password again"))
+FIELDS: Final = (
+    ("password", "Password, at least %(shortest)s characters", "password", "new-password"),
+    ("again", "The password again", "password", "new-password"),
+)
+"""As those of the first admin."""
 
 
 class Welcome:
