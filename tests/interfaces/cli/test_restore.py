@@ -4,7 +4,6 @@ import json
 import os
 import shutil
 import threading
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,6 @@ from tests.support.command import EMAIL, Home, first_day, hashes
 from tests.support.mailbox import ALLOWED, open_mailbox
 from wmsd.app.swapping import JOURNAL, Rename
 from wmsd.db.sqlite import connect, sqlite3
-from wmsd.db.write_ahead_log import BEGIN_ANEW
 
 UNLIMITED = {"WMSD_LIMITS_DATA_PER_MINUTE": "1000000"}
 
@@ -180,57 +178,6 @@ def test_one_company_without_a_server(installation: Home, saved: Path) -> None:
     assert restore(installation, saved, "--company", "ACME")["missing_events"] == 1
     with installation.serving() as server:
         assert articles(server) == ["KEPT"]
-
-
-def half_written(file: Path) -> None:
-    """As by a copy that was cut off in the middle of a page."""
-    content = file.read_bytes()
-    file.write_bytes(content[: len(content) // 2 + 100] + bytes(len(content) - len(content) // 2 - 100))
-
-
-def flipped(file: Path) -> None:
-    content = bytearray(file.read_bytes())
-    for place in range(4096, len(content), 50_000):
-        content[place : place + 8] = b"\xff" * 8
-    file.write_bytes(content)
-
-
-def mixed(file: Path) -> None:
-    """With the log of another file, which names itself as every log of wmsd does."""
-    other = file.with_name("2.db")
-    connection = connect(other)
-    connection.execute(BEGIN_ANEW)
-    log = other.with_name("2.db-wal").read_bytes()
-    connection.close()
-    file.with_name("1.db-wal").write_bytes(log)
-
-
-HARMS: dict[str, Callable[[Path], object]] = {
-    "deleted": Path.unlink,
-    "truncated": lambda file: file.write_bytes(file.read_bytes()[: file.stat().st_size // 2]),
-    "zeroed": lambda file: file.write_bytes(bytes(file.stat().st_size)),
-    "half written": half_written,
-    "bits flipped": flipped,
-    "swapped": lambda file: file.write_bytes(file.with_name("2.db").read_bytes()),
-    "with another's log": mixed,
-}
-
-
-@pytest.mark.parametrize("harm", HARMS)
-def test_a_harmed_file_beside_a_server(installation: Home, saved: Path, harm: str) -> None:
-    """The company is 503 until it is restored, and nothing is made anew; the other one is served all the
-    time. What the harmed file had is missing, and how much is known from elsewhere.
-    """
-    installation.ok("company", "create", "OTHER", "--name", "Other", "--all-modules")
-    file = installation.data / "companies" / "1.db"
-    HARMS[harm](file)
-    with installation.serving(env=UNLIMITED) as server:
-        assert server.get("/api/articles")[0] == 503
-        assert server.get("/api/articles", company=2)[0] == 200
-        assert restore(installation, saved, "--company", "ACME")["missing_events"] == 1
-        assert articles(server) == ["KEPT"]
-        assert server.get("/api/articles", company=2)[0] == 200
-    assert is_right(installation)
 
 
 def test_an_older_file_in_its_place_is_served_and_said(installation: Home) -> None:

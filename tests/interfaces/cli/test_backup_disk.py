@@ -1,0 +1,105 @@
+"""`wmsd backup create` and the disk of the backups: another one, none, and one without room."""
+
+import shutil
+import time
+from contextlib import closing
+from pathlib import Path
+
+import pytest
+
+from tests.support.command import Home, first_day
+from tests.support.small_disk import fill, small_disk_at
+from wmsd.db.sqlite import connect
+
+SAME_DISK = "is on the same disk as the data, and is lost with it."
+
+
+@pytest.fixture
+def installation(home: Home) -> Home:
+    return first_day(home)
+
+
+def test_on_a_disk_of_its_own_nothing_is_warned_of(installation: Home, tmp_path: Path) -> None:
+    assert SAME_DISK in installation.ok("backup", "create").err
+    with small_disk_at(tmp_path / "disk") as disk:
+        done = installation.ok("backup", "create", "--folder", disk)
+        assert SAME_DISK not in done.err
+
+
+def test_a_disk_that_is_not_mounted_is_not_replaced_by_a_folder(installation: Home, tmp_path: Path) -> None:
+    place = tmp_path / "disk"
+    with small_disk_at(place):
+        installation.ok("backup", "create", "--folder", place / "wmsd")
+    sentence = installation.refused("backup", "create", "--folder", place / "wmsd")
+    assert sentence.startswith(
+        f"The disk of the backups is not there: earlier ones in {place}/wmsd were on a disk mounted at {place}, "
+        "and none is mounted there now. No backup was made."
+    )
+    assert list(place.iterdir()) == []
+    place.rmdir()
+    with small_disk_at(place):
+        installation.ok("backup", "create", "--folder", place / "wmsd")
+
+
+def test_a_folder_with_archives_is_believed_on_whatever_disk_it_is(installation: Home, tmp_path: Path) -> None:
+    place = tmp_path / "disk"
+    with small_disk_at(place) as disk:
+        name = installation.folder / installation.ok("backup", "create", "--folder", disk, "--json").json["backup"]
+        shutil.copy(name, tmp_path)
+    shutil.copy(tmp_path / name.name, place)
+    time.sleep(1)  # archives are named by the second
+    assert SAME_DISK in installation.ok("backup", "create", "--folder", place).err
+    shutil.rmtree(place)
+    time.sleep(1)
+    installation.ok("backup", "create", "--folder", place)
+
+
+def test_what_cannot_be_compressed_is_seen_before_the_first_backup(installation: Home, tmp_path: Path) -> None:
+    path = installation.data / "companies" / "1.db"
+    with closing(connect(path)) as connection:
+        connection.execute("CREATE TABLE noise (bytes BLOB)")
+        connection.execute("INSERT INTO noise VALUES (randomblob(20000000))")
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    with small_disk_at(tmp_path / "disk") as disk:
+        fill(disk, leave=15_000_000)
+        sentence = installation.refused("backup", "create", "--folder", disk)
+        assert sentence.startswith(f"There is no room for a backup in {disk}: it will take about 2")
+
+
+def test_the_log_of_a_file_is_not_counted_again(installation: Home, tmp_path: Path) -> None:
+    """Files of little companies have logs that are larger than they are."""
+    with small_disk_at(tmp_path / "disk") as disk:
+        fill(disk, leave=1_000_000)
+        log = installation.data / "companies" / "1.db-wal"
+        with installation.serving(), log.open("ab") as opened:
+            opened.truncate(8_000_000)
+            installation.ok("backup", "create", "--folder", disk)
+
+
+def test_a_full_disk_is_seen_before(installation: Home, tmp_path: Path) -> None:
+    with small_disk_at(tmp_path / "disk") as disk:
+        fill(disk, leave=20_000)
+        sentence = installation.refused("backup", "create", "--folder", disk)
+        assert sentence.startswith(f"There is no room for a backup in {disk}: it will take about")
+        assert sorted(path.name for path in disk.iterdir()) == [".lock", "other"]
+
+
+EARLIER = "wmsd-2026-01-01T000000Z.tar.gz"
+"""Not of the second in which the next backup is made."""
+
+
+def test_a_disk_that_becomes_full_leaves_nothing(installation: Home, tmp_path: Path) -> None:
+    """What cannot be compressed takes more room than the archive before has shown."""
+    path = installation.data / "companies" / "1.db"
+    earlier = installation.folder / installation.ok("backup", "create", "--json").json["backup"]
+    connection = connect(path)
+    connection.execute("CREATE TABLE noise (bytes BLOB)")
+    connection.execute("INSERT INTO noise VALUES (randomblob(20000000))")
+    connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    connection.close()
+    with small_disk_at(tmp_path / "disk") as disk:
+        shutil.copy(earlier, disk / EARLIER)
+        fill(disk, leave=15_000_000)
+        sentence = installation.refused("backup", "create", "--folder", disk)
+        assert sentence.endswith("cannot be written: no space left on device. None was made.")
+        assert sorted(path.name for path in disk.iterdir()) == [".lock", "other", EARLIER]
