@@ -234,3 +234,10 @@ def test_the_one_of_the_lan(data: Path, now: datetime, expected: list[str]) -> N
 
 def test_the_lan_before_the_first_start(data: Path) -> None:
     assert names(certificates.look(situation(data, {"server": {"tls": "lan"}}))) == []
+
+
+def test_nothing_is_said_of_what_only_openssl_can_read(data: Path) -> None:
+    """It is served all the same: browsers see the certificate alone, without OpenSSL's own frame."""
+    certificate, key = made(data.parent)
+    certificate.write_bytes(certificate.read_bytes().replace(b" CERTIFICATE", b" TRUSTED CERTIFICATE"))
+    assert names(certificates.look(situation(data, served(certificate, key)))) == []

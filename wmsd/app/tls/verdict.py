@@ -107,7 +107,10 @@ def judged_by_time(server: Server, data: Path, now: datetime) -> Found:
         yield UNUSABLE.of(reason=error)
         return
     path = server.certificate_files[0]
-    certificate = _chain(path)[0]
+    chain = _chain(path)
+    if not chain:
+        return
+    certificate = chain[0]
     begin, end = certificate.not_valid_before_utc, certificate.not_valid_after_utc
     if end <= now:
         yield EXPIRED.of(path, day=f"{end:{DAY}}")
@@ -128,15 +131,20 @@ def _of_lan(data: Path, now: datetime) -> Found:
 
 
 def _chain(path: Path) -> "list[Certificate]":
+    """Empty where OpenSSL, which serves it, reads more than cryptography does: then nothing is said of it."""
     from cryptography import x509  # imported here: most have no files
 
-    return x509.load_pem_x509_certificates(path.read_bytes())
+    try:
+        return x509.load_pem_x509_certificates(path.read_bytes())
+    except ValueError:
+        return []
 
 
 def _issuers(path: Path, key: Path, data: Path) -> Found:
-    if not _is_issuer_unknown(path, key, data):
+    chain = _chain(path)
+    if not chain or not _is_issuer_unknown(path, key, data):
         return
-    certificate, *others = _chain(path)
+    certificate, *others = chain
     while above := next((each for each in others if each.subject == certificate.issuer), None):
         others.remove(above)
         certificate = above
