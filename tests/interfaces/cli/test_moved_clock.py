@@ -1,7 +1,7 @@
 """The machine's clock is set while the server runs: it goes on as if nothing had happened, and deletes nothing."""
 
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -63,6 +63,20 @@ def test_set_forward(moved: Home, server: Server, clock: MovedClock, years: int)
     acts_on_what_the_command_line_changes(moved, server)
     told = [line for line in server.log.splitlines() if "the clock" in line]
     assert [f"the clock was set forward by {365 * years} days" in told[0], len(told)] == [True, 2], told
+
+
+def test_a_command_leaves_no_moment_of_a_wrong_clock_behind(
+    moved: Home, server: Server, clock: MovedClock
+) -> None:
+    """Its changes stand where those of the server stand, which has seen the clock leap."""
+    clock.stand(timedelta(days=21))
+    is_told(server, "degraded")
+    made = moved.run_fresh("article", "create", "N", "--name", "N", "--company", "ACME", env=clock.environment)
+    assert made.code == 0, made.err
+    clock.stand(timedelta())
+    is_told(server, "ok")
+    status, changed = server.send("PATCH", "/api/articles/1", {"name": "M"})
+    assert (status, datetime.fromisoformat(changed["updated_at"]) < datetime.now(UTC) + HOUR) == (200, True)
 
 
 @pytest.mark.parametrize("step", [HOUR, 10 * YEAR])
