@@ -110,3 +110,15 @@ def test_the_command_line_tells_of_it(moved: Home, clock: MovedClock) -> None:
     assert "Warning: The clock was set forward by 2 h 0 min: nothing old is deleted before " in done.out
     moved.ok("clock", "confirm")
     assert moved.ok("clock", "show", "--json").json["steady"] is True
+
+
+def test_a_start_with_a_wrong_clock_leaves_no_moment_of_it_behind(moved: Home, clock: MovedClock) -> None:
+    """Nothing is changed before the start has compared the clock with the last moment that was kept."""
+    with moved.serving(env=clock.environment) as server:
+        assert server.stop() == 0
+    clock.stand(timedelta(days=40))
+    with moved.serving("--demo", env=clock.environment) as server:
+        assert server.stop() == 0
+    codes = [each["code"] for each in moved.ok("company", "list", "--json").json]
+    assert "DEMO" in codes
+    assert "The last change of company DEMO is of " not in moved.run("doctor").out
