@@ -37,7 +37,7 @@ def texts() -> Iterator[str]:
             yield from (each for each in (said if isinstance(said, tuple) else (said,)) if each)
     yield from (each[1] for each in (*account.FIELDS, *signing_in.FIELDS, *first_run.FIELDS, *welcome.FIELDS))
     yield from (signing_on.NOT_BEGUN, *refused.HEADINGS.values(), refused.OTHER)
-    yield from (*refused.NEXT.values(), refused.ANOTHER_SESSION)
+    yield from (*refused.NEXT.values(), refused.ANOTHER_SESSION, refused.AFTER_FORM)
     yield from (each.title for each in (*RESOURCES, *ADMINISTRATION))
     yield from (each.title for each in HOUSE_PAGES)
 
