@@ -19,7 +19,7 @@ from wmsd.interfaces.pages.resources import RESOURCES
 
 TEMPLATES: Final = (
     *("frame", "house", "account", "second_factor", "second_step", "recovery_codes", "sign_in", "first_admin"),
-    *("welcome", "demo", "invited", "once", "token", "not_let_in", "signed_on", "spent"),
+    *("welcome", "demo", "invited", "once", "token", "not_let_in", "signed_on", "spent", "no_admin"),
     *("refused", "refused_here", "refusal", "kept", "own_fields", "try_sign_on", "password", "trust"),
 )
 SAME: Final = {"Audit", "Browser"}
