@@ -11,8 +11,10 @@ from jinja2.ext import extract_from_ast
 
 from tests.support.messages import CATALOGUES, PAGES
 from tests.support.messages import TEMPLATES as FOLDER
+from wmsd.accounts.holdings import Holdings
 from wmsd.interfaces.pages import account, first_run, refused, signing_in, signing_on, welcome
 from wmsd.interfaces.pages.administration import ADMINISTRATION
+from wmsd.interfaces.pages.fields import declared_name
 from wmsd.interfaces.pages.house_pages import HOUSE_PAGES
 from wmsd.interfaces.pages.language import ERROR
 from wmsd.interfaces.pages.resources import RESOURCES
@@ -52,6 +54,12 @@ def test_every_text_of_these_pages_is_translated(romanian: dict[str, str]) -> No
     said = set(texts()) - SAME
     assert len(said) > 120
     assert sorted(each for each in said if romanian.get(each, each) in ("", each)) == []
+
+
+def test_what_only_the_audit_shows_of_a_change_is_translated(romanian: dict[str, str]) -> None:
+    shown = (*Holdings._fields, "tokens_revoked", "archive", "folder", "fixed", "failures", "addresses")
+    names = {declared_name(each) for each in (*shown, "recovery_codes")}
+    assert [each for each in names if romanian.get(each, each) in ("", each)] == []
 
 
 def test_the_messages_of_pages_themselves_are_translated() -> None:
