@@ -10,7 +10,7 @@ from tests.interfaces.pages.administering import shown_once
 from tests.interfaces.pages.test_acting import sent
 from tests.interfaces.pages.test_browsing import signed_in, text_of
 from tests.interfaces.pages.visitor import Seen, Visitor
-from tests.support.world import World, open_world
+from tests.support.world import PASSWORD, World, open_world
 from wmsd.accounts import demo_link, first_admin
 from wmsd.accounts import store as accounts
 from wmsd.app import demo
@@ -95,6 +95,26 @@ async def test_a_wrong_or_old_link_does_nothing(fresh: World) -> None:
     newer, newest = await offer(fresh), await offer(fresh)
     assert await status_of(fresh, newer) == 404
     assert await status_of(fresh, newest) == 303
+
+
+async def test_who_comes_before_there_is_an_admin_reads_what_to_do(fresh: World) -> None:
+    await offer(fresh)
+    command = "./wmsd user first-admin-link"
+    for path in ("/sign-in", "/first-admin", "/first-admin?code=guess"):
+        seen = await Visitor(fresh).get(path)
+        assert ("has no admin yet" in seen.text, command in seen.text) == (True, True), path
+        assert "ask a site admin" not in seen.text
+        assert str(fresh.installation.folder.path) not in seen.text
+    refused = await Visitor(fresh).sign_in("nobody@example.com", PASSWORD)
+    assert (refused.status, command in refused.text) == (401, True)
+    told = await Visitor(fresh).get("/sign-in", {"Accept-Language": "ro"})
+    assert "nu are încă niciun administrator" in told.text
+    assert command not in (await Visitor(fresh).get("/demo")).text
+    assert await status_of(fresh, await offer(fresh)) == 303
+    for path in ("/sign-in", "/first-admin", "/first-admin?code=guess"):
+        seen = await Visitor(fresh).get(path)
+        assert ("has no admin yet" in seen.text, "first-admin-link" in seen.text) == (False, False), path
+    assert "ask a site admin" in (await Visitor(fresh).get("/sign-in")).text
 
 
 async def test_no_other_site_sends_the_form(fresh: World) -> None:

@@ -19,8 +19,8 @@ from wmsd.interfaces.pages.fields import Field
 from wmsd.interfaces.pages.filters import filters_of
 from wmsd.interfaces.pages.forms import form_of
 from wmsd.interfaces.pages.guide.contents import READERS
-from wmsd.interfaces.pages.language import ERROR
-from wmsd.interfaces.pages.refusal_words import BETWEEN_SENTENCES, in_words
+from wmsd.interfaces.pages.language import BETWEEN_SENTENCES, ERROR
+from wmsd.interfaces.pages.refusal_words import in_words
 from wmsd.interfaces.pages.requests import NOT_KEPT
 from wmsd.interfaces.pages.resources import RESOURCES
 
