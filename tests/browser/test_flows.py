@@ -197,7 +197,9 @@ def test_a_slider_leads_to_any_past_moment(page: Page) -> None:
     def make_older(route: Route) -> None:
         """The stock record, by a thousand minutes."""
         answer = route.fetch()
-        older = re.sub(r'(data-moment.* min=")(\d+)', lambda found: f"{found[1]}{int(found[2]) - 1000}", answer.text())
+        older = re.sub(
+            r'(data-moment.* min=")(\d+)', lambda found: f"{found[1]}{int(found[2]) - 1000}", answer.text()
+        )
         route.fulfill(response=answer, body=older)
 
     page.route("**/companies/1/stock/7*", make_older)
