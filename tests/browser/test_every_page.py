@@ -60,8 +60,8 @@ FOR_STRANGERS = (
     "/first-admin?code=x",
     "/demo?code=x",
 )
-NO_NAME = re.compile(r"[^\w.-]+")
-"""What stands in addresses and not in names of files."""
+NO_NAME = re.compile(r"[^\w.-]+|(?<=/)[0-9a-f]{32}$")
+"""What stands in addresses and not in names of files: also ids that are others each time."""
 SCREENS = {"phone": 390, "tablet": 820, "screen": 1440}
 LOOKS = {
     ("phone", "light", "en"): None,

@@ -1,5 +1,6 @@
 """A day's work in the demo, so that there is a page of everything to look at."""
 
+from collections.abc import Mapping
 from typing import Any, Final
 
 from playwright.sync_api import Page
@@ -8,7 +9,7 @@ from tests.browser.conftest import House, new_token
 
 LATE: Final = "2026-01-15"
 COMPANY: Final = "/companies/1"
-SHOWN_ONCE: Final = (
+SHOWN_ONCE: Final[tuple[tuple[str, Mapping[str, str | bool]], ...]] = (
     ("/admin/users/new", {"email": "mia@example.com", "name": "Mia", "company_codes": "DEMO"}),
     ("/admin/tokens/new", {"name": "A token of a shop with a long name", "abilities:*": True}),
     ("/admin/sites/new", {"company_code": "DEMO", "warehouse_code": "MAIN", "name": "Main hall"}),
@@ -22,8 +23,8 @@ def work(page: Page, house: House) -> tuple[str, ...]:
     token = new_token(page, "*")
 
     def send(method: str, path: str, body: Any) -> Any:
-        status, answer = house.server.send(method, f"/api/{path}", body, token)
-        assert status in (200, 201), answer
+        answered, answer = house.server.send(method, f"/api/{path}", body, token)
+        assert answered in (200, 201), answer
         return answer
 
     place = {"partner_id": 1, "warehouse_id": 1}
@@ -40,20 +41,22 @@ def work(page: Page, house: House) -> tuple[str, ...]:
     received = {"purchase_order_id": bought["id"], "warehouse_id": 1, "selected_items": selected}
     reception = send("POST", "receptions", {**received, "status": "FINALIZAT"})
     returned = send("POST", "returns", {**place, "sales_order_id": sold["id"], "lines": lines[:1]})
-    status, refused = house.server.send("POST", "/api/sales-orders", {"partner_id": 1}, token)
-    assert status == 422, refused
+    answered, refused = house.server.send("POST", "/api/sales-orders", {"partner_id": 1}, token)
+    assert answered == 422, refused
     page.goto(f"{COMPANY}/requests?status=refused")
     request = page.locator("tbody td a").first.get_attribute("href") or ""
+    page.goto(f"{COMPANY}/events?event=sales_order.created")
+    event = page.locator("tbody td a").first.get_attribute("href") or ""
     documents = {
         "sales-orders": late,
         "purchase-orders": bought,
         "receptions": reception,
         "returns": returned,
     }
-    return (*(f"{COMPANY}/{kind}/{record['id']}" for kind, record in documents.items()), request)
+    return (*(f"{COMPANY}/{kind}/{record['id']}" for kind, record in documents.items()), request, event)
 
 
-def fill(page: Page, path: str, fields: dict[str, str | bool]) -> None:
+def fill(page: Page, path: str, fields: Mapping[str, str | bool]) -> None:
     page.goto(path)
     for name, value in fields.items():
         if value is True:
