@@ -158,6 +158,8 @@ async def test_the_steps_lead_to_a_program_with_a_token(fresh: World) -> None:
     named = await visitor.post("/start", {"form_token": first.form_token, "name": "Hub Cluj"})
     assert (named.status, named.goes_to) == (303, "/start")
     assert '<div class="name">Hub Cluj</div>' in (await visitor.get("/today")).text
+    steps = (await visitor.get("/start")).text
+    assert 'href="/companies/1/imports/new?kind=articles"' in steps, "a list needs no command line"
     assert (await sent(visitor, "/companies/1/articles/new", code="A1", name="First")).status == 303
     made = shown_once(await sent(visitor, "/admin/tokens/new", **{"name": "Shop", "abilities:*": "on"}))
     seen = await visitor.get("/start")

@@ -26,7 +26,20 @@ from wmsd.interfaces.pages.resources import RESOURCES
 
 ALL = (*RESOURCES, *ADMINISTRATION)
 PAGES = (
-    *("form", "inputs", "acts", "list", "record", "today", "why", "movements", "request", "requests", "rights"),
+    *(
+        "form",
+        "inputs",
+        "acts",
+        "list",
+        "record",
+        "event",
+        "today",
+        "why",
+        "movements",
+        "request",
+        "requests",
+        "rights",
+    ),
     *("start", "guide_frame", "guide_home", "guide_search", "guide_missing"),
 )
 GROUP: dict[str, Any] = {

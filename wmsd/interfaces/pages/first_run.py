@@ -1,6 +1,7 @@
 """Into a new installation: the link of the first admin, the link of the demo, and the first steps."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Final
 
 from wmsd.accounts import demo_link, first_admin
@@ -26,8 +27,8 @@ FIELDS: Final = (
 
 
 class FirstRun:
-    def __init__(self, door: Door) -> None:
-        self._door = door
+    def __init__(self, door: Door, folder: Path) -> None:
+        self._door, self._folder = door, folder
 
     async def show_first_admin(self, request: web.Request) -> web.Response:
         code = request.query.get("code", "")
@@ -115,6 +116,7 @@ class FirstRun:
             name=person.installation if typed is None else typed,
             errors=errors,
             company=company,
+            folder=self._folder,
             article=article,
             token=next(iter(has_token), None),
         )
