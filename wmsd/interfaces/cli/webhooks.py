@@ -77,6 +77,7 @@ def test_webhook(command_line: CommandLine, webhook: int, code: str, as_json: bo
         from wmsd.app.webhooks import new_client  # imported only when something is sent
         from wmsd.webhooks.trial import send_test
 
+        installation.folder.check_room(is_move=True)
         company, database = await opened(installation, code)
         check_is_on(company)
         client = new_client(installation)
@@ -148,6 +149,7 @@ def _switch(command_line: CommandLine, webhook: int, code: str, active: bool) ->
         return before != active, entry
 
     async def work(installation: Installation) -> bool:
+        installation.folder.check_room(is_move=True)
         company, database = await opened(installation, code)
         has_changed, entry = await database.write(lambda tx: write(tx, company))
         if entry is not None:
