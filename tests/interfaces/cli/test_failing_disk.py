@@ -108,7 +108,8 @@ def test_sites_webhooks_and_imports_taken_back_look_at_the_disk_too(home: Home, 
     home.write("warehouses.csv", "code,name\nMAIN,Main\nYARD,Yard\n")
     home.ok("import", "warehouses", "warehouses.csv", "--company", "ACME")
     home.ok("site", "create", "ACME", "MAIN", "--name", "Planner")
-    makes, undoes = ("site", "create", "ACME", "YARD", "--name", "Y"), ("import", "undo", "--company", "ACME")
+    makes: tuple[str, ...] = ("site", "create", "ACME", "YARD", "--name", "Y")
+    undoes: tuple[str, ...] = ("import", "undo", "--company", "ACME")
     rotates, revokes = ("site", "rotate", "ACME", "MAIN"), ("site", "revoke", "ACME", "MAIN")
     of_webhook = ("1", "--company", "ACME")
     moves = (
