@@ -28,7 +28,8 @@ one_webhook = options_of(click.argument("webhook", metavar="ID", type=click.IntR
 def webhook_command() -> None:
     """List, test and switch webhooks, read their log, and send deliveries again.
 
-    Subscriptions are made over the API. A running server follows within a second what you switch or queue here.
+    They are made at the pages, or over the API. A running server follows within a second what you switch or queue
+    here.
     """
 
 
@@ -57,7 +58,7 @@ def list_webhooks(command_line: CommandLine, code: str, as_json: bool) -> None:
         return company, await database.read_long(lambda tx: read(tx, company))
 
     company, rows = command_line.run(work)
-    say(rows, as_json, f"{code} has no webhook yet: POST /api/webhooks makes one.")
+    say(rows, as_json, f"{code} has no webhook yet. They are made at the pages, and by programs over the API.")
     if rows and off_because(company) is not None:
         note(_why_off(company))
 
@@ -118,8 +119,8 @@ def switch_on(command_line: CommandLine, webhook: int, code: str) -> None:
     """
     if _switch(command_line, webhook, code, True):
         note(
-            f"Webhook {webhook} is on. Events from the time when it was off were not queued: "
-            "GET /api/v2/events lists them."
+            f"Webhook {webhook} is on. Events from the time when it was off were not queued: the event log of the "
+            "API has them (see /docs/webhooks)."
         )
     else:
         note(f"Webhook {webhook} was on already.")
