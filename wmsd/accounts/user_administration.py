@@ -270,8 +270,10 @@ def _right(user: User, ability: str, opens: str) -> Mapping[str, Any]:
 
 def _because(user: User, ability: str) -> str:
     if user.disabled:
-        return "The user is shut out."
+        return "The user is shut out: it can do nothing until somebody lets it in again."
     if user.role != "member":
         role: Role = user.role
         return f"A {role.replace('-', ' ')} may do {ROLES[role]}."
-    return "The user has this ability." if ability in user.may_do else "The user lacks this ability."
+    if ability in user.may_do:
+        return "This was given to the user, who is a member: members may do what they were given, and no more."
+    return "This was not given to the user, who is a member. Whoever changes the user can give it."

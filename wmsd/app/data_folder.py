@@ -14,7 +14,7 @@ from wmsd import __version__
 from wmsd.accounts import store as accounts
 from wmsd.accounts.master_key import MasterKey
 from wmsd.app import swapping
-from wmsd.app.disk_thresholds import Level, disk_of
+from wmsd.app.disk_thresholds import disk_of
 from wmsd.app.settings import Server
 from wmsd.app.swapping import sync
 from wmsd.base.clock import OrderedClock
@@ -132,13 +132,16 @@ class DataFolder:
                 probe.unlink()
         self.check_room()
 
-    def check_room(self) -> None:
-        """Raises StorageError when the disk is nearly full. The rest is kept for work that must go on."""
+    def check_room(self, is_move: bool = False) -> None:
+        """Raises StorageError when the disk is nearly full. The rest is kept for work that must go on, such as a
+        move: it switches what is there, or sends it again, and may come as near to the end as a request that does.
+        """
         disk = disk_of(self.path)
-        if disk.level is Level.REFUSED:
+        needed = RESERVE_BYTES if is_move else disk.refused_below
+        if disk.free < needed:
             raise StorageError(
                 f"The disk of the data folder {self.path} is full: {disk.free // 1024} KiB are free, "
-                f"{disk.refused_below // 1024} KiB are needed. Make room, then start again."
+                f"{needed // 1024} KiB are needed. Make room, then start again."
             )
 
     def make_reserve(self) -> None:

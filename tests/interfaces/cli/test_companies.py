@@ -78,26 +78,26 @@ def test_a_company_of_an_operator_and_a_sandbox(shared: Home) -> None:
 def test_what_is_not_a_good_company(shared: Home) -> None:
     before = hashes(shared.data)
     create = ("company", "create")
-    taken = "code is taken by another company."
+    taken = "CODE is taken by another company."
     unknown = "is not a module; the modules are api, articles, stock, outbound, inbound, returns, webhooks."
     for arguments, sentences in (
         (["ACME", "--name", "Other"], [taken]),
         (
             ["NEW", "--name", "New", "--operator", "NOBODY"],
-            ["operator_code is not an operator of this installation."],
+            ["--operator is not an operator of this installation."],
         ),
         (
             ["ACME", "--name", "Other", "--operator", "NOBODY"],
-            [taken, "operator_code is not an operator of this installation."],
+            [taken, "--operator is not an operator of this installation."],
         ),
-        (["NEW", "--name", "New", "--module", "stok"], [f"modules.1 stok {unknown}"]),
-        (["NEW", "--name", ""], ["name must have at least 1 character."]),
-        (["", "--name", "New"], ["code must have at least 1 character."]),
+        (["NEW", "--name", "New", "--module", "stok"], [f"--module stok {unknown}"]),
+        (["NEW", "--name", ""], ["--name must have at least 1 character."]),
+        (["", "--name", "New"], ["CODE must have at least 1 character."]),
         (
             ["x" * 65, "--name", " New"],
-            ["code must have at most 64 characters.", "name must not begin or end with a blank."],
+            ["CODE must have at most 64 characters.", "--name must not begin or end with a blank."],
         ),
-        (["N\nEW", "--name", "New"], ["code must not contain a line break."]),
+        (["N\nEW", "--name", "New"], ["CODE must not contain a line break."]),
     ):
         assert shared.refusals(*create, *arguments) == sentences
     assert hashes(shared.data) == before
@@ -124,9 +124,11 @@ def test_what_is_not_a_good_change(shared: Home) -> None:
     before = hashes(shared.data)
     change = ("company", "change")
     assert shared.refused(*change, "NOBODY", "--name", "Some") == "There is no such company as NOBODY."
-    assert shared.refused(*change, "ACME", "--name", "") == "name must have at least 1 character."
+    assert shared.refused(*change, "ACME", "--name", "") == "--name must have at least 1 character."
     for limit in ("-1", "99999999999999999999"):
-        assert shared.refused(*change, "ACME", f"--requests-per-minute={limit}").startswith("requests_per_minute ")
+        assert shared.refused(*change, "ACME", f"--requests-per-minute={limit}").startswith(
+            "--requests-per-minute "
+        )
     assert shared.misunderstood(*change, "ACME").startswith("Error: Nothing to change: give --name")
     assert hashes(shared.data) == before
 
@@ -145,7 +147,7 @@ def test_a_company_has_limits_and_a_quota_of_its_own(shared: Home) -> None:
     assert shown() == [600, 7, 500]
     shared.ok(*change, "--graphql-per-minute", "0", "--quota-megabytes", "0")
     assert shown() == [600, None, None]
-    assert shared.refused(*change, "--quota-megabytes=-1").startswith("quota_megabytes ")
+    assert shared.refused(*change, "--quota-megabytes=-1").startswith("--quota-megabytes ")
 
 
 def test_how_much_more_than_ordered_is_received(shared: Home) -> None:
@@ -245,8 +247,8 @@ def test_a_company_that_is_not_there_has_no_tolerance(shared: Home) -> None:
 
 def test_what_is_not_a_good_operator(shared: Home) -> None:
     shared.ok("operator", "create", "TWICE", "--name", "Twice")
-    assert shared.refused("operator", "create", "TWICE", "--name", "Else") == "code is taken by another operator."
-    assert shared.refused("operator", "create", " X", "--name", "X") == "code must not begin or end with a blank."
+    assert shared.refused("operator", "create", "TWICE", "--name", "Else") == "CODE is taken by another operator."
+    assert shared.refused("operator", "create", " X", "--name", "X") == "CODE must not begin or end with a blank."
 
 
 def audited(home: Home, subject: str) -> list[str]:
@@ -279,7 +281,7 @@ def test_what_is_not_a_good_change_of_an_operator(shared: Home) -> None:
     before = hashes(shared.data)
     change = ("operator", "change")
     assert shared.refused(*change, "NOBODY", "--webhooks") == "There is no such operator as NOBODY."
-    assert shared.refused(*change, "TWICE", "--name", "") == "name must have at least 1 character."
+    assert shared.refused(*change, "TWICE", "--name", "") == "--name must have at least 1 character."
     assert shared.misunderstood(*change, "TWICE").endswith("give --name, --sandbox or --webhooks.")
     assert hashes(shared.data) == before
 
@@ -305,7 +307,7 @@ def test_modules_are_switched(shared: Home) -> None:
 def test_modules_that_are_not_there(shared: Home, action: str) -> None:
     assert shared.refused("module", action, "NOBODY", "stock") == "There is no such company as NOBODY."
     refused = shared.refused("module", action, "ACME", "stock", "stok")
-    assert refused.startswith("modules.0 stok is not a module; the modules are api, articles")
+    assert refused.startswith("MODULE stok is not a module; the modules are api, articles")
     assert company(shared, "ACME")["modules"] == MODULES
     assert shared.misunderstood("module", action, "ACME") == "Error: Missing argument 'MODULE...'."
     assert shared.refused("module", "list", "NOBODY") == "There is no such company as NOBODY."

@@ -258,8 +258,8 @@ def test_a_company_is_renamed(home: Home) -> None:
         assert [each["code"] for each in listed["data"]] == ["ACME", "KEPT"]
     sql = "SELECT details FROM audit WHERE action = 'company.rename' AND subject = 'GONE'"
     assert platform(home, sql) == [('{"code":{"before":"GONE","after":"KEPT"}}',)]
-    assert home.refused("company", "rename", "KEPT", "ACME") == "code is taken by another company."
-    assert home.refused("company", "rename", "KEPT", "") == "code must have at least 1 character."
+    assert home.refused("company", "rename", "KEPT", "ACME") == "NEW_CODE is taken by another company."
+    assert home.refused("company", "rename", "KEPT", "") == "NEW_CODE must have at least 1 character."
     assert home.refused("company", "rename", "GONE", "X") == "There is no such company as GONE."
     home.ok("company", "rename", "KEPT", "KEPT")
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from tests.support.command import LONGEST, Home, Server, first_day
 from tests.support.injected import failing
 from tests.support.small_disk import fill
+from wmsd.app.data_folder import RESERVE_BYTES
 from wmsd.app.disk_thresholds import LEAST_REFUSED
 from wmsd.db.sqlite import LOG_BYTES
 
@@ -99,3 +100,36 @@ def test_commands_add_nothing_to_a_full_disk(home: Home, small_disk: Path) -> No
         assert (refused.code, refused.out) == (1, "")
         assert "The disk of the data folder data is full: " in refused.err
     assert [each["code"] for each in home.ok("company", "list", "--json").json] == ["ACME"]
+
+
+def test_sites_webhooks_and_imports_taken_back_look_at_the_disk_too(home: Home, small_disk: Path) -> None:
+    """What only moves goes on until the reserve is needed; what shuts somebody out always does."""
+    home = first_day(Home(home.program, small_disk))
+    home.write("warehouses.csv", "code,name\nMAIN,Main\nYARD,Yard\n")
+    home.ok("import", "warehouses", "warehouses.csv", "--company", "ACME")
+    home.ok("site", "create", "ACME", "MAIN", "--name", "Planner")
+    makes: tuple[str, ...] = ("site", "create", "ACME", "YARD", "--name", "Y")
+    undoes: tuple[str, ...] = ("import", "undo", "--company", "ACME")
+    rotates, revokes = ("site", "rotate", "ACME", "MAIN"), ("site", "revoke", "ACME", "MAIN")
+    of_webhook = ("1", "--company", "ACME")
+    moves = (
+        rotates,
+        *(("webhook", act, *of_webhook) for act in ("on", "off", "test")),
+        ("webhook", "redeliver", *of_webhook, "--since", "1d"),
+    )
+    full = "The disk of the data folder data is full: "
+    fill(small_disk, LEAST_REFUSED - 1024**2)
+    for command in (makes, undoes):
+        assert full in home.run(*command).err, command
+    for command in moves:
+        assert full not in home.run(*command).err, command
+    fill(small_disk, RESERVE_BYTES - 1024**2)
+    for command in (makes, undoes, *moves):
+        refused = home.run(*command)
+        assert (refused.code, refused.out, full in refused.err) == (1, "", True), command
+    assert full not in home.run("webhook", "redeliver", *of_webhook, "--since", "1d", "--dry-run").err
+    home.ok(*revokes)
+    assert [each["status"] for each in home.ok("site", "list", "--json").json] == ["revoked"]
+    (small_disk / "other").unlink()
+    assert "is a site of a transport planner" in home.run(*undoes).err
+    home.ok(*makes)

@@ -63,19 +63,19 @@ def test_a_user_without_a_company_is_told_so(shared: Home) -> None:
 def test_what_is_not_a_good_user(shared: Home) -> None:
     before = shared.ok("user", "list", "--json").json
     for arguments, sentences in (
-        ([EMAIL, "--role", "platform-admin"], ["email is taken by another user."]),
-        ([EMAIL.upper(), "--role", "platform-admin"], ["email is taken by another user."]),
-        (["nobody", "--role", "platform-admin"], ["email must be an e-mail address."]),
+        ([EMAIL, "--role", "platform-admin"], ["EMAIL is taken by another user."]),
+        ([EMAIL.upper(), "--role", "platform-admin"], ["EMAIL is taken by another user."]),
+        (["nobody", "--role", "platform-admin"], ["EMAIL must be an e-mail address."]),
         (
             ["x@y", "--role", "platform-admin", "--company", "ACME"],
-            ["company_codes must not be given: a platform admin may use every company."],
+            ["--company must not be given: a platform admin may use every company."],
         ),
         (
             [EMAIL, "--role", "member", "--company", "ACME", "--company", "NOBODY", "--ability", "stock:steal"],
             [
-                "abilities.0 is not an ability of this platform.",
-                "email is taken by another user.",
-                "company_codes.1 NOBODY is not a company of this installation.",
+                "--ability stock:steal is not an ability of this platform.",
+                "EMAIL is taken by another user.",
+                "--company NOBODY is not a company of this installation.",
             ],
         ),
     ):
@@ -203,12 +203,15 @@ def test_a_token_never_goes_beyond_its_user(shared: Home) -> None:
     shared.ok(*create, "stock:read", "--company", "ACME")
     for arguments, sentence in (
         (["articles:write"], "This user may not give articles:write."),
-        (["stock:steal"], "abilities.0 is not an ability of this platform."),
-        (["stock:read", "--company", "OTHER"], "company OTHER is not a company that small@example.com may use."),
-        (["stock:read", "--company", "NOBODY"], "company NOBODY is not a company that small@example.com may use."),
-        (["stock:read", "--name", ""], "name must have at least 1 character."),
-        (["stock:read", "--name", "x" * 256], "name must have at most 255 characters."),
-        (["stock:read", "--name", "a\tb"], "name must not contain control characters."),
+        (["stock:steal"], "--ability stock:steal is not an ability of this platform."),
+        (["stock:read", "--company", "OTHER"], "--company OTHER is not a company that small@example.com may use."),
+        (
+            ["stock:read", "--company", "NOBODY"],
+            "--company NOBODY is not a company that small@example.com may use.",
+        ),
+        (["stock:read", "--name", ""], "--name must have at least 1 character."),
+        (["stock:read", "--name", "x" * 256], "--name must have at most 255 characters."),
+        (["stock:read", "--name", "a\tb"], "--name must not contain control characters."),
     ):
         assert shared.refused(*create, *arguments) == sentence
     assert shared.refused(*create, "*").startswith("This user may not give articles:read, articles:write")

@@ -98,13 +98,13 @@ def test_what_is_not_a_site(shop: Tenant) -> None:
     for arguments, sentence in (
         (["create", "NOBODY", "MAIN", "--name", "P"], "There is no such company as NOBODY."),
         (["create", code, "NOWHERE", "--name", "P"], "There is no such warehouse as NOWHERE."),
-        (["create", code, "SHUT", "--name", "P"], "warehouse SHUT is not active."),
+        (["create", code, "SHUT", "--name", "P"], "WAREHOUSE SHUT is not active."),
         (
             ["create", code, "MAIN", "--name", "Q"],
             "warehouse MAIN has a site already: wmsd site rotate gives it a new token.",
         ),
-        (["create", code, "EAST", "--name", ""], "name must have at least 1 character."),
-        (["create", code, "EAST", "--name", "a\tb"], "name must not contain control characters."),
+        (["create", code, "EAST", "--name", ""], "--name must have at least 1 character."),
+        (["create", code, "EAST", "--name", "a\tb"], "--name must not contain control characters."),
         (["rotate", code, "EAST"], f"There is no such site of {code} as EAST."),
         (["revoke", code, "EAST"], f"There is no such site of {code} as EAST."),
         (["rotate", "NOBODY", "MAIN"], "There is no such company as NOBODY."),

@@ -277,7 +277,7 @@ def test_options_of_a_count_go_with_a_count(store: Tenant) -> None:
         said = store.home.misunderstood("import", "articles", "-", "--company", store.code, *option)
         assert said == f"Error: {option[0]} goes with stock-count only."
     arguments = ("import", "stock-count", "-", "--company", store.code, "--reason", "x" * 256)
-    assert store.home.refusals(*arguments, stdin=COUNT) == ["reason must have at most 255 characters."]
+    assert store.home.refusals(*arguments, stdin=COUNT) == ["--reason must have at most 255 characters."]
 
 
 def test_a_count_is_taken_back_unchanged(store: Tenant, tenant: Tenant) -> None:

@@ -150,7 +150,7 @@ async def test_open_alerts_are_shown_with_what_to_do_and_that_nobody_is_told(adm
     text = text_of((await admin.get("/admin/health")).text)
     assert "The disk is full 20 Nov 2026, 12:00 UTC The disk of the data folder is full: nothing new" in text
     romanian = text_of((await admin.get("/admin/health", {"Accept-Language": "ro"})).text)
-    assert "Discul folderului de date este plin: nu se mai stochează nimic nou." in romanian
+    assert "Discul dosarului de date este plin: nu se mai stochează nimic nou." in romanian
 
 
 async def test_a_way_that_takes_no_alerts_is_shown(house: World) -> None:

@@ -17,9 +17,10 @@ from tests.interfaces.pages.administering import (
     signed_in_as,
 )
 from tests.interfaces.pages.test_acting import form_of, sent
-from tests.interfaces.pages.test_browsing import EMAIL, rows
-from tests.interfaces.pages.visitor import Visitor
+from tests.interfaces.pages.test_browsing import EMAIL, rows, text_of
+from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.world import PASSWORD
+from wmsd.companies import actions as companies
 from wmsd.interfaces.pages.administration import ADMINISTRATION
 
 
@@ -142,13 +143,35 @@ async def test_the_last_platform_admin_stays(admin: Visitor, act: str) -> None:
 
 async def test_rights_are_told_with_their_reasons(admin: Visitor) -> None:
     await admin.world.new_user(MEMBER, "member", ["OTHER"], ["stock:read"])
-    seen = await admin.get(f"/admin/users/{await id_of(admin, MEMBER)}/rights")
-    found = {cells[0]: cells[2:] for cells in rows(seen)}
-    assert found["stock:read"] == ["yes", "The user has this ability."]
-    assert found["articles:read"] == ["no", "The user lacks this ability."]
+    path = f"/admin/users/{await id_of(admin, MEMBER)}"
+    seen = await admin.get(f"{path}/rights")
+    may, may_not = parts_of(seen)
+    assert "members may do what they were given, and no more" in may
+    said = re.findall(r'<td class="long">(.*?)</td><td class="soft"><code>(.*?)</code>', may)
+    assert said == [("Read stock", "stock:read")]
+    assert "This was not given to the user" in may_not
+    assert ("Read articles" in may_not, "stock:read" in may_not) == (True, False)
+    assert "Oprit acolo" in (await admin.get(f"{path}/rights", {"Accept-Language": "ro"})).text
     own = await admin.get(f"/admin/users/{await id_of(admin, EMAIL)}/rights")
-    assert {cells[2] for cells in rows(own)} == {"yes"}
+    assert 'id="not-allowed"' not in own.text
     assert "A platform admin may do everything, in every company." in own.text
+    assert (await sent(admin, f"{path}/shut-out")).status == 303
+    none, shut_out = parts_of(await admin.get(f"{path}/rights"))
+    assert (none, "it can do nothing until somebody lets it in again" in shut_out) == ("", True)
+
+
+async def test_rights_say_what_is_switched_off_in_words(admin: Visitor) -> None:
+    await admin.world.new_user(MEMBER, "member", ["OTHER"], ["sales-orders:read"])
+    path = f"/admin/users/{await id_of(admin, MEMBER)}/rights"
+    assert "nothing" in text_of((await admin.get(path)).text)
+    await admin.world.installation.platform.write(lambda tx: companies.set_module(tx, "OTHER", "outbound", False))
+    assert "outbound (sales orders)" in text_of((await admin.get(path)).text)
+
+
+def parts_of(seen: Seen) -> tuple[str, str]:
+    """What is allowed, and what is not."""
+    found = dict(re.findall(r'id="((?:not-)?allowed)">(.*?)</section>', seen.text, re.DOTALL))
+    return found.get("allowed", ""), found.get("not-allowed", "")
 
 
 async def test_a_company_admin_sees_the_people_of_its_companies_only(lead: Visitor) -> None:

@@ -26,7 +26,7 @@ async def test_reading_returns_is_told_as_the_settings_have_it(tmp_path: Path, i
             assert f"returns:read {said} " in text_of(seen.text) + " "
             assert ("abilities:returns:write" in seen.text) == is_required, "no choice that would be refused"
         rights = rows(await admin.get(f"/admin/users/{await id_of(admin, MEMBER)}/rights"))
-        assert [cells[1] for cells in rights if cells[0] == "returns:read"] == [said]
+        assert [cells[0] for cells in rights if cells[1] == "returns:read"] == [said.capitalize()]
         made = await sent(admin, "/admin/tokens/new", **{"name": "Shop", "abilities:returns:read": "on"})
         assert f"returns:read {said} " in text_of(made.text)
         reference = await Visitor(world).get("/docs/api/access")

@@ -9,6 +9,7 @@ from wmsd.app.backups.due import local_now, next_backup
 from wmsd.app.backups.record import BackupRecord, read_record
 from wmsd.app.backups.verdict import verdict
 from wmsd.app.installation import Installation
+from wmsd.app.oversight.house import of_replica
 from wmsd.app.oversight.progress import progress_of
 from wmsd.app.oversight.schema import ArchiveShown, Proof
 from wmsd.app.oversight.service import OversightService
@@ -106,7 +107,5 @@ def _content(path: Path, size: int, changed: int) -> Content:
 def _replica(installation: Installation) -> dict[str, Any]:
     if not installation.settings.replica.enabled:
         return {"enabled": False, "ok": True, "sentence": "Replication is off (replica.enabled)."}
-    from wmsd.app.replicas.verdict import verdict as verdict_of_replica  # imported here: few have one
-
-    judged = verdict_of_replica(installation.folder)
-    return {"enabled": True, "ok": judged.ok, "sentence": f"{judged.sentence.rstrip('.')}."}
+    ok, sentence = of_replica(installation)
+    return {"enabled": True, "ok": ok, "sentence": sentence}

@@ -46,7 +46,7 @@ def details(installation: Installation, jobs: Jobs) -> dict[str, str]:
         "clock": _clock(installation, jobs),
         "disk": _disk(installation),
         "backup": None if jobs.backups is None else _backup(jobs),
-        "replica": _replica(installation),
+        "replica": of_replica(installation)[1] if installation.settings.replica.enabled else None,
     }
     return {name: sentence for name, sentence in found.items() if sentence}
 
@@ -81,15 +81,14 @@ def _backup(jobs: Jobs) -> str:
     return _sentence(verdict(jobs.backups.settings, jobs.backups.record(), local_now()).sentence)
 
 
-def _replica(installation: Installation) -> str | None:
-    if not installation.settings.replica.enabled:
-        return None
+def of_replica(installation: Installation) -> tuple[bool, str]:
+    """Whether the replica has everything, and what is said of it. Only where there is one."""
     from wmsd.app.replicas.verdict import verdict as verdict_of_replica  # imported here: few have one
 
     judged = verdict_of_replica(installation.folder)
     if not judged.behind:
-        return _sentence(judged.sentence)
-    return _behind([_of_file(installation, name) for name in judged.behind])
+        return judged.ok, _sentence(judged.sentence)
+    return judged.ok, _behind([_of_file(installation, name) for name in judged.behind])
 
 
 def _behind(names: list[str]) -> str:

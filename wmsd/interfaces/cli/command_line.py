@@ -4,12 +4,13 @@ import asyncio
 import functools
 import json
 import os
+import re
 import sys
 from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, Concatenate, NoReturn, ParamSpec, TypeVar
+from typing import Any, Concatenate, Final, NoReturn, ParamSpec, TypeVar
 
 import click
 
@@ -28,6 +29,8 @@ from wmsd.interfaces.cli.acting import at_the_command_line
 P = ParamSpec("P")
 Result = TypeVar("Result")
 DEFAULT_CONFIG = Path("config.toml")
+OF_CODES: Final = re.compile("_codes?$")
+"""What a field is called after, and its option is not."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +149,28 @@ def installed(command: Callable[Concatenate[CommandLine, P], Result]) -> Callabl
 def _sentences(problem: Problem) -> list[str]:
     if not problem.errors:
         return [problem.message]
-    return [f"{path} {text}." for path, texts in problem.errors.items() for text in texts]
+    return [f"{_as_typed(path, text)} {text}." for path, texts in problem.errors.items() for text in texts]
+
+
+def _as_typed(path: str, text: str) -> str:
+    """The option or argument of this command that has given the field, with its value where it may be repeated and
+    the sentence does not begin with it. The path itself where none has.
+    """
+    field, _, number = path.partition(".")
+    context = click.get_current_context(silent=True)
+    for given in () if context is None else context.command.params:
+        if given.name == field or _option(field) in given.opts or _option(OF_CODES.sub("", field)) in given.opts:
+            is_option = isinstance(given, click.Option)
+            name = given.opts[0] if is_option else (given.human_readable_name).removesuffix("...")
+            values = context.params.get(given.name or "") if context else None
+            if isinstance(values, tuple) and number.isdecimal() and int(number) < len(values):
+                return name if text.partition(" ")[0] in values else f"{name} {values[int(number)]}"
+            return name
+    return path
+
+
+def _option(field: str) -> str:
+    return f"--{field.replace('_', '-')}"
 
 
 def fail(sentences: Iterable[str]) -> NoReturn:

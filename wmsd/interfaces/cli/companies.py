@@ -1,7 +1,7 @@
 """`wmsd company`."""
 
 from pathlib import Path
-from typing import Any
+from typing import Any, Final
 
 import click
 
@@ -13,10 +13,12 @@ from wmsd.base.validation import check
 from wmsd.companies import actions, administration, store
 from wmsd.companies.schema import CompanyCode, NewCompany
 from wmsd.interfaces.cli import moving
-from wmsd.interfaces.cli.acting import act
+from wmsd.interfaces.cli.acting import act, told_by_options
 from wmsd.interfaces.cli.backup_options import passphrase_option
 from wmsd.interfaces.cli.command_line import CommandLine, asked, installed, json_option, note, say
 from wmsd.interfaces.cli.company_data import company_database
+
+OF_NEW_CODE: Final = {"code": "NEW_CODE"}
 
 
 @click.group()
@@ -128,13 +130,14 @@ def rename_company(command_line: CommandLine, code: str, new_code: str) -> None:
 
     Its id stays, so programs that send it notice nothing. Commands and rules of single sign-on name the new code.
     """
-    body = check(CompanyCode, {"code": new_code})
 
     async def work(installation: Installation) -> None:
+        body = check(CompanyCode, {"code": new_code})
         company = await installation.platform.read(lambda tx: actions.company_of_code(tx, code))
         await act(installation, administration.rename_company_record, id=company.id, body=body)
 
-    command_line.run(work)
+    with told_by_options(OF_NEW_CODE):
+        command_line.run(work)
     note(f"{code} is called {new_code} now.")
     providers = command_line.settings.sign_on.providers
     if any(code in rule.companies for provider in providers for rule in provider.rules):
@@ -289,4 +292,5 @@ def clone_company(
 
     It works beside a running server. The copy sends nothing: its webhooks are off, and what was queued is skipped.
     """
-    moving.clone(command_line, code, new_code, name, sandbox, as_json)
+    with told_by_options(OF_NEW_CODE):
+        moving.clone(command_line, code, new_code, name, sandbox, as_json)

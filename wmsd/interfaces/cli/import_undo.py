@@ -43,6 +43,8 @@ def undo(command_line: CommandLine, code: str, by: str | None, number: int | Non
     before; stock moves back by counter movements. Documents are not taken back: cancel them.
     """
     actor = PROGRAM if by is None else Actor(by)
+    if command_line.folder.is_made:
+        command_line.folder.check_room()  # it may write as much as the import has
 
     async def find(installation: Installation) -> Place:
         company = await installation.platform.read(lambda tx: companies.company_of_code(tx, code))

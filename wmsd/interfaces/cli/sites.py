@@ -39,6 +39,7 @@ def create_site(command_line: CommandLine, company: str, warehouse: str, name: s
     new = check(NewSite, {"name": name})
 
     async def work(installation: Installation) -> tuple[int, str, list[str]]:
+        installation.folder.check_room()
         database = await company_database(installation, company)
         warehouse_id = await database.read(lambda tx: active_warehouse(tx, warehouse))
         site_id, token = await installation.platform.write(
@@ -76,6 +77,7 @@ def rotate_site(command_line: CommandLine, company: str, warehouse: str, at_once
     """Give a site a new token, printed only this once. The one before works for another 24 hours."""
 
     async def work(installation: Installation) -> tuple[int, str]:
+        installation.folder.check_room(is_move=True)
         return await installation.platform.write(lambda tx: actions.rotate_site(tx, company, warehouse, at_once))
 
     site_id, token = command_line.run(work)

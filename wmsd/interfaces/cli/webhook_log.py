@@ -113,6 +113,8 @@ def redeliver(
     _check_choice(delivery, since, until, failed)
 
     async def work(installation: Installation) -> tuple[int, bool]:
+        if not dry_run:
+            installation.folder.check_room(is_move=True)
         company, database = await opened(installation, code)
         check_is_on(company)
         subscription = await database.read(lambda tx: subscription_of(tx, webhook, code))

@@ -28,7 +28,8 @@ one_webhook = options_of(click.argument("webhook", metavar="ID", type=click.IntR
 def webhook_command() -> None:
     """List, test and switch webhooks, read their log, and send deliveries again.
 
-    Subscriptions are made over the API. A running server follows within a second what you switch or queue here.
+    They are made at the pages, or over the API. A running server follows within a second what you switch or queue
+    here.
     """
 
 
@@ -57,7 +58,7 @@ def list_webhooks(command_line: CommandLine, code: str, as_json: bool) -> None:
         return company, await database.read_long(lambda tx: read(tx, company))
 
     company, rows = command_line.run(work)
-    say(rows, as_json, f"{code} has no webhook yet: POST /api/webhooks makes one.")
+    say(rows, as_json, f"{code} has no webhook yet. They are made at the pages, and by programs over the API.")
     if rows and off_because(company) is not None:
         note(_why_off(company))
 
@@ -77,6 +78,7 @@ def test_webhook(command_line: CommandLine, webhook: int, code: str, as_json: bo
         from wmsd.app.webhooks import new_client  # imported only when something is sent
         from wmsd.webhooks.trial import send_test
 
+        installation.folder.check_room(is_move=True)
         company, database = await opened(installation, code)
         check_is_on(company)
         client = new_client(installation)
@@ -117,8 +119,8 @@ def switch_on(command_line: CommandLine, webhook: int, code: str) -> None:
     """
     if _switch(command_line, webhook, code, True):
         note(
-            f"Webhook {webhook} is on. Events from the time when it was off were not queued: "
-            "GET /api/v2/events lists them."
+            f"Webhook {webhook} is on. Events from the time when it was off were not queued: the event log of the "
+            "API has them (see /docs/webhooks)."
         )
     else:
         note(f"Webhook {webhook} was on already.")
@@ -148,6 +150,7 @@ def _switch(command_line: CommandLine, webhook: int, code: str, active: bool) ->
         return before != active, entry
 
     async def work(installation: Installation) -> bool:
+        installation.folder.check_room(is_move=True)
         company, database = await opened(installation, code)
         has_changed, entry = await database.write(lambda tx: write(tx, company))
         if entry is not None:

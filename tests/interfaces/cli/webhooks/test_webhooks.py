@@ -16,7 +16,7 @@ from tests.support.mailbox import Mailbox
 
 def test_no_webhook_yet(installation: Home, tenant: Tenant) -> None:
     done = installation.ok("webhook", "list", "--company", tenant.code)
-    hint = f"{tenant.code} has no webhook yet: POST /api/webhooks makes one."
+    hint = f"{tenant.code} has no webhook yet. They are made at the pages, and by programs over the API."
     assert (done.out, done.err.splitlines()[-1]) == ("", hint)
     assert installation.ok("webhook", "list", "--company", tenant.code, "--json").json == []
 
@@ -139,7 +139,8 @@ def test_a_webhook_is_switched(webhook: Webhook) -> None:
     assert (webhook.shown["active"], webhook.statuses) == (False, [])
     assert webhook.ok("off").err.splitlines()[-1] == f"{name} was off already."
     assert webhook.ok("on").err.splitlines()[-1] == (
-        f"{name} is on. Events from the time when it was off were not queued: GET /api/v2/events lists them."
+        f"{name} is on. Events from the time when it was off were not queued: the event log of the "
+        "API has them (see /docs/webhooks)."
     )
     make_events(webhook, 1, "B")
     assert (webhook.shown["active"], webhook.statuses) == (True, ["pending"])
