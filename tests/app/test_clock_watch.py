@@ -1,5 +1,7 @@
 """Nothing is forgotten on the word of a clock that was just set, or was set while the server stood still."""
 
+from datetime import datetime, timedelta
+
 import pytest
 
 from tests.support.shop import Shop
@@ -187,6 +189,44 @@ async def test_after_ten_minutes_changes_follow_it_and_health_and_log_say_so(
     caplog.set_level("INFO", "wmsd.companies")
     await world.installation.marks.write()
     assert caplog.records[-1].getMessage() == "changes of company ACME show moments of the clock again"
+
+
+async def test_a_command_beside_the_server_orders_its_changes_as_that_does(world: World) -> None:
+    """It sees the clock only as it is; the server has seen it leap."""
+    platform, watch = world.installation.platform, world.jobs.clock_watch
+
+    async def order() -> datetime:
+        command = OrderedClock(world.clock)
+        await clock_watch.follow_server(platform, command)
+        return command.ordering()
+
+    assert await order() == world.clock.wall, "no server has run"
+    await watch.start()
+    await watch.tick()
+    assert await order() == world.clock.wall
+    right = world.clock.wall
+    world.clock.set_forward(21 * DAY)
+    await watch.tick()
+    assert await order() == right
+    world.clock.advance(600)
+    await watch.keep()
+    assert await order() < right + timedelta(seconds=600), "the server has not looked yet"
+    await watch.tick()
+    await watch.keep()
+    assert await order() == world.clock.wall
+    world.clock.set_back(21 * DAY)
+    await watch.tick()
+    assert await order() == world.clock.wall
+
+
+async def test_after_a_long_stop_a_command_follows_the_clock(world: World) -> None:
+    await world.jobs.clock_watch.keep()
+    world.clock.advance(3 * DAY)
+    await world.jobs.clock_watch.start()
+    await world.jobs.clock_watch.tick()
+    command = OrderedClock(world.clock)
+    await clock_watch.follow_server(world.installation.platform, command)
+    assert command.ordering() == world.clock.wall
 
 
 async def test_a_start_years_later_orders_changes_as_before_until_somebody_confirms(shop: Shop) -> None:

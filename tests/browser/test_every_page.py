@@ -2,12 +2,14 @@
 and nothing is too wide or too heavy. A screenshot of each is left in `build/screenshots`, for people to look at.
 """
 
+import re
 from collections.abc import Iterator, Sequence
 
 import pytest
-from playwright.sync_api import Browser, Page
+from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import House
+from tests.browser.working_day import SHOWN_ONCE, fill, work
 from tests.support.chromium import (
     COLOURS,
     HEAVIEST,
@@ -58,6 +60,8 @@ FOR_STRANGERS = (
     "/first-admin?code=x",
     "/demo?code=x",
 )
+NO_NAME = re.compile(r"[^\w.-]+|(?<=/)[0-9a-f]{32}$")
+"""What stands in addresses and not in names of files: also ids that are others each time."""
 SCREENS = {"phone": 390, "tablet": 820, "screen": 1440}
 LOOKS = {
     ("phone", "light", "en"): None,
@@ -75,6 +79,7 @@ def pages(browser: Browser, house: House) -> tuple[str, ...]:
     """All but those for strangers. The webhook has a long name, and the doctor has found everything."""
     one_of_each(house.data)
     with opened(browser, house.address, storage_state=house.state) as page:
+        of_the_day = work(page, house)
         page.goto("/companies/1/webhooks/new-receiver")
         page.fill("#name", "The receiver of the integrator who comes from far away and brings long names")
         page.click("main button")
@@ -85,7 +90,7 @@ def pages(browser: Browser, house: House) -> tuple[str, ...]:
         page.goto(f"/companies/1/webhooks/{number}/receiver")
         received = page.locator("tbody td a").first.get_attribute("href") or ""
     own = (each.replace("deliveries/1", f"deliveries/{delivery}") for each in WEBHOOK)
-    return (*PAGES, *(f"/companies/1/webhooks/{number}{each}" for each in own), received)
+    return (*PAGES, *of_the_day, *(f"/companies/1/webhooks/{number}{each}" for each in own), received)
 
 
 Seen = tuple[str, Page, Sequence[str] | None]
@@ -107,14 +112,38 @@ def test_nothing_keeps_anybody_out(seen: Seen, pages: tuple[str, ...]) -> None:
         if path == FOR_STRANGERS[0]:
             page.context.clear_cookies()
         page.goto(path)
-        name = path.strip("/").replace("/", "_").partition("?")[0]
-        photograph(page, f"{name}-{how}")
+        photograph(page, f"{re.sub(NO_NAME, '_', path.strip('/'))}-{how}")
         found = [
             *([] if rules == () else barriers(page, rules)),
             *(["it is too wide"] if is_wider_than_the_screen(page) else []),
         ]
         if found:
             wrong[path] = found
+    assert wrong == {}
+
+
+def test_nothing_keeps_anybody_out_of_what_is_shown_once(browser: Browser, house: House) -> None:
+    """And of the second factor, which is set up and switched off again."""
+    wrong = {}
+
+    def look(page: Page, name: str) -> None:
+        for screen, width in SCREENS.items():
+            for scheme in ("light", "dark"):
+                page.set_viewport_size({"width": width, "height": 900})
+                page.emulate_media(color_scheme=scheme)
+                photograph(page, f"{name}-once-{screen}-{scheme}")
+                if found := [*barriers(page), *(["it is too wide"] if is_wider_than_the_screen(page) else [])]:
+                    wrong[name, screen, scheme] = found
+
+    with opened(browser, house.address, storage_state=house.state) as page:
+        for path, fields in SHOWN_ONCE:
+            fill(page, path, fields)
+            expect(page.locator("[data-copy]").first).to_be_attached()
+            look(page, path.strip("/").replace("/", "_"))
+        page.goto("/account/second-factor")
+        page.click("text=Set it up")
+        expect(page.locator(".qr")).to_be_visible()
+        look(page, "second-factor")
     assert wrong == {}
 
 

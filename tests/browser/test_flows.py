@@ -2,9 +2,10 @@
 
 import re
 import time
+from urllib.parse import quote
 
 import pytest
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, Page, Route, expect
 
 from tests.browser.conftest import ADMIN, House, new_token
 from tests.support.chromium import opened
@@ -190,6 +191,33 @@ def test_an_order_that_is_moved_elsewhere_moves_on_the_open_pages(page: Page, ho
     expect(row.locator(".chip")).to_have_text("In work")
     page.bring_to_front()
     expect(page.locator("dd .chip").first).to_have_text("In work")
+
+
+def test_a_slider_leads_to_any_past_moment(page: Page) -> None:
+    def make_older(route: Route) -> None:
+        """The stock record, by a thousand minutes."""
+        answer = route.fetch()
+        older = re.sub(
+            r'(data-moment.* min=")(\d+)', lambda found: f"{found[1]}{int(found[2]) - 1000}", answer.text()
+        )
+        route.fulfill(response=answer, body=older)
+
+    page.route("**/companies/1/stock/7*", make_older)
+    page.goto("/companies/1/stock/7")
+    how_it_stands, slider, field = page.locator(".strip span").first, page.locator("#back"), page.locator("#at")
+    slider.click()  # in its middle
+    expect(how_it_stands).to_contain_text(", then")
+    slider.press("Home")
+    first = field.input_value()
+    slider.press("ArrowRight")
+    expect(field).not_to_have_value(first)
+    second = field.input_value()
+    slider.press("Enter")
+    expect(page).to_have_url(re.compile(f"at={quote(second)}"))
+    expect(page.locator("#at")).to_have_value(second)
+    slider.press("End")
+    slider.press("Enter")
+    expect(how_it_stands).not_to_contain_text(", then")
 
 
 def test_two_tabs_share_one_stream(page: Page) -> None:

@@ -1,5 +1,6 @@
 """People sign in through a provider: who is known comes in, with what belongs to them and no more."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -135,6 +136,8 @@ async def test_the_secret_can_stand_in_the_form_and_in_a_file(tmp_path: Path) ->
         assert (await scene.provider.sign_on(scene.visitor)).status == 200
         file.unlink()
         assert (await scene.provider.sign_on(scene.visitor)).status == 503
+        os.mkfifo(file)
+        assert (await scene.provider.sign_on(scene.visitor)).status == 503, "nobody waits for its other end"
 
 
 @pytest.mark.parametrize("algorithm", ["RS256", "RS512", "PS256", "PS384", "ES256", "ES384", "ES512", "EdDSA"])

@@ -2,6 +2,7 @@
 
 import base64
 import hmac
+import re
 from datetime import datetime
 from typing import Final
 from urllib.parse import quote, urlencode
@@ -9,6 +10,8 @@ from urllib.parse import quote, urlencode
 SECONDS: Final = 30
 DIGITS: Final = 6
 SECRET_BYTES: Final = 20
+SECRET: Final = re.compile(rf"[A-Z2-7]{{{SECRET_BYTES * 8 // 5}}}")
+"""In base32."""
 STEPS_AWAY: Final = (0, -1, 1)
 """What is accepted: clocks differ, and people take a while to type."""
 
@@ -28,6 +31,10 @@ def step_of(secret: str, code: str, now: datetime, last_step: int) -> int | None
     return next(
         (step for step in steps if hmac.compare_digest(code_at(secret, step).encode(), code.encode())), None
     )
+
+
+def is_secret(text: str) -> bool:
+    return SECRET.fullmatch(text) is not None
 
 
 def uri(secret: str, email: str) -> str:

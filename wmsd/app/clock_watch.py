@@ -5,7 +5,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from wmsd.base import timestamps
-from wmsd.base.clock import OrderedClock
+from wmsd.base.clock import LASTING_SECONDS, SMALL_LEAP, OrderedClock
 from wmsd.base.steadiness import STEADY_AFTER, Known, Reading, Steadiness
 from wmsd.db.database import Database
 from wmsd.db.transaction import Transaction
@@ -74,6 +74,20 @@ def _in_words(duration: timedelta) -> str:
     if seconds >= 2 * 86_400:
         return f"{round(seconds / 86_400)} days"
     return f"{seconds // 3600} h {seconds % 3600 // 60} min" if seconds >= 3600 else f"{seconds} s"
+
+
+async def follow_server(platform: Database, clock: OrderedClock) -> None:
+    """Has a command beside a server order its changes as that does. It ends long before it could see whether a
+    clock that was set goes on, but the server writes down what it knows, at once and every ten minutes.
+    """
+    found = await platform.read(known)
+    if found is None:
+        return
+    if found.doubted_since is None or found.step is None:
+        clock.remember(found.steady_at)
+        return
+    lasts = found.seen_at - found.doubted_since >= timedelta(seconds=LASTING_SECONDS)
+    clock.remember(found.seen_at if lasts else found.steady_at, SMALL_LEAP)
 
 
 class ClockWatch:

@@ -127,7 +127,7 @@ class Jobs:
         return jobs if self.backups is None else [*jobs, Declared(60, self.backups.look, *words.LOOK_AT_BACKUPS)]
 
     async def start(self) -> None:
-        await self.clock_watch.start()
+        """The watch of the clock is started before, apart: nothing may change until then."""
         self._scheduler.start()
         await self.sender.start()
 

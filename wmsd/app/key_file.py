@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Final
 
 from wmsd.accounts.master_key import IN_CLEAR, MasterKey
+from wmsd.base.regular_files import check_regular
 from wmsd.db.failures import StorageError
 
 LOG = logging.getLogger("wmsd.keys")
@@ -39,6 +40,7 @@ def open_key(file: str) -> MasterKey:
 def secrets_in(path: Path) -> list[str]:
     """The secrets in the file. Raises StorageError when there are none."""
     try:
+        check_regular(path)
         lines = path.read_text(encoding="utf-8").splitlines()
     except OSError as error:
         raise _unreadable(path, (error.strerror or str(error)).lower()) from None

@@ -3,12 +3,15 @@
 from pathlib import Path
 from typing import Final
 
+from wmsd.base.regular_files import check_regular
+
 MOST_READ: Final = 4096
 NOT_ONE_WORD: Final = "The file {file} must hold one word of {least} characters or more."
 
 
 def word_in(file: Path, least: int) -> str:
     """Raises OSError, and ValueError when it holds no word of so many characters of ASCII."""
+    check_regular(file)
     with file.open("rb") as opened:
         word = opened.read(MOST_READ).decode("ascii", "replace").strip()
     if len(word) < least or not word.isascii() or not word.isprintable() or " " in word:

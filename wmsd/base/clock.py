@@ -95,9 +95,11 @@ class OrderedClock:
             self._leapt = _Leapt(now, passed)
         return passed - self._leapt.passed >= LASTING_SECONDS
 
-    def remember(self, moment: datetime) -> None:
-        """`moment` is the last one at which the clock was known to be right, before the program began."""
-        self._believed, self._leapt = _Believed(moment, self._clock.passed(), LONGEST_STOP), None
+    def remember(self, moment: datetime, leap: timedelta = LONGEST_STOP) -> None:
+        """`moment` is the last one at which the clock was known to be right, before the program began. `leap`: how
+        far it may be ahead of that now.
+        """
+        self._believed, self._leapt = _Believed(moment, self._clock.passed(), leap), None
 
     def believe(self) -> None:
         """The clock is right now: somebody says so, or nothing else is known."""

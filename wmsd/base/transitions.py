@@ -98,13 +98,15 @@ class Transitions(Generic[Status, Effect]):
     def _frozen(self, current: Status, differing: Collection[str]) -> str:
         sentence = f"This {self.noun} is {current}."
         if current not in self.fields_change_in:
-            own = " and ".join(name for name, statuses in self.own_change_in.items() if current in statuses)
-            still = f"Only its {own} can be changed now" if own else "It cannot be changed any more"
-            return f"{sentence} {still}."
+            own = [name for name, statuses in self.own_change_in.items() if current in statuses]
+            if not own:
+                return f"{sentence} It cannot be changed any more."
+            before, last = ", ".join(own[:-1]), own[-1]
+            return f"{sentence} Only its {before}{' and ' if before else ''}{last} can be changed now."
         frozen = [name for name in differing if current not in self._change_in(name)]
-        names = " and ".join(frozen)
+        before, last = ", ".join(frozen[:-1]), frozen[-1]
         thaws_in = frozenset.intersection(*map(self._change_in, frozen))
         back = [status for status in self.allowed_from(current) if status in thaws_in]
         if back:
-            return f"{sentence} Move it back to {back[0]} to change its {names}."
-        return f"{sentence} Its {names} cannot be changed any more."
+            return f"{sentence} Move it back to {back[0]} to change its {before}{' and ' if before else ''}{last}."
+        return f"{sentence} Its {before}{' and ' if before else ''}{last} cannot be changed any more."

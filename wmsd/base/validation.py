@@ -19,6 +19,12 @@ def _length(unit: str, bound: str, key: str) -> Callable[[Mapping[str, Any]], st
     return sentence
 
 
+def _one_of(context: Mapping[str, Any]) -> str:
+    """As pydantic lists them: `'IN', 'OUT' or 'NONE'`. The pages translate the last word that joins them."""
+    before, _, last = str(context["expected"]).rpartition(" or ")
+    return f"must be {before} or {last}" if before else f"must be {last}"
+
+
 SENTENCES: dict[str, str | Callable[[Mapping[str, Any]], str]] = {
     "missing": "is required",
     "extra_forbidden": "is not a field that can be sent here",
@@ -38,7 +44,7 @@ SENTENCES: dict[str, str | Callable[[Mapping[str, Any]], str]] = {
     "dict_type": "must be an object",
     "model_type": "must be an object",
     "model_attributes_type": "must be an object",
-    "literal_error": lambda context: f"must be {context['expected']}",
+    "literal_error": _one_of,
     "greater_than": lambda context: f"must be greater than {context['gt']}",
     "greater_than_equal": lambda context: f"must be at least {context['ge']}",
     "less_than_equal": lambda context: f"must be at most {context['le']}",

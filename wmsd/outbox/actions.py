@@ -1,10 +1,10 @@
-"""The use case of the outbox: reading the event log."""
+"""The use cases of the outbox: reading the event log."""
 
 from typing import Final
 
 from wmsd.base.operation import operation
-from wmsd.base.problems import invalid
-from wmsd.base.results import CursorPage
+from wmsd.base.problems import invalid, not_found
+from wmsd.base.results import CursorPage, Record
 from wmsd.db.transaction import Transaction
 from wmsd.outbox import store
 from wmsd.outbox.schema import Event, EventQuery
@@ -31,3 +31,12 @@ def list_events(tx: Transaction, query: EventQuery, position: int) -> CursorPage
             raise invalid({"after": ["is not the id of an event of the last 90 days"]})
         position = known
     return store.after(tx, query, position)
+
+
+@operation(tag="Events", answer="record", returns=Event, ability="webhooks:read", module="webhooks")
+def get_event(tx: Transaction, id: str) -> Record:
+    """Get an event of the last 90 days."""
+    found = store.one(tx, id)
+    if found is None:
+        raise not_found("event")
+    return found

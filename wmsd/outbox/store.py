@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 from typing import Final
 
-from wmsd.base.results import CursorPage
+from wmsd.base.results import CursorPage, Record
 from wmsd.db import retention
 from wmsd.db.listing import FEW_AT_ONCE, Listing, conditions
 from wmsd.db.record import record_sql
@@ -37,6 +37,14 @@ def after(tx: Transaction, query: EventQuery, position: int) -> CursorPage:
             position = max(position, tx.value(FIRST_SINCE, (since,)) - 1)
     page = LISTING.after(tx, RECORD, query, position, values)
     return page if page.has_more else replace(page, end_position=last_sequence(tx))
+
+
+ONE: Final = f"SELECT sequence, {RECORD} FROM events WHERE id = ?"
+
+
+def one(tx: Transaction, event_id: str) -> Record | None:
+    found = tx.row(ONE, (event_id,))
+    return None if found is None else Record(*found)
 
 
 FIRST_SINCE: Final = """

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
+from wmsd.base.regular_files import check_regular
 from wmsd.sign_on import asking
 from wmsd.sign_on.asking import NoAnswer
 from wmsd.sign_on.id_tokens import Expected, head_of, verified
@@ -82,7 +83,9 @@ async def _more(endpoint: str, client: LazyClient, access_token: str, subject: s
 def _secret(provider: Provider) -> str:
     if not provider.client_secret_file:
         return provider.client_secret
+    file = Path(provider.client_secret_file)
     try:
-        return Path(provider.client_secret_file).read_text(encoding="utf-8").strip()
+        check_regular(file)
+        return file.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError):
         raise NoAnswer(f"The file {provider.client_secret_file} cannot be read.") from None

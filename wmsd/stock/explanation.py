@@ -48,6 +48,7 @@ def explain(tx: Transaction, stock_id: int, at: str | None) -> Text | None:
     shown = {
         **since_count._asdict(),
         "at": moment,
+        "now": tx.timestamp,
         "is_now": at is None,
         "quantity": quantity,
         "quarantined": stock["quarantined"] - later.quarantined,
@@ -203,7 +204,7 @@ EXPLANATION: Final = f"""
         StockExplanation,
         {
             **COLUMNS,
-            **{name: f":{name}" for name in ("at", "quantity", "quarantined", "begins_with")},
+            **{name: f":{name}" for name in ("at", "now", "quantity", "quarantined", "begins_with")},
             **{name: f":{name}" for name in ("count", "groups", "levels", "after", "until")},
             "reserved": _now("stock.reserved"),
             "available": _now(COLUMNS["available"]),

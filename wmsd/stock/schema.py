@@ -228,6 +228,7 @@ class StockExplanation(Model):
     warehouse_code: Code
     warehouse_name: Name
     at: Timestamp
+    now: Annotated[Timestamp, Field(description="The moment of this answer.")]
     quantity: Amount
     quarantined: Amount
     reserved: Amount | None

@@ -77,8 +77,9 @@ def credentials(
     `kept` are its credentials of the same auth_type until now. Those that are not sent stay.
     """
     needed = CREDENTIALS[auth_type]
+    before, last = ", ".join(needed[:-1]), needed[-1]
     errors: FieldErrors = {
-        name: [f"does not go with auth_type {auth_type}, which takes {' and '.join(needed)}"]
+        name: [f"does not go with auth_type {auth_type}, which takes {before}{' and ' if before else ''}{last}"]
         for name in EVERY_CREDENTIAL
         if name not in needed and sent.get(name) is not None
     }

@@ -23,7 +23,7 @@ DELIVERY_STATUSES: Final = ("pending", "held", "delivered", "exhausted", "skippe
 
 def _event(name: str) -> str:
     if name != EVERY_EVENT and name not in EVENTS:
-        raise not_among(name, f"{', '.join(EVENTS)}, or {EVERY_EVENT} alone")
+        raise not_among(name, ", ".join([EVERY_EVENT, *EVENTS]))
     return name
 
 

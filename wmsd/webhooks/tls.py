@@ -5,6 +5,8 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
+from wmsd.base.regular_files import check_regular
+
 BUNDLES: Final = (
     "/etc/ssl/certs/ca-certificates.crt",  # Debian, Alpine
     "/etc/pki/tls/certs/ca-bundle.crt",  # Red Hat
@@ -58,6 +60,7 @@ def _add_bundle(context: ssl.SSLContext) -> None:
 
 def _add(context: ssl.SSLContext, ca_file: str) -> None:
     try:
+        check_regular(Path(ca_file))
         context.load_verify_locations(ca_file)
     except OSError as error:  # ssl.SSLError is an OSError
         raise AuthoritiesError("The file of webhooks.ca_file cannot be read as certificates in PEM.") from error

@@ -197,9 +197,15 @@ def noise(certificate: Path, key: Path) -> None:
     certificate.write_bytes(b"noise")
 
 
+def device(certificate: Path, key: Path) -> None:
+    certificate.unlink()
+    certificate.symlink_to("/dev/null")
+
+
 @pytest.mark.parametrize(
     ("breaks", "reason"),
     [
+        (device, "served.pem cannot be read: it is not a regular file."),
         (no_certificate, "served.pem cannot be read: no such file or directory."),
         (other_key, "does not belong to the certificate in"),
         (no_key, "has no private key."),
@@ -236,8 +242,9 @@ def test_the_lan_before_the_first_start(data: Path) -> None:
     assert names(certificates.look(situation(data, {"server": {"tls": "lan"}}))) == []
 
 
-def test_nothing_is_said_of_what_only_openssl_can_read(data: Path) -> None:
+@pytest.mark.parametrize("listen", ["127.0.0.1:0", "shop.example.com:0"])
+def test_nothing_is_said_of_what_only_openssl_can_read(data: Path, listen: str) -> None:
     """It is served all the same: browsers see the certificate alone, without OpenSSL's own frame."""
     certificate, key = made(data.parent)
     certificate.write_bytes(certificate.read_bytes().replace(b" CERTIFICATE", b" TRUSTED CERTIFICATE"))
-    assert names(certificates.look(situation(data, served(certificate, key)))) == []
+    assert names(certificates.look(situation(data, served(certificate, key, listen)))) == []

@@ -81,6 +81,35 @@ def test_a_file_that_is_missing_or_empty(data: Path, section: str, key: str) -> 
 
 
 @pytest.mark.parametrize(
+    ("section", "key"),
+    [
+        ("server", "key_file"),
+        ("webhooks", "ca_file"),
+        ("backup", "passphrase_file"),
+        ("metrics", "token_file"),
+        ("alerts", "secret_file"),
+    ],
+)
+def test_a_file_that_has_no_end(data: Path, section: str, key: str) -> None:
+    """A FIFO that nobody writes to would keep the check waiting, and a device would fill the memory."""
+    settings = good(data.parent)
+    fifo = data.parent / "fifo"
+    os.mkfifo(fifo, 0o600)
+    for file in (fifo, Path("/dev/zero")):
+        settings[section][key] = file
+        assert says(data, settings) == [
+            f"{file}, which {section}.{key} names, cannot be read: it is not a regular file."
+        ]
+
+
+def test_settings_that_came_through_a_pipe(data: Path) -> None:
+    """They have been read already; to read them again would wait for another writer."""
+    fifo = data.parent / "fifo"
+    os.mkfifo(fifo)
+    assert list(named_files.look(situation(data, config_file=fifo))) == []
+
+
+@pytest.mark.parametrize(
     ("section", "key", "content", "why"),
     [
         ("metrics", "token_file", b"short", "The file {} must hold one word of 20 characters or more."),

@@ -26,6 +26,14 @@ def test_on_a_disk_of_its_own_nothing_is_warned_of(installation: Home, tmp_path:
         assert SAME_DISK not in done.err
 
 
+def test_a_backup_stands_although_its_disk_cannot_be_noted(installation: Home, tmp_path: Path) -> None:
+    (installation.data / "backup-folders.json.new").mkdir()
+    with small_disk_at(tmp_path / "disk") as disk:
+        done = installation.ok("backup", "create", "--folder", disk)
+        assert "the backup is made; where its disk is mounted could not be noted: " in done.err
+        assert len(list(disk.glob("*.tar*"))) == 1, list(disk.iterdir())
+
+
 def test_a_disk_that_is_not_mounted_is_not_replaced_by_a_folder(installation: Home, tmp_path: Path) -> None:
     place = tmp_path / "disk"
     with small_disk_at(place):

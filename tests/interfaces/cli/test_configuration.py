@@ -345,6 +345,8 @@ def test_a_file_that_cannot_be_read(home: Home) -> None:
     assert home.refused("config", "check") == twice.format("[server]")
     home.write("config.toml", "[server]\ndata = 'a'\ndata.b = 'b'")
     assert home.refused("config", "check") == twice.format("data.b")
+    home.write("config.toml", "[server]\ntrusted_proxies = []\ntrusted_proxies = [\n  '10.0.0.1',\n]\n")
+    assert home.refused("config", "check") == twice.format("trusted_proxies")
     home.write("config.toml", "[server]\ndata = 'a")
     assert home.refused("config", "check") == 'config.toml: line 2 cannot be read: expected "\'".'
     assert home.refused("config", "check", "--config", ".") == ".: Is a directory."

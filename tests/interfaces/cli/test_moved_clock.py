@@ -1,7 +1,7 @@
 """The machine's clock is set while the server runs: it goes on as if nothing had happened, and deletes nothing."""
 
 from collections.abc import Iterator
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -65,6 +65,20 @@ def test_set_forward(moved: Home, server: Server, clock: MovedClock, years: int)
     assert [f"the clock was set forward by {365 * years} days" in told[0], len(told)] == [True, 2], told
 
 
+def test_a_command_leaves_no_moment_of_a_wrong_clock_behind(
+    moved: Home, server: Server, clock: MovedClock
+) -> None:
+    """Its changes stand where those of the server stand, which has seen the clock leap."""
+    clock.stand(timedelta(days=21))
+    is_told(server, "degraded")
+    made = moved.run_fresh("article", "create", "N", "--name", "N", "--company", "ACME", env=clock.environment)
+    assert made.code == 0, made.err
+    clock.stand(timedelta())
+    is_told(server, "ok")
+    status, changed = server.send("PATCH", "/api/articles/1", {"name": "M"})
+    assert (status, datetime.fromisoformat(changed["updated_at"]) < datetime.now(UTC) + HOUR) == (200, True)
+
+
 @pytest.mark.parametrize("step", [HOUR, 10 * YEAR])
 def test_set_back(moved: Home, server: Server, clock: MovedClock, step: timedelta) -> None:
     clock.stand(-step)
@@ -96,3 +110,15 @@ def test_the_command_line_tells_of_it(moved: Home, clock: MovedClock) -> None:
     assert "Warning: The clock was set forward by 2 h 0 min: nothing old is deleted before " in done.out
     moved.ok("clock", "confirm")
     assert moved.ok("clock", "show", "--json").json["steady"] is True
+
+
+def test_a_start_with_a_wrong_clock_leaves_no_moment_of_it_behind(moved: Home, clock: MovedClock) -> None:
+    """Nothing is changed before the start has compared the clock with the last moment that was kept."""
+    with moved.serving(env=clock.environment) as server:
+        assert server.stop() == 0
+    clock.stand(timedelta(days=40))
+    with moved.serving("--demo", env=clock.environment) as server:
+        assert server.stop() == 0
+    codes = [each["code"] for each in moved.ok("company", "list", "--json").json]
+    assert "DEMO" in codes
+    assert "The last change of company DEMO is of " not in moved.run("doctor").out

@@ -3,6 +3,7 @@
 import csv
 import html
 import io
+import json
 import re
 from pathlib import Path
 
@@ -154,6 +155,26 @@ async def test_a_record_shows_its_fields_its_lines_and_its_call(visitor: Visitor
     assert "/api/sales-orders/1 -H" in text
     assert 'X-Company-Id: 1"' in text
     assert "SO-000001 Copy the code Id 1 Copy the id" in text
+
+
+async def test_an_event_shows_what_webhooks_send(shop: Shop, visitor: Visitor) -> None:
+    event = (await shop.world.call("GET", "/api/v2/events")).body["data"][-1]
+    listed = (await visitor.get("/companies/1/events")).text
+    path = f"/companies/1/events/{event['id']}"
+    assert f'href="{path}"' in listed
+    seen = await visitor.get(path)
+    assert seen.heading == event["event"]
+    (body,) = re.findall(r'<pre class="code" tabindex="0">(.*?)</pre>', seen.text, re.DOTALL)
+    assert json.loads(html.unescape(body)) == {name: event[name] for name in ("event", "timestamp", "data")}
+    assert (await visitor.get(f"{path[:-1]}{'0' if path[-1] != '0' else '1'}")).status == 404
+    await shop.world.new_company("OTHER")
+    assert (await visitor.get(path.replace("/1/", "/2/"))).status == 404
+
+
+async def test_an_event_needs_the_ability(shop: Shop) -> None:
+    event = (await shop.world.call("GET", "/api/v2/events")).body["data"][-1]
+    member = await signed_in(shop.world, "ACME", abilities=["articles:read"])
+    assert (await member.get(f"/companies/1/events/{event['id']}")).status == 403
 
 
 @pytest.mark.parametrize(

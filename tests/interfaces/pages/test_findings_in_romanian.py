@@ -164,7 +164,7 @@ def test_words_of_ours_in_the_places_are_told(found: Finding, told: str) -> None
         (
             "an open sales order holds the serials that its lines name, any other none; but SO-1, serial S: free "
             "instead of held.",
-            "o comandă de vânzare deschisă rezervă seriile numite de liniile ei, oricare alta niciuna; dar SO-1, "
+            "o comandă de vânzare deschisă rezervă seriile de pe liniile ei, oricare alta niciuna; dar SO-1, "
             "seria S: liberă în loc de rezervată.",
         ),
         (

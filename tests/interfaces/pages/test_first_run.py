@@ -10,7 +10,7 @@ from tests.interfaces.pages.administering import shown_once
 from tests.interfaces.pages.test_acting import sent
 from tests.interfaces.pages.test_browsing import signed_in, text_of
 from tests.interfaces.pages.visitor import Seen, Visitor
-from tests.support.world import World, open_world
+from tests.support.world import PASSWORD, World, open_world
 from wmsd.accounts import demo_link, first_admin
 from wmsd.accounts import store as accounts
 from wmsd.app import demo
@@ -97,6 +97,26 @@ async def test_a_wrong_or_old_link_does_nothing(fresh: World) -> None:
     assert await status_of(fresh, newest) == 303
 
 
+async def test_who_comes_before_there_is_an_admin_reads_what_to_do(fresh: World) -> None:
+    await offer(fresh)
+    command = "./wmsd user first-admin-link"
+    for path in ("/sign-in", "/first-admin", "/first-admin?code=guess"):
+        seen = await Visitor(fresh).get(path)
+        assert ("has no admin yet" in seen.text, command in seen.text) == (True, True), path
+        assert "ask a site admin" not in seen.text
+        assert str(fresh.installation.folder.path) not in seen.text
+    refused = await Visitor(fresh).sign_in("nobody@example.com", PASSWORD)
+    assert (refused.status, command in refused.text) == (401, True)
+    told = await Visitor(fresh).get("/sign-in", {"Accept-Language": "ro"})
+    assert "nu are încă niciun administrator" in told.text
+    assert command not in (await Visitor(fresh).get("/demo")).text
+    assert await status_of(fresh, await offer(fresh)) == 303
+    for path in ("/sign-in", "/first-admin", "/first-admin?code=guess"):
+        seen = await Visitor(fresh).get(path)
+        assert ("has no admin yet" in seen.text, "first-admin-link" in seen.text) == (False, False), path
+    assert "ask a site admin" in (await Visitor(fresh).get("/sign-in")).text
+
+
 async def test_no_other_site_sends_the_form(fresh: World) -> None:
     code = await offer(fresh)
     refused = await Visitor(fresh).post("/first-admin", {**FORM, "code": code}, site="cross-site")
@@ -138,6 +158,8 @@ async def test_the_steps_lead_to_a_program_with_a_token(fresh: World) -> None:
     named = await visitor.post("/start", {"form_token": first.form_token, "name": "Hub Cluj"})
     assert (named.status, named.goes_to) == (303, "/start")
     assert '<div class="name">Hub Cluj</div>' in (await visitor.get("/today")).text
+    steps = (await visitor.get("/start")).text
+    assert 'href="/companies/1/imports/new?kind=articles"' in steps, "a list needs no command line"
     assert (await sent(visitor, "/companies/1/articles/new", code="A1", name="First")).status == 303
     made = shown_once(await sent(visitor, "/admin/tokens/new", **{"name": "Shop", "abilities:*": "on"}))
     seen = await visitor.get("/start")

@@ -11,15 +11,17 @@ from jinja2.ext import extract_from_ast
 
 from tests.support.messages import CATALOGUES, PAGES
 from tests.support.messages import TEMPLATES as FOLDER
+from wmsd.accounts.holdings import Holdings
 from wmsd.interfaces.pages import account, first_run, refused, signing_in, signing_on, welcome
 from wmsd.interfaces.pages.administration import ADMINISTRATION
+from wmsd.interfaces.pages.fields import declared_name
 from wmsd.interfaces.pages.house_pages import HOUSE_PAGES
 from wmsd.interfaces.pages.language import ERROR
 from wmsd.interfaces.pages.resources import RESOURCES
 
 TEMPLATES: Final = (
     *("frame", "house", "account", "second_factor", "second_step", "recovery_codes", "sign_in", "first_admin"),
-    *("welcome", "demo", "invited", "once", "token", "not_let_in", "signed_on", "spent"),
+    *("welcome", "demo", "invited", "once", "token", "not_let_in", "signed_on", "spent", "no_admin"),
     *("refused", "refused_here", "refusal", "kept", "own_fields", "try_sign_on", "password", "trust"),
 )
 SAME: Final = {"Audit", "Browser"}
@@ -37,7 +39,7 @@ def texts() -> Iterator[str]:
             yield from (each for each in (said if isinstance(said, tuple) else (said,)) if each)
     yield from (each[1] for each in (*account.FIELDS, *signing_in.FIELDS, *first_run.FIELDS, *welcome.FIELDS))
     yield from (signing_on.NOT_BEGUN, *refused.HEADINGS.values(), refused.OTHER)
-    yield from (*refused.NEXT.values(), refused.ANOTHER_SESSION)
+    yield from (*refused.NEXT.values(), refused.ANOTHER_SESSION, refused.AFTER_FORM)
     yield from (each.title for each in (*RESOURCES, *ADMINISTRATION))
     yield from (each.title for each in HOUSE_PAGES)
 
@@ -52,6 +54,12 @@ def test_every_text_of_these_pages_is_translated(romanian: dict[str, str]) -> No
     said = set(texts()) - SAME
     assert len(said) > 120
     assert sorted(each for each in said if romanian.get(each, each) in ("", each)) == []
+
+
+def test_what_only_the_audit_shows_of_a_change_is_translated(romanian: dict[str, str]) -> None:
+    shown = (*Holdings._fields, "tokens_revoked", "archive", "folder", "fixed", "failures", "addresses")
+    names = {declared_name(each) for each in (*shown, "recovery_codes")}
+    assert [each for each in names if romanian.get(each, each) in ("", each)] == []
 
 
 def test_the_messages_of_pages_themselves_are_translated() -> None:

@@ -92,6 +92,14 @@ async def second_step(visitor: Visitor, pending: str, code: str, next_path: str 
     return await visitor.post("/second-step", {"pending": pending, "code": code, "next": next_path})
 
 
+@pytest.mark.parametrize("secret", ["A" * 60_000, "A" * 1000, "a" * 32, "A" * 31 + "="])
+async def test_only_a_secret_is_drawn(visitor: Visitor, secret: str) -> None:
+    """What is sent back with the code may be anything, and a large drawing takes the loop's time."""
+    await press(visitor, "begin")
+    wrong = await press(visitor, "confirm", code="000000", secret=secret)
+    assert (wrong.status, "<svg" in wrong.text, secret in wrong.text) == (422, False, False)
+
+
 async def test_setting_up_and_signing_in(visitor: Visitor) -> None:
     world = visitor.world
     assert "The second factor is off." in (await visitor.get("/account")).text

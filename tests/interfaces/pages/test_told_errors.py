@@ -1,5 +1,6 @@
 """The errors of operations in the languages of the pages."""
 
+import re
 import string
 from collections import Counter
 from collections.abc import Iterator
@@ -12,6 +13,9 @@ from polib import pofile
 from tests.support.error_sentences import PLACE, collected
 from tests.support.shop import Shop
 from tests.support.world import Answer
+from wmsd.app.contributions import OBSTACLES
+from wmsd.app.imports.undoing import NOUNS
+from wmsd.db.kept_rows import REFERRING
 from wmsd.interfaces.pages import language
 from wmsd.interfaces.pages.language import CATALOGUES, ERROR, LONGEST_TOLD, told
 from wmsd.interfaces.pages.sentence_patterns import Pattern
@@ -107,6 +111,28 @@ async def test_what_operations_refuse_is_told_in_romanian(shop: Shop) -> None:
 @pytest.mark.parametrize(
     ("english", "romanian"),
     [
+        ("must be 'IN', 'OUT' or 'NONE'", "trebuie să fie 'IN', 'OUT' sau 'NONE'"),
+        ("must be 'IN'", "trebuie să fie 'IN'"),
+        (
+            "This sales order is LIVRAT. Its ship_to, notes and lines cannot be changed any more.",
+            "Înregistrarea (comandă de vânzare) este LIVRAT. Câmpurile ship_to, notes și lines nu mai pot fi "
+            "modificate.",
+        ),
+        (
+            "does not go with auth_type basic, which takes username and password",
+            "nu se potrivește cu auth_type basic, care cere username și password",
+        ),
+        (
+            "A sales order that is CREAT cannot become LIVRAT, only IN_LUCRU, INCARCAT or ANULAT.",
+            "Înregistrarea (comandă de vânzare) cu statusul CREAT nu poate deveni LIVRAT, ci doar IN_LUCRU, "
+            "INCARCAT sau ANULAT.",
+        ),
+        (
+            "Article A was changed since. Article B is used already: return lines. Nothing was changed.",
+            "Articolul A a fost modificat între timp. Articolul B este deja folosit: linii de retururi. Nimic nu "
+            "a fost modificat.",
+        ),
+        ("The request body is over 64 KiB.", "Corpul cererii depășește 64 KiB."),
         ("You lack the ability stock.read.", "Vă lipsește permisiunea stock.read."),
         (
             "Too many requests: the limit is 60 a minute. Try again in 3 s.",
@@ -117,3 +143,24 @@ async def test_what_operations_refuse_is_told_in_romanian(shop: Shop) -> None:
 )
 def test_common_refusals(english: str, romanian: str) -> None:
     assert told(english) == romanian
+
+
+def test_what_forbids_to_track_an_article_otherwise_is_told() -> None:
+    for obstacle in OBSTACLES.every:
+        sentence = f"cannot be switched {obstacle.switched}: {obstacle.sentence.format(count=3)}"
+        seen = told(sentence)
+        assert seen.startswith("nu poate fi "), sentence
+        assert not re.search(r"\b(open|have|stock|units)\b", seen), seen
+
+
+async def test_what_uses_imported_records_already_is_told(shop: Shop) -> None:
+    """Each table that may refer to one is a word of Romanian, and no module is: its name stays."""
+    database = await shop.world.database()
+    for table, noun in NOUNS.items():
+        for child, _ in await database.read(lambda tx, table=table: tx.rows(REFERRING, (table,))):  # type: ignore[misc]
+            words = child.replace("_", " ")
+            seen = told(f"{noun[0].upper()}{noun[1:]} X is used already: {words}. Nothing was changed.")
+            assert "X este deja folosit: " in seen
+            assert f": {words}." not in seen
+        assert " X a fost modificat " in told(f"{noun[0].upper()}{noun[1:]} X was changed since.")
+    assert told("The module stock was off for the company.") == "Modulul stock era oprit pentru companie."

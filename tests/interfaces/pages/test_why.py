@@ -236,6 +236,14 @@ async def test_one_goes_back_by_links(visitor: Visitor, dock: Dock) -> None:
     assert 'href="?">Now</a>' in (await why(visitor, at=month)).text
 
 
+async def test_a_slider_goes_from_the_beginning_to_now(visitor: Visitor, dock: Dock) -> None:
+    dock.world.clock.advance(DAY)
+    for at, minutes in (("", DAY // 60), ("2026-11-20T13:00", 60)):
+        (slider,) = re.findall(r'<input id="back" type="range"[^>]*>', (await why(visitor, at=at)).text)
+        first, last, value = (int(each) for each in re.findall(r'(?:min|max|value)="(\d+)"', slider))
+        assert (last - first, value - first) == (DAY // 60, minutes)
+
+
 @pytest.mark.parametrize(
     ("at", "sentence"),
     [

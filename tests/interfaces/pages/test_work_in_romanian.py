@@ -19,14 +19,27 @@ from wmsd.interfaces.pages.fields import Field
 from wmsd.interfaces.pages.filters import filters_of
 from wmsd.interfaces.pages.forms import form_of
 from wmsd.interfaces.pages.guide.contents import READERS
-from wmsd.interfaces.pages.language import ERROR
-from wmsd.interfaces.pages.refusal_words import BETWEEN_SENTENCES, in_words
+from wmsd.interfaces.pages.language import BETWEEN_SENTENCES, ERROR
+from wmsd.interfaces.pages.refusal_words import in_words
 from wmsd.interfaces.pages.requests import NOT_KEPT
 from wmsd.interfaces.pages.resources import RESOURCES
 
 ALL = (*RESOURCES, *ADMINISTRATION)
 PAGES = (
-    *("form", "inputs", "acts", "list", "record", "today", "why", "movements", "request", "requests", "rights"),
+    *(
+        "form",
+        "inputs",
+        "acts",
+        "list",
+        "record",
+        "event",
+        "today",
+        "why",
+        "movements",
+        "request",
+        "requests",
+        "rights",
+    ),
     *("start", "guide_frame", "guide_home", "guide_search", "guide_missing"),
 )
 GROUP: dict[str, Any] = {

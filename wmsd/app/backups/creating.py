@@ -1,5 +1,6 @@
 """Makes a backup: one archive with a consistent copy of every file."""
 
+import logging
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
@@ -31,6 +32,7 @@ from wmsd.db.owner import Owner
 from wmsd.db.pinned import pin
 from wmsd.db.sqlite import bytes_on_disk, sqlite3
 
+LOG = logging.getLogger("wmsd.backup")
 TRIES: Final = 5
 COPY: Final = ".platform-copy-"
 PIECE_BYTES: Final = 1024 * 1024
@@ -79,13 +81,19 @@ class Creation:
                 manifest = self._write(unfinished, began, began_at)
                 unfinished.rename(path)
                 sync(path.parent)
-                note_mounted(self._data.path, self._folder)
             except OSError as error:
                 reason = (error.strerror or str(error)).lower()
                 raise StorageError(f"The backup {path} cannot be written: {reason}. None was made.") from error
             finally:
                 unfinished.unlink(missing_ok=True)
+            self._note_mounted()
             return Made(path, path.stat().st_size, manifest)
+
+    def _note_mounted(self) -> None:
+        try:
+            note_mounted(self._data.path, self._folder)
+        except OSError as error:
+            LOG.warning("the backup is made; where its disk is mounted could not be noted: %s", error)
 
     def _check_room(self) -> None:
         needed = expected_bytes(self._files, self._folder.archives())

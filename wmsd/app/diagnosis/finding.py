@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Final, Literal
 
 from wmsd.base.dataclass import dataclass
+from wmsd.base.regular_files import NOT_REGULAR
 
 PLACE: Final = re.compile(r"\{(\w+)\}")
 """In a sentence, for a fact."""
@@ -25,8 +26,8 @@ def reason_of(error: OSError) -> str:
     return (error.strerror or str(error)).lower()
 
 
-REASONS: Final = tuple(reason_of(OSError(number, os.strerror(number))) for number in _MET)
-"""Those that files and disks give."""
+REASONS: Final = (*(reason_of(OSError(number, os.strerror(number))) for number in _MET), NOT_REGULAR)
+"""Those that files and disks give, and ours."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -24,6 +24,7 @@ from wmsd.app.measuring.scrape_token import token_in
 from wmsd.app.one_word import NOT_ONE_WORD
 from wmsd.app.private_files import user_name
 from wmsd.app.settings import Settings
+from wmsd.base.regular_files import check_regular
 from wmsd.base.secrecy import SecretFile
 from wmsd.db.failures import StorageError
 from wmsd.webhooks.targets import url_errors
@@ -141,7 +142,7 @@ def secret_files(settings: Settings) -> Iterator[Path]:
 
 
 def _read(at: Situation) -> Iterator[tuple[Need, Callable[[Path], object]]]:
-    if at.config_file is not None:
+    if at.config_file is not None and not at.config_file.is_fifo():  # a pipe has been read to its end
         yield Need("--config", at.config_file, os.R_OK), Path.read_bytes
     for setting, read in READ_BY.items():
         section, _, key = setting.partition(".")
@@ -189,6 +190,7 @@ def _why_not(need: Need) -> str | None:
     try:
         mode = need.path.stat().st_mode
         if need.use & os.R_OK:
+            check_regular(need.path)
             with need.path.open("rb") as file:
                 file.read(1)
     except OSError as error:

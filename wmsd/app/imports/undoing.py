@@ -71,7 +71,9 @@ def _undo(tx: Transaction, prepared: Prepared, import_id: int | None, used: Iter
     if made is None:
         raise CannotBeUndone([_why_none(record.last_that_changed(tx))])
     if import_id not in (None, made.import_id):
-        raise CannotBeUndone([f"only the last import that has changed something can be: number {made.import_id}"])
+        raise CannotBeUndone(
+            [f"only the last import that has changed something can be taken back: number {made.import_id}"]
+        )
     if made != prepared.made:
         raise CannotBeUndone([f"import {made.import_id} was made meanwhile: try again to take that one back"])
     found = record.row(tx, made.import_id)

@@ -84,10 +84,15 @@ def _status(refusal: Refusal) -> str:
     current, requested, allowed = (details.get(name) for name in ("current", "requested", "allowed"))
     if not current:
         return _as_answered(refusal)
-    possible = f"only {' or '.join(allowed)} {'is' if len(allowed) == 1 else 'are'} possible" if allowed else ""
+    possible = _possible(*allowed) if allowed else "no move is possible"
     if requested:
-        return f"It was {current}, and {requested} was asked for; from there {possible or 'no move is possible'}."
-    return f"{_as_answered(refusal)} It was {current}; from there {possible or 'no move is possible'}."
+        return f"It was {current}, and {requested} was asked for; from there {possible}."
+    return f"{_as_answered(refusal)} It was {current}; from there {possible}."
+
+
+def _possible(*allowed: str) -> str:
+    before, last = ", ".join(allowed[:-1]), allowed[-1]
+    return f"only {before} or {last} are possible" if before else f"only {last} is possible"
 
 
 def _precondition(_: Refusal) -> str:

@@ -4,6 +4,7 @@ import difflib
 import os
 import re
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, get_origin
 
@@ -91,12 +92,24 @@ PLACE: Final = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)
 def _what_is_wrong(said: str, text: str) -> str:
     """What the library says of a file that is no TOML, in our words."""
     place, reason = PLACE.search(said), PLACE.sub("", said)
-    lines = text.rstrip().splitlines()
+    lines = text.rstrip().split("\n")
     number = int(place[1]) if place is not None and place[1] else len(lines)
     if AGAIN.match(said):
+        number = _beginning(lines, number)
         name = lines[number - 1].partition("=")[0].strip()
         return f"line {number} gives {name} a second time. Leave one of the two."
     return f"line {number} cannot be read: {reason[0].lower()}{reason[1:]}."
+
+
+def _beginning(lines: list[str], number: int) -> int:
+    """The number of the line in which the value begins that ends in this one."""
+    import tomllib
+
+    for before in range(number - 1, 0, -1):
+        with suppress(tomllib.TOMLDecodeError):
+            tomllib.loads("\n".join(lines[:before]))
+            return before + 1
+    return 1
 
 
 def _from_environment(environment: Mapping[str, str]) -> Values:

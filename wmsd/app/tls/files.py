@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Final
 
 from wmsd.app.settings import Server, SettingsError
+from wmsd.base.regular_files import check_regular
 
 UNREADABLE: Final = "{path} cannot be read: {reason}."
 OTHER_KEY: Final = "The private key in {key} does not belong to the certificate in {certificate}."
@@ -25,6 +26,7 @@ def check_files(server: Server) -> None:
     certificate, key = server.certificate_files
     for path in (certificate, key):
         try:
+            check_regular(path)
             path.read_bytes()
         except OSError as error:
             reason = (error.strerror or str(error)).lower()

@@ -68,5 +68,10 @@ class ServedTls:
         if self._told_at is not None and now < self._told_at + TOLD_EVERY:
             return
         self._told_at = now
-        for found in judged(self._server, self._data, now):
+        try:
+            told = list(judged(self._server, self._data, now))
+        except Exception as error:  # such as of an authority that is torn, which is not served
+            LOG.warning("the certificate is served, but could not be examined: %s", error)
+            return
+        for found in told:
             LOG.log(logging.ERROR if found.is_wrong else logging.WARNING, "%s %s", found.sentence, found.remedy)

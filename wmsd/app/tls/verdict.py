@@ -182,9 +182,11 @@ def _is_issuer_unknown(path: Path, key: Path, data: Path) -> bool:
 def _names(path: Path, listen: str) -> Found:
     from wmsd.app.tls.lan import names_of
 
-    host = listen.rpartition(":")[0].strip("[]")
+    chain, host = _chain(path), listen.rpartition(":")[0].strip("[]")
+    if not chain:
+        return
     try:
-        names = list(names_of(_chain(path)[0]))
+        names = list(names_of(chain[0]))
     except Exception:  # what it raises is cryptography's, which most do not import
         names = []
     if host not in ANYWHERE and not _covers(names, host):

@@ -13,6 +13,7 @@ from typing import Any, Concatenate, NoReturn, ParamSpec, TypeVar
 
 import click
 
+from wmsd.app.clock_watch import follow_server
 from wmsd.app.data_folder import DataFolder
 from wmsd.app.installation import Installation, open_installation
 from wmsd.app.lending import beside_a_server
@@ -67,6 +68,8 @@ class CommandLine:
         async def opened() -> Result:
             opening = open_installation(self.settings, self.folder, borrow=borrow, who=at_the_command_line())
             async with opening as installation:
+                if borrow is not None:
+                    await follow_server(installation.platform, installation.clock)
                 return await work(installation)
 
         return asyncio.run(opened())

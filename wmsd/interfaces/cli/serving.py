@@ -149,9 +149,10 @@ async def _serve(
                 await trial.check(installation.files, company_ids)
             trial.succeed()
         await audit_settings(installation.platform, settings, installation.vault)
-        loaded = await _load_demo(installation) if with_demo else None
         started = _started(command_line, installation)
         app, jobs = service(installation, COMMANDS, started)
+        await jobs.clock_watch.start()  # before the first change: its place follows the clock
+        loaded = await _load_demo(installation) if with_demo else None
         async with AsyncExitStack() as stack:
             try:
                 at = await stack.enter_async_context(_listening(app, settings, tls, files))

@@ -21,7 +21,8 @@ from wmsd.base.problems import Problem
 from wmsd.base.route import Route, method_not_allowed
 from wmsd.base.shortages import is_shortage
 from wmsd.base.strict_json import printable
-from wmsd.interfaces.http import connections, request_history, requests
+from wmsd.interfaces.http import bare_page, connections, request_history, requests
+from wmsd.interfaces.http.bare_page import reads_pages
 from wmsd.interfaces.http.compression import LONGEST_AT_ONCE, compress
 from wmsd.interfaces.http.cross_origin import allow, options
 from wmsd.interfaces.http.listening import ANSWERING_ALL, REQUEST_HANDLER, MakeHandler
@@ -240,7 +241,7 @@ async def _answer(
     except web.HTTPException as error:
         answer = _http_error(request, error)
     except Exception as error:
-        answer = response(refusal(_failure(log, request, error)))
+        answer = _told_of_failure(request, failure(log, request, error))
     finally:
         if connection is not None:
             connection.end(_company_of(request))
@@ -264,7 +265,14 @@ async def _answer(
     return answer
 
 
-def _failure(log: RequestLog, request: web.Request, error: Exception) -> Problem:
+def _told_of_failure(request: web.Request, problem: Problem) -> web.Response:
+    if reads_pages(request) and not is_of_the_api(request):
+        return bare_page.made(problem, request[REQUEST_ID])
+    return response(refusal(problem))
+
+
+def failure(log: RequestLog, request: web.Request, error: Exception) -> Problem:
+    """What is told of an error that nobody has foreseen. The log has the rest."""
     if is_shortage(error):
         log.shortages.failed("requests are broken off", error)
         return broken_off(request.method not in SAFE_METHODS)

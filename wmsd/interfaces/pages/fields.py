@@ -65,6 +65,7 @@ NAMES: Final[Mapping[str, str]] = {
     "undone_at": "Taken back",
     "undone_by": "Taken back by",
     "length_mm": "Length, mm",
+    "link": "Link to a new password",
     "min_stock": "Minimum stock",
     "over_receipt_pct": "Over-receipt, %",
     "packaging_type_id": "Packaging type",

@@ -1,6 +1,7 @@
 """Into a new installation: the link of the first admin, the link of the demo, and the first steps."""
 
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any, Final
 
 from wmsd.accounts import demo_link, first_admin
@@ -11,7 +12,7 @@ from wmsd.base.operation import Operation
 from wmsd.companies import administration as companies
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import browser as browsers
-from wmsd.interfaces.pages.browser import FORM_TOKEN
+from wmsd.interfaces.pages.browser import FORM_TOKEN, Browser
 from wmsd.interfaces.pages.door import Door, Person
 from wmsd.interfaces.pages.rendering import go_to, page
 
@@ -26,18 +27,18 @@ FIELDS: Final = (
 
 
 class FirstRun:
-    def __init__(self, door: Door) -> None:
-        self._door = door
+    def __init__(self, door: Door, folder: Path) -> None:
+        self._door, self._folder = door, folder
 
     async def show_first_admin(self, request: web.Request) -> web.Response:
         code = request.query.get("code", "")
         if not await self._is_open(request, first_admin.look_for_first_admin, code):
-            return _spent()
+            return await self._spent(request)
         return _form(code, {}, {})
 
     async def make_first_admin(self, request: web.Request) -> web.Response:
         browser = self._door.browser(request)
-        if not (await self._door.ask(browser, first_admin.is_first_admin_wanted)).needed()["wanted"]:
+        if not await self._is_wanted(browser, is_counted=False):
             return _spent()  # without asking for the rest of the form
         sent = await browsers.form(browser, with_token=False)
         document = {"code": sent.get("code", "")}
@@ -45,7 +46,7 @@ class FirstRun:
             document[name] = sent.get(name, "") if kind == "password" else sent.get(name, "").strip()
         answer = await self._door.ask(browser, first_admin.make_first_admin, document=document)
         if answer.status == 404:
-            return _spent()
+            return await self._spent(request)
         if answer.status == 422:
             return _form(document["code"], document, answer.body)
         done = go_to(START)
@@ -55,7 +56,7 @@ class FirstRun:
     async def show_demo(self, request: web.Request) -> web.Response:
         code = request.query.get("code", "")
         if not await self._is_open(request, demo_link.look_for_demo, code):
-            return _spent()
+            return _spent(is_demo=True)
         return page("demo", code=code)
 
     async def open_demo(self, request: web.Request) -> web.Response:
@@ -63,10 +64,17 @@ class FirstRun:
         sent = await browsers.form(browser, with_token=False)
         answer = await self._door.ask(browser, demo_link.open_demo, document={"code": sent.get("code", "")})
         if answer.status in (404, 422):
-            return _spent()
+            return _spent(is_demo=True)
         done = go_to("/today")
         browsers.give(done, browser, answer.needed()["secret"])
         return done
+
+    async def _spent(self, request: web.Request) -> web.Response:
+        return _spent(lacks_admin=await self._is_wanted(self._door.browser(request)))
+
+    async def _is_wanted(self, browser: Browser, is_counted: bool = True) -> bool:
+        answer = await self._door.ask(browser, first_admin.is_first_admin_wanted, is_counted=is_counted)
+        return bool(answer.needed()["wanted"])
 
     async def _is_open(self, request: web.Request, operation: Operation, code: str) -> bool:
         answer = await self._door.ask(self._door.browser(request), operation, query={"code": code})
@@ -108,6 +116,7 @@ class FirstRun:
             name=person.installation if typed is None else typed,
             errors=errors,
             company=company,
+            folder=self._folder,
             article=article,
             token=next(iter(has_token), None),
         )
@@ -126,5 +135,5 @@ def _form(code: str, typed: Mapping[str, str], refused: Mapping[str, Any]) -> we
     )
 
 
-def _spent() -> web.Response:
-    return page("spent", 404)
+def _spent(is_demo: bool = False, lacks_admin: bool = False) -> web.Response:
+    return page("spent", 404, is_demo=is_demo, lacks_admin=lacks_admin)

@@ -31,6 +31,7 @@ FINDING: Final = "finding"
 LONGEST_TOLD: Final = 2000
 """Characters of a sentence in which values are looked for."""
 PLACES: Final = re.compile(r"\{\w+\}")
+BETWEEN_SENTENCES: Final = re.compile(r"(?<=[.]) (?=[A-Z])")
 current: ContextVar[str] = ContextVar("language", default=DEFAULT)
 """Of the page that is made."""
 
@@ -66,14 +67,26 @@ def found_text(declared: str) -> str:
 
 
 def told(sentence: str) -> str:
-    """An error of an operation in the language of the page; in English when the catalogue lacks it."""
+    """An error of an operation in the language of the page; in English when the catalogue lacks it.
+
+    Several sentences are told one by one where the catalogue has each: a value must not reach over them.
+    """
     language = current.get()
     if language == DEFAULT:
         return sentence
     found = _catalogue(language).pgettext(ERROR, sentence)
     if found != sentence or len(sentence) > LONGEST_TOLD:
         return found
-    return _patterns(language).told(sentence, partial(_value, language)) or sentence
+    parts = BETWEEN_SENTENCES.split(sentence)
+    each_told = [_one_told(language, each) for each in parts]
+    if None not in each_told:
+        return " ".join(filter(None, each_told))
+    return _one_told(language, sentence) or sentence
+
+
+def _one_told(language: str, sentence: str) -> str | None:
+    found = _catalogue(language).pgettext(ERROR, sentence)
+    return found if found != sentence else _patterns(language).told(sentence, partial(_value, language))
 
 
 def _value(language: str, text: str) -> str:

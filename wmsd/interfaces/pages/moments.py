@@ -66,6 +66,11 @@ def earlier(text: str, not_before: str) -> list[tuple[str, str]]:
     return [*later, (_("The beginning"), not_before)]
 
 
+def minutes(text: str) -> int:
+    """Since 1970, whole ones."""
+    return milliseconds(text) // 60_000
+
+
 def milliseconds(text: str) -> int:
     """Since 1970."""
     return (timestamps.from_text(text) - datetime(1970, 1, 1, tzinfo=UTC)) // timedelta(milliseconds=1)

@@ -2,12 +2,10 @@
 in several sentences with values.
 """
 
-import re
 from typing import Final
 
-from wmsd.interfaces.pages.language import told
+from wmsd.interfaces.pages.language import BETWEEN_SENTENCES, told
 
-BETWEEN_SENTENCES: Final = re.compile(r"(?<=[.]) (?=[A-Z])")
 BETWEEN_FIELDS: Final = "; "
 
 

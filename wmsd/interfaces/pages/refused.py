@@ -1,11 +1,14 @@
-"""The page of a refusal: what happened, why, and where to go on, in the frame of whoever is signed in."""
+"""The page of a refusal or failure: what happened, why, and where to go on, in the frame of who is signed in."""
 
 from collections.abc import Iterator
 from typing import Final
 
 from wmsd.base.problems import Problem
+from wmsd.interfaces.http import bare_page
+from wmsd.interfaces.http.request_log import REQUEST_ID
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import browser as browsers
+from wmsd.interfaces.pages import language
 from wmsd.interfaces.pages.browser import FormOfAnotherSession
 from wmsd.interfaces.pages.door import HOME, PERSON, SIGN_IN, Door, Person
 from wmsd.interfaces.pages.language import translated as _
@@ -19,6 +22,8 @@ HEADINGS: Final = {
     413: "That is too much",
     408: "That took too long",
     429: "Too many requests at once",
+    500: bare_page.HEADING,
+    503: "That cannot be done now",
 }
 OTHER: Final = "That cannot be done"
 NEXT: Final = {
@@ -28,7 +33,11 @@ NEXT: Final = {
     413: "Send less at once. Nothing of it was taken.",
     408: "Nothing of it was taken. See whether the connection is good, and send it again.",
     429: "Nothing was done. Wait so long, and load the page again.",
+    500: bare_page.NEXT,
+    503: bare_page.REQUEST,
+    507: bare_page.REQUEST,
 }
+AFTER_FORM: Final = "What you sent may have been done, or not: look for it before you send it again."
 ANOTHER_SESSION: Final = "You have signed in again since. Open the form anew, and send it from there."
 GUIDE: Final = "/docs"
 Link = tuple[str, str]
@@ -42,13 +51,16 @@ async def shown(door: Door, request: web.Request, problem: Problem) -> web.Respo
     at = request.get(AT)
     is_of_another = isinstance(problem, FormOfAnotherSession)
     form = "" if request.method in ("GET", "HEAD") else browsers.page_of_form(door.browser(request))
+    is_failure = problem.status >= 500
     answer = page(
         "refused" if person is None else "refused_here",
         problem.status,
         heading=_(HEADINGS.get(problem.status, OTHER)),
-        message=problem.message,
+        message="" if problem.status == 500 else problem.message,
         what_next=_(ANOTHER_SESSION if is_of_another else NEXT.get(problem.status, "")),
-        lost=form if is_of_another else "",
+        after_form=_(AFTER_FORM) if form and problem.code == "SERVER_ERROR" else "",
+        request_id=request[REQUEST_ID] if is_failure else "",
+        lost=form if is_of_another or is_failure else "",
         links=list(_links(request, person, at, form)),
         person=person,
         current="",
@@ -56,6 +68,21 @@ async def shown(door: Door, request: web.Request, problem: Problem) -> web.Respo
     )
     answer.headers.update(problem.headers)
     return answer
+
+
+async def failed(door: Door, request: web.Request, problem: Problem) -> web.Response:
+    """The page of a failure. What it is made of may be what has failed: then it is one that needs nothing."""
+    try:
+        return await shown(door, request, problem)
+    except Exception:  # the first failure is in the log
+        return bare_page.made(problem, request[REQUEST_ID], language.current.get(), _translated_or_not)
+
+
+def _translated_or_not(text: str) -> str:
+    try:
+        return language.told(_(text))
+    except Exception:  # the catalogue may be what has failed
+        return text
 
 
 def _links(request: web.Request, person: Person | None, at: Workplace | None, form: str) -> Iterator[Link]:

@@ -335,6 +335,7 @@ RESOURCES: Final = (
         outbox.list_events,
         outbox.list_events,
         ("timestamp", "event", "entity_id", "id"),
+        outbox.get_event,
         key="id",
         comes="Whatever changes here becomes one.",
     ),

@@ -23,6 +23,7 @@ from wmsd.interfaces.pages.browsing import Browsing
 from wmsd.interfaces.pages.deliveries import Deliveries
 from wmsd.interfaces.pages.delivery import Delivery
 from wmsd.interfaces.pages.door import HOME, SECOND_FACTOR, SIGN_IN, Door
+from wmsd.interfaces.pages.event import EVENTS, Event
 from wmsd.interfaces.pages.exports import EXPORTS
 from wmsd.interfaces.pages.first_run import START, FirstRun
 from wmsd.interfaces.pages.importing import Importing
@@ -126,7 +127,7 @@ def add_to(app: web.Application, installation: Installation, changes: LiveChange
     door = Door(installation)
     signing_in, account, today, browsing = SigningIn(door), Account(door), Today(door), Browsing(door)
     acting = Acting(door)
-    rights, welcome, first_run = Rights(door), Welcome(door), FirstRun(door)
+    rights, welcome, first_run = Rights(door), Welcome(door), FirstRun(door, installation.folder.path.resolve())
     signing_on, trying, trust = SigningOn(door), Trying(door), Trust(installation)
     oversight = Oversight(door)
     importing = Importing(door)
@@ -167,6 +168,7 @@ def add_to(app: web.Application, installation: Installation, changes: LiveChange
         ("GET", SECOND_FACTOR, second_factor.show),
         ("POST", SECOND_FACTOR, second_factor.do),
         *_of_webhooks(door, browsing),
+        ("GET", f"{A_COMPANY}/{EVENTS.name}/{{id:[0-9a-f]{{32}}}}", Event(door).show),
         ("GET", IMPORT, importing.show),
         ("POST", IMPORT, importing.upload),
         ("GET", f"{A_COMPANY}/imports/templates/{{kind:[a-z-]+}}.csv", importing.template),

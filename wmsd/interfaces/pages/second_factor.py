@@ -31,8 +31,9 @@ class SecondFactor:
                 if answer.is_good:
                     return _codes(person, answer, is_new=True)
                 secret = sent.get("secret", "")
-                again = {"secret": secret, "uri": totp.uri(secret, person.email)}
-                return await self._page(person, answer, enrolment=again if secret else None)
+                is_ours = totp.is_secret(secret)  # anything longer is drawn slowly, or not at all
+                again = {"secret": secret, "uri": totp.uri(secret, person.email)} if is_ours else None
+                return await self._page(person, answer, enrolment=again)
             case "renew":
                 answer = await self._door.ask(person.browser, second_step.renew_recovery_codes, document=code)
                 return _codes(person, answer) if answer.is_good else await self._page(person, answer)

@@ -1,7 +1,7 @@
 """Signing in and out."""
 
 from wmsd.accounts import actions as accounts
-from wmsd.accounts import second_step, signed_in
+from wmsd.accounts import first_admin, second_step, signed_in
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import browser as browsers
 from wmsd.interfaces.pages.browser import Browser, own_path
@@ -83,12 +83,14 @@ class SigningIn:
         done: str = "",
     ) -> web.Response:
         providers = await self._door.need(browser, list_providers)
+        waits = (await self._door.ask(browser, first_admin.is_first_admin_wanted, is_counted=True)).needed()
         return page(
             "sign_in",
             status,
             fields=FIELDS,
             focus="password" if email else "email",
             providers=providers["data"],
+            lacks_admin=waits["wanted"],
             next_path=own_path(next_path, ""),
             email=email,
             is_lost=is_lost,

@@ -8,8 +8,17 @@ from functools import partial
 from typing import Final, Literal
 
 from wmsd.base.problems import Problem, not_found
-from wmsd.interfaces.http.negotiation import weights_in
-from wmsd.interfaces.http.server import INSTALLATION, OUTSIDE_OF_THE_API, Handler, add, with_head
+from wmsd.interfaces.http.bare_page import reads_pages
+from wmsd.interfaces.http.request_log import RequestLog
+from wmsd.interfaces.http.server import (
+    INSTALLATION,
+    OUTSIDE_OF_THE_API,
+    REQUEST_LOG,
+    Handler,
+    add,
+    failure,
+    with_head,
+)
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import language, refused
 from wmsd.interfaces.pages.door import Door
@@ -32,7 +41,7 @@ def add_page(app: web.Application, method: str, path: str, handler: Handler) -> 
     if METHODS not in app:
         app[METHODS] = {}
     app[METHODS].setdefault(path, []).append(method)
-    add(app, method, path, partial(in_words, Door(app[INSTALLATION]), handler))
+    add(app, method, path, partial(_in_words, Door(app[INSTALLATION]), app[REQUEST_LOG], handler))
 
 
 def refuse_all_else(app: web.Application) -> None:
@@ -47,13 +56,23 @@ async def _count(door: Door, kind: Kind, handler: Handler, request: web.Request)
     return await handler(request)
 
 
-async def in_words(door: Door, handler: Handler, request: web.Request) -> web.StreamResponse:
-    """In the language that the browser asks for, or else its person has chosen. Shows a refusal as a page."""
+async def _in_words(door: Door, log: RequestLog, handler: Handler, request: web.Request) -> web.StreamResponse:
+    """In the language that the browser asks for, or else its person has chosen. Shows a refusal as a page, and
+    whoever reads pages a failure too.
+    """
     language.current.set(language.of_browser(request.headers.get("Accept-Language", "")))
     try:
         return await handler(request)
     except Problem as problem:
+        if problem.status >= 500:
+            return await refused.failed(door, request, problem)
         return await refused.shown(door, request, problem)
+    except web.HTTPException:
+        raise
+    except Exception as error:
+        if not reads_pages(request):
+            raise
+        return await refused.failed(door, request, failure(log, request, error))
 
 
 async def _refuse_method(possible: list[str], request: web.Request) -> web.StreamResponse:
@@ -62,6 +81,6 @@ async def _refuse_method(possible: list[str], request: web.Request) -> web.Strea
 
 async def _refuse_address(request: web.Request) -> web.StreamResponse:
     """Only who reads pages gets one: not a program, and not a browser that looks for an icon."""
-    if "text/html" in weights_in(request.headers.get("Accept", "")):
+    if reads_pages(request):
         raise not_found("page")
     raise web.HTTPNotFound

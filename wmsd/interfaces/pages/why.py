@@ -59,6 +59,7 @@ class Why:
             is_now=is_now,
             given=given if errors else moments.for_browser(explained["at"]),
             errors=errors.get("at", ()),
+            minutes={name: moments.minutes(explained[name]) for name in ("created_at", "at", "now")},
             earlier=moments.earlier(explained["at"], explained["created_at"]),
             beginning=ledger_words.beginning(explained),
             terms=ledger_words.terms(explained),
