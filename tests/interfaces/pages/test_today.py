@@ -120,6 +120,9 @@ async def test_a_figure_needs_its_ability_and_its_module(shop: Shop) -> None:
     seen = await kept(shop.world, member)
     assert figures(seen)["Company ACME"][:7] == [*[NOTHING] * 6, "1"]
     assert "<h2>Late</h2>" not in seen.text
+    (strip,) = re.findall(r'data-live="strip".*?</section>', seen.text, re.DOTALL)
+    totals = [text_of(each) for each in re.findall(r"<b.*?</b>", strip, re.DOTALL)][2:]
+    assert totals == [NOTHING, NOTHING, NOTHING, "1"], "no figure is not none"
     await shop.world.set_module("ACME", "stock", enabled=False)
     assert figures(await kept(shop.world, member))["Company ACME"][6] == NOTHING
 

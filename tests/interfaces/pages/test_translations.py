@@ -52,7 +52,7 @@ def test_messages_of_every_kind_are_collected() -> None:
         ("yes", ""),
         ("expires in %(num)s day", "expires in %(num)s days"),
         ("Created", ""),
-        ("Sign out everywhere", ""),
+        ("End sessions and tokens", ""),
     }
 
 

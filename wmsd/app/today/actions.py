@@ -90,8 +90,11 @@ def _is_found(company: Company, search: str | None) -> bool:
     return search is None or search.lower() in f"{company.code} {company.name}".lower()
 
 
-def _total(several: Iterable[int | None]) -> int:
-    return sum(each or 0 for each in several)
+def _total(several: Iterable[int | None]) -> int | None:
+    """None where there are companies, and of none of them it may be seen."""
+    values = list(several)
+    known = [each for each in values if each is not None]
+    return sum(known) if known or not values else None
 
 
 def _all_late(seen: Iterable[Seen]) -> Iterator[tuple[Company, str, LateDocument]]:

@@ -52,5 +52,5 @@ class Today(Model):
     day: str
     companies: list[CompanyToday]
     companies_in_all: int
-    totals: dict[str, int]
+    totals: dict[str, int | None]
     late: list[LateToday]

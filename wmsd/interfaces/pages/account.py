@@ -7,8 +7,8 @@ from wmsd.accounts import choosing_password, signed_in
 from wmsd.accounts.schema import LANGUAGES
 from wmsd.accounts.strength import SHORTEST
 from wmsd.interfaces.http.web import web
+from wmsd.interfaces.pages import agent_words, language
 from wmsd.interfaces.pages import browser as browsers
-from wmsd.interfaces.pages import language
 from wmsd.interfaces.pages.door import Answer, Door, Person
 from wmsd.interfaces.pages.rendering import go_to, page
 
@@ -35,7 +35,7 @@ class Account:
             "account",
             person=person,
             current="account",
-            sessions=sessions["data"],
+            sessions=[{**each, "browser": agent_words.named(each["agent"])} for each in sessions["data"]],
             languages={each: LANGUAGES[each] for each in language.OFFERED},
             changed=changed,
         )

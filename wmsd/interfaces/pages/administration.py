@@ -34,7 +34,7 @@ USER_ACTS: Final = (
     ),
     Act(
         "end-access",
-        "Sign out everywhere",
+        "End sessions and tokens",
         users.end_user_access,
         "All sessions of this user end, and all its tokens are revoked. Programs with these tokens stop working.",
         "The sessions are ended, and the tokens are revoked.",
