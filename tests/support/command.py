@@ -327,7 +327,7 @@ class Home:
         command = ("serve", "--create", "--listen", "127.0.0.1:0", *arguments)
         process: subprocess.Popen[str]
         with log_file.open("wb") as log:
-            if limits or under or is_fresh or _of_python(environment) != _of_python(FIXED):
+            if limits or under or is_fresh or _for_start(environment) != _for_start(FIXED):
                 process = self.start(*command, stderr=log, env=environment, preexec_fn=limits, under=under)
             else:
                 process = self.program.start(command, self.folder, environment, log)
@@ -408,9 +408,9 @@ class Tenant:
         return [{name: unguarded(cell) for name, cell in row.items()} for row in rows]
 
 
-def _of_python(environment: Mapping[str, str]) -> dict[str, str]:
-    """What Python reads of an environment when it starts."""
-    return {name: value for name, value in environment.items() if name.startswith("PYTHON")}
+def _for_start(environment: Mapping[str, str]) -> dict[str, str]:
+    """What is read of an environment when Python starts."""
+    return {name: value for name, value in environment.items() if name.startswith(("PYTHON", "LD_"))}
 
 
 def _greeting(process: subprocess.Popen[str], last: str) -> Iterator[str]:
