@@ -424,7 +424,7 @@ def _greeting(process: subprocess.Popen[str], last: str) -> Iterator[str]:
 
 def first_day(home: Home) -> Home:
     """Makes the company ACME, an admin, and the admin's token in the file `token`."""
-    if home.environment or home.data.exists():
+    if home.environment or any(home.folder.iterdir()):
         return _made_on_first_day(home)
     return home.begin_as(home.program.first_day)
 
