@@ -1,6 +1,7 @@
 """How many companies' files stay open, and which are closed first."""
 
 import asyncio
+import shutil
 import threading
 from collections.abc import AsyncIterator
 from pathlib import Path
@@ -31,8 +32,6 @@ class Files(CompanyFiles):
     def __init__(self, folder: Path) -> None:
         self.steered = SteeredClock()
         super().__init__(folder, OrderedClock(self.steered), CountedIds(), {})
-        for number in range(1, 41):
-            self.create(number, f"C{number}")
 
     async def use(self, *companies: int) -> None:
         """Reads them, a second apart."""
@@ -45,10 +44,19 @@ class Files(CompanyFiles):
         return {int(each.path.stem) for each in self.databases if each.is_open}
 
 
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The files of 40 companies, for each test to copy."""
+    folder = tmp_path_factory.mktemp("companies")
+    files = Files(folder)
+    for number in range(1, 41):
+        files.create(number, f"C{number}")
+    return folder
+
+
 @pytest.fixture
-async def files(tmp_path: Path) -> AsyncIterator[Files]:
-    (tmp_path / "companies").mkdir()
-    files = Files(tmp_path / "companies")
+async def files(tmp_path: Path, made: Path) -> AsyncIterator[Files]:
+    files = Files(shutil.copytree(made, tmp_path / "companies"))
     yield files
     await files.close()
 

@@ -86,7 +86,12 @@ def photograph(page: Page, name: str, is_whole: bool = True) -> None:
 
 
 def barriers(page: Page, rules: Sequence[str] | None = None) -> list[str]:
-    """What axe finds that keeps people out, by these rules of its own, or by all."""
+    """What keeps people out: what axe finds by these rules of its own, or by all, and a page that is too wide."""
+    is_too_wide = page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")
+    return [*(_found_by_axe(page, rules) if rules != () else []), *(["it is too wide"] if is_too_wide else [])]
+
+
+def _found_by_axe(page: Page, rules: Sequence[str] | None) -> list[str]:
     options = {"resultTypes": ["violations"], **({} if rules is None else {"runOnly": list(rules)})}
     found = Axe().run(page, options=options).response["violations"]
     return [
@@ -95,10 +100,6 @@ def barriers(page: Page, rules: Sequence[str] | None = None) -> list[str]:
         if each["impact"] in SERIOUS
         for node in each["nodes"][:3]
     ]
-
-
-def is_wider_than_the_screen(page: Page) -> bool:
-    return bool(page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth"))
 
 
 def weights(context: BrowserContext, path: str) -> dict[str, int]:

@@ -10,9 +10,12 @@ import pty
 import re
 import resource
 import select
+import shutil
 import signal
+import socket
 import subprocess
 import sys
+import tempfile
 import threading
 import time
 import urllib.error
@@ -20,8 +23,9 @@ import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from wmsd.base.cells import unguarded
 from wmsd.interfaces.cli.examining import ONLY_WARNINGS
@@ -61,41 +65,99 @@ class Done:
         return [line.removeprefix("wmsd: ") for line in self.err.splitlines() if line.startswith("wmsd: ")]
 
 
+class Fork(subprocess.Popen[str]):
+    """A process that was forked, not started: its exit code is told, as it is a child of another."""
+
+    def __init__(self, arguments: Sequence[str], answers: IO[bytes], stdout: IO[str] | None) -> None:
+        self._answers = answers
+        self.pid = int(answers.readline())
+        self.args, self.returncode = arguments, None
+        self.stdin, self.stdout, self.stderr = None, stdout, None
+
+    def __del__(self) -> None:
+        self._answers.close()
+
+    def poll(self) -> int | None:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.wait(0)
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        if self.returncode is None:
+            if not select.select([self._answers], [], [], timeout)[0]:
+                raise subprocess.TimeoutExpired(self.args, timeout or 0)
+            self.returncode = int(self._answers.readline())
+        return self.returncode
+
+
 class Program:
     """Runs commands as forks of one process that has imported `wmsd` (see `forking.py`)."""
 
     def __init__(self, scratch: Path) -> None:
-        self._files = {name: scratch / name for name in ("stdin", "stdout", "stderr")}
-        self._process = self._start()
+        self._scratch = scratch
+        self._requests, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", str(ROOT / "tests" / "support" / "forking.py")],
+                env=FIXED,
+                stdin=theirs.fileno(),
+                start_new_session=True,
+                text=True,
+            )
 
-    def _start(self) -> "subprocess.Popen[str]":
-        return subprocess.Popen(
-            [sys.executable, "-P", str(ROOT / "tests" / "support" / "forking.py")],
-            env=FIXED,
-            stdin=subprocess.PIPE,
-            stdout=subprocess.PIPE,
-            text=True,
-            start_new_session=True,
-        )
+    def run(self, arguments: Sequence[str], folder: Path, environment: Mapping[str, str], stdin: bytes) -> Done:
+        with (
+            tempfile.TemporaryFile(dir=self._scratch) as given,
+            tempfile.TemporaryFile(dir=self._scratch) as out,
+            tempfile.TemporaryFile(dir=self._scratch) as err,
+        ):
+            given.write(stdin)
+            given.seek(0)
+            fork = self._fork(arguments, folder, environment, (given, out, err))
+            try:
+                code = fork.wait(LONGEST)
+            except subprocess.TimeoutExpired:
+                fork.kill()
+                raise TimeoutError(f"{arguments} does not end") from None
+            written = []
+            for file in (out, err):
+                file.seek(0)
+                written.append(file.read().decode())
+        return Done(code, *written)
 
-    def run(self, arguments: Sequence[str], folder: Path, environment: dict[str, str], stdin: bytes) -> Done:
-        assert self._process.stdin is not None
-        assert self._process.stdout is not None
-        self._files["stdin"].write_bytes(stdin)
-        request = {name: str(path) for name, path in self._files.items()}
-        request |= {"folder": str(folder), "environment": json.dumps(environment)}
-        self._process.stdin.write(json.dumps({**request, "arguments": json.dumps(arguments)}) + "\n")
-        self._process.stdin.flush()
-        answers = self._process.stdout
-        if not select.select([answers], [], [], LONGEST)[0]:
-            self.end()
-            self._process = self._start()
-            raise TimeoutError(f"{arguments} does not end")
-        code = int(answers.readline())
-        out, err = (self._files[name].read_text(encoding="utf-8") for name in ("stdout", "stderr"))
-        return Done(code, out, err)
+    def start(
+        self, arguments: Sequence[str], folder: Path, environment: Mapping[str, str], stderr: IO[bytes]
+    ) -> Fork:
+        """A command that goes on; its standard output can be read."""
+        readable, writable = os.pipe()
+        stdout = os.fdopen(readable, encoding="utf-8")
+        with Path(os.devnull).open("rb") as nothing, os.fdopen(writable, "wb") as out:
+            return self._fork(arguments, folder, environment, (nothing, out, stderr), stdout)
+
+    def _fork(
+        self,
+        arguments: Sequence[str],
+        folder: Path,
+        environment: Mapping[str, str],
+        standard: Sequence[IO[bytes]],
+        stdout: IO[str] | None = None,
+    ) -> Fork:
+        request = {"arguments": list(arguments), "folder": str(folder), "environment": dict(environment)}
+        readable, writable = os.pipe()
+        with os.fdopen(writable, "wb") as answer:
+            descriptors = [file.fileno() for file in (*standard, answer)]
+            socket.send_fds(self._requests, [json.dumps(request).encode()], descriptors)
+        return Fork(arguments, os.fdopen(readable, "rb", buffering=0), stdout)
+
+    @cached_property
+    def first_day(self) -> "Home":
+        """For other homes to begin as."""
+        folder = self._scratch / "first-day"
+        folder.mkdir()
+        return _made_on_first_day(Home(self, folder))
 
     def end(self) -> None:
+        self._requests.close()
         with self._process:
             os.killpg(self._process.pid, signal.SIGKILL)
 
@@ -231,6 +293,11 @@ class Home:
         assert (done.code, done.out) == (2, ""), done
         return done.err[done.err.find("Error: ") :].rstrip("\n")
 
+    def begin_as(self, other: "Home") -> "Home":
+        """Copies what another home has, which nothing uses: making it anew takes longer."""
+        shutil.copytree(other.folder, self.folder, symlinks=True, dirs_exist_ok=True)
+        return self
+
     def write(self, name: str, content: str | bytes) -> Path:
         path = self.folder / name
         path.write_bytes(content.encode() if isinstance(content, str) else content)
@@ -248,16 +315,22 @@ class Home:
         limits: Callable[[], None] | None = None,
         under: Sequence[str] = (),
         last_line: str = "Guide:",
+        is_fresh: bool = False,
     ) -> Iterator[Server]:
         """A real server on a free port of loopback, stopped at the end if it still runs.
 
         `limits` is run in the process, before the program. `under` is what runs the program. `last_line`: what the
-        last line of the greeting begins with.
+        last line of the greeting begins with. `is_fresh`: with Python's own start in it, where that matters.
         """
         log_file = self.folder / "serve.log"
-        options: dict[str, Any] = {"env": {**NO_BACKUPS, **(env or {})}, "preexec_fn": limits, "under": under}
+        environment = self.clean({**NO_BACKUPS, **(env or {})})
+        command = ("serve", "--create", "--listen", "127.0.0.1:0", *arguments)
+        process: subprocess.Popen[str]
         with log_file.open("wb") as log:
-            process = self.start("serve", "--create", "--listen", "127.0.0.1:0", *arguments, stderr=log, **options)
+            if limits or under or is_fresh or _for_start(environment) != _for_start(FIXED):
+                process = self.start(*command, stderr=log, env=environment, preexec_fn=limits, under=under)
+            else:
+                process = self.program.start(command, self.folder, environment, log)
         with process:
             hung = threading.Timer(LONGEST, process.kill)
             hung.start()
@@ -335,6 +408,11 @@ class Tenant:
         return [{name: unguarded(cell) for name, cell in row.items()} for row in rows]
 
 
+def _for_start(environment: Mapping[str, str]) -> dict[str, str]:
+    """What is read of an environment when Python starts."""
+    return {name: value for name, value in environment.items() if name.startswith(("PYTHON", "LD_"))}
+
+
 def _greeting(process: subprocess.Popen[str], last: str) -> Iterator[str]:
     """The lines on standard output, up to one that follows when everything is up."""
     assert process.stdout is not None
@@ -346,6 +424,12 @@ def _greeting(process: subprocess.Popen[str], last: str) -> Iterator[str]:
 
 def first_day(home: Home) -> Home:
     """Makes the company ACME, an admin, and the admin's token in the file `token`."""
+    if home.environment or any(home.folder.iterdir()):
+        return _made_on_first_day(home)
+    return home.begin_as(home.program.first_day)
+
+
+def _made_on_first_day(home: Home) -> Home:
     home.ok("company", "create", "ACME", "--name", "Acme", "--all-modules", "--init")
     home.ok("user", "create", EMAIL, "--role", "platform-admin", "--password-stdin", stdin=f"{PASSWORD}\n")
     token = home.ok("token", "create", "--user", EMAIL, "--ability", "*").out.strip()

@@ -1,47 +1,108 @@
 """Imports `wmsd` once, then forks for every command: each is a process of its own, and a quick one.
 
-Run as a script. Standard input has a JSON request a line; standard output answers with its exit code.
+Run as a script, with a socket as standard input. Each of its messages is a request: JSON, with the descriptors of
+what becomes the command's standard input, output and error, and of a pipe. The number of the process is written to
+that pipe, and its exit code when it has ended.
 """
 
 import gc
+import importlib
+import io
 import json
 import os
+import random
+import selectors
+import signal
+import socket
 import sys
+import time
+from contextlib import suppress
+from typing import Any
 
-from wmsd.interfaces.cli import companies, configuring, csv_transfer, main, people, serving
+from wmsd.interfaces import for_browsers
+from wmsd.interfaces.cli import main
 
-IMPORTED = (companies, configuring, people, serving, csv_transfer)
+MOST_BYTES = 1 << 20
+"""Of a request."""
+LATE = (for_browsers,)
+"""What a server imports when it is asked for a page."""
+AS_STARTED = ("-P", "-c", "from wmsd.interfaces.cli.main import main; main()")
+"""What follows the name of Python where a command is started by itself."""
 
 
-def serve() -> None:
-    requests, replies = os.fdopen(os.dup(0)), os.dup(1)
-    for line in requests:
-        child = os.fork()
-        if child == 0:
-            become(json.loads(line))
+def is_forked(requests: socket.socket) -> bool:
+    """True in each fork, which is now the request's command; False when there are no more requests."""
+    woken, wakes = os.pipe()
+    os.set_blocking(wakes, False)
+    signal.set_wakeup_fd(wakes, warn_on_full_buffer=False)
+    signal.signal(signal.SIGCHLD, lambda *_: None)
+    waiting = selectors.DefaultSelector()
+    for each in (requests, woken):
+        waiting.register(each, selectors.EVENT_READ)
+    answers: dict[int, int] = {}
+    while True:
+        ready = {key.fd for key, _ in waiting.select()}
+        if woken in ready:
+            os.read(woken, MOST_BYTES)
+            answer_of_those_ended(answers)
+        if requests.fileno() in ready:
+            message, descriptors, _, _ = socket.recv_fds(requests, MOST_BYTES, 4)
+            if not message:
+                return False
+            answer = descriptors[3]
+            number = os.fork()
+            if number == 0:
+                become(json.loads(message), descriptors[:3])
+                for end in (requests.detach(), woken, wakes, answer, *answers.values()):
+                    os.close(end)
+                return True
+            os.write(answer, b"%d\n" % number)
+            answers[number] = answer
+            for descriptor in descriptors[:3]:
+                os.close(descriptor)
+
+
+def answer_of_those_ended(answers: dict[int, int]) -> None:
+    while answers:
+        number, status = os.waitpid(-1, os.WNOHANG)
+        if number == 0:
             return
-        _, status = os.waitpid(child, 0)
-        os.write(replies, b"%d\n" % os.waitstatus_to_exitcode(status))
-    sys.exit()
+        answer = answers.pop(number)
+        with suppress(BrokenPipeError):  # nobody waits for it
+            os.write(answer, b"%d\n" % os.waitstatus_to_exitcode(status))
+        os.close(answer)
 
 
-def become(request: dict[str, str]) -> None:
+def become(request: dict[str, Any], standard: list[int]) -> None:
+    """Makes this process one that the request's command was started in by itself."""
+    signal.set_wakeup_fd(-1)
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+    for number, descriptor in enumerate(standard):
+        os.dup2(descriptor, number)
+        os.close(descriptor)
     for number, name in enumerate(("stdin", "stdout", "stderr")):
-        file = os.open(request[name], os.O_RDONLY if number == 0 else os.O_WRONLY | os.O_CREAT | os.O_TRUNC)
-        os.dup2(file, number)
-        os.close(file)
+        raw = io.FileIO(number, "r" if number == 0 else "w", closefd=False)
+        raw.name = f"<{name}>"
+        buffered = io.BufferedReader(raw) if number == 0 else io.BufferedWriter(raw)
+        errors = "backslashreplace" if name == "stderr" else "strict"
+        setattr(sys, name, io.TextIOWrapper(buffered, "utf-8", errors, line_buffering=name == "stderr"))
     os.chdir(request["folder"])
     os.environ.clear()
-    os.environ.update(json.loads(request["environment"]))
-    sys.argv[1:] = json.loads(request["arguments"])
+    os.environ.update(request["environment"])
+    time.tzset()
+    random.seed()
+    sys.argv = ["-c", *request["arguments"]]
+    sys.orig_argv = [sys.executable, *AS_STARTED, *request["arguments"]]
 
 
 if __name__ == "__main__":
+    for module, _ in main.COMMANDS.values():
+        importlib.import_module(f"wmsd.interfaces.cli.{module}")
     gc.freeze()  # what is shared stays shared
-    serve()
-    try:
-        main.main()
-    except SystemExit as end:
-        sys.stdout.flush()
-        sys.stderr.flush()
-        os._exit(int(end.code or 0))  # without taking apart all that was imported
+    if is_forked(socket.socket(fileno=os.dup(0))):
+        try:
+            main.main()
+        except SystemExit as end:
+            sys.stdout.flush()
+            sys.stderr.flush()
+            os._exit(int(end.code or 0))  # without taking apart all that was imported

@@ -25,7 +25,7 @@ def newer_wmsd(
     """Makes it in the folder `at`, which must not exist, and returns that: the folder for PYTHONPATH.
     `company` and `platform` are its new migrations. `patches`: what is put at the end of its files.
     """
-    shutil.copytree(ROOT / "wmsd", at / "wmsd", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copytree(ROOT / "wmsd", at / "wmsd")  # with what is compiled, or each start would take seconds
     (at / "wmsd" / "__init__.py").write_text(f'__version__ = "{VERSION}"\n')
     for kind, script in ((migrations.COMPANY, company), (migrations.PLATFORM, platform)):
         number = len(kind.scripts()) + 1

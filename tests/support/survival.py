@@ -89,7 +89,18 @@ def killed_at_each(
 
 def _is_killed(home: Home, call: str, number: int, *command: str | Path) -> bool:
     inject = f"inject={call}:signal=SIGKILL:when={number}"
-    tracer = [program("strace"), "-f", "-qq", "-o", "/dev/null", "-e", f"trace={call}", "-e", inject]
+    tracer = [
+        program("strace"),
+        "-f",
+        "--seccomp-bpf",
+        "-qq",
+        "-o",
+        "/dev/null",
+        "-e",
+        f"trace={call}",
+        "-e",
+        inject,
+    ]
     with home.start(*command, under=tracer) as process:
         process.communicate(timeout=LONGEST)
     return process.returncode in (-signal.SIGKILL, 128 + signal.SIGKILL)

@@ -112,7 +112,7 @@ def test_the_server_starts_again_in_the_same_process(installation: Home, serving
 def test_a_program_that_ends_at_once_is_replaced_by_the_one_before(
     installation: Home, serving: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(changing_over, "GRACE_SECONDS", 1.0)
+    monkeypatch.setattr(changing_over, "GRACE_SECONDS", 3.0)
     said = refused(installation, newer_wmsd(tmp_path / "newer", patches={SERVING: ENDS}), LONGEST)
     assert said == (
         f"wmsd {VERSION} does not serve: It did not serve within 30 s. wmsd {__version__} serves again, with the "
@@ -125,7 +125,7 @@ def test_a_program_that_ends_at_once_is_replaced_by_the_one_before(
 def test_a_program_that_hangs_is_ended(
     installation: Home, serving: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(changing_over, "GRACE_SECONDS", 1.0)
+    monkeypatch.setattr(changing_over, "GRACE_SECONDS", 3.0)
     monkeypatch.setattr(changing_over, "STOP_SECONDS", 1.0)
     said = refused(installation, newer_wmsd(tmp_path / "newer", patches={SERVING: HANGS}), 5.0)
     assert said.startswith(f"wmsd {VERSION} does not serve: It did not serve within 5 s.")
@@ -136,7 +136,7 @@ def test_a_program_that_hangs_is_ended(
 def test_one_that_serves_and_is_not_healthy_goes_back_too(
     installation: Home, serving: Server, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(changing_over, "GRACE_SECONDS", 1.0)
+    monkeypatch.setattr(changing_over, "GRACE_SECONDS", 3.0)
     said = refused(installation, newer_wmsd(tmp_path / "newer"), LONGEST, reason="Its health check says: no.")
     assert said.startswith(f"wmsd {VERSION} does not serve: Its health check says: no. wmsd {__version__} serves")
     serves_again(installation)

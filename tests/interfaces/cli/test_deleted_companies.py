@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from tests.interfaces.cli.test_people import make
-from tests.support.command import EMAIL, LONGEST, Home, first_day, hashes
+from tests.support.command import EMAIL, LONGEST, Home, Program, first_day, hashes
 from wmsd.db.sqlite import sqlite3
 
 STEPS = ("close", "leaving", "archive", "end", "remove_files")
@@ -39,15 +39,20 @@ main()
 DELETE = ("company", "delete", "GONE", "--yes")
 
 
-@pytest.fixture
-def home(home: Home) -> Home:
-    """With the companies ACME and GONE, which has an article."""
-    first_day(home)
+@pytest.fixture(scope="module")
+def made(program: Program, tmp_path_factory: pytest.TempPathFactory) -> Home:
+    """With the companies ACME and GONE, which has an article. For each test to begin as."""
+    home = first_day(Home(program, tmp_path_factory.mktemp("made")))
     home.ok("company", "create", "GONE", "--name", "Gone Ltd", "--all-modules")
     home.ok("import", "articles", "-", "--company", "GONE", stdin="code,name\nA,Alpha\n")
     make(home, "member@example.com", "--role", "member", "--company", "GONE", "--company", "ACME")
     make(home, "only@example.com", "--role", "member", "--company", "GONE")
     return home
+
+
+@pytest.fixture
+def home(home: Home, made: Home) -> Home:
+    return home.begin_as(made)
 
 
 def platform(home: Home, sql: str, *parameters: object) -> list[tuple[Any, ...]]:

@@ -9,10 +9,10 @@ from typing import Any
 
 import pytest
 
-from tests.interfaces.cli.test_deleted_companies import KILLED, assert_gone, codes, home
+from tests.interfaces.cli.test_deleted_companies import KILLED, assert_gone, codes, home, made
 from tests.support.command import LONGEST, Home, hashes
 
-__all__ = ["home"]
+__all__ = ["home", "made"]
 LOSE = ("company", "delete", "GONE", "--without-archive")
 
 
