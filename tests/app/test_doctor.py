@@ -98,6 +98,10 @@ LOT_DAMAGE = {
         "UPDATE stock_lots SET quantity = quantity - 500000 WHERE lot_number = 'L1'",
         ("a lot's quantity is the sum of its movements", "L in MAIN, lot L1", "5", "4.5"),
     ),
+    "what is low": (
+        "UPDATE stock SET is_low = 1 WHERE id = 1",
+        ("stock is low, 1, where at most its minimum is available, and else not, 0", "L in MAIN", "0", "1"),
+    ),
     "a lot that is gone": (
         "DELETE FROM stock_lots WHERE lot_number = 'L2'",
         ("a lot's quantity is the sum of its movements", "L in MAIN, lot L2", "3", "0"),

@@ -77,7 +77,7 @@ async def test_low_stock_is_told_again_only_after_it_has_risen(stocked: World) -
         await stocked.import_csv("stock", f"{HEADER}B,MAIN,{quantity}\n")
         low.append([data["available"] for name, data in await stocked.events_after(before) if name == "stock.low"])
     assert low == [[3], [], [], [3]]
-    assert await stocked.rows("SELECT is_low FROM stock") == [(1,)]
+    assert await stocked.rows("SELECT is_told_low FROM stock") == [(1,)]
 
 
 async def test_ids_of_events_grow(stocked: World) -> None:

@@ -15,6 +15,7 @@ from wmsd.app.live_changes import LiveChanges
 from wmsd.app.sign_on import new_sign_on_client, new_sign_on_service
 from wmsd.app.today.actions import TodayService
 from wmsd.app.today.keeping import TodayFigures
+from wmsd.app.today.views import Views
 from wmsd.app.transport_sites import SiteService
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.openapi.document import document
@@ -43,7 +44,7 @@ def add_to(
     closed_last.push_async_callback(provider_client.close)
     for service in (
         ImportService(imports, installation.storage),
-        TodayService(today, installation.access, installation.dispatcher.admission),
+        TodayService(today, installation.access, installation.dispatcher.admission, Views()),
         SiteService(installation.platform, installation.files),
         PolicyService(installation.platform, installation.files),
         new_sign_on_service(installation, provider_client),

@@ -4,6 +4,7 @@ from typing import Final
 
 from wmsd.base.checking import Check, unequal_sums
 from wmsd.base.quantity import SCALE
+from wmsd.stock.store import COLUMNS, MIN_STOCK
 
 NAMED: Final = """
     (SELECT articles.code || ' in ' || warehouses.code FROM articles, warehouses
@@ -123,6 +124,15 @@ MOVED: Final = f"""
 """
 """Quantity and quarantined together: one pass over the ledger, which is the longest table."""
 
+LOW: Final = f"""
+    SELECT {NAMED}, is_low_by_minimum, is_low
+    FROM (
+        SELECT stock.*, coalesce({COLUMNS["available"]} <= {MIN_STOCK}, 0) AS is_low_by_minimum
+        FROM stock CROSS JOIN articles ON articles.id = stock.article_id
+    ) AS stock
+    WHERE is_low <> is_low_by_minimum
+"""
+
 CHECKS: Final = (
     Check("a quantity is the sum of its movements", MOVED, words=(QUARANTINED, IN_WAREHOUSE)),
     Check(
@@ -154,5 +164,11 @@ CHECKS: Final = (
         "serials are never more than the lot, or the stock, that they are of",
         SERIALS_WITHIN,
         words=(QUARANTINED, NOT_QUARANTINED, *WORDS_OF_LOT),
+    ),
+    Check(
+        "stock is low, 1, where at most its minimum is available, and else not, 0",
+        LOW,
+        in_millionths=False,
+        words=(IN_WAREHOUSE,),
     ),
 )

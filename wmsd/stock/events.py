@@ -39,7 +39,7 @@ def _tell_crossings(tx: Transaction, crossings: Iterable[Crossing]) -> None:
             risen.append(each.stock_id)
         elif each.available < each.available_before:
             fallen.append(each.stock_id)
-    low.mark_low(tx, risen, False)
-    low.mark_low(tx, fallen, True)
+    low.mark_told(tx, risen, False)
+    low.mark_told(tx, fallen, True)
     if fallen:
         record_events(tx, "stock.low", low.LOW, {"ids": store.ids_json(fallen)})

@@ -17,7 +17,7 @@ def _crossings_sql(told: str, before: str, own_min_stock: str) -> str:
     is_low = f"coalesce({available} <= {min_stock}, 0)"
     return f"""
         SELECT stock.id, {available}, {before}, {is_low} FROM {told}
-        (stock.is_low <> {is_low} OR ({is_low} AND {before} > {min_stock}))
+        (stock.is_told_low <> {is_low} OR ({is_low} AND {before} > {min_stock}))
     """
 
 
@@ -65,8 +65,9 @@ LOW: Final = f"""
     FROM json_each(:ids) AS told CROSS JOIN stock ON stock.id = told.value {NAMED}
 """
 """A row for each stock record of `ids`, in their order: the data of `stock.low`."""
-MARK_LOW: Final = "UPDATE stock SET is_low = ? WHERE id = ?"
+MARK_TOLD: Final = "UPDATE stock SET is_told_low = ? WHERE id = ?"
 
 
-def mark_low(tx: Transaction, stock_ids: Iterable[int], is_low: bool) -> None:
-    tx.executemany(MARK_LOW, [(int(is_low), stock_id) for stock_id in stock_ids])
+def mark_told(tx: Transaction, stock_ids: Iterable[int], is_told_low: bool) -> None:
+    """Notes of which stock records it was told last that they are low, or that they are no longer."""
+    tx.executemany(MARK_TOLD, [(int(is_told_low), stock_id) for stock_id in stock_ids])

@@ -19,7 +19,7 @@ from wmsd.base.fields import (
     SignedAmount,
     Timestamp,
 )
-from wmsd.base.listing import ChangedAfter, CursorQuery, Ids, PageQuery, Query, QueryId, QueryTimestamp
+from wmsd.base.listing import ChangedAfter, CursorQuery, Ids, PageQuery, Query, QueryFlag, QueryId, QueryTimestamp
 
 MovementKind = Literal["loading", "unloading", "receipt", "return", "count", "adjustment", "quarantine", "release"]
 """The kind of a movement. The guide's page on stock says what makes each."""
@@ -94,6 +94,9 @@ class StockFilters(Query):
     warehouse_id: QueryId | None = None
     article_id: QueryId | None = None
     article_code: str | None = None
+    low: Annotated[
+        QueryFlag | None, Field(description="Whether the available quantity is at most the article's `min_stock`.")
+    ] = None
     updated_since: Annotated[
         ChangedAfter | None, Field(description="Only records whose `updated_at` is after this moment.")
     ] = None

@@ -51,6 +51,7 @@ LISTING: Final = Listing(
         warehouse_id="stock.warehouse_id = :warehouse_id",
         article_id="stock.article_id = :article_id",
         article_code="stock.article_id = (SELECT id FROM articles WHERE code = :article_code)",
+        low="stock.is_low = :low",
         updated_since="stock.change_seq > :updated_since",
     ),
     count="stock",

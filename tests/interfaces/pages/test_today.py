@@ -90,9 +90,18 @@ async def test_it_is_late_no_more_when_it_is_loaded(shop: Shop, visitor: Visitor
 
 
 async def test_what_is_under_its_minimum(shop: Shop, visitor: Visitor) -> None:
-    assert figures(await kept(shop.world, visitor))["Company ACME"][6] == "0"
-    await shop.order({"article_id": 1, "quantity": 15})  # of which 20 are in MAIN, and 10 are the minimum
-    assert figures(await kept(shop.world, visitor))["Company ACME"][6] == "1"
+    async def low() -> str:
+        return figures(await kept(shop.world, visitor))["Company ACME"][6]
+
+    assert await low() == "1", "of A, 5 are in EAST, and 10 are the minimum"
+    await shop.order({"article_id": 1, "quantity": 15})
+    assert await low() == "1", "A is one article, although it is low in MAIN too"
+    await shop.world.call("PATCH", "/api/articles/2", {"min_stock": 500}, events=["article.updated"])
+    assert await low() == "2", "B has not moved, and its minimum has changed"
+    await shop.world.call("PATCH", "/api/articles/1", {"min_stock": 0}, events=["article.updated"])
+    assert await low() == "1"
+    listed = await visitor.get("/companies/1/stock?low=true")
+    assert [cells[0] for cells in rows(listed)] == ["B Beta"]
 
 
 async def test_the_oldest_trouble_comes_first(world: World) -> None:

@@ -32,7 +32,7 @@ OLDEST_WAITING: Final = """
         WHERE subscription_id = webhook_subscriptions.id AND status = 'pending'
     )) FROM webhook_subscriptions
 """
-LOW: Final = "SELECT count(*) FROM stock INDEXED BY stock_low WHERE is_low = 1"
+LOW: Final = "SELECT count(DISTINCT article_id) FROM stock INDEXED BY stock_low WHERE is_low = 1"
 
 
 class LateDocument(BaseModel):
@@ -66,6 +66,7 @@ class CompanyFigures(BaseModel):
     oldest_waiting: str | None
     """When the first of them was queued."""
     low: int
+    """Articles that are under their minimum somewhere."""
     events: int
     """In the month."""
 

@@ -66,6 +66,7 @@ NAMES: Final[Mapping[str, str]] = {
     "undone_by": "Taken back by",
     "length_mm": "Length, mm",
     "link": "Link to a new password",
+    "low": "At or under the minimum",
     "min_stock": "Minimum stock",
     "over_receipt_pct": "Over-receipt, %",
     "packaging_type_id": "Packaging type",
