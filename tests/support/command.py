@@ -154,7 +154,7 @@ class Program:
         """For other homes to begin as."""
         folder = self._scratch / "first-day"
         folder.mkdir()
-        return _made_on_first_day(Home(self, folder))
+        return made_on_first_day(Home(self, folder))
 
     def end(self) -> None:
         self._requests.close()
@@ -425,11 +425,12 @@ def _greeting(process: subprocess.Popen[str], last: str) -> Iterator[str]:
 def first_day(home: Home) -> Home:
     """Makes the company ACME, an admin, and the admin's token in the file `token`."""
     if home.environment or any(home.folder.iterdir()):
-        return _made_on_first_day(home)
+        return made_on_first_day(home)
     return home.begin_as(home.program.first_day)
 
 
-def _made_on_first_day(home: Home) -> Home:
+def made_on_first_day(home: Home) -> Home:
+    """The same, and no copy: an installation of its own."""
     home.ok("company", "create", "ACME", "--name", "Acme", "--all-modules", "--init")
     home.ok("user", "create", EMAIL, "--role", "platform-admin", "--password-stdin", stdin=f"{PASSWORD}\n")
     token = home.ok("token", "create", "--user", EMAIL, "--ability", "*").out.strip()

@@ -92,7 +92,6 @@ def _is_killed(home: Home, call: str, number: int, *command: str | Path) -> bool
     tracer = [
         program("strace"),
         "-f",
-        "--seccomp-bpf",
         "-qq",
         "-o",
         "/dev/null",

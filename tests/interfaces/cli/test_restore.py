@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.support.backups import PASSPHRASE, add_article, articles, back_up, damage, restore
-from tests.support.command import EMAIL, Home, first_day, hashes
+from tests.support.command import EMAIL, Home, first_day, hashes, made_on_first_day
 from tests.support.mailbox import ALLOWED, open_mailbox
 from wmsd.app.swapping import JOURNAL, Rename
 from wmsd.db.sqlite import connect, sqlite3
@@ -267,7 +267,7 @@ def test_a_company_that_is_not_there(installation: Home, saved: Path) -> None:
 
 def test_another_installation_s_backup_is_refused(installation: Home, saved: Path, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
-    other = first_day(Home(installation.program, tmp_path / "other"))
+    other = made_on_first_day(Home(installation.program, tmp_path / "other"))
     before = hashes(other.data)
     for options in ((), ("--company", "ACME")):
         assert "of another installation than the one in data" in other.refused(

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.backups import back_up
-from tests.support.command import ROOT, Home, first_day
+from tests.support.command import ROOT, Home, first_day, made_on_first_day
 from tests.support.steering import SteeredClock
 from wmsd.app.backups.record import read_record, write_record
 from wmsd.app.backups.running import ScheduledBackups
@@ -128,7 +128,7 @@ def test_old_ones_are_deleted_and_others_stay(installation: Home) -> None:
 
 def test_another_installation_s_backups_are_not_deleted(installation: Home, tmp_path: Path) -> None:
     (tmp_path / "other").mkdir()
-    other = first_day(Home(installation.program, tmp_path / "other"))
+    other = made_on_first_day(Home(installation.program, tmp_path / "other"))
     foreign = back_up(other)
     (installation.folder / "backups").mkdir()
     old = [foreign, *(renamed(foreign, timedelta(days=each)) for each in (30, 40))]

@@ -101,7 +101,7 @@ def test_what_is_not_a_site(shop: Tenant) -> None:
         (["create", code, "SHUT", "--name", "P"], "WAREHOUSE SHUT is not active."),
         (
             ["create", code, "MAIN", "--name", "Q"],
-            "warehouse MAIN has a site already: wmsd site rotate gives it a new token.",
+            "WAREHOUSE MAIN has a site already: wmsd site rotate gives it a new token.",
         ),
         (["create", code, "EAST", "--name", ""], "--name must have at least 1 character."),
         (["create", code, "EAST", "--name", "a\tb"], "--name must not contain control characters."),

@@ -31,7 +31,14 @@ LISTS = {
     "article_changes": Listed("/api/articles/sync", ({}, {"updated_since": EARLY})),
     "stock": Listed(
         "/api/v2/stock",
-        ({}, {"warehouse_id": "1"}, {"article_id": "1"}, {"article_code": "A"}, {"updated_since": EARLY}),
+        (
+            {},
+            {"warehouse_id": "1"},
+            {"article_id": "1"},
+            {"article_code": "A"},
+            {"low": True},
+            {"updated_since": EARLY},
+        ),
         {"detail": "lots"},
     ),
     "sales_orders": Listed(
