@@ -21,7 +21,7 @@ from wmsd.interfaces.http.server import (
 )
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import language, refused
-from wmsd.interfaces.pages.door import Door
+from wmsd.interfaces.pages.door import RETRY_AFTER, Door
 
 Kind = Literal["page", "guide", "asset", "missing"]
 METHODS: Final = web.AppKey("methods_of_pages", dict[str, list[str]])
@@ -61,6 +61,13 @@ async def _in_words(door: Door, log: RequestLog, handler: Handler, request: web.
     whoever reads pages a failure too.
     """
     language.current.set(language.of_browser(request.headers.get("Accept-Language", "")))
+    answer = await _shown(door, log, handler, request)
+    if answer.status in (429, 503) and RETRY_AFTER in request:
+        answer.headers.setdefault("Retry-After", request[RETRY_AFTER])
+    return answer
+
+
+async def _shown(door: Door, log: RequestLog, handler: Handler, request: web.Request) -> web.StreamResponse:
     try:
         return await handler(request)
     except Problem as problem:
