@@ -119,6 +119,12 @@ def test_settings_that_came_through_a_pipe(data: Path) -> None:
         ("metrics", "token_file", b"short", "The file {} must hold one word of 20 characters or more."),
         ("metrics", "token_file", b"\xc3\xa9" * 30, "The file {} must hold one word of 20 characters or more."),
         (
+            "metrics",
+            "token_file",
+            b"x" * 4097,
+            "The file {} holds more than 4096 bytes, and must hold one word only.",
+        ),
+        (
             "alerts",
             "secret_file",
             b"two words of length",

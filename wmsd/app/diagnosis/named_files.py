@@ -21,7 +21,7 @@ from wmsd.app.diagnosis.finding import REASONS, Finding, FindingKind, Found, rea
 from wmsd.app.diagnosis.situation import Situation
 from wmsd.app.installation import new_guard
 from wmsd.app.measuring.scrape_token import token_in
-from wmsd.app.one_word import NOT_ONE_WORD
+from wmsd.app.one_word import NOT_ONE_WORD, TOO_LONG
 from wmsd.app.private_files import user_name
 from wmsd.app.settings import Settings
 from wmsd.base.regular_files import check_regular
@@ -52,7 +52,7 @@ UNFIT: Final = FindingKind(
     "Put into the file what it must hold, or correct {setting}.",
     words=(
         *(key_file.UNUSABLE, key_file.NO_TEXT, key_file.NO_SECRET, passphrases.NO_TEXT, passphrases.TOO_SHORT),
-        *(NOT_ONE_WORD, NO_BASE64, NO_AUTHORITIES, NO_CLIENT_SECRET),
+        *(NOT_ONE_WORD, TOO_LONG, NO_BASE64, NO_AUTHORITIES, NO_CLIENT_SECRET),
     ),
 )
 NOT_FOR_OWNER: Final = FindingKind(
