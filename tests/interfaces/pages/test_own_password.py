@@ -119,6 +119,18 @@ async def test_an_address_has_as_many_tries_as_for_signing_in(tmp_path: Path) ->
         assert [(await changed(visitor, "a guess")).status for _ in range(3)] == [422, 422, 429]
 
 
+async def test_sessions_that_were_over_are_not_counted(admin: Visitor) -> None:
+    """They stay in the table until they are swept."""
+    world = admin.world
+    await signed_in(world)
+    world.clock.advance(13 * 3600)
+    admin_again, here = await signed_in_as(world, EMAIL), await signed_in_as(world, MEMBER)
+    await signed_in_as(world, MEMBER)
+    seen = await here.get((await changed(here)).goes_to)
+    assert "other sessions: 1, tokens made by signing in: 0." in text_of(seen.text)
+    assert (await audit(admin_again))[0][-1] == "Sessions: 2 → 1"
+
+
 @pytest.mark.parametrize(
     "query",
     [
