@@ -8,6 +8,7 @@ from tests.support.chromium import opened
 
 FORM = "/companies/1/webhooks/new"
 SECRET = "a secret of at least thirty-two characters"
+HOOK = "https://hooks.slack.com/services/T0/B0/x9y8z7"
 OTHER = "kept@example.com"
 
 
@@ -15,7 +16,7 @@ def type_and_send_too_late(page: Page) -> None:
     """Fills the form of a new webhook, and sends it after the session has ended."""
     page.goto(FORM)
     page.fill("#name", "Ten minutes of work")
-    page.fill("#url", "https://shop.example.com/hook")
+    page.fill("#url", HOOK)
     page.check("[name='events:article.created']")
     page.select_option("#auth_type", "bearer")
     page.fill("#token", SECRET)
@@ -40,13 +41,14 @@ def test_what_was_typed_is_in_the_form_again_but_no_secret(browser: Browser, hou
         type_and_send_too_late(page)
         expect(page.locator("[data-kept]")).to_contain_text("is kept in this tab")
         assert SECRET not in stored(page)
+        assert HOOK not in stored(page), "some services know their senders by the address alone"
         sign_in_here(page, password="a mistake")
         expect(page.locator("[data-kept]")).to_be_visible()
         sign_in_here(page)
         expect(page.locator("h1")).to_have_text("New webhook")
         expect(page.locator("[data-kept]")).to_contain_text("It is not saved yet.")
         assert page.input_value("#name") == "Ten minutes of work"
-        assert page.input_value("#url") == "https://shop.example.com/hook"
+        assert page.input_value("#url") == ""
         assert page.is_checked("[name='events:article.created']")
         assert not page.is_checked("[name='events:article.updated']")
         assert page.input_value("#auth_type") == "bearer"
@@ -112,6 +114,25 @@ def test_nobody_else_gets_it(browser: Browser, house: House, page: Page) -> None
         expect(other.locator("h1")).to_have_text("New webhook")
         assert other.input_value("#name") == ""
         assert "Ten minutes of work" not in stored(other)
+        other.context.clear_cookies()
+        other.context.add_cookies(house.state["cookies"])
+        type_and_send_too_late(other)
+        other.goto("/sign-in")
+        assert "Ten minutes of work" in stored(other)
+        sign_in_here(other, OTHER, PASSWORD)
+        expect(other.locator("h1")).to_have_text("Today")
+        assert "Ten minutes of work" not in stored(other), "it is gone with the first page of somebody else"
+
+
+def test_what_is_tried_with_an_address_is_not_kept(browser: Browser, house: House) -> None:
+    with opened(browser, house.address, storage_state=house.state) as page:
+        page.goto("/try/v2/create_webhook?company=1")
+        page.fill("#body", f'{{"name": "Hook", "url": "{HOOK}"}}')
+        page.context.clear_cookies()
+        page.click("main button.final")
+        expect(page.locator("h1")).to_have_text("Sign in to wmsd")
+        assert "/try" in stored(page)
+        assert HOOK not in stored(page)
 
 
 def test_without_javascript_the_page_of_the_form_opens_again(browser: Browser, house: House) -> None:

@@ -138,6 +138,9 @@ async def test_the_secret_can_stand_in_the_form_and_in_a_file(tmp_path: Path) ->
         assert (await scene.provider.sign_on(scene.visitor)).status == 503
         os.mkfifo(file)
         assert (await scene.provider.sign_on(scene.visitor)).status == 503, "nobody waits for its other end"
+        file.unlink()
+        file.write_text("\n")
+        assert (await scene.provider.sign_on(scene.visitor)).status == 503, "an empty secret is none"
 
 
 @pytest.mark.parametrize("algorithm", ["RS256", "RS512", "PS256", "PS384", "ES256", "ES384", "ES512", "EdDSA"])

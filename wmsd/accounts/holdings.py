@@ -2,13 +2,12 @@
 
 from typing import Final, NamedTuple
 
-from wmsd.accounts import store
+from wmsd.accounts import sessions, store
 from wmsd.db.transaction import Transaction
 
 FIND: Final = """
     SELECT password_hash <> '',
-        EXISTS (SELECT 1 FROM invitations WHERE user_id = users.id AND expires_at > :now),
-        (SELECT count(*) FROM sessions WHERE user_id = users.id)
+        EXISTS (SELECT 1 FROM invitations WHERE user_id = users.id AND expires_at > :now)
     FROM users WHERE id = :user_id
 """
 
@@ -19,7 +18,7 @@ class Holdings(NamedTuple):
     """To a new password."""
     sessions: int
     tokens: int
-    """Those that are not over."""
+    """Of both, those that are not over."""
 
 
 NONE: Final = Holdings(False, False, 0, 0)
@@ -29,5 +28,6 @@ def of_user(tx: Transaction, user_id: int) -> Holdings:
     row = tx.row(FIND, {"user_id": user_id, "now": tx.timestamp})
     if row is None:
         return NONE
-    has_password, has_link, sessions = row
-    return Holdings(bool(has_password), bool(has_link), sessions, store.active_tokens_of(tx, user_id))
+    has_password, has_link = row
+    living = sessions.living(tx, user_id)
+    return Holdings(bool(has_password), bool(has_link), living, store.active_tokens_of(tx, user_id))

@@ -28,6 +28,10 @@ END: Final = "DELETE FROM sessions WHERE id = ? AND user_id = ?"
 END_ALL: Final = "DELETE FROM sessions WHERE user_id = ? AND id IS NOT ?"
 NOTE_SEEN: Final = "UPDATE sessions SET seen_at = ?, address = ? WHERE id = ?"
 END_OLD: Final = "DELETE FROM sessions WHERE made_at <= ? OR seen_at <= ?"
+LIVING: Final = """
+    SELECT count(*) FROM sessions
+    WHERE user_id = :user_id AND id IS NOT :but AND made_at > :made_after AND seen_at > :seen_after
+"""
 NUMBER: Final = "SELECT count(*) FROM sessions"
 
 
@@ -99,14 +103,28 @@ def end(tx: Transaction, session_id: int, user_id: int) -> bool:
 
 
 def end_all(tx: Transaction, user_id: int, but: int | None = None) -> int:
-    """Ends all sessions of a user, but for one. Returns how many."""
-    return tx.execute(END_ALL, (user_id, but)).rowcount
+    """Ends all sessions of a user, but for one. Returns how many that were not over."""
+    ended = living(tx, user_id, but)
+    tx.execute(END_ALL, (user_id, but))
+    return ended
+
+
+def living(tx: Transaction, user_id: int, but: int | None = None) -> int:
+    """How many sessions of a user, but for one, are not over."""
+    made_after, seen_after = _oldest(tx, tx.service(Lifetimes))
+    asked = {"user_id": user_id, "but": but, "made_after": made_after, "seen_after": seen_after}
+    found: int = tx.value(LIVING, asked)
+    return found
 
 
 def end_old(tx: Transaction, lifetimes: Lifetimes) -> int:
     """Removes those that are over. Returns how many."""
-    oldest = [timestamps.to_text(tx.now - lifetime) for lifetime in (lifetimes.most, lifetimes.idle)]
-    return tx.execute(END_OLD, oldest).rowcount
+    return tx.execute(END_OLD, _oldest(tx, lifetimes)).rowcount
+
+
+def _oldest(tx: Transaction, lifetimes: Lifetimes) -> tuple[str, str]:
+    """What was made, or used last, then or before is over."""
+    return timestamps.to_text(tx.now - lifetimes.most), timestamps.to_text(tx.now - lifetimes.idle)
 
 
 def note_seen(tx: Transaction, seen: Iterable[tuple[str, str, int]]) -> None:

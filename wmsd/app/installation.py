@@ -12,6 +12,7 @@ from wmsd.accounts.failed_sign_ins import FailedSignIns
 from wmsd.accounts.last_admin import SignOnAccounts
 from wmsd.accounts.passwords import Passwords
 from wmsd.accounts.second_step import SecondStepService
+from wmsd.accounts.sessions import Lifetimes
 from wmsd.accounts.token_administration import TokenLifetimes
 from wmsd.app.access_cache import AccessCache
 from wmsd.app.contributions import DEPENDENTS, OBSTACLES
@@ -116,6 +117,7 @@ async def open_installation(
     services: dict[type, object] = {
         Whitelist: Whitelist(abilities),
         SignOnAccounts: SignOnAccounts(sign_on_store.has_any_account),
+        Lifetimes: settings.sessions.lifetimes,
         TokenLifetimes: TokenLifetimes(settings.tokens.lifetime_days, settings.tokens.most_days),
         CompanyFileMaker: CompanyFileMaker(make_file),
     }

@@ -4,10 +4,9 @@ Each line is a secret, the newest last. There are two only while a new one repla
 """
 
 import contextlib
-import fcntl
 import logging
 import os
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Final
 
@@ -107,16 +106,5 @@ def _sync(folder: Path) -> None:
     descriptor = os.open(folder, os.O_RDONLY)
     try:
         os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
-
-
-@contextlib.contextmanager
-def changing(data: Path) -> Iterator[None]:
-    """Lets one process at a time change the key file of a data folder; the others wait."""
-    descriptor = os.open(data, os.O_RDONLY)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
-        yield
     finally:
         os.close(descriptor)

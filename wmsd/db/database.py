@@ -287,7 +287,7 @@ class Database:
             log_keeper = await asyncio.to_thread(keep_log, self.path, self._clock.now())
         await self._pins.end(0)
         await self._inline_reader.close()
-        await self._readers.handed_over()
+        await self._readers.finish_handing_over()
         async with self._opening:
             await self._close_queues()
             if log_keeper is not None:

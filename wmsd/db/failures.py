@@ -92,5 +92,10 @@ def is_delay(error: sqlite3.Error) -> bool:
     return _name(error).startswith(BUSY + BROKEN_OFF)
 
 
+def is_broken_off(error: sqlite3.Error) -> bool:
+    """Whether somebody interrupted the statement."""
+    return _name(error).startswith(BROKEN_OFF)
+
+
 def _name(error: Exception) -> str:
     return getattr(error, "sqlite_errorname", "") or ""

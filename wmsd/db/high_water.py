@@ -11,7 +11,7 @@ from wmsd.db.transaction import Transaction
 READ: Final = """
     SELECT value, coalesce((SELECT seq FROM sqlite_sequence WHERE name = 'events'), 0) FROM change_sequence
 """
-AHEAD: Final = timedelta(hours=1)
+FAR_AHEAD: Final = timedelta(hours=1)
 """Changes of so much later than now show that the clock was set back, or is wrong now."""
 
 
@@ -28,6 +28,6 @@ def read_mark(of: sqlite3.Connection | Transaction) -> HighWaterMark:
 
 def ahead(marks: Mapping[int, HighWaterMark], now: datetime) -> dict[int, str]:
     """The companies whose changes show moments far after now, by id, with the last such moment."""
-    latest = timestamps.microseconds(now + AHEAD)
+    latest = timestamps.microseconds(now + FAR_AHEAD)
     late = {company: mark.last_change for company, mark in marks.items() if mark.last_change > latest}
     return {company: timestamps.from_microseconds(change) for company, change in late.items()}

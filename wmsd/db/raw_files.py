@@ -15,6 +15,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
+from wmsd.base.regular_files import check_regular
+
 FLOCK: Final = struct.Struct("@ h h q q i 4x")
 """fcntl(2): type, whence, start, length, process."""
 SHARED: Final = (0x40000000 + 2, 510)
@@ -66,6 +68,7 @@ def first_bytes(path: Path, number: int) -> bytes | None:
     with unopened(path) as is_unopened:
         if not is_unopened:
             return None
+        check_regular(path)
         with path.open("rb") as file:
             return file.read(number)
 
@@ -75,6 +78,7 @@ def is_in_use(path: Path) -> bool:
     with unopened(path) as is_unopened:
         if not is_unopened:
             return True
+        check_regular(path)
         opened = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         try:
             asked = FLOCK.pack(fcntl.F_WRLCK, os.SEEK_SET, *SHARED, 0)

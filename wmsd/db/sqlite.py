@@ -17,6 +17,7 @@ from pathlib import Path  # noqa: E402
 
 import aiosqlite  # noqa: E402
 
+from wmsd.base.regular_files import check_regular  # noqa: E402
 from wmsd.db.raw_files import note_closed, note_opened  # noqa: E402
 
 __all__ = ["aiosqlite", "bound_caches", "bytes_on_disk", "connect", "sqlite3"]
@@ -101,8 +102,23 @@ def connect_as_it_is(
     return _connected(path, f"mode=ro{'&immutable=1' if without_log else ''}", busy_seconds)
 
 
+def _refuse_irregular(file: Path) -> None:
+    """SQLite would wait for the other end of a pipe. Raises sqlite3.Error; what is missing is SQLite's matter."""
+    try:
+        check_regular(file)
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        refused = sqlite3.OperationalError(
+            f"unable to open database file: {(error.strerror or str(error)).lower()}"
+        )
+        refused.sqlite_errorname = "SQLITE_CANTOPEN"
+        raise refused from None
+
+
 def _connected(path: Path, parameters: str, busy_seconds: float) -> Connection:
     file = path.resolve()
+    _refuse_irregular(file)
     note_opened(file)
     try:
         connection: Connection = sqlite3.connect(

@@ -14,7 +14,7 @@ from typing import Final, TypeVar
 from wmsd.base.clock import OrderedClock
 from wmsd.base.context import PROGRAM, Actor
 from wmsd.base.ids import Ids
-from wmsd.db.failures import StorageError, is_of_disk
+from wmsd.db.failures import StorageError, is_broken_off, is_of_disk
 from wmsd.db.sqlite import bytes_on_disk, connect, sqlite3
 from wmsd.db.transaction import AtCommit, Provision, Transaction
 from wmsd.db.unit_of_work import commit, roll_back
@@ -138,19 +138,22 @@ class Staging:
         return self._run_looking(run, look)
 
     def _run_looking(self, action: Callable[[Transaction], Result], look: Callable[[], None]) -> Result:
-        objections: list[Exception] = []
+        """SQLite calls the handler, and loses what is raised in it: so it is kept, and raised here."""
+        objections: list[BaseException] = []
 
         def objects() -> bool:
             try:
                 look()
-            except Exception as error:
+            except BaseException as error:  # also Ctrl-C, which Python raises wherever it is just now
                 objections.append(error)
             return bool(objections)
 
         self._connection.set_progress_handler(objects, STEPS)
         try:
             return self._run("BEGIN IMMEDIATE", action)
-        except sqlite3.Error:
+        except sqlite3.Error as error:
+            if not objections and is_broken_off(error):  # nobody else interrupts: Ctrl-C came just before `try`
+                objections.append(KeyboardInterrupt())
             if not objections:
                 raise
             self._connection.set_progress_handler(None, 0)

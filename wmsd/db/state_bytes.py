@@ -8,6 +8,7 @@ from io import FileIO
 from pathlib import Path
 from typing import Final
 
+from wmsd.base.regular_files import check_regular
 from wmsd.db.failures import StorageError
 from wmsd.db.pinned import FRAME_HEADER_BYTES, LOG_HEADER_BYTES, Extent
 
@@ -34,6 +35,7 @@ class StateBytes:
         """Of the log: where the content of each page stands, by the page's number."""
         self._page_bytes = 0
         with _as_sentences(path), ExitStack() as opened:
+            check_regular(path)
             self._file = opened.enter_context(FileIO(path))
             self._log_file: FileIO | None = None
             self._opened = opened.pop_all()

@@ -57,7 +57,7 @@ class ThreadReaders:
         self._handed_over.add(task)
         task.add_done_callback(self._handed_over.discard)
 
-    async def handed_over(self) -> None:
+    async def finish_handing_over(self) -> None:
         """Waits until a reader has everything that was handed over."""
         while self._handed_over:
             await asyncio.wait(self._handed_over)

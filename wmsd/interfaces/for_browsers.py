@@ -20,6 +20,7 @@ from wmsd.app.transport_sites import SiteService
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.openapi.document import document
 from wmsd.interfaces.pages import routes as pages
+from wmsd.interfaces.pages import visits
 from wmsd.interfaces.pages.guide import serving as guide
 from wmsd.interfaces.pages.guide.source import Source
 from wmsd.interfaces.reference import routes as reference
@@ -53,6 +54,7 @@ def add_to(
     reference.add_to(app, installation, partial(_reference, installation.abilities))
     guide.add_to(app, installation, commands)
     pages.add_to(app, installation, changes)
+    visits.refuse_all_else(app)
 
 
 def _reference(abilities: Mapping[str, str]) -> Reference:

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import quote, urlencode
 
-from wmsd.base.regular_files import check_regular
 from wmsd.sign_on import asking
 from wmsd.sign_on.asking import NoAnswer
+from wmsd.sign_on.client_secrets import client_secret_in
 from wmsd.sign_on.id_tokens import Expected, head_of, verified
 from wmsd.sign_on.metadata import Metadata, Published
 from wmsd.sign_on.providers import Provider
@@ -83,9 +83,9 @@ async def _more(endpoint: str, client: LazyClient, access_token: str, subject: s
 def _secret(provider: Provider) -> str:
     if not provider.client_secret_file:
         return provider.client_secret
-    file = Path(provider.client_secret_file)
     try:
-        check_regular(file)
-        return file.read_text(encoding="utf-8").strip()
-    except (OSError, UnicodeDecodeError):
+        return client_secret_in(Path(provider.client_secret_file))
+    except OSError:
         raise NoAnswer(f"The file {provider.client_secret_file} cannot be read.") from None
+    except ValueError as error:
+        raise NoAnswer(str(error)) from None

@@ -2,6 +2,9 @@
 
 import os
 import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -11,6 +14,7 @@ from tests.app.diagnosis.scene import AS_ROOT, NOBODY, NOW, names, situation, st
 from tests.app.tls.test_lan import BOX
 from wmsd.app.diagnosis import named_files, permissions
 from wmsd.app.diagnosis.finding import Finding
+from wmsd.app.settings import load
 from wmsd.app.tls.authority import new_authority
 
 Settings = dict[str, dict[str, Any]]
@@ -115,6 +119,12 @@ def test_settings_that_came_through_a_pipe(data: Path) -> None:
         ("metrics", "token_file", b"short", "The file {} must hold one word of 20 characters or more."),
         ("metrics", "token_file", b"\xc3\xa9" * 30, "The file {} must hold one word of 20 characters or more."),
         (
+            "metrics",
+            "token_file",
+            b"x" * 4097,
+            "The file {} holds more than 4096 bytes, and must hold one word only.",
+        ),
+        (
             "alerts",
             "secret_file",
             b"two words of length",
@@ -143,6 +153,27 @@ def test_a_file_that_holds_something_else(data: Path, section: str, key: str, co
     assert says(data, settings) == [
         f"{file}, which {section}.{key} names, does not hold what it must. {why.format(file)}"
     ]
+
+
+@pytest.mark.parametrize(
+    ("content", "names_found"),
+    [(b"", ["file-unfit"]), (b" \n", ["file-unfit"]), (b"\xff", ["file-unfit"]), (b"s+cr/t: %\n", [])],
+)
+def test_the_secret_of_a_client_of_a_provider(data: Path, content: bytes, names_found: list[str]) -> None:
+    file, config = data.parent / "secret", data.parent / "config.toml"
+    file.write_bytes(content)
+    config.write_text(
+        '[[sign_on.providers]]\nname = "main"\ntitle = "Main"\n'
+        'issuer = "https://id.example.com"\nclient_id = "wmsd"\n'
+        f'client_secret_file = "{file}"\n'
+    )
+    at = replace(situation(data), settings=load(config, environment={}))
+    looked = [each for each in named_files.look(at) if each.path == file]
+    assert names(looked) == names_found
+    assert [each.sentence for each in looked] == [
+        f"{file}, which sign_on.providers.0.client_secret_file names, does not hold what it must. "
+        f"The file {file} must hold the secret of the client, as UTF-8 text."
+    ][: len(names_found)]
 
 
 @pytest.mark.parametrize("key", ["key", "passphrase", "token", "secret"])
@@ -175,6 +206,37 @@ def test_backups_in_a_place_that_is_no_folder(data: Path, name: str) -> None:
     assert says(data, settings) == [], "it is made with the first backup"
     place.write_text("a file")
     assert says(data, settings) == [f"wmsd cannot write where backup.folder says, in {place}: not a directory."]
+
+
+@contextmanager
+def as_nobody() -> Iterator[None]:
+    """Root may enter every folder."""
+    if os.geteuid():
+        yield
+        return
+    os.setresuid(NOBODY, NOBODY, 0)
+    try:
+        yield
+    finally:
+        os.setresuid(0, 0, 0)
+
+
+@pytest.mark.parametrize("below", ["", "deeper/"])
+def test_a_folder_that_this_user_may_not_enter(open_data: Path, below: str) -> None:
+    closed = open_data.parent / "closed"
+    (closed / "deeper").mkdir(parents=True)
+    (closed / "wmsd.log").touch()
+    closed.chmod(0)
+    settings = {"log": {"file": closed / f"{below}wmsd.log"}, "backup": {"folder": closed / f"{below}backups"}}
+    at = situation(open_data, settings, user=open_data.stat().st_uid)
+    with as_nobody():
+        said = [finding.sentence for finding in named_files.look(at)]
+    closed.chmod(0o700)
+    folder = closed / below
+    assert said == [
+        f"wmsd cannot write where log.file says, in {folder}: permission denied.",
+        f"wmsd cannot write where backup.folder says, in {closed}: permission denied.",
+    ]
 
 
 @AS_ROOT
@@ -229,6 +291,17 @@ def test_a_program_that_is_not_there_or_cannot_be_executed(data: Path, setting: 
 )
 def test_what_only_the_shell_can_tell_is_left_to_it(data: Path, command: str) -> None:
     assert says(data, {"backup": {"after": command}}) == []
+
+
+def test_a_shell_that_is_still_looking(data: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(named_files, "LOOK_UP", "exec sleep 60")
+    monkeypatch.setattr(named_files, "LOOK_UP_SECONDS", 0.1)
+    [finding] = found(data, {"backup": {"after": "no-such-program $ARCHIVE"}})
+    assert (finding.kind.name, finding.is_wrong) == ("program-unknown", False)
+    assert finding.sentence == (
+        "It could not be found out whether the program no-such-program, with which backup.after begins, can be "
+        "started: the shell was still looking after 0 s."
+    )
 
 
 @pytest.mark.parametrize(

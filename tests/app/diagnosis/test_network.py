@@ -3,8 +3,9 @@
 import asyncio
 import os
 import socket
+import threading
 from collections.abc import Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 
 import pytest
@@ -57,6 +58,34 @@ async def test_a_wmsd_of_another_folder_is_named_and_only_a_warning(data: Path, 
         [found] = await asyncio.to_thread(lambda: list(network.look(at)))
         assert found.sentence == f"Another wmsd listens on {listen}: it serves {folder.path}."
         folder.unlock()
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        *(b'{"checks": null}', b'{"checks": 7}', b'{"checks": ["job_queue"]}', b'{"checks": "job_queue"}'),
+        *(b"null", b"7", b"[]", b"", b"<html>", b"\xff\xfe", b"[" * 60_000, b"7" * 60_000, b"x" * 5_000_000),
+    ],
+    ids=lambda answer: answer[:20].decode("latin-1"),
+)
+def test_a_foreign_program_may_answer_anything(data: Path, answer: bytes) -> None:
+    with closing(socket.create_server(("127.0.0.1", 0))) as server:
+        answering = threading.Thread(target=answer_all, args=(server, answer), daemon=True)
+        answering.start()
+        listen = f"127.0.0.1:{server.getsockname()[1]}"
+        assert found(data, listen=listen) == ["port-taken"]
+
+
+def answer_all(server: socket.socket, answer: bytes) -> None:
+    with suppress(OSError):  # it is closed at the end
+        while True:
+            connection, _ = server.accept()
+            with connection, suppress(OSError):
+                connection.recv(4096)
+                head = (
+                    f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(answer)}\r\n\r\n"
+                )
+                connection.sendall(head.encode() + answer)
 
 
 @pytest.mark.parametrize("listen", ["203.0.113.7:8480", "no-such-host.invalid:8480", "[2001:db8::7]:8480"])

@@ -49,8 +49,10 @@ async def test_it_counts_at_once_and_ends_what_the_old_one_opened(admin: Visitor
     by_password, issued = await token_of(world), await world.new_token(MEMBER, ["stock:read"])
     assert 'href="/account/password"' in (await here.get("/account")).text
     done = await changed(here)
-    assert (done.status, done.heading) == (200, MEMBER)
-    assert "other sessions: 1, tokens made by signing in: 1." in text_of(done.text)
+    assert done.status == 303, "a page that is loaded again does not send the form again"
+    seen = await here.get(done.goes_to)
+    assert (seen.status, seen.heading) == (200, MEMBER)
+    assert "other sessions: 1, tokens made by signing in: 1." in text_of(seen.text)
     assert (await here.get("/today")).status == 200
     assert (await elsewhere.get("/today")).status == 303
     assert (await world.send("GET", "/api/stock", token=by_password)).status == 401
@@ -98,13 +100,16 @@ async def test_what_does_not_do_is_told_and_changes_nothing(
 async def test_guesses_are_slowed_down_and_told_in_the_audit(admin: Visitor) -> None:
     world = admin.world
     visitor = await signed_in(world)
-    told = [(await changed(visitor, f"guess {each}")).status for each in range(7)]
-    assert told == [422] * 5 + [429] * 2
+    told = [await changed(visitor, f"guess {each}") for each in range(7)]
+    assert [each.status for each in told] == [422] * 5 + [429] * 2
+    wait = told[-1].headers["Retry-After"]
+    assert 0 < int(wait) <= 60
+    assert f"Try again in {wait} s." in text_of(told[-1].text)
     assert (await changed(visitor)).status == 429, "even the right one waits"
     await world.installation.failed_sign_ins.write_failed_sign_ins()
     assert (await audit(admin))[0][1:3] == ["sign-in.failed", MEMBER]
     world.clock.advance(60)
-    assert (await changed(visitor)).status == 200
+    assert (await changed(visitor)).status == 303
 
 
 async def test_an_address_has_as_many_tries_as_for_signing_in(tmp_path: Path) -> None:
@@ -112,6 +117,33 @@ async def test_an_address_has_as_many_tries_as_for_signing_in(tmp_path: Path) ->
     async with open_world(tmp_path / "data", limits) as world:
         visitor = await signed_in(world)
         assert [(await changed(visitor, "a guess")).status for _ in range(3)] == [422, 422, 429]
+
+
+async def test_sessions_that_were_over_are_not_counted(admin: Visitor) -> None:
+    """They stay in the table until they are swept."""
+    world = admin.world
+    await signed_in(world)
+    world.clock.advance(13 * 3600)
+    admin_again, here = await signed_in_as(world, EMAIL), await signed_in_as(world, MEMBER)
+    await signed_in_as(world, MEMBER)
+    seen = await here.get((await changed(here)).goes_to)
+    assert "other sessions: 1, tokens made by signing in: 0." in text_of(seen.text)
+    assert (await audit(admin_again))[0][-1] == "Sessions: 2 → 1"
+
+
+@pytest.mark.parametrize(
+    "query",
+    [
+        "",
+        "?done=password",
+        "?done=password&sessions_ended=1",
+        "?done=password&sessions_ended=all&tokens_ended=0",
+        "?done=out&sessions_ended=1&tokens_ended=1",
+    ],
+)
+async def test_an_address_that_no_change_leads_to_tells_of_none(admin: Visitor, query: str) -> None:
+    seen = await admin.get(f"/account{query}")
+    assert (seen.status, "Your password is changed" in seen.text) == (200, False)
 
 
 async def test_who_has_no_password_is_told_where_it_is_changed(admin: Visitor) -> None:
@@ -143,5 +175,5 @@ async def test_only_a_form_of_this_session_changes_it(admin: Visitor) -> None:
 async def test_a_link_that_was_sent_before_ends(admin: Visitor) -> None:
     visitor = await signed_in(admin.world)
     link = shown_once(await sent(admin, f"/admin/users/{await id_of(admin, MEMBER)}/link"))["link"]
-    assert (await changed(visitor)).status == 200
+    assert (await changed(visitor)).status == 303
     assert (await chosen(Visitor(admin.world), link)).status == 404

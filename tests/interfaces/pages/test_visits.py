@@ -10,6 +10,9 @@ from tests.interfaces.pages.test_browsing import EMAIL, signed_in, text_of
 from tests.interfaces.pages.visitor import Seen, Visitor
 from tests.support.shop import Shop
 from tests.support.world import PASSWORD, UNLIMITED, World, open_world
+from wmsd.interfaces.http.web import web
+from wmsd.interfaces.pages import visits
+from wmsd.interfaces.service import FOR_BROWSERS
 
 MOST = 4
 
@@ -161,3 +164,25 @@ async def test_a_form_of_another_session_leads_to_the_form_and_what_was_typed(vi
     assert (seen.status, ways_on(seen)[0]) == (403, (page, "Back to the form"))
     assert f'data-lost-form="{page}"' in seen.text
     assert "You have signed in again since." in seen.text
+
+
+async def test_nothing_stands_behind_what_refuses_all_other_addresses(shop: Shop) -> None:
+    resources = [each.resource for each in shop.world.app[FOR_BROWSERS].routes()]
+    paths = [each.canonical for each in resources if each is not None]
+    assert set(paths[paths.index("/{anything}") :]) == {"/{anything}"}
+
+
+async def test_a_page_that_is_added_too_late_fails_loudly(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    complete = visits.refuse_all_else
+
+    async def late(request: web.Request) -> web.StreamResponse:
+        return web.Response()
+
+    def complete_and_add(app: web.Application) -> None:
+        complete(app)
+        visits.add_page(app, "GET", "/late", late)
+
+    monkeypatch.setattr(visits, "refuse_all_else", complete_and_add)
+    with pytest.raises(RuntimeError, match="/late would never be reached"):
+        async with open_world(tmp_path / "data", UNLIMITED):
+            pass

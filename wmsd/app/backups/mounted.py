@@ -12,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError
 
 from wmsd.app.backups.backup_folder import BackupFolder
 from wmsd.app.kept_json import write_kept_json
+from wmsd.base.folder_lock import changing
 from wmsd.base.folder_owner import give_to_owner_of
 from wmsd.db.failures import StorageError
 
@@ -44,15 +45,17 @@ def check_mounted(data: Path, folder: BackupFolder) -> None:
 
 def note_mounted(data: Path, folder: BackupFolder) -> None:
     """Call it when a backup was made. Raises OSError."""
-    place, kept = folder.path.resolve(), _kept(data)
+    place = folder.path.resolve()
     mount = _mount_of(place)
     own = None if mount == _mount_of(data.resolve()) else mount
-    if kept.mounts.pop(str(place), None) == own:
-        return
-    if own is not None:
-        kept.mounts[str(place)] = own
-    write_kept_json(data / FILE, _Kept(mounts=dict(list(kept.mounts.items())[-MOST:])))
-    give_to_owner_of(data, data / FILE)
+    with changing(data):  # backups into two folders may end at once
+        kept = _kept(data)
+        if kept.mounts.pop(str(place), None) == own:
+            return
+        if own is not None:
+            kept.mounts[str(place)] = own
+        write_kept_json(data / FILE, _Kept(mounts=dict(list(kept.mounts.items())[-MOST:])))
+        give_to_owner_of(data, data / FILE)
 
 
 def _kept(data: Path) -> _Kept:

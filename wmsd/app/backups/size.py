@@ -8,6 +8,7 @@ from typing import Final
 from isal import igzip
 
 from wmsd.app.backups.archive import LEVEL, read_manifest
+from wmsd.base.regular_files import check_regular
 from wmsd.db.failures import StorageError
 from wmsd.db.raw_files import unopened
 from wmsd.db.sqlite import log_bytes
@@ -63,6 +64,7 @@ def _some_of(files: Sequence[Path]) -> Iterator[bytes]:
 
 
 def _pieces(file: Path, places: Iterable[int]) -> Iterator[bytes]:
+    check_regular(file)
     with file.open("rb") as opened:
         for place in places:
             opened.seek(place)

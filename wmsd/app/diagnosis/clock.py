@@ -8,7 +8,7 @@ from wmsd.app import clock_watch
 from wmsd.app.diagnosis.finding import FindingKind, Found
 from wmsd.app.diagnosis.situation import Situation
 from wmsd.base import timestamps
-from wmsd.db.high_water import AHEAD, ahead
+from wmsd.db.high_water import FAR_AHEAD, ahead
 
 EARLIEST: Final = datetime(2026, 1, 1, tzinfo=UTC)
 """No wmsd is older than this."""
@@ -51,7 +51,7 @@ def look(at: Situation) -> Found:
         yield YEAR_WRONG.of(now=now)
     for path in at.files:
         changed = _changed(path)
-        if changed is not None and changed > at.now + AHEAD:
+        if changed is not None and changed > at.now + FAR_AHEAD:
             yield FROM_FUTURE.of(path, changed=timestamps.to_text(changed), now=now)
     for company_id, changed_at in ahead(at.marks, at.now).items():
         code = (at.codes or {}).get(company_id, str(company_id))

@@ -21,12 +21,13 @@ from wmsd.app.diagnosis.finding import REASONS, Finding, FindingKind, Found, rea
 from wmsd.app.diagnosis.situation import Situation
 from wmsd.app.installation import new_guard
 from wmsd.app.measuring.scrape_token import token_in
-from wmsd.app.one_word import NOT_ONE_WORD
+from wmsd.app.one_word import NOT_ONE_WORD, TOO_LONG
 from wmsd.app.private_files import user_name
 from wmsd.app.settings import Settings
 from wmsd.base.regular_files import check_regular
 from wmsd.base.secrecy import SecretFile
 from wmsd.db.failures import StorageError
+from wmsd.sign_on.client_secrets import NO_CLIENT_SECRET, client_secret_in
 from wmsd.webhooks.targets import url_errors
 
 NO_AUTHORITIES: Final = "{file} has no certificate in PEM."
@@ -51,7 +52,7 @@ UNFIT: Final = FindingKind(
     "Put into the file what it must hold, or correct {setting}.",
     words=(
         *(key_file.UNUSABLE, key_file.NO_TEXT, key_file.NO_SECRET, passphrases.NO_TEXT, passphrases.TOO_SHORT),
-        *(NOT_ONE_WORD, NO_BASE64, NO_AUTHORITIES),
+        *(NOT_ONE_WORD, TOO_LONG, NO_BASE64, NO_AUTHORITIES, NO_CLIENT_SECRET),
     ),
 )
 NOT_FOR_OWNER: Final = FindingKind(
@@ -74,13 +75,20 @@ NO_PROGRAM: Final = FindingKind(
     "Install it, let the user that runs wmsd execute it, or correct {setting}.",
     words=REASONS,
 )
+PROGRAM_UNKNOWN: Final = FindingKind(
+    "program-unknown",
+    "warning",
+    "It could not be found out whether the program {file}, with which {setting} begins, can be started: the shell "
+    "was still looking after {seconds} s.",
+    "See whether this machine has too much to do, or a folder of PATH does not answer, and examine again.",
+)
 URL_REFUSED: Final = FindingKind(
     "alerts-refused",
     "wrong",
     "No alert can be sent to the address of alerts.url. {sentence}",
     "Correct alerts.url. A receiver in a private network has to be in alerts.allow_networks.",
 )
-KINDS: Final = (UNREADABLE, UNFIT, NOT_FOR_OWNER, UNWRITABLE, NO_PROGRAM, URL_REFUSED)
+KINDS: Final = (UNREADABLE, UNFIT, NOT_FOR_OWNER, UNWRITABLE, NO_PROGRAM, PROGRAM_UNKNOWN, URL_REFUSED)
 
 
 def _authorities_in(path: Path) -> None:
@@ -151,7 +159,7 @@ def _read(at: Situation) -> Iterator[tuple[Need, Callable[[Path], object]]]:
     for place, provider in enumerate(at.settings.sign_on.providers):
         if provider.client_secret_file:
             setting = f"sign_on.providers.{place}.client_secret_file"
-            yield Need(setting, Path(provider.client_secret_file), os.R_OK), Path.read_bytes
+            yield Need(setting, Path(provider.client_secret_file), os.R_OK), client_secret_in
 
 
 def _is_for_server(at: Situation, path: Path) -> bool:
@@ -165,14 +173,19 @@ def _is_for_server(at: Situation, path: Path) -> bool:
 def _for_log(file: Path) -> Sequence[Need]:
     """A full log file is renamed, so its folder must be writable too."""
     folder = Need("log.file", file.parent, IN_FOLDER)
-    return (folder, Need("log.file", file, os.W_OK)) if file.exists() else (folder,)
+    return (folder, Need("log.file", file, os.W_OK)) if _is_there(file) else (folder,)
 
 
 def _for_backups(folder: Path) -> Sequence[Need]:
     """The folder is made where it is not there."""
     whole = folder.absolute()
-    place = next(each for each in (whole, *whole.parents) if each.exists())
+    place = next(each for each in (whole, *whole.parents) if _is_there(each))
     return (Need("backup.folder", place, IN_FOLDER),)
+
+
+def _is_there(path: Path) -> bool:
+    """As far as this user can see. Path.exists() fails in a folder that one may not enter."""
+    return os.access(path, os.F_OK)
 
 
 def _refused(at: Situation, need: Need, kind: FindingKind) -> list[Finding]:
@@ -236,14 +249,18 @@ def _programs(settings: Settings) -> Iterator[tuple[str, str]]:
 def _not_started(at: Situation, setting: str, program: str) -> list[Finding]:
     path = program if "/" in program else shutil.which(program)
     if path is None:
-        is_known = setting == "backup.after" and _is_known_to_the_shell(program)
+        try:
+            is_known = setting == "backup.after" and _is_known_to_the_shell(program)
+        except subprocess.TimeoutExpired:
+            seconds = f"{LOOK_UP_SECONDS:.0f}"
+            return [PROGRAM_UNKNOWN.of(Path(program), setting=setting, seconds=seconds)]
         reason = _reason(errno.ENOENT)
         return [] if is_known else [NO_PROGRAM.of(Path(program), setting=setting, reason=reason)]
     return _refused(at, Need(setting, Path(path), os.X_OK), NO_PROGRAM)
 
 
 def _is_known_to_the_shell(word: str) -> bool:
-    """Such as `cd`, which is no file."""
+    """Such as `cd`, which is no file. Raises TimeoutExpired."""
     asked = subprocess.run(  # noqa: S603  (our own command, and a word of letters)
         [SHELL, "-c", LOOK_UP, SHELL, word],
         env=own_program.environment_of_others(),

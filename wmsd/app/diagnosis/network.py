@@ -138,9 +138,18 @@ def is_wmsd(host: str, port: int) -> bool:
     ):
         with suppress(OSError, ValueError, http.client.HTTPException), closing(connection):
             connection.request("GET", "/api/health")
-            found = json.loads(connection.getresponse().read(LONGEST_ANSWER))
-            return isinstance(found, dict) and "job_queue" in found.get("checks", {})
+            return _is_of_wmsd(connection.getresponse().read(LONGEST_ANSWER))
     return False
+
+
+def _is_of_wmsd(answer: bytes) -> bool:
+    """A foreign program may answer anything."""
+    try:
+        found = json.loads(answer)
+    except (ValueError, RecursionError):
+        return False
+    checks = found.get("checks") if isinstance(found, dict) else None
+    return isinstance(checks, dict) and "job_queue" in checks
 
 
 def _process_at(port: int) -> Path | None:

@@ -15,6 +15,8 @@ from wmsd.base.clock import Clock
 LOG = logging.getLogger("wmsd.tls")
 LOOK_SECONDS: Final = 3600.0
 TOLD_EVERY: Final = timedelta(days=1)
+NOT_READ: Final = "the certificate was not read again; the one before is served: %s"
+NOT_RENEWED: Final = "the certificate cannot be renewed; the one before is served: %s"
 
 
 class ServedTls:
@@ -44,16 +46,17 @@ class ServedTls:
             self._load(*self._files())
             LOG.info("the certificate was read again")
         except Exception as error:
-            LOG.error("the certificate was not read again; the one before is served: %s", error)
+            LOG.error(NOT_READ, error)
 
     async def keep(self) -> None:
         """Renews the certificate in time, and looks whether its file has changed. Ends when it is cancelled."""
         while True:
             await asyncio.sleep(LOOK_SECONDS)
             try:
+                await asyncio.to_thread(check_files, self._server)
                 self._load(*await asyncio.to_thread(self._files))
             except Exception as error:
-                LOG.error("the certificate cannot be renewed; the one before is served: %s", error)
+                LOG.error(NOT_RENEWED if self._server.certificate_files is None else NOT_READ, error)
 
     def _of_lan(self) -> tuple[Path, Path]:
         from wmsd.app.tls.lan import certificate_for  # imported when it is wanted: a start without it is faster

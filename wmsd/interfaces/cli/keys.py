@@ -9,6 +9,7 @@ from wmsd.accounts import actions
 from wmsd.accounts.master_key import IN_CLEAR
 from wmsd.app import key_file
 from wmsd.app.installation import Installation
+from wmsd.base.folder_lock import changing
 from wmsd.interfaces.cli.command_line import CommandLine, installed, note
 
 
@@ -72,7 +73,7 @@ def rotate(command_line: CommandLine) -> None:
             await installation.platform.write(actions.rotate_signing_key)
             return
         path, secret = Path(named), installation.ids.secret()
-        with key_file.changing(installation.folder.path):
+        with changing(installation.folder.path):  # one rotation at a time
             key_file.replace(path, [*key_file.secrets_in(path), secret])
             await installation.platform.write(actions.rotate_keys)
             key_file.replace(path, [secret])

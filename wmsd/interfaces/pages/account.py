@@ -1,10 +1,12 @@
 """The person's own page: where they are signed in, and how to end that; and their password."""
 
+import re
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Final
+from urllib.parse import urlencode
 
 from wmsd.accounts import choosing_password, signed_in
-from wmsd.accounts.schema import LANGUAGES
+from wmsd.accounts.schema import LANGUAGES, PasswordChanged
 from wmsd.accounts.strength import SHORTEST
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import agent_words, language
@@ -14,6 +16,9 @@ from wmsd.interfaces.pages.rendering import go_to, page
 
 ACCOUNT: Final = "/account"
 PASSWORD: Final = "/account/password"
+DONE: Final = "done"
+CHANGED: Final = "password"
+COUNT: Final = re.compile("[0-9]{1,6}")
 FIELDS: Final = (
     ("current", "Your password of today", "password", "current-password"),
     ("password", "New password, at least %(shortest)s characters", "password", "new-password"),
@@ -27,9 +32,7 @@ class Account:
         self._door = door
 
     async def show(self, request: web.Request) -> web.Response:
-        return await self._page(await self._door.person(request))
-
-    async def _page(self, person: Person, changed: Mapping[str, Any] | None = None) -> web.Response:
+        person = await self._door.person(request)
         sessions = await self._door.need(person.browser, signed_in.list_sessions)
         return page(
             "account",
@@ -37,7 +40,7 @@ class Account:
             current="account",
             sessions=[{**each, "browser": agent_words.named(each["agent"])} for each in sessions["data"]],
             languages={each: LANGUAGES[each] for each in language.OFFERED},
-            changed=changed,
+            changed=_changed(request.query),
         )
 
     async def show_password(self, request: web.Request) -> web.Response:
@@ -48,7 +51,9 @@ class Account:
         sent = await browsers.form(person.browser)
         document = {name: sent.get(name, "") for name, *_ in FIELDS}
         answer = await self._door.ask(person.browser, choosing_password.change_password, document=document)
-        return await self._page(person, answer.body) if answer.is_good else _password_page(person, answer)
+        if answer.is_good:
+            return go_to(f"{ACCOUNT}?{urlencode({DONE: CHANGED, **answer.body})}")
+        return _password_page(person, answer)
 
     async def choose_language(self, request: web.Request) -> web.Response:
         person = await self._door.person(request)
@@ -66,6 +71,14 @@ class Account:
         else:
             await self._door.ask(person.browser, signed_in.end_session, path={"id": sent.get("which", "")})
         return go_to(ACCOUNT)
+
+
+def _changed(query: Mapping[str, str]) -> dict[str, str] | None:
+    """What has ended with the password of before, as the address says after a change."""
+    if query.get(DONE) != CHANGED:
+        return None
+    ended = {name: query.get(name, "") for name in PasswordChanged.model_fields}
+    return ended if all(map(COUNT.fullmatch, ended.values())) else None
 
 
 def _password_page(person: Person, refused: Answer | None = None) -> web.Response:

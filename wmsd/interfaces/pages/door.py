@@ -77,6 +77,8 @@ class Person:
 
 
 PERSON = web.RequestKey("person", Person)
+RETRY_AFTER = web.RequestKey("retry_after", str)
+"""How many seconds an operation that the page asked for is not to be asked again."""
 
 
 class Door:
@@ -119,6 +121,8 @@ class Door:
 
             call.load_body = load
         reply = await self._dispatcher.dispatch(call)
+        if wait := reply.headers.get("Retry-After"):
+            request[RETRY_AFTER] = wait
         body = json.loads(reply.body, parse_float=Decimal) if reply.body else None
         return Answer(reply.status, body, reply.headers.get("ETag"))
 

@@ -18,6 +18,7 @@ from wmsd.interfaces.pages.workplace import Workplace
 
 Asks = Literal["text", "long", "number", "flag", "choice", "several", "secret", "lines", "pairs", "code", "date"]
 SECRETS: Final = frozenset({"secret", "token", "password"})
+ADDRESS: Final = "url"
 LONG: Final = 4000
 """A text that may have as many characters is asked for in several lines."""
 BETWEEN: Final = "."
@@ -48,6 +49,11 @@ class FormField:
     @property
     def help(self) -> str:
         return _(self.says)
+
+    @property
+    def opens_a_receiver(self) -> bool:
+        """Whether what is typed may be a secret: headers, and addresses, which are all that some receivers ask."""
+        return self.asks == "pairs" or self.name == ADDRESS
 
     def shown(self, typed: "Typed") -> str:
         """What the form begins with."""

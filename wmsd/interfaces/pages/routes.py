@@ -41,7 +41,7 @@ from wmsd.interfaces.pages.subscriptions import Subscriptions
 from wmsd.interfaces.pages.today import Today
 from wmsd.interfaces.pages.trust import DOWNLOAD, TRUST, Trust
 from wmsd.interfaces.pages.trying import TRY, Trying
-from wmsd.interfaces.pages.visits import add_page, add_visited, refuse_all_else
+from wmsd.interfaces.pages.visits import add_page, add_visited
 from wmsd.interfaces.pages.webhook_secret import WebhookSecret
 from wmsd.interfaces.pages.welcome import Welcome
 from wmsd.interfaces.pages.why import Why
@@ -189,7 +189,6 @@ def add_to(app: web.Application, installation: Installation, changes: LiveChange
         add_visited(app, "asset" if handler is assets.serve else "page", method, path, handler)
     for method, path, handler in for_people:
         add_page(app, method, path, handler)
-    refuse_all_else(app)
 
 
 def _of_webhooks(door: Door, browsing: Browsing) -> tuple[tuple[str, str, Handler], ...]:

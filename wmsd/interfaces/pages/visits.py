@@ -21,11 +21,12 @@ from wmsd.interfaces.http.server import (
 )
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import language, refused
-from wmsd.interfaces.pages.door import Door
+from wmsd.interfaces.pages.door import RETRY_AFTER, Door
 
 Kind = Literal["page", "guide", "asset", "missing"]
 METHODS: Final = web.AppKey("methods_of_pages", dict[str, list[str]])
 """By the addresses of the pages."""
+IS_COMPLETE: Final = web.AppKey("has_all_pages", bool)
 WRONG_METHOD: Final = (
     "Nothing can be done here in this way: this address is for a page, or for a form that a page sends."
 )
@@ -37,7 +38,11 @@ def add_visited(app: web.Application, kind: Kind, method: str, path: str, handle
 
 
 def add_page(app: web.Application, method: str, path: str, handler: Handler) -> None:
-    """Adds a page, which is counted by what it asks for."""
+    """Adds a page, which is counted by what it asks for. Raises RuntimeError after `refuse_all_else`, which would
+    answer in its place.
+    """
+    if app.get(IS_COMPLETE):
+        raise RuntimeError(f"{path} would never be reached: add it before all else is refused.")
     if METHODS not in app:
         app[METHODS] = {}
     app[METHODS].setdefault(path, []).append(method)
@@ -45,10 +50,13 @@ def add_page(app: web.Application, method: str, path: str, handler: Handler) -> 
 
 
 def refuse_all_else(app: web.Application) -> None:
-    """Adds what answers other methods of the pages that there are, and other addresses outside of the API."""
+    """Adds what answers other methods of the pages that there are, and other addresses outside of the API. No page
+    can be added afterwards.
+    """
     for path, methods in app[METHODS].copy().items():
         add_visited(app, "missing", "*", path, partial(_refuse_method, with_head(methods)))
     add_visited(app, "missing", "*", OUTSIDE_OF_THE_API, _refuse_address)
+    app[IS_COMPLETE] = True
 
 
 async def _count(door: Door, kind: Kind, handler: Handler, request: web.Request) -> web.StreamResponse:
@@ -61,6 +69,13 @@ async def _in_words(door: Door, log: RequestLog, handler: Handler, request: web.
     whoever reads pages a failure too.
     """
     language.current.set(language.of_browser(request.headers.get("Accept-Language", "")))
+    answer = await _shown(door, log, handler, request)
+    if answer.status in (429, 503) and RETRY_AFTER in request:
+        answer.headers.setdefault("Retry-After", request[RETRY_AFTER])
+    return answer
+
+
+async def _shown(door: Door, log: RequestLog, handler: Handler, request: web.Request) -> web.StreamResponse:
     try:
         return await handler(request)
     except Problem as problem:

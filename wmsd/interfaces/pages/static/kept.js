@@ -1,10 +1,11 @@
 // Keeps what is in a form for a person who has to sign in again, because the session was over when the form was sent: in
-// this tab, for nobody else, and until they sign out. Passwords, secrets, tokens and files are never kept.
+// this tab, for nobody else, until they sign out or a page of somebody else is opened in it. Passwords, secrets, tokens,
+// addresses of receivers and files are never kept.
 "use strict";
 
 (() => {
   const NAME = "wmsd-form";
-  const SECRET = /secret|token|password/i;
+  const SECRET = /secret|token|password|\burl\b/i;
   const NEVER = ["password", "file", "submit", "button", "reset"];
   const form = document.querySelector("form[data-keep]");
   const lost = document.querySelector("[data-lost-form]");
@@ -33,7 +34,12 @@
     tell();
   }
 
-  const kept = JSON.parse(sessionStorage.getItem(NAME));
+  let kept = JSON.parse(sessionStorage.getItem(NAME));
+  const { person } = document.body.dataset;
+  if (kept && person && person !== kept.user) {
+    forget();
+    kept = null;
+  }
   if (kept && lost && kept.path === lost.dataset.lostForm) {
     write({ ...kept, isLost: true });
     tell();

@@ -1,0 +1,35 @@
+"""Which folders of backups were on a disk of their own."""
+
+import threading
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
+
+import pytest
+
+from wmsd.app.backups import mounted
+from wmsd.app.backups.backup_folder import BackupFolder
+from wmsd.db.failures import StorageError
+
+
+def test_backups_into_two_folders_at_once_are_both_noted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Each of them reads the file, and writes it whole."""
+    data, disks = tmp_path / "data", [tmp_path / "disk-1", tmp_path / "disk-2"]
+    for folder in (data, *disks):
+        folder.mkdir()
+    both_read, read = threading.Barrier(2), mounted._kept
+
+    def kept(data: Path) -> mounted._Kept:
+        found = read(data)
+        with suppress(threading.BrokenBarrierError):
+            both_read.wait(0.5)
+        return found
+
+    monkeypatch.setattr(mounted, "_mount_of", str)
+    monkeypatch.setattr(mounted, "_kept", kept)
+    with ThreadPoolExecutor(2) as threads:
+        noted = [threads.submit(mounted.note_mounted, data, BackupFolder(disk)) for disk in disks]
+    assert [each.result() for each in noted] == [None, None]
+    for disk in disks:
+        with pytest.raises(StorageError, match=f"earlier ones in {disk} were on a disk mounted at {disk}"):
+            mounted.check_mounted(data, BackupFolder(disk))
