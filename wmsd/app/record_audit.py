@@ -34,6 +34,7 @@ class Entry:
     action: str
     subject: str
     details: Mapping[str, object]
+    record: companies.AuditedRecord
 
 
 def is_by_a_person(caller: Caller | None) -> bool:
@@ -46,19 +47,31 @@ def acted(
     """Does the audited operation. Returns its result, and the entry for the audit; None when nothing differs."""
     assert operation.audited is not None
     before: dict[str, Any] = {}
+    record: Record | None = None
     if operation.precondition is not None:
         named = {name: inputs[name] for name in (*operation.path_types, "company") if name in inputs}
-        before = _fields(operation.precondition(tx, **named))
+        record = operation.precondition(tx, **named)
+        before = _fields(record)
     result = operation.action(tx, **inputs)
     after = {} if result is None else _fields(result)
     changed: dict[str, Any] = companies.differences(before, after) if before else {}
     changed |= _credentials(inputs.get("body")) if before else {}
     if before and after and not changed:
         return result, None
+    record = record or result
+    assert record is not None
     shown = before or after
     subject = f"{company_code} {shown.get('code') or shown['name']}"
     details = {name: {when: _cut(value) for when, value in each.items()} for name, each in changed.items()}
-    return result, Entry(operation.audited, subject, details)
+    kind = kind_of(operation.audited)
+    return result, Entry(
+        operation.audited, subject, details, companies.AuditedRecord(company_code, kind, record.id)
+    )
+
+
+def kind_of(action: str) -> str:
+    """The kind of the record that an action of the audit is about, such as article of article.change."""
+    return action.partition(".")[0]
 
 
 def _fields(record: Record) -> dict[str, Any]:
@@ -83,7 +96,9 @@ def _cut(value: object) -> object:
 
 async def write(platform: Database, entry: Entry, actor: Actor | None = None) -> None:
     await platform.write(
-        lambda tx: companies.audit(tx, entry.action, entry.subject, entry.details), actor, is_quiet=True
+        lambda tx: companies.audit(tx, entry.action, entry.subject, entry.details, record=entry.record),
+        actor,
+        is_quiet=True,
     )
 
 

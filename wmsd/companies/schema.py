@@ -166,12 +166,15 @@ class AuditEntry(Model):
     subject: str
     address: str | None
     details: dict[str, Change] | None
+    record: str | None
+    """That of a company which it is about: the company's id, the kind and the id, such as 1/article/17."""
 
 
 class AuditFilters(Query):
     actor: str | None = None
     action: Annotated[str | None, Field(max_length=64)] = None
     subject: str | None = None
+    record: Annotated[str | None, Field(max_length=64)] = None
     since: QueryTimestamp | None = None
 
 

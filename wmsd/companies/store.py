@@ -1,7 +1,7 @@
 """The SQL of operators, companies and modules."""
 
 from collections.abc import Mapping
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 from wmsd.base.context import Actor, Company, Operator
 from wmsd.base.strict_json import dumps
@@ -171,9 +171,17 @@ def set_module(tx: Transaction, company_id: int, module: str, enabled: bool) -> 
     return tx.execute(sql, (company_id, module)).rowcount > 0
 
 
+class AuditedRecord(NamedTuple):
+    company_code: str
+    kind: str
+    """Such as article."""
+    id: int
+
+
 AUDIT: Final = """
-    INSERT INTO audit (at, actor, action, subject, address, details)
-    VALUES (:at, :actor, :action, :subject, :address, :details)
+    INSERT INTO audit (at, actor, action, subject, address, details, record)
+    VALUES (:at, :actor, :action, :subject, :address, :details,
+        (SELECT id FROM companies WHERE code = :company) || '/' || :record)
 """
 
 
@@ -183,9 +191,10 @@ def audit(
     subject: str,
     details: Mapping[str, object] | None = None,
     actor: Actor | None = None,
+    record: AuditedRecord | None = None,
 ) -> None:
     """Records a change of the installation itself. `details` are the fields that are changed, each with its value
-    before and after. `actor`: when it is not who writes it down.
+    before and after. `actor`: when it is not who writes it down. `record`: that of a company which it is about.
     """
     actor = actor or tx.actor
     row = {
@@ -195,6 +204,8 @@ def audit(
         "subject": subject,
         "address": actor.address,
         "details": dumps(details) if details else None,
+        "company": None if record is None else record.company_code,
+        "record": None if record is None else f"{record.kind}/{record.id}",
     }
     tx.execute(AUDIT, row)
 

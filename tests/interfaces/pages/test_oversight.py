@@ -181,10 +181,12 @@ async def test_the_doctor_examines_every_file(admin: Visitor) -> None:
 async def test_what_the_doctor_finds_around_the_files_is_told_as_on_the_command_line(admin: Visitor) -> None:
     stray = admin.world.installation.folder.companies / "1.db.bak"
     stray.write_bytes(b"x")
+    text = text_of((await examined(admin)).text)
     assert (
         f"Warning {stray} is no file of wmsd, which does not read it. Move it out of the data folder, so that "
         "nobody takes it for data that is served."
-    ) in text_of((await examined(admin)).text)
+    ) in text
+    assert "Well the service" in text
 
 
 async def test_what_the_doctor_finds_is_told_with_a_remedy(
@@ -200,9 +202,24 @@ async def test_what_the_doctor_finds_is_told_with_a_remedy(
     assert f"ACME {sentence}" in text
     assert "restore this company from a backup of before" in text
     assert [each.getMessage() for each in caplog.records] == [f"examined ACME: {sentence}"]
+    await admin.world.new_user(LEAD, "company-admin", ["ACME"])
+    lead = await signed_in_as(admin.world, LEAD)
+    today = await admin.get("/today")
+    for page, doctor_at in ((seen, "#doctor"), (today, "/admin/health#doctor"), (await lead.get("/today"), "")):
+        assert "Well the service" not in text_of(page.text)
+        assert "Wrong what the doctor has found" in text_of(page.text)
+        assert (f'<a href="{doctor_at}">Wrong</a>' in page.text) == bool(doctor_at)
+    told = "The doctor has found something wrong, in its examination of 20 Nov 2026, 12:00 UTC."
+    assert f"{told} See what, and what to do" in text_of(today.text)
+    of_lead = text_of((await lead.get("/today")).text)
+    assert f"{told} A site admin sees what it is" in of_lead, of_lead[150:700]
     database = await admin.world.database()
     await database.write(lambda tx: tx.execute(WRONG_COUNT.replace("+", "-")))
-    assert "All 2 files are right." in (await examined(admin)).text
+    well = await examined(admin)
+    assert "All 2 files are right." in well.text
+    for page in (well, await admin.get("/today")):
+        assert "Well the service" in text_of(page.text)
+        assert "the doctor has found" not in text_of(page.text)
 
 
 async def test_findings_outlive_a_restart(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,12 +1,14 @@
 """What people change in the records of a company stands in the audit; what programs change does not."""
 
 import asyncio
+import html
+import re
 
 import pytest
 
 from tests.interfaces.pages.administering import audit
 from tests.interfaces.pages.test_acting import NEW_WEBHOOK, WEBHOOK, form_of, sent
-from tests.interfaces.pages.test_browsing import signed_in
+from tests.interfaces.pages.test_browsing import rows, signed_in
 from tests.interfaces.pages.visitor import Visitor
 from tests.support.shop import Shop
 from tests.support.world import PASSWORD
@@ -42,6 +44,41 @@ async def test_who_made_and_changed_it_from_where(visitor: Visitor, kind: str) -
     assert (await sent(visitor, f"{record}/change", name="Newer")).status == 303
     assert (await sent(visitor, f"{record}/change", name="", code="")).status == 422
     assert await of_records(visitor) == before
+
+
+async def trail(visitor: Visitor, record: str) -> list[list[str]]:
+    """Action and subject of what the page of the record leads to; the newest first."""
+    seen = await visitor.get(record)
+    (address,) = re.findall(r'href="(/admin/audit[^"]*)">Who changed this', seen.text)
+    return [cells[2:4] for cells in rows(await visitor.get(html.unescape(address)))]
+
+
+@pytest.mark.parametrize("kind", KINDS)
+async def test_each_record_leads_to_who_changed_it(visitor: Visitor, kind: str) -> None:
+    """Under whatever code it had, and not to another of the same code."""
+    made = (await sent(visitor, f"/companies/1/{kind}/new", code="N1", name="Novel")).goes_to.partition("?")[0]
+    assert (await sent(visitor, f"{made}/change", code="N2")).status == 303
+    for other in KINDS.keys() - {kind}:
+        assert (await sent(visitor, f"/companies/1/{other}/new", code="N1", name="Other")).status == 303
+    again = (await sent(visitor, f"/companies/1/{kind}/new", code="N1", name="Second")).goes_to.partition("?")[0]
+    noun = KINDS[kind]
+    assert await trail(visitor, made) == [[f"{noun}.change", "ACME N1"], [f"{noun}.create", "ACME N1"]]
+    assert await trail(visitor, again) == [[f"{noun}.create", "ACME N1"]]
+
+
+async def test_companies_and_people_lead_to_who_changed_them(visitor: Visitor) -> None:
+    assert (await sent(visitor, "/admin/companies/1/change", name="Acme Newer")).status == 303
+    assert (await trail(visitor, "/admin/companies/1"))[0] == ["company.change", "ACME"]
+    assert ["user.create platform-admin", "admin@example.com"] in await trail(visitor, "/admin/users/1")
+
+
+async def test_who_may_not_read_the_audit_is_led_nowhere(visitor: Visitor) -> None:
+    world = visitor.world
+    await world.new_user("lead@example.com", "company-admin", ["ACME"])
+    lead = Visitor(world)
+    await lead.sign_in("lead@example.com", PASSWORD)
+    seen = await lead.get("/companies/1/articles/1")
+    assert (seen.status, "Who changed this" in seen.text) == (200, False)
 
 
 async def test_the_one_who_may_not_leaves_no_entry(visitor: Visitor) -> None:

@@ -11,11 +11,13 @@ from wmsd.app.oversight.schema import (
     HouseHealth,
     JobShown,
     JobsShown,
+    LastExamination,
     SettingsShown,
 )
 from wmsd.app.oversight.service import OversightService, for_platform_admins
 from wmsd.base import timestamps
 from wmsd.base.context import Caller, FromAddress
+from wmsd.base.operation import operation
 from wmsd.base.problems import Problem
 from wmsd.companies import store as companies
 
@@ -47,6 +49,16 @@ async def get_house_health(service: OversightService) -> dict[str, Any]:
         "alerts": house.alerts(jobs),
         "figures": figures,
         "examination": await asyncio.to_thread(house.examination, service),
+    }
+
+
+@operation(tag="Administration", answer="object", returns=LastExamination, scope="platform")
+async def get_last_examination(service: OversightService) -> dict[str, Any]:
+    """Get whether the last examination by doctor has found something wrong."""
+    last = await asyncio.to_thread(house.last_examination, service)
+    return {
+        "is_wrong": last is not None and last.is_wrong,
+        "began_at": None if last is None else last.began_at,
     }
 
 

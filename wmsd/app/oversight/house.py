@@ -15,6 +15,7 @@ from wmsd.app.backups.verdict import verdict
 from wmsd.app.disk_thresholds import MEBIBYTE, Level, disk_of
 from wmsd.app.installation import Installation
 from wmsd.app.jobs import Jobs
+from wmsd.app.oversight.kept_findings import Examination
 from wmsd.app.oversight.progress import progress_of
 from wmsd.app.oversight.service import OversightService
 from wmsd.base import timestamps
@@ -155,9 +156,13 @@ def _size(path: Path) -> int:
     return 0
 
 
-def examination(service: OversightService) -> dict[str, Any]:
+def last_examination(service: OversightService) -> Examination | None:
     examinations = service.started.examinations
-    last = None if examinations is None else examinations.last()
+    return None if examinations is None else examinations.last()
+
+
+def examination(service: OversightService) -> dict[str, Any]:
+    examinations, last = service.started.examinations, last_examination(service)
     proven = read_record(service.installation.folder.path).proven
     proof = None
     if proven is not None:
@@ -169,5 +174,6 @@ def examination(service: OversightService) -> dict[str, Any]:
         "progress": progress_of(examinations.progress) if examinations is not None and is_running else None,
         "found_so_far": len(examinations.found.findings) if examinations is not None and is_running else 0,
         "last": None if last is None else last.model_dump(),
+        "is_wrong": last is not None and last.is_wrong,
         "proof": proof,
     }

@@ -70,6 +70,11 @@ class Examination(Part):
     error: str | None = None
     installation: list[KeptDiagnosis] = []
 
+    @property
+    def is_wrong(self) -> bool:
+        """Whether it has found more than warnings."""
+        return self.wrong > 0 or any(each.severity == "wrong" for each in self.installation)
+
     def with_file(self, examined: Examined) -> Self:
         room = MOST_KEPT - len(self.findings)
         kept = examined.findings[:room]

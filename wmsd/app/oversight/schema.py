@@ -52,7 +52,16 @@ class ExaminationShown(Model):
     progress: Progress | None
     found_so_far: int
     last: Examination | None
+    is_wrong: bool
+    """Whether the last has found more than warnings."""
     proof: ProofShown | None
+
+
+class LastExamination(Model):
+    """Whether the last examination by doctor has found something wrong. What it is, platform admins may read."""
+
+    is_wrong: bool
+    began_at: Timestamp | None
 
 
 class AlertShown(Model):

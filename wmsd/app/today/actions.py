@@ -1,13 +1,11 @@
 """Today: all companies of somebody at once, the oldest trouble first."""
 
-from collections.abc import Iterable, Iterator
-from heapq import nsmallest
+from collections.abc import Iterable, Iterator, Sequence
 from operator import attrgetter
 from typing import Any, Final
 
 from wmsd.app.access_cache import AccessCache
 from wmsd.app.admission import Admission
-from wmsd.app.today.figures import LateDocument
 from wmsd.app.today.keeping import TodayFigures
 from wmsd.app.today.schema import CompanyToday, LateToday, Today, TodayQuery
 from wmsd.app.today.views import NEEDED, Needed, View, Views
@@ -41,7 +39,7 @@ async def get_today(service: TodayService, query: TodayQuery, caller: Caller) ->
         "companies": [_shown(service, each).model_dump() for each in shown],
         "companies_in_all": len(found),
         "totals": {name: _total([each.figures[name] for each in views]) for name in NEEDED},
-        "late": [_late(*one).model_dump() for one in nsmallest(MOST_LATE, _all_late(views), key=_by_age)],
+        "late": [each.model_dump() for each in _late(views)],
     }
 
 
@@ -71,22 +69,20 @@ def _total(values: list[int | None]) -> int | None:
     return sum(known) if known or not values else None
 
 
-def _all_late(views: Iterable[View]) -> Iterator[tuple[Company, str, LateDocument]]:
-    return (
+def _late(views: Sequence[View]) -> list[LateToday]:
+    """The oldest documents, and of one day those of the companies that come first. Each is of one of as many
+    companies as are told, because `views` begins with the companies of the oldest.
+    """
+    found = [
         (each.company, kind, document)
-        for each in views
+        for each in views[:MOST_LATE]
         for kind, late in each.late.items()
         for document in late.oldest
-    )
-
-
-def _by_age(late: tuple[Company, str, LateDocument]) -> tuple[str, str, int]:
-    company, _, document = late
-    return document.due, company.name, document.id
-
-
-def _late(company: Company, kind: str, document: LateDocument) -> LateToday:
-    return LateToday(kind=kind, company_id=company.id, company=company.name, **document.model_dump())
+    ]
+    return [
+        LateToday(kind=kind, company_id=company.id, company=company.name, **document.model_dump())
+        for company, kind, document in sorted(found, key=lambda each: each[2].due)[:MOST_LATE]
+    ]
 
 
 def _shown(service: TodayService, view: View) -> CompanyToday:

@@ -10,8 +10,10 @@ from urllib.parse import urlencode
 from wmsd.app.csv_transfer import KINDS
 from wmsd.app.imports.actions import begin_upload
 from wmsd.base import cells
+from wmsd.base.access import has_role
 from wmsd.base.operation import Operation
 from wmsd.base.problems import Problem, not_found
+from wmsd.companies.administration import list_audit
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import filters
 from wmsd.interfaces.pages.door import Answer, Door
@@ -21,7 +23,7 @@ from wmsd.interfaces.pages.referred import referred
 from wmsd.interfaces.pages.rendering import HEADERS, go_to, page
 from wmsd.interfaces.pages.resources import RESOURCES, Resource
 from wmsd.interfaces.pages.under import records_under
-from wmsd.interfaces.pages.workplace import Workplace, workplace
+from wmsd.interfaces.pages.workplace import CompanyWorkplace, Workplace, workplace
 from wmsd.interfaces.rest_v1.routes import ROUTES as V1
 from wmsd.interfaces.rest_v2.routes import ROUTES as V2
 
@@ -110,6 +112,7 @@ class Browsing:
             tables=[field for field in fields if field.kind == "table" and record.get(field.name)],
             under=await records_under(at, resource, record["id"]),
             tried_at=TRIED_AT.get(resource.one.name),
+            audit_at=audit_of(at, resource, record),
             path=None if route is None else route.path.replace("{id}", str(record["id"])),
         )
 
@@ -171,6 +174,21 @@ def csv_of(at: Workplace, resource: Resource, query: Mapping[str, str]) -> dict[
         "plain": _address(path, query),
         "for_import": _address(path, query, **{FORMAT: FOR_IMPORT}) if may_import else None,
     }
+
+
+AUDIT_KEYS: Final = {"users": "email", "companies": "code", "operators": "code"}
+"""By what the audit names records of the installation."""
+
+
+def audit_of(at: Workplace, resource: Resource, record: Mapping[str, Any]) -> str | None:
+    """The address of what the audit tells of the record, for who may read it."""
+    if not has_role(at.person.role, list_audit.role or "platform-admin"):
+        return None
+    if isinstance(at, CompanyWorkplace):
+        of_record = {"record": f"{at.id}/{resource.audited}/{record['id']}"} if resource.audited else None
+    else:
+        of_record = {"subject": record[AUDIT_KEYS[resource.name]]} if resource.name in AUDIT_KEYS else None
+    return None if of_record is None else f"/admin/audit?{urlencode(of_record)}"
 
 
 async def _has_any(at: Workplace, resource: Resource) -> bool:

@@ -14,7 +14,13 @@ from wmsd.interfaces.pages.resources import REFERRED, Resource
 from wmsd.interfaces.pages.workplace import Workplace
 
 Asks = Literal["text", "choice", "flag", "moment", "code"]
-NAMES: Final = {"search": "Search", "updated_since": "Changed since", "since": "Since", "active": "Active"}
+NAMES: Final = {
+    "search": "Search",
+    "updated_since": "Changed since",
+    "since": "Since",
+    "active": "Active",
+    "record": "Record, such as 1/article/17",
+}
 NO_FORM_FOR: Final = frozenset({"after"})
 """Filters for programs."""
 

@@ -7,6 +7,7 @@ from pydantic import BaseModel
 
 from wmsd.app.imports import actions as imports
 from wmsd.app.kinds import DOCUMENTS
+from wmsd.app.record_audit import kind_of
 from wmsd.app.webhooks import test_webhook
 from wmsd.articles import actions as articles
 from wmsd.base.dataclass import dataclass
@@ -114,6 +115,12 @@ class Resource:
         reading = [self.listing, self.walking, *([] if self.one is None else [self.one])]
         read_by_acts = [act.reads for act in self.acts if act.reads is not None]
         return [*reading, *(act.operation for act in self.acts), *read_by_acts]
+
+    @property
+    def audited(self) -> str:
+        """What the audit calls such a record of a company; empty where it tells of none."""
+        named = (act.operation.audited for act in self.acts)
+        return next((kind_of(each) for each in named if each is not None), "")
 
     def act(self, name: str, makes_one: bool) -> Act:
         """Raises Problem (404)."""

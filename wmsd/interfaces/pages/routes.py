@@ -9,6 +9,7 @@ from wmsd.app.discovery import get_health
 from wmsd.app.imports import actions as imports
 from wmsd.app.installation import Installation
 from wmsd.app.live_changes import LiveChanges, list_changes
+from wmsd.app.oversight.actions import get_last_examination
 from wmsd.app.request_history import actions as request_history
 from wmsd.app.today.actions import get_today
 from wmsd.companies import administration
@@ -75,6 +76,7 @@ ASKED: Final = (
     signed_in.end_this_session,
     signed_in.get_access,
     signed_in.get_profile,
+    get_last_examination,
     get_today,
     list_changes,
     imports.get_upload,

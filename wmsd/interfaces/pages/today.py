@@ -6,6 +6,7 @@ from urllib.parse import urlencode
 from wmsd.accounts.ending_tokens import count_ending_tokens
 from wmsd.app.discovery import get_health
 from wmsd.app.kinds import DOCUMENTS
+from wmsd.app.oversight.actions import get_last_examination
 from wmsd.app.today.actions import get_today
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages.door import Door
@@ -34,11 +35,13 @@ class Today:
         today = answer.needed()
         number = int(asked.get("page", 1))
         ending = await self._door.ask(person.browser, count_ending_tokens, is_counted=True)
+        examined = await self._door.ask(person.browser, get_last_examination, is_counted=True)
         return page(
             "today",
             person=person,
             current="today",
             health=health["status"],
+            examined=examined.needed(),
             troubles=troubles(health["checks"]),
             backup=health["checks"]["backup"],
             today=today,
