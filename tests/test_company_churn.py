@@ -11,9 +11,10 @@ import pytest
 
 from tests.support.authority import found_authority
 from tests.support.churn import Churn, Held, Imports, Site, held_by, made_in
-from tests.support.command import Home, Program, Server
+from tests.support.command import Home, Server
 from tests.support.faults import laws
 from tests.support.faults.load import Asked, Told, repeated
+from tests.support.forked import Program
 from tests.support.raw_http import Caller
 from tests.support.receivers import open_receivers
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.command import EMAIL, PASSWORD, ROOT, Home, Program
+from tests.support.command import EMAIL, PASSWORD, Home
+from tests.support.forked import ROOT, Program
 from tests.support.hostile.run import MOST_FILES, MOST_LOG, MOST_RESIDENT, STOP_SECONDS, Plan, environment, run
 from tests.support.hostile.scene import Tenant
 

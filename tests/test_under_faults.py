@@ -9,11 +9,12 @@ from random import Random
 
 import pytest
 
-from tests.support.command import Home, Program
+from tests.support.command import Home
 from tests.support.faults import kills, trial
 from tests.support.faults.fault import Fault
 from tests.support.faults.scene import Scene, made_in
 from tests.support.faults.table import FAULTS
+from tests.support.forked import Program
 from tests.support.small_disk import small_disk_at
 
 pytestmark = pytest.mark.long

@@ -13,13 +13,14 @@ from typing import Final
 
 from soak_runs import reliability, stolen
 from soak_runs.verdict import Verdict, progress
-from tests.support.command import Home, Program
+from tests.support.command import Home
 from tests.support.faults import kills, laws, trial
 from tests.support.faults.fault import Fault
 from tests.support.faults.kills import Killed
 from tests.support.faults.load import Told
 from tests.support.faults.scene import Scene, made_in
 from tests.support.faults.table import FAULTS
+from tests.support.forked import Program
 from tests.support.small_disk import small_disk_at
 
 SEED: Final = 20261122

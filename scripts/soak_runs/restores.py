@@ -8,7 +8,8 @@ from random import Random
 from typing import Final
 
 from soak_runs.verdict import Verdict, progress
-from tests.support.command import Home, Program
+from tests.support.command import Home
+from tests.support.forked import Program
 from tests.support.survival import killed_at_random, prepared
 
 SEED: Final = 20261123

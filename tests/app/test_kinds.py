@@ -5,7 +5,7 @@ import tomllib
 
 import pytest
 
-from tests.support.command import ROOT
+from tests.support.forked import ROOT
 from tests.support.world import World
 from tests.test_layers import OWNERS
 from wmsd.app.kinds import DOCUMENTS

@@ -7,7 +7,8 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.support.chromium import chromium, opened
-from tests.support.command import Home, Program, Server
+from tests.support.command import Home, Server
+from tests.support.forked import Program
 
 expect.set_options(timeout=30_000)  # milliseconds: a busy machine is no mistake
 UNLIMITED = {"WMSD_LIMITS_PAGES_PER_MINUTE": "100000", "WMSD_LIMITS_OPEN_PER_MINUTE": "100000"}

@@ -12,7 +12,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import UNLIMITED
 from tests.support.chromium import ROOT, opened
-from tests.support.command import Home, Program
+from tests.support.command import Home
+from tests.support.forked import Program
 from tests.support.programs import packages, program
 
 FOLDER: Final = ROOT / "tests" / "interfaces" / "openid_provider"

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.command import ROOT
+from tests.support.forked import ROOT
 from tests.support.world import World
 from wmsd.db import migrations
 from wmsd.db.company_files import CompanyFiles

@@ -11,8 +11,9 @@ from typing import Any
 
 import pytest
 
-from tests.support.command import Home, Program, Server, first_day
+from tests.support.command import Home, Server, first_day
 from tests.support.contention import BATCH, V1, V2, Post, order
+from tests.support.forked import Program
 from tests.support.raw_http import without_replays
 from tests.support.wholeness import NOT_TOLD_ONCE
 from wmsd.db.sqlite import connect

@@ -5,7 +5,7 @@ from typing import Final
 
 import pytest
 
-from tests.support.command import ROOT
+from tests.support.forked import ROOT
 from tests.support.guide_console import Console, is_shown, steps
 
 pytestmark = pytest.mark.long

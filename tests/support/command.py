@@ -9,13 +9,9 @@ import os
 import pty
 import re
 import resource
-import select
 import shutil
-import signal
-import socket
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 import urllib.error
@@ -23,14 +19,14 @@ import urllib.request
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
+from tests.support.forked import FIXED, LONGEST, Done, Program
 from wmsd.base.cells import unguarded
 from wmsd.interfaces.cli.examining import ONLY_WARNINGS
 
-ROOT = Path(__file__).parents[2]
 PROGRAM = (sys.executable, "-P", "-c", "from wmsd.interfaces.cli.main import main; main()")
 EMAIL = "admin@example.com"
 PASSWORD = "correct horse battery"
@@ -39,127 +35,10 @@ KINDS = (
     *("packaging-types", "packaging-movements"),
 )
 """In an order in which each refers only to what stands before it."""
-FIXED = {"PATH": os.environ.get("PATH", os.defpath), "PYTHONPATH": str(ROOT), "LANG": "C.UTF-8"}
 NO_BACKUPS = {"WMSD_BACKUP_EVERY": "never"}
 """Nothing works beside a server of a test that did not ask for it."""
-LONGEST = 30.0
 WITHIN_A_SECOND = 1.5
 """A second, and what a busy machine adds to it."""
-
-
-@dataclass(frozen=True)
-class Done:
-    """A command that has ended."""
-
-    code: int
-    out: str
-    err: str
-
-    @property
-    def json(self) -> Any:
-        return json.loads(self.out)
-
-    @property
-    def wrong(self) -> list[str]:
-        """What the program says went wrong, line by line."""
-        return [line.removeprefix("wmsd: ") for line in self.err.splitlines() if line.startswith("wmsd: ")]
-
-
-class Fork(subprocess.Popen[str]):
-    """A process that was forked, not started: its exit code is told, as it is a child of another."""
-
-    def __init__(self, arguments: Sequence[str], answers: IO[bytes], stdout: IO[str] | None) -> None:
-        self._answers = answers
-        self.pid = int(answers.readline())
-        self.args, self.returncode = arguments, None
-        self.stdin, self.stdout, self.stderr = None, stdout, None
-
-    def __del__(self) -> None:
-        self._answers.close()
-
-    def poll(self) -> int | None:
-        with contextlib.suppress(subprocess.TimeoutExpired):
-            self.wait(0)
-        return self.returncode
-
-    def wait(self, timeout: float | None = None) -> int:
-        if self.returncode is None:
-            if not select.select([self._answers], [], [], timeout)[0]:
-                raise subprocess.TimeoutExpired(self.args, timeout or 0)
-            self.returncode = int(self._answers.readline())
-        return self.returncode
-
-
-class Program:
-    """Runs commands as forks of one process that has imported `wmsd` (see `forking.py`)."""
-
-    def __init__(self, scratch: Path) -> None:
-        self._scratch = scratch
-        self._requests, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs:
-            self._process = subprocess.Popen(
-                [sys.executable, "-P", str(ROOT / "tests" / "support" / "forking.py")],
-                env=FIXED,
-                stdin=theirs.fileno(),
-                start_new_session=True,
-                text=True,
-            )
-
-    def run(self, arguments: Sequence[str], folder: Path, environment: Mapping[str, str], stdin: bytes) -> Done:
-        with (
-            tempfile.TemporaryFile(dir=self._scratch) as given,
-            tempfile.TemporaryFile(dir=self._scratch) as out,
-            tempfile.TemporaryFile(dir=self._scratch) as err,
-        ):
-            given.write(stdin)
-            given.seek(0)
-            fork = self._fork(arguments, folder, environment, (given, out, err))
-            try:
-                code = fork.wait(LONGEST)
-            except subprocess.TimeoutExpired:
-                fork.kill()
-                raise TimeoutError(f"{arguments} does not end") from None
-            written = []
-            for file in (out, err):
-                file.seek(0)
-                written.append(file.read().decode())
-        return Done(code, *written)
-
-    def start(
-        self, arguments: Sequence[str], folder: Path, environment: Mapping[str, str], stderr: IO[bytes]
-    ) -> Fork:
-        """A command that goes on; its standard output can be read."""
-        readable, writable = os.pipe()
-        stdout = os.fdopen(readable, encoding="utf-8")
-        with Path(os.devnull).open("rb") as nothing, os.fdopen(writable, "wb") as out:
-            return self._fork(arguments, folder, environment, (nothing, out, stderr), stdout)
-
-    def _fork(
-        self,
-        arguments: Sequence[str],
-        folder: Path,
-        environment: Mapping[str, str],
-        standard: Sequence[IO[bytes]],
-        stdout: IO[str] | None = None,
-    ) -> Fork:
-        request = {"arguments": list(arguments), "folder": str(folder), "environment": dict(environment)}
-        readable, writable = os.pipe()
-        with os.fdopen(writable, "wb") as answer:
-            descriptors = [file.fileno() for file in (*standard, answer)]
-            socket.send_fds(self._requests, [json.dumps(request).encode()], descriptors)
-        return Fork(arguments, os.fdopen(readable, "rb", buffering=0), stdout)
-
-    @cached_property
-    def first_day(self) -> "Home":
-        """For other homes to begin as."""
-        folder = self._scratch / "first-day"
-        folder.mkdir()
-        return made_on_first_day(Home(self, folder))
-
-    def end(self) -> None:
-        self._requests.close()
-        with self._process:
-            os.killpg(self._process.pid, signal.SIGKILL)
 
 
 @dataclass
@@ -426,7 +305,15 @@ def first_day(home: Home) -> Home:
     """Makes the company ACME, an admin, and the admin's token in the file `token`."""
     if home.environment or any(home.folder.iterdir()):
         return made_on_first_day(home)
-    return home.begin_as(home.program.first_day)
+    return home.begin_as(_first_day_of(home.program))
+
+
+@cache
+def _first_day_of(program: Program) -> Home:
+    """For other homes to begin as."""
+    folder = program.scratch / "first-day"
+    folder.mkdir()
+    return made_on_first_day(Home(program, folder))
 
 
 def made_on_first_day(home: Home) -> Home:

@@ -18,8 +18,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
 
-from tests.support.command import LONGEST, NO_BACKUPS, ROOT
+from tests.support.command import NO_BACKUPS
 from tests.support.faults.trial import free_port
+from tests.support.forked import LONGEST, ROOT
 
 FENCE: Final = re.compile(
     r"^(?P<indent> *)```(?P<language>\w*)\n(?P<text>.*?)^(?P=indent)```$", re.DOTALL | re.MULTILINE

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Final
 
-from tests.support.command import ROOT
+from tests.support.forked import ROOT
 
 HOLD: Final = """
 import sys

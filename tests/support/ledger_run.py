@@ -21,9 +21,9 @@ from random import Random
 from typing import Any, Final
 
 from tests.support.borrowing import borrowed
-from tests.support.command import FIXED, ROOT
 from tests.support.contention import V2, order
 from tests.support.fast_clock import FastClock
+from tests.support.forked import FIXED, ROOT
 from tests.support.raw_http import Answer, Caller, Connection
 from tests.support.unsteady import HOST, Life, Receiver, listening
 from wmsd.app.data_folder import DataFolder

@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from tests.support.command import LONGEST, Home
+from tests.support.command import Home
+from tests.support.forked import LONGEST
 
 PROGRAM: Final = Path(sys.executable).with_name("litestream")
 SHARED: Final = {"WMSD_REPLICA_ENABLED": "true"}

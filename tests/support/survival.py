@@ -12,7 +12,8 @@ from random import Random
 from typing import Final
 
 from tests.support.backups import back_up
-from tests.support.command import LONGEST, Home, first_day
+from tests.support.command import Home, first_day
+from tests.support.forked import LONGEST
 from tests.support.programs import program
 from wmsd.db.sqlite import connect_as_it_is
 from wmsd.interfaces.cli.examining import ONLY_WARNINGS

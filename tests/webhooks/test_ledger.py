@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from tests.support import ledger_laws, ledger_run
-from tests.support.command import Home, Program, first_day
+from tests.support.command import Home, first_day
+from tests.support.forked import Program
 
 pytestmark = pytest.mark.long
 

@@ -1,6 +1,6 @@
 """Every kind of finding is declared once, and stands in the guide as it is declared."""
 
-from tests.support.command import ROOT
+from tests.support.forked import ROOT
 from wmsd.app.diagnosis.diagnose import KINDS
 from wmsd.app.diagnosis.mending import MENDS
 

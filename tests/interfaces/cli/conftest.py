@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.command import Home, Program, Tenant, first_day
+from tests.support.command import Home, Tenant, first_day
+from tests.support.forked import Program
 
 
 @pytest.fixture(scope="session")

@@ -8,7 +8,8 @@ from typing import Any
 from unittest.mock import ANY
 
 from tests.interfaces.cli.test_people import make
-from tests.support.command import EMAIL, LONGEST, Home, Tenant, first_day
+from tests.support.command import EMAIL, Home, Tenant, first_day
+from tests.support.forked import LONGEST
 
 
 def test_the_audit_is_found_by_who_what_and_when(shared: Home) -> None:

@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.backups import add_article
-from tests.support.command import LONGEST, Home, Server, first_day
+from tests.support.command import Home, Server, first_day
+from tests.support.forked import LONGEST
 from tests.support.newer_wmsd import ROOT, VERSION, newer_wmsd
 from wmsd import __version__
 from wmsd.app.data_folder import DataFolder, Serving

@@ -7,7 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.command import ROOT, Home
+from tests.support.command import Home
+from tests.support.forked import ROOT
 from wmsd.app.settings import Settings, declared, example
 from wmsd.sign_on.providers import Provider, Rule
 

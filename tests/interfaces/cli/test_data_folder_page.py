@@ -9,7 +9,8 @@ from typing import Final
 import pytest
 
 from tests.support.backups import add_article
-from tests.support.command import EMAIL, LONGEST, PASSWORD, Home
+from tests.support.command import EMAIL, PASSWORD, Home
+from tests.support.forked import LONGEST
 from tests.support.litestream import PROGRAM, SHARED, replicating
 from tests.support.newer_wmsd import VERSION, newer_wmsd
 from wmsd import docs

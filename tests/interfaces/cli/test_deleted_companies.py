@@ -13,7 +13,8 @@ from typing import Any
 import pytest
 
 from tests.interfaces.cli.test_people import make
-from tests.support.command import EMAIL, LONGEST, Home, Program, first_day, hashes
+from tests.support.command import EMAIL, Home, first_day, hashes
+from tests.support.forked import LONGEST, Program
 from wmsd.db.sqlite import sqlite3
 
 STEPS = ("close", "leaving", "archive", "end", "remove_files")

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.command import Done, Tenant
+from tests.support.command import Tenant
+from tests.support.forked import Done
 from wmsd.app.data_folder import DataFolder
 from wmsd.app.installation import Installation
 from wmsd.app.settings import Settings

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.command import LONGEST, Home, Program, Server, first_day
+from tests.support.command import Home, Server, first_day
+from tests.support.forked import LONGEST, Program
 from tests.support.injected import SYNC, failing
 
 NOTHING_CHANGED = "The server cannot use its disk now; nothing was changed."

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.backups import manifest
-from tests.support.command import Done, Home, hashes
+from tests.support.command import Home, hashes
+from tests.support.forked import Done
 from tests.support.programs import program
 from tests.support.survival import Drill, prepared
 

@@ -7,7 +7,8 @@ import urllib.error
 import urllib.request
 from pathlib import Path
 
-from tests.support.command import LONGEST, Home, Server, first_day
+from tests.support.command import Home, Server, first_day
+from tests.support.forked import LONGEST
 from tests.support.injected import failing
 from tests.support.small_disk import fill
 from wmsd.app.data_folder import RESERVE_BYTES

@@ -17,7 +17,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.command import LONGEST, Home, Server, Tenant
+from tests.support.command import Home, Server, Tenant
+from tests.support.forked import LONGEST
 from tests.support.survival import killed_at_each
 from wmsd.db.sqlite import connect, sqlite3
 

@@ -6,7 +6,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.command import Done, Home, Server
+from tests.support.command import Home, Server
+from tests.support.forked import Done
 from wmsd.db.sqlite import connect
 
 FORM = re.compile(r"wmsdk_[A-Za-z0-9_-]{43}")

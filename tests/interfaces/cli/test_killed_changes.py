@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.command import LONGEST, Home, first_day
+from tests.support.command import Home, first_day
+from tests.support.forked import LONGEST
 from tests.support.newer_wmsd import VERSION, newer_wmsd
 from tests.support.programs import program
 from tests.support.survival import killed_at_each

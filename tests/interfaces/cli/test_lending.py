@@ -13,7 +13,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.command import LONGEST, Home, Program, Server, first_day
+from tests.support.command import Home, Server, first_day
+from tests.support.forked import LONGEST, Program
 from wmsd import __version__
 from wmsd.db.sqlite import connect, sqlite3
 

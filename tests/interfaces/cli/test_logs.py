@@ -9,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.command import FIXED, PROGRAM, Home, first_day
+from tests.support.command import PROGRAM, Home, first_day
+from tests.support.forked import FIXED
 from wmsd.app.log_reading import journal
 from wmsd.app.machine_service import host
 

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from tests.interfaces.cli.test_deleted_companies import KILLED, assert_gone, codes, home, made
-from tests.support.command import LONGEST, Home, hashes
+from tests.support.command import Home, hashes
+from tests.support.forked import LONGEST
 
 __all__ = ["home", "made"]
 LOSE = ("company", "delete", "GONE", "--without-archive")

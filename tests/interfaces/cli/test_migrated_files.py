@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.backups import add_article, articles
-from tests.support.command import LONGEST, Home, first_day, hashes
+from tests.support.command import Home, first_day, hashes
+from tests.support.forked import LONGEST
 from tests.support.newer_wmsd import FAILS_WITH_ARTICLES, ROOT, VERSION, newer_wmsd
 from tests.support.small_disk import fill, small_disk_at
 from wmsd import __version__

@@ -6,7 +6,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.command import Home, Program, Server, first_day
+from tests.support.command import Home, Server, first_day
+from tests.support.forked import Program
 from tests.support.moved_clock import MovedClock
 from wmsd.interfaces.cli.examining import ONLY_WARNINGS
 

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.command import LONGEST, Home, Server, first_day
+from tests.support.command import Home, Server, first_day
+from tests.support.forked import LONGEST
 from wmsd.db.sqlite import connect
 
 

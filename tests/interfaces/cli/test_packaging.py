@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.command import Done, Tenant
+from tests.support.command import Tenant
+from tests.support.forked import Done
 
 HEADER = "code,packaging_type_code,partner_code,direction,quantity,occurred_at,notes\n"
 NO_TIME = "must be an ISO 8601 date and time, such as 2026-11-20T13:25:00Z."

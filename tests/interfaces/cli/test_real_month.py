@@ -12,7 +12,8 @@ from urllib.parse import quote
 
 import pytest
 
-from tests.support.command import FIXED, ROOT, Home, Program, Server, first_day
+from tests.support.command import Home, Server, first_day
+from tests.support.forked import FIXED, ROOT, Program
 
 SOURCE = ROOT.parent / "shared" / "data" / "online-retail-2010-12.csv.xz"
 ORDER = ("warehouses", "partners", "articles", "stock")

@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from tests.support.command import FIXED, ROOT
+from tests.support.forked import FIXED, ROOT
 from wmsd.db.sqlite import connect
 
 SOURCE = ROOT.parent / "shared" / "data" / "online-retail-2010-12.csv.xz"

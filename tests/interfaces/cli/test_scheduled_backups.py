@@ -12,7 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.support.backups import back_up
-from tests.support.command import ROOT, Home, first_day, made_on_first_day
+from tests.support.command import Home, first_day, made_on_first_day
+from tests.support.forked import ROOT
 from tests.support.steering import SteeredClock
 from wmsd.app.backups.record import read_record, write_record
 from wmsd.app.backups.running import ScheduledBackups

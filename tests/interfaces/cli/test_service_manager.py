@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.support.command import LONGEST, Home, first_day
+from tests.support.command import Home, first_day
 from tests.support.faults.trial import free_port
+from tests.support.forked import LONGEST
 from tests.support.service_manager import Listener, Message, manager_at
 
 STUCK_SERVE = Path(__file__).parents[2] / "support" / "stuck_serve.py"

@@ -4,7 +4,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.command import Done, Tenant
+from tests.support.command import Tenant
+from tests.support.forked import Done
 
 HEADER = "article_code,warehouse_code,quantity,lot_number,serial,quarantined,reason\n"
 COUNT = (

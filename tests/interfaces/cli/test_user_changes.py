@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from tests.interfaces.cli.test_people import claims, make, user
-from tests.support.command import EMAIL, LONGEST, Home, at_a_terminal
+from tests.support.command import EMAIL, Home, at_a_terminal
+from tests.support.forked import LONGEST
 from wmsd.db.sqlite import sqlite3
 
 LAST = f"user must stay as it is: {EMAIL} is the last platform admin who can sign in."

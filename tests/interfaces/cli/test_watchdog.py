@@ -9,8 +9,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.support.command import LONGEST, ROOT, Home, first_day
+from tests.support.command import Home, first_day
 from tests.support.faults.trial import free_port
+from tests.support.forked import LONGEST, ROOT
 
 STUCK_SERVE = ROOT / "tests" / "support" / "stuck_serve.py"
 

@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from tests.support.command import EMAIL, LONGEST, PASSWORD, Home, Program, Server, first_day
+from tests.support.command import EMAIL, PASSWORD, Home, Server, first_day
+from tests.support.forked import LONGEST, Program
 
 ROWS = 20_000
 BOUNDARY = "b0undary"

@@ -14,7 +14,7 @@ from tests.interfaces.pages.administering import LEAD, audit, signed_in_as
 from tests.interfaces.pages.test_acting import form_of
 from tests.interfaces.pages.test_browsing import EMAIL, NOTHING, rows, signed_in, text_of
 from tests.interfaces.pages.visitor import Seen, Visitor
-from tests.support.command import ROOT
+from tests.support.forked import ROOT
 from tests.support.world import World, open_world
 from wmsd import __version__
 from wmsd.app.alerts.ways import ToCommand

@@ -4,6 +4,7 @@ import re
 import string
 from collections import Counter
 from collections.abc import Iterator
+from functools import partial
 
 import pytest
 from hypothesis import given
@@ -16,6 +17,7 @@ from tests.support.world import Answer
 from wmsd.app.contributions import OBSTACLES
 from wmsd.app.imports.undoing import NOUNS
 from wmsd.db.kept_rows import REFERRING
+from wmsd.db.transaction import Transaction
 from wmsd.interfaces.pages import language
 from wmsd.interfaces.pages.language import CATALOGUES, ERROR, LONGEST_TOLD, told
 from wmsd.interfaces.pages.sentence_patterns import Pattern
@@ -157,7 +159,8 @@ async def test_what_uses_imported_records_already_is_told(shop: Shop) -> None:
     """Each table that may refer to one is a word of Romanian, and no module is: its name stays."""
     database = await shop.world.database()
     for table, noun in NOUNS.items():
-        for child, _ in await database.read(lambda tx, table=table: tx.rows(REFERRING, (table,))):  # type: ignore[misc]
+        referring = partial(Transaction.rows, sql=REFERRING, parameters=(table,))
+        for child, _ in await database.read(referring):
             words = child.replace("_", " ")
             seen = told(f"{noun[0].upper()}{noun[1:]} X is used already: {words}. Nothing was changed.")
             assert "X este deja folosit: " in seen

@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import Any
 
 from tests.support.borrowing import borrowed
-from tests.support.command import LONGEST, Done, Tenant
+from tests.support.command import Tenant
+from tests.support.forked import LONGEST, Done
 from tests.support.mailbox import ALLOWED, Mailbox
 from wmsd.app.data_folder import DataFolder
 from wmsd.app.installation import Installation, open_installation

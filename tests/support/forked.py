@@ -1,0 +1,128 @@
+"""`wmsd` as forks of one process: how the tests run commands, and start most of their servers."""
+
+import contextlib
+import json
+import os
+import select
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+ROOT = Path(__file__).parents[2]
+FIXED = {"PATH": os.environ.get("PATH", os.defpath), "PYTHONPATH": str(ROOT), "LANG": "C.UTF-8"}
+"""The environment of whatever the tests start."""
+LONGEST = 30.0
+
+
+@dataclass(frozen=True)
+class Done:
+    """A command that has ended."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+    @property
+    def wrong(self) -> list[str]:
+        """What the program says went wrong, line by line."""
+        return [line.removeprefix("wmsd: ") for line in self.err.splitlines() if line.startswith("wmsd: ")]
+
+
+class Fork(subprocess.Popen[str]):
+    """A process that was forked, not started: its exit code is told, as it is a child of another."""
+
+    def __init__(self, arguments: Sequence[str], answers: IO[bytes], stdout: IO[str] | None) -> None:
+        self._answers = answers
+        self.pid = int(answers.readline())
+        self.args, self.returncode = arguments, None
+        self.stdin, self.stdout, self.stderr = None, stdout, None
+
+    def __del__(self) -> None:
+        self._answers.close()
+
+    def poll(self) -> int | None:
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            self.wait(0)
+        return self.returncode
+
+    def wait(self, timeout: float | None = None) -> int:
+        if self.returncode is None:
+            if not select.select([self._answers], [], [], timeout)[0]:
+                raise subprocess.TimeoutExpired(self.args, timeout or 0)
+            self.returncode = int(self._answers.readline())
+        return self.returncode
+
+
+class Program:
+    """Runs commands as forks of one process that has imported `wmsd` (see `forking.py`)."""
+
+    def __init__(self, scratch: Path) -> None:
+        self.scratch = scratch
+        self._requests, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
+            self._process = subprocess.Popen(
+                [sys.executable, "-P", str(ROOT / "tests" / "support" / "forking.py")],
+                env=FIXED,
+                stdin=theirs.fileno(),
+                start_new_session=True,
+                text=True,
+            )
+
+    def run(self, arguments: Sequence[str], folder: Path, environment: Mapping[str, str], stdin: bytes) -> Done:
+        with (
+            tempfile.TemporaryFile(dir=self.scratch) as given,
+            tempfile.TemporaryFile(dir=self.scratch) as out,
+            tempfile.TemporaryFile(dir=self.scratch) as err,
+        ):
+            given.write(stdin)
+            given.seek(0)
+            fork = self._fork(arguments, folder, environment, (given, out, err))
+            try:
+                code = fork.wait(LONGEST)
+            except subprocess.TimeoutExpired:
+                fork.kill()
+                raise TimeoutError(f"{arguments} does not end") from None
+            written = []
+            for file in (out, err):
+                file.seek(0)
+                written.append(file.read().decode())
+        return Done(code, *written)
+
+    def start(
+        self, arguments: Sequence[str], folder: Path, environment: Mapping[str, str], stderr: IO[bytes]
+    ) -> Fork:
+        """A command that goes on; its standard output can be read."""
+        readable, writable = os.pipe()
+        stdout = os.fdopen(readable, encoding="utf-8")
+        with Path(os.devnull).open("rb") as nothing, os.fdopen(writable, "wb") as out:
+            return self._fork(arguments, folder, environment, (nothing, out, stderr), stdout)
+
+    def _fork(
+        self,
+        arguments: Sequence[str],
+        folder: Path,
+        environment: Mapping[str, str],
+        standard: Sequence[IO[bytes]],
+        stdout: IO[str] | None = None,
+    ) -> Fork:
+        request = {"arguments": list(arguments), "folder": str(folder), "environment": dict(environment)}
+        readable, writable = os.pipe()
+        with os.fdopen(writable, "wb") as answer:
+            descriptors = [file.fileno() for file in (*standard, answer)]
+            socket.send_fds(self._requests, [json.dumps(request).encode()], descriptors)
+        return Fork(arguments, os.fdopen(readable, "rb", buffering=0), stdout)
+
+    def end(self) -> None:
+        self._requests.close()
+        with self._process:
+            os.killpg(self._process.pid, signal.SIGKILL)
