@@ -25,6 +25,7 @@ from benchmarks import (
     receptions,
     status,
     survival,
+    today,
     webhooks,
 )
 from benchmarks.figures import Figure, table
@@ -47,6 +48,7 @@ PARTS: Final[dict[str, Callable[[], Iterator[Figure]]]] = {
     "companies": companies.measure,
     "fairness": fairness.measure,
     "status": status.measure,
+    "today": today.measure,
     "survival": survival.measure,
     "executable": executable.measure,
 }
