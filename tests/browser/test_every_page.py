@@ -116,8 +116,9 @@ def test_nothing_keeps_anybody_out(seen: Seen, pages: tuple[str, ...]) -> None:
     assert wrong == {}
 
 
+@pytest.mark.usefixtures("pages")
 def test_nothing_keeps_anybody_out_of_what_is_shown_once(browser: Browser, house: House) -> None:
-    """And of the second factor, which is set up and switched off again."""
+    """And of the second factor, which is set up and switched off again. `pages` made the second warehouse."""
     wrong = {}
 
     def look(page: Page, name: str) -> None:
