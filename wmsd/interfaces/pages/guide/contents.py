@@ -56,13 +56,16 @@ READERS: Final = (
     Reader(
         "About wmsd",
         "What has changed, what it promises, and how that was tested.",
-        ("changelog", "security", "reliability", "performance", "architecture"),
+        ("changelog", "security", "reliability", "performance", "architecture", "architecture-of-pages"),
     ),
 )
 ELSEWHERE: Final = {"api": "API reference"}
 """The titles of what the contents lead to, and the guide does not have itself."""
 ORDER: Final = (FIRST, *(name for reader in READERS for name in reader.pages if name not in ELSEWHERE))
-WEIGHTS: Final = {"changelog": 0.4, "architecture": 0.4, "commands": 0.6, "record-commands": 0.6}
+WEIGHTS: Final = {
+    **dict.fromkeys(("changelog", "architecture", "architecture-of-pages"), 0.4),
+    **dict.fromkeys(("commands", "record-commands"), 0.6),
+}
 """What pages count in a search that mention everything; all others count 1."""
 
 
