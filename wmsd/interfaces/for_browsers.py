@@ -15,7 +15,7 @@ from wmsd.app.live_changes import LiveChanges
 from wmsd.app.sign_on import new_sign_on_client, new_sign_on_service
 from wmsd.app.today.actions import TodayService
 from wmsd.app.today.keeping import TodayFigures
-from wmsd.app.today.views import Views
+from wmsd.app.today.overviews import Overviews
 from wmsd.app.transport_sites import SiteService
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.openapi.document import document
@@ -45,7 +45,7 @@ def add_to(
     closed_last.push_async_callback(provider_client.close)
     for service in (
         ImportService(imports, installation.storage),
-        TodayService(today, installation.access, installation.dispatcher.admission, Views()),
+        TodayService(today, Overviews(today, installation.access), installation.dispatcher.admission),
         SiteService(installation.platform, installation.files),
         PolicyService(installation.platform, installation.files),
         new_sign_on_service(installation, provider_client),

@@ -42,6 +42,8 @@ class TodayFigures:
         self._tried: dict[int, int] = {}
         """The turn in which each company's figures were last asked for. The longest ago comes first."""
         self._turn = 0
+        self.version = 0
+        """Another one with each change of the figures."""
         self._written_at = clock.monotonic()
         self._keeping = asyncio.Lock()
 
@@ -71,6 +73,7 @@ class TodayFigures:
             companies = await self._access.companies()
             for company_id in known.keys() - companies.keys():
                 del known[company_id]
+                self.version += 1
             late = {each for each in companies if each not in known or not known[each].holds(today)}
             wanted = (self._changed | late) & companies.keys()
             self._changed &= wanted
@@ -100,6 +103,7 @@ class TodayFigures:
         try:
             async with self._files.visiting(company_id) as database:
                 known[company_id] = await database.read(partial(reading.read, today=today, month=self.month))
+            self.version += 1
             self._unwritten[company_id] = read_at
         except BaseException as error:
             self._changed.add(company_id)
@@ -123,6 +127,7 @@ class TodayFigures:
             moments = {each: timestamps.from_text(read_at) for each, (_, read_at) in kept.items()}
             self._changed |= await asyncio.to_thread(self._written_since, moments)
             self._known = {each: found for each, (found, _) in kept.items()}
+            self.version += 1
         return self._known
 
     def _written_since(self, moments: dict[int, datetime]) -> set[int]:

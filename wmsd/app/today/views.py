@@ -1,5 +1,5 @@
 """What somebody may see of each company's figures. It is worked out once for all who may see the same, and holds
-until the company or its figures change: with 1 000 companies, Today answers nearly as soon as with ten.
+until the company or its figures change.
 """
 
 from collections.abc import Mapping
