@@ -205,7 +205,7 @@ async def test_a_clock_that_was_set_tells_nothing(admin: Visitor, caplog: pytest
 
 
 async def test_a_hundred_thousand_tokens_are_counted_by_their_index(admin: Visitor) -> None:
-    """The longest count ends at a thousand; what is read is the index of those that end soon."""
+    """The longest count ends at a hundred; what is read is the index of those that end soon."""
     platform = admin.world.installation.platform
     plans: list[str] = []
 
@@ -217,7 +217,7 @@ async def test_a_hundred_thousand_tokens_are_counted_by_their_index(admin: Visit
             plans.extend(str(row[3]) for row in tx.rows(f"EXPLAIN QUERY PLAN {sql}", names))
 
     await platform.write(fill)
-    assert await on_today(admin) == "1 000+"
+    assert await on_today(admin) == "100+"
     read = [plan for plan in plans if " tokens " in f"{plan} "]
     assert [plan.partition(" (")[0] for plan in read] == [
         "SEARCH tokens USING INDEX tokens_ending",

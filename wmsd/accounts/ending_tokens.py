@@ -10,8 +10,9 @@ from wmsd.base.fields import Model
 from wmsd.base.operation import operation
 from wmsd.db.transaction import Transaction
 
-MOST_COUNTED: Final = 1000
-"""A longer list is of no more use, and counting on would cost the page Today."""
+MOST_COUNTED: Final = 100
+"""A larger number is of no more use, and counting on would cost the page Today."""
+MOST_ALERTED: Final = 1000
 LAST_DAYS: Final = 1
 TOLD_AT_ONCE: Final = 100
 for_everybody = partial(operation, tag="Administration", scope="installation", role="member")
@@ -79,7 +80,7 @@ FOR_ALERTS: Final = f"""
     SELECT tokens.id, tokens.name, users.email AS user, tokens.expires_at
     FROM tokens INDEXED BY tokens_ending CROSS JOIN users ON users.id = tokens.user_id
     WHERE {ENDING} AND unixepoch(tokens.expires_at) - unixepoch(tokens.created_at) > 86400 * {SOON_DAYS}
-    LIMIT {MOST_COUNTED}
+    LIMIT {MOST_ALERTED}
 """
 """One that was made for no longer than the warning comes before its end is no news."""
 

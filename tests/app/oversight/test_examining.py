@@ -42,10 +42,10 @@ async def done(work: Examinations) -> None:
 
 async def test_what_it_finds_is_kept(tmp_path: Path) -> None:
     work = examinations(tmp_path, f"print({GOOD!r}); print({BAD!r})")
-    assert work.last() is None
+    assert await work.last() is None
     assert work.begin()
     await done(work)
-    kept = examinations(tmp_path, "").last()
+    kept = await examinations(tmp_path, "").last()
     assert kept is not None
     assert (kept.files, kept.wrong, kept.more, kept.error) == (2, 1, 2, None)
     assert kept.ended_at == kept.began_at == "2026-11-20T12:00:00.000Z"
@@ -76,7 +76,7 @@ async def test_whatever_it_says(tmp_path: Path, program: str, files: int, error:
     work = examinations(tmp_path, program)
     assert work.begin()
     await done(work)
-    kept = work.last()
+    kept = await work.last()
     assert kept is not None
     assert (kept.files, kept.error) == (files, error)
     assert (kept.ended_at is None) == (error is not None)
@@ -86,7 +86,7 @@ async def test_a_program_that_cannot_be_started_is_told(tmp_path: Path) -> None:
     work = Examinations(["/nowhere/wmsd"], DataFolder(tmp_path), SteeredClock())
     assert work.begin()
     await done(work)
-    kept = work.last()
+    kept = await work.last()
     assert kept is not None
     assert kept.error is not None
     assert "No such file" in kept.error
@@ -101,7 +101,7 @@ async def test_a_stop_keeps_what_was_found(tmp_path: Path) -> None:
         while not work.found.files:  # noqa: ASYNC110  # nothing tells of it
             await asyncio.sleep(0.01)
     await work.stop()
-    kept = work.last()
+    kept = await work.last()
     assert kept is not None
     assert (kept.files, kept.wrong, kept.error, kept.ended_at) == (1, 1, STOPPED, None)
 

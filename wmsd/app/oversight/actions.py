@@ -48,14 +48,14 @@ async def get_house_health(service: OversightService) -> dict[str, Any]:
         "checks": checks,
         "alerts": house.alerts(jobs),
         "figures": figures,
-        "examination": await asyncio.to_thread(house.examination, service),
+        "examination": await asyncio.to_thread(house.examination, service, await house.last_examination(service)),
     }
 
 
 @operation(tag="Administration", answer="object", returns=LastExamination, scope="platform")
 async def get_last_examination(service: OversightService) -> dict[str, Any]:
     """Get whether the last examination by doctor has found something wrong."""
-    last = await asyncio.to_thread(house.last_examination, service)
+    last = await house.last_examination(service)
     return {
         "is_wrong": last is not None and last.is_wrong,
         "began_at": None if last is None else last.began_at,

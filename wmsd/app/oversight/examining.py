@@ -28,6 +28,8 @@ class Examinations:
         self._progress: dict[str, Any] = {}
         self._found = Examination(began_at="")
         self._is_stopping = False
+        self._last: Examination | None = None
+        self._has_read_last = False
 
     @property
     def is_running(self) -> bool:
@@ -43,9 +45,16 @@ class Examinations:
         """What the one under way has found so far."""
         return self._found
 
-    def last(self) -> Examination | None:
-        """The last that has ended. Looks at the disk: call it on a thread."""
-        return read_examination(self._data.path)
+    async def last(self) -> Examination | None:
+        """The last that has ended, also before a restart."""
+        if not self._has_read_last:
+            found = await asyncio.to_thread(read_examination, self._data.path)
+            if not self._has_read_last:  # or else one has ended meanwhile
+                self._keep(found)
+        return self._last
+
+    def _keep(self, ended: Examination | None) -> None:
+        self._last, self._has_read_last = ended, True
 
     def begin(self) -> bool:
         """Begins an examination. Returns False where one is under way."""
@@ -70,6 +79,7 @@ class Examinations:
         except OSError as failed:
             error = str(failed)
         kept = self._found.model_copy(update={"ended_at": None if error else self._now(), "error": error})
+        self._keep(kept)
         try:
             await asyncio.to_thread(write_examination, self._data.path, kept)
         except OSError as failed:

@@ -156,13 +156,14 @@ def _size(path: Path) -> int:
     return 0
 
 
-def last_examination(service: OversightService) -> Examination | None:
+async def last_examination(service: OversightService) -> Examination | None:
     examinations = service.started.examinations
-    return None if examinations is None else examinations.last()
+    return None if examinations is None else await examinations.last()
 
 
-def examination(service: OversightService) -> dict[str, Any]:
-    examinations, last = service.started.examinations, last_examination(service)
+def examination(service: OversightService, last: Examination | None) -> dict[str, Any]:
+    """Looks at the disk: call it on a thread."""
+    examinations = service.started.examinations
     proven = read_record(service.installation.folder.path).proven
     proof = None
     if proven is not None:

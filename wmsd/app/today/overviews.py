@@ -1,5 +1,6 @@
-"""All companies of somebody in order, with their sums. An overview is worked out once for all who may see the same,
-and holds until a company or its figures change: with 1 000 companies, Today answers nearly as soon as with ten.
+"""All companies of somebody in order, with their sums. Each overview is worked out once for all who may see the
+same, and holds until a company or its figures change: with 1 000 companies, Today answers nearly as soon as with
+ten.
 """
 
 from collections.abc import Mapping, Sequence
@@ -82,8 +83,6 @@ def _late(views: Sequence[View]) -> list[dict[str, Any]]:
         for document in late.oldest
     ]
     return [
-        LateToday(
-            kind=kind, company_id=company.id, company=company.name, **document.model_dump()
-        ).model_dump()
+        LateToday(kind=kind, company_id=company.id, company=company.name, **document.model_dump()).model_dump()
         for company, kind, document in sorted(found, key=lambda each: each[2].due)[:MOST_LATE]
     ]
