@@ -5,7 +5,7 @@ from typing import Any
 from wmsd.app.admission import Admission
 from wmsd.app.today.keeping import TodayFigures
 from wmsd.app.today.overviews import Overviews
-from wmsd.app.today.schema import CompanyToday, Today, TodayQuery
+from wmsd.app.today.schema import Today, TodayQuery
 from wmsd.app.today.views import NEEDED, View
 from wmsd.base.access import needed_ability
 from wmsd.base.context import Caller, Company
@@ -29,7 +29,7 @@ async def get_today(service: TodayService, query: TodayQuery, caller: Caller) ->
     shown = found[query.offset : query.offset + query.per_page]
     return {
         "day": service.figures.today,
-        "companies": [_shown(service, each).model_dump() for each in shown],
+        "companies": [_shown(service, each) for each in shown],
         "companies_in_all": len(found),
         "totals": overview.totals,
         "late": overview.late,
@@ -48,15 +48,15 @@ def _is_found(company: Company, search: str) -> bool:
     return search.lower() in f"{company.code} {company.name}".lower()
 
 
-def _shown(service: TodayService, view: View) -> CompanyToday:
+def _shown(service: TodayService, view: View) -> dict[str, Any]:
     company = view.company
     requests, limit = service.admission.used(company)
-    return CompanyToday(
-        id=company.id,
-        code=company.code,
-        name=company.name,
-        sandbox=company.sandbox,
-        requests=requests,
-        limit=limit,
+    return {
+        "id": company.id,
+        "code": company.code,
+        "name": company.name,
+        "sandbox": company.sandbox,
         **view.figures,
-    )
+        "requests": requests,
+        "limit": limit,
+    }

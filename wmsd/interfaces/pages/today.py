@@ -3,8 +3,6 @@
 from typing import Any, Final
 from urllib.parse import urlencode
 
-from markupsafe import Markup
-
 from wmsd.accounts.ending_tokens import count_ending_tokens
 from wmsd.app.discovery import get_health
 from wmsd.app.kinds import DOCUMENTS
@@ -14,15 +12,11 @@ from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages.door import Door
 from wmsd.interfaces.pages.health_words import troubles
 from wmsd.interfaces.pages.rendering import page
-from wmsd.interfaces.pages.words import figure
+from wmsd.interfaces.pages.today_table import cells, columns
 
 PER_PAGE: Final = 50
 PAGES_OF: Final = {kind.table.name: kind.table.name.replace("_", "-") for kind in DOCUMENTS}
 """In addresses, by the name of the kind."""
-
-
-NO_FIGURE: Final = Markup('<td class="num zero">\N{EN DASH}</td>')
-ZERO: Final = Markup('<td class="num zero">0</td>')
 
 
 class Today:
@@ -58,20 +52,9 @@ class Today:
             after=_address(asked, number + 1) if number * PER_PAGE < today["companies_in_all"] else None,
             pages_of=PAGES_OF,
             given_up_at=_given_up_at(today["companies"]),
-            number=number_cell,
+            columns=columns(),
+            cells=cells,
         )
-
-
-def number_cell(value: int | None, tone: str = "", to: str = "") -> Markup:
-    """A cell of the table. By a macro, those of 50 companies took most of the page's time. `tone`: the class of
-    what is not 0; `to`: an address of ours that it leads to.
-    """
-    if value is None:
-        return NO_FIGURE
-    if value == 0:
-        return ZERO
-    shown = f'<a href="{to}">{figure(value)}</a>' if to else figure(value)
-    return Markup(f'<td class="{f"num {tone}" if tone else "num"}">{shown}</td>')  # noqa: S704 -- a number
 
 
 def _given_up_at(companies: list[dict[str, Any]]) -> str:
