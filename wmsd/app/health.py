@@ -3,7 +3,8 @@ replica.
 """
 
 import asyncio
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
 from datetime import datetime
 from typing import Any, Final
 
@@ -30,7 +31,7 @@ async def health(
     `caller` who is a platform admin is also told which companies cannot be used or written, by code.
     """
     checks = {
-        "database": await _database(installation, is_known) | await _named(installation, caller),
+        "database": await _database(installation, is_known, caller),
         "cache": {"ok": True, "entries": installation.access.entries},
         "job_queue": _job_queue(jobs),
         "disk": _disk(installation, is_known),
@@ -46,34 +47,36 @@ async def health(
     return (503 if broken else 200), {"status": status, "checks": checks}
 
 
-async def _database(installation: Installation, is_known: bool) -> dict[str, Any]:
+async def _database(installation: Installation, is_known: bool, caller: Caller | None) -> dict[str, Any]:
     started = installation.clock.monotonic()
     try:
         await installation.platform.read(lambda tx: tx.value("SELECT count(*) FROM companies"))
     except sqlite3.Error:
         return {"ok": False, "milliseconds": _since(installation, started)}
-    written = [installation.platform.writes, *(database.writes for database in installation.files.databases)]
-    unavailable, read_only = len(installation.files.failed), sum(each.failure is not None for each in written)
-    found: dict[str, Any] = {"ok": not (unavailable or read_only), "milliseconds": _since(installation, started)}
-    if not found["ok"]:
+    files, platform = installation.files, installation.platform.writes
+    unavailable, read_only = files.failed.keys(), files.read_only
+    is_good = not unavailable and not read_only and platform.failure is None
+    found: dict[str, Any] = {"ok": is_good, "milliseconds": _since(installation, started)}
+    if not is_good:
         found["degraded"] = True
-    if installation.files.unprepared:
-        found["companies_unprepared"] = installation.files.unprepared
+    if files.unprepared:
+        found["companies_unprepared"] = files.unprepared
     if unavailable:
-        found["companies_unavailable"] = unavailable
-    if read_only:
-        found["files_that_cannot_be_written"] = read_only
+        found["companies_unavailable"] = len(unavailable)
+    if not_written := len(read_only) + (platform.failure is not None):
+        found["files_that_cannot_be_written"] = not_written
     if is_known:
-        found["last_write"] = _latest(each.succeeded_at for each in written)
-        found["last_failed_write"] = _latest(each.failed_at for each in written)
-    return found
+        last = platform.moments, files.last_writes
+        found["last_write"] = _latest(each.succeeded_at for each in last)
+        found["last_failed_write"] = _latest(each.failed_at for each in last)
+    named = {"unavailable": unavailable, "read_only": read_only - unavailable}
+    return found | await _named(installation, named, caller)
 
 
-async def _named(installation: Installation, caller: Caller | None) -> dict[str, list[str]]:
-    """The companies whose files cannot be used or written, for a platform admin who may use them."""
-    files = installation.files
-    read_only = {int(each.path.stem) for each in files.databases if each.writes.failure is not None}
-    found = {"unavailable": set(files.failed), "read_only": read_only - files.failed.keys()}
+async def _named(
+    installation: Installation, found: Mapping[str, AbstractSet[int]], caller: Caller | None
+) -> dict[str, list[str]]:
+    """The codes of the companies, for a platform admin who may use them."""
     if caller is None or not has_role(caller.role, "platform-admin") or not any(found.values()):
         return {}
     known = await installation.access.companies()

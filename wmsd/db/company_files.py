@@ -26,6 +26,7 @@ from wmsd.db.sqlite import connect, sqlite3
 from wmsd.db.transaction import Provision, Transaction
 from wmsd.db.unit_of_work import read_once
 from wmsd.db.worker_threads import Workers
+from wmsd.db.writes import Moments, Writes
 
 LOG = logging.getLogger("wmsd.companies")
 Result = TypeVar("Result")
@@ -78,6 +79,8 @@ class CompanyFiles:
         self._borrow = borrow
         self._before_migration = before_migration
         self.open = OpenFiles()
+        self.last_writes = Moments()
+        """Of all companies."""
         self._written_elsewhere: set[int] = set()
         """The companies whose files other processes may have written."""
         self._noticed_to = 0
@@ -188,6 +191,15 @@ class CompanyFiles:
     def databases(self) -> list[Database]:
         """The databases that have been used."""
         return [file.database for file in self._files.values() if file.database is not None]
+
+    @property
+    def read_only(self) -> set[int]:
+        """The companies whose files could not be written the last time."""
+        return {
+            company_id
+            for company_id, file in self._files.items()
+            if file.database is not None and file.database.writes.failure is not None
+        }
 
     @property
     def failed(self) -> dict[int, str]:
@@ -330,7 +342,7 @@ class CompanyFiles:
             self.after_commit(company_id)
 
     def _database(self, company_id: int) -> Database:
-        return Database(
+        database = Database(
             self.path(company_id),
             self._clock,
             self._ids,
@@ -342,6 +354,8 @@ class CompanyFiles:
             workers=self._workers,
             counted=self.open.counted,
         )
+        database.writes = Writes(self.last_writes)
+        return database
 
     async def close_unused(self) -> None:
         """Closes the files that nobody has used for a while, and gives their memory back to the system."""

@@ -6,18 +6,27 @@ from wmsd.db.connection_queue import Work
 from wmsd.db.failures import STORAGE_FAILURES, explain
 
 
-class Writes:
-    """`failure` is the error of the last group, if the file or the disk is to blame."""
+class Moments:
+    """When writes failed and succeeded last; None where none has."""
 
     def __init__(self) -> None:
-        self.failure: Exception | None = None
         self.failed_at: datetime | None = None
         self.succeeded_at: datetime | None = None
+
+
+class Writes:
+    """`failure` is the error of the last group, if the file or the disk is to blame. `moments` may be those of
+    several files.
+    """
+
+    def __init__(self, moments: Moments | None = None) -> None:
+        self.failure: Exception | None = None
+        self.moments = moments or Moments()
 
     def note(self, group: list[Work], now: datetime) -> None:
         failures = [work.error for work in group if isinstance(work.error, STORAGE_FAILURES)]
         failures = [error for error in failures if explain(error) is not None]
         if failures:
-            self.failure, self.failed_at = failures[0], now
+            self.failure, self.moments.failed_at = failures[0], now
         elif any(work.error is None for work in group):
-            self.failure, self.succeeded_at = None, now
+            self.failure, self.moments.succeeded_at = None, now

@@ -128,8 +128,7 @@ class Looks:
 
     def _down(self) -> dict[int, str]:
         files = self._installation.files
-        read_only = (int(each.path.stem) for each in files.databases if each.writes.failure is not None)
-        return {**dict.fromkeys(read_only, CANNOT_BE_WRITTEN), **files.failed}
+        return {**dict.fromkeys(files.read_only, CANNOT_BE_WRITTEN), **files.failed}
 
     def _given_up(self, found: Found, codes: Mapping[int, str]) -> None:
         now = self._installation.clock.now()

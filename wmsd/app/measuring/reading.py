@@ -119,12 +119,11 @@ def _requests(measures: RequestMeasures) -> dict[str, SurfaceFigures]:
 
 def _companies(installation: Installation, known: dict[int, Company]) -> CompanyCounts:
     files = installation.files
-    read_only = (int(each.path.stem) for each in files.databases if each.writes.failure is not None)
     return CompanyCounts(
         known=len(known),
         open=len(files.open),
         unavailable=_codes(known, files.failed),
-        read_only=_codes(known, read_only),
+        read_only=_codes(known, files.read_only),
     )
 
 

@@ -32,7 +32,7 @@ def failed(installation: Installation, companies: Mapping[int, Company]) -> dict
         f"{companies[each].code if each in companies else each}: {reason}"
         for each, reason in list(installation.files.failed.items())[:MOST_NAMED]
     ]
-    read_only = [int(each.path.stem) for each in installation.files.databases if each.writes.failure is not None]
+    read_only = sorted(installation.files.read_only)
     named += [
         f"{companies[each].code}: its file cannot be written now."
         for each in read_only[:MOST_NAMED]
