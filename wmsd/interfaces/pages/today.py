@@ -12,7 +12,7 @@ from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages.door import Door
 from wmsd.interfaces.pages.health_words import troubles
 from wmsd.interfaces.pages.rendering import page
-from wmsd.interfaces.pages.today_table import cells, columns
+from wmsd.interfaces.pages.today_table import columns, company_rows
 
 PER_PAGE: Final = 50
 PAGES_OF: Final = {kind.table.name: kind.table.name.replace("_", "-") for kind in DOCUMENTS}
@@ -53,7 +53,7 @@ class Today:
             pages_of=PAGES_OF,
             given_up_at=_given_up_at(today["companies"]),
             columns=columns(),
-            cells=cells,
+            company_rows=company_rows,
         )
 
 
