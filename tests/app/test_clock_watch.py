@@ -197,7 +197,7 @@ async def test_a_command_beside_the_server_orders_its_changes_as_that_does(world
 
     async def order() -> datetime:
         command = OrderedClock(world.clock)
-        await clock_watch.follow_server(platform, command)
+        await clock_watch.order_as_server(platform, command, is_running=True)
         return command.ordering()
 
     assert await order() == world.clock.wall, "no server has run"
@@ -225,8 +225,27 @@ async def test_after_a_long_stop_a_command_follows_the_clock(world: World) -> No
     await world.jobs.clock_watch.start()
     await world.jobs.clock_watch.tick()
     command = OrderedClock(world.clock)
-    await clock_watch.follow_server(world.installation.platform, command)
+    await clock_watch.order_as_server(world.installation.platform, command, is_running=True)
     assert command.ordering() == world.clock.wall
+
+
+async def test_a_command_without_a_server_does_not_follow_a_clock_that_is_years_ahead(world: World) -> None:
+    platform = world.installation.platform
+
+    async def order() -> datetime:
+        command = OrderedClock(world.clock)
+        await clock_watch.order_as_server(platform, command, is_running=False)
+        return command.ordering()
+
+    assert await order() == world.clock.wall, "no server has ever run"
+    await world.jobs.clock_watch.keep()
+    last = world.clock.wall
+    world.clock.set_forward(30 * DAY)
+    assert await order() == world.clock.wall, "a stop may be as long"
+    world.clock.set_forward(3650 * DAY)
+    assert await order() == last
+    await platform.write(clock_watch.confirm)
+    assert await order() == world.clock.wall, "somebody says that it is right"
 
 
 async def test_a_start_years_later_orders_changes_as_before_until_somebody_confirms(shop: Shop) -> None:

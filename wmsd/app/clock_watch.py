@@ -76,14 +76,15 @@ def _in_words(duration: timedelta) -> str:
     return f"{seconds // 3600} h {seconds % 3600 // 60} min" if seconds >= 3600 else f"{seconds} s"
 
 
-async def follow_server(platform: Database, clock: OrderedClock) -> None:
-    """Has a command beside a server order its changes as that does. It ends long before it could see whether a
-    clock that was set goes on, but the server writes down what it knows, at once and every ten minutes.
+async def order_as_server(platform: Database, clock: OrderedClock, is_running: bool) -> None:
+    """Has a command order its changes as the server does, or would do after a start. It ends long before it could
+    see whether a clock that was set goes on, but a server that runs writes down what it knows, at once and every
+    ten minutes.
     """
     found = await platform.read(known)
     if found is None:
         return
-    if found.doubted_since is None or found.step is None:
+    if not is_running or found.doubted_since is None or found.step is None:
         clock.remember(found.steady_at)
         return
     lasts = found.seen_at - found.doubted_since >= timedelta(seconds=LASTING_SECONDS)

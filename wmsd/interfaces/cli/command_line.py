@@ -14,7 +14,7 @@ from typing import Any, Concatenate, Final, NoReturn, ParamSpec, TypeVar
 
 import click
 
-from wmsd.app.clock_watch import follow_server
+from wmsd.app.clock_watch import order_as_server
 from wmsd.app.data_folder import DataFolder
 from wmsd.app.installation import Installation, open_installation
 from wmsd.app.lending import beside_a_server
@@ -71,8 +71,8 @@ class CommandLine:
         async def opened() -> Result:
             opening = open_installation(self.settings, self.folder, borrow=borrow, who=at_the_command_line())
             async with opening as installation:
-                if borrow is not None:
-                    await follow_server(installation.platform, installation.clock)
+                platform, clock = installation.platform, installation.clock
+                await order_as_server(platform, clock, is_running=borrow is not None)
                 return await work(installation)
 
         return asyncio.run(opened())
