@@ -22,6 +22,7 @@ from wmsd.interfaces.pages.fields import Field, properties_of
 from wmsd.interfaces.pages.referred import referred
 from wmsd.interfaces.pages.rendering import HEADERS, go_to, page
 from wmsd.interfaces.pages.resources import RESOURCES, Resource
+from wmsd.interfaces.pages.rules import rules_of
 from wmsd.interfaces.pages.under import records_under
 from wmsd.interfaces.pages.workplace import CompanyWorkplace, Workplace, workplace
 from wmsd.interfaces.rest_v1.routes import ROUTES as V1
@@ -113,6 +114,7 @@ class Browsing:
             under=await records_under(at, resource, record["id"]),
             tried_at=TRIED_AT.get(resource.one.name),
             audit_at=audit_of(at, resource, record),
+            rules=await rules_of(at, resource, record["id"]),
             path=None if route is None else route.path.replace("{id}", str(record["id"])),
         )
 

@@ -82,6 +82,8 @@ NAMES: Final[Mapping[str, str]] = {
     "um3pl_factor": "Units in a 3PL unit",
     "unit_3pl": "3PL unit",
     "updated_at": "Changed",
+    "upload_megabytes": "Largest uploaded file, MB",
+    "returns_need_write": "Returns need the right returns:write",
     "url": "Address",
     "weight_kg": "Weight, kg",
     "width_mm": "Width, mm",

@@ -91,6 +91,8 @@ class Resource:
     sort: str = "code"
     """The order that people expect, if it can be ordered."""
     acts: tuple[Act, ...] = ()
+    rules: Operation | None = None
+    """Lists what limits a record, and what is decided for it."""
     further: tuple[str, str, str] | None = None
     """A page below that of a record: its name in addresses, its title, and what it tells."""
     under: tuple[str, ...] = ()
@@ -112,7 +114,8 @@ class Resource:
     @property
     def operations(self) -> list[Operation]:
         """All that its pages ask for."""
-        reading = [self.listing, self.walking, *([] if self.one is None else [self.one])]
+        further = [each for each in (self.one, self.rules) if each is not None]
+        reading = [self.listing, self.walking, *further]
         read_by_acts = [act.reads for act in self.acts if act.reads is not None]
         return [*reading, *(act.operation for act in self.acts), *read_by_acts]
 
