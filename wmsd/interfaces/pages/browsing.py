@@ -111,7 +111,7 @@ class Browsing:
                 (each for each in fields if _is_fact(resource, each, record)), key=lambda each: each.name in LAST
             ),
             tables=[field for field in fields if field.kind == "table" and record.get(field.name)],
-            under=await records_under(at, resource, record["id"]),
+            under=await records_under(at, resource, record),
             tried_at=TRIED_AT.get(resource.one.name),
             audit_at=audit_of(at, resource, record),
             rules=await rules_of(at, resource, record["id"]),

@@ -19,6 +19,7 @@ from wmsd.documents.kind import DocumentKind
 from wmsd.interfaces.pages.fields import REFERRING, Field, fields_of
 from wmsd.outbox import actions as outbox
 from wmsd.packaging import actions as packaging
+from wmsd.packaging import administration as packaging_administration
 from wmsd.stock import actions as stock
 from wmsd.webhooks import actions as webhooks
 from wmsd.webhooks.receiving.actions import make_webhook_receiver
@@ -95,8 +96,10 @@ class Resource:
     """Lists what limits a record, and what is decided for it."""
     further: tuple[str, str, str] | None = None
     """A page below that of a record: its name in addresses, its title, and what it tells."""
-    under: tuple[str, ...] = ()
-    """The resources whose records of this one are listed under it."""
+    under: tuple[tuple[str, str], ...] = ()
+    """The resources whose records of this one are listed under it, each with the filter that takes its code."""
+    leads_to: tuple[str, tuple[str, ...]] | None = None
+    """Of records without a page: the resource whose list the key leads to, and the fields that narrow it."""
     says: str = ""
     """What they are for, above the list."""
     comes: str = ""
@@ -254,7 +257,7 @@ IMPORTS: Final = Resource(
 DIRECTORY: Final = ("code", "name", "active", "updated_at")
 
 
-def _directory_acts(noun: str, create: Operation, change: Operation) -> tuple[Act, ...]:
+def _own_acts(noun: str, create: Operation, change: Operation) -> tuple[Act, ...]:
     return (
         Act("new", f"New {noun}", create, done=f"The {noun} is made."),
         Act("change", "Change", change, done=f"The {noun} is changed.", changes=True),
@@ -281,7 +284,7 @@ RESOURCES: Final = (
         articles.walk_articles,
         ("code", "name", "unit", "barcode", "min_stock", "active", "updated_at"),
         articles.get_article,
-        under=("stock",),
+        under=(("stock", "article_code"),),
         acts=(
             Act("new", "New article", articles.create_article, done="The article is made."),
             Act("change", "Change", articles.update_article, done="The article is changed.", changes=True),
@@ -293,16 +296,34 @@ RESOURCES: Final = (
         packaging.walk_packaging_balances,
         packaging.walk_packaging_balances,
         ("packaging_type_code", "packaging_type_name", "partner", "quantity", "updated_at"),
-        key="packaging_type_code",
+        key="quantity",
+        leads_to=("packaging-movements", ("packaging_type_code", "partner_id")),
         comes="A balance comes with the first movement of packaging.",
     ),
     Resource(
         "packaging-movements",
         "Packaging movements",
-        packaging.walk_packaging_movements,
-        packaging.walk_packaging_movements,
-        ("code", "packaging_type_code", "partner", "direction", "quantity", "occurred_at", "notes"),
-        comes="Programs write them by the API, and transports when they leave.",
+        packaging_administration.tell_packaging_movements,
+        packaging_administration.tell_packaging_movements,
+        (
+            *("code", "packaging_type_code", "partner", "direction", "quantity", "occurred_at", "document"),
+            *("actor", "notes"),
+        ),
+        comes="They come with orders, receptions and transports, and with imports.",
+    ),
+    Resource(
+        "packaging-types",
+        "Packaging types",
+        packaging.walk_packaging_types,
+        packaging.walk_packaging_types,
+        ("code", "name", "updated_at"),
+        packaging_administration.get_packaging_type,
+        under=(("packaging", "packaging_type_code"), ("packaging-movements", "packaging_type_code")),
+        acts=_own_acts(
+            "packaging type",
+            packaging_administration.create_packaging_type,
+            packaging_administration.change_packaging_type,
+        ),
     ),
     Resource(
         "partners",
@@ -311,7 +332,7 @@ RESOURCES: Final = (
         directory.walk_partners,
         ("code", "name", "type", "active", "updated_at"),
         directory.get_partner,
-        acts=_directory_acts(
+        acts=_own_acts(
             "partner", directory_administration.create_partner, directory_administration.change_partner
         ),
     ),
@@ -322,9 +343,7 @@ RESOURCES: Final = (
         directory.walk_clients,
         DIRECTORY,
         directory.get_client,
-        acts=_directory_acts(
-            "client", directory_administration.create_client, directory_administration.change_client
-        ),
+        acts=_own_acts("client", directory_administration.create_client, directory_administration.change_client),
     ),
     Resource(
         "warehouses",
@@ -333,7 +352,7 @@ RESOURCES: Final = (
         directory.walk_warehouses,
         DIRECTORY,
         directory.get_warehouse,
-        acts=_directory_acts(
+        acts=_own_acts(
             "warehouse", directory_administration.create_warehouse, directory_administration.change_warehouse
         ),
     ),
