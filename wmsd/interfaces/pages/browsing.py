@@ -16,6 +16,7 @@ from wmsd.base.problems import Problem, not_found
 from wmsd.companies.administration import list_audit
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import filters
+from wmsd.interfaces.pages.changes import changes_of
 from wmsd.interfaces.pages.door import Answer, Door
 from wmsd.interfaces.pages.exports import EXPORTS
 from wmsd.interfaces.pages.fields import Field, properties_of
@@ -115,6 +116,7 @@ class Browsing:
             tried_at=TRIED_AT.get(resource.one.name),
             audit_at=audit_of(at, resource, record),
             rules=await rules_of(at, resource, record["id"]),
+            changes=await changes_of(at, resource, record["id"]),
             path=None if route is None else route.path.replace("{id}", str(record["id"])),
         )
 

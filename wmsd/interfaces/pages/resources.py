@@ -94,6 +94,8 @@ class Resource:
     acts: tuple[Act, ...] = ()
     rules: Operation | None = None
     """Lists what limits a record, and what is decided for it."""
+    changes: Operation | None = None
+    """Lists who made a record, moved it and changed it, where the audit does not tell."""
     further: tuple[str, str, str] | None = None
     """A page below that of a record: its name in addresses, its title, and what it tells."""
     under: tuple[tuple[str, str], ...] = ()
@@ -117,7 +119,7 @@ class Resource:
     @property
     def operations(self) -> list[Operation]:
         """All that its pages ask for."""
-        further = [each for each in (self.one, self.rules) if each is not None]
+        further = [each for each in (self.one, self.rules, self.changes) if each is not None]
         reading = [self.listing, self.walking, *further]
         read_by_acts = [act.reads for act in self.acts if act.reads is not None]
         return [*reading, *(act.operation for act in self.acts), *read_by_acts]
@@ -153,6 +155,7 @@ def _of_documents(kind: DocumentKind) -> Resource:
         reading.one,
         sort="-id",
         comes="Programs make them by the API.",
+        changes=reading.changes,
     )
 
 

@@ -186,7 +186,16 @@ def _plain(value: Any) -> str:
         return DASH
     if isinstance(value, bool):
         return words.yes_or_no(value)
-    return _list(value) if isinstance(value, list | dict) else escape(value)
+    if isinstance(value, dict):
+        return _parts(value)
+    if isinstance(value, list) and isinstance(value[0], dict):
+        return "; ".join(map(_parts, value))
+    return _list(value) if isinstance(value, list) else escape(value)
+
+
+def _parts(value: Mapping[str, Any]) -> str:
+    """Of an address, or of a line of a document, in one line of text."""
+    return ", ".join(f"{escape(name_of(name))} {_plain(each)}" for name, each in value.items() if each is not None)
 
 
 def _referring(field: Field, referred: Referred, at: Workplace) -> Show:
