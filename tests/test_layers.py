@@ -33,6 +33,7 @@ OWNERS = {
         "lot_reservations",
         "stock_rules",
     ),
+    "documents": ("document_changes",),
     "packaging": ("packaging_types", "packaging_movements", "packaging_balances"),
     "sales_orders": ("sales_orders", "sales_order_lines"),
     "purchase_orders": ("purchase_orders", "purchase_order_items", "inbound_rules"),

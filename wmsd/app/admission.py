@@ -2,6 +2,7 @@
 
 from contextlib import suppress
 
+from wmsd.app import company_limits
 from wmsd.app.access_cache import AccessCache
 from wmsd.app.call import Call
 from wmsd.app.decoding import ID, operator_id
@@ -115,8 +116,9 @@ class Admission:
             case "graphql":
                 assert caller is not None
                 who = f"user:{caller.actor.user_id}" if company is None else f"company:{company.id}"
-                own = None if company is None else company.graphql_per_minute
-                key, limit = f"graphql:{who}", own or limits.graphql_per_minute
+                key, limit = f"graphql:{who}", limits.graphql_per_minute
+                if company is not None:
+                    limit = company_limits.graphql_per_minute(company, limits).value
             case "open" | "health" as kind:  # what others read never uses up a monitor's limit
                 key, limit = f"{kind}:{call.address}", limits.open_per_minute
             case "sign-in":
@@ -131,8 +133,7 @@ class Admission:
 
     def _of_company(self, company: Company) -> tuple[str, int]:
         """The key and the limit of its data requests."""
-        default = self._limits.sandbox_per_minute if company.sandbox else self._limits.data_per_minute
-        return f"company:{company.id}", company.requests_per_minute or default
+        return f"company:{company.id}", company_limits.requests_per_minute(company, self._limits).value
 
     def used(self, company: Company) -> tuple[int, int]:
         """The data requests of the company in the last minute, and its limit."""

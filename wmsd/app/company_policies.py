@@ -28,17 +28,26 @@ from wmsd.stock.schema import StockRules
 
 
 class Policy(NamedTuple):
-    """A field of a model, and how it is read and written; in millionths."""
+    """A field of a model, and how the company's own value is read and written; in millionths. `built_in` is in
+    force where it has none.
+    """
 
     model: type[Input]
     read: Callable[[Transaction], int | None]
     write: Callable[[Transaction, int | None], None]
+    built_in: int | None = None
     is_optional: bool = False
+
+    def in_force(self, own: int | None) -> int | None:
+        return self.built_in if own is None else own
 
 
 POLICIES: Final[Mapping[str, Policy]] = {
     "over_receipt_pct": Policy(
-        InboundRules, purchase_orders.over_receipt_pct, purchase_orders.set_over_receipt_pct
+        InboundRules,
+        purchase_orders.own_over_receipt_pct,
+        purchase_orders.set_over_receipt_pct,
+        purchase_orders.OVER_RECEIPT_BUILT_IN,
     ),
     "min_stock": Policy(StockRules, stock.min_stock, stock.set_min_stock, is_optional=True),
 }
@@ -63,12 +72,22 @@ class PolicyService:
 
 
 def shown(tx: Transaction) -> dict[str, object]:
-    """The policies as numbers."""
-    return {name: None if value is None else json.loads(to_text(value)) for name, value in _values(tx).items()}
+    """The policies in force, as numbers."""
+    return {name: as_number(value) for name, value in _values(tx).items()}
+
+
+def as_number(value: int | None) -> float | None:
+    number: float | None = None if value is None else json.loads(to_text(value))
+    return number
+
+
+def own(tx: Transaction) -> dict[str, int | None]:
+    """What the company itself has set."""
+    return {name: policy.read(tx) for name, policy in POLICIES.items()}
 
 
 def _values(tx: Transaction) -> dict[str, int | None]:
-    return {name: policy.read(tx) for name, policy in POLICIES.items()}
+    return {name: POLICIES[name].in_force(value) for name, value in own(tx).items()}
 
 
 def _record(tx: Transaction) -> Record:

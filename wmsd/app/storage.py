@@ -10,6 +10,7 @@ import math
 from collections.abc import Callable
 from typing import Any, Final, Literal, NamedTuple
 
+from wmsd.app import company_limits
 from wmsd.app.data_folder import RESERVE_BYTES, DataFolder
 from wmsd.app.disk_thresholds import Disk, disk_of
 from wmsd.base.clock import Clock
@@ -71,7 +72,7 @@ class Storage:
 
     def quota(self, company: Company) -> int | None:
         """The company's quota in bytes; None when it has none."""
-        megabytes = company.quota_megabytes or self._quota_megabytes
+        megabytes = company_limits.quota_megabytes(company, self._quota_megabytes).value
         return megabytes * MEGABYTE if megabytes else None
 
     def admit(self, tx: Transaction, company: Company, growth: Growth) -> None:

@@ -1,27 +1,33 @@
-"""The events of every kind of document: created, updated, status_changed."""
+"""The events of every kind of document: created, updated, status_changed. With each goes who did it."""
 
 from collections.abc import Sequence
 
 from wmsd.base.results import Record
 from wmsd.db.transaction import Transaction
+from wmsd.documents.changes import note_changed, note_created, note_moved
 from wmsd.documents.table import DocumentTable
 from wmsd.outbox.events import record_event
 
 
 def emit_created(tx: Transaction, table: DocumentTable, document_id: int) -> Record:
+    note_created(tx, table, [document_id])
     return _emit(tx, table, document_id, "created")
 
 
 def emit_several_created(tx: Transaction, table: DocumentTable, ids: Sequence[int]) -> dict[int, Record]:
     """The same for documents that were created together: their records, by id."""
+    note_created(tx, table, ids)
     records = table.several(tx, ids)
     for document_id in ids:
         record_event(tx, f"{table.entity}.created", document_id, records[document_id].json)
     return records
 
 
-def emit_updated(tx: Transaction, table: DocumentTable, document_id: int) -> Record:
-    return _emit(tx, table, document_id, "updated")
+def emit_updated(tx: Transaction, table: DocumentTable, before: Record) -> Record:
+    """`before` is the document as it was."""
+    after = _emit(tx, table, before.id, "updated")
+    note_changed(tx, table, before, after)
+    return after
 
 
 def _emit(tx: Transaction, table: DocumentTable, document_id: int, what: str) -> Record:
@@ -35,5 +41,6 @@ def move_and_emit(tx: Transaction, table: DocumentTable, ids: Sequence[int], cur
     the move does.
     """
     payloads = table.move(tx, ids, current, requested)
+    note_moved(tx, table, ids, requested)
     for document_id in ids:
         record_event(tx, f"{table.entity}.status_changed", document_id, payloads[document_id])

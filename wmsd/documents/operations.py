@@ -10,6 +10,8 @@ from wmsd.base.listing import CursorQuery, IdsQuery, PageQuery, Query, SortedBy
 from wmsd.base.operation import Operation, operation
 from wmsd.base.results import CursorPage, Page, Record, Records
 from wmsd.db.transaction import Transaction
+from wmsd.documents.changes import of_document
+from wmsd.documents.schema import DocumentChanges
 from wmsd.documents.table import DocumentTable
 
 
@@ -24,6 +26,8 @@ class Reading(NamedTuple):
     one: Operation
     page_query: type[PageQuery]
     """The filters and paging of `by_page`."""
+    changes: Operation
+    """Who made one, moved it and changed it: for people, so it is not among `operations`."""
 
     @property
     def operations(self) -> tuple[Operation, ...]:
@@ -32,7 +36,8 @@ class Reading(NamedTuple):
 
 def reading(table: DocumentTable, tag: str, module: str, ability: str) -> Reading:
     page_query, cursor_query = _query(table, DocumentPageQuery), _query(table, CursorQuery)
-    declare = partial(operation, tag=tag, returns=table.shown, module=module, ability=ability)
+    of_documents = partial(operation, tag=tag, module=module, ability=ability)
+    declare = partial(of_documents, returns=table.shown)
     plural = f"{table.noun}s"
 
     def by_page(tx: Transaction, query: Any) -> Page:
@@ -47,6 +52,9 @@ def reading(table: DocumentTable, tag: str, module: str, ability: str) -> Readin
     def one(tx: Transaction, id: int) -> Record:
         return table.one(tx, id)
 
+    def changes(tx: Transaction, id: int) -> dict[str, object]:
+        return {"data": of_document(tx, table, id)}
+
     by_page.__annotations__["query"] = page_query
     by_cursor.__annotations__["query"] = cursor_query
     follow = "\n\nFollow `next_cursor` until it is null."
@@ -58,6 +66,9 @@ def reading(table: DocumentTable, tag: str, module: str, ability: str) -> Readin
         declare(answer="records")(_named(by_ids, f"find_{table.name}", f"Find {plural} by their ids.")),
         declare(answer="record")(_named(one, f"get_{table.entity}", f"Get a {table.noun}.")),
         page_query,
+        of_documents(answer="object", returns=DocumentChanges)(
+            _named(changes, f"list_{table.entity}_changes", f"List who made, moved and changed a {table.noun}.")
+        ),
     )
 
 

@@ -1,11 +1,12 @@
 """The fields and filters that every kind of document has."""
 
-from typing import Annotated
+from typing import Annotated, Literal
 
 from pydantic import Field
 
 from wmsd.base.fields import Code, Model, OptionalLabel, Recorded, Timestamp
 from wmsd.base.listing import ChangedAfter, Query
+from wmsd.companies.schema import Change
 
 OwnCode = Annotated[Code | None, Field(description="Unique in the company; by default the next of the series.")]
 ExternalRef = Annotated[OptionalLabel, Field(description="The integrator's own number, unique in the company.")]
@@ -20,6 +21,22 @@ class StatusReached(Model):
 
     status: str
     at: Timestamp
+
+
+class DocumentChange(Model):
+    """What somebody has done with a document. `status`: that it was made in, or moved to."""
+
+    at: Timestamp
+    actor: str
+    what: Literal["created", "moved", "changed"]
+    status: str | None
+    changes: dict[str, Change] | None
+
+
+class DocumentChanges(Model):
+    """The last ones, the newest first."""
+
+    data: list[DocumentChange]
 
 
 class DocumentShown(Recorded):

@@ -28,7 +28,7 @@ reading = partial(operation, tag="Packaging", answer="cursor", module="stock", a
 def walk_packaging_types(tx: Transaction, query: PackagingTypeQuery, position: int) -> CursorPage:
     """List packaging types by cursor.
 
-    Follow `next_cursor` until it is null. The operator makes and renames them.
+    Follow `next_cursor` until it is null. People make and change them at the pages.
     """
     return store.types_after(tx, query, position)
 

@@ -32,7 +32,7 @@ def import_packaging_types(tx: Transaction, rows: Iterable[Row], outcome: Outcom
         elif current["name"] == fields.name:
             outcome.unchanged += 1
         else:
-            store.rename_type(tx, current["id"], fields.name)
+            store.change_type(tx, current["id"], fields.code, fields.name)
             outcome.updated += 1
 
 

@@ -26,6 +26,10 @@ class PackagingTypeFields(Input):
     name: Name
 
 
+class PackagingTypeChanges(PackagingTypeFields, partial=True):
+    """The fields to change; the others stay."""
+
+
 class PackagingType(PackagingTypeFields, Recorded):
     """A kind of returnable packaging, such as a pallet."""
 
@@ -64,6 +68,12 @@ class PackagingMovement(Recorded):
     notes: OptionalText
 
 
+class PackagingMovementTold(PackagingMovement):
+    """With who recorded it, for the people of the company."""
+
+    actor: Name
+
+
 class PackagingMovementRecorded(PackagingMovement):
     """The data of `packaging.movement_recorded`."""
 
@@ -97,6 +107,7 @@ class PackagingTypeQuery(CursorQuery):
 class PackagingFilters(Query):
     partner_id: QueryId | None = None
     packaging_type_id: QueryId | None = None
+    packaging_type_code: str | None = None
 
 
 class PackagingBalanceFilters(PackagingFilters):

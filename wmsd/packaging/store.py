@@ -4,7 +4,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, Final
 
 from wmsd.base.listing import CursorQuery, PageQuery
-from wmsd.base.results import CursorPage, Page
+from wmsd.base.problems import not_found
+from wmsd.base.results import CursorPage, Page, Record
 from wmsd.base.strict_json import dumps
 from wmsd.db import kept_rows
 from wmsd.db.changes import created
@@ -19,6 +20,7 @@ from wmsd.packaging.schema import (
     PackagingMovement,
     PackagingMovementFilters,
     PackagingMovementRecorded,
+    PackagingMovementTold,
     PackagingType,
     PackagingTypeQuery,
 )
@@ -29,19 +31,21 @@ NAMED: Final = {"packaging_type_code": OF_TYPE.format("code"), "packaging_type_n
 """Subqueries for each shown record: a join would slow down filters and totals too."""
 BALANCE: Final = record_sql(PackagingBalance, NAMED)
 MOVEMENT: Final = record_sql(PackagingMovement, NAMED)
+MOVEMENT_TOLD: Final = record_sql(PackagingMovementTold, NAMED)
+OF_CODE: Final = "packaging_type_id = (SELECT id FROM packaging_types WHERE code = :packaging_type_code)"
 TYPES: Final = Listing(
     source="packaging_types", order="id", filters=conditions(PackagingTypeQuery), count="packaging_types"
 )
 BALANCES: Final = Listing(
     source="packaging_balances",
     order="id",
-    filters=conditions(PackagingBalanceFilters, since="change_seq >= :since"),
+    filters=conditions(PackagingBalanceFilters, packaging_type_code=OF_CODE, since="change_seq >= :since"),
     count="packaging_balances",
 )
 MOVEMENTS: Final = Listing(
     source="packaging_movements",
     order="id",
-    filters=conditions(PackagingMovementFilters, since="occurred_at >= :since"),
+    filters=conditions(PackagingMovementFilters, packaging_type_code=OF_CODE, since="occurred_at >= :since"),
     count="packaging_movements",
 )
 
@@ -62,6 +66,10 @@ def movements_after(tx: Transaction, query: CursorQuery, position: int) -> Curso
     return MOVEMENTS.after(tx, MOVEMENT, query, position, query.filters())
 
 
+def movements_told_after(tx: Transaction, query: CursorQuery, position: int) -> CursorPage:
+    return MOVEMENTS.after(tx, MOVEMENT_TOLD, query, position, query.filters())
+
+
 def movements_page(tx: Transaction, query: PageQuery) -> Page:
     return MOVEMENTS.page(tx, MOVEMENT, query, query.filters())
 
@@ -77,6 +85,17 @@ def every_type(tx: Transaction) -> Iterator[str]:
 def every_movement(tx: Transaction) -> Iterator[str]:
     """Every movement, one at a time: for exports."""
     return (row[0] for row in tx.execute(ALL_MOVEMENTS))
+
+
+ONE_TYPE: Final = f"SELECT {TYPE} FROM packaging_types WHERE id = ?"
+
+
+def type_record(tx: Transaction, type_id: int) -> Record:
+    """Raises Problem (404) when there is none."""
+    text = tx.value(ONE_TYPE, (type_id,))
+    if text is None:
+        raise not_found("packaging type")
+    return Record(type_id, text)
 
 
 TYPE_OF_CODE: Final = "SELECT id, name FROM packaging_types WHERE code = ?"
@@ -105,7 +124,7 @@ def types_named(tx: Transaction, ids: Iterable[int], codes: Iterable[str]) -> di
 INSERT_TYPE: Final = """
     INSERT INTO packaging_types (id, code, name, created_at, updated_at) VALUES (:id, :code, :name, :now, :now)
 """
-RENAME_TYPE: Final = "UPDATE packaging_types SET name = ?, updated_at = ? WHERE id = ?"
+CHANGE_TYPE: Final = "UPDATE packaging_types SET code = ?, name = ?, updated_at = ? WHERE id = ?"
 
 
 def insert_type(tx: Transaction, code: str, name: str) -> int:
@@ -113,8 +132,8 @@ def insert_type(tx: Transaction, code: str, name: str) -> int:
     return tx.insert(INSERT_TYPE, {"id": type_id, "code": code, "name": name, "now": tx.timestamp})
 
 
-def rename_type(tx: Transaction, type_id: int, name: str) -> None:
-    tx.execute(RENAME_TYPE, (name, tx.timestamp, type_id))
+def change_type(tx: Transaction, type_id: int, code: str, name: str) -> None:
+    tx.execute(CHANGE_TYPE, (code, name, tx.timestamp, type_id))
 
 
 BALANCE_OF: Final = "SELECT quantity FROM packaging_balances WHERE packaging_type_id = ? AND partner_id = ?"

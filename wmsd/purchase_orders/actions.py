@@ -9,6 +9,7 @@ from wmsd.base.operation import operation
 from wmsd.base.results import Record
 from wmsd.base.transitions import Step
 from wmsd.db.transaction import Transaction
+from wmsd.documents.changes import delete
 from wmsd.documents.dependents import Dependents
 from wmsd.documents.events import emit_created, emit_updated, move_and_emit
 from wmsd.documents.operations import reading
@@ -93,7 +94,7 @@ def delete_purchase_order(tx: Transaction, id: int) -> None:
         raise BY_HAND.forbidden(f"This purchase order is {status}. It cannot be deleted.", status)
     if (reception := tx.service(Dependents).find(tx, ORDERS.name, [id])) is not None:
         raise BY_HAND.forbidden(f"Reception {reception} is of this purchase order. It cannot be deleted.", status)
-    ORDERS.delete(tx, id)
+    delete(tx, ORDERS, id)
 
 
 def change(
@@ -116,11 +117,12 @@ def change(
                 move(tx, order_id, current["status"], status or current["status"])
             case Step.CHANGE:
                 refuse_field_errors([*check_document(tx, ORDERS, order_id, values, current), *errors])
+                shown = ORDERS.one(tx, order_id)
                 ORDERS.update(tx, order_id, values)
                 if items_differ:
                     _check_unnamed(tx, current["status"], before, rows)
                     ORDER_ITEMS.write(tx, order_id, rows)
-                emit_updated(tx, ORDERS, order_id)
+                emit_updated(tx, ORDERS, shown)
     return ORDERS.one(tx, order_id)
 
 

@@ -76,9 +76,20 @@ SET_OVER_RECEIPT: Final = """
 """
 
 
+OVER_RECEIPT_BUILT_IN: Final = 0
+"""The tolerance of a company that has not set one."""
+
+
+def own_over_receipt_pct(tx: Transaction) -> int | None:
+    """The tolerance that the company has set, in millionths of a percent."""
+    found: int | None = tx.value(OVER_RECEIPT)
+    return found
+
+
 def over_receipt_pct(tx: Transaction) -> int:
     """The company's tolerance where the article has none of its own, in millionths of a percent."""
-    return tx.value(OVER_RECEIPT) or 0
+    own = own_over_receipt_pct(tx)
+    return OVER_RECEIPT_BUILT_IN if own is None else own
 
 
 def set_over_receipt_pct(tx: Transaction, pct: int | None) -> None:

@@ -9,6 +9,7 @@ from wmsd.base.operation import operation
 from wmsd.base.results import Record
 from wmsd.base.transitions import Step
 from wmsd.db.transaction import Transaction
+from wmsd.documents.changes import delete
 from wmsd.documents.events import emit_created, emit_updated, move_and_emit
 from wmsd.documents.operations import reading
 from wmsd.documents.packaging import check_goes_with, record_packaging
@@ -117,7 +118,7 @@ def delete_reception(tx: Transaction, id: int) -> None:
     status = RECEPTIONS.columns(tx, id)["status"]
     if status != INITIAL:
         raise TRANSITIONS.forbidden(f"This reception is {status}. It cannot be deleted.", status)
-    RECEPTIONS.delete(tx, id)
+    delete(tx, RECEPTIONS, id)
 
 
 def change(
@@ -161,9 +162,10 @@ def _change(
     errors = [*check_document(tx, RECEPTIONS, reception_id, values, current), *_other_order(current, values)]
     find_arrivals(tx, current["purchase_order_id"], rows, errors, of_closed_too)
     refuse_field_errors(errors)
+    before = RECEPTIONS.one(tx, reception_id)
     RECEPTIONS.update(tx, reception_id, values)
     RECEPTION_ITEMS.write(tx, reception_id, rows)
-    emit_updated(tx, RECEPTIONS, reception_id)
+    emit_updated(tx, RECEPTIONS, before)
 
 
 def move(

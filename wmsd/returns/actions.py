@@ -96,9 +96,10 @@ def change(
                 move(tx, return_id, current["status"], status or current["status"])
             case Step.CHANGE:
                 refuse_field_errors([*errors, *check_return(tx, return_id, values, current, rows)])
+                shown = RETURNS.one(tx, return_id)
                 RETURNS.update(tx, return_id, values)
                 RETURN_LINES.write(tx, return_id, rows)
-                emit_updated(tx, RETURNS, return_id)
+                emit_updated(tx, RETURNS, shown)
     return RETURNS.one(tx, return_id)
 
 

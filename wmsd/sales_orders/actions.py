@@ -137,6 +137,7 @@ def _change(
     tx: Transaction, order_id: int, values: Columns, rows: list[Columns] | None, errors: list[FieldError]
 ) -> None:
     """`rows` are the new lines, or None when they stay. Reservations follow them."""
+    before = ORDERS.one(tx, order_id)
     if rows is None:
         refuse_field_errors(errors)
     else:
@@ -145,7 +146,7 @@ def _change(
         ORDER_LINES.replace(tx, order_id, rows)
         set_reservation(tx, Holder(ORDERS.entity, order_id), wanted)
     ORDERS.update(tx, order_id, values)
-    emit_updated(tx, ORDERS, order_id)
+    emit_updated(tx, ORDERS, before)
 
 
 def move(tx: Transaction, order_ids: Sequence[int], current: Status, requested: Status) -> None:

@@ -77,11 +77,17 @@ LISTS = {
     "packaging_types": Listed("/api/v2/packaging/types", ({}, {"code": "CRATE"})),
     "packaging_balances": Listed(
         "/api/v2/packaging/balances",
-        ({}, {"partner_id": "1"}, {"packaging_type_id": "2"}, {"since": EARLY}),
+        (
+            *({}, {"partner_id": "1"}, {"packaging_type_id": "2"}, {"packaging_type_code": "CRATE"}),
+            {"since": EARLY},
+        ),
     ),
     "packaging_movements": Listed(
         "/api/v2/packaging/movements",
-        ({}, {"partner_id": "1"}, {"packaging_type_id": "2"}, {"since": EARLY}),
+        (
+            *({}, {"partner_id": "1"}, {"packaging_type_id": "2"}, {"packaging_type_code": "CRATE"}),
+            {"since": EARLY},
+        ),
     ),
     "webhooks": Listed("/api/v2/webhooks"),
     "webhook_deliveries": Listed(

@@ -15,7 +15,7 @@ from wmsd.app.csv_transfer import KINDS
 from wmsd.interfaces.pages.exports import EXPORTS
 
 FOR_IMPORT = "format=import"
-EMPTY = ("packaging-movements", "purchase-orders", "receptions", "returns")
+EMPTY = ("packaging-movements", "packaging-types", "purchase-orders", "receptions", "returns")
 """What the shop has none of."""
 
 

@@ -17,7 +17,13 @@ from wmsd.interfaces.pages.values import DASH
 
 EMAIL = "ana@example.com"
 
-KINDS = {"articles": "article", "clients": "client", "partners": "partner", "warehouses": "warehouse"}
+KINDS = {
+    "articles": "article",
+    "clients": "client",
+    "partners": "partner",
+    "warehouses": "warehouse",
+    "packaging-types": "packaging_type",
+}
 OF_RECORDS = tuple(f"{noun}." for noun in KINDS.values())
 
 

@@ -6,6 +6,7 @@ from wmsd.accounts import kernel_token_administration as kernel_tokens
 from wmsd.accounts import token_administration as tokens
 from wmsd.accounts import user_administration as users
 from wmsd.app import company_policies as policies
+from wmsd.app.oversight.company_rules import list_company_rules
 from wmsd.app.transport_sites import make_site
 from wmsd.base.access import Role, has_role
 from wmsd.companies import administration as companies
@@ -222,6 +223,7 @@ ADMINISTRATION: Final = (
         ("code", "name", "operator_code", "sandbox", "modules", "updated_at"),
         companies.get_company_record,
         acts=COMPANY_ACTS,
+        rules=list_company_rules,
     ),
     Resource(
         "operators",

@@ -16,12 +16,14 @@ from wmsd.base.problems import Problem, not_found
 from wmsd.companies.administration import list_audit
 from wmsd.interfaces.http.web import web
 from wmsd.interfaces.pages import filters
+from wmsd.interfaces.pages.changes import changes_of
 from wmsd.interfaces.pages.door import Answer, Door
 from wmsd.interfaces.pages.exports import EXPORTS
 from wmsd.interfaces.pages.fields import Field, properties_of
 from wmsd.interfaces.pages.referred import referred
 from wmsd.interfaces.pages.rendering import HEADERS, go_to, page
 from wmsd.interfaces.pages.resources import RESOURCES, Resource
+from wmsd.interfaces.pages.rules import rules_of
 from wmsd.interfaces.pages.under import records_under
 from wmsd.interfaces.pages.workplace import CompanyWorkplace, Workplace, workplace
 from wmsd.interfaces.rest_v1.routes import ROUTES as V1
@@ -110,9 +112,11 @@ class Browsing:
                 (each for each in fields if _is_fact(resource, each, record)), key=lambda each: each.name in LAST
             ),
             tables=[field for field in fields if field.kind == "table" and record.get(field.name)],
-            under=await records_under(at, resource, record["id"]),
+            under=await records_under(at, resource, record),
             tried_at=TRIED_AT.get(resource.one.name),
             audit_at=audit_of(at, resource, record),
+            rules=await rules_of(at, resource, record["id"]),
+            changes=await changes_of(at, resource, record["id"]),
             path=None if route is None else route.path.replace("{id}", str(record["id"])),
         )
 

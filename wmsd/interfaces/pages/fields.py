@@ -28,6 +28,7 @@ Kind = Literal[
     "days_left",
     "sentence",
     "sentences",
+    "document",
 ]
 BY_FORMAT: Final[Mapping[str, Kind]] = {"date-time": "moment", "date": "date"}
 BY_TYPE: Final[Mapping[str, Kind]] = {
@@ -43,6 +44,9 @@ BY_NAME: Final[Mapping[str, Kind]] = {
     "switched_off_because": "sentence",
     "warnings": "sentences",
 }
+DOCUMENT_TYPE: Final = "document_type"
+DOCUMENT_ID: Final = "document_id"
+"""The document of any kind that has caused a record: its kind is in the other field."""
 REFERRING: Final = {reference.id_field: reference for reference in REFERENCES}
 NAMES: Final[Mapping[str, str]] = {
     "at": "When",
@@ -82,6 +86,8 @@ NAMES: Final[Mapping[str, str]] = {
     "um3pl_factor": "Units in a 3PL unit",
     "unit_3pl": "3PL unit",
     "updated_at": "Changed",
+    "upload_megabytes": "Largest uploaded file, MB",
+    "returns_need_write": "Returns need the right returns:write",
     "url": "Address",
     "weight_kg": "Weight, kg",
     "width_mm": "Width, mm",
@@ -107,7 +113,10 @@ class Field:
 @cache
 def fields_of(model: type[BaseModel]) -> Mapping[str, Field]:
     schema = model.model_json_schema(mode="serialization")
-    return {field.name: field for field in _fields(schema, schema.get("$defs", {}))}
+    fields = {field.name: field for field in _fields(schema, schema.get("$defs", {}))}
+    if DOCUMENT_TYPE in fields:
+        fields[DOCUMENT_ID] = Field(DOCUMENT_ID, "document")
+    return fields
 
 
 def name_of(field: str) -> str:

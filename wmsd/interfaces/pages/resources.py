@@ -19,6 +19,7 @@ from wmsd.documents.kind import DocumentKind
 from wmsd.interfaces.pages.fields import REFERRING, Field, fields_of
 from wmsd.outbox import actions as outbox
 from wmsd.packaging import actions as packaging
+from wmsd.packaging import administration as packaging_administration
 from wmsd.stock import actions as stock
 from wmsd.webhooks import actions as webhooks
 from wmsd.webhooks.receiving.actions import make_webhook_receiver
@@ -91,10 +92,16 @@ class Resource:
     sort: str = "code"
     """The order that people expect, if it can be ordered."""
     acts: tuple[Act, ...] = ()
+    rules: Operation | None = None
+    """Lists what limits a record, and what is decided for it."""
+    changes: Operation | None = None
+    """Lists who made a record, moved it and changed it, where the audit does not tell."""
     further: tuple[str, str, str] | None = None
     """A page below that of a record: its name in addresses, its title, and what it tells."""
-    under: tuple[str, ...] = ()
-    """The resources whose records of this one are listed under it."""
+    under: tuple[tuple[str, str], ...] = ()
+    """The resources whose records of this one are listed under it, each with the filter that takes its code."""
+    leads_to: tuple[str, tuple[str, ...]] | None = None
+    """Of records without a page: the resource whose list the key leads to, and the fields that narrow it."""
     says: str = ""
     """What they are for, above the list."""
     comes: str = ""
@@ -112,7 +119,8 @@ class Resource:
     @property
     def operations(self) -> list[Operation]:
         """All that its pages ask for."""
-        reading = [self.listing, self.walking, *([] if self.one is None else [self.one])]
+        further = [each for each in (self.one, self.rules, self.changes) if each is not None]
+        reading = [self.listing, self.walking, *further]
         read_by_acts = [act.reads for act in self.acts if act.reads is not None]
         return [*reading, *(act.operation for act in self.acts), *read_by_acts]
 
@@ -147,6 +155,7 @@ def _of_documents(kind: DocumentKind) -> Resource:
         reading.one,
         sort="-id",
         comes="Programs make them by the API.",
+        changes=reading.changes,
     )
 
 
@@ -251,7 +260,7 @@ IMPORTS: Final = Resource(
 DIRECTORY: Final = ("code", "name", "active", "updated_at")
 
 
-def _directory_acts(noun: str, create: Operation, change: Operation) -> tuple[Act, ...]:
+def _own_acts(noun: str, create: Operation, change: Operation) -> tuple[Act, ...]:
     return (
         Act("new", f"New {noun}", create, done=f"The {noun} is made."),
         Act("change", "Change", change, done=f"The {noun} is changed.", changes=True),
@@ -278,7 +287,7 @@ RESOURCES: Final = (
         articles.walk_articles,
         ("code", "name", "unit", "barcode", "min_stock", "active", "updated_at"),
         articles.get_article,
-        under=("stock",),
+        under=(("stock", "article_code"),),
         acts=(
             Act("new", "New article", articles.create_article, done="The article is made."),
             Act("change", "Change", articles.update_article, done="The article is changed.", changes=True),
@@ -290,16 +299,34 @@ RESOURCES: Final = (
         packaging.walk_packaging_balances,
         packaging.walk_packaging_balances,
         ("packaging_type_code", "packaging_type_name", "partner", "quantity", "updated_at"),
-        key="packaging_type_code",
+        key="quantity",
+        leads_to=("packaging-movements", ("packaging_type_code", "partner_id")),
         comes="A balance comes with the first movement of packaging.",
     ),
     Resource(
         "packaging-movements",
         "Packaging movements",
-        packaging.walk_packaging_movements,
-        packaging.walk_packaging_movements,
-        ("code", "packaging_type_code", "partner", "direction", "quantity", "occurred_at", "notes"),
-        comes="Programs write them by the API, and transports when they leave.",
+        packaging_administration.tell_packaging_movements,
+        packaging_administration.tell_packaging_movements,
+        (
+            *("code", "packaging_type_code", "partner", "direction", "quantity", "occurred_at", "document"),
+            *("actor", "notes"),
+        ),
+        comes="They come with orders, receptions and transports, and with imports.",
+    ),
+    Resource(
+        "packaging-types",
+        "Packaging types",
+        packaging.walk_packaging_types,
+        packaging.walk_packaging_types,
+        ("code", "name", "updated_at"),
+        packaging_administration.get_packaging_type,
+        under=(("packaging", "packaging_type_code"), ("packaging-movements", "packaging_type_code")),
+        acts=_own_acts(
+            "packaging type",
+            packaging_administration.create_packaging_type,
+            packaging_administration.change_packaging_type,
+        ),
     ),
     Resource(
         "partners",
@@ -308,7 +335,7 @@ RESOURCES: Final = (
         directory.walk_partners,
         ("code", "name", "type", "active", "updated_at"),
         directory.get_partner,
-        acts=_directory_acts(
+        acts=_own_acts(
             "partner", directory_administration.create_partner, directory_administration.change_partner
         ),
     ),
@@ -319,9 +346,7 @@ RESOURCES: Final = (
         directory.walk_clients,
         DIRECTORY,
         directory.get_client,
-        acts=_directory_acts(
-            "client", directory_administration.create_client, directory_administration.change_client
-        ),
+        acts=_own_acts("client", directory_administration.create_client, directory_administration.change_client),
     ),
     Resource(
         "warehouses",
@@ -330,7 +355,7 @@ RESOURCES: Final = (
         directory.walk_warehouses,
         DIRECTORY,
         directory.get_warehouse,
-        acts=_directory_acts(
+        acts=_own_acts(
             "warehouse", directory_administration.create_warehouse, directory_administration.change_warehouse
         ),
     ),

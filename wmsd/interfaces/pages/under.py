@@ -2,11 +2,12 @@
 
 from collections.abc import Mapping, Sequence
 from typing import Any, Final
+from urllib.parse import urlencode
 
 from wmsd.base.dataclass import dataclass
 from wmsd.interfaces.pages.fields import Field
 from wmsd.interfaces.pages.referred import Referred, referred
-from wmsd.interfaces.pages.resources import BY_NAME, REFERRED, Resource
+from wmsd.interfaces.pages.resources import BY_NAME, Resource
 from wmsd.interfaces.pages.workplace import Workplace
 
 MOST: Final = 50
@@ -19,18 +20,31 @@ class Under:
     """Those of its list, without the record itself."""
     records: Sequence[Mapping[str, Any]]
     referred: Referred
-    total: int
+    address: str
+    """That of the list of all of them."""
+    has_more: bool
+    total: int | None
+    """None where a list does not count."""
 
 
-async def records_under(at: Workplace, resource: Resource, record_id: int) -> list[Under]:
+async def records_under(at: Workplace, resource: Resource, record: Mapping[str, Any]) -> list[Under]:
     """What the person may read of them: the first of each resource."""
-    others = [BY_NAME[name] for name in resource.under if at.may(BY_NAME[name].listing)]
-    return [await _under(at, resource, other, record_id) for other in others]
+    others = [(BY_NAME[name], filtered) for name, filtered in resource.under]
+    return [await _under(at, each, filtered, record["code"]) for each, filtered in others if at.may(each.listing)]
 
 
-async def _under(at: Workplace, resource: Resource, other: Resource, record_id: int) -> Under:
-    (id_field,) = (name for name, of_field in REFERRED.items() if of_field is resource)
-    query = {id_field: str(record_id), "per_page": str(MOST)}
+async def _under(at: Workplace, other: Resource, filtered: str, code: str) -> Under:
+    query = {filtered: code, "per_page": str(MOST)}
     found = await at.need(other.listing, query=query, is_counted=True)
-    fields = [field for field in other.listed if field.name != id_field]
-    return Under(other, fields, found["data"], await referred(at, fields, found["data"]), found["meta"]["total"])
+    total = found.get("meta", {}).get("total")
+    of_the_record = f"{filtered.removesuffix('_code')}_"
+    fields = [field for field in other.listed if not field.name.startswith(of_the_record)]
+    return Under(
+        other,
+        fields,
+        found["data"],
+        await referred(at, fields, found["data"]),
+        f"{at.address}/{other.name}?{urlencode({filtered: code})}",
+        has_more=found["next_cursor"] is not None if total is None else total > MOST,
+        total=total,
+    )

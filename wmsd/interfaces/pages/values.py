@@ -5,14 +5,15 @@ passes through `escape`.
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from functools import cache
+from functools import cache, partial
 from html import escape as escape_text
 from typing import Any, Final, NamedTuple
+from urllib.parse import urlencode
 
 from markupsafe import Markup
 
 from wmsd.interfaces.pages import words
-from wmsd.interfaces.pages.fields import Field, name_of
+from wmsd.interfaces.pages.fields import DOCUMENT_ID, DOCUMENT_TYPE, REFERRING, Field, name_of
 from wmsd.interfaces.pages.language import told
 from wmsd.interfaces.pages.referred import Referred
 from wmsd.interfaces.pages.resources import REFERRED, Resource
@@ -43,9 +44,28 @@ def rows(
     referred: Referred,
     at: Workplace,
 ) -> Markup:
-    """The rows of a list. The key leads to the record."""
-    key = resource.key if resource.one else ""
-    return _body(fields, records, referred, at, key, f"{at.address}/{resource.name}/")
+    """The rows of a list. The key leads to the record, or to what there is of it."""
+    if resource.one is not None:
+        begin = f"{at.address}/{resource.name}/"
+        return _body(fields, records, referred, at, resource.key, lambda record: f"{begin}{record['id']}")
+    if resource.leads_to is not None:
+        other, names = resource.leads_to
+        begin = f"{at.address}/{other}?"
+        narrow = partial(_narrowed, names=names, referred=referred)
+        return _body(fields, records, referred, at, resource.key, lambda record: f"{begin}{narrow(record)}")
+    return _body(fields, records, referred, at)
+
+
+def _narrowed(record: Mapping[str, Any], names: Iterable[str], referred: Referred) -> str:
+    """The filters of a list, as a form sends them: a record that is referred to by its code, where it is known."""
+    sent = {}
+    for name in names:
+        found = referred.get((name, record[name]))
+        if found is None:
+            sent[name] = record[name]
+        else:
+            sent[REFERRING[name].name] = found["code"]
+    return escape(urlencode(sent))
 
 
 def lines(
@@ -55,12 +75,17 @@ def lines(
     return _body(fields, records, referred, at)
 
 
+LeadsTo = Callable[[Mapping[str, Any]], str]
+"""The address that a record's key leads to, escaped."""
+
+
 class Column(NamedTuple):
     name: str
     begin: str
     show: Show
-    leads_to: str
-    """The address of the records, where the value leads to its own."""
+    leads_to: LeadsTo | None
+    of_record: Callable[[Mapping[str, Any]], str] | None
+    """The markup of what several fields tell together."""
 
 
 def _body(
@@ -69,11 +94,15 @@ def _body(
     referred: Referred,
     at: Workplace,
     key: str = "",
-    address: str = "",
+    leads_to: LeadsTo | None = None,
 ) -> Markup:
     columns = [
         Column(
-            each.name, f"<td{_is_figure(each)}>", _show(each, referred, at), address if each.name == key else ""
+            each.name,
+            f"<td{_is_figure(each)}>",
+            _show(each, referred, at),
+            leads_to if each.name == key else None,
+            _document(referred) if each.kind == "document" else None,
         )
         for each in fields
     ]
@@ -82,10 +111,10 @@ def _body(
 
 def _row(columns: Iterable[Column], record: Mapping[str, Any]) -> str:
     cells = []
-    for name, begin, show, leads_to in columns:
-        text = _or_dash(record.get(name), show)
-        if leads_to:
-            text = f'<a href="{leads_to}{record["id"]}">{text}</a>'
+    for name, begin, show, leads_to, of_record in columns:
+        text = _or_dash(record.get(name), show) if of_record is None else of_record(record)
+        if leads_to is not None:
+            text = f'<a href="{leads_to(record)}">{text}</a>'
         cells.append(f"{begin}{text}</td>")
     return f"<tr>{''.join(cells)}</tr>"
 
@@ -157,7 +186,16 @@ def _plain(value: Any) -> str:
         return DASH
     if isinstance(value, bool):
         return words.yes_or_no(value)
-    return _list(value) if isinstance(value, list | dict) else escape(value)
+    if isinstance(value, dict):
+        return _parts(value)
+    if isinstance(value, list) and isinstance(value[0], dict):
+        return "; ".join(map(_parts, value))
+    return _list(value) if isinstance(value, list) else escape(value)
+
+
+def _parts(value: Mapping[str, Any]) -> str:
+    """Of an address, or of a line of a document, in one line of text."""
+    return ", ".join(f"{escape(name_of(name))} {_plain(each)}" for name, each in value.items() if each is not None)
 
 
 def _referring(field: Field, referred: Referred, at: Workplace) -> Show:
@@ -173,6 +211,23 @@ def _referring(field: Field, referred: Referred, at: Workplace) -> Show:
         return f'<a href="{escape(address)}{escape(value)}">{escape(found["code"])}</a>{name}'
 
     return cache(show)
+
+
+def _document(referred: Referred) -> Callable[[Mapping[str, Any]], str]:
+    """The document that has caused a record. One without a page, or which the person may not read, is told by the
+    name of its kind and its id.
+    """
+
+    def show(record: Mapping[str, Any]) -> str:
+        kind, document_id = record[DOCUMENT_TYPE], record[DOCUMENT_ID]
+        if kind is None:
+            return NOTHING
+        found = referred.get((kind, document_id))
+        if found is None:
+            return f"{escape(name_of(kind))} {escape(document_id)}"
+        return f'<a href="{escape(found["address"])}">{escape(found["text"])}</a>'
+
+    return show
 
 
 def _facts(field: Field, referred: Referred, at: Workplace) -> Show:

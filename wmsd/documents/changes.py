@@ -1,0 +1,95 @@
+"""Who made a document, moved it and changed its fields: written in the transaction of the change."""
+
+import json
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from itertools import islice
+from typing import Any, Final
+
+from wmsd.base.results import Record
+from wmsd.base.strict_json import dumps
+from wmsd.db.record import record_sql
+from wmsd.db.transaction import Transaction
+from wmsd.documents.schema import DocumentChange
+from wmsd.documents.table import DocumentTable
+
+MOST_SHOWN: Final = 200
+LONGEST_VALUE: Final = 500
+"""The characters that are kept of one value: it is no second copy of the document."""
+MOST_LINES: Final = 20
+"""How many of the lines that differ are kept, before and after."""
+NOTE: Final = """
+    INSERT INTO document_changes (kind, document_id, at, actor, what, status, changes) VALUES (?, ?, ?, ?, ?, ?, ?)
+"""
+OF_DOCUMENT: Final = f"""
+    SELECT {record_sql(DocumentChange)} FROM document_changes WHERE kind = ? AND document_id = ?
+    ORDER BY id DESC LIMIT {MOST_SHOWN}
+"""
+FORGET: Final = "DELETE FROM document_changes WHERE kind = ? AND document_id = ?"
+
+
+def note_created(tx: Transaction, table: DocumentTable, ids: Iterable[int]) -> None:
+    _note(tx, table, ids, "created", table.initial)
+
+
+def note_moved(tx: Transaction, table: DocumentTable, ids: Iterable[int], status: str) -> None:
+    _note(tx, table, ids, "moved", status)
+
+
+def note_changed(tx: Transaction, table: DocumentTable, before: Record, after: Record) -> None:
+    changes = differences(table, json.loads(before.json), json.loads(after.json))
+    _note(tx, table, [after.id], "changed", None, dumps(changes))
+
+
+def _note(
+    tx: Transaction,
+    table: DocumentTable,
+    ids: Iterable[int],
+    what: str,
+    status: str | None,
+    changes: str | None = None,
+) -> None:
+    at, actor = tx.timestamp, tx.actor.name
+    tx.executemany(NOTE, [(table.entity, each, at, actor, what, status, changes) for each in ids])
+
+
+def of_document(tx: Transaction, table: DocumentTable, document_id: int) -> list[dict[str, Any]]:
+    """The last changes, the newest first. Raises Problem (404) when there is no such document."""
+    table.columns(tx, document_id)
+    return [json.loads(text) for (text,) in tx.rows(OF_DOCUMENT, (table.entity, document_id))]
+
+
+def delete(tx: Transaction, table: DocumentTable, document_id: int) -> None:
+    """Deletes a document and what is noted of it: its id may be given again. Nothing may refer to it."""
+    table.delete(tx, document_id)
+    tx.execute(FORGET, (table.entity, document_id))
+
+
+def differences(
+    table: DocumentTable, before: Mapping[str, Any], after: Mapping[str, Any]
+) -> dict[str, dict[str, Any]]:
+    """The fields that a caller may set and that differ, and the lines that differ."""
+    differing = {
+        name: {"before": _cut(before[name]), "after": _cut(after[name])}
+        for name in table.fields
+        if before[name] != after[name]
+    }
+    gone, come = (_lines(table, each[table.lines]) for each in (before, after))
+    if gone != come:
+        differing[table.lines] = {"before": _kept(gone - come), "after": _kept(come - gone)}
+    return differing
+
+
+def _lines(table: DocumentTable, lines: Iterable[Mapping[str, Any]]) -> Counter[str]:
+    """What a caller may set of each, as JSON, and how often it is there. An article is named by its code."""
+    names = ("article_code", *(name for name in table.line_table.fields if name != "article_id"))
+    return Counter(dumps({name: line[name] for name in names if line[name] not in (None, [])}) for line in lines)
+
+
+def _kept(lines: Counter[str]) -> list[Any]:
+    return [json.loads(text) for text in islice(lines.elements(), MOST_LINES)]
+
+
+def _cut(value: object) -> object:
+    text = value if isinstance(value, str) else dumps(value)
+    return value if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"
