@@ -4,6 +4,7 @@ import asyncio
 import os
 import socket
 import threading
+import time
 from collections.abc import Iterator
 from contextlib import closing, suppress
 from pathlib import Path
@@ -86,6 +87,27 @@ def answer_all(server: socket.socket, answer: bytes) -> None:
                     f"HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {len(answer)}\r\n\r\n"
                 )
                 connection.sendall(head.encode() + answer)
+
+
+def test_a_foreign_program_that_sends_a_byte_now_and_then_does_not_hold_the_examination(
+    data: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(network, "LONGEST_SECONDS", 0.5)
+    with closing(socket.create_server(("127.0.0.1", 0))) as server:
+        dripping = threading.Thread(target=drip, args=(server,), daemon=True)
+        dripping.start()
+        assert found(data, listen=f"127.0.0.1:{server.getsockname()[1]}") == ["port-taken"]
+
+
+def drip(server: socket.socket) -> None:
+    with suppress(OSError):
+        while True:
+            connection, _ = server.accept()
+            with connection, suppress(OSError):
+                connection.sendall(b"HTTP/1.1 200 OK\r\nContent-Length: 1000000\r\n\r\n")
+                while True:
+                    connection.sendall(b"x")
+                    time.sleep(0.05)
 
 
 @pytest.mark.parametrize("listen", ["203.0.113.7:8480", "no-such-host.invalid:8480", "[2001:db8::7]:8480"])

@@ -1,5 +1,6 @@
 """Every kind of finding about an installation, and the looks that find them."""
 
+import logging
 from collections.abc import Callable, Iterator, Sequence
 from typing import Final, NamedTuple
 
@@ -44,6 +45,7 @@ OF_SETTINGS: Final = (
     Group("Certificate", certificates.KINDS, certificates.look),
 )
 """What there is to examine before there is any data."""
+LOG = logging.getLogger("wmsd.doctor")
 UNEXAMINED: Final = FindingKind(
     "unexamined",
     "wrong",
@@ -51,7 +53,14 @@ UNEXAMINED: Final = FindingKind(
     "Look whether this user may read the folders of the data, of the backups and of temporary files.",
     words=(*(group.title for group in GROUPS), *REASONS),
 )
-KINDS: Final = (*(kind for group in GROUPS for kind in group.kinds), UNEXAMINED)
+BROKEN_OFF: Final = FindingKind(
+    "broken-off",
+    "wrong",
+    "A fault of wmsd broke off this part of the examination: {group}. It says: {reason}.",
+    "Write to wmsd's developers what it says here. The other parts were examined.",
+    words=tuple(group.title for group in GROUPS),
+)
+KINDS: Final = (*(kind for group in GROUPS for kind in group.kinds), UNEXAMINED, BROKEN_OFF)
 MOST_OF_KIND: Final = 20
 """Of a thousand files that all have the same trouble, so many are told."""
 
@@ -63,13 +72,16 @@ def diagnose(at: Situation, measured: bool = True, groups: Sequence[Group] = GRO
 
 
 def _found(group: Group, at: Situation, measured: bool) -> Iterator[Finding]:
-    """An error of the system in one group does not keep the others from looking."""
+    """An error in one group does not keep the others from looking."""
     try:
         yield from group.look(at)
         if measured and group.measures is not None:
             yield from group.measures(at)
     except OSError as error:
         yield UNEXAMINED.of(group=group.title, reason=reason_of(error))
+    except Exception as error:  # a fault of ours
+        LOG.error("the examination of %s was broken off", group.title, exc_info=error)
+        yield BROKEN_OFF.of(group=group.title, reason=f"{type(error).__name__}: {error}")
 
 
 def _bounded(found: Sequence[Finding]) -> Iterator[Finding]:

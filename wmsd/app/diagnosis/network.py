@@ -7,8 +7,9 @@ import json
 import os
 import socket
 import ssl
+import threading
 from collections.abc import Iterator
-from contextlib import closing, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Final
 
@@ -22,6 +23,9 @@ PROCESSES: Final = Path("/proc")
 TABLES: Final = ("/proc/net/tcp", "/proc/net/tcp6")
 LISTENS: Final = "0A"
 ANSWER_SECONDS: Final = 2.0
+"""For each part of an answer."""
+LONGEST_SECONDS: Final = 5.0
+"""For all of it."""
 LONGEST_ANSWER: Final = 65_536
 WIDEST: Final = {4: 8, 6: 16}
 """The shortest prefix of a network that can be an organisation's own, by the version of the address."""
@@ -137,9 +141,27 @@ def is_wmsd(host: str, port: int) -> bool:
         http.client.HTTPSConnection(place, port, timeout=ANSWER_SECONDS, context=context),
     ):
         with suppress(OSError, ValueError, http.client.HTTPException), closing(connection):
-            connection.request("GET", "/api/health")
-            return _is_of_wmsd(connection.getresponse().read(LONGEST_ANSWER))
+            connection.connect()
+            with _broken_off(connection):
+                connection.request("GET", "/api/health")
+                return _is_of_wmsd(connection.getresponse().read(LONGEST_ANSWER))
     return False
+
+
+@contextmanager
+def _broken_off(connection: http.client.HTTPConnection) -> Iterator[None]:
+    """Ends it after a while: a program that sends a byte now and then never comes to the timeout of the socket."""
+    timer = threading.Timer(LONGEST_SECONDS, _end, (connection.sock,))
+    timer.start()
+    try:
+        yield
+    finally:
+        timer.cancel()
+
+
+def _end(connected: socket.socket) -> None:
+    with suppress(OSError):  # the other side has ended it
+        connected.shutdown(socket.SHUT_RDWR)
 
 
 def _is_of_wmsd(answer: bytes) -> bool:

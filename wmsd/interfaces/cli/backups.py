@@ -22,6 +22,7 @@ from wmsd.app.backups.restoring import installed as installation_in
 from wmsd.app.backups.scheduled import Scheduled
 from wmsd.app.backups.verdict import verdict
 from wmsd.app.lending import beside_a_server
+from wmsd.base.sizes import size
 from wmsd.db.failures import StorageError
 from wmsd.interfaces.cli.backup_options import passphrase_of, passphrase_option, source_of
 from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, note, say, say_text
@@ -167,7 +168,7 @@ def _tell_proof(path: Path, proof: Proof, as_json: bool) -> None:
             as_json,
         )
     else:
-        files = f"{len(proof.manifest.files)} files, {_megabytes(proof.manifest.bytes)}"
+        files = f"{len(proof.manifest.files)} files, {size(proof.manifest.bytes)}"
         verdict = "cannot be restored whole" if proof.problems else "can be restored"
         say_text(f"{path} {verdict}: {files}, examined in {seconds} s.")
     if proof.problems:
@@ -352,12 +353,8 @@ def _described(path: Path, manifest: Manifest) -> dict[str, Any]:
         manifest.seconds,
         manifest.wmsd,
         companies,
-        _megabytes(manifest.bytes),
-        _megabytes(path.stat().st_size),
+        size(manifest.bytes),
+        size(path.stat().st_size),
         manifest.keys,
     )
     return dict(zip(DESCRIBED, values, strict=True))
-
-
-def _megabytes(number: int) -> str:
-    return f"{number / 1_000_000:.1f} MB"

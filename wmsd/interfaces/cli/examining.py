@@ -16,6 +16,7 @@ from wmsd.app.examination import Examination, Report
 from wmsd.app.looking import looking
 from wmsd.app.oversight.kept_findings import PLATFORM, examined
 from wmsd.app.oversight.kept_findings import diagnosed as kept
+from wmsd.base.sizes import size
 from wmsd.db.sqlite import bytes_on_disk
 from wmsd.interfaces.cli.audited import audit_fixes
 from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, note, say, say_text
@@ -111,7 +112,7 @@ class Counted(NamedTuple):
     def sentence(self) -> str:
         return (
             f"Examined {self.files} {'file' if self.files == 1 else 'files'}, {self.companies} of companies: "
-            f"{self.rows} rows and {self.bytes / 1_000_000:.1f} MB, in {self.seconds} s."
+            f"{self.rows} rows and {size(self.bytes)}, in {self.seconds} s."
         )
 
 

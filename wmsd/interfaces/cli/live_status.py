@@ -4,6 +4,7 @@ from datetime import datetime, timedelta
 from typing import Any, Final
 
 from wmsd.app.measuring.schema import ServerFigures
+from wmsd.base.sizes import size
 
 SLOW_LOOP_SECONDS: Final = 1.0
 MOST_NAMED: Final = 5
@@ -20,9 +21,9 @@ def shown(figures: ServerFigures) -> dict[str, Any]:
         f"{_milliseconds(figures.loop.most_lag_seconds)} at the most",
         "open companies": figures.companies.open,
         "deliveries": f"{waiting.waiting} wait{_oldest(waiting.oldest_seconds)}, {waiting.given_up} given up",
-        "logs": f"{_megabytes(logs.bytes)}, the largest {_megabytes(logs.largest_bytes)}"
+        "logs": f"{size(logs.bytes)}, the largest {size(logs.largest_bytes)}"
         + ("" if logs.largest_of is None else f" ({logs.largest_of})"),
-        "memory": _megabytes(figures.process.memory_bytes),
+        "memory": size(figures.process.memory_bytes),
         "open files": f"{figures.process.open_files} of {figures.process.most_open_files}",
         "signed in": f"{figures.sessions}, {figures.event_streams} with a live page",
     }
@@ -65,7 +66,7 @@ def line(figures: ServerFigures | None, troubles: list[str]) -> str:
     return (
         f"{_now()}  requests {minute.requests}/{minute.seconds:.0f}s{_times(figures)}  "
         f"open {figures.companies.open}/{figures.companies.known}  waiting {figures.deliveries.waiting}  "
-        f"largest log {_megabytes(figures.logs.largest_bytes)}  memory {_megabytes(memory)}  "
+        f"largest log {size(figures.logs.largest_bytes)}  memory {size(memory)}  "
         f"loop {_milliseconds(figures.loop.lag_seconds)}{_troubles(troubles)}"
     )
 
@@ -96,7 +97,3 @@ def _named(codes: list[str]) -> str:
 
 def _milliseconds(seconds: float) -> str:
     return f"{seconds * 1000:.1f} ms"
-
-
-def _megabytes(number: int) -> str:
-    return f"{number / 1_000_000:.1f} MB"

@@ -20,6 +20,7 @@ from wmsd.app.measuring.schema import ServerFigures
 from wmsd.app.oversight.kept_findings import read_examination
 from wmsd.app.replicas.verdict import verdict as verdict_of_replica
 from wmsd.app.upgrades.journal import read_upgrade
+from wmsd.base.sizes import size
 from wmsd.interfaces.cli import live_status
 from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, say
 
@@ -78,8 +79,8 @@ def _status(command_line: CommandLine) -> Status:
         "server": "none runs" if server is None else f"process {server.pid}, listening on {server.listen}",
         **({} if figures is None else live_status.shown(figures)),
         "companies": len(files) - 1,
-        "data": _megabytes(sum(path.stat().st_size for path in files if path.exists())),
-        "disk": f"{_megabytes(disk.free)} free, {disk.percent} percent",
+        "data": size(sum(path.stat().st_size for path in files if path.exists())),
+        "disk": f"{size(disk.free)} free, {disk.percent} percent",
         "backup": backups.sentence,
         **_remembered(folder),
     }
@@ -151,7 +152,3 @@ def _watch(command_line: CommandLine, as_json: bool) -> None:
             time.sleep(EVERY_SECONDS)
     except KeyboardInterrupt:
         return
-
-
-def _megabytes(number: int) -> str:
-    return f"{number / 1_000_000:.1f} MB"

@@ -3,22 +3,16 @@
 from decimal import Decimal
 from typing import Final
 
+from wmsd.base import sizes
 from wmsd.interfaces.pages.language import formats
 
 BLANK: Final = "\u202f"
-UNITS: Final = ("B", "kB", "MB", "GB", "TB")
 SPANS: Final = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
 
 
 def size(number: int) -> str:
-    """A number of bytes in the largest unit that it has one of, with three digits, such as `1.25 GB`."""
-    value, unit = Decimal(number), UNITS[0]
-    for larger in UNITS[1:]:
-        if value < 1000:
-            break
-        value, unit = value / 1000, larger
-    places = 0 if unit == UNITS[0] or value >= 100 else 1 if value >= 10 else 2
-    return _measured(value, places, unit)
+    """A number of bytes with three digits, such as `1.25 GB`."""
+    return _written(*sizes.scaled(number))
 
 
 def duration(seconds: int) -> str:
@@ -38,4 +32,8 @@ def took(seconds: Decimal | int) -> str:
 
 
 def _measured(value: Decimal, places: int, unit: str) -> str:
-    return f"{value:.{places}f}{BLANK}{unit}".replace(".", formats().decimal)
+    return _written(f"{value:.{places}f}", unit)
+
+
+def _written(value: str, unit: str) -> str:
+    return f"{value}{BLANK}{unit}".replace(".", formats().decimal)
