@@ -8,7 +8,7 @@ from tests.support.chromium import opened
 
 PAGES = (
     *("/admin/users/1/rights", "/admin/settings", "/admin/health", "/docs/api/access", "/docs/api/graphql/Query"),
-    *("/docs/api/sales-orders/create_sales_order", "/docs/api/webhook-events"),
+    *("/docs/api/sales-orders/create_sales_order", "/docs/api/webhook-events", "/admin/companies/1"),
 )
 
 

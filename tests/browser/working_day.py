@@ -28,14 +28,18 @@ def work(page: Page, house: House) -> tuple[str, ...]:
         return answer
 
     fill(page, f"{COMPANY}/warehouses/new", {"code": "EAST", "name": "Eastern hall"})
+    fill(page, f"{COMPANY}/packaging-types/new", {"code": "EPAL", "name": "Euro pallet"})
+    packaging_type = page.url.rpartition("?")[0]
     place = {"partner_id": 1, "warehouse_id": 1}
     lines = [{"article_code": "22423", "quantity": 3}, {"article_code": "20685", "quantity": 2.5}]
     late = send(
         "POST", "sales-orders", {**place, "lines": lines, "requested_date": LATE, "notes": "By the side door."}
     )
     sold = send("POST", "sales-orders", {**place, "lines": lines})
-    for status in ("IN_LUCRU", "INCARCAT", "LIVRAT"):
-        send("PATCH", f"sales-orders/{sold['id']}", {"status": status})
+    send("PATCH", f"sales-orders/{late['id']}", {"lines": lines[:1], "notes": "By the front door, after all."})
+    pallets = {"packaging": [{"packaging_type_code": "EPAL", "quantity": 2}]}
+    for status, also in (("IN_LUCRU", {}), ("INCARCAT", pallets), ("LIVRAT", {})):
+        send("PATCH", f"sales-orders/{sold['id']}", {"status": status, **also})
     items = [{"article_code": "20685", "quantity": 48}]
     bought = send("POST", "purchase-orders", {**place, "items": items, "expected_date": LATE})
     selected = [{"po_item_id": bought["items"][0]["id"], "quantity_um3pl": 12}]
@@ -54,7 +58,8 @@ def work(page: Page, house: House) -> tuple[str, ...]:
         "receptions": reception,
         "returns": returned,
     }
-    return (*(f"{COMPANY}/{kind}/{record['id']}" for kind, record in documents.items()), request, event)
+    pages = (f"{COMPANY}/{kind}/{record['id']}" for kind, record in documents.items())
+    return (*pages, packaging_type.removeprefix(house.address), request, event)
 
 
 def fill(page: Page, path: str, fields: Mapping[str, str | bool]) -> None:
