@@ -23,10 +23,10 @@ ORIGINS: Final = {
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where something is changed. `address` is None for who may not change it there."""
+    """Where something is changed."""
 
     text: str
-    address: str | None
+    address: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,7 @@ class Rule:
     origin: str
     is_built_in: bool
     places: Sequence[Place]
+    """None where the person may not change it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +72,13 @@ async def rules_of(at: Workplace, resource: Resource, record_id: int) -> Rules |
 def _places(
     at: Workplace, resource: Resource, rule: Mapping[str, Any], address: str, operator_id: int | None
 ) -> Iterator[Place]:
+    """Those that the person may use."""
     for act in resource.acts:
-        if act.changes and act.operation.body is not None and rule["name"] in act.operation.body.model_fields:
-            yield Place(_(act.text), f"{address}/{act.name}" if at.may(act.operation) else None)
-    if rule["origin"] == "operator":
-        of_operator = f"{at.address}/operators/{operator_id}/change"
-        yield Place(_("Change the operator"), of_operator if at.may(change_operator_record) else None)
-    if rule["setting"] is not None:
-        settings = f"{at.address}/{SETTINGS.name}?{urlencode({'search': rule['setting']})}"
-        yield Place(rule["setting"], settings if at.may(SETTINGS.reads) else None)
+        body = act.operation.body
+        if act.changes and body is not None and rule["name"] in body.model_fields and at.may(act.operation):
+            yield Place(_(act.text), f"{address}/{act.name}")
+    if rule["origin"] == "operator" and at.may(change_operator_record):
+        yield Place(_("Change the operator"), f"{at.address}/operators/{operator_id}/change")
+    if rule["setting"] is not None and at.may(SETTINGS.reads):
+        query = urlencode({"search": rule["setting"]})
+        yield Place(rule["setting"], f"{at.address}/{SETTINGS.name}?{query}")
