@@ -296,6 +296,12 @@ def revoke_token_by_id(tx: Transaction, token_id: int) -> bool:
     return revoked
 
 
+def revoke_tokens_named(tx: Transaction, email: str, name: str) -> None:
+    """Revokes the tokens of this name that an active user has."""
+    for token_id in store.active_tokens_named(tx, user_of_email(tx, email).id, name):
+        revoke_token_by_id(tx, token_id)
+
+
 def rotate_signing_key(tx: Transaction) -> None:
     store.add_signing_key(tx, tx.ids.unique()[:8], tx.ids.secret())
     companies.audit(tx, "key.rotate", "signing key")

@@ -22,7 +22,9 @@ from wmsd.db.transaction import Transaction
 DATA: Final = files("wmsd.app") / "demo_data"
 ORDER: Final = ("warehouses", "partners", "articles", "stock")
 CODE: Final = "DEMO"
-TOKEN_LIFETIME: Final = timedelta(days=7)
+TOKEN_NAME: Final = "demo"
+TOKEN_LIFETIME: Final = timedelta(days=30)
+"""Longer than before an end people are told, so that a new demo does not begin with a warning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,18 +63,23 @@ async def _company(installation: Installation) -> Company | None:
 
 
 async def _token(installation: Installation) -> str:
-    """A new token. Nobody knows the demo user's password, so only tokens made here act for it."""
+    """A new token; that of the start before is revoked. Nobody knows the demo user's password, so only tokens made
+    here act for it.
+    """
     if await installation.platform.read(lambda tx: users.user_by_email(tx, EMAIL)) is None:
         password_hash = await installation.passwords.hash(installation.ids.secret())
         user = NewUser(email=EMAIL, name="Demo", role="company-admin", company_codes=[CODE])
         await installation.platform.write(lambda tx: accounts.create_user(tx, user, password_hash))
-    return await installation.platform.write(
-        lambda tx: accounts.create_token(
-            tx,
-            email=EMAIL,
-            name="demo",
-            abilities=[EVERYTHING],
-            company_codes=[CODE],
-            lifetime=TOKEN_LIFETIME,
-        )
+    return await installation.platform.write(_renew_token)
+
+
+def _renew_token(tx: Transaction) -> str:
+    accounts.revoke_tokens_named(tx, EMAIL, TOKEN_NAME)
+    return accounts.create_token(
+        tx,
+        email=EMAIL,
+        name=TOKEN_NAME,
+        abilities=[EVERYTHING],
+        company_codes=[CODE],
+        lifetime=TOKEN_LIFETIME,
     )
