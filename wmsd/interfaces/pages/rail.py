@@ -3,6 +3,7 @@ and macros of a template take ten times as long. Whatever is not written here pa
 """
 
 from collections.abc import Iterator
+from typing import Final
 
 from markupsafe import Markup, escape
 
@@ -12,6 +13,24 @@ from wmsd.interfaces.pages.house_pages import overseen_by
 from wmsd.interfaces.pages.language import translated as _
 from wmsd.interfaces.pages.workplace import AdminWorkplace, CompanyWorkplace, Workplace
 
+KEYS: Final = {
+    "today": "t",
+    "sales-orders": "o",
+    "purchase-orders": "p",
+    "receptions": "r",
+    "returns": "u",
+    "stock": "s",
+    "articles": "a",
+    "partners": "n",
+    "imports": "i",
+    "webhooks": "w",
+    "events": "e",
+    "requests": "q",
+    "api": "x",
+    "admin-health": "h",
+    "guide": "d",
+}
+"""What is pressed after g, by the name of the place."""
 Link = tuple[str, str, str]
 """Its name, its address, and its text in the language of the page."""
 
@@ -30,9 +49,13 @@ def rail(person: Person, at: Workplace | None, current: str) -> Markup:
 
 def _links(links: Iterator[Link] | list[Link], here: str) -> str:
     return "".join(
-        f'<a href="{escape(address)}"{_current(name == here)}>{escape(text)}</a>\n'
+        f'<a href="{escape(address)}"{_key(name)}{_current(name == here)}>{escape(text)}</a>\n'
         for name, address, text in links
     )
+
+
+def _key(name: str) -> str:
+    return f' data-key="{KEYS[name]}"' if name in KEYS else ""
 
 
 def _current(is_here: bool) -> str:

@@ -24,6 +24,7 @@ const find = document.querySelector("[data-find]");
 document.addEventListener("keydown", (event) => {
   if (!find || event.key !== "/" || event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.target.closest("input, select, textarea, [contenteditable]")) return;
+  if (localStorage.getItem("wmsd-keys") === "off") return; // see keys.js
   event.preventDefault();
   find.focus();
 });

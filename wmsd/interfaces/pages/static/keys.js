@@ -1,0 +1,40 @@
+// Keys: / finds, g and a letter goes to a place of the rail, ? lists them. People can switch them off in that list.
+"use strict";
+
+(() => {
+  const dialog = document.getElementById("keys");
+  const [button, isOn] = [document.getElementById("show-keys"), document.getElementById("keys-on")];
+  const find = document.querySelector("form[role=search] input:not([type=hidden])");
+  const places = new Map([...document.querySelectorAll(".rail [data-key]")].map((link) => [link.dataset.key, link]));
+  let went = -Infinity; // when g was pressed
+
+  const made = (name, ...content) => {
+    const element = document.createElement(name);
+    element.append(...content);
+    return element;
+  };
+  for (const [key, link] of places) {
+    dialog.querySelector("dl").append(
+      made("dt", made("kbd", "g"), " ", made("kbd", key)),
+      made("dd", link.textContent),
+    );
+  }
+  try {
+    isOn.checked = localStorage.getItem("wmsd-keys") !== "off";
+    isOn.addEventListener("change", () => localStorage.setItem("wmsd-keys", isOn.checked ? "on" : "off"));
+  } catch {} // a browser that keeps nothing: the keys are on
+  button.hidden = false;
+  button.addEventListener("click", () => dialog.showModal());
+
+  document.addEventListener("keydown", (event) => {
+    if (!isOn.checked || dialog.open || event.ctrlKey || event.metaKey || event.altKey) return;
+    if (event.target.closest("input, select, textarea, [contenteditable]")) return;
+    const place = event.timeStamp - went < 3000 && places.get(event.key);
+    went = event.key === "g" ? event.timeStamp : -Infinity;
+    if (place) place.click();
+    else if (event.key === "?") dialog.showModal();
+    else if (event.key === "/" && find) find.focus();
+    else return;
+    event.preventDefault();
+  });
+})();
