@@ -13,17 +13,26 @@ from wmsd.db.transaction import Transaction
 from wmsd.documents.schema import DocumentChange
 from wmsd.documents.table import DocumentTable
 
-MOST_SHOWN: Final = 200
+MOST_KEPT: Final = 200
+"""Of each document the last ones, beside who made it: a program may change one all day."""
 LONGEST_VALUE: Final = 500
 """The characters that are kept of one value: it is no second copy of the document."""
+MOST_PARTS: Final = 5
+"""Of a list in a value, such as ten thousand serials."""
 MOST_LINES: Final = 20
 """How many of the lines that differ are kept, before and after."""
 NOTE: Final = """
     INSERT INTO document_changes (kind, document_id, at, actor, what, status, changes) VALUES (?, ?, ?, ?, ?, ?, ?)
 """
+FORGET_OLD: Final = f"""
+    DELETE FROM document_changes WHERE kind = :kind AND document_id = :id AND what <> 'created' AND id <= (
+        SELECT id FROM document_changes WHERE kind = :kind AND document_id = :id
+        ORDER BY id DESC LIMIT 1 OFFSET {MOST_KEPT}
+    )
+"""
 OF_DOCUMENT: Final = f"""
     SELECT {record_sql(DocumentChange)} FROM document_changes WHERE kind = ? AND document_id = ?
-    ORDER BY id DESC LIMIT {MOST_SHOWN}
+    ORDER BY id DESC LIMIT {MOST_KEPT + 1}
 """
 FORGET: Final = "DELETE FROM document_changes WHERE kind = ? AND document_id = ?"
 
@@ -50,11 +59,14 @@ def _note(
     changes: str | None = None,
 ) -> None:
     at, actor = tx.timestamp, tx.actor.name
+    ids = tuple(ids)
     tx.executemany(NOTE, [(table.entity, each, at, actor, what, status, changes) for each in ids])
+    if what != "created":
+        tx.executemany(FORGET_OLD, [{"kind": table.entity, "id": each} for each in ids])
 
 
 def of_document(tx: Transaction, table: DocumentTable, document_id: int) -> list[dict[str, Any]]:
-    """The last changes, the newest first. Raises Problem (404) when there is no such document."""
+    """The last changes, the newest first, and who made it. Raises Problem (404) when there is no such document."""
     table.columns(tx, document_id)
     return [json.loads(text) for (text,) in tx.rows(OF_DOCUMENT, (table.entity, document_id))]
 
@@ -74,9 +86,10 @@ def differences(
         for name in table.fields
         if before[name] != after[name]
     }
-    gone, come = (_lines(table, each[table.lines]) for each in (before, after))
-    if gone != come:
-        differing[table.lines] = {"before": _kept(gone - come), "after": _kept(come - gone)}
+    if before[table.lines] != after[table.lines]:
+        gone, come = (_lines(table, each[table.lines]) for each in (before, after))
+        if gone != come:
+            differing[table.lines] = {"before": _kept(gone - come), "after": _kept(come - gone)}
     return differing
 
 
@@ -87,9 +100,15 @@ def _lines(table: DocumentTable, lines: Iterable[Mapping[str, Any]]) -> Counter[
 
 
 def _kept(lines: Counter[str]) -> list[Any]:
-    return [json.loads(text) for text in islice(lines.elements(), MOST_LINES)]
+    return [_cut(json.loads(text)) for text in islice(lines.elements(), MOST_LINES)]
 
 
-def _cut(value: object) -> object:
-    text = value if isinstance(value, str) else dumps(value)
-    return value if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"
+def _cut(value: Any) -> Any:
+    match value:
+        case str():
+            return value if len(value) <= LONGEST_VALUE else f"{value[:LONGEST_VALUE]}…"
+        case list():
+            return value if len(value) <= MOST_PARTS else [*value[:MOST_PARTS], "…"]
+        case dict():
+            return {name: _cut(each) for name, each in value.items()}
+    return value

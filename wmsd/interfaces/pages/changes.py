@@ -4,6 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from wmsd.base.dataclass import dataclass
+from wmsd.documents.changes import MOST_KEPT
 from wmsd.documents.schema import DocumentChange
 from wmsd.interfaces.pages.fields import REFERRING, Field, fields_of
 from wmsd.interfaces.pages.referred import Referred, referred
@@ -16,11 +17,14 @@ Change = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """`lacks_beginning`: what was done first is not among them."""
+    """`lacks_beginning`: what was done first is not among them. `most` is how many are kept beside that, where so
+    many are.
+    """
 
     fields: Sequence[Field]
     records: Sequence[Change]
     lacks_beginning: bool
+    most: int | None
 
 
 async def changes_of(at: Workplace, resource: Resource, record_id: int) -> Changes | None:
@@ -34,6 +38,7 @@ async def changes_of(at: Workplace, resource: Resource, record_id: int) -> Chang
         FIELDS,
         [{**each, "changes": _with_codes(each["changes"], known)} for each in found],
         lacks_beginning=not found or found[-1]["what"] != "created",
+        most=MOST_KEPT if len(found) > MOST_KEPT else None,
     )
 
 
