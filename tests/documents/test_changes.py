@@ -9,7 +9,7 @@ from tests.documents.test_lives import LITTLE, made, move, path_of, post
 from tests.support.dock import Dock
 from wmsd.app.kinds import DOCUMENTS
 from wmsd.documents import changes
-from wmsd.documents.changes import LONGEST_VALUE, MOST_KEPT, MOST_LINES, MOST_PARTS, differences
+from wmsd.documents.changes import LONGEST_LINES, LONGEST_VALUE, MORE, MOST_KEPT, MOST_PARTS, differences
 from wmsd.documents.kind import DocumentKind
 
 BY = "admin@example.com (test)"
@@ -101,8 +101,9 @@ def test_what_is_kept_of_a_change_is_bounded() -> None:
     found = differences(table, before, after)
     assert found["notes"] == {"before": f"{'x' * LONGEST_VALUE}…", "after": None}
     assert found["ship_to"] == {"before": {"street": f"{'y' * LONGEST_VALUE}…"}, "after": None}
-    assert len(found["lines"]["after"]) == MOST_LINES
-    assert len(json.dumps(found)) < 2500
+    *kept, more = found["lines"]["after"]
+    assert (kept, more) == ([{"article_code": "A", "quantity": each} for each in range(2, 2 + len(kept))], MORE)
+    assert LONGEST_LINES // 2 < len(json.dumps(kept)) < LONGEST_LINES * 1.2
 
 
 def test_of_ten_thousand_serials_the_first_are_kept() -> None:

@@ -3,7 +3,6 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from itertools import islice
 from typing import Any, Final
 
 from wmsd.base.results import Record
@@ -19,8 +18,10 @@ LONGEST_VALUE: Final = 500
 """The characters that are kept of one value: it is no second copy of the document."""
 MOST_PARTS: Final = 5
 """Of a list in a value, such as ten thousand serials."""
-MOST_LINES: Final = 20
-"""How many of the lines that differ are kept, before and after."""
+LONGEST_LINES: Final = 1000
+"""The characters of the lines that differ, before and after: some fifteen lines."""
+MORE: Final = "…"
+"""Stands where something was left out."""
 NOTE: Final = """
     INSERT INTO document_changes (kind, document_id, at, actor, what, status, changes) VALUES (?, ?, ?, ?, ?, ?, ?)
 """
@@ -100,15 +101,22 @@ def _lines(table: DocumentTable, lines: Iterable[Mapping[str, Any]]) -> Counter[
 
 
 def _kept(lines: Counter[str]) -> list[Any]:
-    return [_cut(json.loads(text)) for text in islice(lines.elements(), MOST_LINES)]
+    kept: list[Any] = []
+    room = LONGEST_LINES
+    for line in (_cut(json.loads(text)) for text in lines.elements()):
+        room -= len(dumps(line))
+        if kept and room < 0:
+            return [*kept, MORE]
+        kept.append(line)
+    return kept
 
 
 def _cut(value: Any) -> Any:
     match value:
         case str():
-            return value if len(value) <= LONGEST_VALUE else f"{value[:LONGEST_VALUE]}…"
+            return value if len(value) <= LONGEST_VALUE else f"{value[:LONGEST_VALUE]}{MORE}"
         case list():
-            return value if len(value) <= MOST_PARTS else [*value[:MOST_PARTS], "…"]
+            return value if len(value) <= MOST_PARTS else [*value[:MOST_PARTS], MORE]
         case dict():
             return {name: _cut(each) for name, each in value.items()}
     return value

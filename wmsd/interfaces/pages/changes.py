@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from wmsd.base.dataclass import dataclass
-from wmsd.documents.changes import MOST_KEPT
+from wmsd.documents.changes import MORE, MOST_KEPT
 from wmsd.documents.schema import DocumentChange
 from wmsd.interfaces.pages.fields import REFERRING, Field, fields_of
 from wmsd.interfaces.pages.referred import Referred, referred
@@ -45,11 +45,11 @@ async def changes_of(at: Workplace, resource: Resource, record_id: int) -> Chang
 def _values(name: str, change: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
     """What was before and after, by the names of the fields; of lines, each."""
     for value in change.values():
-        yield from value if _is_lines(value) else [{name: value}]
+        yield from (each for each in value if each != MORE) if _is_lines(value) else [{name: value}]
 
 
 def _is_lines(value: Any) -> bool:
-    return isinstance(value, list) and all(isinstance(each, dict) for each in value)
+    return isinstance(value, list) and bool(value) and isinstance(value[0], dict)
 
 
 def _with_codes(changes: Mapping[str, Any] | None, known: Referred) -> Mapping[str, Any] | None:
@@ -57,9 +57,12 @@ def _with_codes(changes: Mapping[str, Any] | None, known: Referred) -> Mapping[s
 
     def shown(name: str, value: Any) -> Any:
         if _is_lines(value):
-            return [{part: shown(part, each) for part, each in line.items()} for line in value]
+            return [line if line == MORE else shown_line(line) for line in value]
         found = known.get((name, value)) if name in REFERRING else None
         return value if found is None else found["code"]
+
+    def shown_line(line: Mapping[str, Any]) -> Mapping[str, Any]:
+        return {part: shown(part, each) for part, each in line.items()}
 
     return changes and {
         name: {when: shown(name, value) for when, value in values.items()} for name, values in changes.items()
