@@ -24,7 +24,8 @@ def kind(request: pytest.FixtureRequest) -> DocumentKind:
 async def told(dock: Dock, kind: DocumentKind, document_id: int) -> list[dict[str, Any]]:
     """The oldest first."""
     database = await dock.world.database()
-    return (await database.read(lambda tx: changes.of_document(tx, kind.table, document_id)))[::-1]
+    found = await database.read(lambda tx: changes.of_document(tx, kind.table, document_id))
+    return list(reversed(found["data"]))
 
 
 async def test_who_made_moved_and_changed_it_when(dock: Dock, kind: DocumentKind) -> None:

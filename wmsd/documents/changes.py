@@ -3,6 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
+from itertools import accumulate
 from typing import Any, Final
 
 from wmsd.base.results import Record
@@ -20,6 +21,8 @@ MOST_PARTS: Final = 5
 """Of a list in a value, such as ten thousand serials."""
 LONGEST_LINES: Final = 1000
 """The characters of the lines that differ, before and after: some fifteen lines."""
+LONGEST_ANSWER: Final = 40_000
+"""The characters that are read of a document's changes: its page is to stay small."""
 MORE: Final = "…"
 """Stands where something was left out."""
 NOTE: Final = """
@@ -66,10 +69,16 @@ def _note(
         tx.executemany(FORGET_OLD, [{"kind": table.entity, "id": each} for each in ids])
 
 
-def of_document(tx: Transaction, table: DocumentTable, document_id: int) -> list[dict[str, Any]]:
-    """The last changes, the newest first, and who made it. Raises Problem (404) when there is no such document."""
+def of_document(tx: Transaction, table: DocumentTable, document_id: int) -> dict[str, Any]:
+    """DocumentChanges. Raises Problem (404) when there is no such document."""
     table.columns(tx, document_id)
-    return [json.loads(text) for (text,) in tx.rows(OF_DOCUMENT, (table.entity, document_id))]
+    texts = [text for (text,) in tx.rows(OF_DOCUMENT, (table.entity, document_id))]
+    lengths = accumulate(map(len, texts))
+    shown = [json.loads(text) for text, length in zip(texts, lengths, strict=True) if length <= LONGEST_ANSWER]
+    is_cut = len(shown) < len(texts)
+    if is_cut and (first := json.loads(texts[-1]))["what"] == "created":
+        shown.append(first)
+    return {"data": shown, "more": is_cut or len(texts) > MOST_KEPT}
 
 
 def delete(tx: Transaction, table: DocumentTable, document_id: int) -> None:

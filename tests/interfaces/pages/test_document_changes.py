@@ -109,11 +109,13 @@ async def test_what_was_done_before_it_was_kept_is_said(visitor: Visitor) -> Non
         assert seen.text.count(f"<td>{BY}</td>") == told
 
 
-async def test_that_only_the_last_ones_are_kept_is_said(visitor: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = "Only who made it and the last 2 changes are kept."
-    assert kept not in (await visitor.get(PATH)).text
-    monkeypatch.setattr("wmsd.interfaces.pages.changes.MOST_KEPT", 2)
-    assert kept in (await visitor.get(PATH)).text
+async def test_that_only_the_last_ones_are_told_is_said(visitor: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = "Older changes are left out, but for who made it."
+    assert told not in (await visitor.get(PATH)).text
+    monkeypatch.setattr("wmsd.documents.changes.LONGEST_ANSWER", 300)
+    seen = await visitor.get(PATH)
+    assert [row[1] for row in changes(seen)] == ["moved", "made"]
+    assert told in seen.text
 
 
 async def test_in_romanian(visitor: Visitor) -> None:

@@ -4,7 +4,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from wmsd.base.dataclass import dataclass
-from wmsd.documents.changes import MORE, MOST_KEPT
+from wmsd.documents.changes import MORE
 from wmsd.documents.schema import DocumentChange
 from wmsd.interfaces.pages.fields import REFERRING, Field, fields_of
 from wmsd.interfaces.pages.referred import Referred, referred
@@ -17,28 +17,27 @@ Change = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """`lacks_beginning`: what was done first is not among them. `most` is how many are kept beside that, where so
-    many are.
-    """
+    """`lacks_beginning`: what was done first is not among them. `lacks_older`: what was done after it."""
 
     fields: Sequence[Field]
     records: Sequence[Change]
     lacks_beginning: bool
-    most: int | None
+    lacks_older: bool
 
 
 async def changes_of(at: Workplace, resource: Resource, record_id: int) -> Changes | None:
     """None for a record whose changes the audit tells, if anything does."""
     if resource.changes is None:
         return None
-    found = (await at.need(resource.changes, path={"id": str(record_id)}, is_counted=True))["data"]
+    answer = await at.need(resource.changes, path={"id": str(record_id)}, is_counted=True)
+    found = answer["data"]
     values = [value for each in found for change in (each["changes"] or {}).items() for value in _values(*change)]
     known = await referred(at, [Field(name, "reference") for name in REFERRING], values)
     return Changes(
         FIELDS,
         [{**each, "changes": _with_codes(each["changes"], known)} for each in found],
         lacks_beginning=not found or found[-1]["what"] != "created",
-        most=MOST_KEPT if len(found) > MOST_KEPT else None,
+        lacks_older=answer["more"],
     )
 
 
