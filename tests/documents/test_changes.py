@@ -111,10 +111,11 @@ def test_of_ten_thousand_serials_the_first_are_kept() -> None:
     table = DOCUMENTS[0].table
     empty: dict[str, Any] = dict.fromkeys((*table.fields,))
     line = {**dict.fromkeys(table.line_table.fields), "article_code": "A", "quantity": 10_000}
-    one, other = ({**line, "serials": [f"{each}{number}" for number in range(10_000)]} for each in "AB")
-    found = differences(table, {**empty, "lines": [one]}, {**empty, "lines": [other]})["lines"]
-    assert found["before"][0]["serials"] == [*one["serials"][:MOST_PARTS], "…"]
-    assert found["after"][0]["serials"] == [*other["serials"][:MOST_PARTS], "…"]
+    one, other = ([f"{each}{number}" for number in range(10_000)] for each in "AB")
+    before, after = ({**empty, "lines": [{**line, "serials": each}]} for each in (one, other))
+    found = differences(table, before, after)["lines"]
+    assert found["before"][0]["serials"] == [*one[:MOST_PARTS], MORE]
+    assert found["after"][0]["serials"] == [*other[:MOST_PARTS], MORE]
 
 
 async def test_who_made_it_and_the_last_changes_are_kept(dock: Dock, kind: DocumentKind) -> None:
