@@ -9,7 +9,7 @@ from tests.documents.test_lives import LITTLE, made, move, path_of, post
 from tests.support.dock import Dock
 from wmsd.app.kinds import DOCUMENTS
 from wmsd.documents import changes
-from wmsd.documents.changes import LONGEST_VALUE, MOST_LINES, MOST_SHOWN, differences
+from wmsd.documents.changes import LONGEST_LINES, LONGEST_VALUE, MORE, MOST_KEPT, MOST_PARTS, differences
 from wmsd.documents.kind import DocumentKind
 
 BY = "admin@example.com (test)"
@@ -24,7 +24,8 @@ def kind(request: pytest.FixtureRequest) -> DocumentKind:
 async def told(dock: Dock, kind: DocumentKind, document_id: int) -> list[dict[str, Any]]:
     """The oldest first."""
     database = await dock.world.database()
-    return (await database.read(lambda tx: changes.of_document(tx, kind.table, document_id)))[::-1]
+    found = await database.read(lambda tx: changes.of_document(tx, kind.table, document_id))
+    return list(reversed(found["data"]))
 
 
 async def test_who_made_moved_and_changed_it_when(dock: Dock, kind: DocumentKind) -> None:
@@ -96,19 +97,46 @@ def test_what_is_kept_of_a_change_is_bounded() -> None:
     table = DOCUMENTS[0].table
     empty: dict[str, Any] = dict.fromkeys((*table.fields,))
     line = {**dict.fromkeys(table.line_table.fields), "article_code": "A", "quantity": 1}
-    before = {**empty, "notes": "x" * 5000, "lines": [line]}
+    before = {**empty, "notes": "x" * 5000, "ship_to": {"street": "y" * 4000}, "lines": [line]}
     after = {**empty, "lines": [{**line, "quantity": each} for each in range(2, 100)]}
     found = differences(table, before, after)
     assert found["notes"] == {"before": f"{'x' * LONGEST_VALUE}…", "after": None}
-    assert len(found["lines"]["after"]) == MOST_LINES
-    assert len(json.dumps(found)) < 2000
+    assert found["ship_to"] == {"before": {"street": f"{'y' * LONGEST_VALUE}…"}, "after": None}
+    *kept, more = found["lines"]["after"]
+    assert (kept, more) == ([{"article_code": "A", "quantity": each} for each in range(2, 2 + len(kept))], MORE)
+    assert LONGEST_LINES // 2 < len(json.dumps(kept)) < LONGEST_LINES * 1.2
 
 
-async def test_the_last_changes_are_shown(dock: Dock) -> None:
+def test_of_ten_thousand_serials_the_first_are_kept() -> None:
+    table = DOCUMENTS[0].table
+    empty: dict[str, Any] = dict.fromkeys((*table.fields,))
+    line = {**dict.fromkeys(table.line_table.fields), "article_code": "A", "quantity": 10_000}
+    one, other = ([f"{each}{number}" for number in range(10_000)] for each in "AB")
+    before, after = ({**empty, "lines": [{**line, "serials": each}]} for each in (one, other))
+    found = differences(table, before, after)["lines"]
+    assert found["before"][0]["serials"] == [*one[:MOST_PARTS], MORE]
+    assert found["after"][0]["serials"] == [*other[:MOST_PARTS], MORE]
+
+
+async def test_who_made_it_and_the_last_changes_are_kept(dock: Dock, kind: DocumentKind) -> None:
+    document, another = await post(dock, kind), await post(dock, kind)
+    for number in range(MOST_KEPT + 5):
+        await dock.world.send("PATCH", f"{path_of(kind)}/{document.id}", {"notes": str(number)})
+    first, *last = await told(dock, kind, document.id)
+    assert first["what"] == "created"
+    assert [each["changes"]["notes"]["after"] for each in last] == [str(each) for each in range(5, MOST_KEPT + 5)]
+    rows = await dock.world.rows(
+        f"SELECT count(*) FROM document_changes WHERE kind = '{kind.table.entity}' AND document_id = {document.id}"
+    )
+    assert rows == [(MOST_KEPT + 1,)]
+    assert len(await told(dock, kind, another.id)) == 1
+
+
+async def test_who_moves_it_to_and_fro_does_not_fill_the_file(dock: Dock) -> None:
     kind = DOCUMENTS[0]
     document_id = await made(dock, kind, "CREAT")
-    for number in range(MOST_SHOWN + 5):
-        await dock.world.send("PATCH", f"/api/sales-orders/{document_id}", {"notes": str(number)})
+    for _ in range(MOST_KEPT // 2 + 2):
+        for status in ("IN_LUCRU", "CREAT"):
+            assert (await move(dock, kind, document_id, status)).status == 200
     found = await told(dock, kind, document_id)
-    assert len(found) == MOST_SHOWN
-    assert found[-1]["changes"]["notes"]["after"] == str(MOST_SHOWN + 4)
+    assert [each["what"] for each in found] == ["created", *["moved"] * MOST_KEPT]

@@ -201,3 +201,12 @@ async def test_a_batch_reads_both(listed: Depot) -> None:
     requests = [{"method": "GET", "path": path} for path in (BALANCES, f"{MOVEMENTS}?partner_id=2")]
     answer = (await listed.world.call("POST", "/api/v2/batch", {"requests": requests})).body
     assert [len(slot["body"]["data"]) for slot in answer["responses"]] == [3, 2]
+
+
+@PATHS
+async def test_filters_that_came_later_stand_last(depot: Depot, path: str) -> None:
+    """Generated clients pass parameters by their places."""
+    document = (await depot.world.call("GET", "/api/v2/openapi.json")).body
+    names = [each["name"] for each in document["paths"][path]["get"]["parameters"] if each.get("in") == "query"]
+    first = ["cursor", "per_page", "partner_id", "packaging_type_id", "since"]
+    assert [name for name in names if name in (*first, "packaging_type_code")] == [*first, "packaging_type_code"]

@@ -3,7 +3,7 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from itertools import islice
+from itertools import accumulate
 from typing import Any, Final
 
 from wmsd.base.results import Record
@@ -13,17 +13,30 @@ from wmsd.db.transaction import Transaction
 from wmsd.documents.schema import DocumentChange
 from wmsd.documents.table import DocumentTable
 
-MOST_SHOWN: Final = 200
+MOST_KEPT: Final = 200
+"""Of each document the last ones, beside who made it: a program may change one all day."""
 LONGEST_VALUE: Final = 500
 """The characters that are kept of one value: it is no second copy of the document."""
-MOST_LINES: Final = 20
-"""How many of the lines that differ are kept, before and after."""
+MOST_PARTS: Final = 5
+"""Of a list in a value, such as ten thousand serials."""
+LONGEST_LINES: Final = 1000
+"""The characters of the lines that differ, before and after: some fifteen lines."""
+LONGEST_ANSWER: Final = 40_000
+"""The characters that are read of a document's changes: its page is to stay small."""
+MORE: Final = "…"
+"""Stands where something was left out."""
 NOTE: Final = """
     INSERT INTO document_changes (kind, document_id, at, actor, what, status, changes) VALUES (?, ?, ?, ?, ?, ?, ?)
 """
+FORGET_OLD: Final = f"""
+    DELETE FROM document_changes WHERE kind = :kind AND document_id = :id AND what <> 'created' AND id <= (
+        SELECT id FROM document_changes WHERE kind = :kind AND document_id = :id
+        ORDER BY id DESC LIMIT 1 OFFSET {MOST_KEPT}
+    )
+"""
 OF_DOCUMENT: Final = f"""
     SELECT {record_sql(DocumentChange)} FROM document_changes WHERE kind = ? AND document_id = ?
-    ORDER BY id DESC LIMIT {MOST_SHOWN}
+    ORDER BY id DESC LIMIT {MOST_KEPT + 1}
 """
 FORGET: Final = "DELETE FROM document_changes WHERE kind = ? AND document_id = ?"
 
@@ -50,13 +63,22 @@ def _note(
     changes: str | None = None,
 ) -> None:
     at, actor = tx.timestamp, tx.actor.name
+    ids = tuple(ids)
     tx.executemany(NOTE, [(table.entity, each, at, actor, what, status, changes) for each in ids])
+    if what != "created":
+        tx.executemany(FORGET_OLD, [{"kind": table.entity, "id": each} for each in ids])
 
 
-def of_document(tx: Transaction, table: DocumentTable, document_id: int) -> list[dict[str, Any]]:
-    """The last changes, the newest first. Raises Problem (404) when there is no such document."""
+def of_document(tx: Transaction, table: DocumentTable, document_id: int) -> dict[str, Any]:
+    """DocumentChanges. Raises Problem (404) when there is no such document."""
     table.columns(tx, document_id)
-    return [json.loads(text) for (text,) in tx.rows(OF_DOCUMENT, (table.entity, document_id))]
+    texts = [text for (text,) in tx.rows(OF_DOCUMENT, (table.entity, document_id))]
+    lengths = accumulate(map(len, texts))
+    shown = [json.loads(text) for text, length in zip(texts, lengths, strict=True) if length <= LONGEST_ANSWER]
+    is_cut = len(shown) < len(texts)
+    if is_cut and (first := json.loads(texts[-1]))["what"] == "created":
+        shown.append(first)
+    return {"data": shown, "more": is_cut or len(texts) > MOST_KEPT}
 
 
 def delete(tx: Transaction, table: DocumentTable, document_id: int) -> None:
@@ -74,9 +96,10 @@ def differences(
         for name in table.fields
         if before[name] != after[name]
     }
-    gone, come = (_lines(table, each[table.lines]) for each in (before, after))
-    if gone != come:
-        differing[table.lines] = {"before": _kept(gone - come), "after": _kept(come - gone)}
+    if before[table.lines] != after[table.lines]:
+        gone, come = (_lines(table, each[table.lines]) for each in (before, after))
+        if gone != come:
+            differing[table.lines] = {"before": _kept(gone - come), "after": _kept(come - gone)}
     return differing
 
 
@@ -87,9 +110,22 @@ def _lines(table: DocumentTable, lines: Iterable[Mapping[str, Any]]) -> Counter[
 
 
 def _kept(lines: Counter[str]) -> list[Any]:
-    return [json.loads(text) for text in islice(lines.elements(), MOST_LINES)]
+    kept: list[Any] = []
+    room = LONGEST_LINES
+    for line in (_cut(json.loads(text)) for text in lines.elements()):
+        room -= len(dumps(line))
+        if kept and room < 0:
+            return [*kept, MORE]
+        kept.append(line)
+    return kept
 
 
-def _cut(value: object) -> object:
-    text = value if isinstance(value, str) else dumps(value)
-    return value if len(text) <= LONGEST_VALUE else f"{text[:LONGEST_VALUE]}…"
+def _cut(value: Any) -> Any:
+    match value:
+        case str():
+            return value if len(value) <= LONGEST_VALUE else f"{value[:LONGEST_VALUE]}{MORE}"
+        case list():
+            return value if len(value) <= MOST_PARTS else [*value[:MOST_PARTS], MORE]
+        case dict():
+            return {name: _cut(each) for name, each in value.items()}
+    return value

@@ -52,8 +52,8 @@ def reading(table: DocumentTable, tag: str, module: str, ability: str) -> Readin
     def one(tx: Transaction, id: int) -> Record:
         return table.one(tx, id)
 
-    def changes(tx: Transaction, id: int) -> dict[str, object]:
-        return {"data": of_document(tx, table, id)}
+    def changes(tx: Transaction, id: int) -> dict[str, Any]:
+        return of_document(tx, table, id)
 
     by_page.__annotations__["query"] = page_query
     by_cursor.__annotations__["query"] = cursor_query

@@ -34,9 +34,10 @@ class DocumentChange(Model):
 
 
 class DocumentChanges(Model):
-    """The last ones, the newest first."""
+    """The last ones, the newest first, and who made it. `more`: whether others may be missing between."""
 
     data: list[DocumentChange]
+    more: bool
 
 
 class DocumentShown(Recorded):

@@ -107,7 +107,6 @@ class PackagingTypeQuery(CursorQuery):
 class PackagingFilters(Query):
     partner_id: QueryId | None = None
     packaging_type_id: QueryId | None = None
-    packaging_type_code: str | None = None
 
 
 class PackagingBalanceFilters(PackagingFilters):
@@ -116,6 +115,8 @@ class PackagingBalanceFilters(PackagingFilters):
     since: Annotated[Moment | None, Field(description="Only balances that changed at this moment or later.")] = (
         None
     )
+    packaging_type_code: str | None = None
+    """The last one: generated clients pass parameters by their places."""
 
 
 class PackagingBalanceQuery(PackagingBalanceFilters, CursorQuery):
@@ -130,6 +131,7 @@ class PackagingMovementFilters(PackagingFilters):
     since: Annotated[
         QueryTimestamp | None, Field(description="Only movements that occurred at this moment or later.")
     ] = None
+    packaging_type_code: str | None = None
 
 
 class PackagingMovementQuery(PackagingMovementFilters, CursorQuery):

@@ -52,3 +52,32 @@ async def test_those_of_many_people_are_not_all_kept(overviews: Overviews) -> No
         await overviews.of(frozenset({number}), ALL)
         assert await overviews.of(frozenset({2}), ALL) is used, "it is looked at all the time"
     assert await overviews.of(frozenset({1}), ALL) is not first
+
+
+@pytest.mark.parametrize(
+    ("change", "company"),
+    [
+        ("UPDATE companies SET name = 'Other' WHERE id = 1", ("Other", False)),
+        ("UPDATE companies SET sandbox = 1 WHERE id = 1", ("Company ACME", True)),
+        ("INSERT INTO company_deletions (company_id, code, begun_at) VALUES (1, 'ACME', '')", None),
+    ],
+    ids=["name", "sandbox", "deletion"],
+)
+async def test_a_change_of_a_company_is_seen_at_once(
+    shop: Shop, overviews: Overviews, change: str, company: tuple[str, bool] | None
+) -> None:
+    world = shop.world
+    await world.jobs.today.keep()
+    await overviews.of(None, ALL)
+    await world.installation.platform.write(lambda tx: tx.execute(change))
+    found = [(each.company.name, each.company.sandbox) for each in (await overviews.of(None, ALL)).views]
+    assert found == ([] if company is None else [company])
+
+
+async def test_at_the_end_of_a_month_no_events_are_billed_yet(shop: Shop, overviews: Overviews) -> None:
+    world = shop.world
+    await shop.order()
+    await world.jobs.today.keep()
+    assert (await overviews.of(None, ALL)).totals["events"]
+    world.clock.advance(31 * 86_400)
+    assert (await overviews.of(None, ALL)).totals["events"] == 0

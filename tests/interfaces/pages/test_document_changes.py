@@ -74,6 +74,16 @@ async def test_an_address_is_told_by_its_parts(visitor: Visitor) -> None:
     assert (before, "City Iași" in after, "Name Ana" in after) == ("Ship to: City Cluj", True, True)
 
 
+async def test_of_many_lines_the_first_are_told(visitor: Visitor) -> None:
+    body = {"partner_id": 1, "warehouse_id": 1, "lines": [{"article_id": 1, "quantity": 1}]}
+    made = await visitor.world.send("POST", "/api/sales-orders", body)
+    lines = [{"article_id": 1, "quantity": each / 1000, "warehouse_id": 1} for each in range(1, 100)]
+    assert (await visitor.world.send("PATCH", f"/api/sales-orders/{made.id}", {"lines": lines})).status == 200
+    told = changes(await visitor.get(f"/companies/1/sales-orders/{made.id}"))[0][3]
+    assert "Quantity 0.005, Warehouse MAIN; " in told
+    assert told.endswith("; …")
+
+
 async def test_a_member_who_may_read_the_order_is_told_too(visitor: Visitor) -> None:
     world = visitor.world
     await world.new_user("m@example.com", "member", ["ACME"], ["sales-orders:read"])
@@ -97,6 +107,15 @@ async def test_what_was_done_before_it_was_kept_is_said(visitor: Visitor) -> Non
         seen = await visitor.get(PATH)
         assert "Who did what before is not kept." in seen.text
         assert seen.text.count(f"<td>{BY}</td>") == told
+
+
+async def test_that_only_the_last_ones_are_told_is_said(visitor: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:
+    told = "Older changes are left out, but for who made it."
+    assert told not in (await visitor.get(PATH)).text
+    monkeypatch.setattr("wmsd.documents.changes.LONGEST_ANSWER", 300)
+    seen = await visitor.get(PATH)
+    assert [row[1] for row in changes(seen)] == ["moved", "made"]
+    assert told in seen.text
 
 
 async def test_in_romanian(visitor: Visitor) -> None:

@@ -116,6 +116,15 @@ async def test_a_sandbox_has_limits_of_its_own_and_webhooks_by_its_operator(admi
     assert in_force(await admin.get(PATH))["Sandbox webhooks"][0] == "yes"
 
 
+async def test_a_company_of_a_sandbox_operator_is_one_by_its_operator(admin: Visitor) -> None:
+    typed = {"code": "OPS", "name": "Ops", "sandbox": "true"}
+    operator = (await sent(admin, "/admin/operators/new", **typed)).goes_to.partition("?")[0]
+    assert (await sent(admin, f"{PATH}/change", operator_code="OPS")).status == 303
+    seen = await admin.get(PATH)
+    assert in_force(seen)["Sandbox"] == ["yes", "the operator", "Change, Change the operator"]
+    assert f"{operator}/change" in links(seen)
+
+
 @pytest.fixture
 async def configured(tmp_path: Path) -> AsyncIterator[World]:
     layers = [Layer("file", "wmsd.toml", CONFIGURED)]

@@ -74,7 +74,10 @@ class _Rules:
             yield CompanyRule(name="sandbox_webhooks", value=may_send, origin=origin, setting=None)
 
     def _sandbox(self) -> CompanyRule:
-        origin: Any = "this company" if self.company.sandbox else "built in"
+        """A company of a sandbox operator is one, whatever it says itself."""
+        operator = self.company.operator
+        by_operator = operator is not None and operator.sandbox
+        origin: Any = "operator" if by_operator else "this company" if self.company.sandbox else "built in"
         return CompanyRule(name="sandbox", value=self.company.sandbox, origin=origin, setting=None)
 
     def _limit(self, name: str, limit: Limit) -> CompanyRule:

@@ -198,7 +198,7 @@ def _plain(value: Any) -> str:
     if isinstance(value, dict):
         return _parts(value)
     if isinstance(value, list) and isinstance(value[0], dict):
-        return "; ".join(map(_parts, value))
+        return "; ".join(map(_plain, value))
     return _list(value) if isinstance(value, list) else escape(value)
 
 
