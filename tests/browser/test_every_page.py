@@ -1,25 +1,18 @@
 """Every page on a phone, a tablet and a screen, by day and by night, in each language: nothing keeps anybody out,
-and nothing is too wide or too heavy. A screenshot of each is left in `build/screenshots`, for people to look at.
+and nothing is too wide or too heavy. When it is THOROUGH, a screenshot of each is left in `build/screenshots`, for
+people to look at.
 """
 
 import re
-from collections.abc import Iterator, Sequence
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import House
 from tests.browser.working_day import SHOWN_ONCE, fill, work
-from tests.support.chromium import (
-    COLOURS,
-    HEAVIEST,
-    HEAVIEST_SCRIPT,
-    barriers,
-    opened,
-    photograph,
-    weights,
-)
+from tests.support.chromium import barriers, heavy, opened, photograph
 from tests.support.finding_texts import one_of_each
+from tests.support.looking import SCREENS, Look, looked_at
 from wmsd.interfaces.pages.administration import ADMINISTRATION
 from wmsd.interfaces.pages.resources import RESOURCES
 
@@ -61,15 +54,11 @@ FOR_STRANGERS = (
 )
 NO_NAME = re.compile(r"[^\w.-]+|(?<=/)[0-9a-f]{32}$")
 """What stands in addresses and not in names of files: also ids that are others each time."""
-SCREENS = {"phone": 390, "tablet": 820, "screen": 1440}
 LOOKS = {
-    ("phone", "light", "en"): None,
-    ("phone", "light", "ro"): (),
-    ("tablet", "light", "ro"): (),
-    ("screen", "light", "en"): None,
-    ("screen", "dark", "en"): COLOURS,
+    "en": (Look("phone", "light", "all"), Look("screen", "light", "all"), Look("screen", "dark", "colours")),
+    "ro": (Look("phone", "light", "none"), Look("tablet", "light", "none")),
 }
-"""Each with the rules of axe that no look before it has covered; None: all. Each takes a minute."""
+"""By language. A look has the rules of axe that none before it has covered."""
 
 
 @pytest.fixture(scope="module")
@@ -91,28 +80,18 @@ def pages(browser: Browser, house: House) -> tuple[str, ...]:
     return (*PAGES, *of_the_day, *(f"/companies/1/webhooks/{number}{each}" for each in own), received)
 
 
-Seen = tuple[str, Page, Sequence[str] | None]
-
-
-@pytest.fixture(params=LOOKS, ids="-".join)
-def seen(request: pytest.FixtureRequest, browser: Browser, house: House) -> Iterator[Seen]:
-    """How it is looked at, a page of Ana's, and the rules of axe."""
-    screen, scheme, language = request.param
-    how = {"viewport": {"width": SCREENS[screen], "height": 900}, "color_scheme": scheme, "locale": language}
-    with opened(browser, house.address, storage_state=house.state, **how) as page:
-        yield "-".join(request.param), page, LOOKS[request.param]
-
-
-def test_nothing_keeps_anybody_out(seen: Seen, pages: tuple[str, ...]) -> None:
-    how, page, rules = seen
+@pytest.mark.parametrize("language", LOOKS)
+def test_nothing_keeps_anybody_out(
+    browser: Browser, house: House, pages: tuple[str, ...], language: str
+) -> None:
     wrong = {}
-    for path in (*pages, *FOR_STRANGERS):
-        if path == FOR_STRANGERS[0]:
-            page.context.clear_cookies()
-        page.goto(path)
-        photograph(page, f"{re.sub(NO_NAME, '_', path.strip('/'))}-{how}")
-        if found := barriers(page, rules):
-            wrong[path] = found
+    with opened(browser, house.address, storage_state=house.state, locale=language) as page:
+        for path in (*pages, *FOR_STRANGERS):
+            if path == FOR_STRANGERS[0]:
+                page.context.clear_cookies()
+            name = f"{re.sub(NO_NAME, '_', path.strip('/'))}-{language}"
+            if found := looked_at(page, path, LOOKS[language], name):
+                wrong[path] = found
     assert wrong == {}
 
 
@@ -142,13 +121,5 @@ def test_nothing_keeps_anybody_out_of_what_is_shown_once(browser: Browser, house
     assert wrong == {}
 
 
-def test_every_page_is_light(browser: Browser, house: House, pages: tuple[str, ...]) -> None:
-    context = browser.new_context(base_url=house.address, storage_state=house.state)
-    heavy = {}
-    for path in pages:
-        found = weights(context, path)
-        scripts = sum(size for address, size in found.items() if address.endswith(".js"))
-        if sum(found.values()) > HEAVIEST or scripts > HEAVIEST_SCRIPT:
-            heavy[path] = found
-    context.close()
-    assert heavy == {}
+def test_every_page_is_light(page: Page, pages: tuple[str, ...]) -> None:
+    assert heavy(page, pages) == {}

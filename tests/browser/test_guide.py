@@ -2,22 +2,12 @@
 for.
 """
 
-from collections.abc import Iterator
-
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.browser.conftest import House
-from tests.browser.test_every_page import SCREENS, Seen
-from tests.support.chromium import (
-    COLOURS,
-    HEAVIEST,
-    HEAVIEST_SCRIPT,
-    barriers,
-    opened,
-    photograph,
-    weights,
-)
+from tests.support.chromium import heavy, opened
+from tests.support.looking import Look, looked_at
 from wmsd.interfaces.pages.guide.contents import ORDER, address_of
 
 pytestmark = pytest.mark.long
@@ -44,40 +34,26 @@ CHARACTERS = """() => [...document.querySelectorAll(".prose .text > p")].flatMap
 })"""
 
 
-LOOKS = {("phone", "light"): None, ("tablet", "light"): (), ("screen", "light"): None, ("screen", "dark"): COLOURS}
-"""Each with the rules of axe that no look before it has covered; None: all."""
+LOOKS = (
+    Look("phone", "light", "all"),
+    Look("tablet", "light", "none"),
+    Look("screen", "light", "all"),
+    Look("screen", "dark", "colours"),
+)
+"""Each has the rules of axe that none before it has covered."""
 
 
-@pytest.fixture(params=LOOKS, ids="-".join)
-def seen(request: pytest.FixtureRequest, browser: Browser, house: House) -> Iterator[Seen]:
-    """How it is looked at, a page of a stranger's, and the rules of axe."""
-    screen, scheme = request.param
-    viewport = {"width": SCREENS[screen], "height": 900}
-    with opened(browser, house.address, viewport=viewport, color_scheme=scheme) as page:
-        yield f"{screen}-{scheme}", page, LOOKS[request.param]
-
-
-def test_nothing_keeps_anybody_out(seen: Seen) -> None:
-    how, page, rules = seen
+def test_nothing_keeps_anybody_out(stranger: Page) -> None:
     wrong = {}
     for path in PAGES:
-        page.goto(path)
-        photograph(page, f"{path.strip('/').replace('/', '_').replace('?', '_')}-{how}", is_whole=False)
-        if found := barriers(page, rules):
+        name = path.strip("/").replace("/", "_").replace("?", "_")
+        if found := looked_at(stranger, path, LOOKS, name, is_whole=False):
             wrong[path] = found
     assert wrong == {}
 
 
-def test_every_page_is_light(browser: Browser, house: House) -> None:
-    context = browser.new_context(base_url=house.address)
-    heavy = {}
-    for path in PAGES:
-        found = weights(context, path)
-        scripts = sum(size for address, size in found.items() if address.endswith(".js"))
-        if sum(found.values()) > HEAVIEST or scripts > HEAVIEST_SCRIPT:
-            heavy[path] = found
-    context.close()
-    assert heavy == {}
+def test_every_page_is_light(stranger: Page) -> None:
+    assert heavy(stranger, PAGES) == {}
 
 
 @pytest.mark.parametrize("name", ["webhooks", "backup", "architecture"])

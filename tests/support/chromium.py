@@ -1,6 +1,6 @@
 """Debian's Chromium, driven by Playwright, and what it must never show."""
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Final
@@ -8,7 +8,6 @@ from typing import Any, Final
 from axe_playwright_python.sync_playwright import Axe  # type: ignore[import-untyped]  # it has no types
 from playwright.sync_api import (
     Browser,
-    BrowserContext,
     ConsoleMessage,
     Error,
     Page,
@@ -17,11 +16,24 @@ from playwright.sync_api import (
 )
 
 from tests.support.programs import program
+from tests.support.thorough import IS_THOROUGH
 
 ROOT: Final = Path(__file__).parents[2]
 SCREENSHOTS: Final = ROOT / "build" / "screenshots"
 COLOURS: Final = ("color-contrast", "link-in-text-block")
-"""All of axe's rules that the colours decide, and so the mode."""
+"""All of axe's rules that the colours decide, and so the mode. To look for them takes longer than all the others."""
+KINDS: Final = """() => {
+  const styled = ["class", "type", "rel", "role", "open", "hidden", "disabled", "checked", "required", "readonly",
+    "aria-current", "aria-invalid", "aria-selected", "aria-sort", "aria-disabled"];
+  const kinds = new Map([[document.documentElement, ""]]);
+  for (const each of document.querySelectorAll("body, body *")) {
+    const told = styled.filter((name) => each.hasAttribute(name)).map((name) => `${name}=${each.getAttribute(name)}`);
+    const hasText = [...each.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.data.trim());
+    kinds.set(each, `${kinds.get(each.parentNode)} ${each.tagName}[${told}]${hasText ? "…" : ""}`);
+  }
+  return [...new Set(kinds.values())];
+}"""
+"""Each element with all that it stands in, by what style sheets go by, and whether it has text of its own."""
 SERIOUS: Final = ("serious", "critical")
 MOST_TRIES: Final = 5
 HEAVIEST: Final = 100_000
@@ -71,9 +83,11 @@ def watch(page: Page) -> list[str]:
 
 
 def photograph(page: Page, name: str, is_whole: bool = True) -> None:
-    """Leaves a screenshot of the page, or of its beginning, for people to look at. On a busy machine Chromium now
-    and then cannot take one, which says nothing of the page.
+    """Leaves a screenshot of the page, or of its beginning, for people to look at, when it is THOROUGH. On a busy
+    machine Chromium now and then cannot take one, which says nothing of the page.
     """
+    if not IS_THOROUGH:
+        return
     SCREENSHOTS.mkdir(parents=True, exist_ok=True)
     for again in range(MOST_TRIES):
         try:
@@ -85,15 +99,18 @@ def photograph(page: Page, name: str, is_whole: bool = True) -> None:
             return
 
 
-def barriers(page: Page, rules: Sequence[str] | None = None) -> list[str]:
-    """What keeps people out: what axe finds by these rules of its own, or by all, and a page that is too wide."""
+def barriers(page: Page) -> list[str]:
+    """What keeps people out: what axe finds by its rules, and a page that is too wide."""
+    return [*found_by_axe(page, {}), *too_wide(page)]
+
+
+def too_wide(page: Page) -> list[str]:
     is_too_wide = page.evaluate("document.documentElement.scrollWidth > document.documentElement.clientWidth")
-    return [*(_found_by_axe(page, rules) if rules != () else []), *(["it is too wide"] if is_too_wide else [])]
+    return ["it is too wide"] if is_too_wide else []
 
 
-def _found_by_axe(page: Page, rules: Sequence[str] | None) -> list[str]:
-    options = {"resultTypes": ["violations"], **({} if rules is None else {"runOnly": list(rules)})}
-    found = Axe().run(page, options=options).response["violations"]
+def found_by_axe(page: Page, options: dict[str, Any]) -> list[str]:
+    found = Axe().run(page, options={"resultTypes": ["violations"], **options}).response["violations"]
     return [
         f"{each['id']}: {node['html'][:200]}"
         for each in found
@@ -102,15 +119,19 @@ def _found_by_axe(page: Page, rules: Sequence[str] | None) -> list[str]:
     ]
 
 
-def weights(context: BrowserContext, path: str) -> dict[str, int]:
-    """The bytes of the page and of each thing that it loads, as they are without compression."""
-    page = context.new_page()
+def heavy(page: Page, paths: Iterable[str]) -> dict[str, dict[str, int]]:
+    """The pages that are too heavy: the bytes of each and of all that it loads, as they are without compression."""
     found: dict[str, int] = {}
+    too_heavy = {}
 
     def weigh(response: Response) -> None:
         found[response.url] = len(response.body())
 
     page.on("response", weigh)
-    page.goto(path, wait_until="load")
-    page.close()
-    return found
+    for path in paths:
+        found.clear()
+        page.goto(path, wait_until="load")
+        scripts = sum(size for address, size in found.items() if address.endswith(".js"))
+        if sum(found.values()) > HEAVIEST or scripts > HEAVIEST_SCRIPT:
+            too_heavy[path] = {**found}
+    return too_heavy

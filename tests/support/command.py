@@ -129,6 +129,22 @@ class Home:
             },
         )
 
+    @contextmanager
+    def paused(self, *arguments: str | Path) -> "Iterator[subprocess.Popen[str]]":
+        """A process of the command's that stands still before it begins, until it gets a SIGCONT. It writes its
+        standard error to `paused.log`.
+        """
+        words, environment = [str(argument) for argument in arguments], self.clean(NO_BACKUPS)
+        with (self.folder / "paused.log").open("wb") as log:
+            process = self.program.start(words, self.folder, environment, log, is_paused=True)
+        with process:
+            try:
+                while ") T " not in Path(f"/proc/{process.pid}/stat").read_text():
+                    time.sleep(0.001)
+                yield process
+            finally:
+                process.kill()
+
     def run_fresh(self, *arguments: str | Path, **options: Any) -> Done:
         with self.start(*arguments, **options) as process:
             try:
@@ -184,7 +200,7 @@ class Home:
 
     def clean(self, env: Mapping[str, str] | None = None) -> dict[str, str]:
         """Nothing of the environment that the tests run in, but where the programs are."""
-        return {**FIXED, **self.environment, **(env or {})}
+        return {**self.program.environment, **self.environment, **(env or {})}
 
     @contextmanager
     def serving(
@@ -206,7 +222,7 @@ class Home:
         command = ("serve", "--create", "--listen", "127.0.0.1:0", *arguments)
         process: subprocess.Popen[str]
         with log_file.open("wb") as log:
-            if limits or under or is_fresh or _for_start(environment) != _for_start(FIXED):
+            if limits or under or is_fresh or _for_start(environment) != _for_start(self.program.environment):
                 process = self.start(*command, stderr=log, env=environment, preexec_fn=limits, under=under)
             else:
                 process = self.program.start(command, self.folder, environment, log)

@@ -66,13 +66,15 @@ class Fork(subprocess.Popen[str]):
 class Program:
     """Runs commands as forks of one process that has imported `wmsd` (see `forking.py`)."""
 
-    def __init__(self, scratch: Path) -> None:
+    def __init__(self, scratch: Path, tree: Path = ROOT) -> None:
+        """`tree`: where the package is."""
         self.scratch = scratch
+        self.environment = {**FIXED, "PYTHONPATH": str(tree)}
         self._requests, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             self._process = subprocess.Popen(
                 [sys.executable, "-P", str(ROOT / "tests" / "support" / "forking.py")],
-                env=FIXED,
+                env=self.environment,
                 stdin=theirs.fileno(),
                 start_new_session=True,
                 text=True,
@@ -99,13 +101,18 @@ class Program:
         return Done(code, *written)
 
     def start(
-        self, arguments: Sequence[str], folder: Path, environment: Mapping[str, str], stderr: IO[bytes]
+        self,
+        arguments: Sequence[str],
+        folder: Path,
+        environment: Mapping[str, str],
+        stderr: IO[bytes],
+        is_paused: bool = False,
     ) -> Fork:
-        """A command that goes on; its standard output can be read."""
+        """A command that goes on; its standard output can be read. `is_paused`: it begins by a SIGCONT."""
         readable, writable = os.pipe()
         stdout = os.fdopen(readable, encoding="utf-8")
         with Path(os.devnull).open("rb") as nothing, os.fdopen(writable, "wb") as out:
-            return self._fork(arguments, folder, environment, (nothing, out, stderr), stdout)
+            return self._fork(arguments, folder, environment, (nothing, out, stderr), stdout, is_paused)
 
     def _fork(
         self,
@@ -114,8 +121,14 @@ class Program:
         environment: Mapping[str, str],
         standard: Sequence[IO[bytes]],
         stdout: IO[str] | None = None,
+        is_paused: bool = False,
     ) -> Fork:
-        request = {"arguments": list(arguments), "folder": str(folder), "environment": dict(environment)}
+        request = {
+            "arguments": list(arguments),
+            "folder": str(folder),
+            "environment": dict(environment),
+            "is_paused": is_paused,
+        }
         readable, writable = os.pipe()
         with os.fdopen(writable, "wb") as answer:
             descriptors = [file.fileno() for file in (*standard, answer)]

@@ -93,6 +93,8 @@ def become(request: dict[str, Any], standard: list[int]) -> None:
     random.seed()
     sys.argv = ["-c", *request["arguments"]]
     sys.orig_argv = [sys.executable, *AS_STARTED, *request["arguments"]]
+    if request["is_paused"]:
+        os.kill(os.getpid(), signal.SIGSTOP)
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""System calls of a running process that fail, as they do on a failing disk: strace puts the errors in."""
+"""System calls that fail, as they do on a failing disk, or at which a process is killed: strace puts that in."""
 
 import subprocess
 from collections.abc import Iterator
@@ -8,6 +8,16 @@ from pathlib import Path
 from tests.support.programs import program
 
 SYNC = "fsync,fdatasync"
+
+
+def injecting(inject: str, path: Path | None = None) -> list[str]:
+    """What stands before a command to have errors put in calls of its, while all others run at full speed (strace 6.1
+    sends no signals in this way). `path`: in those about this file only.
+    """
+    call = inject.partition(":")[0]
+    only = [] if path is None else ["-P", str(path)]
+    options = ["-f", "--seccomp-bpf", "-qq", "-o", "/dev/null", "-e", f"trace={call}", "-e", f"inject={inject}"]
+    return [program("strace"), *options, *only]
 
 
 @contextmanager

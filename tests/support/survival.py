@@ -2,6 +2,7 @@
 one.
 """
 
+import os
 import signal
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -14,7 +15,7 @@ from typing import Final
 from tests.support.backups import back_up
 from tests.support.command import Home, first_day
 from tests.support.forked import LONGEST
-from tests.support.programs import program
+from tests.support.injected import killed_at
 from wmsd.db.sqlite import connect_as_it_is
 from wmsd.interfaces.cli.examining import ONLY_WARNINGS
 
@@ -89,21 +90,9 @@ def killed_at_each(
 
 
 def _is_killed(home: Home, call: str, number: int, *command: str | Path) -> bool:
-    inject = f"inject={call}:signal=SIGKILL:when={number}"
-    tracer = [
-        program("strace"),
-        "-f",
-        "-qq",
-        "-o",
-        "/dev/null",
-        "-e",
-        f"trace={call}",
-        "-e",
-        inject,
-    ]
-    with home.start(*command, under=tracer) as process:
-        process.communicate(timeout=LONGEST)
-    return process.returncode in (-signal.SIGKILL, 128 + signal.SIGKILL)
+    with home.paused(*command) as process, killed_at(process.pid, call, number):
+        os.kill(process.pid, signal.SIGCONT)
+        return process.wait(LONGEST) == -signal.SIGKILL
 
 
 OF_ONE: Final = ("--company", COMPANIES[0])

@@ -10,7 +10,7 @@ import pytest
 from tests.support.backups import manifest
 from tests.support.command import Home, hashes
 from tests.support.forked import Done
-from tests.support.programs import program
+from tests.support.injected import injecting
 from tests.support.survival import Drill, prepared
 
 
@@ -21,10 +21,7 @@ def drill(home: Home) -> Drill:
 
 def run(home: Home, inject: str, *command: str | Path, path: Path | None = None) -> Done:
     """The command, with these system calls of its failing; `path`: those about this file only."""
-    call = inject.partition(":")[0]
-    only = [] if path is None else ["-P", str(path)]
-    tracer = [program("strace"), "-f", "-qq", "-o", "/dev/null", "-e", f"trace={call}", "-e", f"inject={inject}"]
-    return home.run_fresh(*command, under=[*tracer, *only])
+    return home.run_fresh(*command, under=injecting(inject, path))
 
 
 def archives(home: Home) -> list[str]:

@@ -3,7 +3,7 @@
 import os
 import shutil
 import signal
-import subprocess
+import time
 from collections.abc import Iterator
 from contextlib import closing
 from itertools import count
@@ -12,16 +12,16 @@ from pathlib import Path
 import pytest
 
 from tests.support.command import Home, first_day
-from tests.support.forked import LONGEST
+from tests.support.forked import LONGEST, Program
+from tests.support.injected import killed_at
 from tests.support.newer_wmsd import VERSION, newer_wmsd
-from tests.support.programs import program
 from tests.support.survival import killed_at_each
-from wmsd.app.data_folder import DataFolder
 from wmsd.db.sqlite import connect_as_it_is
 
 STEPS = ("rename", "fsync", "mkdir")
 ARTICLES = 50
 COUNT = "SELECT count(*) FROM articles"
+UP_TO_DATE = "files of 1 companies are up to date"
 HAS_PALLETS = "SELECT count(*) FROM sqlite_schema WHERE name = 'pallets'"
 
 
@@ -65,26 +65,20 @@ def test_a_company_that_arrives_is_there_wholly_or_not_at_all(installation: Home
     installation.ok("company", "import", file, "--code", "LAST")
 
 
-def killed_servers(home: Home, tree: Path, pristine: Path) -> Iterator[str]:
+def killed_servers(newer: Home, pristine: Path) -> Iterator[str]:
     """A newer server that starts on the same files again and again, and is killed at each of the steps."""
+    log = newer.folder / "paused.log"
     for call in STEPS:
         for number in count(1):
-            shutil.rmtree(home.data)
-            shutil.copytree(pristine, home.data)
-            inject = f"inject={call}:signal=SIGKILL:when={number}"
-            tracer = [program("strace"), "-f", "-qq", "-o", "/dev/null", "-e", f"trace={call}", "-e", inject]
-            command = ("serve", "--listen", "127.0.0.1:0")
-            with home.start(
-                *command, under=tracer, env={"PYTHONPATH": str(tree)}, stderr=subprocess.STDOUT
-            ) as server:
-                assert server.stdout is not None
-                lines = iter(server.stdout)
-                has_served = any("files of 1 companies are up to date" in line for line in lines)
-                found = DataFolder(home.data).server()
-                if found is not None:
-                    os.kill(found.pid, signal.SIGTERM)
-                server.communicate(timeout=LONGEST)
-            if has_served:
+            shutil.rmtree(newer.data)
+            shutil.copytree(pristine, newer.data)
+            with newer.paused("serve", "--listen", "127.0.0.1:0") as server, killed_at(server.pid, call, number):
+                os.kill(server.pid, signal.SIGCONT)
+                while server.poll() is None and UP_TO_DATE not in log.read_text():
+                    time.sleep(0.01)
+                server.terminate()
+                server.wait(LONGEST)
+            if UP_TO_DATE in log.read_text():
                 break
             yield f"{call} {number}"
 
@@ -93,14 +87,17 @@ def killed_servers(home: Home, tree: Path, pristine: Path) -> Iterator[str]:
 def test_a_file_is_brought_up_to_date_wholly_or_not_at_all(installation: Home, tmp_path: Path) -> None:
     tree, pristine = newer_wmsd(tmp_path / "newer"), tmp_path / "pristine"
     shutil.copytree(installation.data, pristine, ignore=shutil.ignore_patterns("*.socket", "*-wal", "*-shm"))
+    (tmp_path / "program").mkdir()
+    newer = Home(Program(tmp_path / "program", tree), installation.folder)
     steps: list[str] = []
-    for step in killed_servers(installation, tree, pristine):
+    for step in killed_servers(newer, pristine):
         steps.append(step)
         for name in ("platform.db", "companies/1.db"):
-            file, copy = installation.data / name, installation.data / f"before-{VERSION}" / name
+            file, copy = newer.data / name, newer.data / f"before-{VERSION}" / name
             if answer(file, HAS_PALLETS):
                 assert copy.read_bytes() == (pristine / name).read_bytes(), step
-        assert answer(installation.data / "companies" / "1.db", COUNT) == ARTICLES, step
-        with installation.serving(env={"PYTHONPATH": str(tree)}) as server:
+        assert answer(newer.data / "companies" / "1.db", COUNT) == ARTICLES, step
+        with newer.serving() as server:
             assert server.get("/api/articles")[1]["meta"]["total"] == ARTICLES, step
+    newer.program.end()
     assert len(steps) > len(STEPS)

@@ -1,0 +1,61 @@
+"""A page looked at in several ways, each time by day or by night and at a width, for what keeps people out.
+
+Colours belong to kinds of elements, and most pages have no kind that those before have not: they are looked for
+where there is one, and everywhere when it is THOROUGH.
+"""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
+
+from playwright.sync_api import Page
+
+from tests.support.chromium import COLOURS, KINDS, found_by_axe, photograph, too_wide
+from tests.support.thorough import IS_THOROUGH
+
+SCREENS: Final = {"phone": 390, "tablet": 820, "screen": 1440}
+WITHOUT_COLOURS: Final[dict[str, Any]] = {"rules": {rule: {"enabled": False} for rule in COLOURS}}
+ONLY_COLOURS: Final[dict[str, Any]] = {"runOnly": list(COLOURS)}
+
+
+@dataclass
+class Look:
+    """`rules`: whether axe looks by all of its rules, by those about colours, or not at all."""
+
+    screen: str
+    scheme: Literal["light", "dark"]
+    rules: Literal["all", "colours", "none"]
+    known: set[str] = field(default_factory=set)
+    """Kinds of elements whose colours it has seen."""
+
+    @property
+    def name(self) -> str:
+        return f"{self.screen}-{self.scheme}"
+
+    def show(self, page: Page) -> None:
+        page.set_viewport_size({"width": SCREENS[self.screen], "height": 900})
+        page.emulate_media(color_scheme=self.scheme)
+
+    def barriers(self, page: Page) -> Iterator[str]:
+        yield from too_wide(page)
+        if self.rules == "none":
+            return
+        kinds = set(page.evaluate(KINDS))
+        if IS_THOROUGH or not kinds <= self.known:
+            self.known |= kinds
+            yield from found_by_axe(page, {} if self.rules == "all" else ONLY_COLOURS)
+        elif self.rules == "all":
+            yield from found_by_axe(page, WITHOUT_COLOURS)
+
+
+def looked_at(page: Page, path: str, looks: Sequence[Look], name: str, is_whole: bool = True) -> dict[str, Any]:
+    """What keeps people out of the page, by how it is looked at. `name`, `is_whole`: of its screenshots."""
+    looks[0].show(page)
+    page.goto(path)
+    wrong = {}
+    for look in looks:
+        look.show(page)
+        photograph(page, f"{name}-{look.name}", is_whole)
+        if found := [*look.barriers(page)]:
+            wrong[look.name] = found
+    return wrong
