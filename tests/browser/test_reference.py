@@ -63,6 +63,7 @@ def test_from_the_reference_to_a_record_that_is_made(browser: Browser, house: Ho
         page.fill("#body", json.dumps({"code": code, "name": "Tried"}))
         page.click("form.fields button[type=submit]")
         expect(page.locator("#answer")).to_contain_text("201")
+        expect(page.locator("#token")).to_be_hidden()
         assert json.loads(page.inner_text("#answer-body"))["code"] == code
         assert page.input_value("#token") == ""
         page.goto(f"/companies/1/articles?code={code}")
@@ -74,6 +75,7 @@ def test_a_record_leads_to_the_try_out_and_a_token_to_its_request(page: Page, ho
     page.click("text=Try it")
     assert page.input_value("#path-id") == "1"
     page.check("[name=as][value=token]")
+    expect(page.locator("#token")).to_be_visible()
     (token,) = re.findall(r"Bearer ([\w.-]+)", " ".join(house.server.greeting))
     page.fill("#token", token)
     page.click("form.fields button[type=submit]")
