@@ -5,12 +5,15 @@ from typing import Final
 
 UNITS: Final = ("B", "kB", "MB", "GB", "TB")
 
+TOP: Final = Decimal("999.5")
+"""What is not below it has four digits when it is rounded."""
+
 
 def scaled(number: int) -> tuple[str, str]:
     """A number of bytes with three digits, and the largest unit that it has one of, such as `1.25` and `GB`."""
     value, unit = Decimal(number), UNITS[0]
     for larger in UNITS[1:]:
-        if value < 1000:
+        if value < TOP:
             break
         value, unit = value / 1000, larger
     places = 0 if unit == UNITS[0] or value >= 100 else 1 if value >= 10 else 2

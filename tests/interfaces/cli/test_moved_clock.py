@@ -123,3 +123,19 @@ def test_a_start_with_a_wrong_clock_leaves_no_moment_of_it_behind(moved: Home, c
     codes = [each["code"] for each in moved.ok("company", "list", "--json").json]
     assert "DEMO" in codes
     assert "The last change of company DEMO is of " not in moved.run("doctor").out
+
+
+def test_a_command_without_a_server_is_not_led_years_ahead_either(moved: Home, clock: MovedClock) -> None:
+    with moved.serving():
+        pass
+    clock.stand(10 * YEAR)
+    make = ("article", "create", "ALONE", "--name", "N", "--company", "ACME", "--json")
+    made = moved.run_fresh(*make, env=clock.environment)
+    assert made.code == 0, made.err
+    assert datetime.fromisoformat(made.json["updated_at"]) < datetime.now(UTC) + HOUR
+    assert "The clock is far ahead of the last moment at which a server ran here." in made.err
+    confirmed = moved.run_fresh("clock", "confirm", env=clock.environment)
+    assert (confirmed.code, "far ahead" in confirmed.err) == (0, False)
+    shown = moved.run_fresh("article", "show", "ALONE", "--company", "ACME", env=clock.environment)
+    assert "far ahead" not in shown.err
+    moved.ok("clock", "confirm")

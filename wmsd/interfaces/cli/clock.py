@@ -53,6 +53,7 @@ def confirm_clock(command_line: CommandLine) -> None:
 
     async def work(installation: Installation) -> str:
         await installation.platform.write(clock_watch.confirm)
+        installation.clock.believe()
         return timestamps.to_text(installation.clock.now())
 
     now = command_line.run(work)

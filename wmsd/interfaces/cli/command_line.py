@@ -20,6 +20,8 @@ from wmsd.app.installation import Installation, open_installation
 from wmsd.app.lending import beside_a_server
 from wmsd.app.logs import escaped
 from wmsd.app.settings import Layer, Settings, SettingsError, layers_of, settings_of
+from wmsd.base import timestamps
+from wmsd.base.clock import SMALL_LEAP
 from wmsd.base.dataclass import dataclass
 from wmsd.base.problems import Problem
 from wmsd.db.company_file import Borrow
@@ -29,6 +31,10 @@ from wmsd.interfaces.cli.acting import at_the_command_line
 P = ParamSpec("P")
 Result = TypeVar("Result")
 DEFAULT_CONFIG = Path("config.toml")
+FAR_AHEAD: Final = (
+    "The clock is far ahead of the last moment at which a server ran here. What a command changes is dated {}. "
+    "If the clock is right, run `wmsd clock confirm`: from then on changes are dated by it."
+)
 OF_CODES: Final = re.compile("_codes?$")
 """What a field is called after, and its option is not."""
 
@@ -73,7 +79,10 @@ class CommandLine:
             async with opening as installation:
                 platform, clock = installation.platform, installation.clock
                 await order_as_server(platform, clock, is_running=borrow is not None)
-                return await work(installation)
+                done = await work(installation)
+                if (moment := clock.ordering()) < clock.now() - SMALL_LEAP:
+                    note(FAR_AHEAD.format(timestamps.to_text(moment)))
+                return done
 
         return asyncio.run(opened())
 

@@ -26,6 +26,7 @@ from wmsd.interfaces.pages.referred import referred
 from wmsd.interfaces.pages.rendering import go_to, page
 from wmsd.interfaces.pages.resources import Act, Resource
 from wmsd.interfaces.pages.sent_once import SentOnce
+from wmsd.interfaces.pages.suggesting import suggestions
 from wmsd.interfaces.pages.workplace import Workplace, workplace
 
 KEY: Final = "idempotency_key"
@@ -50,7 +51,7 @@ class Acting:
         if act.changes and begins is not None:
             typed = await _typed_of(at, resource, fields, begins)
         hidden = {KEY: secrets.token_urlsafe(16), **_condition(act, begins)}
-        return self._form(at, resource, act, None if record is None else record.body, typed, hidden)
+        return await self._form(at, resource, act, None if record is None else record.body, typed, hidden)
 
     async def do(self, request: web.Request) -> web.Response:
         at, resource, act = await self._at(request)
@@ -96,7 +97,7 @@ class Acting:
             if act.changes and begins is not None and body is not None:
                 now = await _typed_of(at, resource, form_of(body), begins)
                 theirs = await differences(at, body, now, typed)
-        return self._form(
+        return await self._form(
             at,
             resource,
             act,
@@ -112,7 +113,7 @@ class Acting:
     def _once(self, at: Workplace, resource: Resource, act: Act, made: Mapping[str, Any]) -> web.Response:
         return page(act.template, person=at.person, at=at, current=resource.name, resource=resource, made=made)
 
-    def _form(
+    async def _form(
         self,
         at: Workplace,
         resource: Resource,
@@ -137,6 +138,7 @@ class Acting:
             act=act,
             record=record,
             fields=fields,
+            suggested=await suggestions(at, fields),
             typed=typed,
             hidden={**hidden, FORM_TOKEN: at.person.browser.form_token},
             message=message,
