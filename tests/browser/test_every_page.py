@@ -81,9 +81,7 @@ def pages(browser: Browser, house: House) -> tuple[str, ...]:
 
 
 @pytest.mark.parametrize("language", LOOKS)
-def test_nothing_keeps_anybody_out(
-    browser: Browser, house: House, pages: tuple[str, ...], language: str
-) -> None:
+def test_nothing_keeps_anybody_out(browser: Browser, house: House, pages: tuple[str, ...], language: str) -> None:
     wrong = {}
     with opened(browser, house.address, storage_state=house.state, locale=language) as page:
         for path in (*pages, *FOR_STRANGERS):
