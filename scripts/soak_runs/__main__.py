@@ -27,6 +27,8 @@
                 doubled, every refusal is true, other companies are served (99 of 100 requests within 500 ms), the
                 service is whole again within 10 s, and the log says it once. Writes wmsd/docs/reliability.md.
                 Needs root, strace and libfaketime (scripts/programs).
+  tests         The tests that have a longer form, in it: every page, each with every colour. Leaves a screenshot
+                of each in build/screenshots. A tenth of it is what the suite does.
 
 At the end of each part `wmsd doctor` finds nothing, every order has one sales_order.created, and the server has
 logged no warning and no error (hostile, faults: no trace).
@@ -39,7 +41,7 @@ from collections.abc import Callable
 from typing import Final
 
 from benchmarks.processes import Failed
-from soak_runs import faults, gone_clients, hostile, last_units, one_key, power_cuts, restores, webhooks
+from soak_runs import faults, gone_clients, hostile, last_units, one_key, power_cuts, restores, tests, webhooks
 from soak_runs.verdict import Verdict
 
 PARTS: Final[dict[str, Callable[[int], Verdict]]] = {
@@ -51,6 +53,7 @@ PARTS: Final[dict[str, Callable[[int], Verdict]]] = {
     "webhooks": webhooks.run,
     "hostile": hostile.run,
     "faults": faults.run,
+    "tests": tests.run,
 }
 TOLD: Final = 20
 """How many breaches of a part are told one by one."""

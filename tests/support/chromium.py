@@ -21,14 +21,16 @@ from tests.support.thorough import IS_THOROUGH
 ROOT: Final = Path(__file__).parents[2]
 SCREENSHOTS: Final = ROOT / "build" / "screenshots"
 COLOURS: Final = ("color-contrast", "link-in-text-block")
-"""All of axe's rules that the colours decide, and so the mode. To look for them takes longer than all the others."""
+"""All of axe's rules that the colours decide, and so the mode. They take longer than all the others."""
 KINDS: Final = """() => {
   const styled = ["class", "type", "rel", "role", "open", "hidden", "disabled", "checked", "required", "readonly",
     "aria-current", "aria-invalid", "aria-selected", "aria-sort", "aria-disabled"];
   const kinds = new Map([[document.documentElement, ""]]);
   for (const each of document.querySelectorAll("body, body *")) {
-    const told = styled.filter((name) => each.hasAttribute(name)).map((name) => `${name}=${each.getAttribute(name)}`);
-    const hasText = [...each.childNodes].some((node) => node.nodeType === Node.TEXT_NODE && node.data.trim());
+    const given = styled.filter((name) => each.hasAttribute(name));
+    const told = given.map((name) => `${name}=${each.getAttribute(name)}`);
+    const texts = [...each.childNodes].filter((node) => node.nodeType === Node.TEXT_NODE);
+    const hasText = texts.some((node) => node.data.trim());
     kinds.set(each, `${kinds.get(each.parentNode)} ${each.tagName}[${told}]${hasText ? "…" : ""}`);
   }
   return [...new Set(kinds.values())];
@@ -120,7 +122,7 @@ def found_by_axe(page: Page, options: dict[str, Any]) -> list[str]:
 
 
 def heavy(page: Page, paths: Iterable[str]) -> dict[str, dict[str, int]]:
-    """The pages that are too heavy: the bytes of each and of all that it loads, as they are without compression."""
+    """The pages that are too heavy: the bytes of each and of all that it loads, without compression."""
     found: dict[str, int] = {}
     too_heavy = {}
 

@@ -23,7 +23,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tests.support.forked import FIXED, LONGEST, Done, Program
+from tests.support.forked import LONGEST, Done, Program
 from wmsd.base.cells import unguarded
 from wmsd.interfaces.cli.examining import ONLY_WARNINGS
 

@@ -11,8 +11,8 @@ SYNC = "fsync,fdatasync"
 
 
 def injecting(inject: str, path: Path | None = None) -> list[str]:
-    """What stands before a command to have errors put in calls of its, while all others run at full speed (strace 6.1
-    sends no signals in this way). `path`: in those about this file only.
+    """What stands before a command to have errors put in calls of its, while all others run at full speed. `path`:
+    in those about this file only. Signals are not for it: strace 6.1 forgets all but the first in this way.
     """
     call = inject.partition(":")[0]
     only = [] if path is None else ["-P", str(path)]

@@ -1,4 +1,4 @@
-"""Whether tests that have a longer form run it: `scripts/soak --only tests` does, and `THOROUGH=1 scripts/test …`."""
+"""Whether tests that have a longer form run it: `scripts/soak --only tests`, or `THOROUGH=1 scripts/test …`."""
 
 import os
 from typing import Final

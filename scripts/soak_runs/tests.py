@@ -1,0 +1,21 @@
+"""The tests that have a longer form, in it."""
+
+import os
+import subprocess
+import sys
+import time
+from typing import Final
+
+from soak_runs.verdict import Verdict
+from tests.support.forked import ROOT
+
+LONGER: Final = ("tests/browser/test_every_page.py", "tests/browser/test_guide.py")
+
+
+def run(divisor: int) -> Verdict:
+    environment = {**os.environ, **({"THOROUGH": "1"} if divisor == 1 else {})}
+    command = [sys.executable, "-m", "pytest", *LONGER]
+    started = time.perf_counter()
+    done = subprocess.run(command, cwd=ROOT, env=environment, stdout=sys.stderr)
+    broken = [] if done.returncode == 0 else [f"pytest ends with {done.returncode}; what fails is above."]
+    return Verdict({"seconds": time.perf_counter() - started}, broken)
