@@ -34,9 +34,7 @@ async def test_a_further_start_revokes_the_token_of_the_start_before(world: Worl
 async def test_tokens_that_people_have_made_stay(world: World) -> None:
     def make(tx: Transaction) -> str:
         week = timedelta(days=7)
-        return create_token(
-            tx, email=EMAIL, name="shop", abilities=[EVERYTHING], company_codes=[], lifetime=week
-        )
+        return create_token(tx, email=EMAIL, name="shop", abilities=[EVERYTHING], company_codes=[], lifetime=week)
 
     await demo.load(world.installation)
     await world.installation.platform.write(make)
