@@ -78,11 +78,12 @@ class Receptions(Book):
         self.changes_first(document, status, changes, changes_items)
         order_id = document.fields["purchase_order_id"]
         order = self.orders.by_id[order_id]
+        is_cancelled = status == "ANULAT" != document.status  # also where nothing more comes of the order
         is_acted_on = changes or status == "FINALIZAT" != document.status
-        if is_acted_on and order.status not in ("CREAT", "PARTIAL"):
+        if is_acted_on and not is_cancelled and order.status not in ("CREAT", "PARTIAL"):
             raise self.forbidden(document, status, refused="FINALIZAT")
         if changes:
-            errors = [*self.names_wrong(document, fields), *self._unfit(order_id, items)]
+            errors = [*self.names_wrong(document, fields), *self._unfit(order_id, items, is_cancelled)]
             if fields["purchase_order_id"] != order_id:
                 errors.append(("purchase_order_id", "VALIDATION_FAILED"))
             refuse(errors)
@@ -144,17 +145,19 @@ class Receptions(Book):
                 if not rest:
                     yield Arrival(number, item, quantity, line)
 
-    def _unfit(self, order_id: int, items: Sequence[Json]) -> Iterator[tuple[str, str]]:
+    def _unfit(
+        self, order_id: int, items: Sequence[Json], of_closed_too: bool = False
+    ) -> Iterator[tuple[str, str]]:
         """Everything that forbids to post these items of the order now."""
-        for path in self._unfit_paths(order_id, items):
+        for path in self._unfit_paths(order_id, items, of_closed_too):
             yield path, "VALIDATION_FAILED"
 
-    def _unfit_paths(self, order_id: int, items: Sequence[Json]) -> Iterator[str]:
+    def _unfit_paths(self, order_id: int, items: Sequence[Json], of_closed_too: bool) -> Iterator[str]:
         order = self.orders.by_id.get(order_id)
         if order is None:
             yield "purchase_order_id"
             return
-        if order.status not in MAY_BE_RECEIVED:
+        if order.status not in MAY_BE_RECEIVED and not of_closed_too:
             yield "purchase_order_id"
         arrivals = list(self._arrivals(order, items))
         exact, ordered = {arrival.number for arrival in arrivals}, {item["id"] for item in order.lines}
