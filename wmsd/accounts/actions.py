@@ -200,6 +200,8 @@ def create_user(tx: Transaction, new: NewUser, password_hash: str, whitelist: Co
             unknown += 1
     if new.role == "platform-admin" and new.company_codes:
         errors["company_codes"] = ["must not be given: a platform admin may use every company"]
+    if new.role != "member" and new.abilities:
+        errors["abilities"] = ["must not be given: an admin has all of them"]
     if errors:
         raise invalid(errors)
     companies.audit(tx, f"user.create {new.role}", new.email)

@@ -71,6 +71,10 @@ def test_what_is_not_a_good_user(shared: Home) -> None:
             ["--company must not be given: a platform admin may use every company."],
         ),
         (
+            ["x@y", "--role", "company-admin", "--company", "ACME", "--ability", "stock:read"],
+            ["--ability must not be given: an admin has all of them."],
+        ),
+        (
             [EMAIL, "--role", "member", "--company", "ACME", "--company", "NOBODY", "--ability", "stock:steal"],
             [
                 "--ability stock:steal is not an ability of this platform.",
