@@ -30,7 +30,7 @@ async def tried(visitor: Visitor, claims: object, provider: str = "company") -> 
 
 
 def facts(seen: Seen) -> dict[str, str]:
-    found = re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", seen.text, re.DOTALL)
+    found = re.findall(r"<dt>(.*?)</dt><dd>(.*?)</dd>", seen.text.partition("<dialog")[0], re.DOTALL)
     return {name: re.sub(r"<[^>]+>", "", text).strip() for name, text in found}
 
 

@@ -123,17 +123,19 @@ def found_by_axe(page: Page, options: dict[str, Any]) -> list[str]:
 
 def heavy(page: Page, paths: Iterable[str]) -> dict[str, dict[str, int]]:
     """The pages that are too heavy: the bytes of each and of all that it loads, without compression."""
-    found: dict[str, int] = {}
+    loaded: list[Response] = []
     too_heavy = {}
-
-    def weigh(response: Response) -> None:
-        found[response.url] = len(response.body())
-
-    page.on("response", weigh)
+    page.on("response", lambda response: loaded.append(response))
     for path in paths:
-        found.clear()
+        loaded.clear()
         page.goto(path, wait_until="load")
+        found = {each.url: len(each.body()) for each in loaded if _is_of(each, page.url)}
         scripts = sum(size for address, size in found.items() if address.endswith(".js"))
         if sum(found.values()) > HEAVIEST or scripts > HEAVIEST_SCRIPT:
-            too_heavy[path] = {**found}
+            too_heavy[path] = found
     return too_heavy
+
+
+def _is_of(response: Response, address: str) -> bool:
+    """Whether the page loads it: that of the page before may still be told of."""
+    return address in (response.url, response.request.headers.get("referer"))

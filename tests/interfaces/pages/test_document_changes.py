@@ -106,7 +106,7 @@ async def test_what_was_done_before_it_was_kept_is_said(visitor: Visitor) -> Non
         await database.write(partial(_forget, what=what))
         seen = await visitor.get(PATH)
         assert "Who did what before is not kept." in seen.text
-        assert seen.text.count(f"<td>{BY}</td>") == told
+        assert seen.text.count(f">{BY}</td>") == told
 
 
 async def test_that_only_the_last_ones_are_told_is_said(visitor: Visitor, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -299,5 +299,5 @@ async def test_the_page_says_when_nothing_is_kept(tmp_path: Path) -> None:
 
 async def test_the_rail_leads_there(visitor: Visitor) -> None:
     seen = await visitor.get("/companies/1/articles")
-    found = re.search(r'<a href="(/companies/1/requests)">(.*?)</a>', html.unescape(seen.text))
+    found = re.search(r'<a href="(/companies/1/requests)" data-key="q">(.*?)</a>', html.unescape(seen.text))
     assert found and found[2] == "Requests"
