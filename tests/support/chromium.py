@@ -137,5 +137,7 @@ def heavy(page: Page, paths: Iterable[str]) -> dict[str, dict[str, int]]:
 
 
 def _is_of(response: Response, address: str) -> bool:
-    """Whether the page loads it: that of the page before may still be told of."""
+    """Whether the page loads it: that of the page before may still be told of. A stream of events has no end."""
+    if response.request.resource_type == "eventsource":
+        return False
     return address in (response.url, response.request.headers.get("referer"))

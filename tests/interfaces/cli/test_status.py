@@ -37,10 +37,12 @@ def test_it_says_what_a_server_has_written_down(home: Home) -> None:
     finding = KeptFinding(file="ACME", kind="error", sentence="cannot be read")
     began = "2026-11-24T09:00:00Z"
     write_examination(home.data, Examination(began_at=began, ended_at=began, findings=[finding], more=2))
-    shown = home.ok("status", "--json").json
+    done = home.run("status", "--json")
+    assert (done.code, done.wrong) == (1, ["1 alert is open: `wmsd alerts` says which, and what to do."])
+    shown = done.json
     assert (shown["alerts"], shown["examined"]) == ("1 open: see wmsd alerts", f"{began}, findings: 3")
     write_examination(home.data, Examination(began_at=began, error="The disk is full."))
-    assert home.ok("status", "--json").json["examined"] == f"{began}, broken off: The disk is full."
+    assert home.run("status", "--json").json["examined"] == f"{began}, broken off: The disk is full."
 
 
 def test_a_server_tells_its_figures(shared: Home, server: Server) -> None:

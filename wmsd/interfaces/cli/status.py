@@ -84,7 +84,12 @@ def _status(command_line: CommandLine) -> Status:
         "backup": backups.sentence,
         **_remembered(folder),
     }
-    wrong = [*_of_replica(command_line, shown), *_of_upgrade(folder, shown), *_of_disk(folder, disk)]
+    wrong = [
+        *_of_alerts(folder),
+        *_of_replica(command_line, shown),
+        *_of_upgrade(folder, shown),
+        *_of_disk(folder, disk),
+    ]
     if not backups.ok:
         wrong.append(f"Backups: {backups.sentence}.")
     if figures is not None:
@@ -93,9 +98,19 @@ def _status(command_line: CommandLine) -> Status:
     return Status(shown, wrong, figures)
 
 
+def _open_alerts(folder: DataFolder) -> int:
+    return len(read_kept(folder.path).open)
+
+
+def _of_alerts(folder: DataFolder) -> Iterator[str]:
+    if count := _open_alerts(folder):
+        are = "alert is" if count == 1 else "alerts are"
+        yield f"{count} {are} open: `wmsd alerts` says which, and what to do."
+
+
 def _remembered(folder: DataFolder) -> dict[str, str]:
     """What a server has written down: alerts that are open, and what was found at the page Health."""
-    count = len(read_kept(folder.path).open)
+    count = _open_alerts(folder)
     shown = {"alerts": f"{count} open: see wmsd alerts" if count else "none"}
     last = read_examination(folder.path)
     if last is not None:
