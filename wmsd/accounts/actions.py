@@ -298,10 +298,9 @@ def revoke_token_by_id(tx: Transaction, token_id: int) -> bool:
     return revoked
 
 
-def revoke_tokens_named(tx: Transaction, email: str, name: str) -> None:
-    """Revokes the tokens of this name that an active user has."""
-    for token_id in store.active_tokens_named(tx, user_of_email(tx, email).id, name):
-        revoke_token_by_id(tx, token_id)
+def note_renewed(tx: Transaction, email: str, name: str) -> None:
+    """The end of the user's tokens of this name matters to nobody any more, because another one follows."""
+    store.note_renewed(tx, user_of_email(tx, email).id, name)
 
 
 def rotate_signing_key(tx: Transaction) -> None:

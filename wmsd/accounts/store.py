@@ -94,9 +94,7 @@ SET_PASSWORD: Final = "UPDATE users SET password_hash = ?, updated_at = ? WHERE 
 RENAME_USER: Final = "UPDATE users SET name = ?, updated_at = ? WHERE id = ?"
 ENABLE: Final = "UPDATE users SET disabled_at = NULL, updated_at = ? WHERE id = ? AND disabled_at IS NOT NULL"
 ACTIVE_TOKENS: Final = "SELECT count(*) FROM tokens WHERE user_id = ? AND revoked_at IS NULL AND expires_at > ?"
-ACTIVE_TOKENS_NAMED: Final = """
-    SELECT id FROM tokens WHERE user_id = ? AND name = ? AND revoked_at IS NULL AND expires_at > ? ORDER BY id
-"""
+NOTE_RENEWED: Final = "UPDATE tokens SET renewed = 1 WHERE user_id = ? AND name = ? AND NOT renewed"
 REVOKE_ALL: Final = "UPDATE tokens SET revoked_at = ? WHERE user_id = ? AND revoked_at IS NULL"
 DISABLE: Final = "UPDATE users SET disabled_at = ?, updated_at = ? WHERE id = ? AND disabled_at IS NULL"
 ADMINS: Final = "SELECT count(*) FROM users WHERE role = 'platform-admin' AND disabled_at IS NULL"
@@ -144,8 +142,8 @@ def active_tokens_of(tx: Transaction, user_id: int) -> int:
     return found
 
 
-def active_tokens_named(tx: Transaction, user_id: int, name: str) -> list[int]:
-    return [row[0] for row in tx.rows(ACTIVE_TOKENS_NAMED, (user_id, name, tx.timestamp))]
+def note_renewed(tx: Transaction, user_id: int, name: str) -> None:
+    tx.execute(NOTE_RENEWED, (user_id, name))
 
 
 def revoke_tokens_of(tx: Transaction, user_id: int) -> int:
