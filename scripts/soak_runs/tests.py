@@ -14,7 +14,7 @@ LONGER: Final = ("tests/browser/test_every_page.py", "tests/browser/test_guide.p
 
 def run(divisor: int) -> Verdict:
     environment = {**os.environ, **({"THOROUGH": "1"} if divisor == 1 else {})}
-    command = [sys.executable, "-m", "pytest", *LONGER]
+    command = [sys.executable, "-m", "pytest", "-o", "faulthandler_timeout=0", *LONGER]
     started = time.perf_counter()
     done = subprocess.run(command, cwd=ROOT, env=environment, stdout=sys.stderr)
     broken = [] if done.returncode == 0 else [f"pytest ends with {done.returncode}; what fails is above."]

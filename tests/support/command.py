@@ -23,7 +23,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from tests.support.forked import LONGEST, Done, Program
+from tests.support.forked import LONGEST, TELLS_WHERE, Done, Program
 from wmsd.base.cells import unguarded
 from wmsd.interfaces.cli.examining import ONLY_WARNINGS
 
@@ -240,6 +240,18 @@ class Home:
                 hung.cancel()
                 if process.poll() is None:
                     process.terminate()
+                    _end(process, log_file)
+
+
+def _end(process: "subprocess.Popen[str]", log_file: Path) -> None:
+    """Waits for a server that was told to stop, and shows where one that does not is stuck."""
+    try:
+        process.wait(LONGEST)
+    except subprocess.TimeoutExpired:
+        process.send_signal(TELLS_WHERE)
+        time.sleep(1)
+        process.kill()
+        raise AssertionError(f"The server does not stop.\n{log_file.read_text(encoding='utf-8')}") from None
 
 
 def at_a_terminal(home: Home, *arguments: str | Path, answers: Sequence[str] = ()) -> Done:

@@ -18,6 +18,8 @@ ROOT = Path(__file__).parents[2]
 FIXED = {"PATH": os.environ.get("PATH", os.defpath), "PYTHONPATH": str(ROOT), "LANG": "C.UTF-8"}
 """The environment of whatever the tests start."""
 LONGEST = 30.0
+TELLS_WHERE = signal.SIGUSR2
+"""A fork writes to its standard error what each of its threads is doing."""
 
 
 @dataclass(frozen=True)

@@ -5,6 +5,7 @@ what becomes the command's standard input, output and error, and of a pipe. The 
 that pipe, and its exit code when it has ended.
 """
 
+import faulthandler
 import gc
 import importlib
 import io
@@ -86,6 +87,7 @@ def become(request: dict[str, Any], standard: list[int]) -> None:
         buffered = io.BufferedReader(raw) if number == 0 else io.BufferedWriter(raw)
         errors = "backslashreplace" if name == "stderr" else "strict"
         setattr(sys, name, io.TextIOWrapper(buffered, "utf-8", errors, line_buffering=name == "stderr"))
+    faulthandler.register(signal.SIGUSR2, file=2)
     os.chdir(request["folder"])
     os.environ.clear()
     os.environ.update(request["environment"])

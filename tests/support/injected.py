@@ -5,6 +5,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from tests.support.forked import LONGEST
 from tests.support.programs import program
 
 SYNC = "fsync,fdatasync"
@@ -50,4 +51,8 @@ def injected(pid: int, inject: str, calls: str, path: Path | None = None) -> Ite
             yield
         finally:
             strace.terminate()
-            strace.wait()
+            try:
+                strace.wait(LONGEST)
+            except subprocess.TimeoutExpired:
+                strace.kill()
+                raise
