@@ -63,14 +63,6 @@ def test_the_copy_button_copies(browser: Browser, house: House) -> None:
         assert page.evaluate("navigator.clipboard.readText()") == page.inner_text("#token")
 
 
-def test_what_is_tried_with_a_new_token_stands_below_its_heading(page: Page) -> None:
-    new_token(page, "stock:read")
-    heading, line = page.locator("main > h2").bounding_box(), page.locator(".once:has(#line)").bounding_box()
-    assert heading
-    assert line
-    assert line["y"] - heading["y"] - heading["height"] >= 8
-
-
 def test_the_id_and_the_code_of_a_record_are_copied(browser: Browser, house: House) -> None:
     permissions = ["clipboard-read", "clipboard-write"]
     with opened(browser, house.address, storage_state=house.state, permissions=permissions) as page:

@@ -69,29 +69,6 @@ def test_from_the_reference_to_a_record_that_is_made(browser: Browser, house: Ho
         expect(page.locator("tbody tr")).to_have_count(1)
 
 
-@pytest.mark.parametrize("has_javascript", [True, False])
-@pytest.mark.parametrize("path", ["/try/v1/list_articles?company=1", "/try/graphql?company=1"])
-def test_a_token_is_asked_for_only_to_send_with_one(
-    browser: Browser, house: House, path: str, has_javascript: bool
-) -> None:
-    with opened(browser, house.address, storage_state=house.state, java_script_enabled=has_javascript) as page:
-        page.goto(path)
-        expect(page.locator("#token")).to_be_hidden()
-        page.check("[name=as][value=token]")
-        expect(page.locator("#token")).to_be_visible()
-        page.click("form.fields button[type=submit]")
-        expect(page.locator("#token")).to_be_focused()
-        expect(page.locator("#token-error")).to_be_visible()
-        page.check("[name=as][value=me]")
-        expect(page.locator("#token")).to_be_hidden()
-        expect(page.locator("#token-error")).to_be_hidden()
-
-
-def test_what_is_about_the_token_asks_for_it_at_once(page: Page) -> None:
-    page.goto("/try/v1/get_user")
-    expect(page.locator("#token")).to_be_visible()
-
-
 def test_a_record_leads_to_the_try_out_and_a_token_to_its_request(page: Page, house: House) -> None:
     page.goto("/companies/1/articles/1")
     page.click("text=Try it")
