@@ -51,10 +51,8 @@ def rows(
 def lines(
     fields: Iterable[Field], records: Iterable[Mapping[str, Any]], referred: Referred, at: Workplace
 ) -> Markup:
-    """The rows of a table inside a record, which lead nowhere. A phone shows the cells of each below each other, with
-    their headings.
-    """
-    return _body(fields, records, referred, at, has_headings=True)
+    """The rows of a table inside a record, which lead nowhere."""
+    return _body(fields, records, referred, at)
 
 
 class Column(NamedTuple):
@@ -72,16 +70,12 @@ def _body(
     at: Workplace,
     key: str = "",
     address: str = "",
-    has_headings: bool = False,
 ) -> Markup:
     columns = [
         Column(
-            each.name,
-            f"<td{_is_figure(each)}{_heading(each, place) if has_headings else ''}>",
-            _show(each, referred, at),
-            address if each.name == key else "",
+            each.name, f"<td{_is_figure(each)}>", _show(each, referred, at), address if each.name == key else ""
         )
-        for place, each in enumerate(fields)
+        for each in fields
     ]
     return Markup("\n".join(_row(columns, record) for record in records))  # noqa: S704 -- its parts are escaped
 
@@ -104,12 +98,6 @@ def _is_figure(field: Field) -> str:
     if field.kind == "changes":
         return ' class="changes"'
     return ' class="num"' if field.kind in FIGURES else ""
-
-
-def _heading(field: Field, place: int) -> str:
-    """What a row begins with needs none where it says itself what it is."""
-    says_itself = place == 0 and field.kind in ("reference", "status")
-    return "" if says_itself else f' data-heading="{escape(field.text)}"'
 
 
 def escape(value: Any) -> str:
