@@ -5,6 +5,7 @@ from datetime import timedelta
 from tests.interfaces.pages.test_browsing import signed_in
 from tests.support.world import World
 from wmsd.accounts.actions import create_token
+from wmsd.accounts.demo_link import EMAIL
 from wmsd.app import demo
 from wmsd.base.access import EVERYTHING
 from wmsd.db.transaction import Transaction
@@ -17,7 +18,7 @@ TOKENS = """
 
 async def tokens(world: World) -> list[tuple[str, bool]]:
     """The name of each of the demo's user, and whether it is good."""
-    found = await world.installation.platform.read(lambda tx: list(tx.rows(TOKENS, (demo.EMAIL,))))
+    found = await world.installation.platform.read(lambda tx: list(tx.rows(TOKENS, (EMAIL,))))
     return [(name, bool(is_good)) for name, is_good in found]
 
 
@@ -33,9 +34,7 @@ async def test_a_further_start_revokes_the_token_of_the_start_before(world: Worl
 async def test_tokens_that_people_have_made_stay(world: World) -> None:
     def make(tx: Transaction) -> str:
         week = timedelta(days=7)
-        return create_token(
-            tx, email=demo.EMAIL, name="shop", abilities=[EVERYTHING], company_codes=[], lifetime=week
-        )
+        return create_token(tx, email=EMAIL, name="shop", abilities=[EVERYTHING], company_codes=[], lifetime=week)
 
     await demo.load(world.installation)
     await world.installation.platform.write(make)

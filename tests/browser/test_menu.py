@@ -86,7 +86,7 @@ def test_the_same_list_of_another_company_is_two_steps_away(
         page.click("text=Another company")
         if has_scripts:
             for scheme in ("light", "dark"):
-                page.emulate_media(color_scheme=scheme)  # type: ignore[arg-type]  # it is one of the two
+                page.emulate_media(color_scheme=scheme)
                 photograph(page, f"another-company-{width}-{scheme}")
                 assert barriers(page) == []
         page.click("text=Second, the company")
