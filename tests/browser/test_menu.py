@@ -6,6 +6,7 @@ from playwright.sync_api import Browser, Page, expect
 from tests.browser.conftest import House
 from tests.support.chromium import barriers, opened, photograph
 
+MENU = "nav.rail .menu > summary"
 PHONE = {"width": 390, "height": 800}
 ARTICLES = "nav.rail a[href='/companies/1/articles']"
 
@@ -18,7 +19,7 @@ def test_on_a_phone_it_opens_and_marks_the_page(browser: Browser, house: House, 
         expect(page.locator(ARTICLES)).to_be_hidden()
         expect(page.locator("text=Sign out")).to_be_hidden()
         expect(page.locator("h1")).to_be_in_viewport()
-        page.click("nav.rail summary")
+        page.click(MENU)
         expect(page.locator(ARTICLES)).to_be_visible()
         expect(page.locator("text=Sign out")).to_be_visible()
         expect(page.locator("nav.rail [aria-current=page]")).to_have_text("Sales orders")
@@ -32,7 +33,7 @@ def test_on_a_phone_it_opens_by_keyboard_and_keeps_nobody_out(browser: Browser, 
         page.goto("/companies/1/articles")
         page.keyboard.press("Tab")
         page.keyboard.press("Tab")
-        expect(page.locator("nav.rail summary")).to_be_focused()
+        expect(page.locator(MENU)).to_be_focused()
         page.keyboard.press("Enter")
         photograph(page, "menu-phone")
         assert barriers(page) == []
@@ -54,7 +55,40 @@ def test_on_a_phone_the_reference_has_it_too(browser: Browser, house: House) -> 
 
 def test_on_a_screen_all_of_it_stands_beside_the_page(page: Page) -> None:
     page.goto("/companies/1/articles")
-    expect(page.locator("nav.rail summary")).to_be_hidden()
+    expect(page.locator(MENU)).to_be_hidden()
     expect(page.locator(ARTICLES)).to_be_visible()
     expect(page.locator("nav.rail [aria-current=page]")).to_have_text("Articles")
     expect(page.locator("text=Sign out")).to_be_visible()
+
+
+@pytest.fixture(scope="module")
+def two(browser: Browser, house: House) -> str:
+    """The address of a second company."""
+    with opened(browser, house.address, storage_state=house.state) as page:
+        page.goto("/admin/companies/new")
+        page.fill("#code", "SECOND")
+        page.fill("#name", "Second, the company of the other hall")
+        page.click("main button")
+        number = page.url.partition("?")[0].rpartition("/")[2]
+    return f"/companies/{number}"
+
+
+@pytest.mark.parametrize("has_scripts", [True, False])
+@pytest.mark.parametrize("width", [390, 1440])
+def test_the_same_list_of_another_company_is_two_steps_away(
+    browser: Browser, house: House, two: str, width: int, has_scripts: bool
+) -> None:
+    how = {"viewport": {"width": width, "height": 900}, "java_script_enabled": has_scripts}
+    with opened(browser, house.address, storage_state=house.state, **how) as page:
+        page.goto("/companies/1/sales-orders")
+        if width == 390:
+            page.click(MENU)
+        page.click("text=Another company")
+        if has_scripts:
+            for scheme in ("light", "dark"):
+                page.emulate_media(color_scheme=scheme)
+                photograph(page, f"another-company-{width}-{scheme}")
+                assert barriers(page) == []
+        page.click("text=Second, the company")
+        expect(page.locator("h1")).to_have_text("Sales orders")
+        assert page.url == f"{house.address}{two}/sales-orders"

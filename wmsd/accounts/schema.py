@@ -96,9 +96,11 @@ class Profile(Model):
 
 
 class Access(Model):
-    """A company, and what the person may do there."""
+    """A company, and what the person may do there. `others`: the first of the others that the person may use."""
 
     company: CompanyShown
+    others: list[CompanyShown]
+    has_more: bool
     sandbox: bool
     modules: list[str]
     abilities: list[Ability]

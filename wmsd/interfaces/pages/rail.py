@@ -41,7 +41,9 @@ def rail(person: Person, at: Workplace | None, current: str) -> Markup:
     company = at if isinstance(at, CompanyWorkplace) else None
     parts = [_links([("today", "/today", _("Today"))], here)]
     if company:
-        parts.append(f"<h2>{escape(company.name)}</h2>\n{_links(_of_company(company), here)}")
+        parts.append(
+            f"<h2>{escape(company.name)}</h2>\n{_others(company, here)}{_links(_of_company(company), here)}"
+        )
     parts.append(f"<h2>{escape(_('Connected'))}</h2>\n{_links(_of_programs(company), here)}")
     parts.append(f"<h2>{escape(_('House'))}</h2>\n{_links(_of_house(person), here)}")
     return Markup("".join(parts))  # noqa: S704 -- its parts are escaped
@@ -65,6 +67,22 @@ def _current(is_here: bool) -> str:
 def _of_company(company: CompanyWorkplace) -> Iterator[Link]:
     for each in company.resources:
         yield each.name, f"{company.address}/{each.name}", _(each.title)
+
+
+def _others(company: CompanyWorkplace, here: str) -> str:
+    """Leads to the same list of another company, without a way over Today."""
+    if not company.others:
+        return ""
+    own = (*_of_company(company), *_of_programs(company))
+    address = next((address for name, address, _text in own if name == here), company.address)
+    links = [
+        (f"company-{id}", address.replace(company.address, f"/companies/{id}", 1), name)
+        for id, name in company.others
+    ]
+    if company.has_more:
+        links.append(("more", "/today#search", _("Find another on Today")))
+    summary = f"<summary>{escape(_('Another company'))}</summary>"
+    return f'<details class="others">{summary}\n{_links(links, here)}</details>\n'
 
 
 def _of_programs(company: CompanyWorkplace | None) -> Iterator[Link]:

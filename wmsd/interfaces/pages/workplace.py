@@ -83,6 +83,10 @@ class CompanyWorkplace(Workplace):
     sandbox: bool
     modules: frozenset[str]
     abilities: frozenset[str]
+    others: tuple[tuple[int, str], ...]
+    """Ids and names of the first other companies that the person may use."""
+    has_more: bool
+    """Whether there are others than these."""
 
     ALL = RESOURCES
 
@@ -151,4 +155,6 @@ async def company_at(door: Door, person: Person, company_id: str) -> CompanyWork
         sandbox=found["sandbox"],
         modules=frozenset(found["modules"]),
         abilities=frozenset(found["abilities"]),
+        others=tuple((each["id"], each["name"]) for each in found["others"]),
+        has_more=found["has_more"],
     )
