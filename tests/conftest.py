@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.dock import Dock, open_dock
+from tests.support.forked import Program
 from tests.support.goods import Store, open_store
 from tests.support.log_files import logging_as_it_was
 from tests.support.machine import bare, booted
@@ -24,6 +25,13 @@ def pytest_configure() -> None:
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """Modules marked `long` begin first, so that no process waits for the other's last one."""
     items.sort(key=lambda item: item.get_closest_marker("long") is None)
+
+
+@pytest.fixture(scope="session")
+def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
+    started = Program(tmp_path_factory.mktemp("program"))
+    yield started
+    started.end()
 
 
 @pytest.fixture

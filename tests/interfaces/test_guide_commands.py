@@ -6,6 +6,7 @@ from typing import Final
 
 import pytest
 
+from tests.support.forked import Program
 from tests.support.guide_console import CONSOLE, Console, Ran, Step, blocks, is_shown, steps
 from wmsd import docs
 from wmsd.app.settings import load
@@ -104,11 +105,11 @@ CONFIGURED: Final = "quick-start"
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_each_command_works_and_prints_what_the_page_shows(page: str, tmp_path: Path) -> None:
+def test_each_command_works_and_prints_what_the_page_shows(page: str, program: Program, tmp_path: Path) -> None:
     wanted = steps(PAGES[page])
     if not wanted:
         pytest.skip("it shows no command")
-    console = Console(tmp_path, dict(OF_SETTINGS.get(page, {})))
+    console = Console(tmp_path, program, dict(OF_SETTINGS.get(page, {})))
     if page == CONFIGURED:
         console.configure(next(block.text for block in blocks(PAGES[page]) if block.language == "toml"))
     try:

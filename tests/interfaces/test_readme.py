@@ -5,7 +5,7 @@ from typing import Final
 
 import pytest
 
-from tests.support.forked import ROOT
+from tests.support.forked import ROOT, Program
 from tests.support.guide_console import Console, is_shown, steps
 
 pytestmark = pytest.mark.long
@@ -21,10 +21,10 @@ def is_beside_the_demo(request: pytest.FixtureRequest) -> bool:
     return bool(request.param)
 
 
-def test_the_first_day(is_beside_the_demo: bool, tmp_path: Path) -> None:
+def test_the_first_day(is_beside_the_demo: bool, program: Program, tmp_path: Path) -> None:
     assert SERVE in {step.command for step in steps(BEFORE_THE_DAY)}
     company_id = 2 if is_beside_the_demo else 1
-    console = Console(tmp_path)
+    console = Console(tmp_path, program)
     try:
         if is_beside_the_demo:
             assert console.serve(SERVE.replace("scripts/serve", "wmsd serve")).code == 0

@@ -82,6 +82,11 @@ class Program:
                 text=True,
             )
 
+    @property
+    def requests(self) -> int:
+        """The descriptor of the socket that takes requests, for `forked_command.py`."""
+        return self._requests.fileno()
+
     def run(self, arguments: Sequence[str], folder: Path, environment: Mapping[str, str], stdin: bytes) -> Done:
         with (
             tempfile.TemporaryFile(dir=self.scratch) as given,

@@ -20,7 +20,7 @@ from typing import Final, NamedTuple
 
 from tests.support.command import NO_BACKUPS
 from tests.support.faults.trial import free_port
-from tests.support.forked import LONGEST, ROOT
+from tests.support.forked import LONGEST, ROOT, Program
 
 FENCE: Final = re.compile(
     r"^(?P<indent> *)```(?P<language>\w*)\n(?P<text>.*?)^(?P=indent)```$", re.DOTALL | re.MULTILINE
@@ -31,9 +31,14 @@ PLACES: Final = re.compile(r"(?<![\w.])/(?=(?:mnt|etc/wmsd|var/lib/wmsd)\b)")
 """Where the places of a machine begin, which are in the scratch folder here."""
 LISTENS: Final = re.compile(r"(?:0\.0\.0\.0|127\.0\.0\.1|localhost):8480")
 OF_EVERY_COMMAND: Final = "Data folder: "
-PROGRAM: Final = f'exec {sys.executable} -P -c "from wmsd.interfaces.cli.main import main; main()" "$@"\n'
+FORKED: Final = Path(__file__).with_name("forked_command.py")
+WMSD: Final = f"""
+if [ -n "$FORKS" ] && [ "$1" != serve ]; then exec {sys.executable} -I -S {FORKED} "$@"; fi
+exec {sys.executable} -P -c "from wmsd.interfaces.cli.main import main; main()" "$@"
+"""
+"""Starts what goes on, and has all else forked."""
 SHIMS: Final = {
-    "wmsd": PROGRAM,
+    "wmsd": WMSD,
     "sudo": 'if [ "$1" = -u ]; then shift 2; fi\nexec "$@"\n',
     "chown": "exit 0\n",
 }
@@ -89,6 +94,7 @@ class Console:
     """A terminal in an empty folder of a machine of its own."""
 
     root: Path
+    program: Program
     environment: dict[str, str] = field(default_factory=dict)
     server: "subprocess.Popen[str] | None" = None
 
@@ -129,7 +135,7 @@ class Console:
         return text.replace(f":{self.port}", ":8480").replace(f"{self.folder}/", "").replace(str(self.root), "")
 
     def type(self, command: str) -> Ran:
-        process = self._start(command)
+        process = self._start(command, self.program.requests)
         try:
             printed, _ = process.communicate(timeout=LONGEST)
         finally:
@@ -157,11 +163,12 @@ class Console:
             _end(self.server, signal.SIGTERM)
             self.server = None
 
-    def _start(self, command: str) -> "subprocess.Popen[str]":
+    def _start(self, command: str, forks: int | None = None) -> "subprocess.Popen[str]":
         return subprocess.Popen(
             ["bash", "-o", "pipefail", "-c", self.here(command)],
             cwd=self.folder,
-            env=self._environment,
+            env={**self._environment, "FORKS": "" if forks is None else str(forks)},
+            pass_fds=() if forks is None else (forks,),
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.STDOUT,

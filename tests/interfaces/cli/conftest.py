@@ -1,4 +1,3 @@
-from collections.abc import Iterator
 from itertools import count
 from pathlib import Path
 
@@ -6,13 +5,6 @@ import pytest
 
 from tests.support.command import Home, Tenant, first_day
 from tests.support.forked import Program
-
-
-@pytest.fixture(scope="session")
-def program(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Program]:
-    started = Program(tmp_path_factory.mktemp("program"))
-    yield started
-    started.end()
 
 
 @pytest.fixture

@@ -1,0 +1,25 @@
+"""Stands for `wmsd` in a shell: has the command forked (see `forking.py`), and ends with its exit code.
+
+Run as a script, with Python's own start kept small. FORKS is the descriptor of the socket for requests.
+"""
+
+import json
+import os
+import socket
+import sys
+
+
+def forked(arguments: list[str], environment: dict[str, str]) -> int:
+    requests = socket.socket(fileno=int(environment.pop("FORKS")))
+    folder = os.getcwd()  # noqa: PTH109 -- pathlib takes longer to import than all of this
+    request = {"arguments": arguments, "folder": folder, "environment": environment, "is_paused": False}
+    readable, writable = os.pipe()
+    socket.send_fds(requests, [json.dumps(request).encode()], [0, 1, 2, writable])
+    os.close(writable)
+    with os.fdopen(readable) as answers:
+        _process, code = answers
+    return int(code)
+
+
+if __name__ == "__main__":
+    sys.exit(forked(sys.argv[1:], dict(os.environ)))
