@@ -13,6 +13,7 @@ from tests.support.world import Answer
 from wmsd.app.doctor import examine
 from wmsd.app.kinds import DOCUMENTS
 from wmsd.documents.kind import DocumentKind
+from wmsd.documents.schema import MOST_REACHED
 from wmsd.interfaces.rest_v1.routes import ROUTES
 
 Body = dict[str, Any]
@@ -105,6 +106,19 @@ async def test_it_begins_in_its_initial_status(dock: Dock, kind: DocumentKind) -
             assert answer.body["status"] == status
         else:
             assert (status != initial, answer.status, list(answer.errors)) == (True, 422, ["status"])
+    await is_right(dock)
+
+
+async def test_it_tells_of_its_beginning_and_its_last_moves(dock: Dock) -> None:
+    """One that is moved to and fro for ever does not grow."""
+    [kind] = [each for each in DOCUMENTS if each.name == "sales-orders"]
+    document_id = await made(dock, kind, "CREAT")
+    moves = [("CREAT", "IN_LUCRU")[number % 2] for number in range(1, 2 * MOST_REACHED)]
+    reached = [(await move(dock, kind, document_id, status)).body["status_history"] for status in moves]
+    assert [len(each) for each in reached] == [min(2 + number, MOST_REACHED) for number in range(len(moves))]
+    assert [each["status"] for each in reached[-1]] == ["CREAT", *moves[1 - MOST_REACHED :]]
+    assert reached[-1][0] == reached[0][0]
+    assert reached[-1][1:-1] == reached[-2][2:]
     await is_right(dock)
 
 

@@ -1,6 +1,6 @@
 """The fields and filters that every kind of document has."""
 
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 
 from pydantic import Field
 
@@ -38,6 +38,13 @@ class DocumentChanges(Model):
 
     data: list[DocumentChange]
     more: bool
+
+
+MOST_REACHED: Final = 100
+"""Statuses that a document tells of: one that is moved to and fro for ever would fill answers and the disk."""
+STATUS_HISTORY: Final = Field(
+    description=f"Each status reached, and when: the first, and the last {MOST_REACHED - 1}."
+)
 
 
 class DocumentShown(Recorded):

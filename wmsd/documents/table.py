@@ -20,7 +20,7 @@ from wmsd.db.table import insert_sql, stored, update_sql
 from wmsd.db.transaction import Transaction
 from wmsd.directory.store import DirectoryKind
 from wmsd.documents.lines import LineTable
-from wmsd.documents.schema import DocumentFilters
+from wmsd.documents.schema import MOST_REACHED, DocumentFilters
 
 CREATED: Final = ("status", "status_history", "change_seq", "created_at", "updated_at")
 CHANGED: Final = ("change_seq", "updated_at")
@@ -258,8 +258,10 @@ class DocumentTable:
         return f"""
             UPDATE {self.name} SET status = :status,
                 change_seq = :first + moved.key, updated_at = {moment},
-                status_history = json_insert(status_history, '$[#]',
-                    json_object('status', :status, 'at', :now))
+                status_history = json_insert(
+                    CASE WHEN json_array_length(status_history) < {MOST_REACHED} THEN status_history
+                        ELSE json_remove(status_history, '$[1]') END,
+                    '$[#]', json_object('status', :status, 'at', :now))
             FROM json_each(:ids) AS moved WHERE {self.name}.id = moved.value
             RETURNING id, {record_sql(self.status_changed, {"previous_status": ":previous"})}
         """

@@ -17,7 +17,7 @@ from wmsd.base.fields import (
     refuse,
 )
 from wmsd.base.quantity import SCALE
-from wmsd.documents.schema import DocumentShown, ExternalRef, OwnCode, SentBack, StatusReached
+from wmsd.documents.schema import STATUS_HISTORY, DocumentShown, ExternalRef, OwnCode, SentBack, StatusReached
 from wmsd.purchase_orders.rules import INITIAL, Status
 
 MAX_ITEMS = 1000
@@ -72,9 +72,7 @@ class PurchaseOrder(DocumentShown):
     expected_date: Date | None
     notes: OptionalText
     items: list[PurchaseOrderItem]
-    status_history: Annotated[
-        list[PurchaseOrderStatusReached], Field(description="Each status reached, and when.")
-    ]
+    status_history: Annotated[list[PurchaseOrderStatusReached], STATUS_HISTORY]
 
 
 def _at_most_everything(pct: int) -> int:

@@ -18,7 +18,7 @@ from wmsd.base.fields import (
     Serials,
 )
 from wmsd.documents.packaging import WithPackaging
-from wmsd.documents.schema import DocumentShown, ExternalRef, OwnCode, SentBack, StatusReached
+from wmsd.documents.schema import STATUS_HISTORY, DocumentShown, ExternalRef, OwnCode, SentBack, StatusReached
 from wmsd.receptions.rules import INITIAL, Status
 
 MAX_ITEMS = 1000
@@ -84,7 +84,7 @@ class Reception(DocumentShown):
     external_ref: OptionalLabel
     notes: OptionalText
     selected_items: list[ReceptionItem]
-    status_history: Annotated[list[ReceptionStatusReached], Field(description="Each status reached, and when.")]
+    status_history: Annotated[list[ReceptionStatusReached], STATUS_HISTORY]
 
 
 class RemainingItem(Model):

@@ -16,7 +16,7 @@ from wmsd.base.fields import (
     Quantity,
     Serials,
 )
-from wmsd.documents.schema import DocumentShown, ExternalRef, OwnCode, StatusReached
+from wmsd.documents.schema import STATUS_HISTORY, DocumentShown, ExternalRef, OwnCode, StatusReached
 from wmsd.returns.rules import INITIAL, Disposition, Status
 
 MAX_LINES = 1000
@@ -85,4 +85,4 @@ class Return(DocumentShown):
     external_ref: OptionalLabel
     notes: OptionalText
     lines: list[ReturnLine]
-    status_history: Annotated[list[ReturnStatusReached], Field(description="Each status reached, and when.")]
+    status_history: Annotated[list[ReturnStatusReached], STATUS_HISTORY]

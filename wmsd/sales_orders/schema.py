@@ -17,7 +17,7 @@ from wmsd.base.fields import (
     Serials,
 )
 from wmsd.documents.packaging import WithPackaging
-from wmsd.documents.schema import DocumentShown, ExternalRef, OwnCode, StatusReached
+from wmsd.documents.schema import STATUS_HISTORY, DocumentShown, ExternalRef, OwnCode, StatusReached
 from wmsd.sales_orders.rules import INITIAL, Status
 
 MAX_LINES = 1000
@@ -113,4 +113,4 @@ class SalesOrder(DocumentShown):
     carrier: OptionalLabel
     tracking_number: OptionalLabel
     lines: list[SalesOrderLine]
-    status_history: Annotated[list[SalesOrderStatusReached], Field(description="Each status reached, and when.")]
+    status_history: Annotated[list[SalesOrderStatusReached], STATUS_HISTORY]
