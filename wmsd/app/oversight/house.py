@@ -9,9 +9,8 @@ from typing import Any, Final
 from wmsd import __version__
 from wmsd.app import clock_watch
 from wmsd.app.alerts.kinds import sentence
-from wmsd.app.backups.due import local_now
+from wmsd.app.backups.present import proven_there
 from wmsd.app.backups.record import read_record
-from wmsd.app.backups.verdict import verdict
 from wmsd.app.disk_thresholds import MEBIBYTE, Level, disk_of
 from wmsd.app.installation import Installation
 from wmsd.app.jobs import Jobs
@@ -79,7 +78,7 @@ def _disk(installation: Installation) -> str | None:
 
 def _backup(jobs: Jobs) -> str:
     assert jobs.backups is not None
-    return _sentence(verdict(jobs.backups.settings, jobs.backups.record(), local_now()).sentence)
+    return _sentence(jobs.backups.verdict().sentence)
 
 
 def of_replica(installation: Installation) -> tuple[bool, str]:
@@ -164,7 +163,8 @@ async def last_examination(service: OversightService) -> Examination | None:
 def examination(service: OversightService, last: Examination | None) -> dict[str, Any]:
     """Looks at the disk: call it on a thread."""
     examinations = service.started.examinations
-    proven = read_record(service.installation.folder.path).proven
+    installation = service.installation
+    proven = proven_there(installation.settings.backup, read_record(installation.folder.path))
     proof = None
     if proven is not None:
         proof = {"at": proven.at, "archive": Path(proven.path).name, "problems": proven.problems}
