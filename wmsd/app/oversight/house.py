@@ -9,7 +9,6 @@ from typing import Any, Final
 from wmsd import __version__
 from wmsd.app import clock_watch
 from wmsd.app.alerts.kinds import sentence
-from wmsd.app.backups.present import proven_there
 from wmsd.app.backups.record import read_record
 from wmsd.app.disk_thresholds import MEBIBYTE, Level, disk_of
 from wmsd.app.installation import Installation
@@ -163,8 +162,7 @@ async def last_examination(service: OversightService) -> Examination | None:
 def examination(service: OversightService, last: Examination | None) -> dict[str, Any]:
     """Looks at the disk: call it on a thread."""
     examinations = service.started.examinations
-    installation = service.installation
-    proven = proven_there(installation.settings.backup, read_record(installation.folder.path))
+    proven = read_record(service.installation.folder.path).proven
     proof = None
     if proven is not None:
         proof = {"at": proven.at, "archive": Path(proven.path).name, "problems": proven.problems}
