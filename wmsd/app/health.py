@@ -8,8 +8,7 @@ from collections.abc import Set as AbstractSet
 from datetime import datetime
 from typing import Any, Final
 
-from wmsd.app.backups.due import local_now
-from wmsd.app.backups.verdict import verdict
+from wmsd.app.backups.present import made_there, proven_there
 from wmsd.app.disk_thresholds import Level, disk_of
 from wmsd.app.installation import Installation
 from wmsd.app.jobs import Jobs
@@ -117,13 +116,14 @@ def _clock(installation: Installation, jobs: Jobs, is_known: bool) -> dict[str, 
 def _backup(jobs: Jobs, is_known: bool) -> dict[str, Any]:
     if jobs.backups is None:
         return {"ok": True}
-    record = jobs.backups.record()
-    found: dict[str, Any] = {"ok": verdict(jobs.backups.settings, record, local_now()).ok}
+    record, settings = jobs.backups.record(), jobs.backups.settings
+    found: dict[str, Any] = {"ok": jobs.backups.verdict().ok}
     if not found["ok"]:
         found["degraded"] = True
     if is_known:
-        found["made_at"] = None if record.made is None else record.made.at
-        found["proven_at"] = None if record.proven is None or record.proven.problems else record.proven.at
+        made, proven = made_there(settings, record), proven_there(settings, record)
+        found["made_at"] = None if made is None else made.at
+        found["proven_at"] = None if proven is None or proven.problems else proven.at
     return found
 
 

@@ -11,7 +11,10 @@ from tests.support.world import UNLIMITED, World, open_world
 from wmsd.app.alerts.kept import OpenAlert
 from wmsd.app.alerts.looks import BEHIND_SECONDS, Looks
 from wmsd.app.alerts.rules import SETTLED
+from wmsd.app.backups.record import BackupRecord, MadeBackup, ProvenBackup, write_record
+from wmsd.app.backups.running import ScheduledBackups
 from wmsd.app.disk_thresholds import MEBIBYTE, Disk
+from wmsd.app.settings import Backup
 from wmsd.app.tls.authority import CERTIFICATE_LIFETIME, new_authority, new_certificate
 from wmsd.app.tls.lan import certificate_for
 from wmsd.app.tls.verdict import judged_by_time
@@ -83,6 +86,23 @@ async def test_a_replica_that_is_behind_for_minutes_is_told(tmp_path: Path) -> N
         restarted = Looks(world.installation, jobs.disk_watch, jobs.clock_watch, jobs.today, None)
         assert [each.kind for each in (await restarted.look([alert], {})).troubles] == ["replica-behind"]
         assert (await restarted.look([], {})).troubles == []
+
+
+async def test_a_proven_backup_that_is_gone(tmp_path: Path) -> None:
+    gone = str(tmp_path / "backups" / "wmsd-2026-11-20T023000Z.tar.gz")
+    at = "2026-11-20T02:30:00.000Z"
+    record = BackupRecord(
+        made=MadeBackup(at=at, path=gone, bytes=1, seconds=1, installation="i"),
+        proven=ProvenBackup(at=at, path=gone, seconds=1),
+    )
+    async with open_world(tmp_path / "data", UNLIMITED) as world:
+        installation, jobs = world.installation, world.jobs
+        write_record(installation.folder.path, record)
+        backups = ScheduledBackups([], Backup(), installation.folder, world.clock)
+        looks = Looks(installation, jobs.disk_watch, jobs.clock_watch, jobs.today, backups)
+        [trouble] = (await looks.look([], {})).troubles
+    why = f"the backup that was proven, {Path(gone).name}, is not in {Path(gone).parent} any more"
+    assert (trouble.kind, trouble.facts) == ("backup", {"why": why})
 
 
 async def test_the_log_tells_each_as_it_weighs(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:

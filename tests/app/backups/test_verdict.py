@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from wmsd.app.backups.due import is_backup_due, is_proof_due_now
 from wmsd.app.backups.record import (
     FILE,
     BackupRecord,
@@ -92,3 +93,59 @@ def test_the_record_is_kept(tmp_path: Path) -> None:
 def test_a_record_that_cannot_be_read_is_none(tmp_path: Path, content: str) -> None:
     (tmp_path / FILE).write_text(content)
     assert read_record(tmp_path) == BackupRecord()
+
+
+def kept_in(folder: Path) -> BackupRecord:
+    """The record of a backup that is there, and was proven."""
+    folder.mkdir()
+    archive = folder / "a.tar.gz"
+    archive.write_bytes(b"1")
+    found = record()
+    assert found.made is not None
+    assert found.proven is not None
+    path = {"path": str(archive)}
+    return BackupRecord(made=found.made.model_copy(update=path), proven=found.proven.model_copy(update=path))
+
+
+def with_a_newer_one(found: BackupRecord, archive: Path) -> BackupRecord:
+    archive.write_bytes(b"2")
+    assert found.made is not None
+    at = timestamps.to_text(NOW.replace(hour=9))
+    return found.model_copy(update={"made": found.made.model_copy(update={"path": str(archive), "at": at})})
+
+
+def test_a_proof_ends_with_the_archive_that_it_is_about(tmp_path: Path) -> None:
+    folder, settings = tmp_path / "backups", Backup(folder=str(tmp_path / "backups"))
+    found = kept_in(folder)
+    assert verdict(settings, found, NOW).ok
+    folder.rename(tmp_path / "away")
+    gone = f"the backup that was proven, a.tar.gz, is not in {folder} any more"
+    assert verdict(settings, found, NOW) == (False, gone)
+    folder.mkdir()
+    newer = with_a_newer_one(found, folder / "b.tar.gz")
+    assert verdict(settings, newer, NOW) == (False, f"{gone}, and that of 09:00 is not proven yet")
+    assert is_proof_due_now(settings, newer)
+    (folder / "b.tar.gz").unlink()
+    unproven = newer.model_copy(update={"proven": None})
+    assert verdict(settings, unproven, NOW) == (False, f"the last backup, b.tar.gz, is not in {folder} any more")
+    assert is_backup_due(settings, unproven)
+
+
+def test_a_proof_that_found_something_wrong_is_no_loss(tmp_path: Path) -> None:
+    folder, settings = tmp_path / "backups", Backup(folder=str(tmp_path / "backups"))
+    found = with_a_newer_one(kept_in(folder), folder / "b.tar.gz")
+    assert found.proven is not None
+    bad = found.model_copy(update={"proven": found.proven.model_copy(update={"problems": ["ACME: damaged."]})})
+    assert not verdict(settings, bad, NOW).ok
+    (folder / "a.tar.gz").unlink()
+    assert verdict(settings, bad, NOW) == (True, "a backup of 09:00, not proven yet")
+
+
+def test_backups_that_moved_with_their_installation_are_there(tmp_path: Path) -> None:
+    found = kept_in(tmp_path / "backups")
+    (tmp_path / "backups").rename(tmp_path / "moved")
+    assert verdict(Backup(folder=str(tmp_path / "moved")), found, NOW).ok
+
+
+def test_a_path_that_version_1_0_0_noted_says_nothing_elsewhere() -> None:
+    assert verdict(Backup(), record(), NOW).ok

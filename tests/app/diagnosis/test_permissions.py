@@ -9,7 +9,7 @@ from tests.app.diagnosis.scene import AS_ROOT, NOBODY, names, situation
 from wmsd.app.diagnosis import leftovers, permissions
 from wmsd.app.diagnosis.finding import Finding, FindingKind
 from wmsd.app.diagnosis.mending import REFUSED, mend, mend_of
-from wmsd.app.diagnosis.permissions import OPEN_TO_OTHERS, OTHER_OWNER
+from wmsd.app.diagnosis.permissions import FOLDER_OPEN, OPEN_TO_OTHERS, OTHER_OWNER
 
 
 def found(data: Path) -> list[Finding]:
@@ -35,6 +35,21 @@ def test_a_file_that_others_may_use_is_told_and_mended(open_data: Path, name: st
     assert mend_of(finding) == f"Let only the owner read {open_data / name}."
     assert mend(finding) is None
     assert mode(open_data / name) == 0o600
+    assert found(open_data) == []
+
+
+@pytest.mark.parametrize("name", [".", "companies", "tls", "replaced-1/companies"])
+@pytest.mark.parametrize("bits", [0o777, 0o775, 0o703])
+def test_a_folder_that_others_may_change_is_told_and_mended(open_data: Path, name: str, bits: int) -> None:
+    folder = open_data / name
+    folder.mkdir(parents=True, exist_ok=True)
+    folder.chmod(bits)
+    (finding,) = found(open_data)
+    assert finding.kind.name == "folder-open-to-others"
+    assert finding.remedy == f"Let only its owner: chmod 700 {folder}"
+    assert mend_of(finding) == f"Let only the owner use {folder}."
+    assert mend(finding) is None
+    assert mode(folder) == 0o700
     assert found(open_data) == []
 
 
@@ -79,7 +94,7 @@ def test_a_file_of_another_user_is_told_and_given_back(open_data: Path) -> None:
 
 
 @AS_ROOT
-@pytest.mark.parametrize("kind", [OPEN_TO_OTHERS, OTHER_OWNER])
+@pytest.mark.parametrize("kind", [OPEN_TO_OTHERS, FOLDER_OPEN, OTHER_OWNER])
 def test_root_follows_no_link_out_of_the_folder(open_data: Path, kind: FindingKind) -> None:
     """Whoever owns the folder could have root give away any file."""
     outside = open_data.parent / "outside"

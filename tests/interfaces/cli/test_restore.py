@@ -138,9 +138,47 @@ def test_revoked_tokens_stay_revoked(installation: Home) -> None:
     [[number]] = sql(installation.data / "platform.db", "SELECT id FROM tokens")
     installation.ok("token", "revoke", str(number))
     done = installation.ok("backup", "restore", archive)
-    assert "1 tokens that were revoked or disabled after the backup stay so." in done.err
+    assert "1 token that was revoked or disabled after the backup stays so." in done.err
     with installation.serving() as server:
         assert server.get("/api/articles")[0] == 401
+
+
+def add_user(home: Home, email: str) -> None:
+    options = ("--role", "company-admin", "--company", "ACME", "--password-stdin")
+    home.ok("user", "create", email, *options, stdin="four words make one\n")
+
+
+def disabled(home: Home) -> dict[str, bool]:
+    return {row["email"]: row["disabled"] for row in home.ok("user", "list", "--json").json}
+
+
+def test_users_that_were_deleted_come_back_shut_out_and_are_named(installation: Home) -> None:
+    for name in ("bo", "dora", "eve"):
+        add_user(installation, f"{name}@example.com")
+    archive = back_up(installation)
+    installation.ok("user", "delete", "dora@example.com", "--yes")
+    installation.ok("user", "change", "eve@example.com", "--email", "eva@example.com")
+    installation.ok("user", "delete", "eva@example.com", "--yes")
+    add_user(installation, "eva@example.com")
+    done = installation.ok("backup", "restore", archive)
+    for email in ("dora@example.com", "eve@example.com"):
+        assert f"The user {email} was deleted after the backup. It is back, and disabled" in done.err
+    found = disabled(installation)
+    assert [found[f"{name}@example.com"] for name in ("bo", "dora", "eve")] == [False, True, True]
+    installation.ok("user", "enable", "dora@example.com")
+    again = installation.ok("backup", "restore", back_up(installation))
+    assert "deleted after" not in again.err
+
+
+def test_users_that_an_older_backup_did_not_know_come_back_as_they_were(installation: Home) -> None:
+    """They were not deleted: the restore of the wrong backup took them away."""
+    older = back_up(installation)
+    add_user(installation, "late@example.com")
+    newer = back_up(installation, "newer.tar.gz")
+    installation.ok("backup", "restore", older)
+    assert "late@example.com" not in disabled(installation)
+    done = installation.ok("backup", "restore", newer)
+    assert (disabled(installation)["late@example.com"], "deleted" in done.err) == (False, False)
 
 
 def test_a_company_that_was_made_after_the_backup(installation: Home, saved: Path) -> None:

@@ -192,6 +192,51 @@ async def test_the_server_starts_the_work_when_it_is_due(
     assert caplog.text == ""
 
 
+async def test_a_proven_backup_that_is_gone_is_told_before_it_is_replaced(
+    installation: Home, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Alerts look more often than the schedule: they have the time between two looks of it."""
+    monkeypatch.setenv("PYTHONPATH", str(ROOT))
+    monkeypatch.setenv("WMSD_BACKUP_FOLDER", str(installation.folder / "backups"))
+    backups = scheduled(installation)
+    await backups.look()
+    [first] = names(installation)
+    (installation.folder / "backups").rename(installation.folder / "away")
+    await backups.look()
+    gone = f"the backup that was proven, {first}, is not in {installation.folder / 'backups'} any more"
+    assert (backups.verdict(), names(installation)) == ((False, gone), [])
+    assert gone in caplog.text
+    await backups.look()
+    [second] = names(installation)
+    proven = backups.record().proven
+    assert proven is not None
+    assert (Path(proven.path).name, backups.verdict().ok) == (second, True)
+
+
+def test_a_gone_backup_is_said_and_degrades(installation: Home) -> None:
+    run(installation)
+    [name] = names(installation)
+    (installation.folder / "backups").rename(installation.folder / "away")
+    says = f"he backup that was proven, {name}, is not in {installation.folder / 'backups'} any more."
+    for command in (("status",), ("backup", "schedule")):
+        done = installation.run(*command, env=DAILY)
+        assert (done.code, says in done.err) == (1, True)
+    shown = installation.run("backup", "schedule", "--json", env=DAILY).json
+    assert (shown["ok"], shown["last_backup"], shown["last_proof"]) == (False, None, None)
+    with installation.serving(env=DAILY) as server:
+        check = server.get("/api/health")[1]["checks"]["backup"]
+    assert check == {"ok": False, "degraded": True, "made_at": None, "proven_at": None}
+
+
+def test_a_proof_by_hand_counts_for_the_last_scheduled_backup(installation: Home) -> None:
+    run(installation)
+    record = read_record(installation.data)
+    write_record(installation.data, record.model_copy(update={"proven": None, "sound": []}))
+    assert "not proven yet" in installation.ok("backup", "schedule", env=DAILY).out
+    installation.ok("backup", "verify")
+    assert "restorable, proven" in installation.ok("backup", "schedule", env=DAILY).out
+
+
 async def test_after_a_failure_an_hour_passes(
     installation: Home, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:

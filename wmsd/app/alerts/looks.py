@@ -14,9 +14,7 @@ from wmsd.app.alerts import kinds
 from wmsd.app.alerts.kept import OpenAlert, Rise
 from wmsd.app.alerts.kinds import OF_CERTIFICATE, AlertKind
 from wmsd.app.alerts.rules import Trouble, is_rising, risen
-from wmsd.app.backups.due import local_now
 from wmsd.app.backups.running import ScheduledBackups
-from wmsd.app.backups.verdict import verdict
 from wmsd.app.clock_watch import ClockWatch
 from wmsd.app.disk_thresholds import MEBIBYTE, Level, disk_of
 from wmsd.app.disk_watch import DiskWatch
@@ -93,8 +91,7 @@ class Looks:
     async def _of_backups(self, found: Found) -> None:
         if self._backups is None:
             return
-        record = await asyncio.to_thread(self._backups.record)
-        judged = verdict(self._backups.settings, record, local_now())
+        judged = await asyncio.to_thread(self._backups.verdict)
         if not judged.ok:
             found.troubles.append(Trouble(kinds.BACKUP.name, "", {"why": judged.sentence.rstrip(".")}))
 

@@ -6,6 +6,7 @@ where the replaced file had come to, and what it has shut out stays shut out. Wh
 backup is missing all the same, and `Missing` says how much that is.
 """
 
+import json
 from contextlib import closing, suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -53,25 +54,34 @@ JUMPS: Final = {
 TABLES: Final = "SELECT name FROM sqlite_schema WHERE type = 'table'"
 
 SHUT_OUT: Final = {
-    "tokens": (
+    "token": (
         "SELECT revoked_at, jti FROM tokens WHERE revoked_at IS NOT NULL",
         "UPDATE tokens SET revoked_at = ? WHERE jti = ? AND revoked_at IS NULL",
     ),
-    "platform tokens": (
+    "platform token": (
         "SELECT revoked_at, hash FROM kernel_tokens WHERE revoked_at IS NOT NULL",
         "UPDATE kernel_tokens SET revoked_at = ? WHERE hash = ? AND revoked_at IS NULL",
     ),
-    "users": (
+    "user": (
         "SELECT disabled_at, id, email FROM users WHERE disabled_at IS NOT NULL",
         "UPDATE users SET disabled_at = ? WHERE id = ? AND email = ? AND disabled_at IS NULL",
     ),
-    "sites": (
+    "site": (
         "SELECT id, created_at FROM sites WHERE token_hash IS NULL",
         "UPDATE sites SET token_hash = NULL, previous_token_hash = NULL, previous_expires_at = NULL "
         "WHERE id = ? AND created_at = ? AND token_hash IS NOT NULL",
     ),
 }
 """By what it is: who is shut out in the replaced file, and what shuts them out in the restored one."""
+
+DELETED: Final = """
+    SELECT at, action, subject, details FROM audit
+    WHERE action IN ('user.delete', 'user.change') AND id > ? ORDER BY id DESC
+"""
+LAST_AUDITED: Final = "SELECT coalesce(max(id), 0) FROM audit"
+RESTORED_USERS: Final = "SELECT id, email FROM users ORDER BY email"
+USER_IDS: Final = "SELECT id FROM users"
+DISABLE: Final = "UPDATE users SET disabled_at = ? WHERE id = ? AND disabled_at IS NULL"
 
 
 class Numbers(NamedTuple):
@@ -89,6 +99,15 @@ class Numbers(NamedTuple):
     @property
     def last_event(self) -> int:
         return self.sequences.get("events", 0)
+
+
+class ShutOut(NamedTuple):
+    """Whom a restored platform.db shuts out because the replaced one did."""
+
+    counts: dict[str, int]
+    """Of those that were revoked or disabled since the backup, by what they are."""
+    deleted: list[str]
+    """The e-mail addresses of users that were deleted since the backup: they are back."""
 
 
 class Missing(NamedTuple):
@@ -183,12 +202,11 @@ def jump_ahead(connection: sqlite3.Connection) -> None:
     _write_back(connection)
 
 
-def keep_shut_out(restored: Path, replaced: Path) -> dict[str, int]:
-    """Shuts out in a restored platform.db whom the replaced one has shut out, and lets its numbers go on.
-    Returns how many were shut out anew, by what they are. A replaced file that cannot be read changes
-    nothing.
+def keep_shut_out(restored: Path, replaced: Path) -> ShutOut:
+    """Shuts out in a restored platform.db whom the replaced one has shut out or deleted, and lets its numbers go on.
+    Returns who was shut out anew. A replaced file that cannot be read changes nothing.
     """
-    found: dict[str, int] = {}
+    found = ShutOut({}, [])
     with closing(connect(restored)) as connection:
         connection.execute("BEGIN IMMEDIATE")
         with suppress(sqlite3.Error), closing(_opened(replaced)) as old:
@@ -199,10 +217,39 @@ def keep_shut_out(restored: Path, replaced: Path) -> dict[str, int]:
                 rows: list[Any] = old.execute(who).fetchall()
                 changed = sum(connection.execute(shut_out, row).rowcount for row in rows)
                 if changed:
-                    found[what] = changed
+                    found.counts[what] = changed
+            found.deleted.extend(_shut_out_deleted(connection, old))
         connection.execute("COMMIT")
         _write_back(connection)
     return found
+
+
+def _shut_out_deleted(connection: sqlite3.Connection, old: sqlite3.Connection) -> list[str]:
+    """Disables the users that were deleted since the backup, and returns their addresses in it. Those that are
+    merely not in the replaced file, as after the restore of an older backup, are let alone: the audit decides.
+    """
+    [(last,)] = connection.execute(LAST_AUDITED)
+    deleted = _deleted_since(old.execute(DELETED, (last,)).fetchall())
+    still = {user_id for (user_id,) in old.execute(USER_IDS)} if deleted else set()
+    found = [
+        (user_id, email)
+        for user_id, email in connection.execute(RESTORED_USERS).fetchall()
+        if email in deleted and user_id not in still
+    ]
+    for user_id, email in found:
+        connection.execute(DISABLE, (deleted[email], user_id))
+    return [email for _, email in found]
+
+
+def _deleted_since(audited: list[tuple[str, str, str, str | None]]) -> dict[str, str]:
+    """When the users were deleted, by every address that they had, of entries with the newest first."""
+    deleted: dict[str, str] = {}
+    for at, action, email, details in audited:
+        if action == "user.delete":
+            deleted[email] = at
+        elif details is not None and (later := json.loads(details).get("email", {}).get("after")) in deleted:
+            deleted[email] = deleted[later]
+    return deleted
 
 
 def _opened(path: Path) -> sqlite3.Connection:

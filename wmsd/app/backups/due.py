@@ -1,8 +1,8 @@
 """What is due now: what the folder of the backups and the record say, put to the schedule."""
 
 from datetime import UTC, datetime
-from pathlib import Path
 
+from wmsd.app.backups.present import made_there, proven_there
 from wmsd.app.backups.record import BackupRecord, read_record
 from wmsd.app.backups.schedule import is_due, is_proof_due, next_due
 from wmsd.app.data_folder import DataFolder
@@ -23,21 +23,22 @@ def is_something_due(settings: Backup, data: DataFolder) -> bool:
 
 def is_backup_due(settings: Backup, record: BackupRecord) -> bool:
     """Only the last scheduled one counts: another installation may keep its backups in the same folder."""
-    return is_due(settings.every, settings.time, local_now(), _made(record))
+    return is_due(settings.every, settings.time, local_now(), _made(settings, record))
 
 
 def next_backup(settings: Backup, record: BackupRecord, now: datetime) -> datetime | None:
     """When the next backup is due; None: never. `now` is by the box's clock."""
-    return next_due(settings.every, settings.time, now, _made(record))
+    return next_due(settings.every, settings.time, now, _made(settings, record))
 
 
-def _made(record: BackupRecord) -> list[datetime]:
+def _made(settings: Backup, record: BackupRecord) -> list[datetime]:
     """When the last one was made, if it is still there."""
-    made = record.made
-    is_there = made is not None and Path(made.path).exists()
-    return [timestamps.from_text(made.at).astimezone()] if made is not None and is_there else []
+    made = made_there(settings, record)
+    return [] if made is None else [timestamps.from_text(made.at).astimezone()]
 
 
 def is_proof_due_now(settings: Backup, record: BackupRecord) -> bool:
-    proven = None if record.proven is None else timestamps.from_text(record.proven.at).astimezone()
-    return is_proof_due(settings.every, settings.time, local_now(), proven)
+    """Once a day, and when the one that was proven is gone."""
+    proven = proven_there(settings, record)
+    moment = None if proven is None else timestamps.from_text(proven.at).astimezone()
+    return is_proof_due(settings.every, settings.time, local_now(), moment)

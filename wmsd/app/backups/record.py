@@ -30,6 +30,7 @@ class MadeBackup(Part):
 class ProvenBackup(Part):
     at: str
     path: str
+    """The archive: the proof says nothing of any other."""
     seconds: float
     problems: list[str] = []
 
@@ -47,6 +48,11 @@ class BackupRecord(Part):
     failed: FailedBackup | None = None
     sound: list[str] = []
     """When the archives were made that were proven without a problem: the newest proofs last."""
+
+    def with_proof(self, proven: ProvenBackup, made_at: str) -> "BackupRecord":
+        """`made_at` is when its archive was made."""
+        record = self.model_copy(update={"proven": proven})
+        return record if proven.problems else record.with_sound(made_at)
 
     def with_sound(self, made_at: str) -> "BackupRecord":
         """Also this archive is sound."""

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Final, NamedTuple
 
 from wmsd.app.backups.archive import read_manifest
-from wmsd.app.backups.carrying_on import Missing, carry_on, keep_shut_out, numbers_of
+from wmsd.app.backups.carrying_on import Missing, ShutOut, carry_on, keep_shut_out, numbers_of
 from wmsd.app.backups.manifest import KEYS, PLATFORM, BackedUpFile, Manifest
 from wmsd.app.backups.platform_copy import KeyRows, put_keys, read_keys
 from wmsd.app.backups.progress import Progress, Tell, silent
@@ -51,8 +51,8 @@ class Restored(NamedTuple):
     """By the companies' codes: what they had written after the backup, as far as that can be read."""
     not_in_backup: list[str]
     """The files of companies that are not in the backup. They were moved away too."""
-    shut_out: dict[str, int]
-    """Whom the replaced platform.db had shut out since, counted by what they are. They stay shut out."""
+    shut_out: ShutOut
+    """Whom the replaced platform.db had shut out since."""
     keys: str
     """Where the keys come from: a key of `KEYS_FROM`."""
 
@@ -108,7 +108,7 @@ class Restore:
                 if file.company_id is not None and (lost := self._carry_on(folder / file.path, file, known))
             }
             keys = self._keys(known, folder / PLATFORM)
-            shut_out = {} if known is None else keep_shut_out(folder / PLATFORM, self._data.platform_file)
+            shut_out = ShutOut({}, []) if known is None else keep_shut_out(folder / PLATFORM, self._data.platform_file)
             strays = self._strays()
             renames = [
                 *(each for path in strays for each in self._aside(path)),

@@ -10,7 +10,7 @@ from typing import Any, Final
 
 from wmsd.app.backups.due import is_something_due, local_now
 from wmsd.app.backups.record import BackupRecord, FailedBackup, read_record, write_record
-from wmsd.app.backups.verdict import verdict
+from wmsd.app.backups.verdict import Verdict, verdict, what_is_gone
 from wmsd.app.beside import STOP_SECONDS, Beside
 from wmsd.app.data_folder import DataFolder
 from wmsd.app.settings import Backup
@@ -37,6 +37,8 @@ class ScheduledBackups:
         self._beside = Beside(command, self._hear)
         self._progress: dict[str, Any] | None = None
         self._asked: asyncio.Task[None] | None = None
+        self._gone: str | None = None
+        """What the last look has found to be gone."""
 
     @property
     def is_running(self) -> bool:
@@ -51,8 +53,21 @@ class ScheduledBackups:
         """Starts the work when it is due, and waits for its end. After a failure it waits for an hour."""
         if self.settings.every == "never" or self._clock.monotonic() < self._not_before or self.is_running:
             return
-        if await asyncio.to_thread(is_something_due, self.settings, self._data) and not self.is_running:
+        if not await asyncio.to_thread(is_something_due, self.settings, self._data) or self.is_running:
+            return
+        if not await asyncio.to_thread(self._tell_of_gone):
             await self._work()
+
+    def _tell_of_gone(self) -> bool:
+        """Whether it has just found that a backup is gone. The work waits for the next look then: alerts look more
+        often than this, and would not see what is mended at once.
+        """
+        gone = what_is_gone(self.settings, self.record(), local_now())
+        is_new = gone is not None and gone != self._gone
+        self._gone = gone
+        if is_new:
+            LOG.error("%s; a new one is made and proven soon", gone)
+        return is_new
 
     def begin(self) -> bool:
         """Has a backup made and proven now, whether it is due or not. Returns False where one is under way."""
@@ -73,7 +88,7 @@ class ScheduledBackups:
             ended = await self._beside.run(PROGRESS, *options)
         finally:
             self._progress = None
-        self._tell(*ended)
+        await asyncio.to_thread(self._tell, *ended)
 
     def _hear(self, line: dict[str, Any]) -> None:
         self._progress = line
@@ -83,11 +98,11 @@ class ScheduledBackups:
             for line in [each for each in lines if each.startswith(SAID)] or lines[-1:]:
                 LOG.error("%s", line.removeprefix(SAID))
             self._not_before = self._clock.monotonic() + AFTER_A_FAILURE_SECONDS
-            if verdict(self.settings, self.record(), local_now()).ok:  # it could not say so itself
+            if self.verdict().ok:  # it could not say so itself
                 self._note_failure(lines[-1] if lines else f"it ended with {code}")
             LOG.error("the work on backups ended with %d; the next attempt is in an hour", code)
         else:
-            LOG.info("backup: %s", verdict(self.settings, self.record(), local_now()).sentence)
+            LOG.info("backup: %s", self.verdict().sentence)
 
     def _note_failure(self, last_line: str) -> None:
         failed = FailedBackup(at=timestamps.to_text(self._clock.now()), error=last_line.removeprefix(SAID))
@@ -96,6 +111,10 @@ class ScheduledBackups:
 
     def record(self) -> BackupRecord:
         return read_record(self._data.path)
+
+    def verdict(self) -> Verdict:
+        """It looks at the disk: call it on a thread."""
+        return verdict(self.settings, self.record(), local_now())
 
     async def stop(self) -> None:
         """Ends the process: what it has begun is removed with the next backup."""

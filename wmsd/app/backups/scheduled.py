@@ -12,6 +12,7 @@ from wmsd.app.backups.archive import read_manifest
 from wmsd.app.backups.backup_folder import BackupFolder, moment_of
 from wmsd.app.backups.creating import Made
 from wmsd.app.backups.due import is_backup_due, is_proof_due_now
+from wmsd.app.backups.present import made_there
 from wmsd.app.backups.progress import Tell, silent
 from wmsd.app.backups.proving import Proof, prove
 from wmsd.app.backups.record import (
@@ -78,8 +79,9 @@ class Scheduled:
             record = record.model_copy(update={"made": _as_made(made)})
             write_record(self._data.path, record)
             LOG.info("backup %s: %d bytes, %.1f s", made.path, made.bytes, made.manifest.seconds)
-        if record.made is not None and (self._now or is_proof_due_now(self._settings, record)):
-            record = self._prove(Path(record.made.path), record)
+        last = made_there(self._settings, record)
+        if last is not None and (self._now or is_proof_due_now(self._settings, record)):
+            record = self._prove(Path(last.path), record)
             write_record(self._data.path, record)
         self._delete_old(record)
         if made is not None:
@@ -92,11 +94,7 @@ class Scheduled:
             LOG.error("%s cannot be restored whole: %s", archive, problem)
         if not proof.problems:
             LOG.info("%s can be restored: proven in %.1f s", archive, proof.seconds)
-        proven = ProvenBackup(
-            at=_now(), path=str(archive), seconds=round(proof.seconds, 1), problems=proof.problems
-        )
-        record = record.model_copy(update={"proven": proven})
-        return record if proof.problems else record.with_sound(proof.manifest.began_at)
+        return record.with_proof(proven_now(archive, proof), proof.manifest.began_at)
 
     def _delete_old(self, record: BackupRecord) -> None:
         """Only scheduled backups of this installation. The one that was proven last stays until another one is."""
@@ -107,9 +105,9 @@ class Scheduled:
             if (moment := moment_of(path)) is not None and _was_scheduled_by(installation, path)
         }
         stay = kept(list(own.values()), self._settings.keep)
-        proven = None if record.proven is None or record.proven.problems else record.proven.path
+        proven = None if record.proven is None or record.proven.problems else Path(record.proven.path).name
         for path, moment in own.items():
-            if moment not in stay and str(path) != proven:
+            if moment not in stay and path.name != proven:
                 path.unlink()
                 LOG.info("backup %s is deleted: newer ones are kept", path)
 
@@ -136,6 +134,12 @@ class Scheduled:
             raise StorageError(f"The command after the backup (backup.after) ended with {done.returncode}: {last}")
 
 
+def proven_now(archive: Path, proof: Proof) -> ProvenBackup:
+    return ProvenBackup(
+        at=_now(), path=str(archive.absolute()), seconds=round(proof.seconds, 1), problems=proof.problems
+    )
+
+
 def _was_scheduled_by(installation: str | None, archive: Path) -> bool:
     """One that cannot be read is nobody's, and not deleted."""
     try:
@@ -148,7 +152,7 @@ def _was_scheduled_by(installation: str | None, archive: Path) -> bool:
 def _as_made(made: Made) -> MadeBackup:
     return MadeBackup(
         at=made.manifest.began_at,
-        path=str(made.path),
+        path=str(made.path.absolute()),
         bytes=made.bytes,
         seconds=made.manifest.seconds,
         installation=made.manifest.installation,

@@ -1,8 +1,10 @@
 """Whether the installation has a backup that can be restored, in a sentence."""
 
 from datetime import datetime, timedelta
+from pathlib import Path
 from typing import Final, NamedTuple
 
+from wmsd.app.backups.present import made_there, proven_there
 from wmsd.app.backups.record import BackupRecord
 from wmsd.app.backups.schedule import LATE
 from wmsd.app.settings import Backup
@@ -17,14 +19,18 @@ class Verdict(NamedTuple):
 
 
 def verdict(settings: Backup, record: BackupRecord, now: datetime) -> Verdict:
-    """Of the scheduled backups. `now` is by the box's clock."""
+    """Of the scheduled backups that are there: it looks at the disk, so call it on a thread. `now` is by the
+    box's clock.
+    """
     if settings.every == "never":
         return Verdict(True, "no backups are scheduled (backup.every)")
-    made, proven, failed = record.made, record.proven, record.failed
+    made, proven, failed = record.made, proven_there(settings, record), record.failed
     if failed is not None:
         return Verdict(False, f"the last backup failed at {_shown(failed.at, now)}: {failed.error}")
     if made is None:
         return Verdict(True, "no scheduled backup yet: a server that runs makes the first one soon")
+    if gone := what_is_gone(settings, record, now):
+        return Verdict(False, gone)
     if now - timestamps.from_text(made.at) > LATE[settings.every]:
         return Verdict(False, f"no backup since {_shown(made.at, now)}: see the log of the server")
     if made.left_out:
@@ -36,6 +42,21 @@ def verdict(settings: Backup, record: BackupRecord, now: datetime) -> Verdict:
     if now - timestamps.from_text(proven.at) > PROOF_LATE:
         return Verdict(False, f"no backup was proven since {_shown(proven.at, now)}: see the log of the server")
     return Verdict(True, f"restorable, proven {_shown(proven.at, now)}, {proven.seconds:.0f} s")
+
+
+def what_is_gone(settings: Backup, record: BackupRecord, now: datetime) -> str | None:
+    """That the proven backup, or the last one, is gone. One that could not be restored anyway is no loss."""
+    proven, last = record.proven, made_there(settings, record)
+    if proven is not None and not proven.problems and proven_there(settings, record) is None:
+        new = "" if last is None else f", and that of {_shown(last.at, now)} is not proven yet"
+        return f"the backup that was proven, {_missed(proven.path)}{new}"
+    if record.made is not None and last is None:
+        return f"the last backup, {_missed(record.made.path)}"
+    return None
+
+
+def _missed(path: str) -> str:
+    return f"{Path(path).name}, is not in {Path(path).parent} any more"
 
 
 def _shown(moment: str, now: datetime) -> str:

@@ -15,7 +15,7 @@ from wmsd.app import swapping
 from wmsd.app.diagnosis.finding import Finding
 from wmsd.app.diagnosis.folder import RESTORE_UNFINISHED
 from wmsd.app.diagnosis.leftovers import LEFTOVER
-from wmsd.app.diagnosis.permissions import FOR_OTHERS, OPEN_TO_OTHERS, OTHER_OWNER
+from wmsd.app.diagnosis.permissions import FOLDER_OPEN, FOR_OTHERS, OPEN_TO_OTHERS, OTHER_OWNER
 from wmsd.db.failures import StorageError
 
 REFUSED: Final = "it is no plain file, or has a second name"
@@ -30,7 +30,7 @@ class Mend(NamedTuple):
 
 def close_to_others(path: Path) -> None:
     """Raises OSError."""
-    opened = _opened(path)
+    opened = _opened(path, may_be_folder=True)
     try:
         os.fchmod(opened, stat.S_IMODE(os.fstat(opened).st_mode) & ~FOR_OTHERS)
     finally:
@@ -63,6 +63,7 @@ def finish_restore(journal: Path) -> None:
 MENDS: Final = {
     RESTORE_UNFINISHED.name: Mend("Finish the restore that {file} tells of.", finish_restore),
     OPEN_TO_OTHERS.name: Mend("Let only the owner read {file}.", close_to_others),
+    FOLDER_OPEN.name: Mend("Let only the owner use {file}.", close_to_others),
     OTHER_OWNER.name: Mend("Give {file} to the owner of its folder.", give_to_owner),
     LEFTOVER.name: Mend("Delete {file}.", delete),
 }

@@ -13,6 +13,7 @@ from wmsd.app.diagnosis.situation import Situation
 from wmsd.app.private_files import user_name
 
 FOR_OTHERS: Final = stat.S_IRWXG | stat.S_IRWXO
+WRITTEN: Final = stat.S_IWGRP | stat.S_IWOTH
 ENTERED: Final = stat.S_IXGRP | stat.S_IXOTH
 SIDES: Final = ("", "-wal", "-shm")
 
@@ -21,6 +22,12 @@ OPEN_TO_OTHERS: Final = FindingKind(
     "warning",
     "Other users of this machine may read {file}.",
     "Let only its owner: chmod 600 {file}",
+)
+FOLDER_OPEN: Final = FindingKind(
+    "folder-open-to-others",
+    "warning",
+    "Other users of this machine may change what is in {file}: they can take files away and put others in their place.",
+    "Let only its owner: chmod 700 {file}",
 )
 SECRET_OPEN: Final = FindingKind(
     "secret-open-to-others",
@@ -40,11 +47,12 @@ NOT_WRITABLE: Final = FindingKind(
     "The user {user} cannot write {file}: this user can examine the data, and cannot serve it.",
     "For a copy that is good. Otherwise use the user {owner}, or give this user the permission.",
 )
-KINDS: Final = (OPEN_TO_OTHERS, SECRET_OPEN, OTHER_OWNER, NOT_WRITABLE)
+KINDS: Final = (OPEN_TO_OTHERS, FOLDER_OPEN, SECRET_OPEN, OTHER_OWNER, NOT_WRITABLE)
 
 
 def look(at: Situation) -> Found:
     yield from _open(_own(at), OPEN_TO_OTHERS)
+    yield from _open(_folders(at.data), FOLDER_OPEN, WRITTEN)
     yield from look_at_secrets(at)
     yield from _owners(at)
     for path in (at.data, *at.files):
@@ -58,9 +66,10 @@ def look_at_secrets(at: Situation) -> Found:
     yield from _open(_secrets(at), SECRET_OPEN)
 
 
-def _open(paths: Iterable[Path], kind: FindingKind) -> Found:
+def _open(paths: Iterable[Path], kind: FindingKind, rights: int = FOR_OTHERS) -> Found:
+    """Those on which others have one of the rights, and to which they come."""
     for path in paths:
-        if _mode(path) & FOR_OTHERS and _can_be_entered(path.parent):
+        if _mode(path) & rights and _can_be_entered(path.parent):
             yield kind.of(path)
 
 
@@ -69,6 +78,13 @@ def _own(at: Situation) -> Iterator[Path]:
     yield from at.files
     yield from _of_lan(at.data)
     yield from BackupFolder(at.backups).archives()
+
+
+def _folders(data: Path) -> Iterator[Path]:
+    """The data folder and those in it. Who may read their names cannot read the files."""
+    yield data
+    for inside in ("*/", "*/*/"):
+        yield from sorted(data.glob(inside))
 
 
 def _secrets(at: Situation) -> Iterator[Path]:

@@ -138,12 +138,12 @@ METRICS: Final = (
     ),
     gauge(
         "wmsd_backup_age_seconds",
-        "Age of the last backup; absent before the first.",
+        "Age of the last backup; absent before the first, and when it is gone.",
         lambda each: None if each.backup is None else each.backup.age_seconds,
     ),
     gauge(
         "wmsd_backup_proven_age_seconds",
-        "Age of the last proof that a backup can be restored; absent when the last one failed.",
+        "Age of the last proof that a backup can be restored; absent when it failed or that backup is gone.",
         lambda each: None if each.backup is None else each.backup.proven_age_seconds,
     ),
     gauge(

@@ -10,8 +10,7 @@ from pathlib import Path
 
 from wmsd import __version__
 from wmsd.accounts import sessions
-from wmsd.app.backups.due import local_now
-from wmsd.app.backups.verdict import verdict
+from wmsd.app.backups.present import made_there, proven_there
 from wmsd.app.installation import Installation
 from wmsd.app.jobs import Jobs
 from wmsd.app.measuring.counting import RequestMeasures
@@ -158,14 +157,13 @@ def _process() -> ProcessFigures:
 def _backup(jobs: Jobs, now: datetime) -> BackupFigures | None:
     if jobs.backups is None:
         return None
-    record = jobs.backups.record()
-    judged = verdict(jobs.backups.settings, record, local_now())
-    is_proven = record.proven is not None and not record.proven.problems
+    record, settings, judged = jobs.backups.record(), jobs.backups.settings, jobs.backups.verdict()
+    made, proven = made_there(settings, record), proven_there(settings, record)
     return BackupFigures(
         ok=judged.ok,
         sentence=judged.sentence,
-        age_seconds=None if record.made is None else _age(record.made.at, now),
-        proven_age_seconds=_age(record.proven.at, now) if record.proven is not None and is_proven else None,
+        age_seconds=None if made is None else _age(made.at, now),
+        proven_age_seconds=None if proven is None or proven.problems else _age(proven.at, now),
     )
 
 

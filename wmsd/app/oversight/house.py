@@ -9,9 +9,7 @@ from typing import Any, Final
 from wmsd import __version__
 from wmsd.app import clock_watch
 from wmsd.app.alerts.kinds import sentence
-from wmsd.app.backups.due import local_now
 from wmsd.app.backups.record import read_record
-from wmsd.app.backups.verdict import verdict
 from wmsd.app.disk_thresholds import MEBIBYTE, Level, disk_of
 from wmsd.app.installation import Installation
 from wmsd.app.jobs import Jobs
@@ -79,7 +77,7 @@ def _disk(installation: Installation) -> str | None:
 
 def _backup(jobs: Jobs) -> str:
     assert jobs.backups is not None
-    return _sentence(verdict(jobs.backups.settings, jobs.backups.record(), local_now()).sentence)
+    return _sentence(jobs.backups.verdict().sentence)
 
 
 def of_replica(installation: Installation) -> tuple[bool, str]:

@@ -14,12 +14,13 @@ from wmsd.app.backups.creating import Creation, Made
 from wmsd.app.backups.due import local_now
 from wmsd.app.backups.holding import ToPut, put
 from wmsd.app.backups.manifest import Manifest
+from wmsd.app.backups.present import made_there, proven_there
 from wmsd.app.backups.progress import Tell, silent
 from wmsd.app.backups.proving import Proof, prove
 from wmsd.app.backups.record import read_record, write_record
 from wmsd.app.backups.restoring import Restore
 from wmsd.app.backups.restoring import installed as installation_in
-from wmsd.app.backups.scheduled import Scheduled
+from wmsd.app.backups.scheduled import Scheduled, proven_now
 from wmsd.app.backups.verdict import verdict
 from wmsd.app.lending import beside_a_server
 from wmsd.base.sizes import size
@@ -155,9 +156,16 @@ def verify(
     with shown("Proving") as tell:
         proof = prove(path, scratch_in, passphrase, tell)
     if own is not None and own.installation == proof.manifest.installation and not proof.problems:
-        record = read_record(command_line.folder.path)
-        write_record(command_line.folder.path, record.with_sound(proof.manifest.began_at))
+        _note_sound(command_line, path, proof)
     _tell_proof(path, proof, as_json)
+
+
+def _note_sound(command_line: CommandLine, path: Path, proof: Proof) -> None:
+    """A proof of the last scheduled backup counts as that of the schedule."""
+    record, made_at = read_record(command_line.folder.path), proof.manifest.began_at
+    is_last = record.made is not None and record.made.at == made_at
+    noted = record.with_proof(proven_now(path, proof), made_at) if is_last else record.with_sound(made_at)
+    write_record(command_line.folder.path, noted)
 
 
 def _tell_proof(path: Path, proof: Proof, as_json: bool) -> None:
@@ -195,6 +203,7 @@ def schedule(command_line: CommandLine, is_run: bool, is_now: bool, has_progress
         raise click.UsageError("--now goes with --run.")
     record = read_record(command_line.folder.path)
     found = verdict(settings, record, local_now())
+    made, proven = made_there(settings, record), proven_there(settings, record)
     folder = BackupFolder(Path(settings.folder))
     say(
         {
@@ -204,8 +213,8 @@ def schedule(command_line: CommandLine, is_run: bool, is_now: bool, has_progress
             "on_disk_of_data": folder.is_on_disk_of(command_line.folder.path),
             "keeps": f"{settings.keep_hourly} hourly, {settings.keep_daily} daily, {settings.keep_weekly} weekly",
             "backups": len(folder.archives()),
-            "last_backup": None if record.made is None else record.made.at,
-            "last_proof": None if record.proven is None else record.proven.at,
+            "last_backup": None if made is None else made.at,
+            "last_proof": None if proven is None else proven.at,
             "ok": found.ok,
             "verdict": found.sentence,
         },

@@ -1,6 +1,7 @@
 """What of a user's ways in has ended, in words."""
 
 from wmsd.accounts.holdings import Holdings
+from wmsd.base.counts import counted
 
 
 def ended(before: Holdings, after: Holdings) -> str:
@@ -20,4 +21,4 @@ def told(before: Holdings, after: Holdings) -> str:
 
 
 def _counted(number: int, noun: str) -> list[str]:
-    return [f"{number} {noun}{'' if number == 1 else 's'}"] if number > 0 else []
+    return [counted(number, noun)] if number > 0 else []

@@ -4,9 +4,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Final
 
-from wmsd.app.backups.carrying_on import Missing
+from wmsd.app.backups.carrying_on import Missing, ShutOut
 from wmsd.app.backups.restoring import Restored
+from wmsd.base.counts import counted
 
+MOST_NAMED: Final = 20
 KEYS: Final = {
     "replaced": "The keys are those that were in the data folder: tokens go on, and people sign in again.",
     "backup": "The keys are those of the backup: tokens go on, and people sign in again.",
@@ -28,11 +30,28 @@ def told(done: Restored) -> list[str]:
         )
     for each in done.manifest.left_out:
         sentences.append(f"{each.code} was not saved in this backup ({each.reason}); its file was left as it is.")
-    for what, number in done.shut_out.items():
-        sentences.append(f"{number} {what} that were revoked or disabled after the backup stay so.")
+    sentences += _shut_out(done.shut_out)
     if done.replaced:
         sentences.append(sentence_of_replaced(done.replaced))
     return [*sentences, KEYS[done.keys]]
+
+
+def _shut_out(found: ShutOut) -> list[str]:
+    sentences = [
+        f"{counted(number, what)} that {was} revoked or disabled after the backup {stays} so."
+        for what, number in found.counts.items()
+        for was, stays in [("was", "stays") if number == 1 else ("were", "stay")]
+    ]
+    sentences += [
+        f"The user {email} was deleted after the backup. It is back, and disabled: `wmsd user delete {email}` "
+        f"deletes it again, `wmsd user enable {email}` lets it in."
+        for email in found.deleted[:MOST_NAMED]
+    ]
+    if (more := len(found.deleted) - MOST_NAMED) > 0:
+        sentences.append(
+            f"{counted(more, 'more user')} that came back after a deletion and are disabled: see `wmsd user list`."
+        )
+    return sentences
 
 
 def sentence_of_replaced(folder: Path) -> str:
