@@ -65,6 +65,7 @@ def test_a_service_from_its_installation_to_its_end(booted: Machine) -> None:
     _is_hardened(booted)
     _works_inside(booted)
 
+    assert "leave out --offline" in booted.run(PROGRAM, "service", "install", "--offline").stderr
     again = booted.ok(PROGRAM, "service", "install")
     assert again.startswith("Everything is installed already. Nothing was changed.\n")
     assert booted.show("MainPID") == first, "what is right already is not started again"
@@ -79,7 +80,13 @@ def test_a_service_from_its_installation_to_its_end(booted: Machine) -> None:
     assert booted.path("/var/lib/wmsd/data/platform.db").exists()
 
     gone = booted.ok(PROGRAM, "service", "uninstall")
-    assert "The data stays in /srv/goods/data." in gone
+    assert gone.splitlines() == [
+        "The service was stopped and removed.",
+        "What stays: the data in /srv/goods/data.",
+        f"What stays: the settings in {CONFIG}.",
+        f"What stays: the program {PROGRAM}.",
+        "What stays: the user wmsd.",
+    ]
     assert not booted.path(UNIT).exists()
     assert booted.path("/srv/goods/data/platform.db").exists()
     assert list(booted.path("/var/lib/wmsd/tmp").iterdir()) == [], "it takes what it has unpacked away"
@@ -137,7 +144,7 @@ def test_a_service_that_is_killed_or_stuck_is_started_again(booted: Machine) -> 
 
 
 def test_it_starts_with_the_machine(bare: Machine) -> None:
-    bare.ok(EXECUTABLE, "service", "install")
+    bare.ok(EXECUTABLE, "service", "install", "--offline")
     assert not bare.is_healthy()
     bare.boot()
     bare.until(bare.is_healthy, "it starts at boot")
@@ -172,13 +179,25 @@ def test_a_stop_ends_within_its_time_whatever_is_under_way(booted: Machine) -> N
     assert booted.run("sh", "-c", f"{wmsd} doctor --config {CONFIG}").returncode in (0, ONLY_WARNINGS)
 
 
-def test_without_an_init_the_unit_is_written_and_the_person_is_told(bare: Machine) -> None:
-    shown = bare.run(EXECUTABLE, "service", "install", "--dry-run")
+def test_where_no_systemd_runs_nothing_is_changed(bare: Machine) -> None:
+    for dry_run in ([], ["--dry-run"]):
+        assert refused(bare, "install", *dry_run) == (
+            "No systemd runs here that could start a service, and nothing was changed. Start the server by its "
+            "command, wmsd serve. In a container, make that the container's command: what runs the container "
+            "starts it again. To prepare a disk or image that boots with systemd later, give --offline."
+        )
+    assert [path for path in (CONFIG, UNIT, "/var/lib/wmsd") if bare.path(path).exists()] == []
+    assert bare.run("id", "wmsd").returncode == 1
+    assert "There is no service wmsd" in bare.ok(EXECUTABLE, "service", "uninstall")
+
+
+def test_for_a_later_boot_the_unit_is_written_and_the_person_is_told(bare: Machine) -> None:
+    shown = bare.run(EXECUTABLE, "service", "install", "--offline", "--dry-run")
     assert shown.returncode == 0
     assert "Would be done: The user wmsd was made, without a login." in shown.stderr
     assert not bare.path(UNIT).exists()
-    said = bare.ok(EXECUTABLE, "service", "install")
-    assert "No systemd runs here, so nothing was started." in said
+    said = bare.ok(EXECUTABLE, "service", "install", "--offline")
+    assert "Nothing was started. At the next boot with systemd the service starts." in said
     assert bare.path(UNIT).read_text() == shown.stdout
     assert os.path.lexists(bare.path("/etc/systemd/system/multi-user.target.wants/wmsd.service"))
     bare.ok("systemd-analyze", "verify", UNIT)
@@ -190,7 +209,13 @@ def test_without_an_init_the_unit_is_written_and_the_person_is_told(bare: Machin
     assert f"To start it now: {by_hand}" in said
     version = bare.ok("runuser", "-u", "wmsd", "--", PROGRAM, "config", "check", "--config", CONFIG)
     assert "The settings are good." in version
-    bare.ok(PROGRAM, "service", "uninstall")
+    assert bare.ok(PROGRAM, "service", "uninstall").splitlines() == [
+        "The service did not run, and was removed.",
+        f"What stays: the settings in {CONFIG}.",
+        f"What stays: the program {PROGRAM}.",
+        "What stays: the user wmsd.",
+    ]
+    assert not bare.path(UNIT).exists()
     assert not os.path.lexists(bare.path("/etc/systemd/system/multi-user.target.wants/wmsd.service"))
 
 
@@ -215,23 +240,23 @@ def test_without_systemd_a_person_is_told_and_nothing_is_changed(bare: Machine) 
 
 def test_what_is_in_the_way_is_told_and_left_as_it_is(bare: Machine) -> None:
     bare.ok("useradd", "--system", "--shell", "/bin/bash", "ana")
-    assert "can log in (its shell is /bin/bash)" in refused(bare, "install", "--user", "ana")
-    assert refused(bare, "install", "--user", "root").startswith("The service must not run as root.")
-    assert "is no name for a user" in refused(bare, "install", "--user", "a b\nUser=root")
-    assert "which does not see /root" in refused(bare, "install", "--data", "/root/data")
-    assert "which does not see /tmp" in refused(bare, "install", "--data", "/tmp/data")
-    assert "cannot be a folder of the service" in refused(bare, "install", "--data", "/srv/a b")
-    assert "cannot be a folder of the service" in refused(bare, "install", "--data", "/srv/%h")
-    assert "belongs to the system" in refused(bare, "install", "--data", "/srv")
-    assert "server.listen must be HOST:PORT" in refused(bare, "install", "--listen", "here")
+    assert "can log in (its shell is /bin/bash)" in refused(bare, "install", "--offline", "--user", "ana")
+    assert refused(bare, "install", "--offline", "--user", "root").startswith("The service must not run as root.")
+    assert "is no name for a user" in refused(bare, "install", "--offline", "--user", "a b\nUser=root")
+    assert "which does not see /root" in refused(bare, "install", "--offline", "--data", "/root/data")
+    assert "which does not see /tmp" in refused(bare, "install", "--offline", "--data", "/tmp/data")
+    assert "cannot be a folder of the service" in refused(bare, "install", "--offline", "--data", "/srv/a b")
+    assert "cannot be a folder of the service" in refused(bare, "install", "--offline", "--data", "/srv/%h")
+    assert "belongs to the system" in refused(bare, "install", "--offline", "--data", "/srv")
+    assert "server.listen must be HOST:PORT" in refused(bare, "install", "--offline", "--listen", "here")
     bare.ok("sh", "-c", "mkdir /srv/taken && touch /srv/taken/file")
-    assert "chown -R wmsd: /srv/taken" in refused(bare, "install", "--data", "/srv/taken")
+    assert "chown -R wmsd: /srv/taken" in refused(bare, "install", "--offline", "--data", "/srv/taken")
     bare.ok("ln", "-s", "/etc/systemd", "/srv/link")
-    assert refused(bare, "install", "--data", "/srv/link") == "/srv/link is no folder."
-    assert "is no program that can be executed" in refused(bare, "install", "--program", "/nowhere")
-    assert "is no executable of wmsd" in refused(bare, "install", "--program", "/usr/bin/ldd")
+    assert refused(bare, "install", "--offline", "--data", "/srv/link") == "/srv/link is no folder."
+    assert "is no program that can be executed" in refused(bare, "install", "--offline", "--program", "/nowhere")
+    assert "is no executable of wmsd" in refused(bare, "install", "--offline", "--program", "/usr/bin/ldd")
     bare.path(UNIT).write_text("[Service]\nExecStart=/bin/true\n")
-    assert f"{UNIT} was not written by wmsd service install" in refused(bare, "install")
+    assert f"{UNIT} was not written by wmsd service install" in refused(bare, "install", "--offline")
     assert f"{UNIT} was not written by wmsd service install" in refused(bare, "uninstall")
     assert bare.path(UNIT).read_text() == "[Service]\nExecStart=/bin/true\n"
     bare.path(UNIT).unlink()
@@ -246,7 +271,7 @@ def test_a_configuration_that_is_there_stays_as_people_wrote_it(bare: Machine) -
         '# Ours.\n[server]\nlisten = "127.0.0.1:9000"  # as agreed\n\n[log]\nfile = "/var/log/goods/wmsd.log"\n'
     )
     bare.path(CONFIG).write_text(written)
-    said = bare.ok(EXECUTABLE, "service", "install")
+    said = bare.ok(EXECUTABLE, "service", "install", "--offline")
     assert "The folder /var/log/goods was given to wmsd." in said
     text = bare.path(CONFIG).read_text()
     assert '# Ours.\n[server]\ndata = "/var/lib/wmsd/data"\nlisten = "127.0.0.1:9000"  # as agreed\n' in text
@@ -254,6 +279,6 @@ def test_a_configuration_that_is_there_stays_as_people_wrote_it(bare: Machine) -
     assert "ReadWritePaths=/var/log/goods\n" in bare.path(UNIT).read_text()
     bare.path(CONFIG).write_text("server = 5\n")
     assert (
-        bare.run(PROGRAM, "service", "install").stderr
+        bare.run(PROGRAM, "service", "install", "--offline").stderr
         == f"wmsd: {CONFIG}: server stands in no section; did you mean server.tls?\n"
     )

@@ -45,6 +45,8 @@ def _told(node: ast.AST, errors: frozenset[str], is_command: bool) -> Iterator[a
     match node:
         case ast.Call(func=ast.Name(id=name), args=[told, *_]) if name in errors:
             yield told
+        case ast.Call(func=ast.Name(id="Mistake"), args=[_, _, told]):
+            yield told
         case ast.Call(func=ast.Name(id="fail"), args=[ast.List(elts=several)]) if is_command:
             yield from several
         case ast.Call(func=ast.Attribute(attr="append", value=ast.Name(id="wrong")), args=[told]) if is_command:

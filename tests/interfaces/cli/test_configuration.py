@@ -85,6 +85,8 @@ DEFAULTS: dict[str, dict[str, Any]] = {
         "files": 5,
     },
 }
+BARE = ", without quotation marks."
+LIST = 'must be a list, such as ["a", "b"].'
 NO_PORT = 'which is neither a port, such as 8443, nor a range, such as "8000-8999".'
 
 
@@ -149,7 +151,7 @@ RULE = '[[sign_on.providers.rules]]\nclaim = "groups"\nvalue = "a"\n'
             "rules.0 names companies, and a platform",
         ),
         (PROVIDER + RULE + 'role = "company-admin"\nabilities = ["stock:read"]\n', "which only members have"),
-        ('[sign_on]\nproviders = ["main"]\n', "sign_on.providers.0 must be an object."),
+        ('[sign_on]\nproviders = ["main"]\n', "sign_on.providers.0 must be a table."),
     ],
 )
 def test_a_wrong_provider_is_told(home: Home, written: str, says: str) -> None:
@@ -241,11 +243,22 @@ def test_flag_over_environment_over_file_over_default(home: Home) -> None:
             "[limits]\ndata_per_min = 1",
             ["limits.data_per_min is not a setting; did you mean limits.data_per_minute?"],
         ),
+        ("[server]\nport = 8480", ["server.port is not a setting; did you mean server.listen?"]),
+        ("[metrics]\nhost = 'x'", ["metrics.host is not a setting; did you mean metrics.listen?"]),
+        (
+            "[server]\nlisen = 'x'\ndatta = 'y'",
+            [
+                "server.lisen is not a setting; did you mean server.listen?",
+                "server.datta is not a setting; did you mean server.data?",
+            ],
+        ),
+        ("[server]\ntls = 'on'", ["server.tls must be off, lan or files."]),
+        ("[server]\ntls = 'LAN'", ["server.tls must be off, lan or files."]),
         ("[servr]\nlisten = 'x'", ["[servr] is not a section; did you mean server?"]),
         ("[Server]\nlisten = 'x'", ["[Server] is not a section; did you mean server?"]),
         ("[zzz]\nq = 1", ["[zzz] is not a section."]),
         ("listen = '127.0.0.1:1'", ["listen stands in no section; did you mean server.listen?"]),
-        ("[server]\nlisten = 8480", ["server.listen must be a string."]),
+        ("[server]\nlisten = 8480", ["server.listen must be a text in quotation marks."]),
         (
             "[server]\nlisten = '8480'\ndata = ''",
             [
@@ -257,28 +270,31 @@ def test_flag_over_environment_over_file_over_default(home: Home) -> None:
             "[server]\nlisten = 'x:65536'",
             ["server.listen must be HOST:PORT, such as 127.0.0.1:8480, with a port up to 65535."],
         ),
-        ("[limits]\ndata_per_minute = true", ["limits.data_per_minute must be a whole number."]),
-        ("[limits]\ndata_per_minute = '60'", ["limits.data_per_minute must be a whole number."]),
-        ("[limits]\ndata_per_minute = 6.5", ["limits.data_per_minute must be a whole number."]),
+        ("[limits]\ndata_per_minute = true", [f"limits.data_per_minute must be a whole number{BARE}"]),
+        ("[limits]\ndata_per_minute = '60'", [f"limits.data_per_minute must be a whole number{BARE}"]),
+        ("[limits]\ndata_per_minute = 6.5", [f"limits.data_per_minute must be a whole number{BARE}"]),
         ("[limits]\ndata_per_minute = 0", ["limits.data_per_minute must be at least 1."]),
         ("[tokens]\nlifetime_days = 36501", ["tokens.lifetime_days must be at most 36500."]),
         ("[tokens]\nmost_days = 0", ["tokens.most_days must be at least 1."]),
-        ("[webhooks]\nallow_http = 1", ["webhooks.allow_http must be true or false."]),
-        ("[webhooks]\nallow_networks = '10.0.0.0/8'", ["webhooks.allow_networks must be an array."]),
+        ("[webhooks]\nallow_http = 1", [f"webhooks.allow_http must be true or false{BARE}"]),
+        ("[webhooks]\nallow_networks = '10.0.0.0/8'", [f"webhooks.allow_networks {LIST}"]),
         (
             "[webhooks]\nallow_networks = ['10.0.0.1/8']",
             ["webhooks.allow_networks holds '10.0.0.1/8', which is not a network: 10.0.0.1/8 has host bits set."],
         ),
-        ("[webhooks]\nallow_ports = 443", ["webhooks.allow_ports must be an array."]),
+        ("[webhooks]\nallow_ports = 443", [f"webhooks.allow_ports {LIST}"]),
         ("[webhooks]\nallow_ports = [443, '80-79']", [f"webhooks.allow_ports holds '80-79', {NO_PORT}"]),
         ("[webhooks]\nallow_ports = [0]", [f"webhooks.allow_ports holds 0, {NO_PORT}"]),
         ("[webhooks]\nallow_ports = ['65535-65536']", [f"webhooks.allow_ports holds '65535-65536', {NO_PORT}"]),
         ("[webhooks]\nallow_ports = [true]", [f"webhooks.allow_ports holds True, {NO_PORT}"]),
-        ("[webhooks]\nkeep_answers = 'no'", ["webhooks.keep_answers must be true or false."]),
+        ("[webhooks]\nkeep_answers = 'no'", [f"webhooks.keep_answers must be true or false{BARE}"]),
         ("[log]\nformat = 'xml'", ["log.format must be 'human' or 'json'."]),
         (
             "[server]\nlisten = 1\n[log]\nlevel = 'loud'",
-            ["server.listen must be a string.", "log.level must be 'debug', 'info', 'warning' or 'error'."],
+            [
+                "server.listen must be a text in quotation marks.",
+                "log.level must be 'debug', 'info', 'warning' or 'error'.",
+            ],
         ),
     ],
 )
@@ -296,6 +312,7 @@ def test_a_wrong_setting_in_a_file(home: Home, text: str, sentences: list[str]) 
         ("WMSD_SERVR_LISTEN", "x", "WMSD_SERVR_LISTEN is not a setting; did you mean WMSD_SERVER_LISTEN?"),
         ("WMSD_DATA", "x", "WMSD_DATA is not a setting; did you mean WMSD_SERVER_DATA?"),
         ("WMSD_server_data", "x", "WMSD_server_data is not a setting; did you mean WMSD_SERVER_DATA?"),
+        ("WMSD_SERVER_PORT", "8480", "WMSD_SERVER_PORT is not a setting; did you mean WMSD_SERVER_LISTEN?"),
         ("WMSD_LIMITS_DATA_PER_MINUTE", "many", "limits.data_per_minute must be a whole number."),
         ("WMSD_LIMITS_DATA_PER_MINUTE", "", "limits.data_per_minute must be a whole number."),
         ("WMSD_LIMITS_DATA_PER_MINUTE", "-1", "limits.data_per_minute must be at least 1."),
@@ -335,8 +352,6 @@ def test_a_file_that_cannot_be_read(home: Home) -> None:
     for command in (("config", "check"), ("serve",), ("company", "list")):
         assert home.refused(*command, "--config", "none.toml") == "none.toml: there is no such file."
     assert home.refused("config", "check", env={"WMSD_CONFIG": "none.toml"}) == "none.toml: there is no such file."
-    home.write("config.toml", "[server\nlisten = 1")
-    assert re.fullmatch(r"config.toml: line 1 cannot be read: expected .+\.", home.refused("config", "check"))
     home.write("config.toml", "[server]\ndata = 'caf\xe9'".encode("latin-1"))
     assert home.refused("config", "check") == "config.toml: this is not UTF-8 text."
     home.write("config.toml", "[server]\ndata = 'a'\ndata = 'b'")
@@ -348,9 +363,46 @@ def test_a_file_that_cannot_be_read(home: Home) -> None:
     assert home.refused("config", "check") == twice.format("data.b")
     home.write("config.toml", "[server]\ntrusted_proxies = []\ntrusted_proxies = [\n  '10.0.0.1',\n]\n")
     assert home.refused("config", "check") == twice.format("trusted_proxies")
-    home.write("config.toml", "[server]\ndata = 'a")
-    assert home.refused("config", "check") == 'config.toml: line 2 cannot be read: expected "\'".'
     assert home.refused("config", "check", "--config", ".") == ".: Is a directory."
+    assert not home.data.exists()
+
+
+STRAIGHT = 'a text stands in straight quotation marks, as in {} = "…". Only numbers, true and false stand without.'
+UNENDED = "the text of {} has no quotation mark at its end."
+LISTED = 'the texts of a list stand in quotation marks, with commas between them, as in {0} = ["…", "…"].'
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "says"),
+    [
+        ("[server\nlisten = 1", 1, "the name of a section stands in brackets, as in [server]."),
+        ("[server]\nlisten = 127.0.0.1:8480", 2, STRAIGHT.format("listen")),
+        ("[server]\ntls = lan", 2, STRAIGHT.format("tls")),
+        ("[server]\ndata = /srv/x\n[log]\nlevel = 'info'", 2, STRAIGHT.format("data")),
+        ("[server]\ndata = „x”", 2, STRAIGHT.format("data")),
+        ("[backup]\nat = 02:30", 2, STRAIGHT.format("at")),
+        ("[server]\ndata = 'a", 2, UNENDED.format("data")),
+        ('[server]\ndata = "a\nlisten = "x:1"', 2, UNENDED.format("data")),
+        ("[webhooks]\nallow_networks = [10.0.0.0/8]", 2, LISTED.format("allow_networks")),
+        ('[webhooks]\nallow_networks = [\n  "a",\n  b,\n]', 2, LISTED.format("allow_networks")),
+        ("[server]\nlisten 'x:1'", 2, 'it is no setting, which stands as in listen = "127.0.0.1:8480".'),
+        ("[server]\n\nlisten =\n", 3, "listen has no value. Write one after the =, or remove the line."),
+    ],
+)
+def test_a_line_that_is_no_toml(home: Home, text: str, line: int, says: str) -> None:
+    home.write("config.toml", text)
+    assert home.refused("config", "check") == f"config.toml: line {line} cannot be read: {says}"
+
+
+def test_what_depends_on_each_other_may_come_from_different_sources(home: Home) -> None:
+    home.write("config.toml", "[server]\ncertificate = 'a.pem'\n")
+    shown = home.ok("config", "show", "--json", env={"WMSD_SERVER_TLS": "files"}).json
+    assert (shown["server"]["tls"], shown["server"]["certificate"]) == ("files", "a.pem")
+    home.write("config.toml", "[server]\ntls = 'files'\ncertificate = 'a.pem'\n")
+    assert (
+        home.refused("serve", "--tls", "off")
+        == "the command line: server certificate is used with tls = files only."
+    )
     assert not home.data.exists()
 
 

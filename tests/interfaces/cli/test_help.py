@@ -289,7 +289,7 @@ OPTIONS: dict[tuple[str, ...], tuple[str, ...]] = {
     ("config", "show"): ("--json", *PLACE),
     ("config", "check"): PLACE,
     ("config", "init"): ("[FILE]",),
-    ("service", "install"): ("--user", "--data", "--listen", "--program", "--dry-run"),
+    ("service", "install"): ("--user", "--data", "--listen", "--program", "--offline", "--dry-run"),
     ("service", "status"): ("--json",),
     ("service", "uninstall"): (),
     ("completion", "install"): ("[bash|zsh|fish]",),

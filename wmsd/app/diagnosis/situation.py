@@ -3,7 +3,7 @@
 import os
 import re
 import tempfile
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import field
 from datetime import datetime
 from pathlib import Path
@@ -33,6 +33,8 @@ class Situation:
     server: Serving | None = None
     """The server that runs in the folder."""
     config_file: Path | None = None
+    mistakes: Sequence[str] = ()
+    """What is wrong in the settings, and was left out of them."""
     is_packed: bool = False
     """Whether the program is the one that unpacks itself into the temporary folder."""
     temporary: Path = field(default_factory=lambda: Path(tempfile.gettempdir()))

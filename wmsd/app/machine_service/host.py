@@ -41,6 +41,20 @@ def check_systemctl() -> None:
         )
 
 
+def check_systemd(offline: bool) -> None:
+    """Whether a service can be started here; `offline`: or made for a later boot. Raises ServiceError."""
+    check_systemctl()
+    if systemd_runs():
+        if offline:
+            raise ServiceError("systemd runs here and can start the service: leave out --offline.")
+    elif not offline:
+        raise ServiceError(
+            "No systemd runs here that could start a service, and nothing was changed. Start the server by its "
+            f"command, {SERVE}. In a container, make that the container's command: what runs the container starts "
+            "it again. To prepare a disk or image that boots with systemd later, give --offline."
+        )
+
+
 def check_root() -> None:
     """Raises ServiceError."""
     if os.geteuid() != 0:

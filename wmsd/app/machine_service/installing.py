@@ -37,9 +37,9 @@ class Plan:
     listen: str
 
 
-def plan(user: str, program: Path, values: Values) -> Plan:
+def plan(user: str, program: Path, values: Values, offline: bool) -> Plan:
     """Raises ServiceError and SettingsError, with nothing changed."""
-    host.check_systemctl()
+    host.check_systemd(offline)
     check_unit()
     check_program(program)
     account = check_user(user)
@@ -166,11 +166,14 @@ def _account(user: str) -> pwd.struct_passwd:
     return account
 
 
+def enable() -> str:
+    """Has the service start at the next boot. Returns a sentence. Raises ServiceError."""
+    host.run("systemctl", "enable", NAME)
+    return "Nothing was started. At the next boot with systemd the service starts."
+
+
 def activate(has_changed: bool) -> str:
     """Has systemd start the service now and at each boot. Returns a sentence. Raises ServiceError."""
-    if not host.systemd_runs():
-        host.run("systemctl", "enable", NAME)
-        return "No systemd runs here, so nothing was started. At the next boot with systemd the service starts."
     host.run("systemctl", "daemon-reload")
     host.run("systemctl", "enable", NAME)
     try:

@@ -8,7 +8,8 @@ from typing import Any, Final
 
 from wmsd.app.machine_service.host import ServiceError
 from wmsd.app.machine_service.places import CONFIG, NAME, STATE
-from wmsd.app.settings import Layer, Settings, as_written, settings_of
+from wmsd.app.settings import Layer, Settings, SettingsError, as_written, settings_of
+from wmsd.app.settings.toml_text import NoToml, read_toml
 
 FOLDERS: Final = (("server", "data"), ("backup", "folder"))
 """Settings that name a folder which the server makes; a relative one would be elsewhere for every command."""
@@ -91,6 +92,6 @@ def _with_line(text: str, section: str, key: str, line: str) -> str:
 
 def _parsed(file: Path, text: str) -> dict[str, Any]:
     try:
-        return tomllib.loads(text)
-    except tomllib.TOMLDecodeError as error:
-        raise ServiceError(f"{file}: {error}.") from None
+        return read_toml(text)
+    except NoToml as error:
+        raise SettingsError(f"{file}: {error}") from None

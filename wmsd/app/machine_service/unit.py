@@ -49,6 +49,12 @@ def unit_of_package() -> Unit:
     return Unit(BY_PACKAGE, PROGRAM_OF_PACKAGE, NAME)
 
 
+def user_of(unit_file: Path) -> str:
+    """Who the service of this unit runs as."""
+    found = re.search(r"^User=(.+)$", unit_file.read_text(encoding="utf-8", errors="replace"), re.MULTILINE)
+    return found[1] if found else NAME
+
+
 def is_plain(path: Path) -> bool:
     return PLAIN.fullmatch(str(path)) is not None
 

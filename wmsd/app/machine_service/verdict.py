@@ -1,11 +1,11 @@
 """How the service is, as systemd says."""
 
-import re
 from pathlib import Path
 from typing import Final
 
 from wmsd.app.machine_service import host
 from wmsd.app.machine_service.places import BEGUN_BY_HAND, NAME, UNIT_FILE, UNITS_OF_PACKAGES
+from wmsd.app.machine_service.unit import user_of
 from wmsd.base.dataclass import dataclass
 
 ASKED: Final = (
@@ -65,13 +65,8 @@ def verdict() -> Verdict:
 
 
 def _without_systemd(unit_file: Path) -> list[str]:
-    command = BEGUN_BY_HAND.format(user=_user(unit_file))
+    command = BEGUN_BY_HAND.format(user=user_of(unit_file))
     if not host.has_systemctl():
         return [NOT_EVEN_SYSTEMCTL.format(command=command)]
     is_enabled = host.asked("systemctl", "is-enabled", NAME).returncode == 0
     return [AT_BOOT[is_enabled], NO_SYSTEMD.format(command=command)]
-
-
-def _user(unit_file: Path) -> str:
-    found = re.search(r"^User=(.+)$", unit_file.read_text(encoding="utf-8", errors="replace"), re.MULTILINE)
-    return found[1] if found else NAME

@@ -9,6 +9,7 @@ from wmsd.app.settings.exchanging import Returns, Webhooks
 from wmsd.app.settings.fields import MEGABYTE, ReadEachTime, Section, SettingsError
 from wmsd.app.settings.keeping import Backup, Imports, Replica, Requests, Storage
 from wmsd.app.settings.people import Sessions, SignOn, Tokens
+from wmsd.app.settings.salvaged import salvaged
 from wmsd.app.settings.serving import Limits, Server
 from wmsd.app.settings.sources import ENVIRONMENT, Layer, layers_of, load, settings_of
 from wmsd.app.settings.watching import Alerts, Log, Metrics
@@ -43,6 +44,7 @@ __all__ = [
     "example",
     "layers_of",
     "load",
+    "salvaged",
     "sections",
     "settings_of",
     "toml",

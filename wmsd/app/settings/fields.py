@@ -13,6 +13,8 @@ ORIGIN: Final = re.compile(r"https?://[a-z0-9.-]+(:[0-9]{1,5})?|https?://\[[0-9a
 URL: Final = re.compile(r"https?://[^\s#@]{1,2000}", re.ASCII)
 TIME_OF_DAY: Final = re.compile(r"([01][0-9]|2[0-3]):[0-5][0-9]", re.ASCII)
 
+TLS: Final = ("off", "lan", "files")
+
 
 class SettingsError(Exception):
     """A setting is wrong. The message names it, says where it came from, and what to write instead."""
@@ -27,6 +29,13 @@ def check_listen(value: str) -> str:
 
 def check_own_listen(value: str) -> str:
     return check_listen(value) if value else value
+
+
+def check_tls(value: str) -> str:
+    """Another word is a mistake, and a path has more than letters."""
+    if value.isalpha() and value not in TLS:
+        raise ValueError("must be off, lan or files")
+    return value
 
 
 def check_networks(values: list[str]) -> list[str]:

@@ -5,7 +5,7 @@ from typing import Annotated
 
 from pydantic import AfterValidator, Field, model_validator
 
-from wmsd.app.settings.fields import Networks, PerMinute, Section, check_listen, check_origins
+from wmsd.app.settings.fields import Networks, PerMinute, Section, check_listen, check_origins, check_tls
 from wmsd.base.secrecy import SecretFile
 
 
@@ -27,6 +27,7 @@ class Server(Section):
     ] = ""
     tls: Annotated[
         str,
+        AfterValidator(check_tls),
         Field(
             description="off: plain HTTP; lan: an authority of its own, for the LAN; files: `certificate`. "
             "A PEM file with the certificate chain and its private key can be named here too."

@@ -3,8 +3,7 @@
 import difflib
 import os
 import re
-from collections.abc import Iterable, Mapping
-from contextlib import suppress
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, Final, Literal, NamedTuple, get_origin
 
@@ -12,11 +11,22 @@ from pydantic import ValidationError
 
 from wmsd.app.settings.declared import Settings, declared, section_of, table_of
 from wmsd.app.settings.fields import SettingsError
+from wmsd.app.settings.toml_text import NoToml, read_toml
 from wmsd.base.validation import field_errors
 
 ENVIRONMENT = "WMSD_"
 NOT_SETTINGS = frozenset({"WMSD_CONFIG", "WMSD_URL", "WMSD_TOKEN", "WMSD_COMPANY"})
 """WMSD_CONFIG names the file. The others are those of the examples in the guide and the reference."""
+IN_FILES: Final = {
+    "must be a string": "must be a text in quotation marks",
+    "must be an array": 'must be a list, such as ["a", "b"]',
+    "must be an object": "must be a table",
+    "must be true or false": "must be true or false, without quotation marks",
+    "must be a whole number": "must be a whole number, without quotation marks",
+}
+"""What is said of a type, by how it is written in a configuration file."""
+LISTENING: Final = re.compile("(port|host|address|bind)$")
+"""What others call the setting `listen`, at the end of a name."""
 Values = dict[str, dict[str, Any]]
 
 
@@ -44,35 +54,47 @@ def layers_of(
     environment: Mapping[str, str] | None = None,
 ) -> list[Layer]:
     """What file, environment and flags set: each layer overrides those before. Raises SettingsError."""
-    environment = os.environ if environment is None else environment
-    given: Values = {}
+    of_environment, wrong = from_environment(environment)
+    if wrong:
+        raise SettingsError("\n".join(wrong))
+    return [*([] if file is None else [_read(file)]), of_environment, from_flags(flags)]
+
+
+def from_flags(flags: Mapping[tuple[str, str], str] | None) -> Layer:
+    values: Values = {}
     for (section, key), value in (flags or {}).items():
-        given.setdefault(section, {})[key] = value
-    return [
-        *([] if file is None else [_read(file)]),
-        Layer("environment", "the environment", _from_environment(environment)),
-        Layer("command line", "the command line", given),
-    ]
+        values.setdefault(section, {})[key] = value
+    return Layer("command line", "the command line", values)
 
 
-def settings_of(layers: Iterable[Layer]) -> Settings:
+def settings_of(layers: Sequence[Layer]) -> Settings:
     """Raises SettingsError when one is not valid."""
+    found = next((found for layer in layers if (found := mistakes(layer))), None) or mistakes_together(layers)
+    if found:
+        raise SettingsError("\n".join(each.sentence for each in found))
+    return Settings.model_validate(_merged(layers))
+
+
+def _merged(layers: Iterable[Layer]) -> Values:
     merged: Values = {}
     for layer in layers:
-        _check(layer.name, layer.values, has_types=layer.kind == "file")
         for section, keys in layer.values.items():
             merged.setdefault(section, {}).update(keys)
-    settings = Settings.model_validate(merged)
-    _check_together(settings)
-    return settings
+    return merged
 
 
 def _read(file: Path) -> Layer:
-    import tomllib  # imported here: many commands have no file of settings
-
+    text = text_of(file)
     try:
-        text = file.read_text(encoding="utf-8-sig")
-        return Layer("file", str(file), tomllib.loads(text), text)
+        return Layer("file", str(file), read_toml(text), text)
+    except NoToml as error:
+        raise SettingsError(f"{file}: {error}") from None
+
+
+def text_of(file: Path) -> str:
+    """Raises SettingsError."""
+    try:
+        return file.read_text(encoding="utf-8-sig")
     except FileNotFoundError:
         if file.is_symlink():
             raise SettingsError(f"{file}: it is a link to {file.readlink()}, and there is no such file.") from None
@@ -81,91 +103,112 @@ def _read(file: Path) -> Layer:
         raise SettingsError(f"{file}: {error.strerror}.") from None
     except UnicodeDecodeError:
         raise SettingsError(f"{file}: this is not UTF-8 text.") from None
-    except tomllib.TOMLDecodeError as error:
-        raise SettingsError(f"{file}: {_what_is_wrong(str(error), text)}") from None
 
 
-AGAIN: Final = re.compile(r"Cannot (?:overwrite a value|declare .* twice)")
-PLACE: Final = re.compile(r" \(at (?:line (\d+), column (\d+)|end of document)\)$")
-
-
-def _what_is_wrong(said: str, text: str) -> str:
-    """What the library says of a file that is no TOML, in our words."""
-    place, reason = PLACE.search(said), PLACE.sub("", said)
-    lines = text.rstrip().split("\n")
-    number = int(place[1]) if place is not None and place[1] else len(lines)
-    if AGAIN.match(said):
-        number = _beginning(lines, number)
-        name = lines[number - 1].partition("=")[0].strip()
-        return f"line {number} gives {name} a second time. Leave one of the two."
-    return f"line {number} cannot be read: {reason[0].lower()}{reason[1:]}."
-
-
-def _beginning(lines: list[str], number: int) -> int:
-    """The number of the line in which the value begins that ends in this one."""
-    import tomllib
-
-    for before in range(number - 1, 0, -1):
-        with suppress(tomllib.TOMLDecodeError):
-            tomllib.loads("\n".join(lines[:before]))
-            return before + 1
-    return 1
-
-
-def _from_environment(environment: Mapping[str, str]) -> Values:
+def from_environment(environment: Mapping[str, str] | None) -> tuple[Layer, list[str]]:
+    """What it sets, and a sentence for each variable that is wrong."""
+    environment = os.environ if environment is None else environment
     values: Values = {}
-    known = {f"{ENVIRONMENT}{section}_{key}".upper(): (section, key) for section, key, _ in declared()}
+    wrong: list[str] = []
     for name, text in environment.items():
-        if not name.startswith(ENVIRONMENT) or name in NOT_SETTINGS:
-            continue
-        if name not in known:
-            raise SettingsError(f"the environment: {name} is not a setting{_nearest(name, known)}")
-        section, key = known[name]
-        if table_of(section_of(section).model_fields[key]) is not None:
-            raise SettingsError(f"the environment: {name} holds tables, which only the configuration file can.")
-        is_list = get_origin(section_of(section).model_fields[key].annotation) is list
-        values.setdefault(section, {})[key] = (
-            [part.strip() for part in text.split(",") if part.strip()] if is_list else text
-        )
-    return values
+        if name.startswith(ENVIRONMENT) and name not in NOT_SETTINGS:
+            try:
+                section, key, value = _from_variable(name, text)
+            except SettingsError as error:
+                wrong.append(str(error))
+            else:
+                values.setdefault(section, {})[key] = value
+    return Layer("environment", "the environment", values), wrong
 
 
-def _check(source: str, values: Values, has_types: bool) -> None:
-    """Checks one source. `has_types`: it tells numbers from texts, which the environment and flags do not."""
+def _from_variable(name: str, text: str) -> tuple[str, str, str | list[str]]:
+    """Raises SettingsError."""
+    known = {f"{ENVIRONMENT}{section}_{key}".upper(): (section, key) for section, key, _ in declared()}
+    if name not in known:
+        raise SettingsError(f"the environment: {name} is not a setting{_nearest(name, known)}")
+    section, key = known[name]
+    field = section_of(section).model_fields[key]
+    if table_of(field) is not None:
+        raise SettingsError(f"the environment: {name} holds tables, which only the configuration file can.")
+    is_list = get_origin(field.annotation) is list
+    return section, key, [part.strip() for part in text.split(",") if part.strip()] if is_list else text
+
+
+class Mistake(NamedTuple):
+    """What is wrong with a setting; with a whole section where `key` is None."""
+
+    section: str
+    key: str | None
+    sentence: str
+
+
+def mistakes(layer: Layer) -> list[Mistake]:
+    """What is wrong in one source. Only a file tells numbers from texts: the environment and flags do not."""
+    unknown = list(_unknown(layer))
+    if unknown:
+        return unknown
+    is_file = layer.kind == "file"
+    return [each for each in _invalid(layer.name, layer.values, is_file) if each.key is not None]
+
+
+def _unknown(layer: Layer) -> Iterator[Mistake]:
     names = [f"{section}.{key}" for section, key, _ in declared()]
-    for section, keys in values.items():
+    for section, keys in layer.values.items():
         if not isinstance(keys, dict):
-            raise SettingsError(f"{source}: {section} stands in no section{_nearest(section, names)}")
-        if section not in Settings.model_fields:
+            nearest = _nearest(section, names)
+            yield Mistake(section, None, f"{layer.name}: {section} stands in no section{nearest}")
+        elif section not in Settings.model_fields:
             nearest = _nearest(section, Settings.model_fields)
-            raise SettingsError(f"{source}: [{section}] is not a section{nearest}")
-        for key in keys:
-            if f"{section}.{key}" not in names:
-                nearest = _nearest(f"{section}.{key}", names)
-                raise SettingsError(f"{source}: {section}.{key} is not a setting{nearest}")
+            yield Mistake(section, None, f"{layer.name}: [{section}] is not a section{nearest}")
+        else:
+            for key in keys:
+                if (name := f"{section}.{key}") not in names:
+                    yield Mistake(section, key, f"{layer.name}: {name} is not a setting{_nearest(name, names)}")
+
+
+def _invalid(source: str, values: Values, is_file: bool) -> Iterator[Mistake]:
     try:
-        Settings.model_validate(values, strict=has_types)
+        Settings.model_validate(values, strict=is_file)
     except ValidationError as error:
-        sentences = [
-            f"{source}: {path} {text.removeprefix('Value error, ')}."
-            for path, texts in field_errors(error).items()
-            for text in texts
-        ]
-        raise SettingsError("\n".join(sentences)) from None
+        for path, texts in field_errors(error).items():
+            section, _, key = path.partition(".")
+            for text in texts:
+                sentence = f"{source}: {path} {_in_words(text, is_file)}."
+                yield Mistake(section, key.partition(".")[0] or None, sentence)
 
 
-def _check_together(settings: Settings) -> None:
-    """Checks settings that depend on each other, and may come from different sources."""
-    tokens = settings.tokens
-    if tokens.lifetime_days > tokens.most_days:
-        raise SettingsError(
+def _in_words(text: str, is_file: bool) -> str:
+    """Types by the words of a configuration file."""
+    text = text.removeprefix("Value error, ")
+    return IN_FILES.get(text, text) if is_file else text
+
+
+def mistakes_together(layers: Sequence[Layer]) -> list[Mistake]:
+    """What is wrong with settings that depend on each other, and may come from different sources. Each of them by
+    itself is right.
+    """
+    merged = _merged(layers)
+    last = {section: layer.name for layer in layers for section in layer.values}
+    invalid = [each for section in merged for each in _invalid(last[section], {section: merged[section]}, False)]
+    if invalid:
+        return invalid
+    tokens = Settings.model_validate(merged).tokens
+    if tokens.lifetime_days <= tokens.most_days:
+        return []
+    return [
+        Mistake(
+            "tokens",
+            None,
             f"tokens.lifetime_days is {tokens.lifetime_days}, and tokens.most_days only {tokens.most_days}. "
-            f"Set tokens.lifetime_days to {tokens.most_days} or less."
+            f"Set tokens.lifetime_days to {tokens.most_days} or less.",
         )
+    ]
 
 
 def _nearest(name: str, known: Iterable[str]) -> str:
     """The end of the sentence that refuses `name`: a similar name, if there is one."""
     names = {one.lower(): one for one in known}
+    if (listen := LISTENING.sub("listen", name.lower())) in names:
+        return f"; did you mean {names[listen]}?"
     found = difflib.get_close_matches(name.lower(), list(names), n=1, cutoff=0.4)
     return f"; did you mean {names[found[0]]}?" if found else "."

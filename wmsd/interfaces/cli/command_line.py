@@ -19,7 +19,7 @@ from wmsd.app.data_folder import DataFolder
 from wmsd.app.installation import Installation, open_installation
 from wmsd.app.lending import beside_a_server
 from wmsd.app.logs import escaped
-from wmsd.app.settings import Layer, Settings, SettingsError, layers_of, settings_of
+from wmsd.app.settings import Layer, Settings, SettingsError, layers_of, salvaged, settings_of
 from wmsd.base import timestamps
 from wmsd.base.clock import SMALL_LEAP
 from wmsd.base.dataclass import dataclass
@@ -46,6 +46,8 @@ class CommandLine:
     config_file: Path | None
     layers: Sequence[Layer] = ()
     """What the settings come from."""
+    mistakes: Sequence[str] = ()
+    """In the settings, which are what could be read of them."""
 
     def run(self, work: Callable[[Installation], Awaitable[Result]]) -> Result:
         """Opens the data folder, which must exist, and does the work in it."""
@@ -120,7 +122,38 @@ class CommandLine:
 
 def installed(command: Callable[Concatenate[CommandLine, P], Result]) -> Callable[P, Result]:
     """Adds --config and --data to a command, passes it its installation, and prints one line for each error."""
+    return _installed(command, _by_settings)
 
+
+def installed_despite_mistakes(
+    command: Callable[Concatenate[CommandLine, P], Result],
+) -> Callable[P, Result]:
+    """For a command that helps where something is wrong: mistakes in the settings are told, and do not stop it."""
+    return _installed(command, _by_what_can_be_read)
+
+
+Flags = Mapping[tuple[str, str], str]
+
+
+def _by_settings(file: Path | None, flags: Flags) -> CommandLine:
+    """Raises SettingsError."""
+    layers = layers_of(file, flags)
+    settings = settings_of(layers)
+    return CommandLine(settings, DataFolder(Path(settings.server.data)), file, layers)
+
+
+def _by_what_can_be_read(file: Path | None, flags: Flags) -> CommandLine:
+    settings, layers, wrong = salvaged(file, flags)
+    for sentence in wrong:
+        note(f"Mistake in the settings: {sentence}")
+    if wrong:
+        note("What is wrong in them is left out here, and the others hold. No server starts with them.")
+    return CommandLine(settings, DataFolder(Path(settings.server.data)), file, layers, wrong)
+
+
+def _installed(
+    command: Callable[Concatenate[CommandLine, P], Result], read: Callable[[Path | None, Flags], CommandLine]
+) -> Callable[P, Result]:
     @click.option(
         "--config",
         "config_file",
@@ -136,10 +169,8 @@ def installed(command: Callable[Concatenate[CommandLine, P], Result]) -> Callabl
             # One that is there and cannot be read, such as a link to a disk that is not mounted, is told of.
             file = config_file or (DEFAULT_CONFIG if os.path.lexists(DEFAULT_CONFIG) else None)
             given = {"data": data, "listen": options.get("listen"), "tls": options.get("tls")}
-            layers = layers_of(file, {("server", key): value for key, value in given.items() if value is not None})
-            settings = settings_of(layers)
-            command_line = CommandLine(settings, DataFolder(Path(settings.server.data)), file, layers)
-            return command(command_line, *args, **options)
+            flags = {("server", key): value for key, value in given.items() if value is not None}
+            return command(read(file, flags), *args, **options)
         except Problem as problem:
             fail(_sentences(problem))
         except SettingsError as error:

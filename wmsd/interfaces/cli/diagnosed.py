@@ -30,6 +30,7 @@ def situation_of(command_line: CommandLine, examination: Examination) -> Situati
         clock=examination.clock(),
         server=folder.server() if examination.is_beside_a_server else None,
         config_file=command_line.config_file,
+        mistakes=command_line.mistakes,
         is_packed=own_program.is_packed(),
     )
 

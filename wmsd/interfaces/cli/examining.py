@@ -19,7 +19,15 @@ from wmsd.app.oversight.kept_findings import diagnosed as kept
 from wmsd.base.sizes import size
 from wmsd.db.sqlite import bytes_on_disk
 from wmsd.interfaces.cli.audited import audit_fixes
-from wmsd.interfaces.cli.command_line import CommandLine, fail, installed, json_option, note, say, say_text
+from wmsd.interfaces.cli.command_line import (
+    CommandLine,
+    fail,
+    installed_despite_mistakes,
+    json_option,
+    note,
+    say,
+    say_text,
+)
 from wmsd.interfaces.cli.diagnosed import as_json as finding_as_json
 from wmsd.interfaces.cli.diagnosed import diagnosed, find_data, mended, verdict
 from wmsd.interfaces.cli.diagnosed import tell as tell_diagnosis
@@ -38,7 +46,7 @@ ONLY_WARNINGS: Final = 3
 @click.option("--dry-run", "is_dry_run", is_flag=True, help="With --fix: only say what it would do.")
 @click.option("--progress", "has_progress", is_flag=True, hidden=True, help="Tell the server how far it is.")
 @json_option
-@installed
+@installed_despite_mistakes
 def doctor_command(
     command_line: CommandLine,
     codes: tuple[str, ...],

@@ -2,7 +2,7 @@
 
 import functools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import ParamSpec
 
@@ -51,10 +51,17 @@ def service_command() -> None:
     type=click.Path(path_type=Path),
     help="The executable of wmsd to install.  [default: this one]",
 )
+@click.option(
+    "--offline",
+    is_flag=True,
+    help="Where no systemd runs, such as in an image: start nothing, the next boot does.",
+)
 @click.option("--dry-run", is_flag=True, help="Change nothing: say what would be done, and print the unit.")
 @told_in_a_sentence
-def install(user: str, data: str | None, listen: str | None, program: Path | None, dry_run: bool) -> None:
-    """Install the service, and start it.
+def install(
+    user: str, data: str | None, listen: str | None, program: Path | None, offline: bool, dry_run: bool
+) -> None:
+    """Install the service, and start it. Where no systemd runs it changes nothing, and exits with 1.
 
     It makes the user, copies the program to /usr/local/bin, writes /etc/wmsd/config.toml when there is none,
     writes the unit, and says what it has done. What is right already stays as it is: a second time it changes
@@ -65,7 +72,7 @@ def install(user: str, data: str | None, listen: str | None, program: Path | Non
     folder = None if data is None else str(Path(data).absolute())
     given = {("server", "data"): folder, ("server", "listen"): listen}
     values = {key: value for key, value in given.items() if value is not None}
-    plan = installing.plan(user, _program(program), values)
+    plan = installing.plan(user, _program(program), values, offline)
     for step in plan.steps:
         if not dry_run:
             step.act()
@@ -75,12 +82,12 @@ def install(user: str, data: str | None, listen: str | None, program: Path | Non
         return
     if not plan.steps:
         note("Everything is installed already. Nothing was changed.")
-    note(installing.activate(has_changed=bool(plan.steps)))
+    note(installing.enable() if offline else installing.activate(has_changed=bool(plan.steps)))
     note(f"Data folder: {plan.data}")
-    if host.systemd_runs():
-        note(f"It listens on {plan.listen}. The link of the first admin is in its log: journalctl -u {NAME}")
-    else:
+    if offline:
         note(f"To start it now: {BEGUN_BY_HAND.format(user=user)}")
+    else:
+        note(f"It listens on {plan.listen}. The link of the first admin is in its log: journalctl -u {NAME}")
     note(
         f"Give other commands its settings: with --config {CONFIG}, or with WMSD_CONFIG={CONFIG} in the "
         "environment."
@@ -92,16 +99,30 @@ def install(user: str, data: str | None, listen: str | None, program: Path | Non
 def uninstall() -> None:
     """Stop the service and remove it. The data stays where it is, and so do settings, program and user.
 
-    It exits with 0 also when there was no service, and with 1 when it could not be removed or there is no systemd.
+    It exits with 0 also when there was no service, and with 1 when it could not be removed or systemd is not
+    installed.
     """
     host.check_root()
-    if not removing.remove():
+    removed = removing.remove()
+    if removed is None:
         note("There is no service wmsd on this machine. Nothing was changed.")
         return
-    note("The service was stopped and removed.")
-    data = _data()
-    note(f"The data stays in {data}." if data else "The data stays where it is.")
-    note(f"The settings stay in {CONFIG}, and the program in {PROGRAM}. Delete them when you do not need them.")
+    running = "was stopped and" if removed.was_running else "did not run, and was"
+    note(f"The service {running} removed.")
+    for each in _left(removed.user):
+        note(f"What stays: {each}.")
+
+
+def _left(user: str) -> Iterator[str]:
+    """What a removal leaves on the machine, as far as it is there."""
+    if (data := _data()) is not None and Path(data).exists():
+        yield f"the data in {data}"
+    if CONFIG.exists():
+        yield f"the settings in {CONFIG}"
+    if PROGRAM.exists():
+        yield f"the program {PROGRAM}"
+    if host.user_named(user) is not None:
+        yield f"the user {user}"
 
 
 @service_command.command("status")

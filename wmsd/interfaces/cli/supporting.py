@@ -25,7 +25,7 @@ from wmsd.app.support.hiding import Hiding
 from wmsd.app.upgrades.journal import read_upgrade
 from wmsd.db.failures import StorageError
 from wmsd.db.sqlite import sqlite3
-from wmsd.interfaces.cli.command_line import CommandLine, installed, json_option, note, say
+from wmsd.interfaces.cli.command_line import CommandLine, installed_despite_mistakes, json_option, note, say
 from wmsd.interfaces.cli.diagnosed import as_json as finding_as_json
 from wmsd.interfaces.cli.diagnosed import diagnosed
 from wmsd.interfaces.cli.status import status_as_json
@@ -55,7 +55,7 @@ NO_LOG: Final = "There is no log: log.file is not set, and wmsd is no service of
     help="How many lines of the log.",
 )
 @json_option
-@installed
+@installed_despite_mistakes
 def support_bundle_command(
     command_line: CommandLine, file: Path | None, with_names: bool, quick: bool, lines: int, as_json: bool
 ) -> None:
@@ -63,8 +63,8 @@ def support_bundle_command(
 
     The bundle is a .tar.gz with a README.txt that says what is in it: version, settings, doctor's findings,
     status, the log, schemas, sizes of files, and facts about the machine. It works beside a running server,
-    without one, and with a data folder that is damaged. FILE is wmsd-support-TIME.tar.gz unless you name
-    another one.
+    without one, with a data folder that is damaged, and with mistakes in the settings. FILE is
+    wmsd-support-TIME.tar.gz unless you name another one.
     """
     command_line.say_folder()
     now = datetime.now(UTC)
@@ -128,7 +128,9 @@ class Collecting:
         return machine.facts(self._settings)
 
     def _version(self) -> dict[str, Any]:
-        server, config = self._folder.server(), self._command_line.config_file
+        server, config = None, self._command_line.config_file
+        with suppress(StorageError):  # a folder that is not there, or is another user's
+            server = self._folder.server()
         return {
             "wmsd": __version__,
             "sqlite": sqlite3.sqlite_version,
@@ -137,7 +139,9 @@ class Collecting:
         }
 
     def _in_force(self) -> dict[str, Any]:
-        return settings_in_force.shown(self._settings, self._command_line.layers)
+        """Without what is wrong in them, be it a secret or not."""
+        shown = settings_in_force.shown(self._settings, self._command_line.layers)
+        return {"mistakes": list(self._command_line.mistakes), **shown}
 
     def _status(self) -> dict[str, Any]:
         return status_as_json(self._command_line)
