@@ -237,8 +237,13 @@ def test_a_forgotten_password_gets_a_link(shared: Home) -> None:
     done = shared.ok("user", "reset-password", "forgot@example.com")
     assert done.out.startswith("http://127.0.0.1:8480/welcome?code=")
     assert "No server runs now" in done.err
+    assert "A link from before does not work any more." in done.err
+    assert "whoever has it chooses the password. It works once, for 7 days.\n" in done.err
+    assert "opens on this machine only" in done.err
+    in_the_lan = shared.ok("user", "reset-password", "forgot@example.com", env={"WMSD_SERVER_LISTEN": "10.0.0.1:80"})
+    assert "this machine" not in in_the_lan.err
     assert shared.ok("user", "show", "forgot@example.com", "--json").json["link_until"]
-    assert len(audited(shared, "user.link", "forgot@example.com")) == 1
+    assert len(audited(shared, "user.link", "forgot@example.com")) == 2
     shared.ok("user", "disable", "forgot@example.com")
     assert "shut out" in shared.refused("user", "reset-password", "forgot@example.com")
 
