@@ -265,8 +265,7 @@ def disable_user(tx: Transaction, email: str) -> None:
     forgotten. Raises Problem (422) for the last platform admin.
     """
     user = user_of_email(tx, email)
-    if errors := last_admin.errors_without(tx, user, "user"):
-        raise invalid(errors)
+    last_admin.check_not_last(tx, user)
     store.disable_user(tx, user.id)
     store.forget_sign_ins(tx, user.id)
     invitations.end(tx, user.id)
